@@ -1,0 +1,81 @@
+/**
+ * Frameworks and components (the Modular Component Architecture; STCI paper, III-A). A framework is one interface
+ * and a way of selection; a component is a plain record that makes modules of it.
+ */
+
+import type { ParamSpecs, ParamValue } from './params.js';
+
+/**
+ * `one`: the accepting component with the highest priority. `many`: all that accept, highest first.
+ * `keyed`: by name, each time an object is made (the paper's dynamic selection).
+ */
+export type SelectionMode = 'one' | 'many' | 'keyed';
+
+export interface Framework<Module, Deps, Request = undefined> {
+  readonly name: string;
+  readonly mode: SelectionMode;
+  /** Version of the interface; a component made for another one is refused. */
+  readonly version: number;
+  readonly help: string;
+  /** Parameters of the framework itself. */
+  readonly params: ParamSpecs;
+  /** Never read: ties the types of module, deps and request to the record. */
+  readonly __types?: { module: Module; deps: Deps; request: Request };
+}
+
+// The registry holds frameworks of every type side by side.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyFramework = Framework<any, any, any>;
+
+export type Verdict =
+  | { readonly accept: true; readonly priority: number; readonly reason?: string }
+  | { readonly accept: false; readonly reason: string };
+
+/** What `query` may look at. It has no side effects and touches nothing. */
+export interface QueryContext<Request = undefined> {
+  readonly params: Readonly<Record<string, ParamValue>>;
+  readonly request: Request;
+  /** Facts of the place, such as `hostname` or the names of environment variables that are set. */
+  readonly facts: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+}
+
+export interface Component<Module = unknown, Deps = unknown, Request = undefined> {
+  readonly framework: Framework<Module, Deps, Request>;
+  readonly name: string;
+  /** The component's own version, for people: `1.0.0`. */
+  readonly version: string;
+  /** The framework's version it was written for. */
+  readonly frameworkVersion: number;
+  readonly help: string;
+  readonly params: ParamSpecs;
+  query(context: QueryContext<Request>): Verdict;
+  create(
+    deps: Deps,
+    params: Readonly<Record<string, ParamValue>>,
+    request: Request,
+  ): Module;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyComponent = Component<any, any, any>;
+
+export function accept(priority: number, reason?: string): Verdict {
+  return reason === undefined ? { accept: true, priority } : { accept: true, priority, reason };
+}
+
+export function decline(reason: string): Verdict {
+  return { accept: false, reason };
+}
+
+export function defineFramework<Module, Deps, Request = undefined>(
+  framework: Framework<Module, Deps, Request>,
+): Framework<Module, Deps, Request> {
+  return Object.freeze(framework);
+}
+
+/** Types the record against its framework; checks are the registry's. */
+export function defineComponent<Module, Deps, Request>(
+  component: Component<Module, Deps, Request>,
+): Component<Module, Deps, Request> {
+  return Object.freeze(component);
+}

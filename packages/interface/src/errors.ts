@@ -1,0 +1,174 @@
+/**
+ * Errors. Every error that a user can meet has a code from one table; the table gives the exit code of `stcirun`
+ * and whether trying again can help. Errors cross the wire as plain records and come back as typed errors; a code
+ * that the receiver does not know keeps its data. Programmer mistakes are assertions, not codes.
+ */
+
+/** What an error code means to the outside. */
+export interface ErrorKind {
+  /** Exit code of `stcirun` when this is the cause of its end: 193..215, one meaning each. */
+  readonly exitCode: number;
+  /** True where the same call may succeed later without a change. */
+  readonly retryable: boolean;
+}
+
+/** Exit codes of stcirun itself; 0..192 belong to the tools (192 = 128 + the highest signal). */
+export const EXIT = {
+  usage: 193,
+  parameter: 194,
+  allocation: 195,
+  program: 196,
+  launch: 197,
+  launchTimeout: 198,
+  jobTimeout: 199,
+  agentLost: 200,
+  protocol: 201,
+  output: 202,
+  internal: 215,
+} as const;
+
+const kind = (exitCode: number, retryable = false): ErrorKind => ({ exitCode, retryable });
+
+/** Every error code: `STCI_<AREA>_<WHAT>`. */
+export const ERROR_KINDS = {
+  STCI_USAGE: kind(EXIT.usage),
+  STCI_PARAM_UNKNOWN: kind(EXIT.parameter),
+  STCI_PARAM_INVALID: kind(EXIT.parameter),
+  STCI_PARAM_FILE: kind(EXIT.parameter),
+  STCI_MCA_FRAMEWORK_UNKNOWN: kind(EXIT.parameter),
+  STCI_MCA_COMPONENT_UNKNOWN: kind(EXIT.parameter),
+  STCI_MCA_COMPONENT_DECLINED: kind(EXIT.parameter),
+  STCI_MCA_NONE_AVAILABLE: kind(EXIT.parameter),
+  STCI_MCA_DUPLICATE: kind(EXIT.internal),
+  STCI_MCA_CYCLE: kind(EXIT.internal),
+  STCI_HOSTLIST_INVALID: kind(EXIT.allocation),
+  STCI_HOSTFILE_INVALID: kind(EXIT.allocation),
+  STCI_HOST_UNKNOWN: kind(EXIT.allocation),
+  STCI_SLOTS_EXCEEDED: kind(EXIT.allocation),
+  STCI_JOB_INVALID: kind(EXIT.usage),
+  STCI_TOPOLOGY_INVALID: kind(EXIT.parameter),
+  STCI_PROGRAM_NOT_FOUND: kind(EXIT.program),
+  STCI_PROGRAM_NOT_EXECUTABLE: kind(EXIT.program),
+  STCI_PROGRAM_WDIR: kind(EXIT.program),
+  STCI_PROGRAM_SPAWN: kind(EXIT.program, true),
+  STCI_LAUNCH_FAILED: kind(EXIT.launch, true),
+  STCI_LAUNCH_TIMEOUT: kind(EXIT.launchTimeout, true),
+  STCI_JOB_TIMEOUT: kind(EXIT.jobTimeout),
+  STCI_AGENT_LOST: kind(EXIT.agentLost, true),
+  STCI_FRAME_VERSION: kind(EXIT.protocol),
+  STCI_FRAME_LENGTH: kind(EXIT.protocol),
+  STCI_FRAME_TRUNCATED: kind(EXIT.protocol),
+  STCI_FRAME_INVALID: kind(EXIT.protocol),
+  STCI_CODEC_INVALID: kind(EXIT.protocol),
+  STCI_MESSAGE_UNKNOWN: kind(EXIT.protocol),
+  STCI_MESSAGE_INVALID: kind(EXIT.protocol),
+  STCI_MESSAGE_TOO_LARGE: kind(EXIT.protocol),
+  STCI_MESSAGE_UNROUTABLE: kind(EXIT.protocol, true),
+  STCI_MESSAGE_TTL: kind(EXIT.protocol),
+  STCI_REQUEST_TIMEOUT: kind(EXIT.protocol, true),
+  STCI_REQUEST_LIMIT: kind(EXIT.protocol, true),
+  STCI_STREAM_INVALID: kind(EXIT.protocol),
+  STCI_STREAM_CREDIT: kind(EXIT.protocol),
+  STCI_LINK_CLOSED: kind(EXIT.protocol, true),
+  STCI_LINK_QUEUE_FULL: kind(EXIT.protocol, true),
+  STCI_LINK_UNREACHABLE: kind(EXIT.launch, true),
+  STCI_AUTH_FAILED: kind(EXIT.protocol),
+  STCI_AUTH_TIMEOUT: kind(EXIT.protocol, true),
+  STCI_EVENT_QUEUE_FULL: kind(EXIT.internal),
+  STCI_OUTPUT_FAILED: kind(EXIT.output),
+  STCI_OUTPUT_TEMPLATE: kind(EXIT.usage),
+  STCI_INTERNAL: kind(EXIT.internal),
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERROR_KINDS;
+
+/** An error as it crosses the wire and as `--json` prints it. */
+export interface ErrorRecord {
+  /** From the table, or one that a newer peer knows. */
+  readonly code: string;
+  /** What was wrong, what was expected, what to do: one or more lines of plain text. */
+  readonly message: string;
+  /** Name of the agent that met the error (`root:3`), where known. */
+  readonly agent?: string;
+  /** Name of the host, where one is concerned. */
+  readonly host?: string;
+  /** Rank of the tool, where one is concerned. */
+  readonly rank?: number;
+  /** Further facts: numbers and strings only. */
+  readonly data?: Readonly<Record<string, string | number | boolean>>;
+  /** What led to it. */
+  readonly cause?: ErrorRecord;
+}
+
+export interface StciErrorInit {
+  agent?: string | undefined;
+  host?: string | undefined;
+  rank?: number | undefined;
+  data?: Readonly<Record<string, string | number | boolean>> | undefined;
+  cause?: unknown;
+}
+
+/** The one error class. Callers test `code`, never the text. */
+export class StciError extends Error {
+  readonly code: ErrorCode;
+  readonly agent: string | undefined;
+  readonly host: string | undefined;
+  readonly rank: number | undefined;
+  readonly data: Readonly<Record<string, string | number | boolean>>;
+
+  constructor(code: ErrorCode, message: string, init: StciErrorInit = {}) {
+    super(message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.name = 'StciError';
+    this.code = code;
+    this.agent = init.agent;
+    this.host = init.host;
+    this.rank = init.rank;
+    this.data = init.data ?? {};
+  }
+
+  get exitCode(): number {
+    return ERROR_KINDS[this.code].exitCode;
+  }
+
+  get retryable(): boolean {
+    return ERROR_KINDS[this.code].retryable;
+  }
+}
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_KINDS, code);
+}
+
+/** The plain record of any thrown value; a value that is no StciError becomes STCI_INTERNAL. */
+export function toErrorRecord(thrown: unknown): ErrorRecord {
+  if (thrown instanceof StciError) {
+    return {
+      code: thrown.code,
+      message: thrown.message,
+      ...(thrown.agent !== undefined && { agent: thrown.agent }),
+      ...(thrown.host !== undefined && { host: thrown.host }),
+      ...(thrown.rank !== undefined && { rank: thrown.rank }),
+      ...(Object.keys(thrown.data).length > 0 && { data: thrown.data }),
+      ...(thrown.cause !== undefined && { cause: toErrorRecord(thrown.cause) }),
+    };
+  }
+  const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+  return { code: 'STCI_INTERNAL', message };
+}
+
+/** The typed error of a record; an unknown code becomes STCI_INTERNAL and is kept in `data.code`. */
+export function fromErrorRecord(record: ErrorRecord): StciError {
+  const known = isErrorCode(record.code);
+  return new StciError(known ? (record.code as ErrorCode) : 'STCI_INTERNAL', record.message, {
+    agent: record.agent,
+    host: record.host,
+    rank: record.rank,
+    data: known ? record.data : { ...record.data, code: record.code },
+    cause: record.cause === undefined ? undefined : fromErrorRecord(record.cause),
+  });
+}
+
+/** A programmer's mistake. On in production: a broken invariant must not travel on. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`Assertion failed: ${message}`);
+}

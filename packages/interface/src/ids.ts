@@ -1,0 +1,62 @@
+/**
+ * Identities. An agent's address is one unsigned 32-bit number, so that it fits a frame header and a routing
+ * table key: the upper four bits are the kind, the lower 28 bits the index. Root agent 3 and session agent 3
+ * live on host 3.
+ */
+
+/** Index of a host in the allocation, 0 ≤ host < 2^28. */
+export type HostIndex = number;
+
+/** Rank of a tool in its job, 0 ≤ rank < size. */
+export type Rank = number;
+
+/** Number of a job in its session, 1 ≤ job < 2^32. 0 means "no job". */
+export type JobId = number;
+
+export type AgentKind = 'controller' | 'front-end' | 'root' | 'session' | 'tool';
+
+/** An agent's address: kind in bits 31..28, index in bits 27..0. */
+export type Address = number & { readonly __brand?: 'Address' };
+
+const KINDS: readonly AgentKind[] = ['controller', 'front-end', 'root', 'session', 'tool'];
+
+/** Largest index that an address can carry, inclusive. */
+export const ADDRESS_INDEX_MAX = 0x0fff_ffff;
+
+/** Destination of a frame that is meant for whoever is at the other end of the link. */
+export const NEIGHBOUR: Address = 0xffff_ffff;
+
+export function makeAddress(kind: AgentKind, index: number): Address {
+  if (!Number.isInteger(index) || index < 0 || index > ADDRESS_INDEX_MAX) {
+    throw new RangeError(`Expected an agent index in 0..${ADDRESS_INDEX_MAX}, got ${index}`);
+  }
+  return (KINDS.indexOf(kind) * 0x1000_0000 + index) >>> 0;
+}
+
+export const CONTROLLER: Address = makeAddress('controller', 0);
+export const FRONT_END: Address = makeAddress('front-end', 0);
+
+export function rootAddress(host: HostIndex): Address {
+  return makeAddress('root', host);
+}
+
+export function sessionAddress(host: HostIndex): Address {
+  return makeAddress('session', host);
+}
+
+/** The kind that an address names; undefined where the upper bits name none. */
+export function addressKind(address: Address): AgentKind | undefined {
+  return KINDS[address >>> 28];
+}
+
+export function addressIndex(address: Address): number {
+  return address & ADDRESS_INDEX_MAX;
+}
+
+/** `root:3`, `controller`: the form of logs and messages. */
+export function addressName(address: Address): string {
+  if (address === NEIGHBOUR) return 'neighbour';
+  const kind = addressKind(address);
+  if (kind === undefined) return `unknown:${address.toString(16)}`;
+  return kind === 'controller' || kind === 'front-end' ? kind : `${kind}:${addressIndex(address)}`;
+}

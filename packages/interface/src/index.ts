@@ -1,0 +1,16 @@
+/** Contracts of STCI. Imports nothing: this is what the author of a component reads. */
+
+export * from './channel.js';
+export * from './component.js';
+export * from './errmgr.js';
+export * from './errors.js';
+export * from './events.js';
+export * from './frontend.js';
+export * from './ids.js';
+export * from './job.js';
+export * from './launcher.js';
+export * from './link.js';
+export * from './params.js';
+export * from './platform.js';
+export * from './streams.js';
+export * from './topology.js';

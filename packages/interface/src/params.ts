@@ -1,0 +1,63 @@
+/**
+ * Parameters are data. A component declares them; one resolver reads every source, refuses what it does not know,
+ * and keeps where each value came from. Full names are dotted: `framework.component.name`, or `framework.name` for
+ * a framework's own.
+ */
+
+export type ParamType = 'int' | 'bool' | 'string' | 'enum' | 'duration' | 'size' | 'list';
+
+/** Value in memory: `duration` in ms, `size` in bytes, `list` as strings. */
+export type ParamValue = number | boolean | string | readonly string[];
+
+export interface ParamSpec {
+  readonly type: ParamType;
+  readonly default: ParamValue;
+  /** One sentence or two: formula, unit, trade-off in both directions. */
+  readonly help: string;
+  /** Bounds of int, duration (ms) and size (bytes), inclusive. */
+  readonly min?: number;
+  readonly max?: number;
+  /** Allowed values of an enum. */
+  readonly values?: readonly string[];
+  /** `job`: all agents must agree, sent to them. `agent`: each may differ. `front-end`: used there only. */
+  readonly scope?: 'job' | 'agent' | 'front-end';
+  readonly level?: 'basic' | 'tuner' | 'developer';
+}
+
+/** By short name, as the component declares them. */
+export type ParamSpecs = Readonly<Record<string, ParamSpec>>;
+
+/** High to low. `override` is the administrator's file, which beats the command line. */
+export const PARAM_SOURCES = [
+  'override',
+  'command line',
+  'am file',
+  'environment',
+  'project file',
+  'user file',
+  'system file',
+  'default',
+] as const;
+
+export type ParamSource = (typeof PARAM_SOURCES)[number];
+
+export interface ResolvedParam {
+  readonly name: string;
+  readonly value: ParamValue;
+  readonly source: ParamSource;
+  /** File and line, variable or option, where the source has one: `/etc/stci/stci.conf:3`. */
+  readonly origin?: string;
+}
+
+/** Frozen result of the resolver, by full name. Made once by the front-end, sent to the agents. */
+export interface Params {
+  int(name: string): number;
+  bool(name: string): boolean;
+  string(name: string): string;
+  list(name: string): readonly string[];
+  has(name: string): boolean;
+  /** All, sorted by name. */
+  entries(): readonly ResolvedParam[];
+  /** Those below `prefix.`, by short name: what a component's `create` is given. */
+  under(prefix: string): Readonly<Record<string, ParamValue>>;
+}

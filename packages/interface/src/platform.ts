@@ -1,0 +1,199 @@
+/**
+ * Platform: the only door to the outside. The same agent code runs on `platform-node` (real clock, sockets and
+ * processes) and on `platform-sim` (one event heap). Callbacks run to completion and are never called from
+ * inside the call that registers them.
+ */
+
+import type { Channel } from './channel.js';
+import type { ErrorRecord } from './errors.js';
+
+/** A pending timer. `cancel` after it has fired does nothing. */
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Monotonic time in ms, with a fraction; the origin is arbitrary. */
+  nowMs(): number;
+  /** Wall-clock time in ms since the epoch, for labels shown to people, never for deadlines. */
+  wallMs(): number;
+  /** Calls `fire` once, at or after `nowMs() + delayMs`. Does not keep a process alive by itself. */
+  after(delayMs: number, fire: () => void): Timer;
+  /** Calls `fire` in a later turn of the loop, after input and output that is ready had its chance. */
+  soon(fire: () => void): void;
+}
+
+export interface Random {
+  /** Uniform in [0, 1). */
+  uniform(): number;
+  /** Uniform integer in [0, below); 1 ≤ below ≤ 2^32. */
+  integer(below: number): number;
+  /** A generator of its own for `label`; the same label gives the same numbers. */
+  fork(label: string): Random;
+}
+
+/** Keys and proofs. In simulation deterministic; on Node from the system's random source. */
+export interface Secrets {
+  /** `length` unpredictable bytes. */
+  bytes(length: number): Uint8Array;
+  /** HMAC-SHA-256 of `data` under `key`: 32 bytes. */
+  mac(key: Uint8Array, data: Uint8Array): Uint8Array;
+}
+
+/** An address at which a listener waits, such as `ws://127.0.0.1:40123`. */
+export type NetworkAddress = string;
+
+export interface Listener {
+  /** All addresses at which peers may try, best first. */
+  readonly addresses: readonly NetworkAddress[];
+  close(): void;
+}
+
+export interface ListenOptions {
+  /** Interfaces (names or addresses) to listen on; empty: loopback alone. */
+  readonly interfaces: readonly string[];
+  /** First and last port to try, inclusive; undefined: any free port. */
+  readonly ports?: readonly [number, number];
+  /** Limits on peers that have not proved themselves: count. */
+  readonly pendingMax: number;
+  /** Longest single frame that may arrive, in bytes. */
+  readonly frameBytesMax: number;
+}
+
+/** Sockets. What travels on a channel before the handshake is believed by nobody. */
+export interface Network {
+  listen(
+    options: ListenOptions,
+    accept: (channel: Channel) => void,
+    done: (error: ErrorRecord | undefined, listener: Listener | undefined) => void,
+  ): void;
+  /** A connecting channel; what is sent before the connection stands is queued. Failure is `onClose`. */
+  connect(address: NetworkAddress, deadlineMs: number): Channel;
+}
+
+/** Standard signal names without numbers: `SIGTERM`. */
+export type SignalName = `SIG${string}`;
+
+/** How a process ended: exactly one of the two is set. */
+export interface ProcessEnd {
+  readonly status?: number;
+  readonly signal?: SignalName;
+}
+
+export type StandardStream = 'stdin' | 'stdout' | 'stderr';
+
+/** What a process's standard streams are connected to. */
+export type StdioMode = 'pipe' | 'null' | 'inherit';
+
+export interface SpawnSpec {
+  /** Path or name. A name without `/` is looked up in PATH of `env`. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** The whole environment of the child. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Working directory; undefined: the caller's. */
+  readonly wdir?: string;
+  readonly stdin: StdioMode;
+  readonly stdout: StdioMode;
+  readonly stderr: StdioMode;
+  /**
+   * `guarded`: own session and process group, which ends when the calling process dies, whatever kills it, the
+   * process's own children included. `plain`: a child that ends by itself when its standard input closes.
+   */
+  readonly lifetime: 'guarded' | 'plain';
+}
+
+/** What a running process tells. Data is paused until `readable` is called with true. */
+export interface ProcessEvents {
+  /** The process could not be started: not found, no permission, bad working directory, no memory. */
+  onError(error: ErrorRecord): void;
+  /** Bytes of stdout or stderr, and when they were read (`Clock.wallMs`). */
+  onOutput(stream: 'stdout' | 'stderr', chunk: Uint8Array, wallMs: number): void;
+  /** The stream has ended: nothing more will come from it. */
+  onOutputEnd(stream: 'stdout' | 'stderr'): void;
+  /** Standard input takes more after `writeStdin` returned false. */
+  onStdinDrain(): void;
+  /** The process does not read its standard input any more. */
+  onStdinClosed(): void;
+  /** The process itself has ended; its output may still be on the way. */
+  onExit(end: ProcessEnd): void;
+}
+
+export interface Process {
+  /** 0 where the process could not be started. */
+  readonly pid: number;
+  /** Sends a signal to the process, or to its whole group. False where nobody was left to take it. */
+  signal(name: SignalName, whom: 'process' | 'group'): boolean;
+  /** True while the process's group has a living member. */
+  groupAlive(): boolean;
+  /** False when the pipe is full: wait for `onStdinDrain`. */
+  writeStdin(chunk: Uint8Array): boolean;
+  closeStdin(): void;
+  /** Starts or stops reading stdout and stderr. */
+  readable(on: boolean): void;
+  /** Stops reading for good; `onOutputEnd` follows for each stream that was still open. */
+  closeOutput(): void;
+}
+
+/** An agent in a process or thread of its own, with the channel to it. */
+export interface AgentProcess {
+  readonly pid: number;
+  readonly channel: Channel;
+  /** Ends it at once. */
+  kill(): void;
+}
+
+export interface AgentProcessEvents {
+  onError(error: ErrorRecord): void;
+  /** Text that the agent wrote to its standard error, whole lines. */
+  onDiagnostic(line: string): void;
+  onExit(end: ProcessEnd): void;
+}
+
+export interface Processes {
+  /** Starts a tool. */
+  spawn(spec: SpawnSpec, events: ProcessEvents): Process;
+  /**
+   * Starts an agent whose standard input and output are the channel. `method` is `process` for `command`
+   * (its first element is the program), `thread` for a worker thread of this process that runs the agent's main.
+   */
+  spawnAgent(
+    method: 'process' | 'thread',
+    command: readonly string[],
+    events: AgentProcessEvents,
+  ): AgentProcess;
+  /** The command that starts this machine's agent; for hosts that share our file system. */
+  readonly agentCommand: readonly string[];
+  /**
+   * Ends every process that carries `mark` in its environment and is still there, such as a daemon that left its
+   * group; tells how many it ended. Bounded by `deadlineMs`.
+   */
+  sweep(mark: string, deadlineMs: number, done: (ended: number) => void): void;
+}
+
+export interface Environment {
+  readonly hostname: string;
+  readonly pid: number;
+  readonly user: string;
+  readonly wdir: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** Logical processors of this machine, at least 1. */
+  readonly cpuCount: number;
+}
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+
+export interface Log {
+  readonly level: LogLevel;
+  write(level: LogLevel, text: string): void;
+}
+
+export interface Platform {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly secrets: Secrets;
+  readonly network: Network;
+  readonly processes: Processes;
+  readonly env: Environment;
+  readonly log: Log;
+}

@@ -1,0 +1,47 @@
+/**
+ * Streams (STCI paper, II-E.2c): an overlay over agents along a tree, data up to its root and down to its leaves,
+ * reduced on the way up if wanted. Every job has the default stream, rooted at the controller, for output and
+ * input; more can be made.
+ */
+
+import type { Address } from './ids.js';
+
+/** 1 is every job's default stream; user-made ones are 2..65535. */
+export type StreamId = number;
+
+export const DEFAULT_STREAM: StreamId = 1;
+
+/**
+ * `none`: each contribution travels by itself, forwarded undecoded. The others combine one contribution of every
+ * member a wave: numbers by `sum`, `min`, `max`; lists by `concat` (ordered by member); booleans by `and`, `or`.
+ */
+export type Reduction = 'none' | 'sum' | 'min' | 'max' | 'concat' | 'and' | 'or';
+
+export interface StreamSpec {
+  readonly id: StreamId;
+  /** Position i of the stream's topology is members[i]; members[0] is the root. Root or session agents. */
+  readonly members: readonly Address[];
+  readonly topology: { readonly kind: string; readonly options?: Readonly<Record<string, unknown>> };
+  readonly reduction: Reduction;
+}
+
+export interface StreamEvents {
+  /**
+   * At the root: a contribution (reduction `none`) or a wave's result. `release` gives the credit back to the
+   * source: call it when the data is consumed; the sender stops when too much is not.
+   */
+  onUp(data: unknown, source: Address, release: () => void): void;
+  /** At every other member: what the root sent down. */
+  onDown(data: unknown): void;
+  /** `up` may be called again after it returned false. */
+  onCredit(): void;
+}
+
+export interface Stream {
+  readonly spec: StreamSpec;
+  /** Contributes. Returns false when out of credit: wait for `onCredit`; what was passed is sent all the same. */
+  up(data: unknown): boolean;
+  /** From the root to all other members. */
+  down(data: unknown): void;
+  close(): void;
+}
