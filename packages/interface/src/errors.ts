@@ -6,7 +6,7 @@
 
 /** What an error code means to the outside. */
 export interface ErrorKind {
-  /** Exit code of `stcirun` when this is the cause of its end: 193..215, one meaning each. */
+  /** Exit code of `stcirun` when this is the cause of its end: 193..215, one meaning each; 130 for an interrupt. */
   readonly exitCode: number;
   /** True where the same call may succeed later without a change. */
   readonly retryable: boolean;
@@ -51,6 +51,12 @@ export const ERROR_KINDS = {
   STCI_PROGRAM_NOT_EXECUTABLE: kind(EXIT.program),
   STCI_PROGRAM_WDIR: kind(EXIT.program),
   STCI_PROGRAM_SPAWN: kind(EXIT.program, true),
+  /** A tool ended with a status other than 0: the job's exit code is that status. */
+  STCI_TOOL_STATUS: kind(EXIT.program),
+  /** A tool was ended by a signal that the runtime did not send: the job's exit code is 128 + its number. */
+  STCI_TOOL_SIGNAL: kind(EXIT.program),
+  /** The user ended the job: the exit code is 128 + the signal's number, 130 for Ctrl-C. */
+  STCI_JOB_INTERRUPTED: kind(130),
   STCI_LAUNCH_FAILED: kind(EXIT.launch, true),
   STCI_LAUNCH_TIMEOUT: kind(EXIT.launchTimeout, true),
   STCI_JOB_TIMEOUT: kind(EXIT.jobTimeout),

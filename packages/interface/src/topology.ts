@@ -56,5 +56,6 @@ export interface TreeTopology extends Topology {
   /** Positions at and below `position`, in pre-order. */
   subtree(position: Position): readonly Position[];
   subtreeSize(position: Position): number;
+  /** True where `ancestor` is strictly above `position`. */
   isAncestor(ancestor: Position, position: Position): boolean;
 }
