@@ -1,1 +1,1 @@
-export {};
+export * from './job/index.js';

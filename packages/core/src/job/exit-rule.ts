@@ -1,0 +1,91 @@
+/**
+ * The one exit rule (docs/exit-codes.md). 0 if all ranks ended with 0. Else the failure that came first decides, by
+ * the time at its source, ties by the lowest rank: a rank's own status, 128 + signal if it was killed by a signal that
+ * the runtime did not send, and the code of its table row for anything that went wrong in launching or in the
+ * runtime itself. What the runtime ended is a consequence and decides nothing while a failure explains it.
+ */
+
+import { ERROR_KINDS, EXIT, isErrorCode } from '@stci/interface';
+import type { ErrorRecord, Failure, FailureKind, ProcessEnd, Rank, RankOutcome } from '@stci/interface';
+import { signalExitCode } from './signals.js';
+
+/** What the rule must know of a rank. */
+export interface RankEnding {
+  readonly rank: Rank;
+  readonly outcome: RankOutcome;
+  readonly end?: ProcessEnd | undefined;
+  readonly error?: ErrorRecord | undefined;
+}
+
+export interface ExitDecision {
+  /** 0..255. */
+  readonly exitCode: number;
+  /** undefined for 0. */
+  readonly cause?: ErrorRecord;
+}
+
+/** Exit code of a process that ended by itself: its status, or 128 + signal. */
+export function processExitCode(end: ProcessEnd): number {
+  return end.signal === undefined ? (end.status ?? 0) : signalExitCode(end.signal);
+}
+
+/** Exit code of an error by its code's row in the table; an unknown code counts as an internal error. */
+export function errorExitCode(error: ErrorRecord): number {
+  return isErrorCode(error.code) ? ERROR_KINDS[error.code].exitCode : EXIT.internal;
+}
+
+/** The failure that a rank's ending is; undefined where it is none (status 0, or the runtime's own doing). */
+export function failureOf(ending: RankEnding, host: { index: number; name: string }, wallMs: number): Failure | undefined {
+  const { rank } = ending;
+  const failure = (kind: FailureKind, error: ErrorRecord, exitCode: number): Failure => ({
+    kind, error: { ...error, host: host.name, rank }, host: host.index, rank, wallMs, exitCode,
+  });
+  if (ending.outcome === 'failed-start') {
+    const error = ending.error ?? { code: 'STCI_PROGRAM_SPAWN', message: `Rank ${rank} could not be started` };
+    return failure('tool-start', error, errorExitCode(error));
+  }
+  const signal = ending.end?.signal;
+  if (ending.outcome === 'signalled' && signal !== undefined) {
+    const message = `Rank ${rank} on ${host.name} was ended by ${signal}`;
+    return failure('tool-signal', { code: 'STCI_TOOL_SIGNAL', message, data: { signal } }, signalExitCode(signal));
+  }
+  const status = ending.end?.status ?? 0;
+  if (ending.outcome !== 'exited' || status === 0) return undefined;
+  const message = `Rank ${rank} on ${host.name} ended with status ${status}`;
+  return failure('tool-status', { code: 'STCI_TOOL_STATUS', message, data: { status } }, status);
+}
+
+/** Failures in the order of the rule: by source time, then rank (those without a rank last), then arrival. */
+export function failuresInOrder(failures: readonly Failure[]): Failure[] {
+  const rankOf = (failure: Failure): number => failure.rank ?? Infinity;
+  return [...failures].sort((a, b) => a.wallMs - b.wallMs || compare(rankOf(a), rankOf(b)));
+}
+
+/** The job's exit code and what decided it. `endings` are asked only where no failure is known. */
+export function decideExit(failures: readonly Failure[], endings: Iterable<RankEnding>): ExitDecision {
+  const first = failuresInOrder(failures)[0];
+  if (first !== undefined) return { exitCode: first.exitCode, cause: first.error };
+  for (const ending of endings) {
+    const decision = unexplained(ending);
+    if (decision !== undefined) return decision;
+  }
+  return { exitCode: 0 };
+}
+
+/** A rank that did not end with 0 although no failure was told: the job must not pass for a success. */
+function unexplained(ending: RankEnding): ExitDecision | undefined {
+  const { rank, outcome, end } = ending;
+  if (end !== undefined && outcome !== 'lost') {
+    const exitCode = processExitCode(end);
+    if (exitCode === 0) return undefined;
+    const how = end.signal === undefined ? `with status ${end.status}` : `by ${end.signal}`;
+    const code = end.signal === undefined ? 'STCI_TOOL_STATUS' : 'STCI_TOOL_SIGNAL';
+    return { exitCode, cause: { code, message: `Rank ${rank} was ended by the runtime ${how}`, rank } };
+  }
+  const message = `The job ended while rank ${rank} was ${outcome}, and no failure explains it`;
+  return { exitCode: EXIT.internal, cause: { code: 'STCI_INTERNAL', message, rank } };
+}
+
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

@@ -1,0 +1,246 @@
+/**
+ * The controller's books of one job: what became of each rank, and which failures were found. Pure: facts go in as
+ * they arrive, late, twice or out of order; each rank is counted once, and the first outcome that is told of it stands. No decision is made here but the exit rule, at the end.
+ *
+ * A rank is `waiting`, then `running`, then done with one outcome. `exited` may come without `started` before it.
+ */
+
+import { assert } from '@stci/interface';
+import type {
+  ErrorRecord, Failure, HostIndex, JobId, JobMap, JobReport, JobSpec, ProcessEnd, Rank, RankOutcome, RankReport,
+} from '@stci/interface';
+import { decideExit, errorExitCode, failureOf, failuresInOrder } from './exit-rule.js';
+import { hostOf, ranksOf } from './placement.js';
+import type { PlacementLookup } from './placement.js';
+
+/** How many failures are kept: the first to arrive. Of further ones the count is kept, and the one that decides. */
+export const FAILURES_MAX = 1000;
+
+export interface LedgerInit {
+  readonly job: JobId;
+  readonly spec: JobSpec;
+  readonly map: JobMap;
+  readonly submitWallMs: number;
+}
+
+/** What a session agent tells of a rank's end. A RankReport fits. */
+export interface RankEnd {
+  readonly rank: Rank;
+  readonly pid: number;
+  readonly outcome: RankOutcome;
+  readonly end?: ProcessEnd;
+  readonly error?: ErrorRecord;
+  readonly startWallMs?: number;
+  readonly endWallMs?: number;
+  readonly leftovers: number;
+}
+
+/** Answer to a fact: was it news, and is it a failure that the error manager must see? */
+export interface Entry {
+  readonly counted: boolean;
+  readonly failure?: Failure;
+}
+
+interface Row {
+  pid: number;
+  startWallMs?: number;
+  done?: RankEnd;
+}
+
+export interface Ledger {
+  readonly job: JobId;
+  readonly spec: JobSpec;
+  readonly map: JobMap;
+  readonly placements: PlacementLookup;
+  /** Ranks that run as far as is known. */
+  readonly ranksAlive: number;
+  /** Ranks that have no outcome yet, those not started included. */
+  readonly ranksOpen: number;
+  /** True when every rank has been started or has an outcome. */
+  readonly allStarted: boolean;
+  /** True when every rank has an outcome. */
+  readonly complete: boolean;
+  /** Kept failures by arrival, at most FAILURES_MAX, each rank and each lost host once. */
+  readonly failures: readonly Failure[];
+  /** Failures found, kept or not. */
+  readonly failureCount: number;
+  started(rank: Rank, pid: number, wallMs: number): boolean;
+  /** `nowWallMs` stands in for the end's own time where the host could not tell it. */
+  exited(end: RankEnd, nowWallMs: number): Entry;
+  /** The ranks of `host` without an outcome become `lost`; returns them. A second loss of the host is no news. */
+  agentLost(host: HostIndex, error: ErrorRecord, wallMs: number): Entry & { readonly ranks: readonly Rank[] };
+  /** Any other failure; false where its rank, or its host with the same kind, has one already. */
+  failed(failure: Failure): boolean;
+  /** Ranks that were never started become `not-started`: nobody will start them now. Returns them. */
+  closeUnstarted(): readonly Rank[];
+  /** The report of one rank so far; undefined while it has no outcome. */
+  rankReport(rank: Rank): RankReport | undefined;
+  /** Ranks that are still without an outcome are reported as `lost` or `not-started`. */
+  report(endWallMs: number): JobReport;
+}
+
+export function createLedger(init: LedgerInit): Ledger {
+  return new Books(init);
+}
+
+class Books implements Ledger {
+  readonly job: JobId;
+  readonly spec: JobSpec;
+  readonly map: JobMap;
+  readonly placements: PlacementLookup;
+  readonly failures: Failure[] = [];
+  failureCount = 0;
+  ranksAlive = 0;
+  ranksOpen: number;
+  readonly #submitWallMs: number;
+  readonly #rows: Row[];
+  readonly #known = new Set<string>();
+  #unstarted: number;
+  /** By the exit rule, of all failures. */
+  #first: Failure | undefined;
+
+  constructor(init: LedgerInit) {
+    this.job = init.job;
+    this.spec = init.spec;
+    this.map = init.map;
+    this.placements = hostOf(init.map);
+    this.ranksOpen = init.map.size;
+    this.#unstarted = init.map.size;
+    this.#submitWallMs = init.submitWallMs;
+    this.#rows = Array.from({ length: init.map.size }, () => ({ pid: 0 }));
+  }
+
+  get allStarted(): boolean {
+    return this.#unstarted === 0;
+  }
+
+  get complete(): boolean {
+    return this.ranksOpen === 0;
+  }
+
+  started(rank: Rank, pid: number, wallMs: number): boolean {
+    const row = this.#row(rank);
+    if (row.startWallMs !== undefined || row.done !== undefined) return false;
+    row.pid = pid;
+    row.startWallMs = wallMs;
+    this.#unstarted--;
+    this.ranksAlive++;
+    return true;
+  }
+
+  exited(end: RankEnd, nowWallMs: number): Entry {
+    const row = this.#row(end.rank);
+    if (row.done !== undefined) return { counted: false };
+    this.#close(row, end);
+    const place = this.placements.host(end.rank);
+    const host = { index: place, name: this.#hostName(place) };
+    const failure = failureOf(end, host, end.endWallMs ?? nowWallMs);
+    return failure !== undefined && this.failed(failure) ? { counted: true, failure } : { counted: true };
+  }
+
+  agentLost(host: HostIndex, error: ErrorRecord, wallMs: number): Entry & { readonly ranks: readonly Rank[] } {
+    const ranks: Rank[] = [];
+    for (const rank of ranksOf(this.map.hosts[host]!)) {
+      const row = this.#row(rank);
+      if (row.done !== undefined) continue;
+      this.#close(row, this.#withoutEnd(rank, row, 'lost', error));
+      ranks.push(rank);
+    }
+    const failure: Failure = {
+      kind: 'agent-lost',
+      error: { ...error, host: error.host ?? this.#hostName(host) },
+      host, wallMs, exitCode: errorExitCode(error),
+    };
+    return this.failed(failure) ? { counted: true, failure, ranks } : { counted: false, ranks };
+  }
+
+  failed(failure: Failure): boolean {
+    const key = failureKey(failure);
+    if (this.#known.has(key)) return false;
+    this.#known.add(key);
+    this.failureCount++;
+    if (this.failures.length < FAILURES_MAX) this.failures.push(failure);
+    this.#first = this.#first === undefined ? failure : failuresInOrder([this.#first, failure])[0];
+    return true;
+  }
+
+  closeUnstarted(): readonly Rank[] {
+    const closed: Rank[] = [];
+    this.#rows.forEach((row, rank) => {
+      if (row.startWallMs !== undefined || row.done !== undefined) return;
+      this.#close(row, this.#withoutEnd(rank, row, 'not-started'));
+      closed.push(rank);
+    });
+    return closed;
+  }
+
+  rankReport(rank: Rank): RankReport | undefined {
+    const row = this.#row(rank);
+    return row.done && this.#reportOf(row.done);
+  }
+
+  report(endWallMs: number): JobReport {
+    const ranks = this.#rows.map((row, rank) => {
+      const outcome = row.startWallMs === undefined ? 'not-started' : 'lost';
+      return this.#reportOf(row.done ?? this.#withoutEnd(rank, row, outcome));
+    });
+    const { exitCode, cause } = decideExit(this.#first === undefined ? [] : [this.#first], ranks);
+    return {
+      job: this.job,
+      exitCode,
+      ...(cause !== undefined && { cause }),
+      failures: failuresInOrder(this.failures).map((failure) => failure.error),
+      ranks,
+      submitWallMs: this.#submitWallMs,
+      endWallMs,
+    };
+  }
+
+  #close(row: Row, end: RankEnd): void {
+    const running = row.startWallMs !== undefined;
+    row.done = {
+      ...end,
+      pid: end.pid || row.pid,
+      ...(running && end.startWallMs === undefined && { startWallMs: row.startWallMs }),
+    } as RankEnd;
+    if (running) this.ranksAlive--;
+    else this.#unstarted--;
+    this.ranksOpen--;
+  }
+
+  #withoutEnd(rank: Rank, row: Row, outcome: RankOutcome, error?: ErrorRecord): RankEnd {
+    return {
+      rank, pid: row.pid, outcome, leftovers: 0,
+      ...(error !== undefined && { error }),
+      ...(row.startWallMs !== undefined && { startWallMs: row.startWallMs }),
+    };
+  }
+
+  #reportOf(end: RankEnd): RankReport {
+    const { host, app } = this.placements.placement(end.rank);
+    const { rank, pid, outcome, leftovers, error, startWallMs, endWallMs } = end;
+    return {
+      rank, host: this.#hostName(host), app, pid, outcome, leftovers,
+      ...(end.end !== undefined && { end: end.end }),
+      ...(error !== undefined && { error }),
+      ...(startWallMs !== undefined && { startWallMs }),
+      ...(endWallMs !== undefined && { endWallMs }),
+    };
+  }
+
+  #hostName(host: HostIndex): string {
+    return this.map.hosts[host]!.name;
+  }
+
+  #row(rank: Rank): Row {
+    const row = this.#rows[rank];
+    assert(row !== undefined, `rank is in 0..${this.#rows.length - 1}, got ${rank}`);
+    return row;
+  }
+}
+
+/** One failure a rank; one of each kind a host; one of each code for the job as a whole. */
+function failureKey({ kind, rank, host, error }: Failure): string {
+  if (rank !== undefined) return `rank ${rank}`;
+  return host === undefined ? `job ${kind} ${error.code}` : `host ${host} ${kind}`;
+}

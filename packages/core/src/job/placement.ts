@@ -1,0 +1,60 @@
+/** Questions to a finished job map: where is rank r, which ranks has a host, in which order. */
+
+import { assert } from '@stci/interface';
+import type { HostIndex, HostMap, JobMap, Placement, Rank } from '@stci/interface';
+
+/** Answers by rank in O(1); made in O(size), 12 bytes a rank. */
+export interface PlacementLookup {
+  host(rank: Rank): HostIndex;
+  placement(rank: Rank): Placement;
+}
+
+/** Number of ranks on a host. */
+export function localSize(hostMap: HostMap): number {
+  return hostMap.runs.reduce((sum, run) => sum + run.count, 0);
+}
+
+/** The ranks of a host, ascending: the i-th one has local rank i. */
+export function* ranksOf(hostMap: HostMap): Generator<Rank, void, undefined> {
+  for (const { rank } of placementsOf(hostMap)) yield rank;
+}
+
+/** The placements of one host, ascending by rank. */
+export function* placementsOf(hostMap: HostMap): Generator<Placement, void, undefined> {
+  let localRank = 0;
+  for (const { app, first, count, stride } of hostMap.runs) {
+    for (let i = 0; i < count; i++) yield { rank: first + i * stride, host: hostMap.host, app, localRank: localRank++ };
+  }
+}
+
+/** All placements, ascending by rank. */
+export function* placements(map: JobMap): Generator<Placement, void, undefined> {
+  const lookup = hostOf(map);
+  for (let rank = 0; rank < map.size; rank++) yield lookup.placement(rank);
+}
+
+/** The lookup by rank. Asserts that the map names each rank 0..size-1 once. */
+export function hostOf(map: JobMap): PlacementLookup {
+  const hosts = new Int32Array(map.size).fill(-1);
+  const apps = new Uint32Array(map.size);
+  const locals = new Uint32Array(map.size);
+  let placed = 0;
+  for (const hostMap of map.hosts) {
+    for (const { rank, host, app, localRank } of placementsOf(hostMap)) {
+      assert(hosts[rank] === -1, `rank ${rank} of a job of ${map.size} is placed once`);
+      hosts[rank] = host;
+      apps[rank] = app;
+      locals[rank] = localRank;
+      placed++;
+    }
+  }
+  assert(placed === map.size, `all ${map.size} ranks are placed, got ${placed}`);
+  const check = (rank: Rank): Rank => {
+    assert(Number.isInteger(rank) && rank >= 0 && rank < map.size, `rank is in 0..${map.size - 1}, got ${rank}`);
+    return rank;
+  };
+  return {
+    host: (rank) => hosts[check(rank)]!,
+    placement: (rank) => ({ rank: check(rank), host: hosts[rank]!, app: apps[rank]!, localRank: locals[rank]! }),
+  };
+}

@@ -1,0 +1,24 @@
+/** Numbers of the signals, as on Linux for x86 and ARM: what `128 + signal` in an exit code means. */
+
+const NUMBERS: Readonly<Record<string, number>> = {
+  SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGTRAP: 5, SIGABRT: 6, SIGIOT: 6, SIGBUS: 7, SIGFPE: 8, SIGKILL: 9,
+  SIGUSR1: 10, SIGSEGV: 11, SIGUSR2: 12, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15, SIGSTKFLT: 16, SIGCHLD: 17,
+  SIGCONT: 18, SIGSTOP: 19, SIGTSTP: 20, SIGTTIN: 21, SIGTTOU: 22, SIGURG: 23, SIGXCPU: 24, SIGXFSZ: 25,
+  SIGVTALRM: 26, SIGPROF: 27, SIGWINCH: 28, SIGIO: 29, SIGPOLL: 29, SIGPWR: 30, SIGSYS: 31,
+};
+
+/** Largest signal number, the last real-time signal. */
+export const SIGNAL_MAX = 64;
+
+/** The number of `SIGTERM`; a real-time signal is written `SIG34`. undefined for a name that is no signal's. */
+export function signalNumber(name: string): number | undefined {
+  const known = NUMBERS[name];
+  if (known !== undefined) return known;
+  const number = /^SIG(\d{1,2})$/.exec(name)?.[1];
+  return number !== undefined && Number(number) >= 1 && Number(number) <= SIGNAL_MAX ? Number(number) : undefined;
+}
+
+/** Exit code that tells of a signal: 128 + its number; 128 for one that we have no number of. */
+export function signalExitCode(name: string): number {
+  return 128 + (signalNumber(name) ?? 0);
+}
