@@ -1,1 +1,10 @@
-export {};
+/**
+ * What tests are written with: suites that cannot be green by accident, assertions, and deadlines instead of
+ * sleeps. Every test file of the workspace imports this package and nothing else for testing.
+ */
+
+export * as assert from './assert.js';
+export { DEFAULT_TIMEOUT_MS, eventually, withDeadline } from './deadline.js';
+export type { EventuallyOptions } from './deadline.js';
+export { suite } from './suite.js';
+export type { Hook, StepOptions, TestApi, TestBody } from './suite.js';

@@ -1,0 +1,102 @@
+/**
+ * Assertions: those of uvu (`equal` is deep, `is` is ===), and two for coded errors. uvu's `throws` says yes or no
+ * about a synchronous call only: given an async function it would look at a promise, so both forms refuse one here.
+ */
+
+import { Assertion } from 'uvu/assert';
+import * as uvuAssert from 'uvu/assert';
+import type { ErrorCode } from '@stci/interface';
+
+export { Assertion, equal, fixture, instance, is, ok, snapshot, type, unreachable } from 'uvu/assert';
+
+type Expectation = string | RegExp | ((error: unknown) => boolean);
+
+/** Passes when `actual` contains the string or fits the pattern; the message shows `actual`, which uvu's does not. */
+export function match(actual: string, expects: string | RegExp, message?: string): void {
+  if (typeof expects === 'string' ? actual.includes(expects) : actual.search(expects) >= 0) return;
+  throw new Assertion({
+    message: `${message ?? 'Expected text'} to ${typeof expects === 'string' ? 'contain' : 'match'} ${String(expects)}`,
+    details: `    found: ${actual}`,
+    operator: 'match',
+    expects,
+    actual,
+  });
+}
+
+/** Passes when the synchronous `fn` throws (and the error fits `expects`). */
+export function throws(fn: () => unknown, expects?: Expectation, message?: string): void {
+  let returned: unknown;
+  try {
+    returned = fn();
+  } catch (thrown) {
+    uvuAssert.throws(() => { throw thrown; }, expects, message);
+    return;
+  }
+  refusePromise(returned, 'rejectsWith');
+  uvuAssert.throws(() => undefined, expects, message);
+}
+
+/** The negative forms: `not.equal`, `not.ok`, `not.throws`, … */
+export const not = Object.assign((actual: unknown, message?: string) => uvuAssert.not(actual, message), uvuAssert.not, {
+  throws(fn: () => unknown): void {
+    let returned: unknown;
+    uvuAssert.not.throws(() => { returned = fn(); });
+    refusePromise(returned, 'await on the call itself');
+  },
+});
+
+/** Passes when the synchronous `fn` throws an error whose `code` is `code`. Returns the error. */
+export function throwsCode(code: ErrorCode, fn: () => unknown): Error {
+  let returned: unknown;
+  try {
+    returned = fn();
+  } catch (error) {
+    return expectCode(code, error);
+  }
+  refusePromise(returned, 'rejectsWith');
+  throw mismatch(code, 'the function returned', undefined);
+}
+
+/** Passes when `fn` throws or rejects with an error whose `code` is `code`. Resolves to the error. */
+export async function rejectsWith(
+  code: ErrorCode,
+  fn: (() => unknown) | PromiseLike<unknown>,
+): Promise<Error> {
+  try {
+    await (typeof fn === 'function' ? fn() : fn);
+  } catch (error) {
+    return expectCode(code, error);
+  }
+  throw mismatch(code, 'the promise was fulfilled', undefined);
+}
+
+function expectCode(code: ErrorCode, thrown: unknown): Error {
+  if (thrown instanceof Assertion) throw thrown;
+  if (thrown instanceof Error && (thrown as Error & { code?: unknown }).code === code) return thrown;
+  const found = thrown instanceof Error ? String((thrown as Error & { code?: unknown }).code ?? 'no code') : 'no Error';
+  throw mismatch(code, `there came ${found}: ${String(thrown)}`, thrown);
+}
+
+function mismatch(code: ErrorCode, found: string, actual: unknown): Assertion {
+  return new Assertion({
+    message: `Expected an error with code ${code}, but ${found}`,
+    operator: 'code',
+    expects: code,
+    actual,
+  });
+}
+
+function refusePromise(returned: unknown, instead: string): void {
+  if (!isPromiseLike(returned)) return;
+  Promise.resolve(returned).catch(() => undefined);
+  throw new Assertion({
+    message: `Expected a synchronous function, but it returned a promise; use ${instead}`,
+    operator: 'throws',
+    expects: 'a synchronous function',
+    actual: 'a promise',
+  });
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}

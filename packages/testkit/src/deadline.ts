@@ -1,0 +1,74 @@
+/**
+ * Deadlines. A test never sleeps for a guessed time: it waits for a condition or a promise, and says within which
+ * time and for what. All times are milliseconds of the real clock (simulated time passes inside a test, not here).
+ */
+
+import { toError } from './failure.js';
+
+/** Deadline of a test or hook that names no other. */
+export const DEFAULT_TIMEOUT_MS = 5_000;
+
+const DEFAULT_EVERY_MS = 5;
+
+// Kept from the start: a test may replace the global timers.
+const { setTimeout, clearTimeout } = globalThis;
+const now = performance.now.bind(performance);
+
+export interface EventuallyOptions {
+  /** How long to try, > 0. Default DEFAULT_TIMEOUT_MS, less a little so that this error comes before the test's. */
+  readonly deadlineMs?: number;
+  /** What is waited for, for the message. */
+  readonly what: string;
+  /** Time between two tries. Default 5. */
+  readonly everyMs?: number;
+}
+
+/**
+ * Tries `condition` until it returns (or resolves to) something truthy, and resolves to that. Rejects at the
+ * deadline, naming `what` and the last value or error.
+ */
+export async function eventually<T>(
+  condition: () => T | PromiseLike<T>,
+  { deadlineMs = DEFAULT_TIMEOUT_MS - 500, what, everyMs = DEFAULT_EVERY_MS }: EventuallyOptions,
+): Promise<T> {
+  const endMs = now() + deadlineMs;
+  let last = 'the condition did not answer';
+  while (now() < endMs) {
+    try {
+      const value = await withDeadline(Promise.resolve(condition()), Math.max(1, endMs - now()), what);
+      if (value) return value;
+      last = `the last value was ${show(value)}`;
+    } catch (thrown) {
+      if (!(thrown instanceof DeadlineError)) last = `the last error was ${toError(thrown).message}`;
+    }
+    await pause(Math.min(everyMs, Math.max(0, endMs - now())));
+  }
+  throw new DeadlineError(`Waited ${deadlineMs} ms for: ${what}; ${last}`);
+}
+
+/** Resolves or rejects with `promise`, or rejects after `ms` naming `what`. */
+export async function withDeadline<T>(promise: PromiseLike<T>, ms: number, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new DeadlineError(`Not done within ${ms} ms: ${what}`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A deadline passed. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return String(value);
+}

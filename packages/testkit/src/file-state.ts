@@ -1,0 +1,124 @@
+/**
+ * What one test process knows of itself: its results so far, the step that runs now, and what happens when the
+ * process ends. This is the one module-global state of testkit; each test file has a process of its own.
+ */
+
+import { DeadlineError } from './deadline.js';
+import { describe } from './failure.js';
+import { GREP_VARIABLE, RECORD_VARIABLE, writeRecord } from './record.js';
+import type { Fault, TestResult } from './record.js';
+
+/** After the last suite the process has this long to end by itself. */
+const LINGER_MS = 3_000;
+
+const { setTimeout, clearTimeout } = globalThis;
+
+const tests: TestResult[] = [];
+const faults: Fault[] = [];
+let filtered = 0;
+let suitesOpen = 0;
+let suitesEnded = 0;
+let running = false;
+let step: { readonly where: string; readonly fail: (error: unknown) => void } | undefined;
+let lastStep = 'before any test';
+
+// Taken out of the environment: processes that tests start must not write to this file's record.
+const recordPath = process.env[RECORD_VARIABLE];
+const grep = process.env[GREP_VARIABLE];
+delete process.env[RECORD_VARIABLE];
+delete process.env[GREP_VARIABLE];
+
+process.on('uncaughtException', (error: unknown, origin) => {
+  if (step !== undefined) step.fail(error);
+  else fault(`${origin}, ${lastStep}`, error);
+});
+process.on('exit', (code) => {
+  const complete = finish(code);
+  if (recordPath !== undefined) {
+    writeRecord(recordPath, { pid: process.pid, complete, tests, faults, filtered });
+  }
+});
+
+/** Under the runner failures are printed from the record; uvu's own print of them is kept short. */
+export const underRunner = recordPath !== undefined;
+
+/** Says whether a test of this name was asked for. */
+export function wanted(suiteName: string, testName: string): boolean {
+  const asked = grep === undefined || `${suiteName} › ${testName}`.includes(grep);
+  if (!asked) filtered += 1;
+  return asked;
+}
+
+/** A suite is registered. Throws when the suites have begun: a suite that comes too late would never run. */
+export function openSuite(name: string): void {
+  if (running) {
+    fault(`suite ${name}`, new Error('registered after the suites began: call suite() before any await'));
+    throw new Error(`The suite "${name}" was registered after the suites of its file began`);
+  }
+  suitesOpen += 1;
+}
+
+export function beginSuite(): void {
+  running = true;
+}
+
+export function endSuite(): void {
+  suitesEnded += 1;
+  if (suitesEnded === suitesOpen) setTimeout(lingers, LINGER_MS).unref();
+}
+
+export function addResult(result: TestResult): void {
+  tests.push(result);
+}
+
+export function fault(where: string, thrown: unknown): void {
+  faults.push({ where, text: describe(thrown) });
+}
+
+/**
+ * Runs one test or hook under its deadline; an exception that nobody caught meanwhile is its failure too. Never
+ * rejects: undefined is success, else what was thrown, in a box, for `throw undefined` is a failure as well.
+ */
+export async function attempt(
+  where: string,
+  timeoutMs: number,
+  body: () => unknown,
+): Promise<{ readonly thrown: unknown } | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const broken = new Promise<never>((_resolve, reject) => {
+    step = { where, fail: reject };
+    timer = setTimeout(() => reject(new DeadlineError(`Not done within ${timeoutMs} ms: ${where}`)), timeoutMs);
+  });
+  try {
+    await Promise.race([(async () => body())(), broken]);
+    return undefined;
+  } catch (thrown) {
+    return { thrown };
+  } finally {
+    clearTimeout(timer);
+    step = undefined;
+    lastStep = `after ${where}`;
+  }
+}
+
+function lingers(): void {
+  const open = [...new Set(process.getActiveResourcesInfo())].join(', ');
+  fault('end of file', new Error(`The process did not end ${LINGER_MS} ms after its last test; still open: ${open}`));
+  process.exit(1);
+}
+
+/** Judges the file when its process exits; returns whether every suite had ended. */
+function finish(code: number): boolean {
+  const complete = suitesOpen > 0 && suitesEnded === suitesOpen;
+  if (!complete) {
+    const at = step === undefined ? lastStep : `in ${step.where}`;
+    const ended = `${suitesEnded} of ${suitesOpen} suites had ended`;
+    fault('early exit', new Error(`The process exited with code ${code} before its tests ended: ${at}; ${ended}`));
+  }
+  const failed = faults.length > 0 || tests.some((test) => test.status === 'failed');
+  if (failed && !process.exitCode) process.exitCode = 1;
+  if (recordPath === undefined) {
+    for (const each of faults) process.stderr.write(`FAULT ${each.where}\n${each.text}\n`);
+  }
+  return complete;
+}

@@ -1,0 +1,66 @@
+/**
+ * Processes that a test file left behind. Every process that the file started, however deep, carries the file's mark
+ * in its environment; on Linux /proc shows it. They are named, then ended one by one, by their pids.
+ */
+
+import { readFileSync, readdirSync } from 'node:fs';
+import { MARK_VARIABLE } from '../record.js';
+
+const GRACE_MS = 1_000;
+const POLL_MS = 20;
+
+export interface Leftover {
+  readonly pid: number;
+  readonly command: string;
+}
+
+/** Waits a short grace for the processes with the mark to go, then kills what is left and returns it. */
+export async function endLeftovers(mark: string): Promise<Leftover[]> {
+  const endMs = performance.now() + GRACE_MS;
+  let left = marked(mark);
+  while (left.length > 0 && performance.now() < endMs) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    left = marked(mark);
+  }
+  for (const { pid } of left) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It went by itself in between.
+    }
+  }
+  return left;
+}
+
+function marked(mark: string): Leftover[] {
+  const found: Leftover[] = [];
+  for (const entry of processDirectories()) {
+    const pid = Number(entry);
+    if (pid === process.pid) continue;
+    if (!carries(readProc(entry, 'environ'), mark)) continue;
+    found.push({ pid, command: readProc(entry, 'cmdline').split('\0').join(' ').trim() });
+  }
+  return found;
+}
+
+/** A mark is a path: a runner inside a test extends its own with `/`. */
+function carries(environment: string, mark: string): boolean {
+  const wanted = `${MARK_VARIABLE}=${mark}`;
+  return environment.split('\0').some((entry) => entry === wanted || entry.startsWith(`${wanted}/`));
+}
+
+function processDirectories(): string[] {
+  try {
+    return readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
+  } catch {
+    return [];
+  }
+}
+
+function readProc(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The test runner: every compiled test file of the workspace in a process of its own, a few at a time. Exit code 0
+ * only where at least one test passed and nothing failed; the last line printed is always the count.
+ */
+
+import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { findTestFiles, testFile } from './find.js';
+import type { TestFile } from './find.js';
+import { parseOptions } from './options.js';
+import type { RunnerOptions } from './options.js';
+import { count, failureLines, fileLines, slowestLine, totalLine } from './report.js';
+import { runFile } from './run-file.js';
+import type { FileReport } from './run-file.js';
+
+/** Runs what `args` ask for below `root`; resolves to the exit code. */
+export async function runTests(root: string, args: readonly string[]): Promise<number> {
+  const reports: FileReport[] = [];
+  try {
+    const options = parseOptions(args);
+    await runAll(choose(root, options), options, reports);
+  } catch (error) {
+    print([`error: ${error instanceof Error ? error.message : String(error)}`]);
+    print([totalLine({ ...count(reports), failed: count(reports).failed + 1 })]);
+    return 2;
+  }
+  return conclude(reports);
+}
+
+/** The files to run; throws where there is none. */
+function choose(root: string, options: RunnerOptions): TestFile[] {
+  if (options.files.length > 0) return options.files.map((path) => explicit(root, path, options.timeoutMs));
+  const found = findTestFiles(root, options.timeoutMs);
+  const { words } = options;
+  const chosen = found.filter(({ label }) => words.length === 0 || words.some((word) => label.includes(word)));
+  if (chosen.length > 0) return chosen;
+  if (found.length === 0) throw new Error('there is no compiled test file: run npm run build');
+  throw new Error(`no test file's path contains ${words.join(' or ')}; there are ${found.length} files`);
+}
+
+/** A compiled file that was named: its source is beside dist-test in test, where it is. */
+function explicit(root: string, path: string, timeoutMs: number): TestFile {
+  const compiled = resolve(path);
+  if (!existsSync(compiled)) throw new Error(`there is no compiled test file ${path}`);
+  const source = join(dirname(compiled).replace(/dist-test/, 'test'), basename(compiled).replace(/\.js$/, '.ts'));
+  return testFile(root, compiled, existsSync(source) ? source : compiled, timeoutMs);
+}
+
+async function runAll(files: readonly TestFile[], options: RunnerOptions, reports: FileReport[]): Promise<void> {
+  const waiting = [...files];
+  const worker = async (): Promise<void> => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const report = await runFile(file, options.grep);
+      reports.push(report);
+      print(fileLines(report));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(options.jobs, files.length) }, worker));
+}
+
+function conclude(reports: readonly FileReport[]): number {
+  const totals = count(reports);
+  print([...reports].sort((a, b) => (a.file.label < b.file.label ? -1 : 1)).flatMap(failureLines));
+  print(['', slowestLine(reports)]);
+  if (totals.passed + totals.failed === 0) {
+    print(['error: no test ran']);
+    print([totalLine({ ...totals, failed: 1 })]);
+    return 1;
+  }
+  print([totalLine(totals)]);
+  return totals.failed === 0 ? 0 : 1;
+}
+
+function print(lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,61 @@
+/**
+ * The runner's command line: `npm test -- [words] [--grep TEXT] [--jobs N] [--timeout MS] [--file PATH]`.
+ * A word picks the test files whose path (`packages/core/test/iof.test.ts`) contains it.
+ */
+
+export interface RunnerOptions {
+  readonly words: readonly string[];
+  readonly grep: string | undefined;
+  /** Test files run at a time. */
+  readonly jobs: number;
+  /** Deadline of a file that declares none. */
+  readonly timeoutMs: number;
+  /** Compiled files to run instead of those found. */
+  readonly files: readonly string[];
+}
+
+export const USAGE = `Usage: npm test -- [WORD...] [--grep TEXT] [--jobs N] [--timeout MS] [--file COMPILED]
+  WORD       only test files whose path contains it, such as core or iof
+  --grep     only tests whose "suite › test" contains TEXT
+  --jobs     files run at a time (default 2)
+  --timeout  deadline of a file in ms (default 120000; a file may say // @timeoutMs 300000 in its head)
+  --file     run this compiled file, found or not (may be repeated)`;
+
+export const DEFAULTS: RunnerOptions = { words: [], grep: undefined, jobs: 2, timeoutMs: 120_000, files: [] };
+
+/** Throws with the usage for anything it does not know. */
+export function parseOptions(args: readonly string[]): RunnerOptions {
+  let options = DEFAULTS;
+  for (let index = 0; index < args.length; index += 1) {
+    const word = args[index] as string;
+    if (!word.startsWith('-')) {
+      options = { ...options, words: [...options.words, word] };
+      continue;
+    }
+    index += 1;
+    options = { ...options, ...option(word, args[index], options) };
+  }
+  return options;
+}
+
+function option(name: string, value: string | undefined, options: RunnerOptions): Partial<RunnerOptions> {
+  if (value === undefined) throw new Error(`${name} is unknown or lacks its value\n${USAGE}`);
+  switch (name) {
+    case '--grep':
+      return { grep: value };
+    case '--jobs':
+      return { jobs: positive(name, value) };
+    case '--timeout':
+      return { timeoutMs: positive(name, value) };
+    case '--file':
+      return { files: [...options.files, value] };
+    default:
+      throw new Error(`unknown option ${name}\n${USAGE}`);
+  }
+}
+
+function positive(name: string, value: string): number {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 1) throw new Error(`${name} needs a whole number from 1, not ${value}`);
+  return number;
+}

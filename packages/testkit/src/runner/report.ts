@@ -1,0 +1,60 @@
+/**
+ * What the runner prints: a line a file, failures in full with file and test, skipped tests with their reasons, the
+ * slowest files, and as the last line of all `N passed, N failed` (and `, N skipped` if any).
+ */
+
+import type { FileReport } from './run-file.js';
+
+const SLOWEST_SHOWN = 5;
+
+export interface Totals {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+export function count(reports: readonly FileReport[]): Totals {
+  const tests = reports.flatMap((report) => report.tests);
+  const of = (status: string): number => tests.filter((test) => test.status === status).length;
+  const faults = reports.reduce((sum, report) => sum + report.faults.length, 0);
+  return { passed: of('passed'), failed: of('failed') + faults, skipped: of('skipped') };
+}
+
+/** One file, told when it has ended. */
+export function fileLines(report: FileReport): string[] {
+  const { passed, failed, skipped } = count([report]);
+  const counts = `${passed} passed${failed > 0 ? `, ${failed} FAILED` : ''}${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  const lines = [`${failed > 0 ? 'FAIL' : 'ok  '} ${report.file.label}  ${counts}  ${seconds(report.ms)}`];
+  for (const test of report.tests) {
+    if (test.status === 'skipped') lines.push(`     skipped: ${test.suite} › ${test.name}: ${test.text}`);
+  }
+  return lines;
+}
+
+/** Every failure in full, after all files. */
+export function failureLines(report: FileReport): string[] {
+  const failed = report.tests.filter((test) => test.status === 'failed');
+  if (failed.length === 0 && report.faults.length === 0) return [];
+  const lines: string[] = [];
+  for (const test of failed) lines.push('', `FAIL ${report.file.label}: ${test.suite} › ${test.name}`, indent(test.text ?? ''));
+  for (const fault of report.faults) lines.push('', `FAIL ${report.file.label}: [${fault.where}]`, indent(fault.text));
+  if (report.output.trim() !== '') lines.push('', `output of ${report.file.label}:`, indent(report.output.trimEnd()));
+  return lines;
+}
+
+export function slowestLine(reports: readonly FileReport[]): string {
+  const slowest = [...reports].sort((a, b) => b.ms - a.ms).slice(0, SLOWEST_SHOWN);
+  return `slowest: ${slowest.map((report) => `${report.file.label} ${seconds(report.ms)}`).join(', ')}`;
+}
+
+export function totalLine({ passed, failed, skipped }: Totals): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
+
+function indent(text: string): string {
+  return text.split('\n').map((line) => `    ${line}`).join('\n');
+}

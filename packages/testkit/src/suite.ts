@@ -1,0 +1,164 @@
+/**
+ * Suites. uvu runs them, one after another, but gets only steps that cannot mislead it: by itself uvu 0.5 is green
+ * when a before hook throws, when a failing test's after.each throws, when undefined is thrown and when `.run()` is
+ * forgotten, and it waits for ever. Here hooks and tests never throw into uvu but as a plain Error, each under a
+ * deadline, and the suite runs itself.
+ */
+
+import { suite as uvuSuite } from 'uvu';
+import { DEFAULT_TIMEOUT_MS } from './deadline.js';
+import { describe } from './failure.js';
+import { addResult, attempt, beginSuite, endSuite, fault, openSuite, underRunner, wanted } from './file-state.js';
+
+export type TestBody = () => unknown;
+export type Hook = (body: TestBody, options?: StepOptions) => void;
+
+export interface StepOptions {
+  /** Deadline of the test or hook. Default 5 000. */
+  readonly timeoutMs?: number;
+}
+
+export interface TestApi {
+  (name: string, body: TestBody, options?: StepOptions): void;
+  /** Once, before the suite's first test. When it fails, every test of the suite fails. */
+  readonly before: Hook;
+  /** Once, after the suite's last test. */
+  readonly after: Hook;
+  readonly beforeEach: Hook;
+  /** Runs also after a failed test; fails the test when it throws. */
+  readonly afterEach: Hook;
+  /** Skipped, counted and printed with its reason where `condition` holds; else a test like any other. */
+  skipIf(condition: boolean, reason: string, name: string, body: TestBody, options?: StepOptions): void;
+}
+
+interface Step {
+  readonly body: TestBody;
+  readonly timeoutMs: number;
+}
+
+interface Test extends Step {
+  readonly name: string;
+  readonly skipReason: string | undefined;
+}
+
+interface Plan {
+  readonly name: string;
+  readonly tests: Test[];
+  readonly before: Step[];
+  readonly after: Step[];
+  readonly beforeEach: Step[];
+  readonly afterEach: Step[];
+}
+
+/** Defines a suite; it runs by itself once the file is loaded. `define` registers tests and hooks, synchronously. */
+export function suite(name: string, define: (test: TestApi) => void): void {
+  openSuite(name);
+  const plan: Plan = { name, tests: [], before: [], after: [], beforeEach: [], afterEach: [] };
+  const registration = { open: true };
+  const returned: unknown = define(testApi(plan, registration));
+  registration.open = false;
+  if (returned !== undefined) throw new Error(`suite "${name}": define must be synchronous and return nothing`);
+  if (plan.tests.length === 0) throw new Error(`suite "${name}" has no tests`);
+  enqueue({ ...plan, tests: plan.tests.filter((test) => wanted(name, test.name)) });
+}
+
+function testApi(plan: Plan, registration: { readonly open: boolean }): TestApi {
+  const check = (what: string, body: unknown): void => {
+    if (!registration.open) throw new Error(`${plan.name}: ${what} was registered after define returned`);
+    if (typeof body !== 'function') throw new Error(`${plan.name}: ${what} needs a function`);
+  };
+  const hook = (kind: 'before' | 'after' | 'beforeEach' | 'afterEach'): Hook => (body, options) => {
+    check(kind, body);
+    plan[kind].push(step(body, options));
+  };
+  const add = (name: string, body: TestBody, options?: StepOptions, skipReason?: string): void => {
+    check(`test "${name}"`, body);
+    plan.tests.push({ ...step(body, options), name, skipReason });
+  };
+  return Object.assign((name: string, body: TestBody, options?: StepOptions) => add(name, body, options), {
+    before: hook('before'),
+    after: hook('after'),
+    beforeEach: hook('beforeEach'),
+    afterEach: hook('afterEach'),
+    skipIf: (condition: boolean, reason: string, name: string, body: TestBody, options?: StepOptions) =>
+      add(name, body, options, condition ? reason : undefined),
+  });
+}
+
+function step(body: TestBody, { timeoutMs = DEFAULT_TIMEOUT_MS }: StepOptions = {}): Step {
+  return { body, timeoutMs };
+}
+
+/** Hands the plan to uvu. Its own hooks are not used: only its queue and its order. */
+function enqueue(plan: Plan): void {
+  const uvu = uvuSuite(plan.name);
+  let beforeFailed: unknown[] = [];
+  uvu.before(async () => {
+    beginSuite();
+    if (needsHooks(plan)) beforeFailed = await runAll(plan.before, 'before', plan);
+  });
+  for (const test of plan.tests) {
+    uvu(test.name, async () => {
+      const text = await runTest(plan, test, beforeFailed);
+      if (text !== undefined) throw plainError(text);
+    });
+  }
+  uvu.after(async () => {
+    if (needsHooks(plan)) {
+      for (const thrown of await runAll(plan.after, 'after', plan)) fault(`${plan.name} › after hook`, thrown);
+    }
+    endSuite();
+  });
+  uvu.run();
+}
+
+function needsHooks(plan: Plan): boolean {
+  return plan.tests.some((test) => test.skipReason === undefined);
+}
+
+/** uvu's printer stumbles over anything but an Error with a name, a message and a stack. */
+function plainError(text: string): Error {
+  const error = new Error(underRunner ? 'failed' : text);
+  error.stack = error.message;
+  return error;
+}
+
+/** Runs a test with its hooks and keeps its result; returns the text of its failure. */
+async function runTest(plan: Plan, test: Test, beforeFailed: readonly unknown[]): Promise<string | undefined> {
+  const result = { suite: plan.name, name: test.name };
+  if (test.skipReason !== undefined) {
+    addResult({ ...result, status: 'skipped', ms: 0, text: test.skipReason });
+    return undefined;
+  }
+  const startMs = performance.now();
+  const thrown = beforeFailed.length > 0
+    ? [new Error('Not run: a before hook of the suite failed'), ...beforeFailed]
+    : await runBody(plan, test);
+  const ms = performance.now() - startMs;
+  if (thrown.length === 0) {
+    addResult({ ...result, status: 'passed', ms });
+    return undefined;
+  }
+  const text = thrown.map(describe).join('\nand then: ');
+  addResult({ ...result, status: 'failed', ms, text });
+  return text;
+}
+
+async function runBody(plan: Plan, test: Test): Promise<unknown[]> {
+  const thrown = await runAll(plan.beforeEach, 'beforeEach', plan);
+  if (thrown.length === 0) {
+    const outcome = await attempt(`${plan.name} › ${test.name}`, test.timeoutMs, test.body);
+    if (outcome !== undefined) thrown.push(outcome.thrown);
+  }
+  return [...thrown, ...(await runAll(plan.afterEach, 'afterEach', plan))];
+}
+
+/** Runs every step, also after one that failed, and returns what was thrown. */
+async function runAll(steps: readonly Step[], kind: string, plan: Plan): Promise<unknown[]> {
+  const thrown: unknown[] = [];
+  for (const { body, timeoutMs } of steps) {
+    const outcome = await attempt(`${plan.name} › ${kind} hook`, timeoutMs, body);
+    if (outcome !== undefined) thrown.push(outcome.thrown);
+  }
+  return thrown;
+}
