@@ -1,1 +1,7 @@
-export {};
+/** Platform on Node: the only door to `node:*`. */
+
+export { createNodePlatform } from './platform.js';
+export type { NodePlatformOptions } from './platform.js';
+export { openStdioChannel } from './stdio-channel.js';
+export { streamChannel } from './stream-channel.js';
+export type { StreamChannelOptions } from './stream-channel.js';

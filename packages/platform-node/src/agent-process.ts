@@ -1,0 +1,77 @@
+/**
+ * An agent as a process of its own: its standard input and output are the channel, its standard error is text for
+ * people. It has a session of its own, so that Ctrl-C at the terminal reaches stcirun alone, which then ends the job
+ * in order; it ends itself when its standard input ends.
+ */
+
+import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { assert } from '@stci/interface';
+import type { AgentProcess, AgentProcessEvents, Channel, ErrorRecord } from '@stci/interface';
+import { builtin } from './builtin.js';
+import { setAside } from './environment.js';
+import { lineCutter } from './lines.js';
+import { streamChannel } from './stream-channel.js';
+
+function startError(program: string, thrown: unknown): ErrorRecord {
+  const error = thrown as NodeJS.ErrnoException;
+  return {
+    code: 'STCI_PROGRAM_SPAWN',
+    message: `An agent process could not be started: ${program}: ${error.message}`,
+    data: { program, errno: error.code ?? 'unknown' },
+  };
+}
+
+/** A channel that is closed from the beginning. */
+function closedChannel(label: string, reason: string): Channel {
+  const { PassThrough } = builtin('node:stream');
+  const channel = streamChannel({ kind: 'stdio', label, readable: new PassThrough(), writable: new PassThrough() });
+  channel.destroy(reason);
+  return channel;
+}
+
+function notStarted(program: string, error: ErrorRecord): AgentProcess {
+  return { pid: 0, channel: closedChannel(program, error.message), kill: () => {} };
+}
+
+function watch(child: ChildProcess, stderr: Readable, events: AgentProcessEvents): void {
+  const lines = lineCutter((line) => events.onDiagnostic(line));
+  stderr.on('data', (chunk: Uint8Array) => lines.push(chunk));
+  stderr.on('end', () => lines.end());
+  stderr.on('error', () => {});
+  child.on('exit', (status, signal) => events.onExit(signal !== null ? { signal } : { status: status ?? 0 }));
+  child.on('error', () => {});
+}
+
+function launch(command: readonly string[]): ChildProcess {
+  const { program, args } = { program: command[0] as string, args: command.slice(1) };
+  const env = setAside(process.env as Record<string, string>);
+  return builtin('node:child_process').spawn(program, args, { stdio: 'pipe', detached: true, env });
+}
+
+export function spawnAgentProcess(command: readonly string[], events: AgentProcessEvents): AgentProcess {
+  const program = command[0];
+  assert(program !== undefined, 'the command of an agent has a program');
+  let child: ChildProcess;
+  try {
+    child = launch(command);
+  } catch (thrown) {
+    const error = startError(program, thrown);
+    process.nextTick(() => events.onError(error));
+    return notStarted(program, error);
+  }
+  if (child.pid === undefined) {
+    child.on('error', (thrown) => events.onError(startError(program, thrown)));
+    return notStarted(program, startError(program, new Error('no process')));
+  }
+  watch(child, child.stderr as Readable, events);
+  const readable = child.stdout as Readable;
+  const writable = child.stdin as Writable;
+  // At a child's end Node resumes all streams of this list, paused or not; what is paused must stay so.
+  (child.stdio as unknown[]).fill(null);
+  return {
+    pid: child.pid,
+    channel: streamChannel({ kind: 'stdio', label: `child ${child.pid}`, readable, writable }),
+    kill: () => void child.kill('SIGKILL'),
+  };
+}

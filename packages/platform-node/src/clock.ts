@@ -1,0 +1,48 @@
+/**
+ * Clock on Node. Timers are set to absolute deadlines: Node's own count whole milliseconds of a clock that it reads
+ * once a turn, so a timer may fire up to a millisecond early; here such a one is set again. Timers keep no process
+ * alive: what does is its open channels and children.
+ */
+
+import type { Clock, Timer } from '@stci/interface';
+
+/** Longest delay that setTimeout takes, in ms (2^31 - 1); longer ones are set again when it has passed. */
+const DELAY_MAX_MS = 0x7fff_ffff;
+
+class DeadlineTimer implements Timer {
+  readonly #deadlineMs: number;
+  readonly #fire: () => void;
+  #handle: NodeJS.Timeout | undefined;
+
+  constructor(deadlineMs: number, fire: () => void) {
+    this.#deadlineMs = deadlineMs;
+    this.#fire = fire;
+    this.#arm();
+  }
+
+  #arm(): void {
+    const leftMs = Math.ceil(this.#deadlineMs - performance.now());
+    this.#handle = setTimeout(() => this.#expire(), Math.min(Math.max(leftMs, 0), DELAY_MAX_MS));
+    this.#handle.unref();
+  }
+
+  #expire(): void {
+    if (performance.now() < this.#deadlineMs) return this.#arm();
+    this.#handle = undefined;
+    this.#fire();
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+    this.#handle = undefined;
+  }
+}
+
+export function createClock(): Clock {
+  return {
+    nowMs: () => performance.now(),
+    wallMs: () => Date.now(),
+    after: (delayMs, fire) => new DeadlineTimer(performance.now() + delayMs, fire),
+    soon: (fire) => void setImmediate(fire),
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Few large writes instead of many small ones. A frame's header and body, and all frames of one turn, go to the
+ * system together: small chunks are copied side by side (a copy is cheaper than a vector entry), large ones stay.
+ */
+
+/** Chunks shorter than this are copied together. */
+const SMALL_BYTES = 16 * 1024;
+/** Longest joined chunk. */
+const JOINED_BYTES_MAX = 64 * 1024;
+
+function join(chunks: readonly Uint8Array[], from: number, to: number, bytes: number): Uint8Array {
+  if (to - from === 1) return chunks[from] as Uint8Array;
+  const joined = Buffer.allocUnsafe(bytes);
+  let offset = 0;
+  for (let i = from; i < to; i++) {
+    const chunk = chunks[i] as Uint8Array;
+    joined.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return joined;
+}
+
+/** The same bytes in the same order, in fewer chunks. Chunks of no bytes vanish. */
+export function coalesce(chunks: readonly Uint8Array[]): Uint8Array[] {
+  const result: Uint8Array[] = [];
+  let from = 0;
+  let bytes = 0;
+  const flush = (to: number): void => {
+    if (bytes > 0) result.push(join(chunks, from, to, bytes));
+    bytes = 0;
+  };
+  for (let i = 0; i < chunks.length; i++) {
+    const length = (chunks[i] as Uint8Array).byteLength;
+    if (length >= SMALL_BYTES || bytes + length > JOINED_BYTES_MAX) {
+      flush(i);
+      from = i;
+    }
+    if (length >= SMALL_BYTES) {
+      result.push(chunks[i] as Uint8Array);
+      from = i + 1;
+    } else bytes += length;
+  }
+  flush(chunks.length);
+  return result;
+}

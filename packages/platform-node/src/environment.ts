@@ -1,0 +1,74 @@
+/**
+ * Facts of the place: who, where, on which machine. Agents are started without the variables that slow Node's start
+ * or belong to the starter alone (NODE_EXTRA_CA_CERTS costs 28 ms); but a tool may be a Node program whose user set
+ * them. So they travel under another name (`setAside`) and are put back where the agent reads its variables.
+ */
+
+import type { Environment } from '@stci/interface';
+import { builtin } from './builtin.js';
+
+type Variables = Readonly<Record<string, string>>;
+
+const SET_ASIDE = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'NODE_V8_COVERAGE', 'NODE_COMPILE_CACHE', 'NODE_DEBUG'];
+const PREFIX = 'STCI_SET_ASIDE_';
+
+/** The environment for an agent: `variables` with the named ones out of Node's sight. */
+export function setAside(variables: Variables): Record<string, string> {
+  const result: Record<string, string> = { ...variables };
+  for (const name of SET_ASIDE) {
+    const value = result[name];
+    if (value === undefined) continue;
+    result[PREFIX + name] = value;
+    delete result[name];
+  }
+  return result;
+}
+
+/** The opposite of `setAside`: what the user's programs shall see. */
+export function putBack(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(variables)) {
+    if (value !== undefined) result[name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name] = value;
+  }
+  return result;
+}
+
+function userName(): string {
+  try {
+    return builtin('node:os').userInfo().username;
+  } catch {
+    // A user id without an entry in the user database, as in many containers.
+    return process.env['USER'] ?? String(process.getuid?.() ?? 'unknown');
+  }
+}
+
+class NodeEnvironment implements Environment {
+  readonly pid = process.pid;
+  #variables: Variables | undefined;
+  #hostname: string | undefined;
+  #user: string | undefined;
+
+  get hostname(): string {
+    return (this.#hostname ??= builtin('node:os').hostname());
+  }
+
+  get user(): string {
+    return (this.#user ??= userName());
+  }
+
+  get wdir(): string {
+    return process.cwd();
+  }
+
+  get variables(): Variables {
+    return (this.#variables ??= Object.freeze(putBack(process.env)));
+  }
+
+  get cpuCount(): number {
+    return Math.max(1, builtin('node:os').availableParallelism());
+  }
+}
+
+export function createEnvironment(): Environment {
+  return new NodeEnvironment();
+}

@@ -1,0 +1,28 @@
+/** Cuts a stream of text into whole lines of bounded length: what agents write to their standard error. */
+
+import { builtin } from './builtin.js';
+
+/** Longest line told, in bytes; a longer one is told in pieces. */
+const LINE_BYTES_MAX = 16 * 1024;
+
+/** `push` takes bytes as they come; `end` tells what has no end of line. */
+export function lineCutter(tell: (line: string) => void): { push(chunk: Uint8Array): void; end(): void } {
+  const decoder = new (builtin('node:string_decoder').StringDecoder)('utf8');
+  let rest = '';
+  const cut = (text: string): void => {
+    const lines = text.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) tell(line.endsWith('\r') ? line.slice(0, -1) : line);
+    while (rest.length >= LINE_BYTES_MAX) {
+      tell(rest.slice(0, LINE_BYTES_MAX));
+      rest = rest.slice(LINE_BYTES_MAX);
+    }
+  };
+  return {
+    push: (chunk) => cut(rest + decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))),
+    end: () => {
+      if (rest !== '') tell(rest);
+      rest = '';
+    },
+  };
+}

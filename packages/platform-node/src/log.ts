@@ -1,0 +1,36 @@
+/**
+ * Log on standard error, one line a call, written at once so that a line stands before a crash. A log that cannot be
+ * written must never end an agent: a closed or full standard error loses lines silently.
+ */
+
+import type { Log, LogLevel } from '@stci/interface';
+import { builtin } from './builtin.js';
+
+const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
+
+/** Longest line, in characters; the rest is cut: a log line is no place for data. */
+const LINE_CHARS_MAX = 8192;
+
+/** Writes one whole line to file descriptor 2; a worker thread has a standard error of its own. */
+function writeLine(line: string): void {
+  try {
+    const { isMainThread } = builtin('node:worker_threads');
+    if (isMainThread) builtin('node:fs').writeSync(2, line);
+    else process.stderr.write(line);
+  } catch {
+    // EPIPE, EAGAIN, EBADF: nobody is there to be told.
+  }
+}
+
+/** Writes what is as bad as `level` or worse. `write` takes a line with its end; default: standard error. */
+export function createLog(level: LogLevel, write: (line: string) => void = writeLine): Log {
+  const rank = LEVELS.indexOf(level);
+  return {
+    level,
+    write: (at, text) => {
+      if (LEVELS.indexOf(at) > rank) return;
+      const line = text.length > LINE_CHARS_MAX ? `${text.slice(0, LINE_CHARS_MAX)}…` : text;
+      write(`stci ${at}: ${line.replaceAll(/\r?\n/g, '\\n')}\n`);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** Puts the platform together. Nothing is opened or loaded here: an agent pays for what it uses, when it uses it. */
+
+import type { LogLevel, Platform } from '@stci/interface';
+import { createClock } from './clock.js';
+import { createEnvironment } from './environment.js';
+import { Guardian } from './guardian.js';
+import { createLog } from './log.js';
+import { createNetwork } from './network.js';
+import { createProcesses } from './processes.js';
+import { createRandom } from './random.js';
+import { createSecrets } from './secrets.js';
+
+export interface NodePlatformOptions {
+  /** Program and arguments that start an agent on this machine. */
+  readonly agentCommand?: readonly string[];
+  /** File that a worker thread runs as an agent's main. */
+  readonly agentMain?: string;
+  /** Default `warn`. */
+  readonly logLevel?: LogLevel;
+  /** For choices that shall repeat; default: from the system. */
+  readonly seed?: number;
+}
+
+export function createNodePlatform(options: NodePlatformOptions = {}): Platform {
+  const clock = createClock();
+  const secrets = createSecrets();
+  const log = createLog(options.logLevel ?? 'warn');
+  return {
+    clock,
+    random: createRandom(options.seed),
+    secrets,
+    network: createNetwork(),
+    processes: createProcesses({
+      clock,
+      agentCommand: options.agentCommand ?? [],
+      keeper: new Guardian(secrets, log),
+    }),
+    env: createEnvironment(),
+    log,
+  };
+}

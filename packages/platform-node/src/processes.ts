@@ -1,0 +1,26 @@
+/** Processes on Node: tools, agents, and the ways to end them. */
+
+import { assert } from '@stci/interface';
+import type { Clock, Processes } from '@stci/interface';
+import { spawnAgentProcess } from './agent-process.js';
+import type { GroupKeeper } from './tool-process.js';
+import { spawnTool } from './tool-process.js';
+import { sweep } from './sweep.js';
+
+export interface ProcessesDeps {
+  readonly clock: Clock;
+  readonly agentCommand: readonly string[];
+  readonly keeper: GroupKeeper;
+}
+
+export function createProcesses(deps: ProcessesDeps): Processes {
+  return {
+    agentCommand: deps.agentCommand,
+    spawn: (spec, events) => spawnTool(spec, spec.lifetime === 'guarded' ? deps.keeper : undefined, events),
+    spawnAgent: (method, command, events) => {
+      assert(method === 'process', 'threads come next');
+      return spawnAgentProcess(command, events);
+    },
+    sweep: (mark, deadlineMs, done) => sweep(deps.clock, mark, deadlineMs, done),
+  };
+}

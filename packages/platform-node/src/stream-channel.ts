@@ -1,0 +1,175 @@
+/**
+ * Channel over two Node streams: a child's pipes, our own fds 0 and 1, a socket. What is sent in one turn is written
+ * by one system call at its end. The two directions fail apart: a peer that died leaves its last words in one pipe
+ * while the other is broken already, so a write error closes the channel only after what can still be read was read.
+ */
+
+import type { Readable, Writable } from 'node:stream';
+import { assert } from '@stci/interface';
+import type { Channel, ChannelEvents } from '@stci/interface';
+import { coalesce } from './coalesce.js';
+
+/** `send` returns false while more than this is queued, in bytes. */
+export const DRAIN_MARK_BYTES = 1024 * 1024;
+
+/** How long the rest may be read after a write has failed. */
+const LAST_WORDS_MS = 1000;
+
+export interface StreamChannelOptions {
+  readonly kind: string;
+  readonly label: string;
+  readonly readable: Readable;
+  readonly writable: Writable;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EPIPE: 'broken pipe',
+  ECONNRESET: 'connection reset',
+  ECONNREFUSED: 'connection refused',
+  ETIMEDOUT: 'timed out',
+  ENOTFOUND: 'host not found',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+};
+
+/** A stream's error in words for people. */
+export function closeReason(error: Error): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  return (code !== undefined && REASONS[code]) || error.message;
+}
+
+class StreamChannel implements Channel {
+  readonly kind: string;
+  readonly label: string;
+  readonly #readable: Readable;
+  readonly #writable: Writable;
+  #events: ChannelEvents | undefined;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
+  #flushScheduled = false;
+  #full = false;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #writeError: string | undefined;
+  #wantsData = true;
+  #reason = '';
+
+  constructor(options: StreamChannelOptions) {
+    this.kind = options.kind;
+    this.label = options.label;
+    this.#readable = options.readable;
+    this.#writable = options.writable;
+    this.#readable.pause();
+    this.#readable.on('end', () => this.#finish('end of file'));
+    this.#readable.on('close', () => this.#finish('end of file'));
+    this.#readable.on('error', (error) => this.#finish(closeReason(error)));
+    this.#writable.on('error', (error) => this.#failWriting(closeReason(error)));
+    this.#writable.on('close', () => this.#failWriting('broken pipe'));
+  }
+
+  get queuedBytes(): number {
+    return this.#pendingBytes + this.#writable.writableLength;
+  }
+
+  bind(events: ChannelEvents): void {
+    assert(this.#events === undefined, `${this.label} has its receiver already`);
+    this.#events = events;
+    if (this.#state === 'closed') return this.#tellClosed();
+    this.#readable.on('data', (chunk: Uint8Array) => {
+      if (this.#state !== 'closed') events.onData(chunk);
+    });
+    if (this.#wantsData) this.#readable.resume();
+    else this.#readable.pause();
+  }
+
+  send(chunks: readonly Uint8Array[]): boolean {
+    if (this.#state !== 'open' || this.#writeError !== undefined) return false;
+    for (const chunk of chunks) {
+      this.#pending.push(chunk);
+      this.#pendingBytes += chunk.byteLength;
+    }
+    if (!this.#flushScheduled) {
+      this.#flushScheduled = true;
+      process.nextTick(() => this.#flush());
+    }
+    if (this.queuedBytes > DRAIN_MARK_BYTES) this.#full = true;
+    return !this.#full;
+  }
+
+  readable(on: boolean): void {
+    this.#wantsData = on;
+    if (this.#events === undefined || this.#state === 'closed') return;
+    if (on) this.#readable.resume();
+    else this.#readable.pause();
+  }
+
+  close(): void {
+    if (this.#state !== 'open') return;
+    this.#flush();
+    this.#state = 'closing';
+    if (this.#writeError !== undefined) return this.#finish('closed');
+    this.#writable.end(() => this.#finish('closed'));
+  }
+
+  destroy(reason: string): void {
+    this.#finish(reason);
+  }
+
+  #flush(): void {
+    this.#flushScheduled = false;
+    if (this.#state === 'closed' || this.#pending.length === 0) return;
+    const chunks = coalesce(this.#pending);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    if (chunks.length === 0 || this.#writeError !== undefined) return;
+    if (chunks.length > 1) this.#writable.cork();
+    chunks.forEach((chunk, i) => {
+      this.#writable.write(chunk, i === chunks.length - 1 ? () => this.#written() : undefined);
+    });
+    if (chunks.length > 1) this.#writable.uncork();
+  }
+
+  #written(): void {
+    if (!this.#full || this.#state === 'closed' || this.#writeError !== undefined) return;
+    if (this.queuedBytes > DRAIN_MARK_BYTES / 2) return;
+    this.#full = false;
+    this.#events?.onDrain();
+  }
+
+  #failWriting(reason: string): void {
+    if (this.#writeError !== undefined || this.#state === 'closed') return;
+    this.#writeError = reason;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    if (this.#state === 'closing') return this.#finish(reason);
+    this.#awaitLastWords(reason);
+  }
+
+  /** A reader that is held back by its owner gets its second when it reads again. */
+  #awaitLastWords(reason: string): void {
+    setTimeout(() => {
+      if (this.#state === 'closed') return;
+      if (this.#events !== undefined && !this.#wantsData) this.#awaitLastWords(reason);
+      else this.#finish(reason);
+    }, LAST_WORDS_MS).unref();
+  }
+
+  #finish(reason: string): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#reason = reason;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#readable.destroy();
+    this.#writable.destroy();
+    if (this.#events !== undefined) this.#tellClosed();
+  }
+
+  #tellClosed(): void {
+    process.nextTick(() => this.#events?.onClose(this.#reason));
+  }
+}
+
+/** A channel of two streams that nobody else touches. */
+export function streamChannel(options: StreamChannelOptions): Channel {
+  return new StreamChannel(options);
+}
