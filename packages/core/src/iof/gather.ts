@@ -1,0 +1,42 @@
+/**
+ * `--gather`: the output of each rank is shown at the end, and ranks that said the same are shown once, under one
+ * header with their folded list. Equal means equal bytes; the collector compares digests and lengths, so nothing
+ * need be in memory.
+ */
+
+import { foldRanks } from './fold.js';
+
+export interface Gathered {
+  readonly rank: number;
+  readonly bytes: number;
+  /** Same digest, same bytes. */
+  readonly digest: string;
+}
+
+export interface GatherGroup {
+  /** Ascending. */
+  readonly ranks: readonly number[];
+  readonly bytes: number;
+}
+
+/** Groups in the order of their lowest rank; ranks that said nothing are left out. */
+export function groupOutput(outputs: readonly Gathered[]): readonly GatherGroup[] {
+  const groups = new Map<string, { ranks: number[]; bytes: number }>();
+  for (const { rank, bytes, digest } of [...outputs].sort((a, b) => a.rank - b.rank)) {
+    if (bytes === 0) continue;
+    const group = groups.get(digest);
+    if (group === undefined) groups.set(digest, { ranks: [rank], bytes });
+    else group.ranks.push(rank);
+  }
+  return [...groups.values()];
+}
+
+const RULE = '-'.repeat(16);
+
+/** Three lines: a rule, the ranks, a rule. */
+export function gatherHeader(group: GatherGroup, stream: string): string {
+  const word = group.ranks.length === 1 ? 'rank' : 'ranks';
+  const count = group.ranks.length === 1 ? '' : ` (${group.ranks.length})`;
+  const of = stream === 'stdout' ? '' : ` ${stream}`;
+  return `${RULE}\n${word} ${foldRanks(group.ranks)}${count}${of}\n${RULE}\n`;
+}

@@ -1,0 +1,53 @@
+/**
+ * What stands at the start of a line: `[3] ` by `--tag`, `[node1:3:stderr] ` by `--tag=full`, and before it the time
+ * at which the line began, taken at the source, by `--timestamp`. The prefix of a source is made once; with time,
+ * once a millisecond.
+ */
+
+import type { Rank } from '@stci/interface';
+import { NO_BYTES, type TextCodec } from './bytes.js';
+import { sourceRank, sourceStream, type SourceId } from './source.js';
+
+export const TAG_MODES = ['none', 'rank', 'full'] as const;
+export type TagMode = (typeof TAG_MODES)[number];
+
+export interface LabelParams {
+  readonly tag: TagMode;
+  readonly timestamp: boolean;
+  /** Name of the host of a rank. */
+  readonly hostOf: (rank: Rank) => string;
+  readonly codec: TextCodec;
+}
+
+/** `2026-11-21T04:05:06.789Z`. */
+export function isoTime(wallMs: number): string {
+  return new Date(Math.round(wallMs)).toISOString();
+}
+
+/** The prefix function of a LineMerger; undefined where lines carry none. */
+export function makeLabel(params: LabelParams): ((source: SourceId, wallMs: number) => Uint8Array) | undefined {
+  const { tag, timestamp, hostOf, codec } = params;
+  if (tag === 'none' && !timestamp) return undefined;
+  const texts = new Map<SourceId, string>();
+  const last = new Map<SourceId, { wallMs: number; bytes: Uint8Array }>();
+  const textOf = (source: SourceId): string => {
+    let text = texts.get(source);
+    if (text === undefined) texts.set(source, (text = tagText(tag, source, hostOf)));
+    return text;
+  };
+  return (source, wallMs) => {
+    const stampMs = timestamp ? Math.round(wallMs) : 0;
+    const known = last.get(source);
+    if (known !== undefined && known.wallMs === stampMs) return known.bytes;
+    const text = timestamp ? `${isoTime(stampMs)} ${textOf(source)}` : textOf(source);
+    const bytes = text === '' ? NO_BYTES : codec.encode(text);
+    last.set(source, { wallMs: stampMs, bytes });
+    return bytes;
+  };
+}
+
+function tagText(tag: TagMode, source: SourceId, hostOf: (rank: Rank) => string): string {
+  if (tag === 'none') return '';
+  const rank = sourceRank(source);
+  return tag === 'rank' ? `[${rank}] ` : `[${hostOf(rank)}:${rank}:${sourceStream(source)}] `;
+}

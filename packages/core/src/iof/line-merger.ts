@@ -1,0 +1,169 @@
+/**
+ * Merges the output of many ranks on one screen (or file) line by line: chunks in, runs of whole lines out. A
+ * chunk's whole lines pass at once, joined with what was held of the source's unfinished line; the unfinished rest
+ * is held until its newline comes. So lines of two sources never mix, and each source keeps its order.
+ *
+ * A line is shown unfinished in three cases only: it is longer than the bound (or all held lines together are); its
+ * source has ended; or it waits alone, like a prompt, while nothing else is said. Then the screen is `open`: the
+ * source's next bytes go on where the line stopped, and any other source starts with a newline.
+ *
+ * Pure: time comes in as `nowMs`, bytes go out by `emit`.
+ */
+
+import { joinBytes, NEWLINE, NEWLINE_BYTES, prefixLines } from './bytes.js';
+import type { SourceId } from './source.js';
+
+/** Which of the writers that share one screen: 0 standard output, 1 standard error. */
+export type Destination = 0 | 1;
+
+export interface LineMergerParams {
+  /** Longest line that is held back, in bytes; a longer one is shown in pieces. */
+  readonly lineBytesMax: number;
+  /** Bound on all that is held, in bytes. */
+  readonly heldBytesMax: number;
+  /** An unfinished line that waits so long, alone, is shown; undefined: never (files). */
+  readonly promptMs?: number;
+  /** What stands at the start of a line of `source` that began at `wallMs`; undefined: nothing. */
+  readonly prefix?: (source: SourceId, wallMs: number) => Uint8Array;
+  readonly destination: (source: SourceId) => Destination;
+  /** Takes the bytes over. */
+  readonly emit: (destination: Destination, bytes: Uint8Array) => void;
+}
+
+/** Prompts are short; a longer rest is a line cut by a full buffer, which will go on. */
+const PROMPT_BYTES_MAX = 1024;
+
+interface Held {
+  pieces: Uint8Array[];
+  bytes: number;
+  wallMs: number;
+}
+
+export class LineMerger {
+  readonly #params: LineMergerParams;
+  readonly #held = new Map<SourceId, Held>();
+  #heldBytes = 0;
+  /** The source whose unfinished line is on the screen. */
+  #open: SourceId | undefined;
+  #lastPushMs = 0;
+
+  constructor(params: LineMergerParams) {
+    this.#params = params;
+  }
+
+  /** Bytes of unfinished lines. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  push(source: SourceId, chunk: Uint8Array, wallMs: number, nowMs: number): void {
+    this.#lastPushMs = nowMs;
+    let rest = chunk;
+    if (this.#open === source) rest = this.#goOn(source, chunk);
+    const end = rest.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) this.#whole(source, end === rest.length ? rest : rest.subarray(0, end), wallMs);
+    if (end < rest.length) this.#hold(source, end === 0 ? rest : rest.subarray(end), wallMs);
+  }
+
+  /** The stream has ended: what is held of it is shown, with a newline where lines carry a prefix. */
+  end(source: SourceId): void {
+    const tagged = this.#params.prefix !== undefined;
+    if (this.#held.has(source)) this.#showHeld(source);
+    if (this.#open !== source) return;
+    if (tagged) this.#closeOpen();
+  }
+
+  /** When `tick` should be called next, on the clock of `nowMs`; undefined: nothing waits. */
+  promptDueMs(): number | undefined {
+    return this.#promptCandidate() === undefined ? undefined : this.#lastPushMs + (this.#params.promptMs ?? 0);
+  }
+
+  /** Shows a prompt that has waited long enough. */
+  tick(nowMs: number): void {
+    const source = this.#promptCandidate();
+    if (source === undefined || nowMs < this.#lastPushMs + (this.#params.promptMs ?? 0)) return;
+    this.#showHeld(source);
+  }
+
+  /** Ends an open line, so that a message of another origin can follow on the same screen. */
+  breakLine(): void {
+    if (this.#open !== undefined) this.#closeOpen();
+  }
+
+  /** The one source with an unfinished line, if that looks like a prompt. */
+  #promptCandidate(): SourceId | undefined {
+    if (this.#params.promptMs === undefined || this.#held.size !== 1) return undefined;
+    for (const [source, held] of this.#held) return held.bytes <= PROMPT_BYTES_MAX ? source : undefined;
+    return undefined;
+  }
+
+  /** Continues the open line with the chunk's bytes up to the first newline; returns the rest. */
+  #goOn(source: SourceId, chunk: Uint8Array): Uint8Array {
+    const end = chunk.indexOf(NEWLINE) + 1;
+    this.#emit(source, end === 0 || end === chunk.length ? chunk : chunk.subarray(0, end));
+    if (end === 0) return chunk.subarray(chunk.length);
+    this.#open = undefined;
+    return chunk.subarray(end);
+  }
+
+  /** Emits whole lines, the first of which may have begun in held pieces. */
+  #whole(source: SourceId, lines: Uint8Array, wallMs: number): void {
+    if (this.#open !== undefined) this.#closeOpen();
+    const prefix = this.#params.prefix;
+    if (this.#held.size === 0 || !this.#held.has(source)) {
+      this.#emit(source, prefix === undefined ? lines : prefixLines(lines, prefix(source, wallMs)));
+      return;
+    }
+    const held = this.#take(source);
+    if (prefix === undefined) {
+      this.#emit(source, joinBytes(held.pieces));
+      this.#emit(source, lines);
+      return;
+    }
+    const first = lines.indexOf(NEWLINE) + 1;
+    this.#emit(source, joinBytes([prefix(source, held.wallMs), ...held.pieces, lines.subarray(0, first)]));
+    if (first < lines.length) {
+      this.#emit(source, prefixLines(lines.subarray(first), prefix(source, wallMs)));
+    }
+  }
+
+  #hold(source: SourceId, rest: Uint8Array, wallMs: number): void {
+    // A copy, so that a short rest does not keep a whole chunk in memory.
+    const piece = rest.slice();
+    const held = this.#held.get(source);
+    if (held === undefined) this.#held.set(source, { pieces: [piece], bytes: piece.length, wallMs });
+    else {
+      held.pieces.push(piece);
+      held.bytes += piece.length;
+    }
+    this.#heldBytes += piece.length;
+    const bytes = held?.bytes ?? piece.length;
+    if (bytes > this.#params.lineBytesMax || this.#heldBytes > this.#params.heldBytesMax) this.#showHeld(source);
+  }
+
+  #take(source: SourceId): Held {
+    const held = this.#held.get(source) as Held;
+    this.#held.delete(source);
+    this.#heldBytes -= held.bytes;
+    return held;
+  }
+
+  /** Puts the unfinished line on the screen and leaves it open. */
+  #showHeld(source: SourceId): void {
+    if (this.#open !== undefined) this.#closeOpen();
+    const held = this.#take(source);
+    const prefix = this.#params.prefix;
+    const pieces = prefix === undefined ? held.pieces : [prefix(source, held.wallMs), ...held.pieces];
+    this.#emit(source, joinBytes(pieces));
+    this.#open = source;
+  }
+
+  #closeOpen(): void {
+    this.#emit(this.#open as SourceId, NEWLINE_BYTES);
+    this.#open = undefined;
+  }
+
+  #emit(source: SourceId, bytes: Uint8Array): void {
+    this.#params.emit(this.#params.destination(source), bytes);
+  }
+}
