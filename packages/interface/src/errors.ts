@@ -40,6 +40,8 @@ export const ERROR_KINDS = {
   STCI_MCA_COMPONENT_DECLINED: kind(EXIT.parameter),
   STCI_MCA_NONE_AVAILABLE: kind(EXIT.parameter),
   STCI_MCA_DUPLICATE: kind(EXIT.internal),
+  STCI_MCA_INVALID: kind(EXIT.internal),
+  STCI_MCA_VERSION: kind(EXIT.internal),
   STCI_MCA_CYCLE: kind(EXIT.internal),
   STCI_HOSTLIST_INVALID: kind(EXIT.allocation),
   STCI_HOSTFILE_INVALID: kind(EXIT.allocation),

@@ -39,7 +39,8 @@ export const PARAM_SOURCES = [
   'default',
 ] as const;
 
-export type ParamSource = (typeof PARAM_SOURCES)[number];
+/** On an agent every value comes from the `boot record`: the front-end has resolved it. */
+export type ParamSource = (typeof PARAM_SOURCES)[number] | 'boot record';
 
 export interface ResolvedParam {
   readonly name: string;
