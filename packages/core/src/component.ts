@@ -1,1 +1,14 @@
-export {};
+/**
+ * What the author of a component package imports, besides the contracts of `@stci/interface`: the framework records
+ * that its component is made for, and the functions that make records.
+ */
+
+export { accept, decline, defineComponent } from '@stci/interface';
+export { bootcomFramework } from './bootcom/framework.js';
+export { errmgrFramework } from './errmgr/framework.js';
+export type { ErrorManagerDeps } from './errmgr/framework.js';
+export { launcherFramework } from './launcher/framework.js';
+export type { LauncherDeps } from './launcher/framework.js';
+export { launcherprocFramework } from './launcher/launcherproc-framework.js';
+export { topologyFramework } from './topology/framework.js';
+export type { TopologyDeps } from './topology/framework.js';

@@ -1,0 +1,90 @@
+/**
+ * Framework `bootcom` (STCI paper, II-E.1), keyed by kind of link. Its own parameters bound what a peer can cost:
+ * frames, queues, handshakes, connections that have not yet proved who they are.
+ */
+
+import { defineFramework } from '@stci/interface';
+import type { Bootcom, BootcomDeps, Params } from '@stci/interface';
+import type { ParamRule } from '../config/catalog.js';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
+  name: 'bootcom',
+  mode: 'keyed',
+  version: 1,
+  help: 'Links between agents: how they are made and what they may cost.',
+  params: {
+    boot: {
+      type: 'enum',
+      values: ['native', 'ws'],
+      default: 'native',
+      help: 'Kind of the link between an agent and its starter: the channel that came with the start, or a WebSocket '
+        + 'connection back to a listener.',
+    },
+    'ws.interface': {
+      type: 'list',
+      default: [],
+      help: 'Addresses that WebSocket listeners are bound to; empty is loopback only.',
+    },
+    'ws.ports': {
+      type: 'string',
+      default: '',
+      help: 'Ports that WebSocket listeners may take, such as 40000-40100; empty is any free port.',
+    },
+    'pending.max': {
+      type: 'int',
+      default: 64,
+      min: 1,
+      max: 65_536,
+      help: 'Connections that have not yet proved who they are, a listener; more are turned away.',
+    },
+    handshake: {
+      type: 'duration',
+      default: 5000,
+      min: 10,
+      max: 600_000,
+      help: 'Time for the two ends of a new link to prove that they know the secret.',
+    },
+    'frame.max': {
+      type: 'size',
+      default: MIB,
+      min: 64 * KIB,
+      max: 64 * MIB,
+      help: 'Largest frame on a link. Larger moves big data with less work, smaller lets small messages pass sooner.',
+    },
+    'queue.max': {
+      type: 'size',
+      default: 64 * MIB,
+      min: 64 * KIB,
+      max: 1024 * MIB,
+      help: 'Bytes waiting to be sent on one link; a peer that lets more pile up loses it.',
+    },
+  },
+});
+
+const PORT_MAX = 65_535;
+
+function portsProblem(params: Params): string | undefined {
+  const text = params.string('bootcom.ws.ports');
+  if (text === '') return undefined;
+  const match = /^(\d{1,5})-(\d{1,5})$/.exec(text);
+  const low = Number(match?.[1] ?? 0);
+  const high = Number(match?.[2] ?? 0);
+  if (low >= 1 && low <= high && high <= PORT_MAX) return undefined;
+  return `${JSON.stringify(text)} is no range of ports. Expected LOW-HIGH within 1..${PORT_MAX}, such as 40000-40100.`;
+}
+
+function queueProblem(params: Params): string | undefined {
+  const frameBytesMax = params.int('bootcom.frame.max');
+  const queueBytesMax = params.int('bootcom.queue.max');
+  if (queueBytesMax >= frameBytesMax) return undefined;
+  return `${queueBytesMax} bytes cannot hold one frame of bootcom.frame.max = ${frameBytesMax} bytes. `
+    + 'Make the queue larger or the frame smaller.';
+}
+
+export const bootcomRules: readonly ParamRule[] = [
+  { param: 'bootcom.ws.ports', check: portsProblem },
+  { param: 'bootcom.queue.max', check: queueProblem },
+];

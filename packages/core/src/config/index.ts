@@ -1,0 +1,11 @@
+/** Parameters: catalogue, sources, resolver, result. */
+
+export type { CatalogEntry, ParamCatalog, ParamGroup, ParamRule } from './catalog.js';
+export { didYouMean, nearest } from './nearest.js';
+export { paramsFromSnapshot, paramsSnapshot } from './params.js';
+export type { ParamSnapshot } from './params.js';
+export { resolveParams } from './resolve.js';
+export type { Resolution } from './resolve.js';
+export { ENVIRONMENT_PREFIX, environmentName, paramFilePaths } from './sources.js';
+export type { ParamFile, ParamFilePaths, ParamInputs } from './sources.js';
+export { expectedForm, formatBounds, formatValue, parseValue } from './values.js';

@@ -1,0 +1,101 @@
+/**
+ * The frozen result of the resolver. Asking for a parameter that does not exist, or as another type than it has, is
+ * a programmer's mistake and an assertion. A snapshot is what agents are given: values by name, without sources.
+ */
+
+import { assert } from '@stci/interface';
+import type { ParamType, ParamValue, Params, ResolvedParam } from '@stci/interface';
+import type { CatalogEntry, ParamCatalog } from './catalog.js';
+import { didYouMean } from './nearest.js';
+import { problemsError, quote } from './problems.js';
+import type { ParamProblem } from './problems.js';
+import { expectedForm, valueProblem } from './values.js';
+
+/** Values by full name: plain data that crosses the wire. */
+export type ParamSnapshot = Readonly<Record<string, ParamValue>>;
+
+const INT_LIKE: readonly ParamType[] = ['int', 'duration', 'size'];
+const STRING_LIKE: readonly ParamType[] = ['string', 'enum'];
+
+/** `resolved` holds at most one entry a name, each of a name in the catalogue. */
+export function createParams(catalog: ParamCatalog, resolved: Iterable<ResolvedParam>): Params {
+  const byName = new Map([...resolved].map((param) => [param.name, frozenParam(param)]));
+  const sorted = Object.freeze([...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
+
+  function read(name: string, types: readonly ParamType[]): ParamValue {
+    const param = byName.get(name);
+    const type = catalog.get(name)?.spec.type;
+    assert(param !== undefined && type !== undefined, `parameter ${name} is declared and known to this agent`);
+    assert(types.includes(type), `parameter ${name} is read as ${types.join(' or ')} and is ${type}`);
+    return param.value;
+  }
+
+  return Object.freeze({
+    int: (name: string) => read(name, INT_LIKE) as number,
+    bool: (name: string) => read(name, ['bool']) as boolean,
+    string: (name: string) => read(name, STRING_LIKE) as string,
+    list: (name: string) => read(name, ['list']) as readonly string[],
+    has: (name: string) => byName.has(name),
+    entries: () => sorted,
+    under: (prefix: string) => {
+      const below = sorted.filter((param) => param.name.startsWith(`${prefix}.`));
+      return Object.freeze(Object.fromEntries(below.map((p) => [p.name.slice(prefix.length + 1), p.value])));
+    },
+  });
+}
+
+function frozenParam(param: ResolvedParam): ResolvedParam {
+  const value = typeof param.value === 'object' ? Object.freeze([...param.value]) : param.value;
+  return Object.freeze({ ...param, value });
+}
+
+/** What agents are given: everything but what only the front-end uses. */
+export function paramsSnapshot(catalog: ParamCatalog, params: Params): ParamSnapshot {
+  const sent = params.entries().filter(({ name }) => isSent(catalog.get(name)));
+  return Object.freeze(Object.fromEntries(sent.map(({ name, value }) => [name, value])));
+}
+
+function isSent(entry: CatalogEntry | undefined): boolean {
+  return entry !== undefined && (entry.spec.scope ?? 'job') !== 'front-end';
+}
+
+/**
+ * The parameters of an agent. A name that it does not know, or one that is missing, means that the starter runs
+ * another version: values must agree everywhere, so neither is passed over. Throws StciError.
+ */
+export function paramsFromSnapshot(catalog: ParamCatalog, snapshot: ParamSnapshot): Params {
+  const problems: ParamProblem[] = [];
+  const resolved: ResolvedParam[] = [];
+  for (const [name, value] of Object.entries(snapshot)) {
+    const problem = snapshotProblem(catalog, name, value);
+    if (problem === undefined) resolved.push({ name, value, source: 'boot record' });
+    else problems.push(problem);
+  }
+  for (const entry of catalog.values()) {
+    if (isSent(entry) && !Object.hasOwn(snapshot, entry.name)) problems.push(missingProblem(entry.name));
+  }
+  if (problems.length > 0) throw problemsError(problems);
+  return createParams(catalog, resolved);
+}
+
+const SKEW = 'The agent and its starter run different versions of STCI; install the same version on all hosts.';
+
+function snapshotProblem(catalog: ParamCatalog, name: string, value: unknown): ParamProblem | undefined {
+  const shared = { name, source: 'boot record' };
+  const entry = catalog.get(name);
+  if (entry === undefined) {
+    const near = didYouMean(name, catalog.keys());
+    const message = `This agent knows no parameter ${quote(name)} that its starter sent.${near} ${SKEW}`;
+    return { ...shared, code: 'STCI_PARAM_UNKNOWN', message };
+  }
+  const wrong = valueProblem(entry.spec, value);
+  if (wrong === undefined) return undefined;
+  const text = quote(String(value));
+  const message = `${name}: ${text} that its starter sent ${wrong}; expected ${expectedForm(entry.spec)}. ${SKEW}`;
+  return { ...shared, value: String(value), code: 'STCI_PARAM_INVALID', message };
+}
+
+function missingProblem(name: string): ParamProblem {
+  const message = `The agent's starter sent no value for parameter ${name}. ${SKEW}`;
+  return { code: 'STCI_PARAM_INVALID', name, source: 'boot record', message };
+}

@@ -1,0 +1,47 @@
+/**
+ * Problems of parameters are collected and told together, so that a user mends a file once and not line by line.
+ * One error carries them all: its code is theirs where they agree, else STCI_PARAM_INVALID.
+ */
+
+import { StciError } from '@stci/interface';
+import type { ErrorCode } from '@stci/interface';
+
+export interface ParamProblem {
+  readonly code: Extract<ErrorCode, 'STCI_PARAM_UNKNOWN' | 'STCI_PARAM_INVALID' | 'STCI_PARAM_FILE'
+    | 'STCI_MCA_COMPONENT_UNKNOWN'>;
+  readonly message: string;
+  /** Parameter or key, where one is concerned. */
+  readonly name?: string;
+  readonly value?: string;
+  readonly source?: string;
+  readonly origin?: string;
+}
+
+/** More are counted, not printed. */
+const PROBLEMS_SHOWN_MAX = 20;
+
+/** The error of one or more problems; `data` holds their number and the facts of the first. */
+export function problemsError(problems: readonly ParamProblem[]): StciError {
+  const [first] = problems;
+  if (first === undefined) throw new RangeError('Expected at least one problem');
+  const same = problems.every((problem) => problem.code === first.code);
+  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map((problem) => problem.message);
+  const hidden = problems.length - shown.length;
+  if (hidden > 0) shown.push(`and ${hidden} more problems.`);
+  const { name, value, source, origin } = first;
+  return new StciError(same ? first.code : 'STCI_PARAM_INVALID', shown.join('\n'), {
+    data: {
+      problems: problems.length,
+      ...(name !== undefined && { name }),
+      ...(value !== undefined && { value }),
+      ...(source !== undefined && { source }),
+      ...(origin !== undefined && { origin }),
+    },
+  });
+}
+
+/** Text from outside, safe and short enough for one line of a message. */
+export function quote(text: string): string {
+  const QUOTED_MAX = 120;
+  return JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
+}

@@ -1,0 +1,132 @@
+/**
+ * The resolver: all sources in, one frozen set of parameters out. Every value of every source is checked, even one
+ * that a higher source goes over, so that a bad file never waits for the day on which it counts. All problems are
+ * told in one error.
+ */
+
+import { PARAM_SOURCES } from '@stci/interface';
+import type { ParamValue, Params, ResolvedParam } from '@stci/interface';
+import type { CatalogEntry, ParamCatalog, ParamRule } from './catalog.js';
+import { didYouMean } from './nearest.js';
+import { createParams } from './params.js';
+import { problemsError, quote } from './problems.js';
+import type { ParamProblem } from './problems.js';
+import { listProblem } from './selection-list.js';
+import { amTexts, commandLineTexts, environmentName, environmentTexts, fileTexts } from './sources.js';
+import type { ParamInputs, ParamText, SourceTexts } from './sources.js';
+import { expectedForm, formatValue, parseValue } from './values.js';
+
+export interface Resolution {
+  readonly params: Params;
+  /** One line each, for the user: values that the administrator's override file has changed. */
+  readonly warnings: readonly string[];
+}
+
+/** Throws one StciError that tells every problem: STCI_PARAM_UNKNOWN, _INVALID, _FILE or STCI_MCA_COMPONENT_UNKNOWN. */
+export function resolveParams(
+  catalog: ParamCatalog,
+  inputs: ParamInputs,
+  rules: readonly ParamRule[] = [],
+): Resolution {
+  const sources = gather(inputs);
+  const problems = sources.flatMap((source) => source.problems);
+  const values = new Map<string, ResolvedParam>(defaults(catalog));
+  const warnings: string[] = [];
+  for (const text of sources.flatMap((source) => source.texts)) {
+    const read = readText(catalog, text);
+    if ('problem' in read) {
+      problems.push(read.problem);
+      continue;
+    }
+    const warning = overrideWarning(read.entry, values.get(text.name), read.value, text);
+    if (warning !== undefined) warnings.push(warning);
+    values.set(text.name, { name: text.name, value: read.value, source: text.source, origin: text.origin });
+  }
+  if (problems.length > 0) throw problemsError(problems);
+  const params = createParams(catalog, values.values());
+  checkRules(params, rules);
+  return { params, warnings };
+}
+
+/** Sources from low to high, so that a later text goes over an earlier one. */
+function gather(inputs: ParamInputs): readonly SourceTexts[] {
+  const bySource: Record<(typeof PARAM_SOURCES)[number], () => SourceTexts> = {
+    override: () => fileTexts('override', inputs.override),
+    'command line': () => commandLineTexts(inputs.commandLine),
+    'am file': () => amTexts(inputs.amFiles),
+    environment: () => environmentTexts(inputs.environment),
+    'project file': () => fileTexts('project file', inputs.project),
+    'user file': () => fileTexts('user file', inputs.user),
+    'system file': () => fileTexts('system file', inputs.system),
+    default: () => ({ texts: [], problems: [] }),
+  };
+  return [...PARAM_SOURCES].reverse().map((source) => bySource[source]());
+}
+
+function defaults(catalog: ParamCatalog): [string, ResolvedParam][] {
+  return [...catalog.values()].map(({ name, spec }) => [name, { name, value: spec.default, source: 'default' }]);
+}
+
+function readText(
+  catalog: ParamCatalog,
+  text: ParamText,
+): { entry: CatalogEntry; value: ParamValue } | { problem: ParamProblem } {
+  const entry = catalog.get(text.name);
+  if (entry === undefined) return { problem: unknownProblem(catalog, text) };
+  const parsed = parseValue(entry.spec, text.text);
+  if (!parsed.ok) return { problem: invalidProblem(entry, text, parsed.problem) };
+  const wrong = entry.components === undefined ? undefined : listProblem(entry.components, parsed.value);
+  if (wrong === undefined) return { entry, value: parsed.value };
+  const message = `${where(text)}: ${entry.name} = ${quote(text.text)}: ${wrong.message}`;
+  return { problem: { code: wrong.code, message, ...facts(text) } };
+}
+
+function where(text: ParamText): string {
+  return `${text.source} (${text.origin})`;
+}
+
+function facts(text: ParamText): Pick<ParamProblem, 'name' | 'value' | 'source' | 'origin'> {
+  return { name: text.name, value: text.text, source: text.source, origin: text.origin };
+}
+
+function unknownProblem(catalog: ParamCatalog, text: ParamText): ParamProblem {
+  let near = didYouMean(text.name, catalog.keys());
+  if (text.source === 'environment') near = didYouMean(text.origin, [...catalog.keys()].map(environmentName)) || near;
+  const message = `${where(text)}: there is no parameter ${quote(text.name)}.`
+    + `${near || ' `stci info` lists them all.'}`;
+  return { code: 'STCI_PARAM_UNKNOWN', message, ...facts(text) };
+}
+
+function invalidProblem(entry: CatalogEntry, text: ParamText, problem: string): ParamProblem {
+  const message = `${where(text)}: ${entry.name} = ${quote(text.text)}: the value ${problem}. `
+    + `Expected ${expectedForm(entry.spec)}; the default is ${formatValue(entry.spec, entry.spec.default) || 'empty'}.`;
+  return { code: 'STCI_PARAM_INVALID', message, ...facts(text) };
+}
+
+function overrideWarning(
+  entry: CatalogEntry,
+  before: ResolvedParam | undefined,
+  value: ParamValue,
+  text: ParamText,
+): string | undefined {
+  if (text.source !== 'override' || before === undefined || before.source === 'default') return undefined;
+  const now = formatValue(entry.spec, value);
+  const then = formatValue(entry.spec, before.value);
+  if (now === then) return undefined;
+  return `${entry.name} = ${then} (${before.source}, ${before.origin}) is not used: `
+    + `the administrator's ${text.origin} sets ${now || 'it empty'}.`;
+}
+
+/** Rules see a complete, well-formed set; each blames one parameter, whose source is told. */
+function checkRules(params: Params, rules: readonly ParamRule[]): void {
+  const problems: ParamProblem[] = [];
+  for (const rule of rules) {
+    const wrong = rule.check(params);
+    if (wrong === undefined) continue;
+    const blamed = params.entries().find((param) => param.name === rule.param);
+    const from = blamed?.origin ?? blamed?.source ?? 'default';
+    const message = `${blamed?.source ?? 'default'} (${from}): ${rule.param}: ${wrong}`;
+    problems.push({ code: 'STCI_PARAM_INVALID', message, name: rule.param, source: blamed?.source ?? '', origin: from });
+  }
+  if (problems.length > 0) throw problemsError(problems);
+}

@@ -1,0 +1,45 @@
+/**
+ * Selection lists: `a,b` names the components that may be chosen, `^a,b` those that may not. One `^`, and only in
+ * front; an empty list allows all.
+ */
+
+import type { ParamValue } from '@stci/interface';
+import { didYouMean } from './nearest.js';
+import { quote } from './problems.js';
+import type { ParamProblem } from './problems.js';
+
+export interface SelectionList {
+  readonly mode: 'all' | 'include' | 'exclude';
+  readonly names: readonly string[];
+}
+
+/** Reads a list whose names have been checked by `listProblem`. */
+export function selectionList(items: readonly string[]): SelectionList {
+  const [first, ...rest] = items;
+  if (first === undefined) return { mode: 'all', names: [] };
+  return first.startsWith('^')
+    ? { mode: 'exclude', names: [first.slice(1).trim(), ...rest] }
+    : { mode: 'include', names: items };
+}
+
+/** What is wrong with a list over `components`, undefined where nothing is. */
+export function listProblem(
+  components: readonly string[],
+  value: ParamValue,
+): Pick<ParamProblem, 'code' | 'message'> | undefined {
+  const items = value as readonly string[];
+  const { names } = selectionList(items);
+  if (names.some((name) => name.startsWith('^'))) {
+    const message = 'expected names to take (a,b) or names to leave out (^a,b), with one ^ in front of the whole list.';
+    return { code: 'STCI_PARAM_INVALID', message };
+  }
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    return { code: 'STCI_PARAM_INVALID', message: `${quote(twice)} is named twice. Name it once.` };
+  }
+  const unknown = names.find((name) => !components.includes(name));
+  if (unknown === undefined) return undefined;
+  const known = components.length === 0 ? 'There is none.' : `There are: ${components.join(', ')}.`;
+  const message = `there is no component ${quote(unknown)}.${didYouMean(unknown, components)} ${known}`;
+  return { code: 'STCI_MCA_COMPONENT_UNKNOWN', message };
+}

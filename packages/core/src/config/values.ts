@@ -1,0 +1,144 @@
+/**
+ * Values of parameters as text: one parser and one printer a type, and the words that say what a type expects. A
+ * value in memory is a number (int; duration in ms; size in bytes), a boolean, a string or a list of strings.
+ * Durations need a unit, since nobody can guess whether 10 means seconds or milliseconds; a bare size is bytes.
+ */
+
+import type { ParamSpec, ParamType, ParamValue } from '@stci/interface';
+
+/** Result of reading one value: the value, or what is wrong with it. */
+export type Parsed =
+  | { readonly ok: true; readonly value: ParamValue }
+  | { readonly ok: false; readonly problem: string };
+
+const DURATION_UNITS_MS: readonly (readonly [string, number])[] = [
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+];
+
+const SIZE_UNITS_BYTES: readonly (readonly [string, number])[] = [
+  ['GiB', 2 ** 30],
+  ['MiB', 2 ** 20],
+  ['KiB', 2 ** 10],
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
+  ['B', 1],
+];
+
+const FORMS: Readonly<Record<ParamType, string>> = {
+  int: 'a whole number',
+  bool: 'true or false',
+  string: 'text',
+  enum: 'one of the values named',
+  duration: 'a whole number and a unit (ms, s, m, h), such as 250ms or 2s',
+  size: 'a whole number and a unit (B, kB, MB, GB, KiB, MiB, GiB; none is bytes), such as 64KiB',
+  list: 'names separated by commas',
+};
+
+const good = (value: ParamValue): Parsed => ({ ok: true, value });
+const bad = (problem: string): Parsed => ({ ok: false, problem });
+
+const PARSERS: Readonly<Record<ParamType, (text: string, spec: ParamSpec) => Parsed>> = {
+  int: (text) => (/^-?\d+$/.test(text) ? good(Number(text)) : bad('is no whole number')),
+  bool: (text) => (text === 'true' || text === 'false' ? good(text === 'true') : bad('is neither true nor false')),
+  string: (text) => good(text),
+  enum: (text, spec) => (spec.values?.includes(text) === true ? good(text) : bad('is none of the values')),
+  duration: parseDuration,
+  size: (text) => parseUnits(text, SIZE_UNITS_BYTES, 1, 'is no size'),
+  list: parseList,
+};
+
+function parseDuration(text: string): Parsed {
+  if (text === '0') return good(0);
+  if (/^\d+$/.test(text)) return bad(`has no unit; write ${text}ms or ${text}s`);
+  return parseUnits(text, DURATION_UNITS_MS, undefined, 'is no duration');
+}
+
+function parseUnits(
+  text: string,
+  units: readonly (readonly [string, number])[],
+  bareFactor: number | undefined,
+  problem: string,
+): Parsed {
+  const match = /^(\d+)([A-Za-z]*)$/.exec(text);
+  if (match === null) return bad(problem);
+  const unit = match[2] ?? '';
+  const factor = unit === '' ? bareFactor : units.find(([name]) => name === unit)?.[1];
+  return factor === undefined ? bad(`${problem}: no unit ${unit}`) : good(Number(match[1]) * factor);
+}
+
+function parseList(text: string): Parsed {
+  if (text.trim() === '') return good(Object.freeze([]));
+  const items = text.split(',').map((item) => item.trim());
+  return items.includes('') ? bad('has an empty item') : good(Object.freeze(items));
+}
+
+/** Reads `text` as `spec` says, bounds and all. */
+export function parseValue(spec: ParamSpec, text: string): Parsed {
+  const parsed = PARSERS[spec.type](spec.type === 'string' ? text : text.trim(), spec);
+  if (!parsed.ok) return parsed;
+  const problem = valueProblem(spec, parsed.value);
+  return problem === undefined ? parsed : bad(problem);
+}
+
+/** What is wrong with a value in memory (a default, a value of a snapshot), undefined where nothing is. */
+export function valueProblem(spec: ParamSpec, value: unknown): string | undefined {
+  switch (spec.type) {
+    case 'bool':
+      return typeof value === 'boolean' ? undefined : 'is no boolean';
+    case 'string':
+      return typeof value === 'string' ? undefined : 'is no text';
+    case 'enum':
+      return typeof value === 'string' && spec.values?.includes(value) === true ? undefined : 'is none of the values';
+    case 'list':
+      return isList(value) ? undefined : 'is no list of names';
+    default:
+      return numberProblem(spec, value);
+  }
+}
+
+function isList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '' && !item.includes(','));
+}
+
+function numberProblem(spec: ParamSpec, value: unknown): string | undefined {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return 'is no whole number that can be counted';
+  if (spec.type !== 'int' && value < 0) return 'is less than 0';
+  if (spec.min !== undefined && value < spec.min) return `is less than ${formatValue(spec, spec.min)}`;
+  if (spec.max !== undefined && value > spec.max) return `is more than ${formatValue(spec, spec.max)}`;
+  return undefined;
+}
+
+/** The text that `parseValue` reads back as the same value. */
+export function formatValue(spec: ParamSpec, value: ParamValue): string {
+  if (typeof value === 'object') return value.join(',');
+  if (typeof value !== 'number' || value === 0) return String(value);
+  if (spec.type === 'duration') return formatUnits(value, DURATION_UNITS_MS);
+  if (spec.type === 'size') return formatUnits(value, SIZE_UNITS_BYTES);
+  return String(value);
+}
+
+function formatUnits(value: number, units: readonly (readonly [string, number])[]): string {
+  const unit = units.find(([, factor]) => value % factor === 0);
+  return unit === undefined ? String(value) : `${value / unit[1]}${unit[0]}`;
+}
+
+/** `1..1024`, `at least 64KiB`, `process|inline`; empty where the type has no bounds. */
+export function formatBounds(spec: ParamSpec): string {
+  if (spec.type === 'enum') return (spec.values ?? []).join('|');
+  const low = spec.min === undefined ? undefined : formatValue(spec, spec.min);
+  const high = spec.max === undefined ? undefined : formatValue(spec, spec.max);
+  if (low !== undefined && high !== undefined) return `${low}..${high}`;
+  if (low !== undefined) return `at least ${low}`;
+  return high === undefined ? '' : `at most ${high}`;
+}
+
+/** What a value of this parameter must look like, in words. */
+export function expectedForm(spec: ParamSpec): string {
+  const bounds = formatBounds(spec);
+  if (spec.type === 'enum') return `one of ${bounds}`;
+  return bounds === '' ? FORMS[spec.type] : `${FORMS[spec.type]}, ${bounds}`;
+}

@@ -1,0 +1,18 @@
+/**
+ * Framework `errmgr` (STCI paper, II-F.4), mode one: what follows a failure. Its module is the global part, at the
+ * controller; it is asked, and never acts itself.
+ */
+
+import { defineFramework } from '@stci/interface';
+import type { ErrorManager } from '@stci/interface';
+
+/** Policies are pure: they need nothing. */
+export type ErrorManagerDeps = Readonly<Record<string, never>>;
+
+export const errmgrFramework = defineFramework<ErrorManager, ErrorManagerDeps>({
+  name: 'errmgr',
+  mode: 'one',
+  version: 1,
+  help: 'Error manager: what follows a failure.',
+  params: {},
+});

@@ -1,0 +1,18 @@
+/**
+ * Launch policy `flat`: the controller starts every root agent itself. The least hops for a few hosts, and the policy
+ * to compare others with; its cost grows with the number of hosts.
+ */
+
+import { accept, defineComponent } from '@stci/interface';
+import { launcherFramework } from './framework.js';
+
+export const launcherFlat = defineComponent({
+  framework: launcherFramework,
+  name: 'flat',
+  version: '1.0.0',
+  frameworkVersion: 1,
+  help: 'The controller starts all root agents itself.',
+  params: {},
+  query: () => accept(10, 'a tree scales better'),
+  create: () => ({ policy: 'flat', arity: (hosts) => Math.max(1, hosts) }),
+});

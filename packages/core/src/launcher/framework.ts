@@ -1,0 +1,54 @@
+/**
+ * Framework `launcher` (STCI paper, II-C), mode one: the policy, who starts whom. Its own parameters say how agents
+ * are embodied and how long their start and stop may take; every policy obeys them.
+ */
+
+import { AGENT_METHODS, defineFramework } from '@stci/interface';
+import type { Launcher, ParamSpec } from '@stci/interface';
+
+/** Policies are pure: they need nothing. */
+export type LauncherDeps = Readonly<Record<string, never>>;
+
+function methodParam(agent: string, fallback: string): ParamSpec {
+  return {
+    type: 'enum',
+    values: AGENT_METHODS,
+    default: fallback,
+    help: `What a ${agent} agent is: a process of its own, an object in its starter's process, or a worker thread. `
+      + 'A process fails alone; inline is the quickest and smallest.',
+  };
+}
+
+export const launcherFramework = defineFramework<Launcher, LauncherDeps>({
+  name: 'launcher',
+  mode: 'one',
+  version: 1,
+  help: 'Launch policy: which agent starts which others.',
+  params: {
+    'root.method': methodParam('root', 'process'),
+    'session.method': methodParam('session', 'inline'),
+    window: {
+      type: 'int',
+      default: 8,
+      min: 1,
+      max: 1024,
+      help: 'Children that one agent starts at the same time. More is quicker until the processor or the login '
+        + 'service is busy.',
+    },
+    handshake: {
+      type: 'duration',
+      default: 10_000,
+      min: 10,
+      max: 3_600_000,
+      help: 'From the start of a child to its first answer; later it counts as failed. Longer waits for slow hosts, '
+        + 'shorter tells of dead ones sooner.',
+    },
+    stop: {
+      type: 'duration',
+      default: 5000,
+      min: 10,
+      max: 3_600_000,
+      help: 'How long an agent waits for its children to end before it ends them by force.',
+    },
+  },
+});

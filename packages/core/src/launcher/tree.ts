@@ -1,0 +1,30 @@
+/**
+ * Launch policy `tree`: a k-ary boot tree. Launch time grows with the logarithm of the number of hosts, and no agent
+ * has more than k links to look after.
+ */
+
+import { accept, defineComponent } from '@stci/interface';
+import { launcherFramework } from './framework.js';
+
+export const launcherTree = defineComponent({
+  framework: launcherFramework,
+  name: 'tree',
+  version: '1.0.0',
+  frameworkVersion: 1,
+  help: 'Every agent starts up to arity others, level by level.',
+  params: {
+    arity: {
+      type: 'int',
+      default: 8,
+      min: 1,
+      max: 1024,
+      help: 'Children of an agent in the boot tree. More makes the tree flatter and each agent busier; the number of '
+        + 'levels is log(hosts) / log(arity).',
+    },
+  },
+  query: () => accept(50),
+  create: (_deps, params) => {
+    const arity = params['arity'] as number;
+    return { policy: 'tree', arity: () => arity };
+  },
+});

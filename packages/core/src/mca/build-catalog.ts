@@ -1,0 +1,75 @@
+/**
+ * Makes the catalogue of parameters: a framework `f` has the selection list `f`, its own `f.name`, its components'
+ * `f.component.name`; a group `g` has `g.name`. Checks every declaration, so that a wrong default is found when the
+ * program is assembled and not by a user.
+ */
+
+import { StciError } from '@stci/interface';
+import type { AnyComponent, AnyFramework, ParamSpec, ParamSpecs } from '@stci/interface';
+import { isParamName } from '../config/catalog.js';
+import type { CatalogEntry, ParamCatalog, ParamGroup } from '../config/catalog.js';
+import { quote } from '../config/problems.js';
+import { formatValue, valueProblem } from '../config/values.js';
+
+/** Throws STCI_MCA_DUPLICATE or STCI_MCA_INVALID. */
+export function buildCatalog(
+  frameworks: readonly AnyFramework[],
+  components: ReadonlyMap<string, readonly AnyComponent[]>,
+  groups: readonly ParamGroup[],
+): ParamCatalog {
+  const entries: CatalogEntry[] = groups.flatMap((group) => ownedBy(group.name, group.name, group.params));
+  for (const framework of frameworks) {
+    const own = components.get(framework.name) ?? [];
+    entries.push(selectionEntry(framework, own), ...ownedBy(framework.name, framework.name, framework.params));
+    for (const component of own) {
+      const prefix = `${framework.name}.${component.name}`;
+      entries.push(...ownedBy(prefix, `${framework.name}:${component.name}`, component.params));
+    }
+  }
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const catalog = new Map<string, CatalogEntry>();
+  for (const entry of entries) {
+    checkEntry(entry, catalog);
+    catalog.set(entry.name, Object.freeze(entry));
+  }
+  return catalog;
+}
+
+function selectionEntry(framework: AnyFramework, components: readonly AnyComponent[]): CatalogEntry {
+  const names = components.map((component) => component.name);
+  const spec: ParamSpec = {
+    type: 'list',
+    default: [],
+    help: `Components of ${framework.name} that may be chosen: a,b takes only these, ^a,b leaves these out, `
+      + 'empty allows all.',
+  };
+  return { name: framework.name, spec, owner: framework.name, components: names };
+}
+
+function ownedBy(prefix: string, owner: string, specs: ParamSpecs): CatalogEntry[] {
+  return Object.entries(specs).map(([name, spec]) => ({ name: `${prefix}.${name}`, spec, owner }));
+}
+
+function checkEntry(entry: CatalogEntry, before: ParamCatalog): void {
+  const earlier = before.get(entry.name);
+  if (earlier !== undefined) {
+    const message = `Parameter ${entry.name} is declared by ${earlier.owner} and by ${entry.owner}. Rename one.`;
+    throw new StciError('STCI_MCA_DUPLICATE', message, { data: { name: entry.name } });
+  }
+  const wrong = declarationProblem(entry);
+  if (wrong === undefined) return;
+  const message = `Parameter ${quote(entry.name)} of ${entry.owner} ${wrong}`;
+  throw new StciError('STCI_MCA_INVALID', message, { data: { name: entry.name } });
+}
+
+function declarationProblem({ name, spec }: CatalogEntry): string | undefined {
+  if (!isParamName(name)) return 'has no good name. Expected dotted parts of small letters and digits, a letter first.';
+  if (spec.help.trim() === '') return 'has no help. Say what it does, and what more and less of it cost.';
+  const values = spec.values ?? [];
+  if (spec.type === 'enum' && (values.length === 0 || new Set(values).size !== values.length)) {
+    return 'is an enum without values, or with one twice.';
+  }
+  if (spec.min !== undefined && spec.max !== undefined && spec.min > spec.max) return 'has min above max.';
+  const wrong = valueProblem(spec, spec.default);
+  return wrong === undefined ? undefined : `has a default that ${wrong}: ${quote(formatValue(spec, spec.default))}.`;
+}

@@ -1,0 +1,132 @@
+/**
+ * Parameters of the runtime's parts that are no framework: there is one way to do the thing, and numbers that bound
+ * it. They are read by these names.
+ */
+
+import type { ParamGroup } from '../config/catalog.js';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const iof: ParamGroup = {
+  name: 'iof',
+  help: 'Output and input of tools.',
+  params: {
+    window: {
+      type: 'size',
+      default: 16 * MIB,
+      min: 64 * KIB,
+      max: 1024 * MIB,
+      help: 'Output that may wait at the front-end, all ranks together; tools stop when it is full. Larger is quicker '
+        + 'in bursts, smaller takes less memory.',
+    },
+    'line.max': {
+      type: 'size',
+      default: MIB,
+      min: 64,
+      max: 64 * MIB,
+      help: 'Longest line that is kept whole where lines are labelled; a longer one is cut into parts of this size.',
+    },
+    drain: {
+      type: 'duration',
+      default: 500,
+      min: 0,
+      max: 600_000,
+      help: 'How long output is awaited after a tool and its process group are gone: descendants that left the group '
+        + 'may hold the pipe.',
+    },
+  },
+};
+
+const job: ParamGroup = {
+  name: 'job',
+  help: 'Bounds of a job.',
+  params: {
+    'size.max': {
+      type: 'int',
+      default: 1_000_000,
+      min: 1,
+      max: 268_435_456,
+      help: 'Most ranks of one job; guards against a slip in -n.',
+    },
+    'ranks.per.host.max': {
+      type: 'int',
+      default: 4096,
+      min: 1,
+      max: 1_000_000,
+      help: 'Most ranks on one host; guards its process table.',
+    },
+  },
+};
+
+const tool: ParamGroup = {
+  name: 'tool',
+  help: 'Tools, the processes of the user.',
+  params: {
+    grace: {
+      type: 'duration',
+      default: 2000,
+      min: 0,
+      max: 3_600_000,
+      help: 'From TERM to KILL when a tool is ended. Longer lets programs save their state, shorter ends jobs sooner.',
+    },
+  },
+};
+
+const event: ParamGroup = {
+  name: 'event',
+  help: 'Event dispatch in every agent.',
+  params: {
+    'turn.max': {
+      type: 'int',
+      default: 64,
+      min: 1,
+      max: 65_536,
+      help: 'Events handled before the agent looks at its links again. More is quicker, fewer answers sooner.',
+    },
+    'queue.max': {
+      type: 'int',
+      default: 65_536,
+      min: 64,
+      max: 16_777_216,
+      help: 'Events that may wait in one queue; more is an error.',
+    },
+  },
+};
+
+const message: ParamGroup = {
+  name: 'message',
+  help: 'Routed messages.',
+  params: {
+    ttl: {
+      type: 'int',
+      default: 64,
+      min: 1,
+      max: 255,
+      help: 'Hops after which a message is dropped as lost in a loop; at least the longest way in use.',
+    },
+    'bytes.max': {
+      type: 'size',
+      default: 16 * MIB,
+      min: 64 * KIB,
+      max: 1024 * MIB,
+      help: 'Largest message, all its frames together.',
+    },
+  },
+};
+
+const request: ParamGroup = {
+  name: 'request',
+  help: 'Requests between agents.',
+  params: {
+    timeout: {
+      type: 'duration',
+      default: 10_000,
+      min: 10,
+      max: 3_600_000,
+      help: 'How long a reply is awaited where the asker names no deadline.',
+    },
+  },
+};
+
+export const builtinGroups: readonly ParamGroup[] = [event, iof, job, message, request, tool];

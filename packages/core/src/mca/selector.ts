@@ -1,0 +1,135 @@
+/**
+ * Selection, bound to one agent's parameters and facts: mode one, many, and keyed when an object is made (the
+ * paper's dynamic selection). A component that the user named and that declines is an error with its reason.
+ */
+
+import { StciError, assert } from '@stci/interface';
+import type { AnyFramework, Component, Framework, Params, SelectionMode } from '@stci/interface';
+import { quote } from '../config/problems.js';
+import { selectionList } from '../config/selection-list.js';
+import { askAll, componentParams, exclusion, listOrigin } from './candidates.js';
+import type { Candidate, Candidates, Facts, ListOrigin } from './candidates.js';
+import type { Registry } from './registry.js';
+
+/** A component that was chosen. */
+export interface Selected<Module, Deps, Request> {
+  readonly component: Component<Module, Deps, Request>;
+  readonly priority: number;
+  readonly reason: string | undefined;
+  /** A new module each time. */
+  create(deps: Deps, request: Request): Module;
+}
+
+/** A keyed framework: modules by name. */
+export interface Keyed<Module, Deps, Request> {
+  /** Throws STCI_MCA_COMPONENT_UNKNOWN, or _DECLINED where `kind` declines or the selection list leaves it out. */
+  create(kind: string, deps: Deps, request: Request): Module;
+  /** The best of those that accept. Throws STCI_MCA_COMPONENT_DECLINED or STCI_MCA_NONE_AVAILABLE. */
+  best(request: Request): Selected<Module, Deps, Request>;
+  /** Kinds that the selection list allows, sorted. */
+  readonly kinds: readonly string[];
+}
+
+export interface Selector {
+  /** Throws STCI_MCA_COMPONENT_DECLINED or STCI_MCA_NONE_AVAILABLE. */
+  one<M, D, R = undefined>(framework: Framework<M, D, R>, request?: R): Selected<M, D, R>;
+  /** Highest priority first; may be empty. Throws STCI_MCA_COMPONENT_DECLINED. */
+  many<M, D, R = undefined>(framework: Framework<M, D, R>, request?: R): readonly Selected<M, D, R>[];
+  keyed<M, D, R = undefined>(framework: Framework<M, D, R>): Keyed<M, D, R>;
+  /** Every verdict, for people; never throws for what a component answers. */
+  explain(frameworkName: string, request?: unknown): Candidates;
+}
+
+export function createSelector(registry: Registry, params: Params, facts: Facts = {}): Selector {
+  const frozenFacts = Object.freeze({ ...facts });
+  const ask = (name: string, request: unknown, kind?: string): Candidates => {
+    const asked = kind === undefined ? registry.components(name) : [registry.component(name, kind)];
+    return askAll(asked, listOrigin(params, name), params, frozenFacts, request);
+  };
+
+  function selected<M, D, R>(candidate: Candidate): Selected<M, D, R> {
+    const component = candidate.component as Component<M, D, R>;
+    return {
+      component,
+      priority: candidate.priority ?? 0,
+      reason: candidate.reason,
+      create: (deps, request) => component.create(deps, componentParams(params, component), request),
+    };
+  }
+
+  function accepted<M, D, R>(found: Candidates): Selected<M, D, R>[] {
+    return found.candidates.filter(({ verdict }) => verdict === 'accepted').map((each) => selected<M, D, R>(each));
+  }
+
+  return Object.freeze({
+    one: <M, D, R>(framework: Framework<M, D, R>, request?: R) => {
+      const found = ask(known(registry, framework, 'one'), request);
+      refuseDeclined(framework.name, found);
+      return accepted<M, D, R>(found)[0] ?? noneAvailable(framework.name, found);
+    },
+    many: <M, D, R>(framework: Framework<M, D, R>, request?: R) => {
+      const found = ask(known(registry, framework, 'many'), request);
+      refuseDeclined(framework.name, found);
+      return Object.freeze(accepted<M, D, R>(found));
+    },
+    keyed: <M, D, R>(framework: Framework<M, D, R>): Keyed<M, D, R> => {
+      const name = known(registry, framework, 'keyed');
+      const list = selectionList(listOrigin(params, name).items);
+      const names = registry.components(name).map((component) => component.name);
+      return Object.freeze({
+        kinds: Object.freeze(names.filter((kind) => exclusion(list, kind) === undefined)),
+        create: (kind: string, deps: D, request: R) => {
+          const found = ask(name, request, kind);
+          const [candidate] = found.candidates;
+          assert(candidate !== undefined, `component ${name}:${kind} was asked`);
+          refuseUnlessAccepted(name, candidate, found.list);
+          return selected<M, D, R>(candidate).create(deps, request);
+        },
+        best: (request: R) => {
+          const found = ask(name, request);
+          const [first] = accepted<M, D, R>(found);
+          if (first !== undefined) return first;
+          refuseDeclined(name, found);
+          return noneAvailable(name, found);
+        },
+      });
+    },
+    explain: (frameworkName: string, request?: unknown) => ask(frameworkName, request),
+  });
+}
+
+function known(registry: Registry, framework: AnyFramework, mode: SelectionMode): string {
+  assert(registry.framework(framework.name).mode === mode, `framework ${framework.name} is of mode ${mode}`);
+  return framework.name;
+}
+
+/** Never a silent fallback from what the user named. */
+function refuseDeclined(frameworkName: string, { candidates, list }: Candidates): void {
+  const declined = candidates.find(({ named, verdict }) => named && verdict === 'declined');
+  if (declined !== undefined) refuseUnlessAccepted(frameworkName, declined, list);
+}
+
+function refuseUnlessAccepted(frameworkName: string, candidate: Candidate, list: ListOrigin): void {
+  if (candidate.verdict === 'accepted') return;
+  const name = candidate.component.name;
+  const from = candidate.named || candidate.verdict === 'excluded' ? `, ${listText(frameworkName, list)}` : '';
+  const message = candidate.verdict === 'declined'
+    ? `${frameworkName} component ${name} was asked for and declines: ${candidate.reason}${from}. `
+      + 'Ask for another one, or mend what it names.'
+    : `${frameworkName} component ${name} was asked for and is ${candidate.reason}${from}. Change the list.`;
+  const data = { name: `${frameworkName}:${name}`, reason: candidate.reason ?? '' };
+  throw new StciError('STCI_MCA_COMPONENT_DECLINED', message, { data });
+}
+
+function listText(frameworkName: string, { items, source, origin }: ListOrigin): string {
+  return `${frameworkName} = ${quote(items.join(','))} (${origin === undefined ? source : `${source}, ${origin}`})`;
+}
+
+function noneAvailable(frameworkName: string, { candidates, list }: Candidates): never {
+  const reasons = candidates.map(({ component, reason }) => `${component.name}: ${reason}`);
+  const why = reasons.length === 0 ? 'it has no components' : reasons.join('; ');
+  const from = list.items.length === 0 ? '' : ` with ${listText(frameworkName, list)}`;
+  const message = `No ${frameworkName} component can be used${from}: ${why}. `
+    + `\`stci info ${frameworkName} --why\` shows each.`;
+  throw new StciError('STCI_MCA_NONE_AVAILABLE', message, { data: { name: frameworkName } });
+}

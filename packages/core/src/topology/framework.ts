@@ -1,0 +1,18 @@
+/**
+ * Framework `topology` (STCI paper, II-B), keyed: a topology is chosen by kind each time one is made. Components come
+ * as packages (`topology-tree`); a component's parameters are the defaults of its kind's options.
+ */
+
+import { defineFramework } from '@stci/interface';
+import type { Topology, TopologyRequest } from '@stci/interface';
+
+/** Topologies are pure: they need nothing. */
+export type TopologyDeps = Readonly<Record<string, never>>;
+
+export const topologyFramework = defineFramework<Topology, TopologyDeps, TopologyRequest>({
+  name: 'topology',
+  mode: 'keyed',
+  version: 1,
+  help: 'Which positions are linked, and which way a message goes.',
+  params: {},
+});
