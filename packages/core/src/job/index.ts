@@ -1,7 +1,15 @@
 /** Jobs, pure: hosts, map, books, exit rule. */
 
+export { allocate } from './allocation.js';
+export type { AllocationRequest } from './allocation.js';
+export { RANK_VARIABLES, hostContext, rankEnvironment, rankVariables } from './environment.js';
+export type { HostContext, RankVariable } from './environment.js';
 export { decideExit, errorExitCode, failureOf, failuresInOrder, processExitCode } from './exit-rule.js';
 export type { ExitDecision, RankEnding } from './exit-rule.js';
+export { parseHostfile } from './hostfile.js';
+export { HOSTLIST_MAX, SLOTS_MAX, expandHostlist } from './hostlist.js';
+export type { HostItem, HostlistSource } from './hostlist.js';
+export { foldHostlist, intersectHosts, minusHosts, unionHosts, xorHosts } from './hostset.js';
 export { FAILURES_MAX, createLedger } from './ledger.js';
 export type { Entry, Ledger, LedgerInit, RankEnd } from './ledger.js';
 export { appCount, mapJob } from './map.js';
@@ -10,3 +18,4 @@ export { hostOf, localSize, placements, placementsOf, ranksOf } from './placemen
 export type { PlacementLookup } from './placement.js';
 export { signalExitCode, signalNumber } from './signals.js';
 export { THIS_MACHINE } from './slots.js';
+export { TIMEOUT_MS_MAX, jobProblems, validateJob } from './validate.js';

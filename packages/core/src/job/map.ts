@@ -83,8 +83,15 @@ class Filling {
   /** Hosts that may take one more rank; throws STCI_SLOTS_EXCEEDED where none may. */
   open(): HostIndex[] {
     const open = this.hosts.filter((host) => !this.bound(host) || this.used(host) < this.slots(host));
-    if (open.length === 0) throw slotsExceeded(this.spec, this.hosts);
+    if (open.length === 0) throw slotsExceeded(this.spec, this.hosts, this.#tooMany());
     return open;
+  }
+
+  #tooMany(): string {
+    const slots = this.hosts.reduce((sum, host) => sum + this.slots(host), 0);
+    const size = this.spec.apps.reduce((sum, app) => sum + appCount(this.spec, app), 0);
+    const who = this.spec.apps.length > 1 ? `The job's ${size} ranks (${this.spec.apps.length} programs)` : `${size} ranks`;
+    return `${who} need more slots than there are: ${slots} on ${this.hosts.length} host(s)`;
   }
 }
 
@@ -139,7 +146,7 @@ function placePerHost(filling: Filling, count: number, perHost: number): void {
   taking.forEach((host, i) => {
     const take = Math.min(perHost, count - i * perHost);
     if (filling.bound(host) && filling.used(host) + take > filling.slots(host)) {
-      throw slotsExceeded(filling.spec, taking, `ppr:${perHost} puts ${filling.used(host) + take} ranks on ` +
+      throw slotsExceeded(filling.spec, hosts, `ppr:${perHost} puts ${filling.used(host) + take} ranks on ` +
         `${filling.spec.hosts[host]!.name}, which has ${filling.slots(host)} slot(s)`);
     }
   });

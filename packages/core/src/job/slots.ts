@@ -12,10 +12,9 @@ export const THIS_MACHINE = 'this machine';
 /** Hosts that a message lists before it says how many more there are. */
 const HOSTS_SHOWN = 8;
 
-/** STCI_SLOTS_EXCEEDED over the hosts that could have taken the ranks; `reason` replaces the first sentence. */
-export function slotsExceeded(spec: JobSpec, hosts: readonly HostIndex[], reason?: string): StciError {
+/** STCI_SLOTS_EXCEEDED over the hosts that could have taken the ranks; `reason` is the first sentence. */
+export function slotsExceeded(spec: JobSpec, hosts: readonly HostIndex[], reason: string): StciError {
   const slots = hosts.reduce((sum, host) => sum + spec.hosts[host]!.slots, 0);
-  const first = reason ?? `The job needs more ranks than its hosts have slots: ${slots}`;
   const rows = hosts.slice(0, HOSTS_SHOWN).map((index) => {
     const host = spec.hosts[index]!;
     return `  ${host.name}: ${host.slots} (${host.origin})`;
@@ -24,8 +23,8 @@ export function slotsExceeded(spec: JobSpec, hosts: readonly HostIndex[], reason
   return new StciError(
     'STCI_SLOTS_EXCEEDED',
     [
-      `${first}.`,
-      'Slots a host and where they were named:',
+      `${reason}.`,
+      `Slots of each host (${slots} in all) and where they were named:`,
       ...rows,
       `Ask for fewer ranks (-n), give more hosts or slots (--host ${spec.hosts[hosts[0] ?? 0]?.name ?? 'a'}:N), ` +
         'or allow more ranks than slots with --oversubscribe.',

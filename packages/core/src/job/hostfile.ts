@@ -1,0 +1,103 @@
+/**
+ * Host files: a line a host (or a bracketed list of hosts), as other launchers read them.
+ *
+ *     # comment
+ *     n01                  one slot, as a hint
+ *     n[02-03]:4           four slots each, as a bound
+ *     user@n04 slots=8     the same in words; also user=NAME
+ *
+ * A host may stand in a file once: two lines for one host are a mistake more often than a wish, and are refused with
+ * both lines named. A byte order mark, CRLF, blank lines and trailing blanks do no harm.
+ */
+
+import { StciError } from '@stci/interface';
+import type { HostSpec } from '@stci/interface';
+import { SLOTS_MAX, expandHostlist } from './hostlist.js';
+import type { HostItem } from './hostlist.js';
+import { didYouMean } from './nearest.js';
+
+const KEYWORDS = ['slots', 'user'] as const;
+type Keyword = (typeof KEYWORDS)[number];
+
+/** Longest host file, in characters. */
+export const HOSTFILE_CHARACTERS_MAX = 64 * 1024 * 1024;
+
+/** The hosts of the file `name`. Throws STCI_HOSTFILE_INVALID with `name:line:column` and what was expected. */
+export function parseHostfile(name: string, text: string): HostSpec[] {
+  if (text.length > HOSTFILE_CHARACTERS_MAX) {
+    throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at most ${HOSTFILE_CHARACTERS_MAX} characters`);
+  }
+  const hosts = new Map<string, HostSpec>();
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  lines.forEach((line, index) => {
+    const origin = `${name}:${index + 1}`;
+    for (const host of parseLine(line, origin)) {
+      const before = hosts.get(host.name);
+      if (before !== undefined) {
+        throw invalid(origin, 1, `host ${host.name} was given before, at ${before.origin}. Give it once.`);
+      }
+      hosts.set(host.name, host);
+    }
+  });
+  if (hosts.size === 0) throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at least one host, got none`);
+  return [...hosts.values()];
+}
+
+function parseLine(line: string, origin: string): HostSpec[] {
+  const [first, ...settings] = wordsOf(line.replace(/(^|\s)#.*$/, ''));
+  if (first === undefined) return [];
+  const source = { name: origin, code: 'STCI_HOSTFILE_INVALID', columnOffset: first.column - 1 } as const;
+  const items = expandHostlist(first.text, source);
+  const given = new Map<Keyword, string>();
+  for (const word of settings) readSetting(word, origin, items[0]!, given);
+  return items.map((item) => toHost(item, given, origin));
+}
+
+function readSetting(word: Word, origin: string, item: HostItem, given: Map<Keyword, string>): void {
+  const [, name = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(word.text) ?? [];
+  const keyword = KEYWORDS.find((known) => known === name);
+  if (keyword === undefined || value === undefined) {
+    const hint = keyword === undefined ? didYouMean(name, KEYWORDS) : '';
+    throw invalid(origin, word.column, `expected slots=N or user=NAME, got "${word.text}".${hint}`);
+  }
+  if (given.has(keyword) || item[keyword] !== undefined) {
+    throw invalid(origin, word.column, `expected ${keyword} once in a line, got it again: "${word.text}"`);
+  }
+  const good = keyword === 'user' ? /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(value) : isSlots(value);
+  if (!good) {
+    const expected = keyword === 'user' ? 'a user name' : `slots in 1..${SLOTS_MAX}`;
+    throw invalid(origin, word.column, `expected ${expected}, got "${word.text}"`);
+  }
+  given.set(keyword, value);
+}
+
+function toHost(item: HostItem, given: ReadonlyMap<Keyword, string>, origin: string): HostSpec {
+  const written = given.get('slots');
+  const slots = item.slots ?? (written === undefined ? undefined : Number(written));
+  const user = item.user ?? given.get('user');
+  return {
+    name: item.name,
+    slots: slots ?? 1,
+    slotsBound: slots !== undefined,
+    ...(user !== undefined && { user }),
+    origin,
+  };
+}
+
+interface Word {
+  readonly text: string;
+  /** From 1. */
+  readonly column: number;
+}
+
+function wordsOf(line: string): Word[] {
+  return [...line.matchAll(/\S+/g)].map((match) => ({ text: match[0], column: match.index + 1 }));
+}
+
+function isSlots(value: string): boolean {
+  return /^[0-9]{1,15}$/.test(value) && Number(value) >= 1 && Number(value) <= SLOTS_MAX;
+}
+
+function invalid(origin: string, column: number, text: string): StciError {
+  return new StciError('STCI_HOSTFILE_INVALID', `${origin}:${column}: ${text}`);
+}
