@@ -9,6 +9,7 @@ import type { CatalogEntry, ParamCatalog } from './catalog.js';
 import { didYouMean } from './nearest.js';
 import { problemsError, quote } from './problems.js';
 import type { ParamProblem } from './problems.js';
+import { listProblem } from './selection-list.js';
 import { expectedForm, valueProblem } from './values.js';
 
 /** Values by full name: plain data that crosses the wire. */
@@ -89,10 +90,18 @@ function snapshotProblem(catalog: ParamCatalog, name: string, value: unknown): P
     return { ...shared, code: 'STCI_PARAM_UNKNOWN', message };
   }
   const wrong = valueProblem(entry.spec, value);
-  if (wrong === undefined) return undefined;
-  const text = quote(String(value));
-  const message = `${name}: ${text} that its starter sent ${wrong}; expected ${expectedForm(entry.spec)}. ${SKEW}`;
-  return { ...shared, value: String(value), code: 'STCI_PARAM_INVALID', message };
+  if (wrong !== undefined) {
+    const message = `${name}: ${shown(value)} that its starter sent ${wrong}; expected ${expectedForm(entry.spec)}. `;
+    return { ...shared, value: shown(value), code: 'STCI_PARAM_INVALID', message: message + SKEW };
+  }
+  const unknown = entry.components && listProblem(entry.components, value as ParamValue);
+  return unknown && { ...shared, code: unknown.code, message: `${name}: ${unknown.message} ${SKEW}` };
+}
+
+/** A value that may be anything. */
+function shown(value: unknown): string {
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return isPlain ? quote(String(value)) : `a value of type ${Array.isArray(value) ? 'array' : typeof value}`;
 }
 
 function missingProblem(name: string): ParamProblem {

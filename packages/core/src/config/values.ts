@@ -140,5 +140,6 @@ export function formatBounds(spec: ParamSpec): string {
 export function expectedForm(spec: ParamSpec): string {
   const bounds = formatBounds(spec);
   if (spec.type === 'enum') return `one of ${bounds}`;
-  return bounds === '' ? FORMS[spec.type] : `${FORMS[spec.type]}, ${bounds}`;
+  if (bounds === '') return FORMS[spec.type];
+  return `${FORMS[spec.type]}, ${bounds.startsWith('at ') ? bounds : `within ${bounds}`}`;
 }

@@ -1,8 +1,24 @@
-/** The registry, selection, and what core brings to it. */
+/** The registry, selection, what core brings to it, and its description. Not container.ts: that is loaded late. */
 
 export { builtins } from './builtin.js';
 export type { Candidate, Candidates, Facts, ListOrigin } from './candidates.js';
+export { parametersDocument } from './document.js';
+export { describe, parseInfoTarget } from './info.js';
+export type {
+  DescribeOptions,
+  Info,
+  InfoCandidate,
+  InfoComponent,
+  InfoFramework,
+  InfoGroup,
+  InfoParam,
+  InfoTarget,
+  InfoWhy,
+} from './info.js';
+export { infoText } from './info-text.js';
 export { createRegistry } from './registry.js';
 export type { Registry, RegistryInit } from './registry.js';
 export { createSelector } from './selector.js';
 export type { Keyed, Selected, Selector } from './selector.js';
+export { token, tokenName } from './token.js';
+export type { Token } from './token.js';

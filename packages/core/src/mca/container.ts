@@ -1,0 +1,134 @@
+/**
+ * The token → factory table, on tsyringe and for it alone: no other file imports it. A universe holds what several
+ * agents of one process share (as recipes, not as objects); each agent has a scope of its own, in which every
+ * factory makes one object. Filled first, used after: no registration is ever replaced but by `override` in tests.
+ *
+ * Of tsyringe only symbols as tokens, values, factories and child containers are used. Its lifecycles, classes as
+ * tokens, `resolveAll`, `dispose` and the global container would let agents see each other's objects.
+ * Loaded by `import()` after an agent's link is up; nothing on the message path resolves anything.
+ */
+
+import 'reflect-metadata/lite';
+import { container as globalContainer, instancePerContainerCachingFactory } from 'tsyringe';
+import type { DependencyContainer } from 'tsyringe';
+import { StciError, assert } from '@stci/interface';
+import { tokenName } from './token.js';
+import type { Token } from './token.js';
+
+/** What a factory is given. */
+export interface Resolver {
+  /** The object of this agent, made at the first call. Throws STCI_MCA_CYCLE; an unknown token is an assertion. */
+  get<T>(key: Token<T>): T;
+  has(key: Token<unknown>): boolean;
+}
+
+export type Factory<T> = (resolver: Resolver) => T;
+
+interface Table {
+  /** Asserts that the token has no value or factory yet, here or above. */
+  provide<T>(key: Token<T>, factory: Factory<T>): void;
+  provideValue<T>(key: Token<T>, value: T): void;
+}
+
+/** One agent's objects. */
+export interface Scope extends Table, Resolver {
+  readonly name: string;
+  /** For tests: puts `value` in the place of what is registered. Asserts that it is, and that nobody has it yet. */
+  override<T>(key: Token<T>, value: T): void;
+}
+
+/** What the agents of one process, or of one simulation, share. Full before the first scope is made. */
+export interface Universe extends Table {
+  createScope(name: string): Scope;
+}
+
+/** A new universe knows nothing of any other: the global container stays empty. */
+export function createUniverse(): Universe {
+  const container = globalContainer.createChildContainer();
+  const scopes = new WeakMap<DependencyContainer, Scope>();
+  let isOpen = true;
+  const assertOpen = (): void => assert(isOpen, 'a universe is filled before its first scope is made');
+  const table = createTable(container, scopes);
+  return Object.freeze({
+    provide: <T>(key: Token<T>, factory: Factory<T>) => {
+      assertOpen();
+      table.provide(key, factory);
+    },
+    provideValue: <T>(key: Token<T>, value: T) => {
+      assertOpen();
+      table.provideValue(key, value);
+    },
+    createScope: (name: string) => {
+      isOpen = false;
+      const child = container.createChildContainer();
+      const scope = createScope(name, child, createTable(child, scopes));
+      scopes.set(child, scope);
+      return scope;
+    },
+  });
+}
+
+function createTable(container: DependencyContainer, scopes: WeakMap<DependencyContainer, Scope>): Table {
+  const assertNew = (key: Token<unknown>): void => {
+    assert(!container.isRegistered(key, true), `token ${tokenName(key)} is not registered yet`);
+  };
+  return {
+    provide: <T>(key: Token<T>, factory: Factory<T>) => {
+      assertNew(key);
+      // The container that is passed in is the one that resolves, also for a factory of the universe: one object
+      // an agent. `instanceCachingFactory` would give the first agent's object to all.
+      const useFactory = instancePerContainerCachingFactory((resolving) => made(key, factory, scopes.get(resolving)));
+      container.register(key, { useFactory });
+    },
+    provideValue: <T>(key: Token<T>, value: T) => {
+      assertNew(key);
+      assert(value !== undefined && value !== null, `token ${tokenName(key)} has a value`);
+      container.register(key, { useValue: value });
+    },
+  };
+}
+
+function made<T>(key: Token<T>, factory: Factory<T>, scope: Scope | undefined): T {
+  assert(scope !== undefined, `token ${tokenName(key)} is resolved by a scope`);
+  const value = factory(scope);
+  // Nothing would be cached, and the next call would make another object.
+  assert(value !== undefined && value !== null, `the factory of token ${tokenName(key)} returns a value`);
+  return value;
+}
+
+function createScope(name: string, container: DependencyContainer, table: Table): Scope {
+  const resolving: symbol[] = [];
+  const taken = new Set<symbol>();
+
+  function get<T>(key: Token<T>): T {
+    if (resolving.includes(key)) throw cycleError(name, [...resolving, key]);
+    const path = [...resolving, key].map(tokenName).join(' → ');
+    assert(container.isRegistered(key, true), `token ${tokenName(key)} is registered in ${name} (${path})`);
+    taken.add(key);
+    resolving.push(key);
+    try {
+      return container.resolve<T>(key);
+    } finally {
+      resolving.pop();
+    }
+  }
+
+  return Object.freeze({
+    name,
+    get,
+    ...table,
+    has: (key: Token<unknown>) => container.isRegistered(key, true),
+    override: <T>(key: Token<T>, value: T) => {
+      assert(container.isRegistered(key, true), `token ${tokenName(key)}, to be overridden, is registered`);
+      assert(!taken.has(key), `token ${tokenName(key)} is overridden before its first use`);
+      container.register(key, { useValue: value });
+    },
+  });
+}
+
+function cycleError(scopeName: string, path: readonly symbol[]): StciError {
+  const names = path.map(tokenName).join(' → ');
+  const message = `In ${scopeName} the making of ${names} comes back to itself. Expected an order in which all can `
+    + 'be made: let one of them be told by an event or be given a narrower interface.';
+  return new StciError('STCI_MCA_CYCLE', message, { data: { path: names } });
+}

@@ -1,0 +1,90 @@
+/**
+ * The text form of `stci info`: a block a framework, a paragraph a parameter, wrapped to 100 columns. Only a single
+ * word that is longer than a line (a path, say) may stick out, so that it can be copied whole.
+ */
+
+import type { Info, InfoCandidate, InfoParam, InfoWhy } from './info.js';
+
+const COLUMNS_MAX = 100;
+
+/** Text of several lines, ending with a line end. */
+export function infoText(info: Info): string {
+  const blocks = info.frameworks.map((framework) => {
+    const { name, mode, version, help, params, components, why } = framework;
+    return [
+      ...wrap(`framework ${name} (mode ${mode}, version ${version}): ${help}`, 0, 2),
+      ...(why === undefined ? [] : whyLines(name, why)),
+      ...paramLines(params, 2),
+      ...components.flatMap((component) => [
+        ...wrap(`component ${name}:${component.name} ${component.version}: ${component.help}`, 2, 4),
+        ...paramLines(component.params, 4),
+      ]),
+    ];
+  });
+  blocks.push(...info.groups.map(({ name, help, params }) => {
+    return [...wrap(`group ${name}: ${help}`, 0, 2), ...paramLines(params, 2)];
+  }));
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** Names aligned, `= value (type bounds; default; source)`, the help below. */
+function paramLines(params: readonly InfoParam[], indent: number): string[] {
+  const width = Math.max(0, ...params.map((param) => param.name.length));
+  return params.flatMap((param) => [
+    ...wrap(`${param.name.padEnd(width).replaceAll(' ', NO_BREAK)} = ${paramFacts(param)}`, indent, indent + width + 3),
+    ...wrap(param.help, indent + 4, indent + 4),
+  ]);
+}
+
+function paramFacts({ text, type, bounds, defaultText, source, origin }: InfoParam): string {
+  const form = bounds === undefined ? type : `${type} ${bounds}`;
+  if (source === 'default') return `${orEmpty(text)} (${form}; default)`;
+  const from = origin === undefined ? source : `${source}, ${origin}`;
+  return `${orEmpty(text)} (${form}; default ${orEmpty(defaultText)}; set by ${from})`;
+}
+
+function orEmpty(text: string): string {
+  return text === '' ? 'empty' : text;
+}
+
+function whyLines(name: string, { list, candidates }: InfoWhy): string[] {
+  const from = list.origin === undefined ? list.source : `${list.source}, ${list.origin}`;
+  const allowed = list.items.length === 0 ? 'empty, all are allowed' : list.items.join(',');
+  const width = Math.max(0, ...candidates.map((candidate) => candidate.name.length));
+  return [
+    ...wrap(`why: selection list ${name} is ${allowed} (${from})`, 2, 4),
+    ...candidates.flatMap((candidate) => {
+      const label = candidate.name.padEnd(width).replaceAll(' ', NO_BREAK);
+      return wrap(`${label} ${candidateFacts(candidate)}`, 4, 4 + width + 1);
+    }),
+  ];
+}
+
+function candidateFacts({ verdict, priority, reason, chosen }: InfoCandidate): string {
+  const words: string[] = [verdict];
+  if (verdict === 'when made') words[0] = 'asked when an object is made';
+  if (priority !== undefined) words.push(`priority ${priority}`);
+  if (reason !== undefined) words.push(reason);
+  return words.join(', ') + (chosen ? '  <- chosen' : '');
+}
+
+/** Stands for a blank at which no line may be broken. */
+const NO_BREAK = '\u0000';
+
+/** Words of `text` in lines of at most COLUMNS_MAX; the first begins at `first`, the others at `rest`. */
+function wrap(text: string, first: number, rest: number): string[] {
+  const lines: string[] = [];
+  let line = ' '.repeat(first);
+  let isEmpty = true;
+  for (const word of text.split(' ')) {
+    if (!isEmpty && line.length + 1 + word.length > COLUMNS_MAX) {
+      lines.push(line);
+      line = ' '.repeat(rest);
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  lines.push(line);
+  return lines.map((each) => each.replaceAll(NO_BREAK, ' '));
+}

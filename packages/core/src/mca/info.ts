@@ -1,0 +1,211 @@
+/**
+ * What `stci info [framework[:component]] [--json] [--why]` tells, as plain data: `--json` prints this object as it
+ * is, so its shape is a promise (`format` grows when it changes). The text form is in info-text.ts.
+ */
+
+import { StciError } from '@stci/interface';
+import type { AnyComponent, ParamSource, ParamSpec, ParamType, ParamValue, Params, SelectionMode } from '@stci/interface';
+import { didYouMean } from '../config/nearest.js';
+import { quote } from '../config/problems.js';
+import { selectionList } from '../config/selection-list.js';
+import { formatBounds, formatValue } from '../config/values.js';
+import { askAll, exclusion, listOrigin } from './candidates.js';
+import type { Candidate, Facts, ListOrigin } from './candidates.js';
+import type { Registry } from './registry.js';
+
+export interface InfoParam {
+  readonly name: string;
+  readonly type: ParamType;
+  /** In memory: durations in ms, sizes in bytes, lists as arrays. */
+  readonly value: ParamValue;
+  /** As a user writes it: `10s`, `64KiB`, `a,b`. */
+  readonly text: string;
+  readonly default: ParamValue;
+  readonly defaultText: string;
+  /** `1..1024`, `process|inline`; left out where there are none. */
+  readonly bounds?: string;
+  readonly source: ParamSource;
+  readonly origin?: string;
+  readonly help: string;
+}
+
+export interface InfoComponent {
+  readonly name: string;
+  readonly version: string;
+  readonly help: string;
+  readonly params: readonly InfoParam[];
+}
+
+export interface InfoCandidate {
+  readonly name: string;
+  /** `when made`: a keyed framework asks again each time an object is made, about that object. */
+  readonly verdict: Candidate['verdict'] | 'when made';
+  readonly priority?: number;
+  readonly reason?: string;
+  /** True for what a selection takes: the first that accepts (one), all that accept (many). */
+  readonly chosen: boolean;
+}
+
+export interface InfoWhy {
+  /** The selection list, and where it came from. */
+  readonly list: ListOrigin;
+  /** In order of preference. */
+  readonly candidates: readonly InfoCandidate[];
+}
+
+export interface InfoFramework {
+  readonly name: string;
+  readonly mode: SelectionMode;
+  readonly version: number;
+  readonly help: string;
+  readonly params: readonly InfoParam[];
+  readonly components: readonly InfoComponent[];
+  /** With `why` only. */
+  readonly why?: InfoWhy;
+}
+
+/** Parameters that belong to no framework. */
+export interface InfoGroup {
+  readonly name: string;
+  readonly help: string;
+  readonly params: readonly InfoParam[];
+}
+
+export interface Info {
+  readonly format: 1;
+  readonly frameworks: readonly InfoFramework[];
+  readonly groups: readonly InfoGroup[];
+}
+
+/** A framework or group, or one component of a framework. */
+export interface InfoTarget {
+  readonly framework: string;
+  readonly component?: string;
+}
+
+export interface DescribeOptions {
+  /** undefined: everything. */
+  readonly target?: InfoTarget | undefined;
+  readonly why?: boolean;
+  readonly facts?: Facts;
+  /** By framework: what keyed components shall be asked about, where the caller has it. */
+  readonly requests?: Readonly<Record<string, unknown>>;
+}
+
+/** Reads `launcher` or `launcher:tree`. Throws STCI_USAGE on any other form. */
+export function parseInfoTarget(text: string): InfoTarget {
+  const match = /^([^:\s]+)(?::([^:\s]+))?$/.exec(text);
+  const [, framework, component] = match ?? [];
+  if (framework === undefined) {
+    const message = `${quote(text)} names nothing. Expected a framework or framework:component, such as launcher:tree.`;
+    throw new StciError('STCI_USAGE', message);
+  }
+  return component === undefined ? { framework } : { framework, component };
+}
+
+/** Throws STCI_MCA_FRAMEWORK_UNKNOWN or STCI_MCA_COMPONENT_UNKNOWN with the nearest names. */
+export function describe(registry: Registry, params: Params, options: DescribeOptions = {}): Info {
+  const { target } = options;
+  const reader = createReader(registry, params);
+  if (target !== undefined) checkTarget(registry, target);
+  const wanted = (name: string): boolean => target === undefined || target.framework === name;
+  const frameworks = registry.frameworks.filter(({ name }) => wanted(name)).map(({ name, mode, version, help }) => {
+    const components = registry.components(name).filter((component) => isTarget(target, component));
+    return {
+      name,
+      mode,
+      version,
+      help,
+      params: target?.component === undefined ? reader(name) : [],
+      components: components.map((component) => describeComponent(component, reader)),
+      ...(options.why === true && { why: explain(registry, params, name, options) }),
+    };
+  });
+  const groups = registry.groups.filter(({ name }) => wanted(name)).map(({ name, help }) => {
+    return { name, help, params: reader(name) };
+  });
+  return { format: 1, frameworks, groups };
+}
+
+function checkTarget(registry: Registry, target: InfoTarget): void {
+  const groups = registry.groups.map((group) => group.name);
+  if (groups.includes(target.framework) && target.component === undefined) return;
+  const frameworks = registry.frameworks.map((framework) => framework.name);
+  if (frameworks.includes(target.framework)) {
+    if (target.component !== undefined) registry.component(target.framework, target.component);
+    return;
+  }
+  const names = [...frameworks, ...groups];
+  const message = `There is no framework or group ${quote(target.framework)} with components.`
+    + `${didYouMean(target.framework, names)} There are: ${names.join(', ')}.`;
+  throw new StciError('STCI_MCA_FRAMEWORK_UNKNOWN', message, { data: { name: target.framework } });
+}
+
+function isTarget(target: InfoTarget | undefined, component: AnyComponent): boolean {
+  return target?.component === undefined || target.component === component.name;
+}
+
+function describeComponent(component: AnyComponent, reader: (owner: string) => InfoParam[]): InfoComponent {
+  const { name, version, help } = component;
+  return { name, version, help, params: reader(`${component.framework.name}:${name}`) };
+}
+
+/** Parameters by owner. */
+function createReader(registry: Registry, params: Params): (owner: string) => InfoParam[] {
+  const resolved = new Map(params.entries().map((param) => [param.name, param]));
+  return (owner) => {
+    const own = [...registry.catalog.values()].filter((entry) => entry.owner === owner);
+    return own.map(({ name, spec }) => {
+      const param = resolved.get(name) ?? { value: spec.default, source: 'default' as const };
+      return describeParam(name, spec, param);
+    });
+  };
+}
+
+function describeParam(
+  name: string,
+  spec: ParamSpec,
+  param: { readonly value: ParamValue; readonly source: ParamSource; readonly origin?: string },
+): InfoParam {
+  const bounds = formatBounds(spec);
+  return {
+    name,
+    type: spec.type,
+    value: param.value,
+    text: formatValue(spec, param.value),
+    default: spec.default,
+    defaultText: formatValue(spec, spec.default),
+    ...(bounds !== '' && { bounds }),
+    source: param.source,
+    ...(param.origin !== undefined && { origin: param.origin }),
+    help: spec.help,
+  };
+}
+
+function explain(registry: Registry, params: Params, name: string, options: DescribeOptions): InfoWhy {
+  const { mode } = registry.framework(name);
+  const components = registry.components(name);
+  const list = listOrigin(params, name);
+  const request = options.requests?.[name];
+  if (mode === 'keyed' && request === undefined) return { list, candidates: unasked(components, list) };
+  const found = askAll(components, list, params, Object.freeze({ ...options.facts }), request);
+  // Nothing is taken where a component that the user named declines: that is an error.
+  const isRefused = found.candidates.some(({ named, verdict }) => named && verdict === 'declined');
+  const candidates = found.candidates.map(({ component, verdict, priority, reason }, index) => ({
+    name: component.name,
+    verdict,
+    ...(priority !== undefined && { priority }),
+    ...(reason !== undefined && { reason }),
+    chosen: verdict === 'accepted' && (mode === 'keyed' || !isRefused) && (mode === 'many' || index === 0),
+  }));
+  return { list, candidates };
+}
+
+function unasked(components: readonly AnyComponent[], list: ListOrigin): InfoCandidate[] {
+  const selection = selectionList(list.items);
+  return components.map(({ name }) => {
+    const reason = exclusion(selection, name);
+    if (reason === undefined) return { name, verdict: 'when made', chosen: false };
+    return { name, verdict: 'excluded', reason, chosen: false };
+  });
+}
