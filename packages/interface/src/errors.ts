@@ -79,6 +79,7 @@ export const ERROR_KINDS = {
   STCI_STREAM_CREDIT: kind(EXIT.protocol),
   STCI_LINK_CLOSED: kind(EXIT.protocol, true),
   STCI_LINK_QUEUE_FULL: kind(EXIT.protocol, true),
+  STCI_LISTEN_FAILED: kind(EXIT.launch, true),
   STCI_LINK_UNREACHABLE: kind(EXIT.launch, true),
   STCI_AUTH_FAILED: kind(EXIT.protocol),
   STCI_AUTH_TIMEOUT: kind(EXIT.protocol, true),

@@ -7,8 +7,9 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { assert } from '@stci/interface';
-import type { AgentProcess, AgentProcessEvents, Channel, ErrorRecord } from '@stci/interface';
+import type { AgentProcess, AgentProcessEvents, ErrorRecord } from '@stci/interface';
 import { builtin } from './builtin.js';
+import { closedChannel } from './closed-channel.js';
 import { setAside } from './environment.js';
 import { lineCutter } from './lines.js';
 import { streamChannel } from './stream-channel.js';
@@ -22,16 +23,8 @@ function startError(program: string, thrown: unknown): ErrorRecord {
   };
 }
 
-/** A channel that is closed from the beginning. */
-function closedChannel(label: string, reason: string): Channel {
-  const { PassThrough } = builtin('node:stream');
-  const channel = streamChannel({ kind: 'stdio', label, readable: new PassThrough(), writable: new PassThrough() });
-  channel.destroy(reason);
-  return channel;
-}
-
-function notStarted(program: string, error: ErrorRecord): AgentProcess {
-  return { pid: 0, channel: closedChannel(program, error.message), kill: () => {} };
+function notStarted(program: string): AgentProcess {
+  return { pid: 0, channel: closedChannel('stdio', program, `${program} could not be started`), kill: () => {} };
 }
 
 function watch(child: ChildProcess, stderr: Readable, events: AgentProcessEvents): void {
@@ -44,8 +37,8 @@ function watch(child: ChildProcess, stderr: Readable, events: AgentProcessEvents
 }
 
 function launch(command: readonly string[]): ChildProcess {
-  const { program, args } = { program: command[0] as string, args: command.slice(1) };
-  const env = setAside(process.env as Record<string, string>);
+  const [program, ...args] = command as [string, ...string[]];
+  const env = setAside(process.env);
   return builtin('node:child_process').spawn(program, args, { stdio: 'pipe', detached: true, env });
 }
 
@@ -56,13 +49,12 @@ export function spawnAgentProcess(command: readonly string[], events: AgentProce
   try {
     child = launch(command);
   } catch (thrown) {
-    const error = startError(program, thrown);
-    process.nextTick(() => events.onError(error));
-    return notStarted(program, error);
+    process.nextTick(() => events.onError(startError(program, thrown)));
+    return notStarted(program);
   }
   if (child.pid === undefined) {
     child.on('error', (thrown) => events.onError(startError(program, thrown)));
-    return notStarted(program, startError(program, new Error('no process')));
+    return notStarted(program);
   }
   watch(child, child.stderr as Readable, events);
   const readable = child.stdout as Readable;

@@ -20,8 +20,14 @@ function join(chunks: readonly Uint8Array[], from: number, to: number, bytes: nu
   return joined;
 }
 
-/** The same bytes in the same order, in fewer chunks. Chunks of no bytes vanish. */
-export function coalesce(chunks: readonly Uint8Array[]): Uint8Array[] {
+function pushCut(result: Uint8Array[], chunk: Uint8Array, bytesMax: number): void {
+  for (let from = 0; from < chunk.byteLength; from += bytesMax) {
+    result.push(chunk.byteLength <= bytesMax ? chunk : chunk.subarray(from, from + bytesMax));
+  }
+}
+
+/** The same bytes in the same order, in fewer chunks, none longer than `chunkBytesMax` (at least 64 KiB). */
+export function coalesce(chunks: readonly Uint8Array[], chunkBytesMax = Infinity): Uint8Array[] {
   const result: Uint8Array[] = [];
   let from = 0;
   let bytes = 0;
@@ -36,7 +42,7 @@ export function coalesce(chunks: readonly Uint8Array[]): Uint8Array[] {
       from = i;
     }
     if (length >= SMALL_BYTES) {
-      result.push(chunks[i] as Uint8Array);
+      pushCut(result, chunks[i] as Uint8Array, chunkBytesMax);
       from = i + 1;
     } else bytes += length;
   }

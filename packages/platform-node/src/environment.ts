@@ -13,8 +13,8 @@ const SET_ASIDE = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'NODE_V8_COVERAGE', 'N
 const PREFIX = 'STCI_SET_ASIDE_';
 
 /** The environment for an agent: `variables` with the named ones out of Node's sight. */
-export function setAside(variables: Variables): Record<string, string> {
-  const result: Record<string, string> = { ...variables };
+export function setAside(variables: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  const result = { ...variables };
   for (const name of SET_ASIDE) {
     const value = result[name];
     if (value === undefined) continue;

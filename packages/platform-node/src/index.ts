@@ -2,6 +2,7 @@
 
 export { createNodePlatform } from './platform.js';
 export type { NodePlatformOptions } from './platform.js';
+export { openAgentChannel } from './agent-thread.js';
 export { openStdioChannel } from './stdio-channel.js';
 export { streamChannel } from './stream-channel.js';
 export type { StreamChannelOptions } from './stream-channel.js';

@@ -1,16 +1,32 @@
-/** Network on Node; see ws-network. */
+/**
+ * Network on Node: WebSockets, by the package ws, which is loaded at the first call. This file is all of it that an
+ * agent without sockets carries.
+ */
+
+import { toErrorRecord } from '@stci/interface';
 import type { Network } from '@stci/interface';
-import { builtin } from './builtin.js';
-import { streamChannel } from './stream-channel.js';
+import { closedChannel } from './closed-channel.js';
+import { LateChannel } from './late-channel.js';
+
+const load = () => import('./ws-network.js');
 
 export function createNetwork(): Network {
   return {
-    listen: (_options, _accept, done) =>
-      setImmediate(() => done({ code: 'STCI_LINK_UNREACHABLE', message: 'sockets are not there yet' }, undefined)),
-    connect: (label) => {
-      const { PassThrough } = builtin('node:stream');
-      const channel = streamChannel({ kind: 'ws', label, readable: new PassThrough(), writable: new PassThrough() });
-      channel.destroy('sockets are not there yet');
+    listen: (options, accept, done) => {
+      load()
+        .then((sockets) => sockets.listenWs(options, accept))
+        // Out of the promise: what `done` throws is no error of listening.
+        .then(
+          (listener) => setImmediate(done, undefined, listener),
+          (error: unknown) => setImmediate(done, toErrorRecord(error), undefined),
+        );
+    },
+    connect: (address, deadlineMs) => {
+      const channel = new LateChannel('ws', address);
+      load()
+        .then((sockets) => sockets.connectWs(address, deadlineMs))
+        .catch((error: Error) => closedChannel('ws', address, `cannot connect: ${error.message}`))
+        .then((inner) => setImmediate(() => channel.become(inner)));
       return channel;
     },
   };

@@ -14,7 +14,7 @@ export interface NodePlatformOptions {
   /** Program and arguments that start an agent on this machine. */
   readonly agentCommand?: readonly string[];
   /** File that a worker thread runs as an agent's main. */
-  readonly agentMain?: string;
+  readonly agentMain?: string | URL;
   /** Default `warn`. */
   readonly logLevel?: LogLevel;
   /** For choices that shall repeat; default: from the system. */
@@ -33,6 +33,7 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
     processes: createProcesses({
       clock,
       agentCommand: options.agentCommand ?? [],
+      agentMain: options.agentMain,
       keeper: new Guardian(secrets, log),
     }),
     env: createEnvironment(),

@@ -3,6 +3,7 @@
 import { assert } from '@stci/interface';
 import type { Clock, Processes } from '@stci/interface';
 import { spawnAgentProcess } from './agent-process.js';
+import { spawnAgentThread } from './agent-thread.js';
 import type { GroupKeeper } from './tool-process.js';
 import { spawnTool } from './tool-process.js';
 import { sweep } from './sweep.js';
@@ -10,6 +11,7 @@ import { sweep } from './sweep.js';
 export interface ProcessesDeps {
   readonly clock: Clock;
   readonly agentCommand: readonly string[];
+  readonly agentMain: string | URL | undefined;
   readonly keeper: GroupKeeper;
 }
 
@@ -18,8 +20,9 @@ export function createProcesses(deps: ProcessesDeps): Processes {
     agentCommand: deps.agentCommand,
     spawn: (spec, events) => spawnTool(spec, spec.lifetime === 'guarded' ? deps.keeper : undefined, events),
     spawnAgent: (method, command, events) => {
-      assert(method === 'process', 'threads come next');
-      return spawnAgentProcess(command, events);
+      if (method === 'process') return spawnAgentProcess(command, events);
+      assert(deps.agentMain !== undefined, 'a platform that starts agents as threads is given their main');
+      return spawnAgentThread(deps.agentMain, events);
     },
     sweep: (mark, deadlineMs, done) => sweep(deps.clock, mark, deadlineMs, done),
   };

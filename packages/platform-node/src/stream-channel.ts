@@ -20,6 +20,8 @@ export interface StreamChannelOptions {
   readonly label: string;
   readonly readable: Readable;
   readonly writable: Writable;
+  /** Longest single write, at least 64 KiB; default: no limit. */
+  readonly chunkBytesMax?: number;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -43,6 +45,7 @@ class StreamChannel implements Channel {
   readonly label: string;
   readonly #readable: Readable;
   readonly #writable: Writable;
+  readonly #chunkBytesMax: number | undefined;
   #events: ChannelEvents | undefined;
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
@@ -58,6 +61,7 @@ class StreamChannel implements Channel {
     this.label = options.label;
     this.#readable = options.readable;
     this.#writable = options.writable;
+    this.#chunkBytesMax = options.chunkBytesMax;
     this.#readable.pause();
     this.#readable.on('end', () => this.#finish('end of file'));
     this.#readable.on('close', () => this.#finish('end of file'));
@@ -117,7 +121,7 @@ class StreamChannel implements Channel {
   #flush(): void {
     this.#flushScheduled = false;
     if (this.#state === 'closed' || this.#pending.length === 0) return;
-    const chunks = coalesce(this.#pending);
+    const chunks = coalesce(this.#pending, this.#chunkBytesMax);
     this.#pending = [];
     this.#pendingBytes = 0;
     if (chunks.length === 0 || this.#writeError !== undefined) return;

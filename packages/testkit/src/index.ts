@@ -8,3 +8,7 @@ export { DEFAULT_TIMEOUT_MS, eventually, withDeadline } from './deadline.js';
 export type { EventuallyOptions } from './deadline.js';
 export { suite } from './suite.js';
 export type { Hook, StepOptions, TestApi, TestBody } from './suite.js';
+export { channelCompliance, Recorder } from './compliance/channel.js';
+export type { ChannelComplianceOptions, ChannelPair, Until } from './compliance/channel.js';
+export { networkCompliance } from './compliance/network.js';
+export type { NetworkSetup } from './compliance/network.js';

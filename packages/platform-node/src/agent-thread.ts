@@ -1,0 +1,63 @@
+/**
+ * An agent as a worker thread of this process, joined by a message port. Each thread has a platform of its own, with
+ * a guardian of its own: when the thread is ended, its pipe to the guardian closes, and its tools end as those of a
+ * process would.
+ */
+
+import type { MessagePort, Worker } from 'node:worker_threads';
+import type { AgentProcess, AgentProcessEvents, Channel } from '@stci/interface';
+import { builtin } from './builtin.js';
+import { lineCutter } from './lines.js';
+import { portChannel } from './port-channel.js';
+import { openStdioChannel } from './stdio-channel.js';
+
+/** What a thread is given; anything else in `workerData` is not ours. */
+interface AgentWorkerData {
+  readonly stciPort: MessagePort;
+}
+
+function watch(worker: Worker, events: AgentProcessEvents, killed: () => boolean): void {
+  const lines = lineCutter((line) => events.onDiagnostic(line));
+  worker.stderr.on('data', (chunk: Uint8Array) => lines.push(chunk));
+  let running = false;
+  let failed = false;
+  worker.on('online', () => (running = true));
+  worker.on('error', (error) => {
+    const text = error.stack ?? String(error);
+    if (running) return void lines.push(Buffer.from(`${text}\n`));
+    failed = true;
+    events.onError({ code: 'STCI_PROGRAM_SPAWN', message: `An agent thread could not be started: ${error.message}` });
+  });
+  worker.on('exit', (status) => {
+    lines.end();
+    if (!failed) events.onExit(killed() ? { signal: 'SIGKILL' } : { status });
+  });
+}
+
+/** Starts `main` in a thread; it finds its channel by `openAgentChannel`. */
+export function spawnAgentThread(main: string | URL, events: AgentProcessEvents): AgentProcess {
+  const { Worker, MessageChannel } = builtin('node:worker_threads');
+  const { port1, port2 } = new MessageChannel();
+  const workerData: AgentWorkerData = { stciPort: port2 };
+  const worker = new Worker(main, { workerData, transferList: [port2], stderr: true, execArgv: [] });
+  const channel = portChannel(port1, `thread ${worker.threadId}`);
+  let killed = false;
+  watch(worker, events, () => killed);
+  // A thread that never began leaves its end of the port open.
+  worker.on('exit', () => port1.close());
+  return {
+    pid: process.pid,
+    channel,
+    kill: () => {
+      killed = true;
+      void worker.terminate();
+    },
+  };
+}
+
+/** The channel to whoever started this agent: a port for a thread, else standard input and output. */
+export function openAgentChannel(): Channel {
+  const { isMainThread, workerData } = builtin('node:worker_threads');
+  const port = isMainThread ? undefined : (workerData as Partial<AgentWorkerData> | null)?.stciPort;
+  return port === undefined ? openStdioChannel() : portChannel(port, 'parent');
+}

@@ -1,0 +1,16 @@
+/** A channel that was closed before it began: its receiver is told why, and nothing else. */
+
+import type { Channel } from '@stci/interface';
+
+export function closedChannel(kind: string, label: string, reason: string): Channel {
+  return {
+    kind,
+    label,
+    queuedBytes: 0,
+    bind: (events) => process.nextTick(() => events.onClose(reason)),
+    send: () => false,
+    readable: () => {},
+    close: () => {},
+    destroy: () => {},
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * Channels over WebSockets (package ws): what ws makes of a socket is a duplex stream, and the rest is the stream
+ * channel's. Messages have no meaning of their own, channels carry bytes; but each is bounded, so that a peer that has
+ * proved nothing can make us hold little.
+ */
+
+import { createWebSocketStream, WebSocket } from 'ws';
+import type { Channel } from '@stci/interface';
+import { streamChannel } from './stream-channel.js';
+
+/** Longest message; the sender cuts chunks to it. */
+export const MESSAGE_BYTES_MAX = 256 * 1024;
+
+/** After `close` the far end may still be reading what was sent; its owner decides how long that may take. */
+const CLOSE_TIMEOUT_MS = 600_000;
+
+export const WS_OPTIONS = {
+  perMessageDeflate: false,
+  maxPayload: MESSAGE_BYTES_MAX,
+  skipUTF8Validation: true,
+  closeTimeout: CLOSE_TIMEOUT_MS,
+} as const;
+
+/** A channel over an open or connecting WebSocket. */
+export function wsChannel(ws: WebSocket, label: string): Channel {
+  const duplex = createWebSocketStream(ws, { highWaterMark: MESSAGE_BYTES_MAX });
+  return streamChannel({ kind: 'ws', label, readable: duplex, writable: duplex, chunkBytesMax: MESSAGE_BYTES_MAX });
+}
+
+/** Connects; throws where the address is none. */
+export function connectWs(address: string, deadlineMs: number): Channel {
+  const ws = new WebSocket(address, {
+    ...WS_OPTIONS,
+    // A mask protects foreign proxies from our bytes; there is none between agents. Zeros cost nothing.
+    generateMask: (mask) => void mask.fill(0),
+  });
+  const channel = wsChannel(ws, address);
+  const timer = setTimeout(() => channel.destroy(`timed out after ${deadlineMs} ms`), Math.max(deadlineMs, 0));
+  ws.once('open', () => clearTimeout(timer));
+  ws.once('close', () => clearTimeout(timer));
+  return channel;
+}

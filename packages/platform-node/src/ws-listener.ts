@@ -1,0 +1,88 @@
+/**
+ * Listeners for WebSockets, one server an address. What arrives is not trusted: an HTTP head of bounded length within
+ * bounded time that asks for an upgrade gets a channel; everything else gets its socket closed without an answer.
+ */
+
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { WebSocketServer } from 'ws';
+import { StciError } from '@stci/interface';
+import type { Channel, Listener, ListenOptions } from '@stci/interface';
+import { listenAddresses, socketAddress } from './addresses.js';
+import { builtin } from './builtin.js';
+import { PendingSockets } from './pending-sockets.js';
+import { errnoOf } from './program.js';
+import { WS_OPTIONS, wsChannel } from './ws-channel.js';
+
+/** Longest HTTP head; ours is 200 bytes. */
+const HEAD_BYTES_MAX = 4096;
+
+type Accept = (channel: Channel) => void;
+
+function createServer(pending: PendingSockets, accept: Accept): Server {
+  const server = builtin('node:http').createServer({ maxHeaderSize: HEAD_BYTES_MAX });
+  const upgrader = new WebSocketServer({ ...WS_OPTIONS, noServer: true, clientTracking: false });
+  // The time is watched by PendingSockets, from the connection on.
+  server.headersTimeout = 0;
+  server.requestTimeout = 0;
+  server.on('connection', (socket) => pending.add(socket));
+  server.on('request', (request) => pending.drop(request.socket));
+  server.on('clientError', (_error, socket) => pending.drop(socket as Socket));
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head) => {
+    // An upgrade without the right headers is answered 400 and closed by ws itself.
+    upgrader.handleUpgrade(request, socket, head, (ws) => {
+      pending.release(socket);
+      accept(wsChannel(ws, socketAddress(socket.remoteAddress ?? 'unknown', socket.remotePort ?? 0)));
+    });
+  });
+  return server;
+}
+
+function bind(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, exclusive: true }, () => {
+      server.removeListener('error', reject);
+      // Later errors (no descriptor left for the next connection) leave the listener as it is.
+      server.on('error', () => {});
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+async function bindInRange(server: Server, host: string, ports: readonly [number, number]): Promise<number> {
+  for (let port = ports[0]; ; port++) {
+    try {
+      return await bind(server, host, port);
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === 'EADDRINUSE' && port < ports[1]) continue;
+      const where = ports[0] === ports[1] ? socketAddress(host, port) : `${host}, ports ${ports[0]}-${ports[1]}`;
+      const why = errno === 'EADDRINUSE' ? 'no port is free' : (error as Error).message;
+      throw new StciError('STCI_LISTEN_FAILED', `Cannot listen on ${where}: ${why}.`, { cause: error });
+    }
+  }
+}
+
+/** All addresses or none; rejects with STCI_LISTEN_FAILED. */
+export async function listenWs(options: ListenOptions, accept: Accept): Promise<Listener> {
+  const pending = new PendingSockets(options.pendingMax);
+  const servers: Server[] = [];
+  const close = (): void => {
+    for (const server of servers) server.close();
+    pending.clear();
+  };
+  try {
+    const addresses: string[] = [];
+    for (const host of listenAddresses(options.interfaces)) {
+      const server = createServer(pending, accept);
+      const port = await bindInRange(server, host, options.ports ?? [0, 0]);
+      servers.push(server);
+      addresses.push(socketAddress(host, port));
+    }
+    return { addresses, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}

@@ -1,0 +1,275 @@
+/**
+ * What every channel must keep, whatever it is made of: order, no loss, back-pressure, and one last `onClose`. A
+ * platform, or whoever else makes channels, calls `channelCompliance` with a way to get both ends of one.
+ */
+
+import type { Channel } from '@stci/interface';
+import * as assert from '../assert.js';
+import { suite } from '../suite.js';
+import type { TestApi } from '../suite.js';
+
+/** Resolves when `condition` holds; rejects, naming `what`, when it does not in good time (real or simulated). */
+export type Until = (condition: () => boolean, what: string) => Promise<void>;
+
+export interface ChannelPair {
+  /** Two unbound ends of one channel. */
+  readonly near: Channel;
+  readonly far: Channel;
+  readonly until: Until;
+  /** Releases whatever the pair needed. */
+  end?(): void | Promise<void>;
+}
+
+export interface ChannelComplianceOptions {
+  /** Bytes of the test that moves a lot; default 100 MB. Simulated platforms may take less. */
+  readonly bulkBytes?: number;
+}
+
+/** Most that a sender may be left with while nobody reads, in bytes: queues of both ends and the system between. */
+const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Records what a channel's receiver is told, in order. */
+export class Recorder {
+  readonly chunks: Uint8Array[] = [];
+  readonly reasons: string[] = [];
+  bytes = 0;
+  drains = 0;
+  /** Set when something came after `onClose`. */
+  afterClose = '';
+  onChunk: (chunk: Uint8Array) => void = (chunk) => void this.chunks.push(chunk);
+
+  readonly #channel: Channel;
+
+  constructor(channel: Channel) {
+    this.#channel = channel;
+    channel.bind({
+      onData: (chunk) => {
+        this.#note('data');
+        this.bytes += chunk.byteLength;
+        this.onChunk(chunk);
+      },
+      onDrain: () => {
+        this.#note('drain');
+        this.drains++;
+      },
+      onClose: (reason) => {
+        this.#note('close');
+        this.reasons.push(reason);
+      },
+    });
+  }
+
+  get closed(): boolean {
+    return this.reasons.length > 0;
+  }
+
+  get text(): string {
+    return this.chunks.map((chunk) => String.fromCharCode(...chunk)).join('');
+  }
+
+  #note(what: string): void {
+    if (this.closed) this.afterClose ||= `${what} after onClose of ${this.#channel.label}`;
+  }
+}
+
+/** Pseudo-random numbers for the tests' data: the same in every run. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 0x1_0000_0000) * below);
+  };
+}
+
+/** The byte that belongs at `offset` of the test's stream; its period is no power of two. */
+function byteAt(offset: number): number {
+  return (offset % 251) ^ ((offset >>> 12) & 0xff);
+}
+
+function chunkAt(offset: number, length: number): Uint8Array {
+  const chunk = new Uint8Array(length);
+  for (let i = 0; i < length; i++) chunk[i] = byteAt(offset + i);
+  return chunk;
+}
+
+/** A receiver's check of the test's stream; `wrong` is the first bad offset. */
+function checker(): { take(chunk: Uint8Array): void; offset: number; wrong: number | undefined } {
+  const state = {
+    offset: 0,
+    wrong: undefined as number | undefined,
+    take: (chunk: Uint8Array): void => {
+      for (let i = 0; i < chunk.byteLength; i++) {
+        if (chunk[i] !== byteAt(state.offset + i)) state.wrong ??= state.offset + i;
+      }
+      state.offset += chunk.byteLength;
+    },
+  };
+  return state;
+}
+
+const ascii = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
+
+type WithPair = (body: (pair: ChannelPair) => Promise<void>) => () => Promise<void>;
+
+/** Defines the suite `NAME: channel`. */
+export function channelCompliance(
+  name: string,
+  make: () => ChannelPair | Promise<ChannelPair>,
+  options: ChannelComplianceOptions = {},
+): void {
+  const withPair: WithPair = (body) => async () => {
+    const pair = await make();
+    try {
+      await body(pair);
+    } finally {
+      pair.near.destroy('the test is over');
+      pair.far.destroy('the test is over');
+      await pair.end?.();
+    }
+  };
+  suite(`${name}: channel`, (test) => {
+    orderTests(test, withPair);
+    closeTests(test, withPair);
+    pressureTests(test, withPair, options.bulkBytes ?? 100_000_000);
+  });
+}
+
+function orderTests(test: TestApi, withPair: WithPair): void {
+  test('carries bytes both ways, in order and exactly, however they are cut', withPair(async ({ near, far, until }) => {
+    const [a, b] = [new Recorder(near), new Recorder(far)];
+    const [atNear, atFar] = [checker(), checker()];
+    a.onChunk = atNear.take;
+    b.onChunk = atFar.take;
+    const next = numbers(1);
+    let sent = 0;
+    for (let round = 0; round < 200; round++) {
+      const lengths = Array.from({ length: next(4) }, () => (next(8) === 0 ? next(100_000) : next(300)));
+      const chunks = lengths.map((length) => chunkAt((sent += length) - length, length));
+      near.send(chunks);
+      far.send(chunks);
+    }
+    await until(() => atFar.offset >= sent && atNear.offset >= sent, 'all bytes at both ends');
+    assert.equal([atFar.wrong, atFar.offset, atNear.wrong, atNear.offset], [undefined, sent, undefined, sent]);
+  }));
+
+  test('keeps what came before the receiver was bound', withPair(async ({ near, far, until }) => {
+    near.send([ascii('early')]);
+    const first = new Recorder(near);
+    far.send([ascii('answer')]);
+    await until(() => first.text === 'answer', 'the answer');
+    const late = new Recorder(far);
+    assert.is(late.text, '', 'bind itself delivers nothing');
+    await until(() => late.text === 'early', 'the early bytes');
+  }));
+}
+
+function closeTests(test: TestApi, withPair: WithPair): void {
+  test('close delivers all that was sent, then closes both ends, once', withPair(async ({ near, far, until }) => {
+    const [a, b] = [new Recorder(near), new Recorder(far)];
+    const check = checker();
+    b.onChunk = check.take;
+    for (let i = 0; i < 40; i++) near.send([chunkAt(i * 50_000, 50_000)]);
+    near.close();
+    near.close();
+    assert.ok(!a.closed, 'close itself tells nothing');
+    assert.is(near.send([ascii('too late')]), false);
+    await until(() => a.closed && b.closed, 'both ends closed');
+    assert.equal([check.offset, check.wrong], [2_000_000, undefined]);
+    near.destroy('again');
+    far.close();
+    await settled(near, far);
+    assert.equal([a.reasons.length, b.reasons.length, a.afterClose, b.afterClose], [1, 1, '', '']);
+  }));
+
+  test('a held receiver gets everything before its onClose', withPair(async ({ near, far, until }) => {
+    const b = new Recorder(far);
+    far.readable(false);
+    near.send([ascii('last words')]);
+    near.close();
+    const a = new Recorder(near);
+    await settled(near, far);
+    assert.equal([b.text, b.closed], ['', false]);
+    far.readable(true);
+    await until(() => b.closed && a.closed, 'both ends closed');
+    assert.equal([b.text, b.afterClose], ['last words', '']);
+  }));
+
+  test('destroy closes at once with its reason, the far end too', withPair(async ({ near, far, until }) => {
+    const [a, b] = [new Recorder(near), new Recorder(far)];
+    near.send([ascii('x')]);
+    await until(() => b.text === 'x', 'the channel stands');
+    near.destroy('had enough');
+    assert.ok(!a.closed, 'destroy itself tells nothing');
+    near.destroy('twice');
+    await until(() => a.closed && b.closed, 'both ends closed');
+    assert.equal([a.reasons, b.reasons.length, a.afterClose, b.afterClose], [['had enough'], 1, '', '']);
+    assert.is(near.send([ascii('y')]), false);
+    assert.is(near.queuedBytes, 0);
+  }));
+
+  test('tells the end of a channel that closed before it was bound', withPair(async ({ near, far, until }) => {
+    near.destroy('never wanted');
+    const [a, b] = [new Recorder(near), new Recorder(far)];
+    await until(() => a.closed && b.closed, 'both ends closed');
+    assert.equal([a.reasons, b.reasons.length], [['never wanted'], 1]);
+  }));
+}
+
+function pressureTests(test: TestApi, withPair: WithPair, bulkBytes: number): void {
+  test('a receiver that does not read stops the sender, and lets it go on', withPair(async ({ near, far, until }) => {
+    const [a, b] = [new Recorder(near), new Recorder(far)];
+    const check = checker();
+    b.onChunk = check.take;
+    far.readable(false);
+    let sent = 0;
+    const fill = (): boolean => {
+      while (sent < UNREAD_BYTES_MAX * 2) {
+        sent += 65_536;
+        if (!near.send([chunkAt(sent - 65_536, 65_536)])) return false;
+      }
+      return true;
+    };
+    // The system between the ends takes some: go on at each drain, until none comes.
+    for (let drains = -1; drains !== a.drains; await settled(near, far)) {
+      drains = a.drains;
+      if (fill()) break;
+    }
+    assert.ok(sent < UNREAD_BYTES_MAX, `send never said to stop: ${sent} bytes accepted`);
+    assert.is(check.offset, 0, 'nothing is delivered to a receiver that does not read');
+    const before = a.drains;
+    far.readable(true);
+    await until(() => check.offset === sent && a.drains > before, 'all bytes and a drain');
+    assert.is(check.wrong, undefined);
+  }), { timeoutMs: 20_000 });
+
+  test(`${bulkBytes / 1e6} MB pass while little is queued`, withPair(async ({ near, far, until }) => {
+    const b = new Recorder(far);
+    b.onChunk = () => {};
+    const block = chunkAt(0, 65_536);
+    let left = bulkBytes;
+    let queuedMax = 0;
+    const fill = (): void => {
+      for (let goesOn = true; goesOn && left > 0; ) {
+        const length = Math.min(left, block.byteLength);
+        left -= length;
+        goesOn = near.send([length === block.byteLength ? block : block.subarray(0, length)]);
+        queuedMax = Math.max(queuedMax, near.queuedBytes);
+      }
+    };
+    near.bind({ onData: () => {}, onDrain: fill, onClose: () => {} });
+    fill();
+    await until(() => b.bytes === bulkBytes, 'all bytes');
+    assert.ok(queuedMax <= UNREAD_BYTES_MAX / 2, `${queuedMax} bytes were queued at once`);
+  }), { timeoutMs: 30_000 });
+}
+
+/** Several turns of the loop: what was on its way has come, on a machine or in a simulation that runs by itself. */
+async function settled(...channels: Channel[]): Promise<void> {
+  let before = -1;
+  for (let quiet = 0; quiet < 20; quiet++) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    const now = channels.reduce((sum, channel) => sum + channel.queuedBytes, 0);
+    if (now !== before) quiet = 0;
+    before = now;
+  }
+}
