@@ -12,3 +12,5 @@ export type { LauncherDeps } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
 export { topologyFramework } from './topology/framework.js';
 export type { TopologyDeps } from './topology/framework.js';
+export { nextHopAround } from './topology/detour.js';
+export { TOPOLOGY_SIZE_MAX, checkTopologyInteger, checkTopologyRequest, topologyError } from './topology/options.js';

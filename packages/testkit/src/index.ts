@@ -12,3 +12,7 @@ export { channelCompliance, Recorder } from './compliance/channel.js';
 export type { ChannelComplianceOptions, ChannelPair, Until } from './compliance/channel.js';
 export { networkCompliance } from './compliance/network.js';
 export type { NetworkSetup } from './compliance/network.js';
+export { seededIntegers } from './compliance/seeded.js';
+export type { IntegerSource } from './compliance/seeded.js';
+export { topologyCompliance } from './compliance/topology.js';
+export type { TopologyCase } from './compliance/topology.js';

@@ -13,8 +13,11 @@ import { StciError } from '@stci/interface';
 import type { HostSpec } from '@stci/interface';
 import { parseHostfile } from './hostfile.js';
 import { SLOTS_MAX, expandHostlist } from './hostlist.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from '../config/nearest.js';
 import { THIS_MACHINE } from './slots.js';
+
+/** Names that are compared with a mistyped one. */
+const NAMES_COMPARED_MAX = 10_000;
 
 export interface AllocationRequest {
   /** Each `--host` as it was given. */
@@ -100,6 +103,11 @@ function exclude(hosts: HostSpec[], lists: readonly string[]): HostSpec[] {
 }
 
 function unknown(option: string, name: string, where: string, known: Iterable<string>): StciError {
-  const hint = didYouMean(name, known);
+  const hint = didYouMean(name, first(known, NAMES_COMPARED_MAX));
   return new StciError('STCI_HOST_UNKNOWN', `${option}: host ${name} is not ${where}.${hint}`, { host: name });
+}
+
+function* first(names: Iterable<string>, countMax: number): Generator<string> {
+  let count = 0;
+  for (const name of names) if (count++ < countMax) yield name;
 }

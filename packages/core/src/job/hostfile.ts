@@ -14,7 +14,7 @@ import { StciError } from '@stci/interface';
 import type { HostSpec } from '@stci/interface';
 import { SLOTS_MAX, expandHostlist } from './hostlist.js';
 import type { HostItem } from './hostlist.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from '../config/nearest.js';
 
 const KEYWORDS = ['slots', 'user'] as const;
 type Keyword = (typeof KEYWORDS)[number];

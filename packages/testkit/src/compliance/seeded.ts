@@ -1,0 +1,16 @@
+/** Random integers that a number repeats: for tests that sample. */
+
+/** Uniform integer in 0..below-1. */
+export type IntegerSource = (below: number) => number;
+
+/** A mulberry32 generator. */
+export function seededIntegers(seed: number): IntegerSource {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000) * below);
+  };
+}

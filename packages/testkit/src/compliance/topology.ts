@@ -1,0 +1,204 @@
+/**
+ * What every topology must keep, whatever its kind: the contract of packages/interface/src/topology.ts, checked against
+ * breadth-first search. All sizes up to 40 exhaustively, with sets of dead positions; large ones by seeded samples.
+ * A component's own test calls this with its kinds of options and adds what only it promises.
+ */
+
+import type { Position, Topology } from '@stci/interface';
+import * as assert from '../assert.js';
+import { suite } from '../suite.js';
+import { seededIntegers } from './seeded.js';
+import type { IntegerSource } from './seeded.js';
+
+export interface TopologyCase<Options> {
+  /** For the names of tests. */
+  readonly label: string;
+  readonly options: Options;
+  /** Most links of one position. */
+  degreeMax(size: number): number;
+  /** True where the kind promises a way to every position that the living are still connected with. */
+  readonly avoidsDead: boolean;
+  /** Sizes to sample; 1 000 and 20 000 where not given. */
+  readonly largeSizes?: readonly number[];
+}
+
+/** Sizes that are checked in full. */
+const SMALL_SIZE_MAX = 40;
+const DEAD_SETS = 6;
+const SAMPLES = 60;
+
+/** Defines a suite of tests for each case; `make` makes the topology of a size. */
+export function topologyCompliance<Options>(
+  name: string,
+  make: (size: number, options: Options) => Topology,
+  cases: readonly TopologyCase<Options>[],
+): void {
+  suite(`topology compliance: ${name}`, (test) => {
+    for (const one of cases) {
+      const small = (check: (topology: Topology) => void) => () => {
+        for (let size = 1; size <= SMALL_SIZE_MAX; size++) check(make(size, one.options));
+      };
+      test(`${one.label}: links`, small((topology) => checkLinks(topology, one.degreeMax(topology.size))));
+      test(`${one.label}: next hops and diameter`, small(checkRoutes));
+      test(`${one.label}: next hops around the dead`, small((topology) => checkDead(topology, one.avoidsDead)));
+      test(`${one.label}: spanning trees`, small((topology) => {
+        for (let root = 0; root < topology.size; root++) checkSpanningTree(topology, root);
+      }));
+      for (const size of one.largeSizes ?? [1_000, 20_000]) {
+        test(`${one.label}: ${size} positions, sampled`, () => checkLarge(make(size, one.options), one));
+      }
+    }
+  });
+}
+
+/** Symmetric, ascending, without itself, in range, connected, at most `degreeMax` a position. */
+function checkLinks(topology: Topology, degreeMax: number): void {
+  for (let position = 0; position < topology.size; position++) checkNeighbours(topology, position, degreeMax);
+  const hops = distances(topology, 0);
+  assert.is(hops.indexOf(-1), -1, `${say(topology)}: every position is reached from 0`);
+}
+
+function checkNeighbours(topology: Topology, position: Position, degreeMax: number): void {
+  const links = topology.neighbours(position);
+  const where = `${say(topology)}: neighbours of ${position}`;
+  assert.equal(links, [...new Set(links)].sort((a, b) => a - b), `${where} ascend, each once`);
+  assert.ok(links.length <= degreeMax, `${where}: ${links.length} links, at most ${degreeMax}`);
+  for (const link of links) {
+    assert.ok(link !== position && Number.isInteger(link) && link >= 0 && link < topology.size, `${where}: ${link}`);
+    assert.ok(topology.neighbours(link).includes(position), `${where}: the link with ${link} is symmetric`);
+  }
+}
+
+function checkRoutes(topology: Topology): void {
+  let longest = 0;
+  for (let target = 0; target < topology.size; target++) {
+    assert.is(topology.nextHop(target, target), undefined, `${say(topology)}: no hop from ${target} to itself`);
+    const hops = distances(topology, target);
+    for (let source = 0; source < topology.size; source++) {
+      const walked = walk(topology, source, target, new Set());
+      assert.ok(walked !== undefined && walked <= topology.diameter, `${say(topology)}: ${source} to ${target}: ${walked}`);
+      longest = Math.max(longest, hops[source]!);
+    }
+  }
+  assert.ok(longest <= topology.diameter, `${say(topology)}: diameter ${topology.diameter} bounds ${longest} hops`);
+  assert.ok(topology.diameter <= longest * 2 || longest === 0, `${say(topology)}: diameter is no idle bound`);
+}
+
+function checkDead(topology: Topology, avoidsDead: boolean): void {
+  const random = seededIntegers(topology.size);
+  for (let i = 0; i < Math.min(topology.size, 3); i++) checkDeadSet(topology, new Set([i]), avoidsDead);
+  for (let i = 0; i < DEAD_SETS; i++) {
+    const dead = new Set(Array.from({ length: random(1 + Math.ceil(topology.size / 3)) }, () => random(topology.size)));
+    checkDeadSet(topology, dead, avoidsDead);
+  }
+}
+
+function checkDeadSet(topology: Topology, dead: ReadonlySet<Position>, avoidsDead: boolean): void {
+  const living = Array.from({ length: topology.size }, (_, i) => i).filter((position) => !dead.has(position));
+  for (const target of living) {
+    const hops = distances(topology, target, dead);
+    for (const source of living) {
+      const where = `${say(topology)}, dead ${[...dead].join(' ')}: ${source} to ${target}`;
+      const walked = walk(topology, source, target, dead);
+      if (hops[source] === -1) assert.is(walked, undefined, `${where}: there is no way`);
+      else if (avoidsDead) assert.ok(walked !== undefined, `${where}: there is a way`);
+    }
+    for (const gone of dead) assert.is(topology.nextHop(target, gone, dead), undefined, `${say(topology)}: to the dead`);
+  }
+}
+
+/** Parents and children are inverse, depth and size are what a count says, every position once, edges are links. */
+function checkSpanningTree(topology: Topology, root: Position): void {
+  const tree = topology.spanningTree(root);
+  const where = `${say(topology)}: spanning tree of ${root}`;
+  assert.is(tree.root, root, where);
+  assert.is(tree.parent(root), undefined, `${where}: the root has no parent`);
+  const order = [root];
+  const depth = new Map([[root, 0]]);
+  for (const position of order) {
+    assert.is(tree.depth(position), depth.get(position), `${where}: depth of ${position}`);
+    const children = tree.children(position);
+    assert.equal(children, [...children].sort((a, b) => a - b), `${where}: children of ${position} ascend`);
+    for (const child of children) {
+      assert.not.ok(depth.has(child), `${where}: ${child} stands in it once`);
+      assert.is(tree.parent(child), position, `${where}: parent of ${child}`);
+      assert.ok(topology.neighbours(position).includes(child), `${where}: ${position}-${child} is a link`);
+      depth.set(child, depth.get(position)! + 1);
+      order.push(child);
+    }
+  }
+  assert.is(order.length, topology.size, `${where}: every position stands in it`);
+  const sizes = new Map(order.map((position) => [position, 1]));
+  for (const position of order.reverse()) {
+    assert.is(tree.subtreeSize(position), sizes.get(position), `${where}: positions below ${position}`);
+    const parent = tree.parent(position);
+    if (parent !== undefined) sizes.set(parent, sizes.get(parent)! + sizes.get(position)!);
+  }
+}
+
+function checkLarge(topology: Topology, one: Pick<TopologyCase<unknown>, 'degreeMax' | 'avoidsDead'>): void {
+  const random = seededIntegers(topology.size);
+  const dead = new Set(Array.from({ length: 20 }, () => random(topology.size)));
+  const hops = distances(topology, 0, dead);
+  for (let i = 0; i < SAMPLES; i++) {
+    const [source, target] = [random(topology.size), random(topology.size)];
+    const where = `${say(topology)}: ${source} to ${target}`;
+    checkNeighbours(topology, source, one.degreeMax(topology.size));
+    const walked = walk(topology, source, target, new Set());
+    assert.ok(walked !== undefined && walked <= topology.diameter, `${where}: ${walked} hops`);
+    if (!dead.has(0) && !dead.has(source) && i < 5) {
+      const around = walk(topology, source, 0, dead);
+      assert.ok(hops[source] === -1 ? around === undefined : !one.avoidsDead || around !== undefined, `${where}, dead`);
+    }
+    checkTreeAt(topology, target, source, random);
+  }
+}
+
+function checkTreeAt(topology: Topology, root: Position, position: Position, random: IntegerSource): void {
+  const tree = topology.spanningTree(root);
+  const children = tree.children(position);
+  const below = children.reduce((sum, child) => sum + tree.subtreeSize(child), 0);
+  const where = `${say(topology)}: spanning tree of ${root} at ${position}`;
+  assert.is(tree.subtreeSize(position), below + 1, `${where}: size`);
+  const child = children[random(Math.max(1, children.length))];
+  if (child === undefined) return;
+  assert.is(tree.parent(child), position, `${where}: parent of ${child}`);
+  assert.is(tree.depth(child), tree.depth(position) + 1, `${where}: depth of ${child}`);
+}
+
+/** Hops that following next hops takes; undefined where a next hop is. Fails on a loop, a dead hop or no neighbour. */
+function walk(topology: Topology, source: Position, target: Position, dead: ReadonlySet<Position>): number | undefined {
+  let at = source;
+  for (let hops = 0; hops <= topology.size; hops++) {
+    if (at === target) return hops;
+    const next = topology.nextHop(at, target, dead);
+    if (next === undefined) {
+      assert.is(hops, 0, `${say(topology)}: ${source} to ${target} is given up at ${at}, half-way`);
+      return undefined;
+    }
+    if (hops < 1000) assert.ok(topology.neighbours(at).includes(next), `${say(topology)}: ${at}-${next} is a link`);
+    assert.not.ok(dead.has(next), `${say(topology)}: ${source} to ${target} meets dead ${next}`);
+    at = next;
+  }
+  throw new Error(`${say(topology)}: ${source} to ${target} with dead ${[...dead].join(' ')} is a loop`);
+}
+
+/** Hops to `target` from everywhere through the living; -1 where there is no way. */
+function distances(topology: Topology, target: Position, dead: ReadonlySet<Position> = new Set()): number[] {
+  const hops = new Array<number>(topology.size).fill(-1);
+  if (dead.has(target)) return hops;
+  hops[target] = 0;
+  const order = [target];
+  for (const at of order) {
+    for (const next of topology.neighbours(at)) {
+      if (hops[next] !== -1 || dead.has(next)) continue;
+      hops[next] = hops[at]! + 1;
+      order.push(next);
+    }
+  }
+  return hops;
+}
+
+function say(topology: Topology): string {
+  return `${topology.kind} of ${topology.size}`;
+}
