@@ -35,6 +35,8 @@ export type Verdict =
 export interface QueryContext<Request = undefined> {
   readonly params: Readonly<Record<string, ParamValue>>;
   readonly request: Request;
+  /** True where the user, or the code that makes an object, asked for this component by its name. */
+  readonly named?: boolean;
   /** Facts of the place, such as `hostname` or the names of environment variables that are set. */
   readonly facts: Readonly<Record<string, string | number | boolean | readonly string[]>>;
 }

@@ -48,12 +48,24 @@ export function listOrigin(params: Params, frameworkName: string): ListOrigin {
 }
 
 /** One component's verdict about `request`; one that the list excludes is not asked. */
-function ask(component: AnyComponent, list: SelectionList, params: Params, facts: Facts, request: unknown): Candidate {
+function ask(
+  component: AnyComponent,
+  list: SelectionList,
+  params: Params,
+  facts: Facts,
+  request: unknown,
+  byKind: boolean,
+): Candidate {
   const listed = list.names.includes(component.name);
   const named = list.mode === 'include' && listed;
   const excludedBy = exclusion(list, component.name);
   if (excludedBy !== undefined) return { component, verdict: 'excluded', reason: excludedBy, named };
-  const verdict = component.query({ params: componentParams(params, component), request, facts });
+  const verdict = component.query({
+    params: componentParams(params, component),
+    request,
+    named: named || byKind,
+    facts,
+  });
   if (!verdict.accept) return { component, verdict: 'declined', reason: verdict.reason, named };
   const { priority, reason } = verdict;
   return { component, verdict: 'accepted', priority, named, ...(reason !== undefined && { reason }) };
@@ -65,16 +77,17 @@ export function exclusion({ mode, names }: SelectionList, name: string): string 
   return mode === 'include' && !names.includes(name) ? 'not in the selection list' : undefined;
 }
 
-/** `components` of one framework, each with its verdict about `request`. */
+/** `components` of one framework, each with its verdict about `request`; `byKind`: the one that was asked for. */
 export function askAll(
   components: readonly AnyComponent[],
   list: ListOrigin,
   params: Params,
   facts: Facts,
   request: unknown,
+  byKind = false,
 ): Candidates {
   const selection = selectionList(list.items);
-  const candidates = components.map((component) => ask(component, selection, params, facts, request));
+  const candidates = components.map((component) => ask(component, selection, params, facts, request, byKind));
   return { list, candidates: candidates.sort(before) };
 }
 

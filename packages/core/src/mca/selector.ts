@@ -44,7 +44,7 @@ export function createSelector(registry: Registry, params: Params, facts: Facts 
   const frozenFacts = Object.freeze({ ...facts });
   const ask = (name: string, request: unknown, kind?: string): Candidates => {
     const asked = kind === undefined ? registry.components(name) : [registry.component(name, kind)];
-    return askAll(asked, listOrigin(params, name), params, frozenFacts, request);
+    return askAll(asked, listOrigin(params, name), params, frozenFacts, request, kind !== undefined);
   };
 
   function selected<M, D, R>(candidate: Candidate): Selected<M, D, R> {
