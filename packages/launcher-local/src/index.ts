@@ -1,1 +1,31 @@
-export {};
+/**
+ * Component `local` of framework `launcherproc`: agents on this machine. It offers itself where all hosts are this
+ * machine; asked for by name (`--launcher local`) it takes any hosts, which are then stand-ins: agents here under
+ * other names, with which trees and streams are tried without a cluster.
+ */
+
+import { accept, decline, defineComponent, launcherprocFramework } from '@stci/core/component';
+import { createLocal, foreignHosts } from './local.js';
+
+export { createLocal } from './local.js';
+
+const NAMES_SHOWN_MAX = 3;
+
+export const launcherLocal = defineComponent({
+  framework: launcherprocFramework,
+  name: 'local',
+  version: '1.0.0',
+  frameworkVersion: 1,
+  help: 'Agents on this machine; with --launcher local, host names are stand-ins for it.',
+  params: {},
+  query: ({ request, named, facts }) => {
+    if (named === true) return accept(50, 'asked for by name');
+    const hostname = facts['hostname'];
+    const foreign = foreignHosts(request, typeof hostname === 'string' ? hostname.toLowerCase() : '');
+    if (foreign.length === 0) return accept(50, 'all hosts are this machine');
+    const more = foreign.length > NAMES_SHOWN_MAX ? ` and ${foreign.length - NAMES_SHOWN_MAX} more` : '';
+    const names = foreign.slice(0, NAMES_SHOWN_MAX).join(', ') + more;
+    return decline(`not this machine: ${names} (--launcher local starts stand-ins for them here)`);
+  },
+  create: createLocal,
+});

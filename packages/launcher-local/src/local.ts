@@ -1,0 +1,33 @@
+/**
+ * Agents on this machine: as processes, as threads, or as objects of this process, as `AgentStart.method` says.
+ * Nothing is asked of the host's name once the component is chosen, so that several names can stand for several
+ * hosts on one machine.
+ */
+
+import type { AgentStart, LauncherProc, LauncherProcDeps, LauncherProcRequest } from '@stci/interface';
+
+export type LocalDeps = Pick<LauncherProcDeps, 'inline'> & {
+  readonly platform: { readonly processes: LauncherProcDeps['platform']['processes'] };
+};
+
+/** The launcherproc `local`. */
+export function createLocal({ platform, inline }: LocalDeps): LauncherProc {
+  const { processes } = platform;
+  return {
+    name: 'local',
+    start: (start: AgentStart, events) =>
+      start.method === 'inline'
+        ? inline(start, events)
+        : processes.spawnAgent(start.method, processes.agentCommand, events),
+  };
+}
+
+const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
+
+/** Hosts of the request that are not this machine by name; `hostname` may be the full or the short one. */
+export function foreignHosts(request: LauncherProcRequest, hostname: string): string[] {
+  const short = (name: string): string => name.split('.', 1)[0] as string;
+  const isOwn = (name: string): boolean =>
+    OWN_NAMES.includes(name) || (hostname !== '' && [hostname, short(hostname)].includes(name));
+  return request.hosts.map((host) => host.name).filter((name) => !isOwn(name.toLowerCase()));
+}
