@@ -1,0 +1,99 @@
+/**
+ * Everything that could make a broken test file look green, run through the real runner in a process of its own and
+ * seen red. The files are in test/fixtures; style: one fixture, one trap.
+ */
+
+// @timeoutMs 180000
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { assert, suite } from '@stci/testkit';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const runner = join(here, '../../../scripts/test.mjs');
+
+interface Run {
+  readonly code: number | null;
+  readonly output: string;
+  readonly lastLine: string;
+}
+
+function run(...args: string[]): Run {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [runner, ...args], { encoding: 'utf8' });
+  return { code: status, output: stdout + stderr, lastLine: stdout.trimEnd().split('\n').at(-1) ?? '' };
+}
+
+function runFixture(name: string, ...more: string[]): Run {
+  return run('--file', join(here, `fixtures/${name}.fixture.js`), ...more);
+}
+
+/** Fixture, last line of the runner, and what its output must say. */
+const RED: readonly (readonly [name: string, lastLine: string, ...says: string[]])[] = [
+  ['before-throws', '0 passed, 1 failed', 'before throws › never ran', 'before is broken'],
+  ['after-each-throws', '0 passed, 2 failed', 'the test is broken', 'and then: Error: afterEach is broken'],
+  ['after-throws', '1 passed, 1 failed', 'after throws › after hook', 'after is broken'],
+  ['throws-undefined', '0 passed, 4 failed', 'no Error was thrown: undefined', 'no Error was thrown: null', 'odd'],
+  ['no-suite', '0 passed, 1 failed', 'no count record'],
+  ['no-tests', '0 passed, 2 failed', 'has no tests'],
+  ['never-settles', '1 passed, 1 failed', 'Not done within 50 ms: never settles › waits'],
+  ['exits-early', '1 passed, 1 failed', 'exited with code 0 before its tests ended: in exits early › exits'],
+  ['exits-while-loading', '0 passed, 1 failed', 'exited with code 0 before its tests ended: before any test'],
+  ['drains', '1 passed, 1 failed', 'All tests passed, but it ended with code 13'],
+  ['unhandled', '0 passed, 2 failed', 'nobody cares', 'thrown by a timer'],
+  ['late-rejection', '1 passed, 2 failed', 'late rejection', 'late exception', 'after late › passes'],
+  ['late-suite', '1 passed, 2 failed', 'call suite() before any await'],
+  ['test-in-test', '0 passed, 1 failed', 'test "inner" was registered after define returned'],
+  ['lingers', '1 passed, 1 failed', 'did not end 3000 ms after its last test; still open:'],
+  ['spins', '0 passed, 1 failed', 'Killed: not done within its 700 ms'],
+  ['leaves-child', '1 passed, 1 failed', 'behind (killed now): sleep 4711'],
+  ['killed', '0 passed, 1 failed', 'no count record', 'signal SIGKILL'],
+  ['foreign', '0 passed, 1 failed', 'no count record: does it use @stci/testkit?'],
+];
+
+suite('false greens', (test) => {
+  for (const [name, lastLine, ...says] of RED) {
+    test(`${name} is red`, () => {
+      const { code, output, lastLine: found } = runFixture(name);
+      for (const text of says) assert.match(output, text);
+      assert.is(found, lastLine, output);
+      assert.is(code, 1);
+    }, { timeoutMs: 30_000 });
+  }
+});
+
+suite('runner', (test) => {
+  test('a good file is green, with its skipped test and the reason', () => {
+    const { code, output, lastLine } = runFixture('good');
+    assert.is(lastLine, '1 passed, 0 failed, 1 skipped', output);
+    assert.match(output, 'skipped: good › is skipped: no such machine here');
+    assert.is(code, 0);
+  }, { timeoutMs: 30_000 });
+
+  test('one red file among green ones is red', () => {
+    const { code, lastLine } = runFixture('good', '--file', join(here, 'fixtures/after-throws.fixture.js'));
+    assert.is(lastLine, '2 passed, 1 failed, 1 skipped');
+    assert.is(code, 1);
+  }, { timeoutMs: 30_000 });
+
+  test('--grep runs only what it names', () => {
+    const { code, lastLine, output } = runFixture('never-settles', '--grep', 'settles › passes');
+    assert.is(lastLine, '1 passed, 0 failed', output);
+    assert.is(code, 0);
+  }, { timeoutMs: 30_000 });
+
+  test('--grep that names nothing is red', () => {
+    const { code, lastLine, output } = runFixture('good', '--grep', 'no test is called so');
+    assert.is(lastLine, '0 passed, 1 failed');
+    assert.match(output, 'no test ran');
+    assert.is(code, 1);
+  }, { timeoutMs: 30_000 });
+
+  test('a word that names no file, an unknown option and a missing file are red', () => {
+    for (const args of [['no-such-file'], ['--colour', 'x'], ['--file', 'nowhere.js'], ['--jobs', '0']]) {
+      const { code, lastLine, output } = run(...args);
+      assert.is(lastLine, '0 passed, 1 failed', output);
+      assert.is(code, 2);
+      assert.match(output, /^error: /m);
+    }
+  }, { timeoutMs: 30_000 });
+});
