@@ -19,6 +19,7 @@ let filtered = 0;
 let suitesOpen = 0;
 let suitesEnded = 0;
 let running = false;
+let drained = false;
 let step: { readonly where: string; readonly fail: (error: unknown) => void } | undefined;
 let lastStep = 'before any test';
 
@@ -31,6 +32,11 @@ delete process.env[GREP_VARIABLE];
 process.on('uncaughtException', (error: unknown, origin) => {
   if (step !== undefined) step.fail(error);
   else fault(`${origin}, ${lastStep}`, error);
+});
+process.on('beforeExit', () => {
+  drained = true;
+  // uvu sets 0, which would hide Node's own 13 for a file that awaits at its top level for ever.
+  if (process.exitCode === 0) process.exitCode = undefined;
 });
 process.on('exit', (code) => {
   const complete = finish(code);
@@ -110,10 +116,12 @@ function lingers(): void {
 /** Judges the file when its process exits; returns whether every suite had ended. */
 function finish(code: number): boolean {
   const complete = suitesOpen > 0 && suitesEnded === suitesOpen;
+  const at = step === undefined ? lastStep : `in ${step.where}`;
+  const ended = `${suitesEnded} of ${suitesOpen} suites had ended`;
   if (!complete) {
-    const at = step === undefined ? lastStep : `in ${step.where}`;
-    const ended = `${suitesEnded} of ${suitesOpen} suites had ended`;
     fault('early exit', new Error(`The process exited with code ${code} before its tests ended: ${at}; ${ended}`));
+  } else if (!drained && faults.length === 0) {
+    fault('early exit', new Error(`process.exit was called, ${at}: a test file ends by itself (${ended})`));
   }
   const failed = faults.length > 0 || tests.some((test) => test.status === 'failed');
   if (failed && !process.exitCode) process.exitCode = 1;
