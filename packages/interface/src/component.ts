@@ -23,8 +23,7 @@ export interface Framework<Module, Deps, Request = undefined> {
   readonly __types?: { module: Module; deps: Deps; request: Request };
 }
 
-// The registry holds frameworks of every type side by side.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the registry holds frameworks of every type
 export type AnyFramework = Framework<any, any, any>;
 
 export type Verdict =
@@ -58,7 +57,7 @@ export interface Component<Module = unknown, Deps = unknown, Request = undefined
   ): Module;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- and components of every framework
 export type AnyComponent = Component<any, any, any>;
 
 export function accept(priority: number, reason?: string): Verdict {

@@ -23,7 +23,8 @@ export function count(reports: readonly FileReport[]): Totals {
 /** One file, told when it has ended. */
 export function fileLines(report: FileReport): string[] {
   const { passed, failed, skipped } = count([report]);
-  const counts = `${passed} passed${failed > 0 ? `, ${failed} FAILED` : ''}${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  const bad = failed > 0 ? `, ${failed} FAILED` : '';
+  const counts = `${passed} passed${bad}${skipped > 0 ? `, ${skipped} skipped` : ''}`;
   const lines = [`${failed > 0 ? 'FAIL' : 'ok  '} ${report.file.label}  ${counts}  ${seconds(report.ms)}`];
   for (const test of report.tests) {
     if (test.status === 'skipped') lines.push(`     skipped: ${test.suite} › ${test.name}: ${test.text}`);
@@ -36,9 +37,10 @@ export function failureLines(report: FileReport): string[] {
   const failed = report.tests.filter((test) => test.status === 'failed');
   if (failed.length === 0 && report.faults.length === 0) return [];
   const lines: string[] = [];
-  for (const test of failed) lines.push('', `FAIL ${report.file.label}: ${test.suite} › ${test.name}`, indent(test.text ?? ''));
-  for (const fault of report.faults) lines.push('', `FAIL ${report.file.label}: [${fault.where}]`, indent(fault.text));
-  if (report.output.trim() !== '') lines.push('', `output of ${report.file.label}:`, indent(report.output.trimEnd()));
+  const { label } = report.file;
+  for (const test of failed) lines.push('', `FAIL ${label}: ${test.suite} › ${test.name}`, indent(test.text ?? ''));
+  for (const fault of report.faults) lines.push('', `FAIL ${label}: [${fault.where}]`, indent(fault.text));
+  if (report.output.trim() !== '') lines.push('', `output of ${label}:`, indent(report.output.trimEnd()));
   return lines;
 }
 

@@ -1,0 +1,174 @@
+/**
+ * ESLint with the house's bans. The tables (who may import what, which globals are the Platform's) are
+ * packages/testkit/src/tidy/house.ts, shared with tidy; the messages name what to use instead.
+ */
+
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import typescript from '@typescript-eslint/eslint-plugin';
+import parser from '@typescript-eslint/parser';
+import { BANNED_GLOBALS, OWNERS, ruleOf } from '../packages/testkit/dist/tidy/house.js';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Syntax that is banned everywhere. */
+const BANNED_SYNTAX = [
+  { selector: 'TSEnumDeclaration', message: 'No enums: a union of literals, or a frozen table (`as const`).' },
+  { selector: 'Decorator', message: 'No decorators: several agents share a process; use plain records and factories.' },
+  { selector: 'TSModuleDeclaration', message: 'No namespaces: a file is a module.' },
+  { selector: 'TSParameterProperty', message: 'No parameter properties: declare the field.' },
+  { selector: 'ExportDefaultDeclaration', message: 'No default exports: name it once, where it is made.' },
+];
+
+/** Nondeterminism: banned wherever the Platform is the only door. */
+const BANNED_CALLS = [
+  {
+    selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+    message: 'No new Date(): use Platform.clock (new Date(wallMs) is fine).',
+  },
+  { selector: "CallExpression[callee.name='Date']", message: 'No Date(): use Platform.clock.' },
+  {
+    selector: 'ImportExpression',
+    message: 'No import(): what a package needs is decided where stcirun assembles it.',
+  },
+];
+
+const BANNED_PROPERTIES = [
+  { object: 'Date', property: 'now', message: 'Use Platform.clock.' },
+  { object: 'Math', property: 'random', message: 'Use Platform.random.' },
+  ...Object.entries(BANNED_GLOBALS).flatMap(([property, instead]) => [
+    { object: 'globalThis', property, message: `${capital(instead)}.` },
+    { object: 'global', property, message: `${capital(instead)}.` },
+  ]),
+];
+
+export default [
+  { ignores: ['**/dist/**', '**/dist-test/**', '**/node_modules/**'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  everywhere(),
+  ...packageNames().flatMap((name) => [sources(name), ...freeSources(name), tests(name)]),
+];
+
+/** Rules of all code. */
+function everywhere() {
+  return {
+    files: ['**/*.ts', '**/*.mjs', '**/*.js'],
+    languageOptions: { parser, ecmaVersion: 2023, sourceType: 'module' },
+    plugins: { '@typescript-eslint': typescript },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/ban-ts-comment': ['error', { 'ts-expect-error': 'allow-with-description' }],
+      '@typescript-eslint/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],
+      'no-warning-comments': ['error', { terms: ['todo', 'fixme', 'xxx'], location: 'start' }],
+      'no-var': 'error',
+      'prefer-const': 'error',
+      eqeqeq: 'error',
+      'no-eval': 'error',
+      'no-new-func': 'error',
+      'no-debugger': 'error',
+      'no-dupe-else-if': 'error',
+      'no-self-compare': 'error',
+      'no-unreachable': 'error',
+      'no-unsafe-finally': 'error',
+      'no-control-regex': 'error',
+      'max-lines': ['error', { max: 400 }],
+    },
+  };
+}
+
+/** A package's src: its import directions, and the Platform as the only door. */
+function sources(name) {
+  return {
+    files: [`packages/${name}/src/**/*.ts`],
+    rules: {
+      'max-lines-per-function': ['error', { max: 50 }],
+      'no-restricted-imports': ['error', { patterns: importPatterns(name, () => false, false) }],
+      'no-restricted-syntax': ['error', ...BANNED_SYNTAX, ...BANNED_CALLS],
+      'no-restricted-properties': ['error', ...BANNED_PROPERTIES],
+      'no-restricted-globals': ['error', ...Object.entries(BANNED_GLOBALS).map(([global, instead]) =>
+        ({ name: global, message: `${capital(instead)}.` }))],
+    },
+  };
+}
+
+/** The parts of src that have more rights: where an outside module or node:* is at home. */
+function freeSources(name) {
+  const rule = ruleOf(name);
+  if (rule === undefined) return [];
+  const places = new Set([...Object.values(rule.external), ...(rule.free === undefined ? [] : [rule.free])]);
+  return [...places].sort().map((place) => {
+    const free = rule.free !== undefined && place.startsWith(rule.free);
+    const here = (module) => place.startsWith(rule.external[module] ?? '-');
+    return {
+      files: [`packages/${name}/${place}${place.endsWith('/') ? '**/*.ts' : ''}`],
+      rules: {
+        'no-restricted-imports': ['error', { patterns: importPatterns(name, here, free) }],
+        ...(free && {
+          'no-restricted-globals': 'off',
+          'no-restricted-properties': 'off',
+          'no-restricted-syntax': ['error', ...BANNED_SYNTAX],
+        }),
+      },
+    };
+  });
+}
+
+/** Tests may use node:* and the globals; not uvu, and outside modules only where their package may. */
+function tests(name) {
+  const external = ruleOf(name)?.external ?? {};
+  const foreign = Object.keys(OWNERS).filter((module) => !Object.hasOwn(external, module));
+  return {
+    files: [`packages/${name}/test/**/*.ts`],
+    rules: {
+      'no-restricted-syntax': ['error', ...BANNED_SYNTAX],
+      'no-restricted-imports': ['error', { patterns: [deep(), ...foreign.map(owned)] }],
+    },
+  };
+}
+
+function importPatterns(name, here, free) {
+  const workspace = ruleOf(name)?.workspace ?? [];
+  const patterns = [deep()];
+  if (!workspace.includes('*')) patterns.push(notOf(workspace, name));
+  if (!free) {
+    const message = 'Only platform-node, stcirun, testkit and tests touch node:*; use Platform.';
+    patterns.push({ regex: '^node:', message });
+  }
+  const mine = Object.keys(OWNERS).filter((module) => here(module));
+  patterns.push(...Object.keys(OWNERS).filter((module) => !here(module)).map(owned));
+  const known = Object.keys(OWNERS).map(escape).join('|');
+  patterns.push({
+    regex: `^(?!\\.|node:|@stci/|(?:${known})(?:/|$))`,
+    message: `Here packages/${name} uses ${mine.join(', ') || 'no outside module'}: see tidy/house.ts.`,
+  });
+  return patterns;
+}
+
+function deep() {
+  return { regex: '^@stci/[^/]+/(dist|src)(/|$)', message: 'No deep imports: a package is what its exports say.' };
+}
+
+function owned(module) {
+  return { regex: `^${escape(module)}(/|$)`, message: `${capital(OWNERS[module])}.` };
+}
+
+function notOf(workspace, name) {
+  const allowed = workspace.map((each) => `${escape(each)}$`).join('|');
+  return {
+    regex: `^${workspace.length > 0 ? `(?!${allowed})` : ''}@stci/`,
+    message: `packages/${name} may import only ${workspace.join(', ') || 'nothing'}.`,
+  };
+}
+
+function packageNames() {
+  return readdirSync(join(root, 'packages')).filter((name) => !name.startsWith('.'));
+}
+
+function escape(text) {
+  return text.replace(/[/.]/g, '\\$&');
+}
+
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

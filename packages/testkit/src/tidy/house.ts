@@ -1,0 +1,103 @@
+/**
+ * The house's rules as tables: which package may import what, and which globals are the Platform's. ESLint
+ * (lint/eslint.config.mjs) and tidy read the same tables, so there is one place to change them.
+ */
+
+export interface PackageRule {
+  /** Workspace modules that its src may import, spelled as imported; `*` is all. */
+  readonly workspace: readonly string[];
+  /** Other modules → where in src they may be imported (a path prefix below the package). */
+  readonly external: Readonly<Record<string, string>>;
+  /** Prefix below the package within which `node:*` and the banned globals are free; undefined: nowhere. */
+  readonly free: string | undefined;
+}
+
+const CONTRACTS = '@stci/interface';
+const COMPONENT: PackageRule = { workspace: [CONTRACTS, '@stci/core/component'], external: {}, free: undefined };
+
+/** A name that ends in `-` stands for all packages that begin so. */
+export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
+  interface: { workspace: [], external: {}, free: undefined },
+  core: {
+    workspace: [CONTRACTS],
+    external: {
+      'cbor-x': 'src/codec/',
+      tsyringe: 'src/mca/container.ts',
+      'reflect-metadata': 'src/mca/container.ts',
+    },
+    free: undefined,
+  },
+  'topology-': COMPONENT,
+  'launcher-': COMPONENT,
+  'detector-': COMPONENT,
+  'platform-node': { workspace: [CONTRACTS], external: { ws: 'src/' }, free: 'src/' },
+  'platform-sim': { workspace: [CONTRACTS], external: {}, free: undefined },
+  swarm: {
+    workspace: [
+      CONTRACTS, '@stci/core', '@stci/core/component', '@stci/platform-sim', '@stci/launcher-local',
+      '@stci/topology-tree', '@stci/topology-bmg', '@stci/topology-mesh',
+    ],
+    external: {},
+    free: 'src/main.ts',
+  },
+  finject: {
+    workspace: [CONTRACTS, '@stci/core', '@stci/core/component'],
+    external: { '@oclif/core': 'src/cli/' },
+    free: 'src/cli/',
+  },
+  testkit: { workspace: [CONTRACTS, '@stci/core', '@stci/core/component'], external: { uvu: 'src/' }, free: 'src/' },
+  stcirun: { workspace: ['*'], external: { '@oclif/core': 'src/' }, free: 'src/' },
+};
+
+/** Packages of the workspace outside packages/: what they may depend on. They have no src of their own. */
+export const TOOL_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  lint: ['@typescript-eslint/eslint-plugin', '@typescript-eslint/parser', 'eslint', 'typescript'],
+};
+
+/** Development dependencies that any package may have. */
+export const DEV_DEPENDENCIES: readonly string[] = ['@types/node', 'typescript'];
+/** … and that one package may have. */
+export const DEV_DEPENDENCIES_OF: Readonly<Record<string, readonly string[]>> = {
+  'platform-node': ['@types/ws'],
+  stcirun: ['esbuild', 'oclif'],
+};
+
+/** Module → the one place that may import it, for the message. */
+export const OWNERS: Readonly<Record<string, string>> = {
+  ws: 'only packages/platform-node; use Platform.network',
+  'cbor-x': 'only packages/core/src/codec; use its encode and decode',
+  tsyringe: 'only packages/core/src/mca/container.ts; use its scopes',
+  'reflect-metadata': 'only packages/core/src/mca/container.ts',
+  '@oclif/core': 'only packages/stcirun and the command line of packages/finject',
+  uvu: 'only packages/testkit; use suite and assert of @stci/testkit',
+};
+
+/** Banned global → what to use instead. */
+export const BANNED_GLOBALS: Readonly<Record<string, string>> = {
+  setTimeout: 'use Platform.clock',
+  setInterval: 'use Platform.clock',
+  setImmediate: 'use Platform.clock',
+  clearTimeout: 'use Platform.clock',
+  clearInterval: 'use Platform.clock',
+  clearImmediate: 'use Platform.clock',
+  queueMicrotask: 'use an event domain of the Dispatcher',
+  performance: 'use Platform.clock',
+  process: 'use Platform.processes or Platform.env',
+  console: 'use Platform.log',
+  Buffer: 'use Uint8Array, TextEncoder and TextDecoder',
+  crypto: 'use Platform.random or Platform.secrets',
+  fetch: 'use Platform.network',
+  WebSocket: 'use Platform.network',
+};
+
+export function ruleOf(packageName: string): PackageRule | undefined {
+  const exact = PACKAGE_RULES[packageName];
+  if (exact !== undefined) return exact;
+  const prefix = Object.keys(PACKAGE_RULES).find((key) => key.endsWith('-') && packageName.startsWith(key));
+  return prefix === undefined ? undefined : PACKAGE_RULES[prefix];
+}
+
+/** The module of a specifier: `uvu/assert` → `uvu`, `@oclif/core/flags` → `@oclif/core`. */
+export function moduleOf(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
