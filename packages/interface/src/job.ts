@@ -142,7 +142,13 @@ export type JobEvent =
       readonly up: number;
       readonly total: number;
     }
-  | { readonly type: 'started'; readonly rank: Rank; readonly host: HostIndex; readonly pid: number; readonly wallMs: number }
+  | {
+      readonly type: 'started';
+      readonly rank: Rank;
+      readonly host: HostIndex;
+      readonly pid: number;
+      readonly wallMs: number;
+    }
   | { readonly type: 'running' }
   | { readonly type: 'exited'; readonly report: RankReport }
   | { readonly type: 'failure'; readonly error: ErrorRecord }
