@@ -1,4 +1,4 @@
-// Writes docs/parameters.md from the declarations. A test fails while the file is not current.
+/** Writes docs/parameters.md from the declarations. A test fails while the file is not current. */
 import { writeFileSync } from 'node:fs';
 import { builtins, createRegistry, parametersDocument } from '../packages/core/dist/index.js';
 

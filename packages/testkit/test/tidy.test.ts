@@ -1,0 +1,216 @@
+/**
+ * Each check of tidy on a bad sample, in a tree of a few lines, and on the good one that it is a variation of.
+ */
+
+import { assert, suite } from '@stci/testkit';
+import { checkCycles, checkDirections } from '../dist/tidy/imports.js';
+import { findings, placesOf } from '../dist/tidy/main.js';
+import { checkLockfile, checkManifests, checkReferences } from '../dist/tidy/manifests.js';
+import { checkMarkdown } from '../dist/tidy/markdown.js';
+import { checkHeads, checkLines, checkPlaces } from '../dist/tidy/text.js';
+import { show } from '../dist/tidy/tree.js';
+import type { Finding, Tree } from '../dist/tidy/tree.js';
+
+type Files = Readonly<Record<string, string>>;
+
+function tree(files: Files): Tree {
+  return new Map(Object.entries(files));
+}
+
+/** Findings as lines of text. */
+function of(check: (tree: Tree) => Finding[], files: Files): string[] {
+  return check(tree(files)).map(show);
+}
+
+function only(found: readonly string[], ...says: string[]): void {
+  assert.is(found.length, 1, found.join('\n'));
+  for (const text of says) assert.match(found[0] as string, text);
+}
+
+function imports(path: string, code: string): string[] {
+  return of(checkDirections, { [path]: code });
+}
+
+suite('tidy: import directions', (test) => {
+  test('static, dynamic, re-exporting and type imports are seen', () => {
+    const forms = ["import 'ws';", "import w from 'ws';", "import {\n  a,\n  b,\n} from 'ws';", "export * from 'ws';",
+      "const w = await import('ws');", "type W = import('ws').W;", "import type { W } from 'ws';",
+      "const a = 1; import w from 'ws';"];
+    for (const form of forms) only(imports('packages/core/src/a.ts', `/** Head. */\n${form}\n`), 'platform-node');
+  });
+
+  test('the line is told', () => {
+    only(imports('packages/core/src/a.ts', "/** Head. */\n\nimport 'ws';\n"), 'packages/core/src/a.ts:3');
+  });
+
+  test('comments are no imports', () => {
+    assert.equal(imports('packages/core/src/a.ts', "/** import 'ws'; */\n// import 'ws';\n"), []);
+  });
+
+  test('components import neither core nor each other', () => {
+    only(imports('packages/topology-tree/src/a.ts', "import '@stci/core';"), '@stci/core/component');
+    only(imports('packages/topology-tree/src/a.ts', "import '@stci/topology-bmg';"), 'may import only');
+    assert.equal(imports('packages/topology-tree/src/a.ts', "import '@stci/core/component';"), []);
+  });
+
+  test('node:* has its places', () => {
+    only(imports('packages/platform-sim/src/a.ts', "import 'node:fs';"), 'use Platform');
+    assert.equal(imports('packages/platform-node/src/a.ts', "import 'node:fs';"), []);
+    assert.equal(imports('packages/platform-sim/test/a.test.ts', "import 'node:fs';"), []);
+  });
+
+  test('files of other packages are out of reach', () => {
+    only(imports('packages/core/src/am/a.ts', "import '../../../interface/src/ids.js';"), 'leaves its package');
+    only(imports('packages/core/src/a.ts', "import '../dist/b.js';"), 'leaves src');
+    only(imports('packages/core/test/a.test.ts', "import '../../stcirun/dist/b.js';"), 'leaves its package');
+    only(imports('packages/stcirun/src/a.ts', "import '@stci/core/dist/b.js';"), 'no deep imports');
+    assert.equal(imports('packages/core/test/a.test.ts', "import '../dist/b.js';"), []);
+  });
+
+  test('a package without a rule is told', () => {
+    only(imports('packages/newcomer/src/a.ts', "import './b.js';"), 'has no rule');
+  });
+});
+
+suite('tidy: cycles', (test) => {
+  test('of two files, and of one with itself through types', () => {
+    const files = {
+      'packages/core/src/a.ts': "import './b.js';",
+      'packages/core/src/b.ts': "import type { A } from './a.js';",
+    };
+    only(of(checkCycles, files), 'packages/core/src/a.ts → packages/core/src/b.ts → packages/core/src/a.ts');
+  });
+
+  test('a diamond is none', () => {
+    const files = {
+      'packages/core/src/a.ts': "import './b.js'; import './c.js';",
+      'packages/core/src/b.ts': "import './d.js';",
+      'packages/core/src/c.ts': "import './d.js';",
+      'packages/core/src/d.ts': '',
+    };
+    assert.equal(of(checkCycles, files), []);
+  });
+});
+
+function manifest(name: string, fields: object, explained = ''): Files {
+  return { [`packages/${name}/package.json`]: JSON.stringify(fields), 'docs/dependencies.md': explained };
+}
+
+const WS_ROW = '| `ws` | 8.23.0 | sockets | platform-node |\n';
+
+suite('tidy: manifests', (test) => {
+  test('good ones pass', () => {
+    const fields = { dependencies: { ws: '8.23.0', '@stci/interface': 'workspace:*' } };
+    assert.equal(of(checkManifests, manifest('platform-node', fields, WS_ROW)), []);
+  });
+
+  test('versions are exact', () => {
+    for (const version of ['^8.23.0', '8', 'latest', '8.x', '>=8.0.0']) {
+      const row = WS_ROW.replace('8.23.0', version);
+      only(of(checkManifests, manifest('platform-node', { dependencies: { ws: version } }, row)), 'exact version');
+    }
+    only(of(checkManifests, manifest('core', { dependencies: { '@stci/interface': '0.1.0' } })), 'workspace:*');
+  });
+
+  test('dependencies follow the table', () => {
+    only(of(checkManifests, manifest('core', { dependencies: { ws: '8.23.0' } }, WS_ROW)), 'not allowed', 'ws');
+    const upward = { dependencies: { '@stci/stcirun': 'workspace:*' } };
+    only(of(checkManifests, manifest('core', upward)), 'not allowed as a dependency of core');
+    only(of(checkManifests, manifest('core', { devDependencies: { ws: '8.23.0' } }, WS_ROW)), 'development dependency');
+  });
+
+  test('every dependency is explained, with its version', () => {
+    const fields = { dependencies: { ws: '8.23.0' } };
+    only(of(checkManifests, manifest('platform-node', fields)), 'docs/dependencies.md has no row', '`ws`');
+    const old = WS_ROW.replace('8.23.0', '8.22.0');
+    only(of(checkManifests, manifest('platform-node', fields, old)), 'has no row');
+  });
+
+  test('every package and its tests are built', () => {
+    const files = {
+      'tsconfig.json': '{ "files": [], "references": [{ "path": "packages/a" }] }',
+      'packages/a/tsconfig.json': '{}',
+      'packages/a/test/tsconfig.json': '{}',
+    };
+    only(of(checkReferences, files), 'lack packages/a/test');
+  });
+
+  test('the lockfile names no registry', () => {
+    const files = { 'pnpm-lock.yaml': 'a:\n  resolution: {tarball: https://example.org/a.tgz}\n' };
+    only(of(checkLockfile, files), 'pnpm-lock.yaml:2');
+  });
+});
+
+suite('tidy: markdown', (test) => {
+  const check = (text: string): string[] => of(checkMarkdown, { 'docs/a.md': text, 'README.md': '# R\n\n## Part 2: b!\n' });
+
+  test('one title', () => {
+    assert.equal(check('# A\n\n```sh\n# a comment\n```\n'), []);
+    only(check('A\n'), 'has 0 lines');
+    only(check('# A\n# B\n'), 'has 2 lines');
+  });
+
+  test('links resolve', () => {
+    assert.equal(check('# A\n[x](../README.md) [y](../docs/) [z](https://example.org/) [p](../README.md#part-2-b)\n'), []);
+    only(check('# A\n[x](b.md)\n'), 'docs/a.md:2', 'b.md leads nowhere');
+    only(check('# A\n[x](../README.md#part-3)\n'), 'leads nowhere');
+    only(check('# A\n[x](#b)\n'), 'leads nowhere');
+  });
+});
+
+suite('tidy: text', (test) => {
+  const check = (text: string): string[] => of(checkLines, { 'packages/a/src/a.ts': text });
+
+  test('line length, tabs, trailing space, last newline', () => {
+    assert.equal(check(`${'x'.repeat(120)}\n`), []);
+    only(check(`${'x'.repeat(121)}\n`), '121 characters');
+    only(check('a\n\tb\n'), 'a.ts:2: a tab');
+    only(check('a \n'), 'white space');
+    only(check('a'), 'one newline');
+    only(check('a\n\n'), 'one newline');
+  });
+
+  test('a lint exception has its reason', () => {
+    const disable = ['eslint', 'disable-next-line'].join('-');
+    only(check(`// ${disable} eqeqeq\n`), 'needs its reason');
+    assert.equal(check(`// ${disable} eqeqeq -- null and undefined alike\n`), []);
+  });
+
+  test('a file says what it is', () => {
+    only(of(checkHeads, { 'packages/a/src/a.ts': 'export {};\n' }), 'must begin with a comment');
+    only(of(checkHeads, { 'scripts/a.mjs': '// a\n' }), 'must begin with a comment');
+    assert.equal(of(checkHeads, { 'packages/a/src/a.ts': '/** What it is. */\n' }), []);
+  });
+
+  test('no place of this machine, no registry', () => {
+    const places = placesOf('/data/kim/stci', '/home/kim');
+    assert.equal(places, ['/data/kim/stci/', '/data/kim/', '/home/kim/', '/data/']);
+    const found = (line: string): string[] => checkPlaces(tree({ 'a.md': line }), places).map(show);
+    only(found('see /home/kim/notes'), 'names a place');
+    only(found('see /data/x'), 'names a place');
+    only(found(`https://${'registry'}.example.org/x`), 'names a registry');
+    assert.equal(found('see /tmp/x and https://example.org/'), []);
+  });
+
+  test('places that all machines have are fine', () => {
+    assert.equal(placesOf('/tmp/clone', '/home/kim'), ['/tmp/clone/', '/home/kim/']);
+  });
+});
+
+suite('tidy: all', (test) => {
+  test('every check is called', () => {
+    const found = findings(tree({
+      'packages/core/src/a.ts': `import 'ws';\nimport './b.js'; // /place/${'x'.repeat(120)}\n`,
+      'packages/core/src/b.ts': "/** B. */\nimport './a.js';\n",
+      'packages/core/package.json': '{"dependencies":{"ws":"^8"}}\n',
+      'packages/core/tsconfig.json': '{}\n',
+      'tsconfig.json': '{"references":[]}\n',
+      'pnpm-lock.yaml': 'tarball: x\n',
+      'README.md': '[x](nowhere.md)\n',
+    }), ['/place/']).map(show).join('\n');
+    for (const text of ['platform-node', 'cycle of files', 'exact version', 'not allowed', 'no row', 'lack packages/core',
+      'names a registry', 'has 0 lines', 'leads nowhere', 'at most 120', 'must begin', 'names a place']) {
+      assert.match(found, text);
+    }
+  });
+});
