@@ -1,0 +1,115 @@
+/**
+ * Network of one task: listeners and connections by address (`ws://h3:40001`). A connection takes one round trip to
+ * stand; nobody there is a refusal, a silent host or a cut link is a timeout.
+ */
+
+import type { Channel, ListenOptions, Listener, Network, NetworkAddress, ErrorRecord } from '@stci/interface';
+import { joinChannels, type ChannelPair } from './channel.js';
+import type { SimListener } from './fabric.js';
+import type { SimHost } from './host.js';
+import { CallEvent, CODE } from './scheduler.js';
+import type { Task } from './task.js';
+
+const FIRST_PORT = 40_000;
+const LAST_PORT = 65_535;
+const ADDRESS = /^ws:\/\/([^:/]+):(\d+)$/;
+
+type ListenDone = (error: ErrorRecord | undefined, listener: Listener | undefined) => void;
+
+export class SimNetwork implements Network {
+  readonly #host: SimHost;
+  readonly #task: Task;
+
+  constructor(host: SimHost, task: Task) {
+    this.#host = host;
+    this.#task = task;
+  }
+
+  listen(options: ListenOptions, accept: (channel: Channel) => void, done: ListenDone): void {
+    const address = this.#freeAddress(options.ports);
+    if (address === undefined) {
+      const [first, last] = options.ports ?? [FIRST_PORT, LAST_PORT];
+      const message = `No free port to listen on: ports ${first} to ${last} of ${this.#host.name} are in use.`;
+      this.#later(() => done({ code: 'STCI_LINK_UNREACHABLE', message }, undefined));
+      return;
+    }
+    const { listeners } = this.#host.world.fabric;
+    const entry: SimListener = { address, host: this.#host.name, task: this.#task, accept };
+    listeners.set(address, entry);
+    const release = (): void => {
+      if (listeners.get(address) === entry) listeners.delete(address);
+    };
+    this.#task.own({ release });
+    this.#later(() => done(undefined, { addresses: [address], close: release }));
+  }
+
+  #freeAddress(ports: ListenOptions['ports']): NetworkAddress | undefined {
+    const [first, last] = ports ?? [this.#host.nextPort, LAST_PORT];
+    for (let port = first; port <= last; port++) {
+      const address = `ws://${this.#host.name}:${port}`;
+      if (this.#host.world.fabric.listeners.has(address)) continue;
+      if (ports === undefined) this.#host.nextPort = port + 1;
+      return address;
+    }
+    return undefined;
+  }
+
+  connect(address: NetworkAddress, deadlineMs: number): Channel {
+    const { world } = this.#host;
+    const target = ADDRESS.exec(address)?.[1];
+    const host = target === undefined ? undefined : world.findHost(target);
+    const link = world.fabric.link(this.#host.name, target ?? this.#host.name);
+    const init = world.flowInit(link, world.sizes.connectionBytes);
+    // The far end belongs to nobody until somebody accepts.
+    const nobody = this.#host.table.newTask(0);
+    const pair = joinChannels(init, world.sizes.markBytes, this.#end(address, this.#task), this.#end(this.#host.name, nobody));
+    pair.left.outgoing.isOpen = false;
+    pair.left.outgoing.reader = undefined;
+    if (host === undefined) {
+      world.scheduler.after(this.#event(() => pair.left.fail(`host not found: ${address}`)), link.params.latencyMs);
+      return pair.left;
+    }
+    this.#reach(pair, host, address);
+    world.scheduler.after(this.#event(() => {
+      if (!pair.left.outgoing.isOpen) pair.left.fail('connection timed out');
+    }), deadlineMs);
+    return pair.left;
+  }
+
+  #reach(pair: ChannelPair, host: SimHost, address: NetworkAddress): void {
+    const { world } = this.#host;
+    const { link } = pair.left.outgoing;
+    const { latencyMs } = link.params;
+    world.scheduler.after(new CallEvent(undefined, () => {
+      if (link.isCut || host.isCrashed || this.#host.isCrashed) return;
+      const listener = world.fabric.listeners.get(address);
+      if (listener === undefined) {
+        world.scheduler.after(this.#event(() => pair.left.fail('connection refused')), latencyMs);
+      } else world.scheduler.after(new CallEvent(listener.task, () => this.#accept(pair, listener), CODE.connect), 0);
+    }, CODE.connect), latencyMs);
+  }
+
+  #accept(pair: ChannelPair, listener: SimListener): void {
+    if (pair.left.isClosed) return;
+    const { scheduler } = this.#host.world;
+    pair.right.adopt(listener.task);
+    pair.left.outgoing.isSilent = () => listener.task.isSilent;
+    listener.accept(pair.right);
+    scheduler.after(this.#event(() => {
+      pair.left.outgoing.isOpen = true;
+      pair.left.opened();
+    }), pair.left.outgoing.link.params.latencyMs);
+  }
+
+  #event(call: () => void): CallEvent {
+    return new CallEvent(this.#task, call, CODE.connect);
+  }
+
+  #later(call: () => void): void {
+    this.#host.world.scheduler.turn(this.#event(call));
+  }
+
+  #end(label: string, task: Task): { kind: string; label: string; task: Task } {
+    return { kind: 'ws', label, task };
+  }
+}

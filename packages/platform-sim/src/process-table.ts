@@ -1,0 +1,263 @@
+/**
+ * A host's process table: pids, parents, groups, sessions, signals, zombies, reaping, and the guardian that ends
+ * guarded groups when their owner dies. What programs do is not known here.
+ */
+
+import type { ProcessEnd, SignalName } from '@stci/interface';
+import { CallEvent, CODE, type Scheduler } from './scheduler.js';
+import type { SimRandom } from './random.js';
+import { Task, type Watcher } from './task.js';
+import type { WorldTimes } from './world-options.js';
+
+export type ProcessState = 'running' | 'zombie' | 'reaped';
+
+export interface ProcessInit {
+  readonly parent: SimProcess | undefined;
+  /** `own`: new session and group. `parent`: the parent's. `group`: a group of its own in the parent's session. */
+  readonly group: 'own' | 'parent' | 'group';
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly wdir: string;
+  readonly watcher?: Watcher;
+}
+
+/** A process, from its fork to the end of the world: the table forgets none. */
+export class SimProcess {
+  readonly pid: number;
+  readonly host: string;
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly wdir: string;
+  /** Lines of execution; the first is the main program's. */
+  readonly tasks: Task[];
+  readonly handlers = new Map<SignalName, 'ignore' | (() => void)>();
+  readonly pendingSignals: SignalName[] = [];
+  readonly startMs: number;
+  group: number;
+  session: number;
+  parent: SimProcess | undefined;
+  children = new Set<SimProcess>();
+  watcher: Watcher | undefined;
+  state: ProcessState = 'running';
+  end: ProcessEnd | undefined;
+  endMs: number | undefined;
+  reapedMs: number | undefined;
+
+  constructor(host: string, pid: number, startMs: number, main: Task, init: ProcessInit) {
+    this.host = host;
+    this.pid = pid;
+    this.startMs = startMs;
+    this.tasks = [main];
+    this.command = init.command;
+    this.env = init.env;
+    this.wdir = init.wdir;
+    this.parent = init.parent;
+    this.watcher = init.watcher;
+    this.group = init.group === 'parent' && init.parent !== undefined ? init.parent.group : pid;
+    this.session = init.group === 'own' || init.parent === undefined ? pid : init.parent.session;
+  }
+
+  get main(): Task {
+    return this.tasks[0] as Task;
+  }
+
+  get isAlive(): boolean {
+    return this.state === 'running';
+  }
+
+  get isStopped(): boolean {
+    return this.main.paused;
+  }
+}
+
+const IGNORED: ReadonlySet<string> = new Set(['SIGCHLD', 'SIGURG', 'SIGWINCH', 'SIGCONT']);
+const STOPPING: ReadonlySet<string> = new Set(['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU']);
+const FIRST_PID = 100;
+
+export interface TableInit {
+  readonly host: string;
+  readonly scheduler: Scheduler;
+  readonly random: SimRandom;
+  readonly times: WorldTimes;
+  readonly guardVariable: string;
+  readonly nextTaskId: () => number;
+}
+
+export class ProcessTable {
+  readonly all: SimProcess[] = [];
+  readonly #init: TableInit;
+  readonly #living = new Map<number, SimProcess>();
+  readonly #guarded = new Map<Task, SimProcess[]>();
+  #nextPid = FIRST_PID;
+
+  constructor(init: TableInit) {
+    this.#init = init;
+  }
+
+  get living(): Iterable<SimProcess> {
+    return this.#living.values();
+  }
+
+  get livingCount(): number {
+    return this.#living.size;
+  }
+
+  find(pid: number): SimProcess | undefined {
+    return this.#living.get(pid);
+  }
+
+  fork(init: ProcessInit): SimProcess {
+    const { host, scheduler } = this.#init;
+    const pid = this.#nextPid++;
+    const process = new SimProcess(host, pid, scheduler.nowMs, this.newTask(pid), init);
+    this.all.push(process);
+    this.#living.set(pid, process);
+    init.parent?.children.add(process);
+    if (scheduler.onTrace !== undefined) scheduler.say(`${host}/${pid} is task ${process.main.id}: ${init.command.join(' ')}`);
+    return process;
+  }
+
+  newTask(pid: number): Task {
+    return new Task(this.#init.nextTaskId(), `${this.#init.host}/${pid}`);
+  }
+
+  /** The variable by which whatever `owner` guards is found, wherever it went. */
+  guardEnv(owner: Task): Readonly<Record<string, string>> {
+    return { [this.#init.guardVariable]: `${this.#init.host}-${owner.id}` };
+  }
+
+  /** The group of `process` ends when `owner` dies, and so do all that carry the mark of `guardEnv`. */
+  guard(owner: Task, process: SimProcess): void {
+    const list = this.#guarded.get(owner);
+    if (list === undefined) this.#guarded.set(owner, [process]);
+    else list.push(process);
+  }
+
+  isGroupAlive(group: number): boolean {
+    for (const process of this.#living.values()) if (process.group === group) return true;
+    return false;
+  }
+
+  /** False where nobody was left to take it. */
+  signalGroup(group: number, name: SignalName): boolean {
+    let found = false;
+    for (const process of [...this.#living.values()]) {
+      if (process.group === group) found = this.signal(process, name) || found;
+    }
+    return found;
+  }
+
+  signal(process: SimProcess, name: SignalName): boolean {
+    if (!process.isAlive) return false;
+    const event = new CallEvent(undefined, () => this.#take(process, name), CODE.signal);
+    this.#init.scheduler.after(event, this.#init.times.signalMs);
+    return true;
+  }
+
+  #take(process: SimProcess, name: SignalName): void {
+    if (!process.isAlive) return;
+    if (name === 'SIGKILL') {
+      this.end(process, { signal: name });
+      return;
+    }
+    if (name === 'SIGCONT') this.resume(process);
+    if (process.isStopped) {
+      process.pendingSignals.push(name);
+      return;
+    }
+    const handler = name === 'SIGSTOP' ? undefined : process.handlers.get(name);
+    if (handler === 'ignore') return;
+    if (handler !== undefined) this.#init.scheduler.after(new CallEvent(process.main, handler, CODE.signal), 0);
+    else if (STOPPING.has(name)) this.pause(process);
+    else if (!IGNORED.has(name)) this.end(process, { signal: name });
+  }
+
+  pause(process: SimProcess): void {
+    for (const task of process.tasks) task.pause();
+  }
+
+  resume(process: SimProcess): void {
+    if (!process.isAlive || !process.isStopped) return;
+    for (const task of process.tasks) {
+      for (const event of task.resume()) this.#init.scheduler.after(event, 0);
+    }
+    for (const name of process.pendingSignals.splice(0)) this.#take(process, name);
+  }
+
+  /** The process is over now. `silent`: with its host, and nobody is told. */
+  end(process: SimProcess, end: ProcessEnd, silent = false): void {
+    if (!process.isAlive) return;
+    const { scheduler } = this.#init;
+    process.state = 'zombie';
+    process.end = end;
+    process.endMs = scheduler.nowMs;
+    this.#living.delete(process.pid);
+    scheduler.note(process.pid, end.status ?? 255);
+    if (scheduler.onTrace !== undefined) scheduler.say(`${this.#init.host}/${process.pid} ended ${JSON.stringify(end)}`);
+    for (const task of process.tasks) this.#endTask(task, silent);
+    for (const child of process.children) {
+      child.parent = undefined;
+      if (child.state === 'zombie') this.#reap(child);
+    }
+    process.children.clear();
+    if (silent || process.parent === undefined) this.#reap(process);
+    else this.#notify(process, process.parent, end);
+  }
+
+  /** Ends a worker thread: what it guarded goes too, its process lives on. */
+  endThread(process: SimProcess, task: Task): void {
+    if (!task.alive) return;
+    process.tasks.splice(process.tasks.indexOf(task), 1);
+    this.#endTask(task, false);
+  }
+
+  #endTask(task: Task, silent: boolean): void {
+    task.die(silent);
+    const guarded = this.#guarded.get(task);
+    this.#guarded.delete(task);
+    if (silent || guarded === undefined) return;
+    const { scheduler, random, times } = this.#init;
+    scheduler.call(undefined, random.between(...times.guardianMs), () => this.#endGuarded(task, guarded));
+  }
+
+  #endGuarded(owner: Task, guarded: readonly SimProcess[]): void {
+    const { guardVariable } = this.#init;
+    const groups = new Set(guarded.map((process) => process.group));
+    const mark = this.guardEnv(owner)[guardVariable];
+    for (const process of [...this.#living.values()]) {
+      if (groups.has(process.group) || process.env[guardVariable] === mark) this.signal(process, 'SIGKILL');
+    }
+  }
+
+  #notify(process: SimProcess, parent: SimProcess, end: ProcessEnd): void {
+    const { watcher } = process;
+    if (watcher === undefined) return;
+    const { scheduler, random, times } = this.#init;
+    scheduler.after(new CallEvent(parent.main, () => {
+      this.#reap(process);
+      if (watcher.task.alive) watcher.onExit(end);
+    }, CODE.exit), random.between(...times.exitNoticeMs));
+  }
+
+  #reap(process: SimProcess): void {
+    if (process.state !== 'zombie') return;
+    process.state = 'reaped';
+    process.reapedMs = this.#init.scheduler.nowMs;
+    process.parent?.children.delete(process);
+  }
+
+  /** SIGKILL to all with `mark` in their environment (`NAME=VALUE`, or a part of it); the number of them. */
+  sweep(mark: string): number {
+    let count = 0;
+    for (const process of [...this.#living.values()]) {
+      const isMarked = Object.entries(process.env).some(([name, value]) => `${name}=${value}`.includes(mark));
+      if (isMarked && this.signal(process, 'SIGKILL')) count++;
+    }
+    return count;
+  }
+
+  /** All is over at once; nobody outside is told. */
+  crash(): void {
+    for (const process of [...this.#living.values()]) this.end(process, { signal: 'SIGKILL' }, true);
+  }
+}

@@ -1,0 +1,143 @@
+/** Processes of one task: starts tools and agents on its own host. */
+
+import type {
+  AgentProcess,
+  AgentProcessEvents,
+  ErrorRecord,
+  Process,
+  ProcessEvents,
+  Processes,
+  SpawnSpec,
+} from '@stci/interface';
+import { joinChannels } from './channel.js';
+import { Flow } from './flow.js';
+import type { SimHost } from './host.js';
+import type { SimProcess } from './process-table.js';
+import { CallEvent, CODE } from './scheduler.js';
+import { NO_PROCESS, SpawnedTool } from './spawned-tool.js';
+import type { Task } from './task.js';
+import type { ToolStreams } from './tool.js';
+
+export class SimProcesses implements Processes {
+  readonly agentCommand: readonly string[] = ['stci-agent'];
+  readonly #host: SimHost;
+  readonly #process: SimProcess;
+  readonly #task: Task;
+
+  constructor(host: SimHost, process: SimProcess, task: Task) {
+    this.#host = host;
+    this.#process = process;
+    this.#task = task;
+  }
+
+  spawn(spec: SpawnSpec, events: ProcessEvents): Process {
+    const host = this.#host;
+    const wdir = spec.wdir ?? this.#process.wdir;
+    const found = host.files.findProgram(spec.program, spec.env);
+    const error = host.files.checkDirectory(wdir) ?? ('error' in found ? found.error : host.checkRoom());
+    if (error !== undefined || 'error' in found) return this.#refuse(events, error as ErrorRecord);
+    const isGuarded = spec.lifetime === 'guarded';
+    const streams = this.#streams(spec);
+    const process: SimProcess = host.table.fork({
+      parent: this.#process,
+      group: isGuarded ? 'own' : 'parent',
+      command: [spec.program, ...spec.args],
+      env: isGuarded ? { ...spec.env, ...host.table.guardEnv(this.#task) } : spec.env,
+      wdir,
+      watcher: { task: this.#task, onExit: (end) => events.onExit(end) },
+    });
+    if (isGuarded) host.table.guard(this.#task, process);
+    const { stdin } = streams;
+    if (stdin !== undefined) stdin.reader = process.main;
+    host.startTool(process, streams, found.run);
+    const wallMs = (): number => host.wallMs();
+    const tool = new SpawnedTool({ table: host.table, process, owner: this.#task, events, streams, isGuarded, wallMs });
+    if (stdin !== undefined) process.main.own({ release: () => this.#after(() => tool.stdinGone()) });
+    return tool;
+  }
+
+  #streams(spec: SpawnSpec): ToolStreams {
+    const pipe = (mode: string): Flow | undefined => (mode === 'pipe' ? this.#host.world.pipe(this.#task) : undefined);
+    return { stdin: pipe(spec.stdin), stdout: pipe(spec.stdout), stderr: pipe(spec.stderr) };
+  }
+
+  #refuse(events: ProcessEvents, error: ErrorRecord): Process {
+    this.#after(() => events.onError(error));
+    return NO_PROCESS;
+  }
+
+  #after(call: () => void): void {
+    this.#host.scheduler.turn(new CallEvent(this.#task, call, CODE.turn));
+  }
+
+  spawnAgent(method: 'process' | 'thread', command: readonly string[], events: AgentProcessEvents): AgentProcess {
+    const main = this.#host.world.findAgent(command[0] ?? '');
+    const error = main === undefined ? this.#noAgent(command) : this.#host.checkRoom();
+    if (error !== undefined || main === undefined) return this.#refuseAgent(events, error as ErrorRecord);
+    const { host, process, task } = method === 'process' ? this.#forkAgent(command, events) : this.#newThread(events);
+    const { world } = host;
+    const init = world.flowInit(world.fabric.pipes, world.sizes.pipeBytes);
+    const kind = method === 'process' ? 'stdio' : 'thread';
+    const pair = joinChannels(
+      init,
+      world.sizes.markBytes,
+      { kind, label: `child ${process.pid}`, task: this.#task },
+      { kind, label: 'parent', task },
+    );
+    const onDiagnostic = (line: string): void => this.#after(() => events.onDiagnostic(line));
+    host.startAgent(process, task, main, { channel: pair.right, onDiagnostic });
+    const kill = (): void => {
+      if (method === 'process') host.table.signal(process, 'SIGKILL');
+      else world.endThread(host, process, task, { status: 1 });
+    };
+    return { pid: process.pid, channel: pair.left, kill };
+  }
+
+  #noAgent(command: readonly string[]): ErrorRecord {
+    const program = command[0] ?? '';
+    const message = `An agent process could not be started: ${program}: no such program.`;
+    return { code: 'STCI_PROGRAM_SPAWN', message, data: { program } };
+  }
+
+  #refuseAgent(events: AgentProcessEvents, error: ErrorRecord): AgentProcess {
+    this.#after(() => events.onError(error));
+    const { world } = this.#host;
+    const init = world.flowInit(world.fabric.pipes, world.sizes.pipeBytes);
+    const nobody = this.#host.table.newTask(0);
+    const pair = joinChannels(
+      init,
+      world.sizes.markBytes,
+      { kind: 'stdio', label: 'no child', task: this.#task },
+      { kind: 'stdio', label: 'nobody', task: nobody },
+    );
+    pair.left.destroy(error.message);
+    return { pid: 0, channel: pair.left, kill: () => undefined };
+  }
+
+  #forkAgent(command: readonly string[], events: AgentProcessEvents): { host: SimHost; process: SimProcess; task: Task } {
+    const process = this.#host.table.fork({
+      parent: this.#process,
+      group: 'own',
+      command,
+      env: this.#process.env,
+      wdir: this.#process.wdir,
+      watcher: { task: this.#task, onExit: (end) => events.onExit(end) },
+    });
+    return { host: this.#host, process, task: process.main };
+  }
+
+  #newThread(events: AgentProcessEvents): { host: SimHost; process: SimProcess; task: Task } {
+    const process = this.#process;
+    const task = this.#host.table.newTask(process.pid);
+    task.watcher = { task: this.#task, onExit: (end) => events.onExit(end) };
+    process.tasks.push(task);
+    return { host: this.#host, process, task };
+  }
+
+  sweep(mark: string, _deadlineMs: number, done: (ended: number) => void): void {
+    this.#after(() => {
+      const ended = this.#host.table.sweep(mark);
+      this.#host.scheduler.after(new CallEvent(this.#task, () => done(ended), CODE.call), 2 * this.#host.world.times.signalMs);
+    });
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The programs of a simulated host, found by name in /bin and /usr/bin. Seconds are decimal (`sleep 0.5`), as for
+ * the real ones. Whoever checks a run computes the expected output with `lineText`.
+ */
+
+import type { SignalName } from '@stci/interface';
+import type { OutputName, Tool, ToolProgram } from './tool.js';
+
+const BURST_BYTES = 16_384;
+const LINE_BYTES_MIN = 16;
+
+export function textBytes(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index) & 0xff;
+  return bytes;
+}
+
+/** Line `index` that `lines` writes as rank `rank`: `bytes` long with its newline, and like no other line. */
+export function lineText(rank: string, stream: OutputName, index: number, bytes: number): string {
+  const head = `${rank} ${stream === 'stdout' ? 'out' : 'err'} ${index} `;
+  return `${head.padEnd(Math.max(bytes, LINE_BYTES_MIN) - 1, String.fromCharCode(97 + (index % 26)))}\n`;
+}
+
+function numberAt(tool: Tool, index: number, fallback: number): number {
+  const value = Number(tool.args[index] ?? fallback);
+  return Number.isFinite(value) ? value : fallback;
+}
+
+function print(tool: Tool, text: string): void {
+  tool.write('stdout', textBytes(text));
+  tool.exit(0);
+}
+
+/** COUNT lines of BYTES on `streams` in turn, as fast as the pipe takes them, or one every INTERVAL seconds. */
+function lines(tool: Tool, streams: readonly OutputName[], status: number): void {
+  const count = numberAt(tool, 0, 10);
+  const bytes = numberAt(tool, 1, 80);
+  const intervalMs = numberAt(tool, 2, 0) * 1000;
+  const rank = tool.env['STCI_RANK'] ?? '-';
+  const burst = intervalMs > 0 ? 1 : Math.max(1, Math.floor(BURST_BYTES / bytes));
+  let next = 0;
+  const step = (): void => {
+    while (next < count) {
+      const stream = streams[Math.floor(next / burst) % streams.length] as OutputName;
+      let text = '';
+      for (let inBurst = 0; inBurst < burst && next < count; inBurst++) text += lineText(rank, stream, next++, bytes);
+      const isRoom = tool.write(stream, textBytes(text));
+      if (intervalMs > 0) return tool.after(intervalMs, step);
+      if (!isRoom) return undefined;
+    }
+    return tool.exit(status);
+  };
+  if (intervalMs === 0) tool.onWritable(step);
+  step();
+}
+
+function cat(tool: Tool): void {
+  tool.onWritable(() => tool.reading(true));
+  tool.read(
+    (chunk) => {
+      if (!tool.write('stdout', chunk)) tool.reading(false);
+    },
+    () => tool.exit(0),
+  );
+}
+
+/** Reads all of its standard input, writes how many bytes there were. */
+function countInput(tool: Tool): void {
+  let bytes = 0;
+  tool.read(
+    (chunk) => {
+      bytes += chunk.length;
+    },
+    () => print(tool, `${bytes}\n`),
+  );
+}
+
+function readLine(tool: Tool): void {
+  tool.read(
+    (chunk) => {
+      if (!chunk.includes(10)) return;
+      tool.reading(false);
+      tool.exit(0);
+    },
+    () => tool.exit(0),
+  );
+}
+
+/** fork [--session] [--quiet] [--wait S] CHILD…: leaves CHILD behind and ends with 0 after S seconds. */
+function fork(tool: Tool): void {
+  const args = [...tool.args];
+  let waitMs = 1;
+  const options = { ownSession: false, keepOutput: true };
+  while (args[0]?.startsWith('--') === true) {
+    const option = args.shift();
+    if (option === '--session') options.ownSession = true;
+    if (option === '--quiet') options.keepOutput = false;
+    if (option === '--wait') waitMs = Number(args.shift()) * 1000;
+  }
+  tool.fork(args, options);
+  tool.after(waitMs, () => tool.exit(0));
+}
+
+function ignoreTerm(tool: Tool): void {
+  tool.onSignal('SIGTERM', 'ignore');
+  tool.onSignal('SIGINT', 'ignore');
+  tool.after(numberAt(tool, 0, 3600) * 1000, () => tool.exit(0));
+}
+
+/** crash SIGNAL AFTER */
+function crash(tool: Tool): void {
+  const name = (tool.args[0] ?? 'SIGSEGV').replace(/^(?:SIG)?/, 'SIG') as SignalName;
+  tool.after(numberAt(tool, 1, 0) * 1000, () => tool.raise(name));
+}
+
+/** close-stdout S: closes both outputs, goes on for S seconds. */
+function closeStdout(tool: Tool): void {
+  tool.closeOutput('stdout');
+  tool.closeOutput('stderr');
+  tool.after(numberAt(tool, 0, 0.01) * 1000, () => tool.exit(0));
+}
+
+/** on-signal SIGNAL STATUS S: ends with STATUS when SIGNAL comes, with 0 after S seconds. */
+function onSignal(tool: Tool): void {
+  tool.onSignal((tool.args[0] ?? 'SIGUSR1') as SignalName, () => tool.exit(numberAt(tool, 1, 0)));
+  tool.after(numberAt(tool, 2, 60) * 1000, () => tool.exit(0));
+}
+
+function env(tool: Tool): void {
+  const rows = Object.entries(tool.env).map(([name, value]) => `${name}=${value}\n`);
+  print(tool, rows.sort().join(''));
+}
+
+export const PROGRAMS: Readonly<Record<string, ToolProgram>> = {
+  true: (tool) => tool.exit(0),
+  false: (tool) => tool.exit(1),
+  /** exit STATUS [S] */
+  exit: (tool) => tool.after(numberAt(tool, 1, 0) * 1000, () => tool.exit(numberAt(tool, 0, 0))),
+  sleep: (tool) => tool.after(numberAt(tool, 0, 1) * 1000, () => tool.exit(0)),
+  echo: (tool) => print(tool, `${tool.args.join(' ')}\n`),
+  hostname: (tool) => print(tool, `${tool.hostname}\n`),
+  env,
+  cat,
+  'count-input': countInput,
+  lines: (tool) => lines(tool, ['stdout'], 0),
+  stderr: (tool) => lines(tool, ['stderr'], 0),
+  mixed: (tool) => lines(tool, ['stdout', 'stderr'], 0),
+  /** lines-exit COUNT BYTES INTERVAL STATUS */
+  'lines-exit': (tool) => lines(tool, ['stdout'], numberAt(tool, 3, 1)),
+  'ignore-term': ignoreTerm,
+  fork,
+  crash,
+  'close-stdout': closeStdout,
+  'read-one-line-and-exit': readLine,
+  'on-signal': onSignal,
+};

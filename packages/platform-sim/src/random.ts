@@ -1,0 +1,82 @@
+/**
+ * Seeded random numbers: the generator sfc32, seeded from a text. A fork depends on the seed and the label alone,
+ * never on how many numbers were drawn, so that a change in one part of a run leaves the others' numbers alone.
+ */
+
+import type { Random } from '@stci/interface';
+
+/** Four 32-bit words out of a text (the mixing of cyrb128). */
+function words(text: string): [number, number, number, number] {
+  let a = 1779033703;
+  let b = 3144134277;
+  let c = 1013904242;
+  let d = 2773480762;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    a = b ^ Math.imul(a ^ code, 597399067);
+    b = c ^ Math.imul(b ^ code, 2869860233);
+    c = d ^ Math.imul(c ^ code, 951274213);
+    d = a ^ Math.imul(d ^ code, 2716044179);
+  }
+  return [a ^ b ^ c ^ d, b ^ a, c ^ a, d ^ a];
+}
+
+export class SimRandom implements Random {
+  readonly #label: string;
+  #a: number;
+  #b: number;
+  #c: number;
+  #d: number;
+
+  constructor(label: string) {
+    this.#label = label;
+    [this.#a, this.#b, this.#c, this.#d] = words(label);
+    for (let round = 0; round < 12; round++) this.word();
+  }
+
+  /** Uniform in 0..2^32-1. */
+  word(): number {
+    const sum = (((this.#a + this.#b) | 0) + this.#d) | 0;
+    this.#d = (this.#d + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  }
+
+  uniform(): number {
+    return this.word() / 0x1_0000_0000;
+  }
+
+  integer(below: number): number {
+    if (!(Number.isInteger(below) && below >= 1 && below <= 0x1_0000_0000)) {
+      throw new RangeError(`Expected an integer bound in 1..2^32, got ${below}`);
+    }
+    return Math.floor(this.uniform() * below);
+  }
+
+  /** True with the given probability. */
+  chance(probability: number): boolean {
+    return this.uniform() < probability;
+  }
+
+  /** Uniform in [least, most). */
+  between(least: number, most: number): number {
+    return least + (most - least) * this.uniform();
+  }
+
+  pick<Value>(values: readonly Value[]): Value {
+    if (values.length === 0) throw new RangeError('Expected at least one value to pick from, got none');
+    return values[this.integer(values.length)] as Value;
+  }
+
+  bytes(length: number): Uint8Array {
+    const bytes = new Uint8Array(length);
+    for (let index = 0; index < length; index++) bytes[index] = this.word() & 0xff;
+    return bytes;
+  }
+
+  fork(label: string): SimRandom {
+    return new SimRandom(`${this.#label}/${label}`);
+  }
+}

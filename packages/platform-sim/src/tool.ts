@@ -1,0 +1,145 @@
+/**
+ * What a simulated program sees of its process: arguments, environment, standard streams, time, signals, children.
+ * A program is a function that is called once, at the process's first step; everything later is a callback.
+ */
+
+import type { ProcessEnd, SignalName } from '@stci/interface';
+import { Flow, FlowWriter } from './flow.js';
+import type { SimProcess } from './process-table.js';
+import { CallEvent, CODE, type Scheduler } from './scheduler.js';
+
+export type ToolProgram = (tool: Tool) => void;
+
+export interface ForkOptions {
+  /** Leaves the group, as a daemon does. */
+  readonly ownSession?: boolean;
+  /** Holds the standard output and error of its parent open. Default: true. */
+  readonly keepOutput?: boolean;
+}
+
+/** What the kernel of a host does for a tool. */
+export interface ToolKernel {
+  readonly scheduler: Scheduler;
+  readonly hostname: string;
+  end(process: SimProcess, end: ProcessEnd): void;
+  signal(process: SimProcess, name: SignalName): void;
+  fork(parent: SimProcess, command: readonly string[], streams: ToolStreams, ownSession: boolean): void;
+}
+
+/** The flows behind descriptors 0, 1 and 2; undefined: /dev/null. */
+export interface ToolStreams {
+  readonly stdin?: Flow | undefined;
+  readonly stdout?: Flow | undefined;
+  readonly stderr?: Flow | undefined;
+}
+
+export type OutputName = 'stdout' | 'stderr';
+
+export class Tool {
+  readonly process: SimProcess;
+  readonly #kernel: ToolKernel;
+  readonly #streams: ToolStreams;
+  readonly #writers: Partial<Record<OutputName, FlowWriter>> = {};
+  #onWritable: (() => void) | undefined;
+  #exitStatus: number | undefined;
+
+  constructor(kernel: ToolKernel, process: SimProcess, streams: ToolStreams) {
+    this.process = process;
+    this.#kernel = kernel;
+    this.#streams = streams;
+    this.#open('stdout', streams.stdout);
+    this.#open('stderr', streams.stderr);
+    const { stdin } = streams;
+    if (stdin !== undefined) process.main.own({ release: () => stdin.closeReader() });
+  }
+
+  #open(name: OutputName, flow: Flow | undefined): void {
+    if (flow === undefined) return;
+    const writer = new FlowWriter(flow, this.process.main, 0);
+    this.#writers[name] = writer;
+    writer.setSource({
+      onSpace: () => this.#space(),
+      onBroken: () => this.#kernel.signal(this.process, 'SIGPIPE'),
+    });
+    this.process.main.own({ release: () => writer.drop() });
+  }
+
+  get args(): readonly string[] {
+    return this.process.command.slice(1);
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return this.process.env;
+  }
+
+  get hostname(): string {
+    return this.#kernel.hostname;
+  }
+
+  after(delayMs: number, call: () => void): void {
+    this.#kernel.scheduler.after(new CallEvent(this.process.main, call, CODE.timer), delayMs);
+  }
+
+  /** False: the pipe is full, the program would block; wait for `onWritable`. */
+  write(name: OutputName, bytes: Uint8Array): boolean {
+    return this.#writers[name]?.send([bytes]) ?? true;
+  }
+
+  onWritable(call: () => void): void {
+    this.#onWritable = call;
+  }
+
+  /** Starts reading standard input. */
+  read(onBytes: (chunk: Uint8Array) => void, onEnd: () => void): void {
+    const { stdin } = this.#streams;
+    if (stdin === undefined) {
+      this.after(0, onEnd);
+      return;
+    }
+    stdin.setSink({ onBytes, onEnd });
+    stdin.setReading(true);
+  }
+
+  /** Stops and resumes reading, as a program does that is busy with something else. */
+  reading(on: boolean): void {
+    this.#streams.stdin?.setReading(on);
+  }
+
+  closeStdin(): void {
+    this.#streams.stdin?.closeReader();
+  }
+
+  closeOutput(name: OutputName): void {
+    this.#writers[name]?.drop();
+  }
+
+  onSignal(name: SignalName, handler: 'ignore' | (() => void)): void {
+    this.process.handlers.set(name, handler);
+  }
+
+  /** Sends itself a signal, and waits for what comes of it. */
+  raise(name: SignalName): void {
+    this.#kernel.signal(this.process, name);
+  }
+
+  fork(command: readonly string[], options: ForkOptions = {}): void {
+    const { stdout, stderr } = this.#streams;
+    const streams = (options.keepOutput ?? true) ? { stdout, stderr } : {};
+    this.#kernel.fork(this.process, command, streams, options.ownSession === true);
+  }
+
+  /** Ends the process; what it still has to write it writes first, as a blocking write would. */
+  exit(status: number): void {
+    this.#exitStatus = status;
+    if (this.#isFlushed()) this.#kernel.end(this.process, { status });
+  }
+
+  #isFlushed(): boolean {
+    return Object.values(this.#writers).every((writer) => writer.queuedBytes === 0);
+  }
+
+  #space(): void {
+    if (this.#exitStatus === undefined) this.#onWritable?.();
+    else if (this.#isFlushed()) this.#kernel.end(this.process, { status: this.#exitStatus });
+  }
+}

@@ -1,0 +1,263 @@
+/**
+ * A world: simulated hosts on one queue of events. Same seed, same options, same calls: the same run, byte for byte.
+ * Faults are calls that can be made between two runs or at a virtual time (`at`).
+ */
+
+import type { LogLevel, Platform, ProcessEnd } from '@stci/interface';
+import { Fabric } from './fabric.js';
+import { Flow, type FlowInit } from './flow.js';
+import { SimHost, type AgentContext, type AgentMain, type WorldCore } from './host.js';
+import type { Link, LinkParams } from './link.js';
+import { createPlatform } from './platform.js';
+import type { SimProcess } from './process-table.js';
+import { SimRandom } from './random.js';
+import { CallEvent, CODE, Scheduler, type Fault, type RunLimits, type RunOutcome } from './scheduler.js';
+import type { Task } from './task.js';
+import {
+  LINK,
+  LOCAL_LINK,
+  SIZES,
+  TIMES,
+  WALL_START_MS,
+  type WorldOptions,
+  type WorldSizes,
+  type WorldTimes,
+} from './world-options.js';
+
+const CPU_COUNT = 4;
+
+/** A line that simulated code wrote to its log. */
+export interface LogLine {
+  readonly timeMs: number;
+  readonly task: string;
+  readonly level: LogLevel;
+  readonly text: string;
+}
+
+/** Lines kept; older ones are forgotten. */
+const LOG_LINES_MAX = 10_000;
+
+export class World implements WorldCore {
+  readonly scheduler = new Scheduler();
+  readonly random: SimRandom;
+  readonly times: WorldTimes;
+  readonly sizes: WorldSizes;
+  readonly fabric: Fabric;
+  readonly wallStartMs: number;
+  readonly cpuCount = CPU_COUNT;
+  logLevel: LogLevel = 'warn';
+  readonly logLines: LogLine[] = [];
+  readonly #hosts = new Map<string, SimHost>();
+  readonly #agents = new Map<string, AgentMain>();
+  readonly #flowRandom: SimRandom;
+  readonly #flows: Flow[] = [];
+  readonly #taskProcesses = new Map<number, [SimHost, SimProcess]>();
+  #taskIds = 0;
+  /** Told of each new flow: tests and checkers look at what travels. */
+  onFlow: ((flow: Flow) => void) | undefined;
+
+  constructor(options: WorldOptions) {
+    this.random = new SimRandom(`seed ${options.seed}`);
+    this.#flowRandom = this.random.fork('flows');
+    this.times = { ...TIMES, ...options.times };
+    this.sizes = { ...SIZES, ...options.sizes };
+    this.fabric = new Fabric({ ...LINK, ...options.link }, { ...LOCAL_LINK, ...options.local });
+    this.wallStartMs = options.wallStartMs ?? WALL_START_MS;
+    this.scheduler.onFault = (fault) => this.#onFault(fault);
+  }
+
+  readonly nextTaskId = (): number => ++this.#taskIds;
+
+  get nowMs(): number {
+    return this.scheduler.nowMs;
+  }
+
+  get traceHash(): string {
+    return this.scheduler.traceHash;
+  }
+
+  /** What simulated code threw; each ended its process. */
+  get faults(): readonly Fault[] {
+    return this.scheduler.faults;
+  }
+
+  get hosts(): Iterable<SimHost> {
+    return this.#hosts.values();
+  }
+
+  /** The host of that name, made when first named. */
+  host(name: string): SimHost {
+    let host = this.#hosts.get(name);
+    if (host === undefined) {
+      host = new SimHost(this, name);
+      this.#hosts.set(name, host);
+    }
+    return host;
+  }
+
+  findHost(name: string): SimHost | undefined {
+    return this.#hosts.get(name);
+  }
+
+  /** Registers what `spawnAgent` starts under that name, on every host. */
+  program(name: string, main: AgentMain): void {
+    this.#agents.set(name, main);
+  }
+
+  findAgent(name: string): AgentMain | undefined {
+    return this.#agents.get(name);
+  }
+
+  /** Starts a process without a parent. `main` runs at its first step. */
+  start(hostName: string, command: readonly string[], main: AgentMain, env: Record<string, string> = {}): SimProcess {
+    const host = this.host(hostName);
+    const process = host.startRoot(command, env);
+    host.startAgent(process, process.main, main, { channel: this.#noChannel(), onDiagnostic: () => undefined });
+    return process;
+  }
+
+  /** The platform of a fresh process that does nothing by itself: for tests. */
+  platform(hostName: string): Platform {
+    let platform: Platform | undefined;
+    this.start(hostName, ['test'], (context: AgentContext) => {
+      platform = context.platform;
+    });
+    this.run({ until: () => platform !== undefined });
+    return platform as Platform;
+  }
+
+  #noChannel(): AgentContext['channel'] {
+    const none = (): never => {
+      throw new Error('A process that the world started has no standard channel');
+    };
+    return { kind: 'none', label: 'none', queuedBytes: 0, bind: none, send: none, readable: none, close: none, destroy: none };
+  }
+
+  run(limits: RunLimits = {}): RunOutcome {
+    return this.scheduler.run(limits);
+  }
+
+  /** Calls `call` at a virtual time: faults, looks at the state. */
+  at(timeMs: number, call: () => void): void {
+    this.scheduler.at(new CallEvent(undefined, call), timeMs);
+  }
+
+  // Faults.
+
+  /** As `kill -SIGNAL`; KILL by default. False where there is no such process. */
+  killProcess(hostName: string, pid: number, signal: `SIG${string}` = 'SIGKILL'): boolean {
+    const { table } = this.host(hostName);
+    const process = table.find(pid);
+    return process !== undefined && table.signal(process, signal);
+  }
+
+  pauseProcess(hostName: string, pid: number): void {
+    this.killProcess(hostName, pid, 'SIGSTOP');
+  }
+
+  resumeProcess(hostName: string, pid: number): void {
+    this.killProcess(hostName, pid, 'SIGCONT');
+  }
+
+  /** The host falls silent for ever: its processes are gone, and no far end is told. */
+  crashHost(name: string): void {
+    const host = this.host(name);
+    host.isCrashed = true;
+    host.table.crash();
+  }
+
+  link(a: string, b: string): Link {
+    return this.fabric.link(a, b);
+  }
+
+  cutLink(a: string, b: string): void {
+    this.link(a, b).cut();
+  }
+
+  mendLink(a: string, b: string): void {
+    this.link(a, b).mend();
+  }
+
+  slowLink(a: string, b: string, params: Partial<LinkParams>): void {
+    const link = this.link(a, b);
+    link.params = { ...link.params, ...params };
+  }
+
+  /** Cuts every link between a host of `left` and one of `right`; the result mends them. */
+  partition(left: readonly string[], right: readonly string[]): () => void {
+    const links = left.flatMap((a) => right.map((b) => this.link(a, b)));
+    for (const link of links) link.cut();
+    return () => {
+      for (const link of links) link.mend();
+    };
+  }
+
+  // Facts for checkers.
+
+  /** Every process that was ever started, on all hosts. */
+  processes(): readonly SimProcess[] {
+    return [...this.#hosts.values()].flatMap((host) => host.table.all);
+  }
+
+  livingProcesses(): readonly SimProcess[] {
+    return [...this.#hosts.values()].flatMap((host) => [...host.table.living]);
+  }
+
+  /** Chunks and bytes that were delivered, over all pipes and connections. */
+  traffic(): { readonly flows: number; readonly chunks: number; readonly bytes: number } {
+    let chunks = 0;
+    let bytes = 0;
+    for (const flow of this.#flows) {
+      chunks += flow.deliveredChunks;
+      bytes += flow.deliveredBytes;
+    }
+    return { flows: this.#flows.length, chunks, bytes };
+  }
+
+  // For the parts of the world.
+
+  flowInit(link: Link, capacityBytes: number): FlowInit {
+    const onMade = (flow: Flow): void => {
+      this.#flows.push(flow);
+      this.onFlow?.(flow);
+    };
+    return { scheduler: this.scheduler, random: this.#flowRandom, link, capacityBytes, onMade };
+  }
+
+  pipe(reader: Task): Flow {
+    return new Flow(this.flowInit(this.fabric.pipes, this.sizes.pipeBytes), reader);
+  }
+
+  createPlatform(host: SimHost, process: SimProcess, task: Task): Platform {
+    this.#taskProcesses.set(task.id, [host, process]);
+    return createPlatform(host, process, task);
+  }
+
+  endThread(host: SimHost, process: SimProcess, task: Task, end: ProcessEnd): void {
+    if (!task.alive) return;
+    host.table.endThread(process, task);
+    const { watcher } = task;
+    if (watcher === undefined) return;
+    this.scheduler.after(new CallEvent(watcher.task, () => watcher.onExit(end), CODE.exit), this.times.signalMs);
+  }
+
+  log(task: Task, level: LogLevel, text: string): void {
+    if (this.logLines.length >= LOG_LINES_MAX) this.logLines.shift();
+    this.logLines.push({ timeMs: this.nowMs, task: task.name, level, text });
+    this.scheduler.say(`${task.name} ${level}: ${text}`);
+  }
+
+  /** An uncaught exception ends the process with status 1, or the thread. */
+  #onFault(fault: Fault): void {
+    const owner = fault.owner === undefined ? undefined : this.#taskProcesses.get(fault.owner.id);
+    if (owner === undefined) throw fault.error;
+    const [host, process] = owner;
+    const thread = process.tasks.find((task) => task.id === fault.owner?.id);
+    if (thread === undefined || thread === process.main) host.table.end(process, { status: 1 });
+    else this.endThread(host, process, thread, { status: 1 });
+  }
+}
+
+export function createWorld(options: WorldOptions): World {
+  return new World(options);
+}
