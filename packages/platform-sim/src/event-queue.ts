@@ -25,6 +25,9 @@ export abstract class SimEvent {
   }
 
   abstract fire(): void;
+
+  /** Its time has come and its owner is dead. */
+  orphaned(): void {}
 }
 
 function before(a: SimEvent, b: SimEvent): boolean {

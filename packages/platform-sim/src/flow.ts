@@ -43,6 +43,10 @@ class Packet extends SimEvent {
   fire(): void {
     this.flow.arrive(this);
   }
+
+  override orphaned(): void {
+    if (this.flow.isSilent()) this.flow.arrive(this);
+  }
 }
 
 export class Flow {

@@ -30,6 +30,7 @@ export type AgentMain = (context: AgentContext) => void;
 /** Where an agent's lines for people and its streams go. */
 export interface AgentEnds {
   readonly channel: Channel;
+  readonly args: readonly string[];
   readonly onDiagnostic: (line: string) => void;
 }
 
@@ -125,7 +126,7 @@ export class SimHost implements ToolKernel {
     const context: AgentContext = {
       platform: this.world.createPlatform(this, process, task),
       channel: ends.channel,
-      args: process.command.slice(1),
+      args: ends.args,
       exit: (status) => (isMain ? this.table.end(process, { status }) : this.world.endThread(this, process, task, { status })),
       onSignal: (name, handler) => process.handlers.set(name, handler),
       diagnostic: ends.onDiagnostic,

@@ -85,7 +85,7 @@ export class SimProcesses implements Processes {
       { kind, label: 'parent', task },
     );
     const onDiagnostic = (line: string): void => this.#after(() => events.onDiagnostic(line));
-    host.startAgent(process, task, main, { channel: pair.right, onDiagnostic });
+    host.startAgent(process, task, main, { channel: pair.right, args: command.slice(1), onDiagnostic });
     const kill = (): void => {
       if (method === 'process') host.table.signal(process, 'SIGKILL');
       else world.endThread(host, process, task, { status: 1 });

@@ -111,7 +111,11 @@ export class Scheduler {
 
   #fire(event: SimEvent): boolean {
     const owner = event.owner;
-    if (event.cancelled || (owner !== undefined && !owner.alive)) return false;
+    if (event.cancelled) return false;
+    if (owner !== undefined && !owner.alive) {
+      event.orphaned();
+      return false;
+    }
     if (event.timeMs > this.nowMs) this.nowMs = event.timeMs;
     if (owner?.paused === true) {
       owner.hold(event);

@@ -82,7 +82,9 @@ export class Tool {
 
   /** False: the pipe is full, the program would block; wait for `onWritable`. */
   write(name: OutputName, bytes: Uint8Array): boolean {
-    return this.#writers[name]?.send([bytes]) ?? true;
+    const isBelow = this.#writers[name]?.send([bytes]) ?? true;
+    // A program that writes to a closed pipe does not get beyond it.
+    return isBelow && this.#streams[name]?.isReaderGone !== true;
   }
 
   onWritable(call: () => void): void {

@@ -112,7 +112,11 @@ export class World implements WorldCore {
   start(hostName: string, command: readonly string[], main: AgentMain, env: Record<string, string> = {}): SimProcess {
     const host = this.host(hostName);
     const process = host.startRoot(command, env);
-    host.startAgent(process, process.main, main, { channel: this.#noChannel(), onDiagnostic: () => undefined });
+    host.startAgent(process, process.main, main, {
+      channel: this.#noChannel(),
+      args: command.slice(1),
+      onDiagnostic: () => undefined,
+    });
     return process;
   }
 
