@@ -58,7 +58,7 @@ export class SimChannel implements Channel {
   }
 
   send(chunks: readonly Uint8Array[]): boolean {
-    if (this.#closeReason !== undefined || this.#isClosing) return true;
+    if (this.#closeReason !== undefined || this.#isClosing) return false;
     return this.#writer.send(chunks);
   }
 

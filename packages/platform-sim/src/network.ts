@@ -71,7 +71,7 @@ export class SimNetwork implements Network {
     }
     this.#reach(pair, host, address);
     world.scheduler.after(this.#event(() => {
-      if (!pair.left.outgoing.isOpen) pair.left.fail('connection timed out');
+      if (!pair.left.outgoing.isOpen) pair.left.fail(`timed out after ${deadlineMs} ms`);
     }), deadlineMs);
     return pair.left;
   }

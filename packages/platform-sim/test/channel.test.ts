@@ -125,7 +125,7 @@ suite('simulated channel', (test) => {
     const startMs = world.nowMs;
     world.run();
     assert.equal(refused.closed, ['connection refused']);
-    assert.equal(silent.closed, ['connection timed out']);
+    assert.equal(silent.closed, ['timed out after 1000 ms']);
     assert.ok(world.nowMs >= startMs + 1000);
   });
 });
