@@ -4,6 +4,7 @@
  * input; more can be made.
  */
 
+import type { StciError } from './errors.js';
 import type { Address } from './ids.js';
 
 /** 1 is every job's default stream; user-made ones are 2..65535. */
@@ -31,17 +32,20 @@ export interface StreamEvents {
    * source: call it when the data is consumed; the sender stops when too much is not.
    */
   onUp(data: unknown, source: Address, release: () => void): void;
-  /** At every other member: what the root sent down. */
-  onDown(data: unknown): void;
-  /** `up` may be called again after it returned false. */
+  /** At every other member: what the root sent down. `release` as above. */
+  onDown(data: unknown, release: () => void): void;
+  /** `up` or `down` may be called again after it returned false. */
   onCredit(): void;
+  /** A wave that not all members joined in time, or data that can't be combined. The stream is closed. */
+  onFault(error: StciError): void;
 }
 
+/** Every `up` and `down` sends what it is given; false asks the caller to wait for `onCredit`. */
 export interface Stream {
   readonly spec: StreamSpec;
-  /** Contributes. Returns false when out of credit: wait for `onCredit`; what was passed is sent all the same. */
+  /** Contributes, to the root or to the wave. */
   up(data: unknown): boolean;
-  /** From the root to all other members. */
-  down(data: unknown): void;
+  /** From the root to all other members, or to one of them. */
+  down(data: unknown, to?: Address): boolean;
   close(): void;
 }

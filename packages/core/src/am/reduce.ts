@@ -1,0 +1,107 @@
+/**
+ * Reduction on the way up (STCI paper, II-E.2c): a node of the stream's tree combines one contribution of its own
+ * and one of each child, wave by wave. Pure: contributions in, combined waves out, in order.
+ */
+
+import { StciError, type Reduction } from '@stci/interface';
+
+/** `concat` keeps who contributed, so that the root's order does not depend on arrival: `[[member, items], …]`. */
+type Tagged = readonly (readonly [number, readonly unknown[]])[];
+
+/** What a member contributes, in the form that travels. */
+export function lift(reduction: Reduction, member: number, data: unknown): unknown {
+  if (reduction !== 'concat') return data;
+  if (!Array.isArray(data)) throw mismatch(reduction, 'a list', data);
+  return [[member, data]];
+}
+
+/** The root's result. */
+export function lower(reduction: Reduction, combined: unknown): unknown {
+  if (reduction !== 'concat') return combined;
+  return [...(combined as Tagged)].sort((a, b) => a[0] - b[0]).flatMap(([, items]) => items);
+}
+
+function mismatch(reduction: Reduction, expected: string, got: unknown): StciError {
+  return new StciError('STCI_STREAM_INVALID', `Expected ${expected} for the reduction ${reduction}, got ${typeof got}`);
+}
+
+function numbers(reduction: Reduction, a: unknown, b: unknown): [number, number] {
+  if (typeof a !== 'number') throw mismatch(reduction, 'a number', a);
+  if (typeof b !== 'number') throw mismatch(reduction, 'a number', b);
+  return [a, b];
+}
+
+function booleans(reduction: Reduction, a: unknown, b: unknown): [boolean, boolean] {
+  if (typeof a !== 'boolean') throw mismatch(reduction, 'a boolean', a);
+  if (typeof b !== 'boolean') throw mismatch(reduction, 'a boolean', b);
+  return [a, b];
+}
+
+/** Associative and commutative, but for the order that `lower` restores. Throws STCI_STREAM_INVALID. */
+export function combine(reduction: Reduction, a: unknown, b: unknown): unknown {
+  switch (reduction) {
+    case 'sum': {
+      const [x, y] = numbers(reduction, a, b);
+      return x + y;
+    }
+    case 'min':
+      return Math.min(...numbers(reduction, a, b));
+    case 'max':
+      return Math.max(...numbers(reduction, a, b));
+    case 'and': {
+      const [x, y] = booleans(reduction, a, b);
+      return x && y;
+    }
+    case 'or': {
+      const [x, y] = booleans(reduction, a, b);
+      return x || y;
+    }
+    case 'concat':
+      if (!Array.isArray(a) || !Array.isArray(b)) throw mismatch(reduction, 'a list', a);
+      return [...(a as unknown[]), ...(b as unknown[])];
+    case 'none':
+      throw new StciError('STCI_STREAM_INVALID', 'A stream without reduction combines nothing');
+  }
+}
+
+/** Waves that may be open at one node: a fast child may run ahead of a slow one by so many. */
+export const WAVES_MAX = 1024;
+
+interface Wave {
+  missing: number;
+  value: unknown;
+}
+
+export class WaveTable {
+  readonly #reduction: Reduction;
+  readonly #contributors: number;
+  readonly #waves = new Map<number, Wave>();
+
+  /** `contributors`: the node itself and its children in the stream's tree. */
+  constructor(reduction: Reduction, contributors: number) {
+    this.#reduction = reduction;
+    this.#contributors = contributors;
+  }
+
+  get open(): number {
+    return this.#waves.size;
+  }
+
+  /** The combined value once it is the last contribution of its wave. Throws STCI_STREAM_INVALID. */
+  contribute(wave: number, value: unknown): { value: unknown } | undefined {
+    const entry = this.#waves.get(wave);
+    if (entry === undefined) {
+      if (this.#contributors === 1) return { value };
+      if (this.#waves.size >= WAVES_MAX) {
+        throw new StciError('STCI_STREAM_INVALID', `More than ${WAVES_MAX} waves wait for a member that lags behind`);
+      }
+      this.#waves.set(wave, { missing: this.#contributors - 1, value });
+      return undefined;
+    }
+    entry.value = combine(this.#reduction, entry.value, value);
+    entry.missing -= 1;
+    if (entry.missing > 0) return undefined;
+    this.#waves.delete(wave);
+    return { value: entry.value };
+  }
+}

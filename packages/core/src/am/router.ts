@@ -1,0 +1,74 @@
+/**
+ * Router: destination → link. An explicit route beats the rule of the agent's place in the boot tree, which beats
+ * the default route, the parent (STCI paper, II-E.1). It holds links by neighbour and knows nothing of messages.
+ */
+
+import { addressName, type Address } from '@stci/interface';
+import type { Link } from '../bootcom/link.js';
+
+/** The neighbour towards a destination, by the agent's place; undefined: the default route. */
+export type RouteRule = (destination: Address) => Address | undefined;
+
+export class Router {
+  readonly self: Address;
+  readonly #links = new Map<Address, Link>();
+  readonly #routes = new Map<Address, Address>();
+  #rule: RouteRule = () => undefined;
+  #parent: Address | undefined;
+
+  constructor(self: Address) {
+    this.self = self;
+  }
+
+  set parent(address: Address | undefined) {
+    this.#parent = address;
+  }
+
+  get parent(): Address | undefined {
+    return this.#parent;
+  }
+
+  set rule(rule: RouteRule) {
+    this.#rule = rule;
+  }
+
+  /** Explicit route, or its removal with undefined. */
+  route(destination: Address, neighbour: Address | undefined): void {
+    if (neighbour === undefined) this.#routes.delete(destination);
+    else this.#routes.set(destination, neighbour);
+  }
+
+  addLink(link: Link): void {
+    this.#links.set(link.peer, link);
+  }
+
+  /** Only if it is still the one that is known for its peer. */
+  removeLink(link: Link): void {
+    if (this.#links.get(link.peer) === link) this.#links.delete(link.peer);
+  }
+
+  link(neighbour: Address): Link | undefined {
+    return this.#links.get(neighbour);
+  }
+
+  /** All links but the parent's: the agents below. */
+  childLinks(): Link[] {
+    return [...this.#links.values()].filter((link) => link.peer !== this.#parent);
+  }
+
+  links(): Link[] {
+    return [...this.#links.values()];
+  }
+
+  /** The link that leads to `destination`; undefined where none does. */
+  next(destination: Address): Link | undefined {
+    const direct = this.#links.get(destination);
+    if (direct !== undefined) return direct;
+    const neighbour = this.#routes.get(destination) ?? this.#rule(destination) ?? this.#parent;
+    return neighbour === undefined || neighbour === this.self ? undefined : this.#links.get(neighbour);
+  }
+
+  describe(): string {
+    return `links of ${addressName(this.self)}: ${[...this.#links.keys()].map(addressName).join(', ') || 'none'}`;
+  }
+}

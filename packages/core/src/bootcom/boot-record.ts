@@ -1,0 +1,178 @@
+/**
+ * Boot record: the first thing that an agent is told, over the channel that came with its start, before any
+ * handshake (STCI paper, II-E.1: the launcher passes "parent" information along with bootstrapping data). Its
+ * fixed part is all that the boot link needs; the rest stays undecoded until the link is up, so that an agent is
+ * reachable before it has loaded anything else. The secret travels here and nowhere else: never in argv or
+ * environment.
+ */
+
+import { StciError, type Address, type Channel, type ChannelEvents, type Clock, type Timer } from '@stci/interface';
+import { FrameDecoder } from '../codec/frame-decoder.js';
+import { frameBody, frameLayer, frameType, readU32, writeU32, LAYER, type Frame } from '../codec/frame.js';
+import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.js';
+
+/** Largest boot record: parameters and the names of a subtree of hosts. */
+const BOOT_BYTES_MAX = 16 * 1024 * 1024;
+
+const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 4 + 4 + 4 + 4;
+
+export interface BootRecord {
+  readonly session: Uint8Array;
+  readonly secret: Uint8Array;
+  readonly self: Address;
+  readonly parent: Address;
+  /** Largest frame body on the boot link, bytes. */
+  readonly frameBytesMax: number;
+  /** Longest time for the handshake, ms. */
+  readonly handshakeMs: number;
+  /** CBOR of BootDetails (agent/boot-details.ts). */
+  readonly details: Uint8Array;
+}
+
+export function encodeBootRecord(record: BootRecord): Uint8Array {
+  const body = new Uint8Array(FIXED_BYTES + record.details.length);
+  body.set(record.session);
+  body.set(record.secret, SESSION_BYTES);
+  const at = SESSION_BYTES + SECRET_BYTES;
+  writeU32(body, at, record.self);
+  writeU32(body, at + 4, record.parent);
+  writeU32(body, at + 8, record.frameBytesMax);
+  writeU32(body, at + 12, record.handshakeMs);
+  body.set(record.details, FIXED_BYTES);
+  return linkFrame(LINK_FRAME.boot, record.parent, body);
+}
+
+function decodeBootRecord(frame: Frame): BootRecord {
+  const body = frameBody(frame);
+  if (frameLayer(frame) !== LAYER.link || frameType(frame) !== LINK_FRAME.boot || body.length < FIXED_BYTES) {
+    throw new StciError('STCI_FRAME_INVALID', 'Expected a boot record: an agent is started by its parent, not by hand');
+  }
+  const at = SESSION_BYTES + SECRET_BYTES;
+  return {
+    session: body.slice(0, SESSION_BYTES),
+    secret: body.slice(SESSION_BYTES, at),
+    self: readU32(body, at),
+    parent: readU32(body, at + 4),
+    frameBytesMax: readU32(body, at + 8),
+    handshakeMs: readU32(body, at + 12),
+    details: body.slice(FIXED_BYTES),
+  };
+}
+
+/**
+ * Reads the boot record off a fresh channel within `deadlineMs`. `done` is given the record and the channel to go
+ * on with, which first repeats what came behind the record; or the error, the channel being closed then.
+ */
+export function readBootRecord(
+  channel: Channel,
+  clock: Clock,
+  deadlineMs: number,
+  done: (error: StciError | undefined, record?: BootRecord, rest?: Channel) => void,
+): void {
+  const reader = new BootReader(channel, clock, deadlineMs, done);
+  reader.start();
+}
+
+class BootReader {
+  readonly #channel: Channel;
+  readonly #clock: Clock;
+  readonly #done: (error: StciError | undefined, record?: BootRecord, rest?: Channel) => void;
+  readonly #decoder: FrameDecoder;
+  readonly #timer: Timer;
+  #next: ChannelEvents | undefined;
+  #backlog: Uint8Array[] = [];
+  #closeReason: string | undefined;
+  #record: BootRecord | undefined;
+  #over = false;
+
+  constructor(
+    channel: Channel,
+    clock: Clock,
+    deadlineMs: number,
+    done: (error: StciError | undefined, record?: BootRecord, rest?: Channel) => void,
+  ) {
+    this.#channel = channel;
+    this.#clock = clock;
+    this.#done = done;
+    this.#decoder = new FrameDecoder({
+      bodyBytesMax: BOOT_BYTES_MAX,
+      onFrame: (frame) => {
+        this.#record = decodeBootRecord(frame);
+        this.#decoder.stop();
+      },
+    });
+    this.#timer = clock.after(deadlineMs, () =>
+      this.#fail(new StciError('STCI_AUTH_TIMEOUT', `No boot record within ${deadlineMs} ms`)),
+    );
+  }
+
+  start(): void {
+    this.#channel.bind({
+      onData: (chunk) => this.#onData(chunk),
+      onDrain: () => this.#next?.onDrain(),
+      onClose: (reason) => this.#onClose(reason),
+    });
+  }
+
+  #onData(chunk: Uint8Array): void {
+    if (this.#next !== undefined) return this.#next.onData(chunk);
+    if (this.#record !== undefined) return void this.#backlog.push(chunk);
+    if (this.#over) return;
+    try {
+      this.#decoder.push(chunk);
+    } catch (fault) {
+      return this.#fail(fault instanceof StciError ? fault : new StciError('STCI_INTERNAL', String(fault)));
+    }
+    if (this.#record !== undefined) this.#finish(this.#record);
+  }
+
+  #finish(record: BootRecord): void {
+    this.#timer.cancel();
+    const rest = this.#decoder.takeRest();
+    if (rest !== undefined) this.#backlog.push(rest);
+    this.#done(undefined, record, this.#resumed());
+  }
+
+  #onClose(reason: string): void {
+    if (this.#next !== undefined) return this.#next.onClose(reason);
+    this.#closeReason = reason;
+    if (this.#record === undefined) {
+      this.#fail(new StciError('STCI_LINK_CLOSED', `${reason} before the boot record: the parent is gone`));
+    }
+  }
+
+  #fail(error: StciError): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#timer.cancel();
+    this.#channel.destroy(error.message);
+    this.#done(error);
+  }
+
+  /** The same channel, to be bound anew. */
+  #resumed(): Channel {
+    const channel = this.#channel;
+    return {
+      kind: channel.kind,
+      label: channel.label,
+      get queuedBytes() {
+        return channel.queuedBytes;
+      },
+      bind: (events) => this.#rebind(events),
+      send: (chunks) => channel.send(chunks),
+      readable: (on) => channel.readable(on),
+      close: () => channel.close(),
+      destroy: (reason) => channel.destroy(reason),
+    };
+  }
+
+  /** In a later turn, as `Channel.bind` promises; until then everything goes to the backlog. */
+  #rebind(events: ChannelEvents): void {
+    this.#clock.soon(() => {
+      this.#next = events;
+      for (const chunk of this.#backlog) events.onData(chunk);
+      this.#backlog = [];
+      if (this.#closeReason !== undefined) events.onClose(this.#closeReason);
+    });
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Handshake: mutual proof that both ends know the session's secret, before anything else is believed. Pure: frames
+ * in, frames and a verdict out.
+ *
+ *   connecting end (child)                      accepting end (parent)
+ *     hello: session, address, nonce   ──────▶
+ *                                      ◀──────  hello: session, address, nonce
+ *                                      ◀──────  proof: mac(secret, "accept", both hellos)
+ *     proof: mac(secret, "connect", …) ──────▶  up
+ *     up
+ *
+ * The role is part of what is signed, so a proof can't be sent back to its maker; both nonces are, so none can be
+ * used twice. An end that does not like the other says `refuse` with a reason, unless the other has proved nothing:
+ * strangers learn nothing.
+ */
+
+import { StciError, addressName, type Address, type Secrets } from '@stci/interface';
+import { LAYER, encodeHeader, frameBody, frameSource, frameType, type Frame } from '../codec/frame.js';
+
+/** Frame types of layer `link`. */
+export const LINK_FRAME = { boot: 0, hello: 1, proof: 2, refuse: 3, goodbye: 4 } as const;
+
+export const SECRET_BYTES = 32;
+export const SESSION_BYTES = 8;
+const NONCE_BYTES = 16;
+const MAC_BYTES = 32;
+
+/** Largest body that a peer may send before it has proved itself. */
+export const HANDSHAKE_BODY_BYTES_MAX = 512;
+
+export interface HandshakeInit {
+  readonly role: 'connect' | 'accept';
+  readonly self: Address;
+  readonly session: Uint8Array;
+  readonly secret: Uint8Array;
+  readonly secrets: Secrets;
+  /** Who may be at the other end: the reason why not, or undefined. Asked once, with the proof checked. */
+  admit(peer: Address): string | undefined;
+}
+
+export interface HandshakeStep {
+  readonly send: readonly Uint8Array[];
+  /** Set when both ends are sure of each other. */
+  readonly peer?: Address;
+}
+
+/** A frame of layer `link`, header and body in one piece. */
+export function linkFrame(type: number, source: Address, body: Uint8Array): Uint8Array {
+  const header = encodeHeader(
+    { layer: LAYER.link, type, flags: 0, ttl: 1, stream: 0, source, destination: 0, job: 0, sequence: 0 },
+    body.length,
+  );
+  const frame = new Uint8Array(header.length + body.length);
+  frame.set(header);
+  frame.set(body, header.length);
+  return frame;
+}
+
+export class Handshake {
+  readonly #init: HandshakeInit;
+  readonly #hello: Uint8Array;
+  #peerHello: Uint8Array | undefined;
+  #peer: Address = 0;
+
+  constructor(init: HandshakeInit) {
+    this.#init = init;
+    const body = new Uint8Array(SESSION_BYTES + NONCE_BYTES);
+    body.set(init.session);
+    body.set(init.secrets.bytes(NONCE_BYTES), SESSION_BYTES);
+    this.#hello = linkFrame(LINK_FRAME.hello, init.self, body);
+  }
+
+  /** What the connecting end says first; nothing for the accepting end. */
+  begin(): readonly Uint8Array[] {
+    return this.#init.role === 'connect' ? [this.#hello] : [];
+  }
+
+  /** Throws STCI_AUTH_FAILED; the link is to be closed then. */
+  receive(frame: Frame): HandshakeStep {
+    switch (frameType(frame)) {
+      case LINK_FRAME.hello:
+        return this.#onHello(frame);
+      case LINK_FRAME.proof:
+        return this.#onProof(frame);
+      case LINK_FRAME.refuse:
+        throw new StciError('STCI_AUTH_FAILED', `The peer refused the link: ${text(frameBody(frame))}`);
+      default:
+        throw new StciError('STCI_AUTH_FAILED', `Expected a handshake, got a frame of type ${frameType(frame)}`);
+    }
+  }
+
+  #onHello(frame: Frame): HandshakeStep {
+    const body = frameBody(frame);
+    if (this.#peerHello !== undefined || body.length !== SESSION_BYTES + NONCE_BYTES) {
+      throw new StciError('STCI_AUTH_FAILED', 'Expected one hello of 24 bytes');
+    }
+    if (!same(body.subarray(0, SESSION_BYTES), this.#init.session)) {
+      throw new StciError('STCI_AUTH_FAILED', 'The peer belongs to another session');
+    }
+    this.#peerHello = frame.slice();
+    this.#peer = frameSource(frame);
+    if (this.#init.role === 'connect') return { send: [] };
+    return { send: [this.#hello, this.#proof('accept')] };
+  }
+
+  #onProof(frame: Frame): HandshakeStep {
+    if (this.#peerHello === undefined) throw new StciError('STCI_AUTH_FAILED', 'Expected a hello before the proof');
+    const theirRole = this.#init.role === 'connect' ? 'accept' : 'connect';
+    if (!same(frameBody(frame), this.#mac(theirRole))) {
+      throw new StciError('STCI_AUTH_FAILED', `${addressName(this.#peer)} does not know the session's secret`);
+    }
+    const refusal = this.#init.admit(this.#peer);
+    if (refusal !== undefined) {
+      throw new StciError('STCI_AUTH_FAILED', `Refused ${addressName(this.#peer)}: ${refusal}`, {
+        data: { refuse: true },
+      });
+    }
+    return { send: this.#init.role === 'connect' ? [this.#proof('connect')] : [], peer: this.#peer };
+  }
+
+  #proof(role: 'connect' | 'accept'): Uint8Array {
+    return linkFrame(LINK_FRAME.proof, this.#init.self, this.#mac(role));
+  }
+
+  #mac(role: 'connect' | 'accept'): Uint8Array {
+    const ours = this.#init.role === 'connect' ? this.#hello : (this.#peerHello as Uint8Array);
+    const theirs = this.#init.role === 'connect' ? (this.#peerHello as Uint8Array) : this.#hello;
+    const data = new Uint8Array(1 + ours.length + theirs.length);
+    data[0] = role === 'connect' ? 1 : 2;
+    data.set(ours, 1);
+    data.set(theirs, 1 + ours.length);
+    return this.#init.secrets.mac(this.#init.secret, data).subarray(0, MAC_BYTES);
+  }
+}
+
+/** Compares in time that depends on the length only. */
+function same(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= (a[i] as number) ^ (b[i] as number);
+  return difference === 0;
+}
+
+/** ASCII bytes to text; everything else becomes `?`. */
+export function text(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '?')).join('');
+}
+
+export function ascii(words: string): Uint8Array {
+  return Uint8Array.from(words.slice(0, HANDSHAKE_BODY_BYTES_MAX), (char) => char.charCodeAt(0) & 0x7f);
+}

@@ -1,0 +1,238 @@
+/**
+ * Link: a channel whose peer has proved itself (STCI paper, II-E.1). States connecting → up ⇄ suspect → closed; each
+ * change is told. A goodbye tells a wanted end from a failure. Frames that are sent before the link is up wait in
+ * order. A link that queues more than its bound is closed: a peer that takes nothing must not eat our memory.
+ */
+
+import {
+  StciError,
+  addressName,
+  assert,
+  type Address,
+  type Channel,
+  type Clock,
+  type LinkCloseReason,
+  type LinkFacts,
+  type LinkState,
+  type Timer,
+} from '@stci/interface';
+import { FrameDecoder } from '../codec/frame-decoder.js';
+import { HEADER_BYTES, LAYER, frameLayer, frameType, type Frame } from '../codec/frame.js';
+import {
+  HANDSHAKE_BODY_BYTES_MAX,
+  Handshake,
+  LINK_FRAME,
+  ascii,
+  linkFrame,
+  type HandshakeInit,
+} from './handshake.js';
+
+export interface LinkLimits {
+  /** Largest frame body from a peer that has proved itself. */
+  readonly frameBytesMax: number;
+  /** Bytes that may wait to be sent. */
+  readonly queueBytesMax: number;
+  /** The handshake must be over within this time. */
+  readonly handshakeMs: number;
+}
+
+export interface LinkInit {
+  readonly channel: Channel;
+  readonly clock: Clock;
+  readonly handshake: HandshakeInit;
+  readonly limits: LinkLimits;
+}
+
+export interface LinkEvents {
+  onUp(link: Link): void;
+  /** A frame of layer message or stream. The receiver owns its memory. */
+  onFrame(link: Link, frame: Frame): void;
+  /** `send` returned false before; now there is room. */
+  onDrain(link: Link): void;
+  /** Told once. `text` is for people. */
+  onClosed(link: Link, reason: LinkCloseReason, text: string): void;
+}
+
+export class Link {
+  readonly #channel: Channel;
+  readonly #init: LinkInit;
+  readonly #events: LinkEvents;
+  readonly #handshake: Handshake;
+  readonly #decoder: FrameDecoder;
+  #timer: Timer | undefined;
+  #state: LinkState = 'connecting';
+  #peer: Address = 0;
+  #closing: { reason: LinkCloseReason; text: string } | undefined;
+  #early: Uint8Array[] = [];
+  #framesIn = 0;
+  #framesOut = 0;
+  #bytesIn = 0;
+  #bytesOut = 0;
+
+  constructor(init: LinkInit, events: LinkEvents) {
+    this.#init = init;
+    this.#channel = init.channel;
+    this.#events = events;
+    this.#handshake = new Handshake(init.handshake);
+    this.#decoder = new FrameDecoder({
+      bodyBytesMax: HANDSHAKE_BODY_BYTES_MAX,
+      onFrame: (frame) => this.#onFrame(frame),
+    });
+    this.#timer = init.clock.after(init.limits.handshakeMs, () =>
+      this.#fail('timeout', `no handshake within ${init.limits.handshakeMs} ms`),
+    );
+    this.#channel.bind({
+      onData: (chunk) => this.#onData(chunk),
+      onDrain: () => this.#state !== 'closed' && events.onDrain(this),
+      onClose: (reason) => this.#onClose(reason),
+    });
+    this.#transmit(this.#handshake.begin());
+  }
+
+  get state(): LinkState {
+    return this.#state;
+  }
+
+  /** Whoever proved to be at the other end; 0 before the link is up. */
+  get peer(): Address {
+    return this.#peer;
+  }
+
+  get facts(): LinkFacts {
+    return {
+      peer: this.#peer,
+      kind: this.#channel.kind,
+      state: this.#state,
+      framesIn: this.#framesIn,
+      framesOut: this.#framesOut,
+      bytesIn: this.#bytesIn,
+      bytesOut: this.#bytesOut,
+    };
+  }
+
+  /** Sends one frame given in pieces. Returns false when the sender should wait for `onDrain`. */
+  send(pieces: readonly Uint8Array[]): boolean {
+    if (this.#state === 'closed' || this.#closing !== undefined) return true;
+    this.#framesOut += 1;
+    if (this.#state === 'connecting') {
+      this.#early.push(...pieces);
+      return true;
+    }
+    return this.#transmit(pieces);
+  }
+
+  /** Stops and resumes reading: back-pressure on the peer. */
+  readable(on: boolean): void {
+    this.#channel.readable(on);
+  }
+
+  /** Marks a peer that a detector doubts, and clears the mark. */
+  suspect(doubted: boolean): void {
+    if (this.#state === 'up' || this.#state === 'suspect') this.#state = doubted ? 'suspect' : 'up';
+  }
+
+  /** Ends the link as wanted: what was sent arrives, then a goodbye. */
+  close(): void {
+    if (this.#state === 'closed' || this.#closing !== undefined) return;
+    if (this.#state !== 'connecting') {
+      this.#transmit([linkFrame(LINK_FRAME.goodbye, this.#init.handshake.self, new Uint8Array(0))]);
+    }
+    this.#closing = { reason: 'local', text: 'closed by this agent' };
+    this.#channel.close();
+  }
+
+  /** Ends the link at once; what waits is lost. */
+  destroy(text: string): void {
+    this.#fail('local', text);
+  }
+
+  #transmit(pieces: readonly Uint8Array[]): boolean {
+    if (pieces.length === 0) return true;
+    for (const piece of pieces) this.#bytesOut += piece.length;
+    const room = this.#channel.send(pieces);
+    if (this.#channel.queuedBytes > this.#init.limits.queueBytesMax) {
+      this.#fail(
+        'lost',
+        `${this.#channel.queuedBytes} bytes wait to be sent to ${addressName(this.#peer)}, ` +
+          `over the bound bootcom.queue.max of ${this.#init.limits.queueBytesMax}: the peer takes nothing`,
+      );
+    }
+    return room;
+  }
+
+  #onData(chunk: Uint8Array): void {
+    if (this.#state === 'closed') return;
+    this.#bytesIn += chunk.length;
+    try {
+      this.#decoder.push(chunk);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      if (fault.data['refuse'] === true) {
+        this.#transmit([linkFrame(LINK_FRAME.refuse, this.#init.handshake.self, ascii(fault.message))]);
+        this.#closing = { reason: 'refused', text: fault.message };
+        this.#channel.close();
+      } else {
+        this.#fail(fault.code === 'STCI_AUTH_FAILED' ? 'refused' : 'protocol', fault.message);
+      }
+    }
+  }
+
+  #onFrame(frame: Frame): void {
+    if (this.#state === 'closed' || this.#closing !== undefined) return;
+    if (this.#state === 'connecting') {
+      this.#shakeHands(frame);
+    } else if (frameLayer(frame) !== LAYER.link) {
+      this.#framesIn += 1;
+      this.#events.onFrame(this, frame);
+    } else if (frameType(frame) === LINK_FRAME.goodbye) {
+      this.#closing = { reason: 'goodbye', text: `${addressName(this.#peer)} said goodbye` };
+      this.#channel.close();
+    } else {
+      throw new StciError('STCI_FRAME_INVALID', `Expected no handshake after the handshake, type ${frameType(frame)}`);
+    }
+  }
+
+  #shakeHands(frame: Frame): void {
+    if (frameLayer(frame) !== LAYER.link) {
+      throw new StciError('STCI_AUTH_FAILED', 'Expected a handshake before anything else');
+    }
+    const step = this.#handshake.receive(frame);
+    this.#transmit(step.send);
+    if (step.peer === undefined) return;
+    this.#peer = step.peer;
+    this.#state = 'up';
+    this.#timer?.cancel();
+    this.#decoder.bodyBytesMax = this.#init.limits.frameBytesMax;
+    const early = this.#early;
+    this.#early = [];
+    this.#transmit(early);
+    this.#events.onUp(this);
+  }
+
+  #fail(reason: LinkCloseReason, text: string): void {
+    if (this.#state === 'closed') return;
+    this.#closing ??= { reason, text };
+    this.#channel.destroy(text);
+  }
+
+  #onClose(reason: string): void {
+    if (this.#state === 'closed') return;
+    const cut = this.#decoder.midFrame ? ', in the middle of a frame' : '';
+    const wasUp = this.#state !== 'connecting';
+    const end = this.#closing ?? {
+      reason: 'lost' as const,
+      text: `${this.#channel.label}: ${reason}${cut}${wasUp ? '' : ', before the handshake was over'}`,
+    };
+    this.#state = 'closed';
+    this.#early = [];
+    this.#timer?.cancel();
+    this.#events.onClosed(this, end.reason, end.text);
+  }
+}
+
+/** Bytes of a frame given in pieces, its header included. */
+export function frameBytes(pieces: readonly Uint8Array[]): number {
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  assert(bytes >= HEADER_BYTES, 'a frame has a header');
+  return bytes;
+}

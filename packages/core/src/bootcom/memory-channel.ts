@@ -1,0 +1,117 @@
+/**
+ * Memory channel: two agents in one process. Chunks are handed over in a later turn of the loop, all that waits
+ * at once, so that neither end ever runs inside the other's call.
+ */
+
+import type { Channel, ChannelEvents, Clock } from '@stci/interface';
+
+/** Bytes under way at which `send` asks the sender to wait. */
+const QUEUE_MARK_BYTES = 1024 * 1024;
+
+class MemoryEnd implements Channel {
+  readonly kind = 'memory';
+  readonly label: string;
+  readonly #clock: Clock;
+  /** Set by `memoryChannel` before anybody sees the end. */
+  peer: MemoryEnd = this;
+  #events: ChannelEvents | undefined;
+  #inbox: Uint8Array[] = [];
+  #inboxBytes = 0;
+  #closeReason: string | undefined;
+  #closed = false;
+  #readable = true;
+  #scheduled = false;
+  #full = false;
+
+  constructor(label: string, clock: Clock) {
+    this.label = label;
+    this.#clock = clock;
+  }
+
+  get queuedBytes(): number {
+    return this.peer.#inboxBytes;
+  }
+
+  bind(events: ChannelEvents): void {
+    this.#events = events;
+    this.#schedule();
+  }
+
+  send(chunks: readonly Uint8Array[]): boolean {
+    if (this.#closed || this.peer.#closeReason !== undefined) return true;
+    for (const chunk of chunks) {
+      this.peer.#inbox.push(chunk);
+      this.peer.#inboxBytes += chunk.length;
+    }
+    this.peer.#schedule();
+    this.#full = this.peer.#inboxBytes > QUEUE_MARK_BYTES;
+    return !this.#full;
+  }
+
+  readable(on: boolean): void {
+    this.#readable = on;
+    if (on) this.#schedule();
+  }
+
+  close(): void {
+    this.peer.#end('end of file');
+    this.#end('closed');
+  }
+
+  destroy(reason: string): void {
+    this.peer.#dropInbox();
+    this.peer.#end('connection reset');
+    this.#dropInbox();
+    this.#end(reason);
+  }
+
+  #dropInbox(): void {
+    this.#inbox = [];
+    this.#inboxBytes = 0;
+  }
+
+  #end(reason: string): void {
+    this.#closeReason ??= reason;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#closed || this.#events === undefined) return;
+    if (this.#inbox.length === 0 && this.#closeReason === undefined) return;
+    this.#scheduled = true;
+    this.#clock.soon(() => {
+      this.#scheduled = false;
+      this.#deliver();
+    });
+  }
+
+  #deliver(): void {
+    const events = this.#events as ChannelEvents;
+    while (this.#readable && !this.#closed) {
+      const chunk = this.#inbox.shift();
+      if (chunk === undefined) break;
+      this.#inboxBytes -= chunk.length;
+      events.onData(chunk);
+    }
+    this.peer.#relieve();
+    // An end that is paused still learns of the close once its inbox is empty, as with a socket.
+    if (this.#closeReason === undefined || this.#inbox.length > 0 || this.#closed) return;
+    this.#closed = true;
+    events.onClose(this.#closeReason);
+  }
+
+  #relieve(): void {
+    if (!this.#full || this.peer.#inboxBytes > QUEUE_MARK_BYTES / 2) return;
+    this.#full = false;
+    this.#events?.onDrain();
+  }
+}
+
+/** Two ends that are joined: what one sends the other receives. */
+export function memoryChannel(clock: Clock, labelA: string, labelB: string): readonly [Channel, Channel] {
+  const a = new MemoryEnd(labelA, clock);
+  const b = new MemoryEnd(labelB, clock);
+  a.peer = b;
+  b.peer = a;
+  return [a, b];
+}

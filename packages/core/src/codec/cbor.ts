@@ -1,0 +1,42 @@
+/**
+ * CBOR: the one place that knows cbor-x. Plain maps, arrays, numbers, strings and byte strings; no record
+ * extensions, so that any CBOR reader understands the bytes. Decoded byte strings share memory with the input.
+ */
+
+import { StciError } from '@stci/interface';
+import { Encoder } from 'cbor-x/index-no-eval';
+
+const encoder = new Encoder({
+  useRecords: false,
+  variableMapSize: true,
+  tagUint8Array: false,
+  mapsAsObjects: true,
+});
+
+export function encode(value: unknown): Uint8Array {
+  return encoder.encode(value);
+}
+
+/** Throws STCI_CODEC_INVALID for cut, trailing or hostile bytes. */
+export function decode(bytes: Uint8Array): unknown {
+  try {
+    return encoder.decode(bytes) as unknown;
+  } catch (cause) {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    throw new StciError('STCI_CODEC_INVALID', `Expected one whole CBOR value of ${bytes.length} bytes: ${text}`);
+  }
+}
+
+/**
+ * The CBOR array `[...head, tail]` in two pieces, the second of them `tail` itself: a chunk of output is labelled
+ * without being copied. `head` has at most 22 items.
+ */
+export function encodeWithTail(head: readonly unknown[], tail: Uint8Array): Uint8Array[] {
+  const encoded = encoder.encode(head) as Uint8Array;
+  const prefix = new Uint8Array(encoded.length + 5);
+  prefix.set(encoded);
+  prefix[0] = 0x80 + head.length + 1;
+  prefix[encoded.length] = 0x5a;
+  new DataView(prefix.buffer).setUint32(encoded.length + 1, tail.length);
+  return [prefix, tail];
+}

@@ -1,0 +1,125 @@
+/**
+ * Byte-fed frame decoder: chunks in, whole frames out, whatever the chunk borders are. A frame that lies within
+ * one chunk is passed as a view of it, without a copy. The first thing that is wrong ends the decoder: after it the
+ * borders of the frames are not known any more.
+ */
+
+import { StciError } from '@stci/interface';
+import { FRAME_VERSION, HEADER_BYTES, LAYER, type Frame, readU32 } from './frame.js';
+
+export interface FrameDecoderInit {
+  /** Largest body accepted, in bytes. */
+  readonly bodyBytesMax: number;
+  onFrame(frame: Frame): void;
+}
+
+export class FrameDecoder {
+  #bodyBytesMax: number;
+  readonly #onFrame: (frame: Frame) => void;
+  /** The frame that is being put together; its length is known once its header is whole. */
+  #partial: Uint8Array | undefined;
+  #partialFilled = 0;
+  #stopped = false;
+  /** What came behind the frame whose handler called `stop`. */
+  #rest: Uint8Array | undefined;
+
+  constructor(init: FrameDecoderInit) {
+    this.#bodyBytesMax = init.bodyBytesMax;
+    this.#onFrame = init.onFrame;
+  }
+
+  set bodyBytesMax(value: number) {
+    this.#bodyBytesMax = value;
+  }
+
+  /** True in the middle of a frame: an end of file now is a cut frame. */
+  get midFrame(): boolean {
+    return this.#partialFilled > 0;
+  }
+
+  /** Ends decoding after the present frame; the bytes behind it are kept for `takeRest`. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  takeRest(): Uint8Array | undefined {
+    const rest = this.#rest;
+    this.#rest = undefined;
+    return rest;
+  }
+
+  /** Throws StciError STCI_FRAME_VERSION, _INVALID or _LENGTH. */
+  push(chunk: Uint8Array): void {
+    let at = 0;
+    while (at < chunk.length && !this.#stopped) {
+      if (this.#partialFilled > 0) at += this.#fill(chunk, at);
+      else at += this.#whole(chunk, at);
+    }
+    if (at < chunk.length) this.#rest = chunk.subarray(at);
+  }
+
+  /** Passes the frame at `at` where it is whole, else begins a partial one. Returns the bytes used. */
+  #whole(chunk: Uint8Array, at: number): number {
+    const left = chunk.length - at;
+    if (left < HEADER_BYTES) {
+      if (left > 0) checkVersion(chunk[at] as number);
+      this.#partial = new Uint8Array(HEADER_BYTES);
+      return this.#copy(chunk, at, left);
+    }
+    const length = this.#checkedLength(chunk, at);
+    if (left >= length) {
+      this.#onFrame(chunk.subarray(at, at + length));
+      return length;
+    }
+    this.#partial = new Uint8Array(length);
+    return this.#copy(chunk, at, left);
+  }
+
+  #fill(chunk: Uint8Array, at: number): number {
+    const partial = this.#partial as Uint8Array;
+    const used = this.#copy(chunk, at, Math.min(chunk.length - at, partial.length - this.#partialFilled));
+    if (this.#partialFilled < partial.length) return used;
+    if (partial.length === HEADER_BYTES) {
+      const length = this.#checkedLength(partial, 0);
+      if (length > HEADER_BYTES) {
+        this.#partial = new Uint8Array(length);
+        this.#partial.set(partial);
+        return used;
+      }
+    }
+    this.#partial = undefined;
+    this.#partialFilled = 0;
+    this.#onFrame(partial);
+    return used;
+  }
+
+  #copy(chunk: Uint8Array, at: number, count: number): number {
+    (this.#partial as Uint8Array).set(chunk.subarray(at, at + count), this.#partialFilled);
+    this.#partialFilled += count;
+    return count;
+  }
+
+  #checkedLength(bytes: Uint8Array, at: number): number {
+    checkVersion(bytes[at] as number);
+    const layer = bytes[at + 1] as number;
+    if (layer !== LAYER.link && layer !== LAYER.message && layer !== LAYER.stream) {
+      throw new StciError('STCI_FRAME_INVALID', `Expected a frame of layer 0, 2 or 3, got layer ${layer}`);
+    }
+    const body = readU32(bytes, at + 24);
+    if (body > this.#bodyBytesMax) {
+      throw new StciError(
+        'STCI_FRAME_LENGTH',
+        `Expected a frame body of at most ${this.#bodyBytesMax} bytes, its header says ${body}`,
+      );
+    }
+    return HEADER_BYTES + body;
+  }
+}
+
+function checkVersion(version: number): void {
+  if (version === FRAME_VERSION) return;
+  throw new StciError(
+    'STCI_FRAME_VERSION',
+    `Expected a frame of version ${FRAME_VERSION}, got ${version}: the peer is no STCI agent, or one of another release`,
+  );
+}
