@@ -14,13 +14,15 @@ import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.
 /** Largest boot record: parameters and the names of a subtree of hosts. */
 const BOOT_BYTES_MAX = 16 * 1024 * 1024;
 
-const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 4 + 4 + 4 + 4;
+const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 4 + 4 + 4 + 4 + 1;
 
 export interface BootRecord {
   readonly session: Uint8Array;
   readonly secret: Uint8Array;
   readonly self: Address;
   readonly parent: Address;
+  /** True: the boot link is the channel of this record; false: the details say where to connect. */
+  readonly nativeLink: boolean;
   /** Largest frame body on the boot link, bytes. */
   readonly frameBytesMax: number;
   /** Longest time for the handshake, ms. */
@@ -38,6 +40,7 @@ export function encodeBootRecord(record: BootRecord): Uint8Array {
   writeU32(body, at + 4, record.parent);
   writeU32(body, at + 8, record.frameBytesMax);
   writeU32(body, at + 12, record.handshakeMs);
+  body[at + 16] = record.nativeLink ? 1 : 0;
   body.set(record.details, FIXED_BYTES);
   return linkFrame(LINK_FRAME.boot, record.parent, body);
 }
@@ -55,6 +58,7 @@ function decodeBootRecord(frame: Frame): BootRecord {
     parent: readU32(body, at + 4),
     frameBytesMax: readU32(body, at + 8),
     handshakeMs: readU32(body, at + 12),
+    nativeLink: body[at + 16] === 1,
     details: body.slice(FIXED_BYTES),
   };
 }

@@ -1,0 +1,60 @@
+/**
+ * Boot details: the part of a boot record that an agent reads once its link is up: its place in the boot tree,
+ * the hosts at and below it, parameters.
+ */
+
+import type { HostIndex, HostSpec, TreeTopology } from '@stci/interface';
+import { bootHost, bootPosition } from '@stci/interface';
+import { decode, encode } from '../codec/cbor.js';
+import { any, fields, list, plain, str, tuple, u32 } from '../codec/shape.js';
+import type { ParamSnapshot } from './universe.js';
+
+export interface BootDetails {
+  readonly host: HostIndex;
+  /** All hosts of the allocation. */
+  readonly hosts: number;
+  readonly arity: number;
+  /** Name and login (empty: none) of the hosts at and below this one, in pre-order of the boot tree. */
+  readonly subtree: readonly (readonly [string, string])[];
+  /** Where to connect for the boot link, best first; empty for a native link. */
+  readonly connect: readonly string[];
+  readonly params: ParamSnapshot;
+}
+
+const shape = fields({
+  host: u32,
+  hosts: u32,
+  arity: u32,
+  subtree: list(tuple(str, str)),
+  connect: list(str),
+  params: plain<ParamSnapshot>(),
+});
+
+export function encodeBootDetails(details: BootDetails): Uint8Array {
+  return encode(details);
+}
+
+/** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID. */
+export function decodeBootDetails(bytes: Uint8Array): BootDetails {
+  return shape(any(decode(bytes), 'boot details'), 'boot details');
+}
+
+/** The slice of `subtree` (of the agent at `host`) that belongs to its child `child`. */
+export function subtreeSlice(
+  tree: TreeTopology,
+  host: HostIndex,
+  subtree: BootDetails['subtree'],
+  child: HostIndex,
+): BootDetails['subtree'] {
+  const positions = tree.subtree(bootPosition(host));
+  const wanted = new Set(tree.subtree(bootPosition(child)));
+  return subtree.filter((_, i) => wanted.has(positions[i] as number));
+}
+
+export function hostSpec(entry: readonly [string, string], host: HostIndex): HostSpec {
+  const [name, user] = entry;
+  const origin = `host ${host} of the job`;
+  return { name, slots: 1, slotsBound: false, origin, ...(user !== '' && { user }) };
+}
+
+export { bootHost };

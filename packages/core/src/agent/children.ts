@@ -1,0 +1,305 @@
+/**
+ * Children: an agent starts others, watches them and ends them. A window bounds how many are being started at
+ * once; each has a deadline from its start to the end of its handshake. Whatever goes wrong with a child is told
+ * once, as an error that says which host, in which phase, and what the child itself said last.
+ */
+
+import {
+  StciError,
+  addressName,
+  assert,
+  type Address,
+  type AgentProcess,
+  type AgentProcessEvents,
+  type Channel,
+  type HostSpec,
+  type LinkCloseReason,
+  type ProcessEnd,
+  type Timer,
+} from '@stci/interface';
+import { encodeBootRecord } from '../bootcom/boot-record.js';
+import type { Link } from '../bootcom/link.js';
+import type { AgentNode } from './node.js';
+
+/** Lines of a child's standard error that are kept for the report of its failure. */
+const DIAGNOSTIC_LINES_MAX = 8;
+
+/** How long a child that was told to stop, and was killed at last, is waited for. */
+const KILL_WAIT_MS = 1000;
+
+export interface ChildSpec {
+  readonly address: Address;
+  readonly host: HostSpec;
+  /** CBOR of its BootDetails. */
+  readonly details: Uint8Array;
+  start(events: AgentProcessEvents): AgentProcess;
+}
+
+export interface ChildrenInit {
+  readonly node: AgentNode;
+  /** Children that are being started at once, at least 1. */
+  readonly window: number;
+  readonly handshakeMs: number;
+  readonly stopMs: number;
+  /** True where the boot link is the channel that came with the start; false where the child connects to us. */
+  readonly nativeLink: boolean;
+}
+
+export interface ChildrenEvents {
+  onUp(address: Address): void;
+  /** It did not come up. */
+  onFailed(address: Address, error: StciError): void;
+  /** It was up and is gone without having been asked to. */
+  onLost(address: Address, error: StciError): void;
+}
+
+type ChildState = 'waiting' | 'starting' | 'up' | 'stopping' | 'gone';
+
+interface Child {
+  readonly spec: ChildSpec;
+  state: ChildState;
+  process?: AgentProcess;
+  link?: Link;
+  linkClosed: boolean;
+  exited: boolean;
+  told: boolean;
+  timer?: Timer;
+  readonly diagnostics: string[];
+}
+
+export class Children {
+  readonly #init: ChildrenInit;
+  readonly #events: ChildrenEvents;
+  readonly #children = new Map<Address, Child>();
+  readonly #waiting: Child[] = [];
+  #starting = 0;
+  #scheduled = false;
+  #stopping = false;
+  #onStopped: (() => void) | undefined;
+  #stopTimer: Timer | undefined;
+
+  constructor(init: ChildrenInit, events: ChildrenEvents) {
+    this.#init = init;
+    this.#events = events;
+  }
+
+  /** Children that are not gone. */
+  get alive(): number {
+    let alive = 0;
+    for (const child of this.#children.values()) if (child.state !== 'gone') alive += 1;
+    return alive;
+  }
+
+  launch(specs: readonly ChildSpec[]): void {
+    for (const spec of specs) {
+      assert(!this.#children.has(spec.address), `${addressName(spec.address)} is started once`);
+      const child: Child = { spec, state: 'waiting', linkClosed: true, exited: true, told: false, diagnostics: [] };
+      this.#children.set(spec.address, child);
+      this.#waiting.push(child);
+    }
+    this.#schedule();
+  }
+
+  /** The reason why `peer` may not link to us as our child, or undefined. */
+  admit(peer: Address): string | undefined {
+    const child = this.#children.get(peer);
+    if (child === undefined) return 'it is no child of this agent';
+    return child.state === 'starting' ? undefined : `it is ${child.state}`;
+  }
+
+  /** A child called back at our listener: the channel is checked by the handshake. */
+  acceptChannel(channel: Channel): void {
+    this.#makeLink(channel, undefined);
+  }
+
+  /** Ends all of them; `done` once, when none is left or the deadline has killed the rest. */
+  stop(reason: string, done: () => void): void {
+    assert(!this.#stopping, 'children are stopped once');
+    this.#stopping = true;
+    this.#onStopped = done;
+    this.#waiting.length = 0;
+    for (const child of this.#children.values()) this.#stopChild(child, reason);
+    this.#stopTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#killRest());
+    this.#checkStopped();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#stopping || this.#waiting.length === 0) return;
+    if (this.#starting >= this.#init.window) return;
+    this.#scheduled = true;
+    // One a turn: starting a process blocks this one for the time of a fork.
+    this.#init.node.platform.clock.soon(() => {
+      this.#scheduled = false;
+      const child = this.#stopping ? undefined : this.#waiting.shift();
+      if (child !== undefined) this.#start(child);
+      this.#schedule();
+    });
+  }
+
+  #start(child: Child): void {
+    const { node, handshakeMs } = this.#init;
+    child.state = 'starting';
+    child.exited = false;
+    this.#starting += 1;
+    const process = child.spec.start({
+      onError: (error) => {
+        child.exited = true;
+        this.#fail(child, `${error.message}`, error.code);
+        this.#settle(child);
+      },
+      onDiagnostic: (line) => this.#onDiagnostic(child, line),
+      onExit: (end) => this.#onExit(child, end),
+    });
+    child.process = process;
+    const { session, secret, self } = node.identity;
+    process.channel.send([
+      encodeBootRecord({
+        session,
+        secret,
+        self: child.spec.address,
+        parent: self,
+        nativeLink: this.#init.nativeLink,
+        frameBytesMax: node.params.int('bootcom.frame.max'),
+        handshakeMs,
+        details: child.spec.details,
+      }),
+    ]);
+    if (this.#init.nativeLink) this.#makeLink(process.channel, child);
+    else this.#watchLifeline(child, process.channel);
+    child.timer = node.platform.clock.after(handshakeMs, () =>
+      this.#fail(child, `no handshake within ${handshakeMs} ms (launcher.handshake)`),
+    );
+  }
+
+  #makeLink(channel: Channel, child: Child | undefined): void {
+    let owner = child;
+    const admit = (peer: Address): string | undefined =>
+      owner !== undefined && peer !== owner.spec.address ? 'it was started as another agent' : this.admit(peer);
+    const link = this.#init.node.acceptLink(channel, this.#init.handshakeMs, admit, {
+      onUp: (up) => {
+        owner = this.#children.get(up.peer) as Child;
+        this.#onUp(owner, up);
+      },
+      onClosed: (_link, reason, text) => owner !== undefined && this.#onLinkClosed(owner, reason, text),
+    });
+    if (child === undefined) return;
+    child.link = link;
+    child.linkClosed = false;
+  }
+
+  /** The channel of a child that links by other means: nothing is expected on it but its end. */
+  #watchLifeline(_child: Child, channel: Channel): void {
+    channel.bind({ onData: () => undefined, onDrain: () => undefined, onClose: () => undefined });
+  }
+
+  #onUp(child: Child, link: Link): void {
+    child.timer?.cancel();
+    child.link = link;
+    child.linkClosed = false;
+    this.#leaveStarting(child, 'up');
+    if (this.#stopping) this.#stopChild(child, 'stopping');
+    else this.#events.onUp(child.spec.address);
+  }
+
+  #onLinkClosed(child: Child, reason: LinkCloseReason, text: string): void {
+    child.linkClosed = true;
+    if (child.state === 'starting') this.#fail(child, text);
+    else if (child.state === 'up' && reason !== 'goodbye') this.#lose(child, text);
+    else if (child.state === 'up') this.#lose(child, 'it left by itself');
+    this.#settle(child);
+  }
+
+  #onExit(child: Child, end: ProcessEnd): void {
+    child.exited = true;
+    const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;
+    if (child.state === 'starting') this.#fail(child, `${how} before its handshake`);
+    // A child that was up is judged by its link, which holds what it still said before its end.
+    this.#settle(child);
+  }
+
+  #onDiagnostic(child: Child, line: string): void {
+    child.diagnostics.push(line);
+    if (child.diagnostics.length > DIAGNOSTIC_LINES_MAX) child.diagnostics.shift();
+    this.#init.node.platform.log.write('info', `${addressName(child.spec.address)}: ${line}`);
+  }
+
+  #fail(child: Child, what: string, code?: string): void {
+    if (child.state !== 'starting') return;
+    this.#leaveStarting(child, 'stopping');
+    child.timer?.cancel();
+    child.process?.kill();
+    child.link?.destroy(what);
+    if (child.told || this.#stopping) return;
+    child.told = true;
+    this.#events.onFailed(child.spec.address, this.#error('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, code));
+  }
+
+  #lose(child: Child, what: string): void {
+    child.state = 'stopping';
+    child.process?.kill();
+    if (child.told || this.#stopping) return;
+    child.told = true;
+    this.#events.onLost(child.spec.address, this.#error('STCI_AGENT_LOST', child, `is lost: ${what}`));
+  }
+
+  #error(code: 'STCI_LAUNCH_FAILED' | 'STCI_AGENT_LOST', child: Child, what: string, cause?: string): StciError {
+    const said = child.diagnostics.length === 0 ? '' : `\n  it said: ${child.diagnostics.join('\n  it said: ')}`;
+    return new StciError(code, `Agent ${addressName(child.spec.address)} on host ${child.spec.host.name} ${what}${said}`, {
+      host: child.spec.host.name,
+      agent: addressName(child.spec.address),
+      data: cause === undefined ? undefined : { cause },
+    });
+  }
+
+  #leaveStarting(child: Child, state: ChildState): void {
+    assert(child.state === 'starting', 'only a child that is being started leaves that state');
+    child.state = state;
+    this.#starting -= 1;
+    this.#schedule();
+  }
+
+  #stopChild(child: Child, reason: string): void {
+    switch (child.state) {
+      case 'waiting':
+        child.state = 'gone';
+        return;
+      case 'starting':
+        this.#fail(child, reason);
+        return;
+      case 'up':
+        child.state = 'stopping';
+        this.#init.node.messages.sendNeighbour(child.link as Link, 'agent.stop', { reason });
+        return;
+      case 'stopping':
+      case 'gone':
+    }
+  }
+
+  /** A child is gone when its link is closed and its process has ended: only then is nothing of it left. */
+  #settle(child: Child): void {
+    if (child.state !== 'stopping' || !child.linkClosed || !child.exited) return;
+    child.state = 'gone';
+    this.#checkStopped();
+  }
+
+  #checkStopped(): void {
+    if (this.#onStopped === undefined || this.alive > 0) return;
+    const done = this.#onStopped;
+    this.#onStopped = undefined;
+    this.#stopTimer?.cancel();
+    done();
+  }
+
+  #killRest(): void {
+    for (const child of this.#children.values()) {
+      if (child.state === 'gone') continue;
+      this.#init.node.fault(`still there after ${this.#init.stopMs} ms, killed`, addressName(child.spec.address));
+      child.process?.kill();
+      child.link?.destroy('did not stop in time');
+    }
+    this.#stopTimer = this.#init.node.platform.clock.after(KILL_WAIT_MS, () => {
+      for (const child of this.#children.values()) child.state = 'gone';
+      this.#checkStopped();
+    });
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * An agent's life: one table of transitions (STCI paper, III-B: two phases of start). Bootstrapping ends when the
+ * parent can reach the agent; initializing ends when all its services stand. An event that a state does not know is
+ * a programmer's mistake.
+ */
+
+import { assert } from '@stci/interface';
+
+export type AgentState = 'bootstrapping' | 'initializing' | 'running' | 'stopping' | 'ended' | 'failed';
+
+export type AgentEvent =
+  /** The boot link is up, the handshake over. */
+  | 'linked'
+  /** Services stand, children are being started. */
+  | 'initialized'
+  /** The parent said so, or is gone. */
+  | 'stop'
+  /** Children, tools and timers have ended. */
+  | 'stopped'
+  /** The agent cannot go on by itself. */
+  | 'fault';
+
+/** State → event → next state. docs/architecture.md shows it as a picture. */
+export const TRANSITIONS: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentState>>>> = {
+  bootstrapping: { linked: 'initializing', stop: 'ended', fault: 'failed' },
+  initializing: { initialized: 'running', stop: 'stopping', fault: 'failed' },
+  running: { stop: 'stopping', fault: 'failed' },
+  stopping: { stop: 'stopping', stopped: 'ended', fault: 'failed' },
+  ended: { stop: 'ended', stopped: 'ended' },
+  failed: { stop: 'failed', stopped: 'failed', fault: 'failed' },
+};
+
+export function isOver(state: AgentState): boolean {
+  return state === 'ended' || state === 'failed';
+}
+
+export class Lifecycle {
+  #state: AgentState = 'bootstrapping';
+  readonly #onChange: ((state: AgentState) => void) | undefined;
+
+  constructor(onChange?: (state: AgentState) => void) {
+    this.#onChange = onChange;
+  }
+
+  get state(): AgentState {
+    return this.#state;
+  }
+
+  apply(event: AgentEvent): AgentState {
+    const next = TRANSITIONS[this.#state][event];
+    assert(next !== undefined, `an agent that is ${this.#state} knows no event ${event}`);
+    if (next !== this.#state) {
+      this.#state = next;
+      this.#onChange?.(next);
+    }
+    return next;
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * The agent's main, the bootstrapping phase (STCI paper, III-B): boot record, link to the parent, handshake. It
+ * imports nothing that this phase does not need; everything else is loaded once the link is up, so that the parent's
+ * handshake window measures the host and not our modules.
+ */
+
+import { StciError, type Channel, type LinkCloseReason, type Platform } from '@stci/interface';
+import { readBootRecord, type BootRecord } from '../bootcom/boot-record.js';
+import { Link, type LinkEvents } from '../bootcom/link.js';
+import type { Frame } from '../codec/frame.js';
+
+/** An agent that was started without a boot record in this time ends. */
+const BOOT_RECORD_MS = 30_000;
+
+/** A boot link's queue before parameters are known, bytes. */
+const BOOT_QUEUE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** How an agent ended. */
+export interface AgentEnd {
+  readonly failed: boolean;
+  readonly reason: string;
+}
+
+/** The boot link, up, with what came over it since. undefined: still to be made, by the details. */
+export interface BootLink {
+  readonly link: Link;
+  /** Hands the link over: frames so far, then all events, go to `events`. */
+  adopt(events: LinkEvents): void;
+}
+
+export interface RoleInit {
+  readonly platform: Platform;
+  readonly boot: BootRecord;
+  readonly bootLink: BootLink | undefined;
+  readonly exit: (end: AgentEnd) => void;
+}
+
+export interface AgentHandle {
+  /** Ends the agent and its tools at once, as a kill would. */
+  abort(reason: string): void;
+}
+
+/** Makes the role that the boot record's address names; agent/start.ts. */
+export type RoleStarter = (init: RoleInit) => AgentHandle;
+
+export interface AgentMainInit {
+  readonly platform: Platform;
+  /** Came with the start: standard input and output, a message port, memory. */
+  readonly channel: Channel;
+  /** Loads the rest of the agent. */
+  load(done: (start: RoleStarter) => void): void;
+  /** Told once. */
+  exit(end: AgentEnd): void;
+}
+
+export function runAgent(init: AgentMainInit): AgentHandle {
+  return new AgentMain(init);
+}
+
+class AgentMain implements AgentHandle {
+  readonly #init: AgentMainInit;
+  #role: AgentHandle | undefined;
+  #over = false;
+
+  constructor(init: AgentMainInit) {
+    this.#init = init;
+    readBootRecord(init.channel, init.platform.clock, BOOT_RECORD_MS, (error, boot, rest) => {
+      if (boot === undefined || rest === undefined) this.#exit({ failed: true, reason: error?.message ?? 'no boot' });
+      else if (boot.nativeLink) this.#linkNative(boot, rest);
+      else this.#linkLater(boot, rest);
+    });
+  }
+
+  abort(reason: string): void {
+    if (this.#role !== undefined) this.#role.abort(reason);
+    else this.#init.channel.destroy(reason);
+    this.#exit({ failed: true, reason });
+  }
+
+  #linkNative(boot: BootRecord, channel: Channel): void {
+    const pending = new PendingBootLink(
+      (link) => this.#startRole(boot, { link, adopt: (events) => pending.adopt(events) }),
+      (reason, text) => this.#exit({ failed: reason !== 'goodbye', reason: text }),
+    );
+    const { self, session, secret, parent, frameBytesMax, handshakeMs } = boot;
+    const admit = (peer: number): string | undefined => (peer === parent ? undefined : 'it is not the parent');
+    new Link(
+      {
+        channel,
+        clock: this.#init.platform.clock,
+        handshake: { role: 'connect', self, session, secret, secrets: this.#init.platform.secrets, admit },
+        limits: { frameBytesMax, queueBytesMax: BOOT_QUEUE_BYTES_MAX, handshakeMs },
+      },
+      pending,
+    );
+  }
+
+  /** The channel stays open as a lifeline: its end is the parent's end. */
+  #linkLater(boot: BootRecord, channel: Channel): void {
+    channel.bind({
+      onData: () => undefined,
+      onDrain: () => undefined,
+      onClose: (reason) => this.#lifelineClosed(reason),
+    });
+    this.#startRole(boot, undefined);
+  }
+
+  #lifelineClosed(reason: string): void {
+    const text = `the parent is gone: ${reason}`;
+    if (this.#role === undefined) this.#exit({ failed: true, reason: text });
+    else this.#role.abort(text);
+  }
+
+  #startRole(boot: BootRecord, bootLink: BootLink | undefined): void {
+    this.#init.load((start) => {
+      if (this.#over) return;
+      this.#role = start({ platform: this.#init.platform, boot, bootLink, exit: (end) => this.#exit(end) });
+    });
+  }
+
+  #exit(end: AgentEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#init.exit(end);
+  }
+}
+
+/** Keeps what the boot link tells between its handshake and the moment the role takes over. */
+class PendingBootLink implements LinkEvents {
+  readonly #onLinkUp: (link: Link) => void;
+  readonly #onEarlyClose: (reason: LinkCloseReason, text: string) => void;
+  #target: LinkEvents | undefined;
+  #link: Link | undefined;
+  #frames: Frame[] = [];
+
+  constructor(
+    onLinkUp: (link: Link) => void,
+    onEarlyClose: (reason: LinkCloseReason, text: string) => void,
+  ) {
+    this.#onLinkUp = onLinkUp;
+    this.#onEarlyClose = onEarlyClose;
+  }
+
+  adopt(events: LinkEvents): void {
+    const link = this.#link;
+    if (link === undefined) throw new StciError('STCI_INTERNAL', 'The boot link is adopted after its handshake');
+    this.#target = events;
+    events.onUp(link);
+    for (const frame of this.#frames) events.onFrame(link, frame);
+    this.#frames = [];
+  }
+
+  onUp(link: Link): void {
+    this.#link = link;
+    this.#onLinkUp(link);
+  }
+
+  onFrame(link: Link, frame: Frame): void {
+    if (this.#target === undefined) this.#frames.push(frame);
+    else this.#target.onFrame(link, frame);
+  }
+
+  onDrain(link: Link): void {
+    this.#target?.onDrain(link);
+  }
+
+  onClosed(link: Link, reason: LinkCloseReason, text: string): void {
+    if (this.#target === undefined) this.#onEarlyClose(reason, text);
+    else this.#target.onClosed(link, reason, text);
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * Node: what every agent has whatever its role: identity, parameters, dispatcher, links, router, messages,
+ * streams. Roles (controller, root, session, front-end) add handlers to it.
+ */
+
+import {
+  StciError,
+  addressName,
+  type Address,
+  type Channel,
+  type LinkCloseReason,
+  type Params,
+  type Platform,
+  type SpanningTree,
+  type StreamSpec,
+} from '@stci/interface';
+import { MessageLayer, type Received } from '../am/message-layer.js';
+import { Router } from '../am/router.js';
+import { StreamLayer } from '../am/stream-layer.js';
+import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
+import type { Frame } from '../codec/frame.js';
+import { EventDispatcher } from '../event/dispatcher.js';
+
+export interface Identity {
+  readonly self: Address;
+  /** undefined for the controller. */
+  readonly parent: Address | undefined;
+  /** 8 bytes; its hex form names the session. */
+  readonly session: Uint8Array;
+  readonly secret: Uint8Array;
+}
+
+export interface NodeInit {
+  readonly platform: Platform;
+  readonly identity: Identity;
+  readonly params: Params;
+  /** The tree over a stream's members, rooted at position 0. */
+  treeOf(spec: StreamSpec): SpanningTree;
+}
+
+export interface LinkHooks {
+  onUp?(link: Link): void;
+  onClosed(link: Link, reason: LinkCloseReason, text: string): void;
+}
+
+/** Activations that may wait before links stop being read: half of the bound, so that the bound is never met. */
+const PAUSE_FRACTION = 0.5;
+
+export class AgentNode {
+  readonly platform: Platform;
+  readonly identity: Identity;
+  readonly params: Params;
+  readonly router: Router;
+  readonly dispatcher: EventDispatcher;
+  readonly messages: MessageLayer;
+  readonly streams: StreamLayer;
+  readonly #received: { readonly queued: number };
+  readonly #pauseAt: number;
+  #paused = false;
+
+  constructor(init: NodeInit) {
+    const { platform, params, identity } = init;
+    this.platform = platform;
+    this.identity = identity;
+    this.params = params;
+    this.router = new Router(identity.self);
+    this.router.parent = identity.parent;
+    this.dispatcher = new EventDispatcher({
+      clock: platform.clock,
+      progressModel: 'implicit',
+      turnMax: params.int('event.turn.max'),
+      queueMax: params.int('event.queue.max'),
+      onFault: (domain, event, fault) => this.fault(fault, `handler of ${domain}/${event}`),
+    });
+    const limits = {
+      ttl: params.int('message.ttl'),
+      messageBytesMax: params.int('message.bytes.max'),
+      requestTimeoutMs: params.int('request.timeout'),
+    };
+    const domain = this.dispatcher.domain<{ received: Received }>('message');
+    domain.observe('received', () => this.#relieve());
+    this.#received = domain;
+    this.#pauseAt = Math.floor(params.int('event.queue.max') * PAUSE_FRACTION);
+    this.messages = new MessageLayer({
+      router: this.router,
+      clock: platform.clock,
+      limits,
+      domain,
+      onStreamFrame: (frame) => this.streams.onFrame(frame),
+      onFault: (error) => this.fault(error, 'message'),
+    });
+    this.streams = new StreamLayer({
+      self: identity.self,
+      clock: platform.clock,
+      messages: this.messages,
+      limits,
+      creditBytes: params.int('iof.window'),
+      treeOf: (spec) => init.treeOf(spec),
+      onFault: (error) => this.fault(error, 'stream'),
+    });
+  }
+
+  get name(): string {
+    return addressName(this.identity.self);
+  }
+
+  get sessionName(): string {
+    return Array.from(this.identity.session, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  }
+
+  linkLimits(handshakeMs: number): LinkLimits {
+    return {
+      frameBytesMax: this.params.int('bootcom.frame.max'),
+      queueBytesMax: this.params.int('bootcom.queue.max'),
+      handshakeMs,
+    };
+  }
+
+  /** A link on which the peer connects to this agent; `admit` says who may. */
+  acceptLink(
+    channel: Channel,
+    handshakeMs: number,
+    admit: (peer: Address) => string | undefined,
+    hooks: LinkHooks,
+  ): Link {
+    const { self, session, secret } = this.identity;
+    const handshake = { role: 'accept' as const, self, session, secret, secrets: this.platform.secrets, admit };
+    return new Link(
+      { channel, clock: this.platform.clock, handshake, limits: this.linkLimits(handshakeMs) },
+      this.linkEvents(hooks),
+    );
+  }
+
+  /** What a link of this agent tells: its frames go to the message layer, its end to `hooks`. */
+  linkEvents(hooks: LinkHooks): LinkEvents {
+    return {
+      onUp: (link) => {
+        this.router.addLink(link);
+        hooks.onUp?.(link);
+      },
+      onFrame: (link, frame) => this.onFrame(link, frame),
+      onDrain: () => undefined, // What may be sent is bounded by credit, not by each hop.
+      onClosed: (link, reason, text) => {
+        this.router.removeLink(link);
+        hooks.onClosed(link, reason, text);
+      },
+    };
+  }
+
+  onFrame(link: Link, frame: Frame): void {
+    this.messages.onFrame(link, frame);
+    if (!this.#paused && this.#received.queued > this.#pauseAt) this.#pause(true);
+  }
+
+  /** Something went wrong that no caller waits for. */
+  fault(fault: unknown, where: string): void {
+    const text = fault instanceof StciError ? `${fault.code}: ${fault.message}` : describe(fault);
+    this.platform.log.write('warn', `${this.name}: ${where}: ${text}`);
+  }
+
+  close(): void {
+    this.messages.close(`${this.name} has ended`);
+    this.dispatcher.close();
+  }
+
+  #relieve(): void {
+    if (this.#paused && this.#received.queued < this.#pauseAt / 2) this.#pause(false);
+  }
+
+  #pause(on: boolean): void {
+    this.#paused = on;
+    for (const link of this.router.links()) link.readable(!on);
+  }
+}
+
+function describe(fault: unknown): string {
+  return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
+}

@@ -1,0 +1,209 @@
+/**
+ * Tool agent (STCI paper, II-A): the user's program, as the session agent sees it. Watches one process from its start
+ * until nothing of it is left: its own end, its output's end, the end of what it left behind in its process group.
+ */
+
+import {
+  type ErrorRecord,
+  type Process,
+  type ProcessEnd,
+  type Platform,
+  type Rank,
+  type SignalName,
+  type SpawnSpec,
+  type Timer,
+} from '@stci/interface';
+
+export interface ToolInit {
+  readonly platform: Platform;
+  readonly rank: Rank;
+  readonly spawn: SpawnSpec;
+  /** From TERM to KILL. */
+  readonly graceMs: number;
+  /** How long output is awaited after the last process of the group is gone. */
+  readonly drainMs: number;
+}
+
+/** What the session agent reports of a rank's end. */
+export interface ToolEnd {
+  readonly rank: Rank;
+  readonly pid: number;
+  readonly outcome: 'exited' | 'signalled' | 'ended' | 'failed-start' | 'not-started';
+  readonly end?: ProcessEnd;
+  readonly error?: ErrorRecord;
+  readonly startWallMs?: number;
+  readonly endWallMs: number;
+  readonly leftovers: number;
+}
+
+export interface ToolEvents {
+  onStarted(tool: Tool): void;
+  onOutput(tool: Tool, stream: 'stdout' | 'stderr', chunk: Uint8Array, wallMs: number): void;
+  onOutputEnd(tool: Tool, stream: 'stdout' | 'stderr', wallMs: number): void;
+  /** The process itself has ended, or never began. */
+  onEnded(tool: Tool, end: ToolEnd): void;
+  /** Nothing of it is left: process, group, output. */
+  onGone(tool: Tool): void;
+  /** Standard input takes more. */
+  onStdinDrain(tool: Tool): void;
+  onStdinClosed(tool: Tool): void;
+}
+
+/** How often a group that is being ended is looked at. */
+const GROUP_POLL_MS = 20;
+
+export class Tool {
+  readonly rank: Rank;
+  readonly #init: ToolInit;
+  readonly #events: ToolEvents;
+  #process: Process | undefined;
+  #startWallMs: number | undefined;
+  #ending = false;
+  #ended = false;
+  #openStreams = 2;
+  #gone = false;
+  #killTimer: Timer | undefined;
+  #pollTimer: Timer | undefined;
+  #drainTimer: Timer | undefined;
+
+  constructor(init: ToolInit, events: ToolEvents) {
+    this.rank = init.rank;
+    this.#init = init;
+    this.#events = events;
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  start(): void {
+    this.#startWallMs = this.#init.platform.clock.wallMs();
+    this.#process = this.#init.platform.processes.spawn(this.#init.spawn, {
+      onError: (error) => this.#onError(error),
+      onOutput: (stream, chunk, wallMs) => this.#events.onOutput(this, stream, chunk, wallMs),
+      onOutputEnd: (stream) => this.#onOutputEnd(stream),
+      onStdinDrain: () => this.#events.onStdinDrain(this),
+      onStdinClosed: () => this.#events.onStdinClosed(this),
+      onExit: (end) => this.#onExit(end),
+    });
+    if (this.#process.pid > 0) this.#events.onStarted(this);
+  }
+
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  get startWallMs(): number {
+    return this.#startWallMs ?? 0;
+  }
+
+  /** Reports the rank as never started; for tools that the job's end has overtaken. */
+  skip(error?: ErrorRecord): void {
+    this.#finish({ outcome: 'not-started', error });
+    this.#finishStreams();
+  }
+
+  signal(name: SignalName): void {
+    if (!this.#ended) this.#process?.signal(name, 'group');
+  }
+
+  /** TERM, and KILL after the grace; KILL at once where `kill`. */
+  end(kill: boolean): void {
+    if (this.#gone || this.#process === undefined) return;
+    this.#ending ||= !this.#ended;
+    this.#endGroup(kill);
+  }
+
+  readable(on: boolean): void {
+    this.#process?.readable(on);
+  }
+
+  writeStdin(chunk: Uint8Array): boolean {
+    return this.#process?.writeStdin(chunk) ?? true;
+  }
+
+  closeStdin(): void {
+    this.#process?.closeStdin();
+  }
+
+  #onError(error: ErrorRecord): void {
+    this.#finish({ outcome: 'failed-start', error: { ...error, rank: this.rank } });
+    this.#finishStreams();
+  }
+
+  #onExit(end: ProcessEnd): void {
+    const process = this.#process as Process;
+    const left = process.groupAlive();
+    const outcome = this.#ending ? 'ended' : end.signal === undefined ? 'exited' : 'signalled';
+    this.#finish({ outcome, end, leftovers: left ? 1 : 0 });
+    if (left) this.#endGroup(false);
+    this.#checkGone();
+  }
+
+  #finish(how: Pick<ToolEnd, 'outcome'> & { end?: ProcessEnd; error?: ErrorRecord | undefined; leftovers?: number }): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const startWallMs = how.outcome === 'failed-start' ? undefined : this.#startWallMs;
+    this.#events.onEnded(this, {
+      rank: this.rank,
+      pid: this.pid,
+      outcome: how.outcome,
+      endWallMs: this.#init.platform.clock.wallMs(),
+      leftovers: how.leftovers ?? 0,
+      ...(how.end !== undefined && { end: how.end }),
+      ...(how.error !== undefined && { error: how.error }),
+      ...(startWallMs !== undefined && { startWallMs }),
+    });
+  }
+
+  #finishStreams(): void {
+    this.#openStreams = 0;
+    const wallMs = this.#init.platform.clock.wallMs();
+    this.#events.onOutputEnd(this, 'stdout', wallMs);
+    this.#events.onOutputEnd(this, 'stderr', wallMs);
+    this.#checkGone();
+  }
+
+  #onOutputEnd(stream: 'stdout' | 'stderr'): void {
+    if (this.#openStreams === 0) return;
+    this.#openStreams -= 1;
+    this.#events.onOutputEnd(this, stream, this.#init.platform.clock.wallMs());
+    this.#checkGone();
+  }
+
+  #endGroup(kill: boolean): void {
+    const process = this.#process as Process;
+    const { clock } = this.#init.platform;
+    process.signal(kill ? 'SIGKILL' : 'SIGTERM', 'group');
+    if (!kill) {
+      // A stopped process takes no TERM before it goes on.
+      process.signal('SIGCONT', 'group');
+      this.#killTimer ??= clock.after(this.#init.graceMs, () => process.signal('SIGKILL', 'group'));
+    }
+    this.#pollTimer ??= clock.after(GROUP_POLL_MS, () => this.#poll());
+  }
+
+  #poll(): void {
+    this.#pollTimer = undefined;
+    if (this.#gone) return;
+    this.#checkGone();
+    if (!this.#gone) this.#pollTimer = this.#init.platform.clock.after(GROUP_POLL_MS, () => this.#poll());
+  }
+
+  #checkGone(): void {
+    if (this.#gone || !this.#ended || (this.#process?.groupAlive() ?? false)) return;
+    if (this.#openStreams > 0) {
+      // Somebody outside of the group holds the pipe: a daemon that made a session of its own.
+      this.#drainTimer ??= this.#init.platform.clock.after(this.#init.drainMs, () => this.#process?.closeOutput());
+      return;
+    }
+    this.#gone = true;
+    for (const timer of [this.#killTimer, this.#pollTimer, this.#drainTimer]) timer?.cancel();
+    this.#events.onGone(this);
+  }
+}
+

@@ -1,0 +1,45 @@
+/**
+ * Universe: what the agents of one process share: the registry's components behind the few questions that agents
+ * ask. Made by compose.ts; agents never see a container.
+ */
+
+import type {
+  AgentProcess,
+  AgentProcessEvents,
+  AgentStart,
+  Bootcom,
+  ErrorManager,
+  HostSpec,
+  Launcher,
+  LauncherProc,
+  ParamValue,
+  Params,
+  Platform,
+  SpanningTree,
+  StreamSpec,
+  TreeTopology,
+} from '@stci/interface';
+
+/** Job-wide parameters by full name, as they travel. */
+export type ParamSnapshot = Readonly<Record<string, ParamValue>>;
+
+export interface Universe {
+  /** Parameters of an agent, from what its parent sent. Throws STCI_PARAM_* where the two differ in version. */
+  paramsOf(snapshot: ParamSnapshot): Params;
+  /** The modules of one agent, selected by its parameters. */
+  scope(params: Params, platform: Platform): AgentScope;
+}
+
+/** What one agent works with. */
+export interface AgentScope {
+  bootTree(hosts: number, arity: number): TreeTopology;
+  streamTree(spec: StreamSpec): SpanningTree;
+  launcher(): Launcher;
+  errorManager(): ErrorManager;
+  bootcom(kind: string): Bootcom;
+  /** The launcherproc for these hosts, and its name. Throws where none takes them. */
+  launcherProc(
+    hosts: readonly HostSpec[],
+    inline: (start: AgentStart, events: AgentProcessEvents) => AgentProcess,
+  ): LauncherProc;
+}
