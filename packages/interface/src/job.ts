@@ -3,6 +3,7 @@
  * it is plain data that crosses the wire.
  */
 
+import type { FailureKind } from './errmgr.js';
 import type { ErrorRecord } from './errors.js';
 import type { HostIndex, JobId, Rank } from './ids.js';
 import type { ProcessEnd, SignalName } from './platform.js';
@@ -159,5 +160,15 @@ export type JobEvent =
 /** A request from the front-end about a running job. */
 export type JobControl =
   | { readonly verb: 'signal'; readonly signal: SignalName }
-  /** TERM, then KILL after the grace; at once KILL where `kill`. */
-  | { readonly verb: 'end'; readonly kill: boolean; readonly reason: string };
+  /**
+   * TERM, then KILL after the grace; at once KILL where `kill`. `cause` is what the report says and exits with, such
+   * as the user's interrupt or output that could not be written; the first cause counts.
+   */
+  | { readonly verb: 'end'; readonly kill: boolean; readonly reason: string; readonly cause?: EndCause };
+
+/** Why the front-end ends a job. */
+export interface EndCause {
+  readonly kind: FailureKind;
+  readonly error: ErrorRecord;
+  readonly exitCode: number;
+}

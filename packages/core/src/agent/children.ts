@@ -53,6 +53,9 @@ export interface ChildrenEvents {
   onLost(address: Address, error: StciError): void;
 }
 
+/** The channel of a child that links by other means: our end of it is the child's lifeline. */
+const NOTHING_EXPECTED = { onData: () => undefined, onDrain: () => undefined, onClose: () => undefined };
+
 type ChildState = 'waiting' | 'starting' | 'up' | 'stopping' | 'gone';
 
 interface Child {
@@ -107,9 +110,19 @@ export class Children {
     return child.state === 'starting' ? undefined : `it is ${child.state}`;
   }
 
-  /** A child called back at our listener: the channel is checked by the handshake. */
-  acceptChannel(channel: Channel): void {
-    this.#makeLink(channel, undefined);
+  owns(peer: Address): boolean {
+    return this.#children.has(peer);
+  }
+
+  /** A child that called back at our listener has proved itself. */
+  adopt(link: Link): void {
+    this.#onUp(this.#children.get(link.peer) as Child, link);
+  }
+
+  /** Such a link has closed. */
+  linkClosed(link: Link, reason: LinkCloseReason, text: string): void {
+    const child = this.#children.get(link.peer);
+    if (child?.link === link) this.#onLinkClosed(child, reason, text);
   }
 
   /** Ends all of them; `done` once, when none is left or the deadline has killed the rest. */
@@ -164,32 +177,21 @@ export class Children {
         details: child.spec.details,
       }),
     ]);
-    if (this.#init.nativeLink) this.#makeLink(process.channel, child);
-    else this.#watchLifeline(child, process.channel);
+    if (this.#init.nativeLink) this.#makeLink(child, process.channel);
+    else process.channel.bind(NOTHING_EXPECTED);
     child.timer = node.platform.clock.after(handshakeMs, () =>
       this.#fail(child, `no handshake within ${handshakeMs} ms (launcher.handshake)`),
     );
   }
 
-  #makeLink(channel: Channel, child: Child | undefined): void {
-    let owner = child;
+  #makeLink(child: Child, channel: Channel): void {
     const admit = (peer: Address): string | undefined =>
-      owner !== undefined && peer !== owner.spec.address ? 'it was started as another agent' : this.admit(peer);
-    const link = this.#init.node.acceptLink(channel, this.#init.handshakeMs, admit, {
-      onUp: (up) => {
-        owner = this.#children.get(up.peer) as Child;
-        this.#onUp(owner, up);
-      },
-      onClosed: (_link, reason, text) => owner !== undefined && this.#onLinkClosed(owner, reason, text),
-    });
-    if (child === undefined) return;
-    child.link = link;
+      peer === child.spec.address ? this.admit(peer) : 'it was started as another agent';
     child.linkClosed = false;
-  }
-
-  /** The channel of a child that links by other means: nothing is expected on it but its end. */
-  #watchLifeline(_child: Child, channel: Channel): void {
-    channel.bind({ onData: () => undefined, onDrain: () => undefined, onClose: () => undefined });
+    child.link = this.#init.node.acceptLink(channel, this.#init.handshakeMs, admit, {
+      onUp: (link) => this.#onUp(child, link),
+      onClosed: (_link, reason, text) => this.#onLinkClosed(child, reason, text),
+    });
   }
 
   #onUp(child: Child, link: Link): void {

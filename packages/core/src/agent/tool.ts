@@ -62,6 +62,8 @@ export class Tool {
   #ended = false;
   #openStreams = 2;
   #gone = false;
+  /** While it is not read for lack of credit, silence does not mean that its output is at an end. */
+  #reading = false;
   #killTimer: Timer | undefined;
   #pollTimer: Timer | undefined;
   #drainTimer: Timer | undefined;
@@ -84,7 +86,12 @@ export class Tool {
     this.#startWallMs = this.#init.platform.clock.wallMs();
     this.#process = this.#init.platform.processes.spawn(this.#init.spawn, {
       onError: (error) => this.#onError(error),
-      onOutput: (stream, chunk, wallMs) => this.#events.onOutput(this, stream, chunk, wallMs),
+      onOutput: (stream, chunk, wallMs) => {
+        this.#drainTimer?.cancel();
+        this.#drainTimer = undefined;
+        this.#events.onOutput(this, stream, chunk, wallMs);
+        this.#checkGone();
+      },
       onOutputEnd: (stream) => this.#onOutputEnd(stream),
       onStdinDrain: () => this.#events.onStdinDrain(this),
       onStdinClosed: () => this.#events.onStdinClosed(this),
@@ -118,8 +125,13 @@ export class Tool {
     this.#endGroup(kill);
   }
 
+  /** Starts or stops reading its output. */
   readable(on: boolean): void {
+    this.#reading = on;
     this.#process?.readable(on);
+    this.#drainTimer?.cancel();
+    this.#drainTimer = undefined;
+    if (on) this.#checkGone();
   }
 
   writeStdin(chunk: Uint8Array): boolean {
@@ -198,7 +210,7 @@ export class Tool {
     if (this.#gone || !this.#ended || (this.#process?.groupAlive() ?? false)) return;
     if (this.#openStreams > 0) {
       // Somebody outside of the group holds the pipe: a daemon that made a session of its own.
-      this.#drainTimer ??= this.#init.platform.clock.after(this.#init.drainMs, () => this.#process?.closeOutput());
+      if (this.#reading) this.#drainTimer ??= this.#init.platform.clock.after(this.#init.drainMs, () => this.#process?.closeOutput());
       return;
     }
     this.#gone = true;

@@ -42,6 +42,11 @@ export class Router {
     this.#links.set(link.peer, link);
   }
 
+  /** A link that this agent is making: what is sent waits in it until its handshake is over. */
+  addEarlyLink(peer: Address, link: Link): void {
+    this.#links.set(peer, link);
+  }
+
   /** Only if it is still the one that is known for its peer. */
   removeLink(link: Link): void {
     if (this.#links.get(link.peer) === link) this.#links.delete(link.peer);

@@ -1,0 +1,214 @@
+/**
+ * Front-end agent (STCI paper, II-A): stands between a program, such as stcirun, and the controller. By default the
+ * controller shares its process; they talk over a memory link all the same, so that it can be elsewhere.
+ */
+
+import {
+  CONTROLLER,
+  DEFAULT_STREAM,
+  FRONT_END,
+  StciError,
+  assert,
+  fromErrorRecord,
+  sessionAddress,
+  toErrorRecord,
+  type Address,
+  type FrontEnd,
+  type FrontEndEvents,
+  type JobControl,
+  type JobEvent,
+  type JobMap,
+  type JobSpec,
+  type Params,
+  type Platform,
+  type Rank,
+} from '@stci/interface';
+import type { StreamEndpoint } from '../am/stream-layer.js';
+import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
+import { Link } from '../bootcom/link.js';
+import { memoryChannel } from '../bootcom/memory-channel.js';
+import { hostOf, type PlacementLookup } from '../job/placement.js';
+import { Controller } from './controller.js';
+import { creditBytes } from './job-launch.js';
+import { AgentNode, type Identity } from './node.js';
+import { roleStarter } from './start.js';
+import { Starter } from './starter.js';
+import type { AgentScope, ParamSnapshot, Universe } from './universe.js';
+
+/** How long a submit waits for the controller's answer. */
+const SUBMIT_MS = 30_000;
+
+export interface FrontEndInit {
+  readonly platform: Platform;
+  readonly universe: Universe;
+  readonly params: Params;
+  /** What the agents are given of `params`. */
+  readonly snapshot: ParamSnapshot;
+}
+
+/** A front-end with a controller of its own in this process. */
+export function createFrontEnd(init: FrontEndInit, events: FrontEndEvents): FrontEnd {
+  return new LocalFrontEnd(init, events);
+}
+
+class LocalFrontEnd implements FrontEnd {
+  readonly #node: AgentNode;
+  readonly #controllerNode: AgentNode;
+  readonly #controller: Controller;
+  readonly #events: FrontEndEvents;
+  readonly #params: Params;
+  #stream: StreamEndpoint | undefined;
+  #spec: JobSpec | undefined;
+  /** Where standard input goes: a session agent, or all of them; undefined: nowhere. */
+  #stdinTo: Address | 'all' | undefined;
+  #stdinQueue: Uint8Array[] = [];
+  #lookup: PlacementLookup | undefined;
+  #mapped = false;
+  #stopping = false;
+
+  constructor(init: FrontEndInit, events: FrontEndEvents) {
+    const { platform, params, universe } = init;
+    this.#events = events;
+    this.#params = params;
+    const scope = universe.scope(params, platform);
+    const session = platform.secrets.bytes(SESSION_BYTES);
+    const secret = platform.secrets.bytes(SECRET_BYTES);
+    const identity = (self: Address, parent: Address | undefined): Identity => ({ self, parent, session, secret });
+    this.#node = makeNode(init, scope, identity(FRONT_END, CONTROLLER));
+    this.#controllerNode = makeNode(init, scope, identity(CONTROLLER, undefined));
+    const starter = new Starter({ node: this.#controllerNode, scope, startRole: roleStarter(universe) });
+    this.#controller = new Controller({ node: this.#controllerNode, scope, starter, snapshot: init.snapshot });
+    this.#node.messages.on('job.event', (event) => this.#onJobEvent(event));
+    this.#join();
+  }
+
+  submit(spec: JobSpec): void {
+    assert(this.#spec === undefined, 'a front-end submits one job');
+    this.#spec = spec;
+    this.#node.messages.request(
+      CONTROLLER,
+      'job.submit',
+      { spec },
+      (error) => error !== undefined && this.#refused(error),
+      SUBMIT_MS,
+    );
+  }
+
+  control(control: JobControl): void {
+    this.#node.messages.send(CONTROLLER, 'job.control', control);
+  }
+
+  writeStdin(chunk: Uint8Array): boolean {
+    if (!this.#mapped) {
+      this.#stdinQueue.push(chunk);
+      return false;
+    }
+    return this.#sendStdin(chunk);
+  }
+
+  closeStdin(): void {
+    this.writeStdin(new Uint8Array(0));
+  }
+
+  stop(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#controller.stop(() => {
+      this.#stream?.close();
+      this.#node.close();
+      this.#controllerNode.close();
+      for (const link of this.#node.router.links()) link.close();
+      this.#events.onStopped();
+    });
+  }
+
+  /** The link between the two agents that share this process. */
+  #join(): void {
+    const { platform } = this.#node;
+    const handshakeMs = this.#params.int('bootcom.handshake');
+    const [ours, theirs] = memoryChannel(platform.clock, 'controller', 'front-end');
+    const onClosed = (): void => undefined;
+    const admit = (wanted: Address) => (peer: Address) => (peer === wanted ? undefined : 'it is not the other agent here');
+    this.#controllerNode.acceptLink(theirs, handshakeMs, admit(FRONT_END), { onClosed });
+    const { self, session, secret } = this.#node.identity;
+    const link = new Link(
+      {
+        channel: ours,
+        clock: platform.clock,
+        handshake: { role: 'connect', self, session, secret, secrets: platform.secrets, admit: admit(CONTROLLER) },
+        limits: this.#node.linkLimits(handshakeMs),
+      },
+      this.#node.linkEvents({ onClosed }),
+    );
+    // What is sent before the handshake is over waits in the link.
+    this.#node.router.addEarlyLink(CONTROLLER, link);
+  }
+
+  #refused(error: StciError): void {
+    const now = this.#node.platform.clock.wallMs();
+    const record = toErrorRecord(error);
+    this.#events.onJobEvent({ type: 'failure', error: record });
+    this.#events.onJobEvent({
+      type: 'ended',
+      report: {
+        job: 0,
+        exitCode: fromErrorRecord(record).exitCode,
+        cause: record,
+        failures: [record],
+        ranks: [],
+        submitWallMs: now,
+        endWallMs: now,
+      },
+    });
+  }
+
+  #onJobEvent(event: JobEvent): void {
+    if (event.type === 'mapped') this.#onMapped(event.map);
+    if (event.type === 'exited' && event.report.outcome === 'lost') this.#dropHost(event.report.rank);
+    this.#events.onJobEvent(event);
+  }
+
+  #onMapped(map: JobMap): void {
+    const spec = this.#spec as JobSpec;
+    const members = map.hosts.filter(({ runs }) => runs.length > 0).map(({ host }) => sessionAddress(host));
+    this.#stream = this.#node.streams.attach(
+      { id: DEFAULT_STREAM, members: [FRONT_END, ...members], topology: { kind: 'boot' }, reduction: 'none' },
+      {
+        onUp: (data, _source, release) => this.#onOutput(data, release),
+        onDown: () => undefined,
+        onCredit: () => this.#events.onStdinDrain(),
+        onFault: (error) => this.#node.fault(error, 'output stream'),
+      },
+      creditBytes(this.#params, spec.hosts.length),
+    );
+    this.#lookup = hostOf(map);
+    const { stdin } = spec;
+    if (stdin.to === 'all') this.#stdinTo = 'all';
+    if (stdin.to === 'rank') this.#stdinTo = sessionAddress(this.#lookup.host(stdin.rank));
+    this.#mapped = true;
+    let room = true;
+    for (const chunk of this.#stdinQueue.splice(0)) room = this.#sendStdin(chunk);
+    if (room) this.#events.onStdinDrain();
+  }
+
+  /** A host that is gone gives no credit back: it must not hold up the input of the others. */
+  #dropHost(rank: Rank): void {
+    const host = this.#lookup?.host(rank);
+    if (host !== undefined) this.#stream?.drop(sessionAddress(host));
+  }
+
+  #sendStdin(chunk: Uint8Array): boolean {
+    if (this.#stdinTo === undefined || this.#stream === undefined) return true;
+    return this.#stream.down(chunk, this.#stdinTo === 'all' ? undefined : this.#stdinTo);
+  }
+
+  #onOutput(data: unknown, release: () => void): void {
+    const [rank, stream, wallMs, chunk] = data as [number, number, number, Uint8Array];
+    this.#events.onOutput(rank, stream === 1 ? 'stdout' : 'stderr', chunk, wallMs, release);
+  }
+}
+
+function makeNode(init: FrontEndInit, scope: AgentScope, identity: Identity): AgentNode {
+  const { platform, params } = init;
+  return new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
+}

@@ -1,0 +1,242 @@
+/**
+ * Session agent (STCI paper, II-A): one a host and job; starts, watches, signals and ends the job's tools on this
+ * host, and moves their output and input. Tools are started one a turn of the loop, for a start blocks the process.
+ */
+
+import {
+  DEFAULT_STREAM,
+  FRONT_END,
+  CONTROLLER,
+  addressIndex,
+  type AppSpec,
+  type HostIndex,
+  type Rank,
+  type StdinTo,
+  type StreamEvents,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import type { StreamEndpoint } from '../am/stream-layer.js';
+import { encodeWithTail } from '../codec/cbor.js';
+import { rankEnvironment } from '../job/environment.js';
+import { placementsOf } from '../job/placement.js';
+import type { AgentNode } from './node.js';
+import { OutputPump } from './output-pump.js';
+import { StdinFeed } from './stdin-feed.js';
+import { Tool, type ToolEnd } from './tool.js';
+
+/** How long daemons that left their group are looked for at the end of a job. */
+const SWEEP_MS = 2000;
+
+const EMPTY = new Uint8Array(0);
+
+type Launch = MessageBody<'job.launch'>;
+
+export interface SessionDeps {
+  readonly node: AgentNode;
+  readonly hostName: string;
+}
+
+export class SessionAgent {
+  readonly #node: AgentNode;
+  readonly #hostName: string;
+  readonly #host: HostIndex;
+  readonly #tools: Tool[] = [];
+  readonly #byRank = new Map<Rank, Tool>();
+  readonly #unstarted: Tool[] = [];
+  #stream: StreamEndpoint | undefined;
+  #pump: OutputPump | undefined;
+  #feed: StdinFeed | undefined;
+  #goneCount = 0;
+  #started: (readonly [Rank, number, number])[] = [];
+  #ended: ToolEnd[] = [];
+  #flushScheduled = false;
+  #ending = false;
+  #drained = false;
+  #mark = '';
+  #onStopped: (() => void) | undefined;
+
+  constructor(deps: SessionDeps) {
+    this.#node = deps.node;
+    this.#hostName = deps.hostName;
+    this.#host = addressIndex(deps.node.identity.self);
+    const { messages } = deps.node;
+    messages.on('job.launch', (launch) => this.#onLaunch(launch));
+    messages.on('job.signal', ({ signal }) => this.#tools.forEach((tool) => tool.signal(signal)));
+    messages.on('job.end', ({ kill }) => this.end(kill));
+  }
+
+  /** Ends all tools: TERM, grace, KILL; or KILL at once. Those not yet started are not started any more. */
+  end(kill: boolean): void {
+    this.#ending = true;
+    for (const tool of this.#unstarted.splice(0)) tool.skip();
+    for (const tool of this.#tools) tool.end(kill);
+  }
+
+  /** Ends all tools; `done` when nothing of them is left. */
+  stop(done: () => void): void {
+    this.#onStopped = done;
+    this.#pump?.discard();
+    this.end(false);
+    this.#checkDrained();
+  }
+
+  #onLaunch(launch: Launch): void {
+    const [entry] = launch.hosts;
+    if (entry === undefined || this.#tools.length > 0) return;
+    const runs = entry[1].map(([app, first, count, stride]) => ({ app, first, count, stride }));
+    const hostMap = { host: this.#host, name: this.#hostName, runs };
+    const { job, session, size, nodes, apps, creditBytes } = launch;
+    this.#attach(creditBytes, launch.stdin);
+    this.#mark = `${session}-${job}-${this.#host}`;
+    const context = { job, session, size, hosts: nodes, hostMap };
+    for (const placement of placementsOf(hostMap)) {
+      const env = rankEnvironment(launch, context, placement);
+      this.#addTool(placement.rank, apps[placement.app] as AppSpec, env, launch);
+    }
+    this.#node.platform.clock.soon(() => this.#startNext());
+  }
+
+  #addTool(rank: Rank, app: AppSpec, env: Record<string, string>, launch: Launch): void {
+    const { platform, params } = this.#node;
+    const tool = new Tool(
+      {
+        platform,
+        rank,
+        graceMs: params.int('tool.grace'),
+        drainMs: params.int('iof.drain'),
+        spawn: {
+          program: app.program,
+          args: app.args,
+          env: { ...env, STCI_GUARD: this.#mark },
+          wdir: app.wdir ?? launch.wdir,
+          stdin: takesStdin(launch.stdin, rank) ? 'pipe' : 'null',
+          stdout: 'pipe',
+          stderr: 'pipe',
+          lifetime: 'guarded',
+        },
+      },
+      {
+        onStarted: (started) => this.#onStarted(started),
+        onOutput: (from, stream, chunk, wallMs) => this.#send(from.rank, stream, chunk, wallMs),
+        onOutputEnd: (from, stream, wallMs) => this.#send(from.rank, stream, EMPTY, wallMs),
+        onEnded: (from, end) => this.#onEnded(from, end),
+        onGone: (gone) => this.#onGone(gone),
+        onStdinDrain: (from) => this.#feed?.onDrain(from),
+        onStdinClosed: (from) => this.#feed?.remove(from),
+      },
+    );
+    this.#tools.push(tool);
+    this.#byRank.set(rank, tool);
+    this.#unstarted.push(tool);
+    if (takesStdin(launch.stdin, rank)) this.#feed?.add(tool);
+  }
+
+  #attach(creditBytes: number, stdin: StdinTo): void {
+    const self = this.#node.identity.self;
+    const spec = {
+      id: DEFAULT_STREAM,
+      members: [FRONT_END, self],
+      topology: { kind: 'boot' },
+      reduction: 'none' as const,
+    };
+    const feed = new StdinFeed();
+    const events: StreamEvents = {
+      onUp: () => undefined,
+      onDown: (data, release) => (stdin.to === 'none' ? release() : feed.push(data as Uint8Array, release)),
+      onCredit: () => this.#pump?.resumeSome(),
+      onFault: (error) => this.#node.fault(error, 'output stream'),
+    };
+    const stream = this.#node.streams.attach(spec, events, creditBytes);
+    this.#stream = stream;
+    this.#feed = feed;
+    this.#pump = new OutputPump({ creditBytes, available: () => stream.upAvailable });
+  }
+
+  #startNext(): void {
+    const tool = this.#unstarted.shift();
+    if (tool === undefined) return this.#checkDrained();
+    tool.start();
+    this.#pump?.add(tool);
+    if (this.#unstarted.length > 0) this.#node.platform.clock.soon(() => this.#startNext());
+  }
+
+  #onStarted(tool: Tool): void {
+    this.#started.push([tool.rank, tool.pid, tool.startWallMs]);
+    this.#scheduleFlush();
+    this.#feed?.onStarted(tool);
+    if (this.#ending) tool.end(false);
+  }
+
+  #send(rank: Rank, stream: 'stdout' | 'stderr', chunk: Uint8Array, wallMs: number): void {
+    if (this.#pump?.discarding === true) return;
+    const head = [rank, stream === 'stdout' ? 1 : 2, wallMs];
+    const more = this.#stream?.upPieces(encodeWithTail(head, chunk)) ?? true;
+    if (!more) this.#pump?.stopAll();
+  }
+
+  #onEnded(tool: Tool, end: ToolEnd): void {
+    this.#feed?.remove(tool);
+    this.#ended.push(end.error === undefined ? end : { ...end, error: { ...end.error, host: this.#hostName } });
+    this.#scheduleFlush();
+  }
+
+  /** Starts and ends of one turn travel together: a thousand short tools are a few messages. */
+  #scheduleFlush(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    this.#node.platform.clock.soon(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#flushScheduled = false;
+    const { messages } = this.#node;
+    try {
+      if (this.#started.length > 0) {
+        messages.send(CONTROLLER, 'job.started', { host: this.#host, ranks: this.#started.splice(0) });
+      }
+      if (this.#ended.length > 0) {
+        messages.send(CONTROLLER, 'job.exited', { host: this.#host, ranks: this.#ended.splice(0) as never });
+      }
+    } catch (fault) {
+      this.#node.fault(fault, 'report of ranks'); // The parent is gone: the agent is about to end.
+    }
+  }
+
+  #onGone(tool: Tool): void {
+    this.#goneCount += 1;
+    this.#pump?.remove(tool);
+    this.#checkDrained();
+  }
+
+  #checkDrained(): void {
+    if (this.#goneCount < this.#tools.length) return;
+    if (this.#drained || this.#tools.length === 0) {
+      this.#finishStop();
+      return;
+    }
+    this.#drained = true;
+    // Ranks that failed to start, or were skipped, left nothing behind to look for.
+    if (this.#tools.every((tool) => tool.pid === 0)) this.#reportDrained(0);
+    else this.#node.platform.processes.sweep(this.#mark, SWEEP_MS, (swept) => this.#reportDrained(swept));
+  }
+
+  #reportDrained(swept: number): void {
+    this.#flush();
+    try {
+      this.#node.messages.send(CONTROLLER, 'job.drained', { host: this.#host, swept });
+    } catch (fault) {
+      this.#node.fault(fault, 'report of the end');
+    }
+    this.#finishStop();
+  }
+
+  #finishStop(): void {
+    const done = this.#onStopped;
+    this.#onStopped = undefined;
+    done?.();
+  }
+}
+
+function takesStdin(stdin: StdinTo, rank: Rank): boolean {
+  return stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
+}

@@ -1,0 +1,185 @@
+/**
+ * Start of a role, the initialization phase (STCI paper, III-B): the node, its services, its place in the tree. Loaded
+ * when the boot link is up. One function for every embodiment: a process, a thread, an object in another agent's
+ * process.
+ */
+
+import {
+  StciError,
+  addressKind,
+  type Channel,
+  type LinkCloseReason,
+  type Platform,
+  type Timer,
+} from '@stci/interface';
+import { Link, type LinkEvents } from '../bootcom/link.js';
+import { decodeBootDetails, type BootDetails } from './boot-details.js';
+import { Lifecycle, isOver } from './lifecycle.js';
+import type { AgentEnd, AgentHandle, RoleInit, RoleStarter } from './main.js';
+import { AgentNode } from './node.js';
+import { RootAgent } from './root.js';
+import { SessionAgent } from './session.js';
+import { Starter } from './starter.js';
+import type { Universe } from './universe.js';
+
+/** Time for the last words to leave before the agent ends all the same. */
+const GOODBYE_MS = 1000;
+
+/** What a root and a session agent have in common. */
+interface Role {
+  start?(): void;
+  stop(done: () => void): void;
+  /** At once, for an agent that is being killed. */
+  end?(kill: boolean): void;
+}
+
+export function roleStarter(universe: Universe): RoleStarter {
+  const start: RoleStarter = (init) => new RunningAgent(init, universe, start);
+  return start;
+}
+
+class RunningAgent implements AgentHandle {
+  readonly #platform: Platform;
+  readonly #exit: (end: AgentEnd) => void;
+  readonly #lifecycle = new Lifecycle();
+  #node: AgentNode | undefined;
+  #role: Role | undefined;
+  #parent: Link | undefined;
+  #goodbyeTimer: Timer | undefined;
+  #end: AgentEnd = { failed: false, reason: 'stopped' };
+
+  constructor(init: RoleInit, universe: Universe, startRole: RoleStarter) {
+    this.#platform = init.platform;
+    this.#exit = init.exit;
+    try {
+      this.#compose(init, universe, startRole);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      this.#fail(fault.message);
+    }
+  }
+
+  abort(reason: string): void {
+    if (isOver(this.#lifecycle.state)) return;
+    this.#end = { failed: true, reason };
+    this.#role?.end?.(true);
+    this.#parent?.destroy(reason);
+    this.#stop();
+  }
+
+  #compose(init: RoleInit, universe: Universe, startRole: RoleStarter): void {
+    const { platform, boot } = init;
+    const details = decodeBootDetails(boot.details);
+    const params = universe.paramsOf(details.params);
+    const scope = universe.scope(params, platform);
+    const { self, parent, session, secret } = boot;
+    const identity = { self, parent, session, secret };
+    const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
+    this.#node = node;
+    node.messages.on('agent.stop', ({ reason }) => this.#onStop(reason));
+    if (addressKind(self) === 'root') {
+      const starter = new Starter({ node, scope, startRole });
+      this.#role = new RootAgent({ node, details, starter, tree: scope.bootTree(details.hosts, details.arity) });
+    } else if (addressKind(self) === 'session') {
+      this.#role = new SessionAgent({ node, hostName: (details.subtree[0] as readonly [string, string])[0] });
+    } else {
+      throw new StciError('STCI_MESSAGE_INVALID', `Expected to be started as a root or session agent, got ${node.name}`);
+    }
+    const events = node.linkEvents({
+      onUp: (link) => this.#onLinked(link),
+      onClosed: (_link, reason, text) => this.#onParentClosed(reason, text),
+    });
+    if (init.bootLink !== undefined) init.bootLink.adopt(events);
+    else this.#connect(init, details, scope.bootcom(params.string('bootcom.boot')).connect, events);
+  }
+
+  /** Tries the parent's addresses in turn, each with a share of the handshake's time. */
+  #connect(
+    init: RoleInit,
+    details: BootDetails,
+    connect: ((address: string, deadlineMs: number) => Channel) | undefined,
+    events: LinkEvents,
+  ): void {
+    const { platform, boot } = init;
+    const { self, session, secret, parent, frameBytesMax, handshakeMs } = boot;
+    const tried: string[] = [];
+    const attempt = (index: number): void => {
+      const address = details.connect[index];
+      if (address === undefined || connect === undefined) {
+        this.#fail(`could not connect to the parent: ${tried.join('; ') || 'it named no address'}`);
+        return;
+      }
+      const shareMs = Math.max(1, Math.floor(handshakeMs / details.connect.length));
+      const admit = (peer: number): string | undefined => (peer === parent ? undefined : 'it is not the parent');
+      const link = new Link(
+        {
+          channel: connect(address, shareMs),
+          clock: platform.clock,
+          handshake: { role: 'connect', self, session, secret, secrets: platform.secrets, admit },
+          limits: { ...(this.#node as AgentNode).linkLimits(shareMs), frameBytesMax },
+        },
+        {
+          ...events,
+          onClosed: (closed, reason, text) => {
+            if (closed.peer !== 0) return events.onClosed(closed, reason, text);
+            tried.push(`${address}: ${text}`);
+            attempt(index + 1);
+          },
+        },
+      );
+      this.#parent = link;
+    };
+    attempt(0);
+  }
+
+  #onLinked(link: Link): void {
+    this.#parent = link;
+    this.#lifecycle.apply('linked');
+    this.#role?.start?.();
+    this.#lifecycle.apply('initialized');
+  }
+
+  #onStop(reason: string): void {
+    this.#end = { failed: false, reason };
+    this.#stop();
+  }
+
+  /** The parent is gone: an agent that nobody can reach ends its tools and itself (STCI paper, II-F; no orphans). */
+  #onParentClosed(reason: LinkCloseReason, text: string): void {
+    if (this.#goodbyeTimer !== undefined) return this.#over();
+    if (isOver(this.#lifecycle.state) || this.#lifecycle.state === 'stopping') return;
+    this.#end = { failed: reason !== 'goodbye', reason: `lost its parent: ${text}` };
+    this.#stop();
+  }
+
+  #stop(): void {
+    const before = this.#lifecycle.state;
+    const state = this.#lifecycle.apply('stop');
+    if (before === 'stopping' || isOver(before)) return;
+    if (isOver(state)) return this.#finish();
+    if (this.#role === undefined) return this.#finish();
+    this.#role.stop(() => this.#finish());
+  }
+
+  #fail(reason: string): void {
+    if (isOver(this.#lifecycle.state)) return;
+    this.#lifecycle.apply('fault');
+    this.#end = { failed: true, reason };
+    this.#finish();
+  }
+
+  /** Says goodbye and waits until it has left, so that nothing that was reported is lost. */
+  #finish(): void {
+    if (this.#lifecycle.state === 'stopping') this.#lifecycle.apply('stopped');
+    this.#node?.close();
+    const parent = this.#parent;
+    if (parent === undefined || parent.state === 'closed') return this.#over();
+    this.#goodbyeTimer = this.#platform.clock.after(GOODBYE_MS, () => this.#over());
+    parent.close();
+  }
+
+  #over(): void {
+    this.#goodbyeTimer?.cancel();
+    this.#exit(this.#end);
+  }
+}

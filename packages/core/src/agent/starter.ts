@@ -1,0 +1,146 @@
+/**
+ * Starter: how an agent starts others, by its parameters: launcherproc and method, boot link native or over a listener
+ * of its own. Shared by the controller and by root agents.
+ */
+
+import {
+  type Address,
+  type AgentProcess,
+  type AgentProcessEvents,
+  type AgentStart,
+  type Channel,
+  type HostSpec,
+  type LauncherProc,
+  type Listener,
+} from '@stci/interface';
+import { StciError, fromErrorRecord } from '@stci/interface';
+import { Children, type ChildSpec, type ChildrenEvents } from './children.js';
+import { startInline } from './inline.js';
+import type { RoleStarter } from './main.js';
+import type { AgentNode } from './node.js';
+import type { AgentScope } from './universe.js';
+
+export interface StarterInit {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  /** Makes the role of an agent that shares this process. */
+  readonly startRole: RoleStarter;
+}
+
+export class Starter {
+  readonly #init: StarterInit;
+  readonly #nativeLink: boolean;
+  readonly #groups: Children[] = [];
+  #listener: Listener | undefined;
+  #launcherProc: LauncherProc | undefined;
+  #closed = false;
+
+  constructor(init: StarterInit) {
+    this.#init = init;
+    this.#nativeLink = init.node.params.string('bootcom.boot') === 'native';
+  }
+
+  /** A group of children with its own window. */
+  children(events: ChildrenEvents): Children {
+    const { node } = this.#init;
+    const group = new Children(
+      {
+        node,
+        window: node.params.int('launcher.window'),
+        handshakeMs: node.params.int('launcher.handshake'),
+        stopMs: node.params.int('launcher.stop'),
+        nativeLink: this.#nativeLink,
+      },
+      events,
+    );
+    this.#groups.push(group);
+    return group;
+  }
+
+  /** Calls `done` when children can be started: at once, or when the listener for their links stands. */
+  ready(done: (error: StciError | undefined) => void): void {
+    if (this.#nativeLink || this.#listener !== undefined) return done(undefined);
+    const { params } = this.#init.node;
+    const bootcom = this.#init.scope.bootcom(params.string('bootcom.boot'));
+    const ports = portRange(params.string('bootcom.ws.ports'));
+    bootcom.listen?.(
+      {
+        interfaces: params.list('bootcom.ws.interface'),
+        pendingMax: params.int('bootcom.pending.max'),
+        frameBytesMax: params.int('bootcom.frame.max'),
+        ...(ports !== undefined && { ports }),
+      },
+      (channel) => this.#accept(channel),
+      (error, listener) => {
+        this.#listener = listener;
+        if (this.#closed) listener?.close();
+        done(error === undefined ? undefined : fromErrorRecord(error));
+      },
+    );
+  }
+
+  addresses(): readonly string[] {
+    return this.#listener?.addresses ?? [];
+  }
+
+  rootSpec(start: AgentStart, details: Uint8Array): ChildSpec {
+    return { address: start.address, host: start.host, details, start: (events) => this.#startRoot(start, events) };
+  }
+
+  /** A session agent is always on its root agent's host: no launcherproc is asked. */
+  sessionSpec(start: AgentStart, details: Uint8Array): ChildSpec {
+    const { platform } = this.#init.node;
+    return {
+      address: start.address,
+      host: start.host,
+      details,
+      start: (events) =>
+        start.method === 'inline'
+          ? startInline(platform, this.#init.startRole, start, events)
+          : platform.processes.spawnAgent(start.method, platform.processes.agentCommand, events),
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#listener?.close();
+  }
+
+  /** Whoever connects must be a child that is being started. */
+  #accept(channel: Channel): void {
+    const { node } = this.#init;
+    let owner: Children | undefined;
+    const admit = (peer: Address): string | undefined => {
+      owner = this.#groups.find((group) => group.owns(peer));
+      return owner === undefined ? 'it is no child of this agent' : owner.admit(peer);
+    };
+    node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
+      onUp: (link) => owner?.adopt(link),
+      onClosed: (link, reason, text) => {
+        if (owner === undefined) node.fault(text, 'a stranger at the listener');
+        else owner.linkClosed(link, reason, text);
+      },
+    });
+  }
+
+  #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {
+    const launcherProc = this.#launcherProc ?? this.selectLauncherProc([start.host]);
+    return launcherProc.start(start, events);
+  }
+
+  /** Throws StciError where no launcherproc takes these hosts. */
+  selectLauncherProc(hosts: readonly HostSpec[]): LauncherProc {
+    const { platform } = this.#init.node;
+    this.#launcherProc = this.#init.scope.launcherProc(hosts, (start, events) =>
+      startInline(platform, this.#init.startRole, start, events),
+    );
+    return this.#launcherProc;
+  }
+}
+
+/** `40000-40100`, checked by the parameter's rule; empty: any port. */
+function portRange(text: string): readonly [number, number] | undefined {
+  const [low, high] = text.split('-').map(Number);
+  return low === undefined || high === undefined ? undefined : [low, high];
+}
+

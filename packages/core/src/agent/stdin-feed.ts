@@ -1,0 +1,85 @@
+/**
+ * Standard input of one host's tools: chunks from the front-end, written to each tool that takes them. A chunk's
+ * credit is released when the slowest of them has room again, so a tool that does not read stops the front-end and
+ * nothing piles up. An empty chunk is the end of the input.
+ */
+
+import type { Tool } from './tool.js';
+
+interface Waiting {
+  readonly release: () => void;
+  readonly missing: Set<Tool>;
+}
+
+export class StdinFeed {
+  readonly #tools = new Set<Tool>();
+  readonly #full = new Map<Tool, Waiting[]>();
+  /** What came before a tool was there is written when it is started. */
+  readonly #early = new Map<Tool, Uint8Array[]>();
+  #ended = false;
+
+  /** A tool that will take input, before its start. */
+  add(tool: Tool): void {
+    this.#tools.add(tool);
+  }
+
+  /** A tool that takes none any more. */
+  remove(tool: Tool): void {
+    this.#tools.delete(tool);
+    this.#early.delete(tool);
+    this.#settle(tool);
+  }
+
+  push(chunk: Uint8Array, release: () => void): void {
+    if (chunk.length === 0) {
+      this.#ended = true;
+      for (const tool of this.#tools) this.#close(tool);
+      release();
+      return;
+    }
+    const waiting: Waiting = { release, missing: new Set() };
+    for (const tool of this.#tools) {
+      if (this.#write(tool, chunk)) continue;
+      waiting.missing.add(tool);
+      const queue = this.#full.get(tool);
+      if (queue === undefined) this.#full.set(tool, [waiting]);
+      else queue.push(waiting);
+    }
+    if (waiting.missing.size === 0) release();
+  }
+
+  /** The tool's process runs now. */
+  onStarted(tool: Tool): void {
+    const early = this.#early.get(tool) ?? [];
+    this.#early.delete(tool);
+    let room = true;
+    for (const chunk of early) room = tool.writeStdin(chunk) && room;
+    if (this.#ended) tool.closeStdin();
+    if (room) this.#settle(tool);
+  }
+
+  onDrain(tool: Tool): void {
+    this.#settle(tool);
+  }
+
+  #write(tool: Tool, chunk: Uint8Array): boolean {
+    if (tool.pid > 0) return tool.writeStdin(chunk);
+    const early = this.#early.get(tool);
+    if (early === undefined) this.#early.set(tool, [chunk]);
+    else early.push(chunk);
+    return false;
+  }
+
+  #close(tool: Tool): void {
+    if (tool.pid > 0) tool.closeStdin();
+  }
+
+  #settle(tool: Tool): void {
+    const queue = this.#full.get(tool) ?? [];
+    this.#full.delete(tool);
+    for (const waiting of queue) {
+      waiting.missing.delete(tool);
+      if (waiting.missing.size === 0) waiting.release();
+    }
+  }
+}

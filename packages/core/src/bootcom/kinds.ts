@@ -1,0 +1,42 @@
+/**
+ * Kinds of links, the components of framework `bootcom`. `stdio` and `memory` are native: the channel came with the
+ * start of the child. `ws` is made over a listener, on the platform's sockets.
+ */
+
+import { accept, decline, defineComponent, type AnyComponent } from '@stci/interface';
+import { bootcomFramework } from './framework.js';
+
+function native(kind: string, help: string): AnyComponent {
+  return defineComponent({
+    framework: bootcomFramework,
+    name: kind,
+    version: '1.0.0',
+    frameworkVersion: 1,
+    help,
+    params: {},
+    query: () => accept(50),
+    create: () => ({ kind, needsListener: false }),
+  });
+}
+
+export const bootcomStdio = native('stdio', "A child's own pipes, or the channel of a remote login: no listener.");
+
+export const bootcomMemory = native('memory', 'Agents in one process.');
+
+export const bootcomWs = defineComponent({
+  framework: bootcomFramework,
+  name: 'ws',
+  version: '1.0.0',
+  frameworkVersion: 1,
+  help: 'WebSocket connections to a listener of the parent, on loopback or the interfaces that are named.',
+  params: {},
+  query: ({ facts }) => (facts['sockets'] === false ? decline('this platform has no sockets') : accept(40)),
+  create: ({ platform }) => ({
+    kind: 'ws',
+    needsListener: true,
+    listen: (options, onChannel, done) => platform.network.listen(options, onChannel, done),
+    connect: (address, deadlineMs) => platform.network.connect(address, deadlineMs),
+  }),
+});
+
+export const bootcomComponents: readonly AnyComponent[] = [bootcomStdio, bootcomMemory, bootcomWs];
