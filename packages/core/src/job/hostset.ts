@@ -57,11 +57,11 @@ function join(group: Group, name: string): Group | undefined {
   const tokens = tokensOf(name);
   if (tokens.length !== group.tokens.length) return undefined;
   const differing = tokens.flatMap((token, i) => (token === group.tokens[i] ? [] : [i]));
-  if (differing.length !== 1) return undefined;
-  const at = differing[0]!;
+  const at = group.varying ?? differing[0];
+  if (at === undefined || differing.some((i) => i !== at)) return undefined;
   const [before, now] = [group.tokens[at]!, tokens[at]!];
   const numbers = /^\d{1,15}$/.test(before) && /^\d{1,15}$/.test(now);
-  if (!numbers || (group.varying !== undefined && group.varying !== at)) return undefined;
+  if (!numbers) return undefined;
   if (group.varying === undefined) return { tokens: group.tokens, varying: at, numbers: [before, now] };
   group.numbers.push(now);
   return group;

@@ -1,0 +1,63 @@
+/** Host files and the allocation made of all sources. */
+
+import { allocate, parseHostfile } from '@stci/core';
+import type { AllocationRequest } from '@stci/core';
+import { assert, suite } from '@stci/testkit';
+
+const show = (hosts: ReturnType<typeof allocate>): string =>
+  hosts.map((h) => `${h.user ? `${h.user}@` : ''}${h.name}${h.slotsBound ? '=' : '~'}${h.slots}(${h.origin})`).join(' ');
+
+const from = (request: Partial<AllocationRequest>): string =>
+  show(allocate({ hosts: [], hostfiles: [], exclude: [], thisMachine: { hostname: 'me', cpuCount: 4 }, ...request }));
+
+suite('host files', (test) => {
+  test('know every way of writing a host', () => {
+    const text = '\uFEFFa\r\nb:4  # four\n\n  # nothing\n\tu@c slots=3  \nd user=v slots=2\nn[1-2]:5\n[::1]:2\n';
+    assert.is(show(parseHostfile('h', text)),
+      'a~1(h:1) b=4(h:2) u@c=3(h:5) v@d=2(h:6) n1=5(h:7) n2=5(h:7) ::1=2(h:8)');
+  });
+
+  test('mistakes name file, line and column', () => {
+    const cases: [string, string][] = [
+      ['a\nb\na', 'h.txt:3:1: host a was given before, at h.txt:1'],
+      ['n[1-2],n2', 'h.txt:1:1: host n2 was given before, at h.txt:1'],
+      ['a slot=3', 'h.txt:1:3: expected slots=N or user=NAME, got "slot=3". Did you mean slots?'],
+      ['a max_slots=3', 'got "max_slots=3"'],
+      ['a slots', 'h.txt:1:3: expected slots=N'],
+      ['a slots=0', 'h.txt:1:3: expected slots in 1..1000000'],
+      ['a slots=1e3', 'expected slots in 1..1000000'],
+      ['a:2 slots=3', 'h.txt:1:5: expected slots once'],
+      ['u@a user=v', 'h.txt:1:5: expected user once'],
+      ['a user=-l', 'expected a user name'],
+      ['ok\n  n[2-1]', 'h.txt:2:5: expected a range that ascends'],
+      ['a b', 'h.txt:1:3: expected slots=N or user=NAME, got "b"'],
+      ['# x\n', 'h.txt: expected at least one host, got none'],
+    ];
+    for (const [text, words] of cases) {
+      assert.match(assert.throwsCode('STCI_HOSTFILE_INVALID', () => parseHostfile('h.txt', text)).message, words);
+    }
+  });
+});
+
+suite('allocation', (test) => {
+  const file = { name: 'f', text: 'a:2\nb' };
+
+  test('takes this machine, the named hosts, the files, or a choice of the files', () => {
+    assert.is(from({}), 'me~4(this machine)');
+    assert.is(from({ hosts: ['a,a', 'b:2,b'] }), 'a~2(--host) b=3(--host)');
+    assert.is(from({ hosts: ['a', 'u@a'] }), 'u@a~2(--host)');
+    assert.is(from({ hostfiles: [file, { name: 'g', text: 'c' }] }), 'a=2(f:1) b~1(f:2) c~1(g:1)');
+    assert.is(from({ hostfiles: [file], hosts: ['b:5,a'] }), 'b=5(--host) a=2(f:1)');
+    assert.is(from({ hosts: ['n[1-4]'], exclude: ['n[2-3]'] }), 'n1~1(--host) n4~1(--host)');
+  });
+
+  test('refuses hosts that are not there, and nothing left', () => {
+    const refused = (request: Partial<AllocationRequest>, words: string): void =>
+      assert.match(assert.throwsCode('STCI_HOST_UNKNOWN', () => from(request)).message, words);
+    refused({ hostfiles: [{ name: 'f', text: 'node1' }], hosts: ['nod1'] }, 'Did you mean node1?');
+    refused({ hosts: ['a'], exclude: ['b'] }, 'host b is not among the hosts of the job');
+    refused({ hosts: ['a,b'], exclude: ['a,b'] }, 'leave at least one');
+    const twice = assert.throwsCode('STCI_HOSTFILE_INVALID', () => from({ hostfiles: [file, { name: 'g', text: '\na' }] }));
+    assert.match(twice.message, 'g:2: host a was given before, at f:1');
+  });
+});

@@ -1,0 +1,154 @@
+/** The books of a job: every rank counted once whatever comes, and the exit rule with its documented table. */
+
+import { readFileSync } from 'node:fs';
+import { FAILURES_MAX, createLedger, decideExit, mapJob, signalExitCode, signalNumber } from '@stci/core';
+import type { Ledger, RankEnd } from '@stci/core';
+import { ERROR_KINDS, EXIT } from '@stci/interface';
+import type { ErrorRecord, Failure, RankOutcome } from '@stci/interface';
+import { assert, seededIntegers, suite } from '@stci/testkit';
+import { LIMITS, app, hosts, job } from './job-help.js';
+
+const LOST: ErrorRecord = { code: 'STCI_AGENT_LOST', message: 'gone' };
+
+/** `ranks` over hosts a, b, c by node: rank r is on host r mod 3. */
+function ledgerOf(ranks: number): Ledger {
+  const spec = job({ apps: [app(ranks)], hosts: hosts('a b c'), mapBy: { by: 'node' } });
+  return createLedger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+}
+
+const ended = (rank: number, status: number, endWallMs: number): RankEnd =>
+  ({ rank, pid: rank + 1, outcome: 'exited', end: { status }, endWallMs, leftovers: 0 });
+
+const killed = (rank: number, outcome: RankOutcome, signal: `SIG${string}`, endWallMs: number): RankEnd =>
+  ({ rank, pid: rank + 1, outcome, end: { signal }, endWallMs, leftovers: 0 });
+
+suite('job ledger', (test) => {
+  test('follows a good job', () => {
+    const ledger = ledgerOf(3);
+    assert.equal([ledger.ranksAlive, ledger.ranksOpen, ledger.allStarted, ledger.complete], [0, 3, false, false]);
+    for (const rank of [2, 0, 1]) assert.ok(ledger.started(rank, rank + 1, 10));
+    assert.equal([ledger.ranksAlive, ledger.allStarted], [3, true]);
+    for (const rank of [1, 2, 0]) assert.equal(ledger.exited(ended(rank, 0, 20), 21), { counted: true });
+    const report = ledger.report(30);
+    assert.equal([report.exitCode, report.cause, report.failures, ledger.complete], [0, undefined, [], true]);
+    assert.equal(report.ranks[2], {
+      rank: 2, host: 'c', app: 0, pid: 3, outcome: 'exited', end: { status: 0 }, leftovers: 0, startWallMs: 10, endWallMs: 20,
+    });
+  });
+
+  test('counts each rank once, late or twice', () => {
+    const ledger = ledgerOf(3);
+    assert.ok(ledger.exited(ended(0, 0, 5), 5).counted);
+    assert.not.ok(ledger.started(0, 1, 4), 'a start that comes after the end');
+    assert.ok(ledger.started(1, 2, 4));
+    assert.not.ok(ledger.started(1, 2, 4));
+    assert.equal(ledger.agentLost(1, LOST, 6).ranks, [1]);
+    assert.equal(ledger.agentLost(1, LOST, 7), { counted: false, ranks: [] });
+    assert.equal(ledger.exited(ended(1, 9, 5), 8), { counted: false });
+    assert.equal([ledger.ranksAlive, ledger.ranksOpen, ledger.failureCount], [0, 1, 1]);
+    assert.equal(ledger.closeUnstarted(), [2]);
+    assert.equal(ledger.report(9).ranks.map((rank) => rank.outcome), ['exited', 'lost', 'not-started']);
+    assert.is(ledger.report(9).exitCode, EXIT.agentLost);
+  });
+
+  test('a report of an unfinished job calls nobody ended', () => {
+    const ledger = ledgerOf(2);
+    ledger.started(0, 1, 1);
+    assert.is(ledger.rankReport(0), undefined);
+    const report = ledger.report(2);
+    assert.equal(report.ranks.map((rank) => rank.outcome), ['lost', 'not-started']);
+    assert.is(report.exitCode, EXIT.internal);
+  });
+
+  test('random facts in any order keep the sums', () => {
+    for (let seed = 0; seed < 300; seed++) {
+      const random = seededIntegers(seed);
+      const size = 1 + random(12);
+      const ledger = ledgerOf(size);
+      for (let i = 0; i < 60; i++) {
+        const rank = random(size);
+        const fact = random(8);
+        if (fact < 3) ledger.started(rank, 1, i);
+        else if (fact < 6) ledger.exited(ended(rank, random(2), random(50)), i);
+        else if (fact === 6 && i > 40) ledger.agentLost(random(3), LOST, i);
+        let [open, alive] = [0, 0];
+        for (const row of ledger.report(99).ranks) {
+          if (ledger.rankReport(row.rank) !== undefined) continue;
+          open++;
+          if (row.startWallMs !== undefined) alive++;
+        }
+        assert.equal([ledger.ranksOpen, ledger.ranksAlive], [open, alive], `seed ${seed}`);
+        assert.equal([ledger.complete, ledger.allStarted], [open === 0, open === alive], `seed ${seed}`);
+      }
+    }
+  });
+
+  test('failures are bounded, and the earliest decides all the same', () => {
+    const ledger = ledgerOf(FAILURES_MAX + 5);
+    for (let rank = 0; rank < FAILURES_MAX + 5; rank++) ledger.exited(ended(rank, 1 + (rank % 100), 5000 - rank), 0);
+    const report = ledger.report(9);
+    assert.equal([report.failures.length, ledger.failureCount], [FAILURES_MAX, FAILURES_MAX + 5]);
+    assert.is(report.exitCode, 1 + ((FAILURES_MAX + 4) % 100));
+  });
+});
+
+suite('exit rule', (test) => {
+  const codeOf = (feed: (ledger: Ledger) => void): number => {
+    const ledger = ledgerOf(4);
+    for (let rank = 0; rank < 4; rank++) ledger.started(rank, rank + 1, 1);
+    feed(ledger);
+    return ledger.report(99).exitCode;
+  };
+
+  test('the failure that came first at its source decides, ties by rank', () => {
+    assert.is(codeOf((l) => { l.exited(ended(1, 3, 20), 21); l.exited(ended(2, 4, 10), 22); }), 4);
+    assert.is(codeOf((l) => { l.exited(ended(2, 4, 10), 21); l.exited(ended(1, 3, 10), 22); }), 3);
+    assert.is(codeOf((l) => { l.agentLost(0, LOST, 10); l.exited(ended(1, 3, 10), 22); }), 3);
+    assert.is(codeOf((l) => { l.exited(killed(1, 'signalled', 'SIGSEGV', 9), 9); l.exited(ended(2, 1, 10), 10); }), 139);
+  });
+
+  test('what the runtime ended decides nothing', () => {
+    const timeout: Failure = {
+      kind: 'timeout', error: { code: 'STCI_JOB_TIMEOUT', message: 'late' }, wallMs: 50, exitCode: EXIT.jobTimeout,
+    };
+    assert.is(codeOf((l) => { for (let r = 0; r < 4; r++) l.exited(killed(r, 'ended', 'SIGTERM', 40), 41); l.failed(timeout); }), 199);
+    assert.is(codeOf((l) => { for (let r = 0; r < 4; r++) l.exited(killed(r, 'ended', 'SIGTERM', 40), 41); }), 143);
+    const trapped: RankEnd = { ...ended(0, 0, 40), outcome: 'ended' };
+    assert.is(codeOf((l) => { l.exited(trapped, 41); for (let r = 1; r < 4; r++) l.exited(ended(r, 0, 40), 41); }), 0);
+  });
+
+  test('a program that does not start has the code of its error', () => {
+    const missing: RankEnd = {
+      rank: 0, pid: 0, outcome: 'failed-start', leftovers: 0, error: { code: 'STCI_PROGRAM_NOT_FOUND', message: 'no' },
+    };
+    assert.is(codeOf((l) => {
+      const { failure } = l.exited(missing, 7);
+      assert.equal([failure?.kind, failure?.wallMs, failure?.error.host, failure?.error.rank], ['tool-start', 7, 'a', 0]);
+    }), EXIT.program);
+  });
+
+  test('the first of two failures of one rank or host stays', () => {
+    const failure = (exitCode: number): Failure =>
+      ({ kind: 'agent-launch', host: 1, error: LOST, wallMs: 50 - exitCode / 10, exitCode });
+    assert.is(codeOf((l) => { assert.ok(l.failed(failure(197))); assert.not.ok(l.failed(failure(198))); }), 197);
+    assert.is(decideExit([], []).exitCode, 0);
+  });
+
+  test('signals have their numbers', () => {
+    assert.equal(['SIGHUP', 'SIGKILL', 'SIGTERM', 'SIGSYS', 'SIG34'].map(signalNumber), [1, 9, 15, 31, 34]);
+    assert.equal([signalNumber('SIG65'), signalNumber('TERM'), signalExitCode('SIGNO')], [undefined, undefined, 128]);
+  });
+
+  test('docs/exit-codes.md has every code, and nothing else', () => {
+    const doc = readFileSync(new URL('../../../docs/exit-codes.md', import.meta.url), 'utf8');
+    const own = [...doc.matchAll(/^\| (\d+) \| (\w+) \|/gm)].map((row) => [row[2], Number(row[1])]);
+    assert.equal(own, Object.entries(EXIT));
+    const fromTool: Record<string, string> = {
+      STCI_TOOL_STATUS: 'the status', STCI_TOOL_SIGNAL: '128 + signal', STCI_JOB_INTERRUPTED: '128 + signal',
+    };
+    const codes = [...doc.matchAll(/^\| `(STCI_\w+)` \| ([^|]+) \| (yes|no) \|/gm)].map((row) => row.slice(1, 4));
+    const expected = Object.entries(ERROR_KINDS)
+      .map(([code, kind]) => [code, fromTool[code] ?? String(kind.exitCode), kind.retryable ? 'yes' : 'no']);
+    assert.equal(codes, expected);
+  });
+});
