@@ -40,8 +40,20 @@ export function problemsError(problems: readonly ParamProblem[]): StciError {
   });
 }
 
-/** Text from outside, safe and short enough for one line of a message. */
+const QUOTED_MAX = 120;
+
+/** Text from outside in quotation marks, safe and short enough for one line of a message. */
 export function quote(text: string): string {
-  const QUOTED_MAX = 120;
-  return JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
+  const short = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text;
+  // JSON leaves these as they are, and a terminal may obey them.
+  return JSON.stringify(short).replace(/[\u007f-\u009f\u2028\u2029]/g, escapeCode);
+}
+
+function escapeCode(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** The same without the marks. */
+export function plain(text: string): string {
+  return quote(text).slice(1, -1);
 }

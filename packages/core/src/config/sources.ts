@@ -6,7 +6,7 @@
 
 import type { ParamSource } from '@stci/interface';
 import type { ParamProblem } from './problems.js';
-import { quote } from './problems.js';
+import { plain, quote } from './problems.js';
 
 /** One value as its source wrote it. */
 export interface ParamText {
@@ -105,7 +105,7 @@ export function amTexts(files: readonly ParamFile[] = []): SourceTexts {
 
 export function commandLineTexts(options: NonNullable<ParamInputs['commandLine']> = []): SourceTexts {
   const texts = options.map(({ key, value, origin }): ParamText => {
-    return { name: key, text: value, source: 'command line', origin: origin ?? `--mca ${key}=${value}` };
+    return { name: key, text: value, source: 'command line', origin: plain(origin ?? `--mca ${key}=${value}`) };
   });
   return withoutRepeats(texts, []);
 }
@@ -116,7 +116,7 @@ export function environmentTexts(environment: Readonly<Record<string, string | u
     const text = environment[variable];
     if (!variable.startsWith(ENVIRONMENT_PREFIX) || text === undefined) continue;
     const name = variable.slice(ENVIRONMENT_PREFIX.length).replaceAll('_', '.');
-    texts.push({ name, text, source: 'environment', origin: variable });
+    texts.push({ name, text, source: 'environment', origin: plain(variable) });
   }
   return { texts, problems: [] };
 }
@@ -135,7 +135,7 @@ function withoutRepeats(texts: readonly ParamText[], problems: ParamProblem[]): 
 function repeatProblem(earlier: ParamText, later: ParamText): ParamProblem {
   return {
     code: 'STCI_PARAM_INVALID',
-    message: `${later.name} is set twice by the ${later.source}: ${quote(earlier.text)} (${earlier.origin}) and `
+    message: `${plain(later.name)} is set twice by the ${later.source}: ${quote(earlier.text)} (${earlier.origin}) and `
       + `${quote(later.text)} (${later.origin}). Keep one.`,
     name: later.name,
     value: later.text,
