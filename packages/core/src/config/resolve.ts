@@ -126,7 +126,8 @@ function checkRules(params: Params, rules: readonly ParamRule[]): void {
     const blamed = params.entries().find((param) => param.name === rule.param);
     const from = blamed?.origin ?? blamed?.source ?? 'default';
     const message = `${blamed?.source ?? 'default'} (${from}): ${rule.param}: ${wrong}`;
-    problems.push({ code: 'STCI_PARAM_INVALID', message, name: rule.param, source: blamed?.source ?? '', origin: from });
+    const { param: name } = rule;
+    problems.push({ code: 'STCI_PARAM_INVALID', message, name, source: blamed?.source ?? 'default', origin: from });
   }
   if (problems.length > 0) throw problemsError(problems);
 }

@@ -58,7 +58,7 @@ tool.grace = 10s            # our programs write a checkpoint
 | string | text, without blanks at its ends |
 | enum | one of the values named |
 | duration | a whole number and \`ms\`, \`s\`, \`m\` or \`h\`: \`250ms\`, \`2s\`; only \`0\` needs no unit |
-| size | a whole number and \`B\`, \`kB\`, \`MB\`, \`GB\` (powers of 1000), \`KiB\`, \`MiB\` or \`GiB\` (of 1024); none is bytes |
+| size | a whole number and \`B\`, \`kB\`, \`MB\`, \`GB\`, \`KiB\`, \`MiB\` or \`GiB\`; none is bytes, k is 1000, K 1024 |
 | list | names separated by commas; nothing is the empty list |
 
 A selection list \`a,b\` takes only these components, \`^a,b\` leaves these out (one \`^\`, in front of the whole list),
@@ -72,7 +72,8 @@ export function parametersDocument(registry: Registry): string {
   const lines = [INTRODUCTION, '| source | where |', '|---|---|', ...sources, RULES];
   for (const framework of registry.frameworks) {
     const names = registry.components(framework.name).map((component) => component.name);
-    lines.push(`## ${framework.name}`, '', `${framework.help} Mode ${framework.mode}; components: ${names.join(', ')}.`);
+    const components = names.length === 0 ? 'components come as packages' : `components: ${names.join(', ')}`;
+    lines.push(`## ${framework.name}`, '', `${framework.help} Mode ${framework.mode}; ${components}.`);
     lines.push('', ...table(registry, (owner) => owner.split(':')[0] === framework.name), '');
   }
   for (const group of registry.groups) {

@@ -4,7 +4,15 @@
  */
 
 import { StciError } from '@stci/interface';
-import type { AnyComponent, ParamSource, ParamSpec, ParamType, ParamValue, Params, SelectionMode } from '@stci/interface';
+import type {
+  AnyComponent,
+  Params,
+  ParamSource,
+  ParamSpec,
+  ParamType,
+  ParamValue,
+  SelectionMode,
+} from '@stci/interface';
 import { didYouMean } from '../config/nearest.js';
 import { quote } from '../config/problems.js';
 import { selectionList } from '../config/selection-list.js';

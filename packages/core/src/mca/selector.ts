@@ -40,62 +40,68 @@ export interface Selector {
   explain(frameworkName: string, request?: unknown): Candidates;
 }
 
+/** One agent's question to the components of a framework, or to one of them. */
+type Ask = (frameworkName: string, request: unknown, kind?: string) => Candidates;
+
 export function createSelector(registry: Registry, params: Params, facts: Facts = {}): Selector {
   const frozenFacts = Object.freeze({ ...facts });
-  const ask = (name: string, request: unknown, kind?: string): Candidates => {
+  const ask: Ask = (name, request, kind) => {
     const asked = kind === undefined ? registry.components(name) : [registry.component(name, kind)];
     return askAll(asked, listOrigin(params, name), params, frozenFacts, request, kind !== undefined);
   };
-
-  function selected<M, D, R>(candidate: Candidate): Selected<M, D, R> {
-    const component = candidate.component as Component<M, D, R>;
-    return {
-      component,
-      priority: candidate.priority ?? 0,
-      reason: candidate.reason,
-      create: (deps, request) => component.create(deps, componentParams(params, component), request),
-    };
-  }
-
-  function accepted<M, D, R>(found: Candidates): Selected<M, D, R>[] {
-    return found.candidates.filter(({ verdict }) => verdict === 'accepted').map((each) => selected<M, D, R>(each));
-  }
-
   return Object.freeze({
     one: <M, D, R>(framework: Framework<M, D, R>, request?: R) => {
       const found = ask(known(registry, framework, 'one'), request);
       refuseDeclined(framework.name, found);
-      return accepted<M, D, R>(found)[0] ?? noneAvailable(framework.name, found);
+      return accepted<M, D, R>(params, found)[0] ?? noneAvailable(framework.name, found);
     },
     many: <M, D, R>(framework: Framework<M, D, R>, request?: R) => {
       const found = ask(known(registry, framework, 'many'), request);
       refuseDeclined(framework.name, found);
-      return Object.freeze(accepted<M, D, R>(found));
+      return Object.freeze(accepted<M, D, R>(params, found));
     },
-    keyed: <M, D, R>(framework: Framework<M, D, R>): Keyed<M, D, R> => {
-      const name = known(registry, framework, 'keyed');
-      const list = selectionList(listOrigin(params, name).items);
-      const names = registry.components(name).map((component) => component.name);
-      return Object.freeze({
-        kinds: Object.freeze(names.filter((kind) => exclusion(list, kind) === undefined)),
-        create: (kind: string, deps: D, request: R) => {
-          const found = ask(name, request, kind);
-          const [candidate] = found.candidates;
-          assert(candidate !== undefined, `component ${name}:${kind} was asked`);
-          refuseUnlessAccepted(name, candidate, found.list);
-          return selected<M, D, R>(candidate).create(deps, request);
-        },
-        best: (request: R) => {
-          const found = ask(name, request);
-          const [first] = accepted<M, D, R>(found);
-          if (first !== undefined) return first;
-          refuseDeclined(name, found);
-          return noneAvailable(name, found);
-        },
-      });
+    keyed: <M, D, R>(framework: Framework<M, D, R>) => {
+      return createKeyed<M, D, R>(registry, params, ask, known(registry, framework, 'keyed'));
     },
     explain: (frameworkName: string, request?: unknown) => ask(frameworkName, request),
   });
+}
+
+function createKeyed<M, D, R>(registry: Registry, params: Params, ask: Ask, name: string): Keyed<M, D, R> {
+  const list = selectionList(listOrigin(params, name).items);
+  const names = registry.components(name).map((component) => component.name);
+  return Object.freeze({
+    kinds: Object.freeze(names.filter((kind) => exclusion(list, kind) === undefined)),
+    create: (kind: string, deps: D, request: R) => {
+      const found = ask(name, request, kind);
+      const [candidate] = found.candidates;
+      assert(candidate !== undefined, `component ${name}:${kind} was asked`);
+      refuseUnlessAccepted(name, candidate, found.list);
+      return selected<M, D, R>(params, candidate).create(deps, request);
+    },
+    best: (request: R) => {
+      const found = ask(name, request);
+      const [first] = accepted<M, D, R>(params, found);
+      if (first !== undefined) return first;
+      refuseDeclined(name, found);
+      return noneAvailable(name, found);
+    },
+  });
+}
+
+function accepted<M, D, R>(params: Params, { candidates }: Candidates): Selected<M, D, R>[] {
+  return candidates.filter(({ verdict }) => verdict === 'accepted').map((each) => selected<M, D, R>(params, each));
+}
+
+function selected<M, D, R>(params: Params, candidate: Candidate): Selected<M, D, R> {
+  // The framework's record ties the types; the registry holds components of all types side by side.
+  const component = candidate.component as Component<M, D, R>;
+  return {
+    component,
+    priority: candidate.priority ?? 0,
+    reason: candidate.reason,
+    create: (deps, request) => component.create(deps, componentParams(params, component), request),
+  };
 }
 
 function known(registry: Registry, framework: AnyFramework, mode: SelectionMode): string {

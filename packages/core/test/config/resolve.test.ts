@@ -142,7 +142,7 @@ suite('resolver: the override file', (test) => {
     const { params, warnings } = resolve({ override, commandLine: [{ key: 'launcher.window', value: '9' }] });
     assert.is(params.int('launcher.window'), 2);
     assert.is(warnings.length, 1);
-    for (const part of ['launcher.window = 9', 'command line', '--mca launcher.window=9', 'override.conf:1', 'sets 2']) {
+    for (const part of ['launcher.window = 9', 'command line, --mca launcher.window=9', 'override.conf:1', 'sets 2']) {
       assert.match(warnings[0] ?? '', part);
     }
   });
@@ -175,7 +175,8 @@ suite('resolver: all problems at once', (test) => {
   });
 
   test('very many are counted and not printed', () => {
-    const error = failure({ user: { path: '/u', text: Array.from({ length: 500 }, (_, i) => `q${i} = 1`).join('\n') } });
+    const lines = Array.from({ length: 500 }, (_, index) => `q${index} = 1`);
+    const error = failure({ user: { path: '/u', text: lines.join('\n') } });
     assert.is(error.data['problems'], 500);
     assert.is(error.message.split('\n').length, 21);
     assert.match(error.message, 'and 480 more');

@@ -1,0 +1,63 @@
+import { assert, suite } from '@stci/testkit';
+import {
+  bootcomFramework, builtins, errmgrFramework, launcherFramework, launcherprocFramework, topologyFramework,
+} from '@stci/core';
+import type { ErrorRecord, FailureKind } from '@stci/interface';
+import { createRegistry, selector } from './fixtures.js';
+
+const registry = createRegistry(builtins());
+
+suite('built-in components', (test) => {
+  test('launcher: tree unless flat is asked for', () => {
+    const launcher = (set: Record<string, string> = {}) => {
+      return selector(registry, set).one(launcherFramework).create({}, undefined);
+    };
+    assert.equal([launcher().policy, launcher().arity(1000)], ['tree', 8]);
+    assert.is(launcher({ 'launcher.tree.arity': '3' }).arity(1000), 3);
+    const flat = launcher({ launcher: 'flat' });
+    assert.equal([flat.policy, flat.arity(1000), flat.arity(1), flat.arity(0)], ['flat', 1000, 1, 1]);
+  });
+
+  test('errmgr: abort ends the job at every failure', () => {
+    const { policy, decide } = selector(registry).one(errmgrFramework).create({}, undefined);
+    assert.is(policy, 'abort');
+    for (const kind of KINDS) assert.is(decide(failure(kind), CONTEXT).action, 'end-job', kind);
+  });
+
+  test('errmgr: continue goes on but when time or output is over', () => {
+    const { policy, decide } = selector(registry, { errmgr: 'continue' }).one(errmgrFramework).create({}, undefined);
+    assert.is(policy, 'continue');
+    const ending = KINDS.filter((kind) => decide(failure(kind), CONTEXT).action === 'end-job');
+    assert.equal(ending, ['timeout', 'output']);
+  });
+
+  test('modes', () => {
+    const modes = [bootcomFramework, errmgrFramework, launcherFramework, launcherprocFramework, topologyFramework]
+      .map(({ name, mode }) => `${name} ${mode}`);
+    assert.equal(modes, ['bootcom keyed', 'errmgr one', 'launcher one', 'launcherproc keyed', 'topology keyed']);
+  });
+
+  test('every parameter that the runtime reads has its type and default', () => {
+    const MIB = 1024 * 1024;
+    for (const [name, value] of Object.entries({
+      'launcher.root.method': 'process', 'launcher.session.method': 'inline', 'launcher.window': 8,
+      'launcher.handshake': 10_000, 'launcher.stop': 5000, 'launcher.tree.arity': 8,
+      'bootcom.boot': 'native', 'bootcom.ws.interface': [], 'bootcom.ws.ports': '', 'bootcom.pending.max': 64,
+      'bootcom.handshake': 5000, 'bootcom.frame.max': MIB, 'bootcom.queue.max': 64 * MIB,
+      'iof.window': 16 * MIB, 'iof.line.max': MIB, 'iof.drain': 500, 'job.size.max': 1_000_000,
+      'job.ranks.per.host.max': 4096, 'tool.grace': 2000, 'event.turn.max': 64, 'event.queue.max': 65_536,
+      'message.ttl': 64, 'message.bytes.max': 16 * MIB, 'request.timeout': 10_000,
+    })) {
+      assert.equal(registry.catalog.get(name)?.spec.default, value, name);
+    }
+  });
+});
+
+const KINDS: readonly FailureKind[] =
+  ['tool-status', 'tool-signal', 'tool-start', 'agent-launch', 'agent-lost', 'timeout', 'output'];
+const CONTEXT = { phase: 'running', ranksAlive: 3, failuresBefore: 0 } as const;
+const ERROR: ErrorRecord = { code: 'STCI_INTERNAL', message: 'test' };
+
+function failure(kind: FailureKind) {
+  return { kind, error: ERROR, wallMs: 0, exitCode: 1 };
+}

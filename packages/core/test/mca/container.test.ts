@@ -1,0 +1,156 @@
+/** The container, and one test for each of tsyringe's traps that it must keep shut. */
+
+import { assert, suite } from '@stci/testkit';
+import { createUniverse } from '@stci/core/container';
+import type { Scope } from '@stci/core/container';
+import { token } from '@stci/core';
+import { StciError } from '@stci/interface';
+
+const NAME = token<string>('test.name');
+const LOG = token<{ readonly owner: string }>('test.log');
+const USER = token<{ readonly log: { readonly owner: string } }>('test.user');
+
+function agents(count: number): Scope[] {
+  const universe = createUniverse();
+  universe.provide(LOG, (resolver) => ({ owner: resolver.get(NAME) }));
+  universe.provide(USER, (resolver) => ({ log: resolver.get(LOG) }));
+  return Array.from({ length: count }, (_, index) => {
+    const scope = universe.createScope(`agent ${index}`);
+    scope.provideValue(NAME, `name ${index}`);
+    return scope;
+  });
+}
+
+suite('container', (test) => {
+  test('values and factories; one object an agent', () => {
+    const [scope] = agents(1) as [Scope];
+    assert.is(scope.get(NAME), 'name 0');
+    assert.is(scope.get(USER).log, scope.get(LOG));
+    assert.is(scope.get(USER), scope.get(USER));
+  });
+
+  test('a factory runs at the first get, once', () => {
+    const scope = createUniverse().createScope('agent');
+    let calls = 0;
+    scope.provide(LOG, () => ({ owner: String(calls += 1) }));
+    assert.is(calls, 0);
+    scope.get(LOG);
+    assert.is(scope.get(LOG).owner, '1');
+  });
+
+  test('values that are false to a condition are values', () => {
+    const scope = createUniverse().createScope('agent');
+    scope.provideValue(NAME, '');
+    assert.is(scope.get(NAME), '');
+    let calls = 0;
+    const zero = token<number>('test.zero');
+    scope.provide(zero, () => (calls += 1) * 0);
+    assert.equal([scope.get(zero), scope.get(zero), calls], [0, 0, 1]);
+  });
+
+  test('trap: a shared factory gives each agent its own object, in any order of use', () => {
+    const scopes = agents(3);
+    for (const index of [2, 0, 1, 0, 2]) assert.is(scopes[index]?.get(USER).log.owner, `name ${index}`);
+    assert.is.not(scopes[0]?.get(LOG), scopes[1]?.get(LOG));
+  });
+
+  test('trap: a universe knows nothing of another', () => {
+    const first = createUniverse();
+    first.provideValue(NAME, 'first');
+    const second = createUniverse();
+    second.provideValue(NAME, 'second');
+    assert.is(second.createScope('b').get(NAME), 'second');
+    assert.is(first.createScope('a').get(NAME), 'first');
+    assert.is(createUniverse().createScope('c').has(NAME), false);
+  });
+
+  test('trap: what one agent registers, another does not see', () => {
+    const universe = createUniverse();
+    const [first, second] = [universe.createScope('first'), universe.createScope('second')];
+    first.provideValue(NAME, 'first');
+    assert.is(second.has(NAME), false);
+    assert.throws(() => second.get(NAME), /test\.name is registered in second/);
+  });
+
+  test('trap: nothing is replaced in silence', () => {
+    const universe = createUniverse();
+    universe.provideValue(NAME, 'first');
+    assert.throws(() => universe.provideValue(NAME, 'second'), /not registered yet/);
+    assert.throws(() => universe.provide(NAME, () => 'second'), /not registered yet/);
+    const scope = universe.createScope('agent');
+    assert.throws(() => scope.provideValue(NAME, 'third'), /not registered yet/);
+    assert.is(scope.get(NAME), 'first');
+  });
+
+  test('trap: a universe is closed when it has a scope', () => {
+    const universe = createUniverse();
+    universe.createScope('agent');
+    assert.throws(() => universe.provideValue(NAME, 'late'), /before its first scope/);
+    assert.throws(() => universe.provide(NAME, () => 'late'), /before its first scope/);
+  });
+
+  test('trap: an unknown token is a mistake that names the way to it', () => {
+    const [scope] = agents(1) as [Scope];
+    assert.throws(() => scope.get(token('test.unknown')), /test\.unknown is registered in agent 0/);
+    const broken = createUniverse().createScope('broken');
+    broken.provide(USER, (resolver) => ({ log: resolver.get(LOG) }));
+    assert.throws(() => broken.get(USER), /test\.user → test\.log/);
+  });
+
+  test('trap: two tokens of one name are two', () => {
+    const scope = createUniverse().createScope('agent');
+    const [a, b] = [token<number>('same'), token<number>('same')];
+    scope.provideValue(a, 1);
+    scope.provideValue(b, 2);
+    assert.equal([scope.get(a), scope.get(b)], [1, 2]);
+  });
+
+  test('trap: a cycle is an error with its path, not the end of the stack', () => {
+    const scope = createUniverse().createScope('agent');
+    const [a, b, c] = [token<object>('a'), token<object>('b'), token<object>('c')];
+    scope.provide(a, (resolver) => ({ b: resolver.get(b) }));
+    scope.provide(b, (resolver) => ({ c: resolver.get(c) }));
+    scope.provide(c, (resolver) => ({ a: resolver.get(a) }));
+    const error = assert.throwsCode('STCI_MCA_CYCLE', () => scope.get(a)) as StciError;
+    assert.is(error.data['path'], 'a → b → c → a');
+    assert.is((assert.throwsCode('STCI_MCA_CYCLE', () => scope.get(c)) as StciError).data['path'], 'c → a → b → c');
+  });
+
+  test('trap: the error of a factory comes through as it is, and the next try starts afresh', () => {
+    const scope = createUniverse().createScope('agent');
+    const thrown = new StciError('STCI_TOPOLOGY_INVALID', 'no');
+    let isBroken = true;
+    scope.provide(LOG, () => {
+      if (isBroken) throw thrown;
+      return { owner: 'mended' };
+    });
+    scope.provide(USER, (resolver) => ({ log: resolver.get(LOG) }));
+    assert.is(assert.throwsCode('STCI_TOPOLOGY_INVALID', () => scope.get(USER)), thrown);
+    isBroken = false;
+    assert.is(scope.get(USER).log.owner, 'mended');
+  });
+
+  test('trap: a factory that returns nothing would run again each time', () => {
+    const scope = createUniverse().createScope('agent');
+    const empty = token<undefined>('empty');
+    scope.provide(empty, () => undefined);
+    assert.throws(() => scope.get(empty), /returns a value/);
+    assert.throws(() => scope.provideValue(token<null>('null'), null), /has a value/);
+  });
+});
+
+suite('container: override', (test) => {
+  test('puts a value in the place of another, for one agent', () => {
+    const [first, second] = agents(2) as [Scope, Scope];
+    first.override(LOG, { owner: 'test' });
+    assert.is(first.get(USER).log.owner, 'test');
+    assert.is(second.get(USER).log.owner, 'name 1');
+  });
+
+  test('not of what nobody registered, nor of what somebody has', () => {
+    const [scope] = agents(1) as [Scope];
+    assert.throws(() => scope.override(token('other'), 1), /is registered/);
+    scope.get(USER);
+    assert.throws(() => scope.override(LOG, { owner: 'late' }), /before its first use/);
+  });
+});
