@@ -90,8 +90,9 @@ export class Guardian implements GroupKeeper {
     child.unref();
     stdin.unref();
     child.on('exit', () => this.#replace());
-    for (const [name, mark] of Object.entries(this.environment)) this.#tell(`${name}=${mark}`);
-    for (const group of this.#groups) this.#tell(`+${group}`);
+    const groups = [...this.#groups].map((group) => `+${group}`);
+    // One write: it knows all or nothing.
+    this.#tell([`${GUARD_VARIABLE}=${this.environment[GUARD_VARIABLE]}`, ...groups].join('\n'));
   }
 
   #replace(): void {

@@ -117,7 +117,7 @@ function interpreterOf(path: string): string | undefined {
   try {
     const head = Buffer.alloc(256);
     const text = head.toString('latin1', 0, readSync(fd, head, 0, head.length, 0));
-    return text.startsWith('#!') ? /^#![ \t]*([^\s]*)/.exec(text)?.[1] : undefined;
+    return text.startsWith('#!') ? /^#![ \t]*([^ \t\n]*)/.exec(text)?.[1] : undefined;
   } finally {
     closeSync(fd);
   }

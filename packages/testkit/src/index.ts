@@ -16,3 +16,5 @@ export { seededIntegers } from './compliance/seeded.js';
 export type { IntegerSource } from './compliance/seeded.js';
 export { topologyCompliance } from './compliance/topology.js';
 export type { TopologyCase } from './compliance/topology.js';
+export { processesCompliance } from './compliance/processes.js';
+export type { ProcessesSetup, TestProgram } from './compliance/processes.js';

@@ -1,0 +1,251 @@
+/**
+ * What every `Processes` must keep for tools: each event exactly once and in order, nothing lost and nothing read
+ * ahead while its owner does not want it, signals to process and group, failures to start told apart. The programs
+ * are the platform's own: real commands, or actors of a simulation.
+ */
+
+import type { ErrorRecord, Process, Processes, ProcessEnd, SpawnSpec } from '@stci/interface';
+import * as assert from '../assert.js';
+import { suite } from '../suite.js';
+import type { TestApi } from '../suite.js';
+import type { Until } from './channel.js';
+
+/** A program and its arguments. */
+export interface TestProgram {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+export interface ProcessesSetup {
+  readonly processes: Processes;
+  readonly until: Until;
+  /** The environment of all programs. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly programs: {
+    /** Writes `out` to stdout and `err` to stderr, without ends of line, and ends with status 3. */
+    readonly speaks: TestProgram;
+    /** Copies stdin to stdout, ends with 0 at its end. */
+    readonly copies: TestProgram;
+    /** Says `ready` on stdout, then runs until it gets a signal. */
+    readonly waits: TestProgram;
+    /** Says `ready` and runs on when it gets SIGTERM. */
+    readonly ignoresTerm: TestProgram;
+    /** Says `ready`, ends with 0 at once, and leaves a child in its process group that holds no output open. */
+    readonly leaves: TestProgram;
+    /** Closes its standard input, says `ready` and runs until it gets a signal. */
+    readonly deaf: TestProgram;
+    /** Writes 1 000 000 bytes to stdout and ends with 0. */
+    readonly floods: TestProgram;
+    /** A name that is no program. */
+    readonly missing: TestProgram;
+  };
+  /** A path that is no directory. */
+  readonly missingWdir: string;
+  end?(): void | Promise<void>;
+}
+
+type Name = keyof ProcessesSetup['programs'];
+
+/** Everything that a tool's owner is told. */
+class Tool {
+  readonly process: Process;
+  readonly told: string[] = [];
+  readonly text = { stdout: '', stderr: '' };
+  readonly ends: ProcessEnd[] = [];
+  readonly errors: ErrorRecord[] = [];
+  readonly wallMs: number[] = [];
+  bytes = 0;
+  drains = 0;
+
+  constructor(setup: ProcessesSetup, name: Name, options: Partial<SpawnSpec> = {}) {
+    const base = { env: setup.env, stdin: 'null', stdout: 'pipe', stderr: 'pipe', lifetime: 'guarded' } as const;
+    this.process = setup.processes.spawn({ ...base, ...setup.programs[name], ...options }, {
+      onError: (error) => (this.told.push('error'), this.errors.push(error)),
+      onOutput: (stream, chunk, wallMs) => {
+        this.told.push(stream);
+        this.bytes += chunk.byteLength;
+        this.wallMs.push(wallMs);
+        if (this.bytes < 100_000) this.text[stream] += String.fromCharCode(...chunk);
+      },
+      onOutputEnd: (stream) => this.told.push(`end of ${stream}`),
+      onStdinDrain: () => this.drains++,
+      onStdinClosed: () => this.told.push('stdin closed'),
+      onExit: (end) => (this.told.push('exit'), this.ends.push(end)),
+    });
+    assert.equal(this.told, [], 'spawn itself tells nothing');
+  }
+
+  count(what: string): number {
+    return this.told.filter((each) => each === what).length;
+  }
+
+  get done(): boolean {
+    return this.ends.length > 0 && this.count('end of stdout') > 0 && this.count('end of stderr') > 0;
+  }
+}
+
+type Body = (setup: ProcessesSetup, start: (name: Name, options?: Partial<SpawnSpec>) => Tool) => Promise<void>;
+
+/** Defines the suite `NAME: processes`. */
+export function processesCompliance(name: string, make: () => ProcessesSetup | Promise<ProcessesSetup>): void {
+  const withSetup = (body: Body) => async () => {
+    const setup = await make();
+    const tools: Tool[] = [];
+    try {
+      await body(setup, (program, options) => {
+        const tool = new Tool(setup, program, options);
+        tools.push(tool);
+        return tool;
+      });
+    } finally {
+      for (const tool of tools) tool.process.signal('SIGKILL', 'group');
+      await setup.end?.();
+    }
+  };
+  suite(`${name}: processes`, (test) => {
+    outputTests(test, withSetup);
+    inputTests(test, withSetup);
+    signalTests(test, withSetup);
+    failureTests(test, withSetup);
+  });
+}
+
+type WithSetup = (body: Body) => () => Promise<void>;
+
+function outputTests(test: TestApi, withSetup: WithSetup): void {
+  test('output, both ends and the exit are told, once each', withSetup(async ({ until }, start) => {
+    const tool = start('speaks');
+    assert.ok(tool.process.pid > 0);
+    tool.process.readable(true);
+    await until(() => tool.done, 'the end of everything');
+    assert.equal([tool.text, tool.ends], [{ stdout: 'out', stderr: 'err' }, [{ status: 3 }]]);
+    assert.equal(['end of stdout', 'end of stderr', 'exit', 'error'].map((what) => tool.count(what)), [1, 1, 1, 0]);
+    assert.ok(tool.told.indexOf('stdout') < tool.told.indexOf('end of stdout'), 'data, then its end');
+    assert.ok(tool.wallMs.every((ms) => Number.isFinite(ms)));
+  }));
+
+  test('nothing is told of output until it is wanted, the exit notwithstanding', withSetup(async ({ until }, start) => {
+    const tool = start('speaks');
+    await until(() => tool.ends.length === 1, 'the exit');
+    const probe = start('speaks');
+    probe.process.readable(true);
+    await until(() => probe.done, 'the end of another, later one');
+    assert.equal(tool.told, ['exit']);
+    tool.process.readable(true);
+    await until(() => tool.done, 'the output');
+    assert.equal(tool.text, { stdout: 'out', stderr: 'err' });
+  }));
+
+  test('a flood arrives whole, in steps as its owner reads', withSetup(async ({ until }, start) => {
+    const tool = start('floods');
+    for (let seen = -1; seen < 1_000_000; ) {
+      tool.process.readable(true);
+      await until(() => tool.bytes > seen, 'more bytes');
+      tool.process.readable(false);
+      seen = tool.bytes;
+    }
+    tool.process.readable(true);
+    await until(() => tool.done, 'the end');
+    assert.equal([tool.bytes, tool.ends], [1_000_000, [{ status: 0 }]]);
+  }));
+
+  test('closeOutput ends both streams for their owner', withSetup(async ({ until }, start) => {
+    const tool = start('waits');
+    tool.process.closeOutput();
+    await until(() => tool.count('end of stdout') === 1 && tool.count('end of stderr') === 1, 'both ends');
+    // It may have died of writing to nobody already.
+    tool.process.signal('SIGKILL', 'group');
+    await until(() => tool.ends.length === 1, 'the exit');
+    assert.equal([tool.count('end of stdout'), tool.count('end of stderr'), tool.count('stdout')], [1, 1, 0]);
+  }));
+}
+
+function inputTests(test: TestApi, withSetup: WithSetup): void {
+  test('standard input arrives, under back-pressure, and ends', withSetup(async ({ until }, start) => {
+    const tool = start('copies', { stdin: 'pipe' });
+    const block = new Uint8Array(65_536).fill(97);
+    let written = 0;
+    // Nobody reads its output yet: the pipes fill up and writing must stop.
+    for (let goesOn = true; goesOn && written < 64_000_000; written += block.length) {
+      goesOn = tool.process.writeStdin(block);
+    }
+    assert.ok(written < 64_000_000, 'writeStdin never said to stop');
+    tool.process.readable(true);
+    await until(() => tool.drains > 0, 'a drain');
+    tool.process.writeStdin(Uint8Array.of(98));
+    tool.process.closeStdin();
+    await until(() => tool.done, 'the end');
+    assert.equal([tool.bytes, tool.ends], [written + 1, [{ status: 0 }]]);
+  }));
+
+  test('a tool that does not read its input says so once', withSetup(async ({ until }, start) => {
+    const tool = start('deaf', { stdin: 'pipe' });
+    tool.process.readable(true);
+    await until(() => tool.text.stdout === 'ready', 'its word');
+    tool.process.writeStdin(Uint8Array.of(1));
+    await until(() => tool.count('stdin closed') === 1, 'the news');
+    tool.process.writeStdin(Uint8Array.of(2));
+    tool.process.closeStdin();
+    tool.process.signal('SIGKILL', 'group');
+    await until(() => tool.done, 'the end');
+    assert.is(tool.count('stdin closed'), 1);
+  }));
+}
+
+function signalTests(test: TestApi, withSetup: WithSetup): void {
+  test('a signal ends a tool, which says by which', withSetup(async ({ until }, start) => {
+    const tool = start('waits');
+    tool.process.readable(true);
+    await until(() => tool.text.stdout === 'ready', 'its word');
+    assert.ok(tool.process.groupAlive());
+    assert.ok(tool.process.signal('SIGTERM', 'process'));
+    await until(() => tool.done, 'the end');
+    assert.equal(tool.ends, [{ signal: 'SIGTERM' }]);
+    await until(() => !tool.process.groupAlive(), 'the end of the group');
+    assert.equal([tool.process.signal('SIGKILL', 'process'), tool.process.signal('SIGKILL', 'group')], [false, false]);
+  }));
+
+  test('a tool that ignores SIGTERM ends by SIGKILL', withSetup(async ({ until }, start) => {
+    const tool = start('ignoresTerm');
+    tool.process.readable(true);
+    await until(() => tool.text.stdout.includes('ready'), 'its word');
+    tool.process.signal('SIGTERM', 'process');
+    const probe = start('speaks');
+    probe.process.readable(true);
+    await until(() => probe.done, 'the end of another, later one');
+    assert.equal(tool.ends, []);
+    tool.process.signal('SIGKILL', 'group');
+    await until(() => tool.done, 'the end');
+    assert.equal(tool.ends, [{ signal: 'SIGKILL' }]);
+  }));
+
+  test('a child that is left behind keeps the group alive until the group is killed', withSetup(async (setup, start) => {
+    const { until } = setup;
+    const tool = start('leaves');
+    tool.process.readable(true);
+    await until(() => tool.done, 'the end of the tool itself');
+    assert.equal([tool.ends, tool.process.groupAlive()], [[{ status: 0 }], true]);
+    assert.is(tool.process.signal('SIGTERM', 'process'), false);
+    assert.is(tool.process.signal('SIGKILL', 'group'), true);
+    await until(() => !tool.process.groupAlive(), 'the end of the group');
+    assert.is(tool.process.signal('SIGKILL', 'group'), false);
+  }));
+}
+
+function failureTests(test: TestApi, withSetup: WithSetup): void {
+  test('a program that is not there is an error, alone', withSetup(async ({ until }, start) => {
+    const tool = start('missing');
+    assert.equal([tool.process.pid, tool.process.groupAlive()], [0, false]);
+    tool.process.readable(true);
+    tool.process.closeOutput();
+    await until(() => tool.errors.length > 0, 'the error');
+    assert.equal([tool.told, tool.errors[0]?.code], [['error'], 'STCI_PROGRAM_NOT_FOUND']);
+  }));
+
+  test('a working directory that is not there is another error', withSetup(async ({ until, missingWdir }, start) => {
+    const tool = start('speaks', { wdir: missingWdir });
+    await until(() => tool.errors.length > 0, 'the error');
+    assert.equal([tool.told, tool.errors[0]?.code], [['error'], 'STCI_PROGRAM_WDIR']);
+    assert.match(tool.errors[0]?.message ?? '', missingWdir);
+  }));
+}
