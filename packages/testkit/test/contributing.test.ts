@@ -47,8 +47,8 @@ function makeWorkspace(directory: string, files: ReadonlyMap<string, string>): v
 }
 
 function run(directory: string, script: string, ...args: string[]): void {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { cwd: directory, encoding: 'utf8' });
-  assert.is(status, 0, `${script} ${args.join(' ')}\n${stdout}${stderr}`);
+  const ended = spawnSync(process.execPath, [script, ...args], { cwd: directory, encoding: 'utf8' });
+  assert.is(ended.status, 0, `${script} ${args.join(' ')}\n${ended.stdout}${ended.stderr}`);
 }
 
 suite('CONTRIBUTING.md', (test) => {

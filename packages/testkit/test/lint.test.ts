@@ -77,6 +77,7 @@ const BAD: readonly (readonly [path: string, code: string, rule: string, says: s
   ['packages/stcirun/src/sample.ts', "import '@stci/core/dist/index.js';", IMPORTS, 'No deep imports'],
   [ANY_TEST, "import '@stci/core/src/index.js';", IMPORTS, 'No deep imports'],
   [CORE, "await import('@stci/interface');", SYNTAX, 'No import()'],
+  [CORE, "const { a } = await import('node:fs'); export { a };", SYNTAX, 'No import()'],
   [CORE, 'export const t = Date.now();', PROPERTIES, 'Platform.clock'],
   [CORE, 'const { now } = Date; export { now };', PROPERTIES, 'Platform.clock'],
   [CORE, 'export const t = new Date();', SYNTAX, 'Platform.clock'],
@@ -109,6 +110,8 @@ const BAD: readonly (readonly [path: string, code: string, rule: string, says: s
 const GOOD: readonly (readonly [path: string, code: string])[] = [
   [CORE, "import { StciError } from '@stci/interface'; export { StciError };"],
   [TREE, "import { defineComponent } from '@stci/core/component'; export { defineComponent };"],
+  [CORE, "await import('../mca/container.js');"],
+  ['packages/stcirun/src/sample.ts', "import '@stci/core/iof'; await import('@stci/core/container');"],
   [CORE, 'export const day = (wallMs: number) => new Date(wallMs).toISOString();'],
   ['packages/core/src/codec/cbor.ts', "import 'cbor-x';"],
   ['packages/core/src/mca/container.ts', "import 'reflect-metadata'; import 'tsyringe';"],

@@ -4,7 +4,7 @@
  */
 
 export interface PackageRule {
-  /** Workspace modules that its src may import, spelled as imported; `*` is all. */
+  /** Workspace modules that its src may import, spelled as imported; a `*` at the end is anything. */
   readonly workspace: readonly string[];
   /** Other modules → where in src they may be imported (a path prefix below the package). */
   readonly external: Readonly<Record<string, string>>;
@@ -34,19 +34,19 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   'platform-sim': { workspace: [CONTRACTS], external: {}, free: undefined },
   swarm: {
     workspace: [
-      CONTRACTS, '@stci/core', '@stci/core/component', '@stci/platform-sim', '@stci/launcher-local',
+      CONTRACTS, '@stci/core', '@stci/core/*', '@stci/platform-sim', '@stci/launcher-local',
       '@stci/topology-tree', '@stci/topology-bmg', '@stci/topology-mesh',
     ],
     external: {},
     free: 'src/main.ts',
   },
   finject: {
-    workspace: [CONTRACTS, '@stci/core', '@stci/core/component'],
+    workspace: [CONTRACTS, '@stci/core', '@stci/core/*'],
     external: { '@oclif/core': 'src/cli/' },
     free: 'src/cli/',
   },
-  testkit: { workspace: [CONTRACTS, '@stci/core', '@stci/core/component'], external: { uvu: 'src/' }, free: 'src/' },
-  stcirun: { workspace: ['*'], external: { '@oclif/core': 'src/' }, free: 'src/' },
+  testkit: { workspace: [CONTRACTS, '@stci/core', '@stci/core/*'], external: { uvu: 'src/' }, free: 'src/' },
+  stcirun: { workspace: ['@stci/*'], external: { '@oclif/core': 'src/' }, free: 'src/' },
 };
 
 /** Packages of the workspace outside packages/: what they may depend on. They have no src of their own. */

@@ -70,7 +70,7 @@ function checkAllowed({ path, packageName, dependencies, devDependencies }: Mani
 function mayDepend(packageName: string, name: string): boolean {
   const rule = ruleOf(packageName);
   if (rule === undefined) return false;
-  if (name.startsWith('@stci/')) return rule.workspace.includes('*') || rule.workspace.map(moduleOf).includes(name);
+  if (name.startsWith('@stci/')) return rule.workspace.map(moduleOf).some((each) => each === name || each === '@stci/*');
   return Object.hasOwn(rule.external, name);
 }
 
