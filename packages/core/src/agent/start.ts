@@ -103,6 +103,7 @@ class RunningAgent implements AgentHandle {
     const { platform, boot } = init;
     const { self, session, secret, parent, frameBytesMax, handshakeMs } = boot;
     const tried: string[] = [];
+    let linked = false;
     const attempt = (index: number): void => {
       const address = details.connect[index];
       if (address === undefined || connect === undefined) {
@@ -120,8 +121,12 @@ class RunningAgent implements AgentHandle {
         },
         {
           ...events,
+          onUp: (up) => {
+            linked = true;
+            events.onUp(up);
+          },
           onClosed: (closed, reason, text) => {
-            if (closed.peer !== 0) return events.onClosed(closed, reason, text);
+            if (linked) return events.onClosed(closed, reason, text);
             tried.push(`${address}: ${text}`);
             attempt(index + 1);
           },

@@ -3,7 +3,7 @@
  * the default route, the parent (STCI paper, II-E.1). It holds links by neighbour and knows nothing of messages.
  */
 
-import { addressName, type Address } from '@stci/interface';
+import { FRONT_END, addressName, type Address } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 
 /** The neighbour towards a destination, by the agent's place; undefined: the default route. */
@@ -56,9 +56,11 @@ export class Router {
     return this.#links.get(neighbour);
   }
 
-  /** All links but the parent's: the agents below. */
+  /** Links to the agents below: all but the parent's and, at the controller, the front-end's. */
   childLinks(): Link[] {
-    return [...this.#links.values()].filter((link) => link.peer !== this.#parent);
+    const below: Link[] = [];
+    for (const [peer, link] of this.#links) if (peer !== this.#parent && peer !== FRONT_END) below.push(link);
+    return below;
   }
 
   links(): Link[] {
