@@ -66,7 +66,6 @@ function everywhere() {
       'no-self-compare': 'error',
       'no-unreachable': 'error',
       'no-unsafe-finally': 'error',
-      'no-control-regex': 'error',
       'max-lines': ['error', { max: 400 }],
     },
   };

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PNPM, node, root, run } from './lib/run.mjs';
 
@@ -29,7 +29,24 @@ function install() {
   writeFileSync(stampPath, wanted);
 }
 
+/**
+ * pnpm links commands while it installs, and leaves out those whose file is made by the build: they are linked here.
+ */
+function linkCommands() {
+  const { bin = {} } = JSON.parse(readFileSync(join(root, 'packages/stcirun/package.json'), 'utf8'));
+  for (const [name, target] of Object.entries(bin)) {
+    const link = join(root, 'node_modules/.bin', name);
+    const file = join(root, 'packages/stcirun', target);
+    if (!existsSync(file)) throw new Error(`packages/stcirun/package.json: bin ${name}: there is no ${target}`);
+    chmodSync(file, 0o755);
+    if (existsSync(link)) continue;
+    rmSync(link, { force: true });
+    symlinkSync(join('../../packages/stcirun', target), link);
+  }
+}
+
 install();
 node('node_modules/typescript/bin/tsc', ['-b']);
 const bundle = 'packages/stcirun/scripts/bundle.mjs';
 if (existsSync(join(root, bundle))) node(bundle, []);
+linkCommands();

@@ -45,7 +45,6 @@ function stackFrames(error: Error): string {
 }
 
 function stripColours(text: string): string {
-  // eslint-disable-next-line no-control-regex -- colour codes are control characters
   return text.replace(/\u001b\[[0-9;]*m/g, '');
 }
 

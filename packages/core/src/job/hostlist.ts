@@ -246,6 +246,5 @@ function quote(text: string): string {
 
 /** One column a character, whatever was typed. */
 function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f]/g, '?');
 }
