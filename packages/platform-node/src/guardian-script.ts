@@ -5,9 +5,10 @@
  *   first line     the mark, `STCI_GUARD=…`, which the tools' environments hold (not an argument: those are public)
  *   `!`            a tool is about to be started
  *   `+123` `-123`  process group 123 is ours / is gone
- * At end of file all groups are killed. Then whoever holds the mark: a tool started so late that its `+` was never
- * written, and daemons that left their group. A killed process may have forked just before, and a fork holds the mark
- * only after its exec, so the search ends after several quiet rounds; one is enough if nothing was running.
+ * At end of file all groups are killed. Then whoever holds the mark, with its group: a tool started so late that its
+ * `+` was never written, and daemons that left their group. A killed process may have forked just before, and a fork
+ * holds the mark only after its exec, so the search ends after several quiet rounds; one is enough if nothing was
+ * running. What hides from both (a daemon that clears its environment and leaves its group) is not found.
  */
 
 // `read` of dash takes a system call a byte, so grep is used for the search where there is one.
@@ -40,6 +41,13 @@ marked() {
   done
 }
 
+end() {
+  IFS= read -r stat <"$1/stat" || return
+  set -- "\${1#/proc/}" \${stat##*) }
+  case $4 in '' | 0 | 1 | *[!0-9]*) ;; *) kill -s KILL -- "-$4" ;; esac
+  kill -s KILL "$1"
+}
+
 quiet=4
 case $begun$groups in ' ') quiet=1 ;; esac
 rounds=200
@@ -47,10 +55,7 @@ while [ "$quiet" -gt 0 ] && [ "$rounds" -gt 0 ]; do
   rounds=$((rounds - 1))
   found=$(marked 2>/dev/null)
   if [ -n "$found" ]; then quiet=4; else quiet=$((quiet - 1)); fi
-  for file in $found; do
-    file=\${file#/proc/}
-    kill -s KILL "\${file%/environ}"
-  done 2>/dev/null
+  for file in $found; do end "\${file%/environ}"; done 2>/dev/null
   if [ "$quiet" -gt 0 ]; then sleep 0.02 2>/dev/null || sleep 1; fi
 done
 `;

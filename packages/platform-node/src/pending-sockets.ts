@@ -10,10 +10,12 @@ const PATIENCE_MS = 5000;
 
 export class PendingSockets {
   readonly #max: number;
+  readonly #patienceMs: number;
   readonly #timers = new Map<Socket, NodeJS.Timeout>();
 
-  constructor(max: number) {
+  constructor(max: number, patienceMs = PATIENCE_MS) {
     this.#max = max;
+    this.#patienceMs = patienceMs;
   }
 
   get count(): number {
@@ -27,7 +29,7 @@ export class PendingSockets {
         break;
       }
     }
-    const timer = setTimeout(() => this.drop(socket), PATIENCE_MS);
+    const timer = setTimeout(() => this.drop(socket), this.#patienceMs);
     timer.unref();
     this.#timers.set(socket, timer);
     // A reset during the wait is no news.

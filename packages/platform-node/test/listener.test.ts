@@ -1,0 +1,136 @@
+/** What strangers can do to a listener: nothing that lasts. Seeded bytes, half requests, crowds, silence. */
+
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import type { Channel, ErrorRecord, Listener, ListenOptions } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import { assert, eventually, Recorder, suite } from '@stci/testkit';
+import { createRandom } from '../dist/random.js';
+import { PendingSockets } from '../dist/pending-sockets.js';
+
+const { network } = createNodePlatform();
+const OPTIONS: ListenOptions = { interfaces: [], pendingMax: 8, frameBytesMax: 65_536 };
+const UPGRADE = 'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n';
+
+interface Place {
+  readonly listener: Listener;
+  readonly port: number;
+  readonly accepted: Channel[];
+}
+
+function listen(options: Partial<ListenOptions> = {}): Promise<Place> {
+  const accepted: Channel[] = [];
+  return new Promise((resolve, reject) => {
+    network.listen({ ...OPTIONS, ...options }, (channel) => accepted.push(channel), (error, listener) => {
+      if (listener === undefined) return reject(error);
+      resolve({ listener, accepted, port: Number(new URL(listener.addresses[0] as string).port) });
+    });
+  });
+}
+
+function dial(port: number, ...bytes: (string | Uint8Array)[]): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.resume();
+  for (const each of bytes) socket.write(each);
+  return socket;
+}
+
+/** An honest connection works: bytes go there and back. */
+async function works(place: Place): Promise<void> {
+  const count = place.accepted.length;
+  const channel = network.connect(place.listener.addresses[0] as string, 3000);
+  const recorder = new Recorder(channel);
+  await eventually(() => place.accepted.length > count, { what: 'an honest connection is taken' });
+  place.accepted[count]?.send([Uint8Array.of(1)]);
+  await eventually(() => recorder.bytes === 1, { what: 'a byte over it' });
+  channel.destroy('done');
+  place.accepted[count]?.destroy('done');
+}
+
+suite('ws listener', (test) => {
+  test('drops garbage and goes on', async () => {
+    const place = await listen();
+    const random = createRandom(7);
+    const garbage = (length: number) => Uint8Array.from({ length }, () => random.integer(256));
+    const sockets = [
+      ...Array.from({ length: 20 }, (_, i) => dial(place.port, garbage(1 + i * 500))),
+      dial(place.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
+      dial(place.port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n', garbage(10_000)),
+      dial(place.port, 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'),
+      dial(place.port, `${UPGRADE}Sec-WebSocket-Version: 99\r\n\r\n`),
+      dial(place.port, `${UPGRADE}\r\n`),
+      dial(place.port, `${UPGRADE}X: ${'y'.repeat(100_000)}\r\n\r\n`),
+    ];
+    await eventually(() => sockets.every((socket) => socket.closed), { what: 'all of them were dropped' });
+    assert.is(place.accepted.length, 0);
+    await works(place);
+    place.listener.close();
+  });
+
+  test('a crowd that says nothing, or half of it, keeps nobody out', async () => {
+    const place = await listen();
+    const crowd = Array.from({ length: 60 }, (_, i) => (i % 2 ? dial(place.port) : dial(place.port, UPGRADE)));
+    await eventually(() => crowd.filter((socket) => socket.closed).length >= 60 - OPTIONS.pendingMax, {
+      what: 'those above the limit were dropped',
+    });
+    await works(place);
+    place.listener.close();
+    await eventually(() => crowd.every((socket) => socket.closed), { what: 'the rest goes with the listener' });
+  });
+
+  test('garbage behind a right upgrade, or a message too long, closes that channel alone', async () => {
+    const place = await listen();
+    const upgrade = `${UPGRADE}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
+    // An unmasked frame; a masked one of 2^40 bytes.
+    dial(place.port, upgrade, Uint8Array.of(0x82, 0x01, 0x00));
+    dial(place.port, upgrade, Uint8Array.of(0x82, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4));
+    await eventually(() => place.accepted.length === 2, { what: 'two channels' });
+    const recorders = place.accepted.map((channel) => new Recorder(channel));
+    await eventually(() => recorders.every(({ closed }) => closed), { what: 'both closed' });
+    assert.equal(recorders.map(({ bytes, afterClose }) => [bytes, afterClose]), [[0, ''], [0, '']]);
+    await works(place);
+    place.listener.close();
+  });
+
+  test('takes a port of the range, the next where one is taken, and says when none is left', async () => {
+    const first = await listen();
+    const range = [first.port, first.port] as const;
+    const error = await listen({ ports: range }).then(() => undefined, (thrown: ErrorRecord) => thrown);
+    assert.is(error?.code, 'STCI_LISTEN_FAILED');
+    assert.match(error?.message ?? '', new RegExp(`Cannot listen on ws://127.0.0.1:${first.port}: no port is free`));
+    const second = await listen({ ports: [first.port, Math.min(first.port + 50, 65_535)] });
+    assert.ok(second.port > first.port);
+    first.listener.close();
+    second.listener.close();
+  });
+
+  test('listens on interfaces by name and refuses unknown ones', async () => {
+    const place = await listen({ interfaces: ['lo'] });
+    assert.match(place.listener.addresses[0] as string, /^ws:\/\/127\.0\.0\.1:\d+$/);
+    place.listener.close();
+    const refused = (name: string) => listen({ interfaces: [name] }).then(() => undefined, (thrown: ErrorRecord) => thrown);
+    assert.match((await refused('nope0'))?.message ?? '', /'nope0'.*interfaces \(.*lo/);
+    assert.is((await refused('192.0.2.1'))?.code, 'STCI_LISTEN_FAILED');
+  });
+
+  test('a bad address and an unknown host are reasons, not exceptions', async () => {
+    const bad = new Recorder(network.connect('no address', 1000));
+    const unknown = new Recorder(network.connect('ws://no-such-host.invalid:1', 3000));
+    await eventually(() => bad.closed && unknown.closed, { what: 'both reasons' });
+    assert.match(bad.reasons[0] ?? '', /^cannot connect: Invalid URL/);
+    assert.match(unknown.reasons[0] ?? '', /^(host not found|timed out after 3000 ms|getaddrinfo)/);
+  });
+
+  test('a pending socket has little time', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const pending = new PendingSockets(2, 50);
+    server.on('connection', (socket) => pending.add(socket));
+    const slow = dial((server.address() as { port: number }).port);
+    await eventually(() => slow.closed, { what: 'its end' });
+    assert.is(pending.count, 0);
+    server.close();
+  });
+});
