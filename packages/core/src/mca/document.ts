@@ -58,7 +58,7 @@ tool.grace = 10s            # our programs write a checkpoint
 | string | text, without blanks at its ends |
 | enum | one of the values named |
 | duration | a whole number and \`ms\`, \`s\`, \`m\` or \`h\`: \`250ms\`, \`2s\`; only \`0\` needs no unit |
-| size | a whole number and \`B\`, \`kB\`, \`MB\`, \`GB\`, \`KiB\`, \`MiB\` or \`GiB\`; none is bytes, k is 1000, K 1024 |
+| size | a whole number and \`B\`, \`kB\` (1000), \`MB\`, \`GB\`, \`KiB\` (1024), \`MiB\`, \`GiB\`; none is bytes |
 | list | names separated by commas; nothing is the empty list |
 
 A selection list \`a,b\` takes only these components, \`^a,b\` leaves these out (one \`^\`, in front of the whole list),

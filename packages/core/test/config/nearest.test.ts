@@ -1,3 +1,5 @@
+/** Nearest names: edit distance against its definition, order, dotted ends. */
+
 import { assert, suite } from '@stci/testkit';
 import { didYouMean, nearest } from '@stci/core';
 import { editDistance } from '../../dist/config/nearest.js';

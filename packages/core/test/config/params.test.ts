@@ -1,3 +1,5 @@
+/** Params as read by the runtime, and the snapshot that agents are sent. */
+
 import { assert, suite } from '@stci/testkit';
 import { builtins, createRegistry, paramsFromSnapshot, paramsSnapshot, resolveParams } from '@stci/core';
 import type { ParamSnapshot } from '@stci/core';

@@ -1,3 +1,5 @@
+/** The resolver: every source with every kind of mistake, precedence of all pairs, warnings, rules. */
+
 import { assert, suite } from '@stci/testkit';
 import { builtins, createRegistry, environmentName, resolveParams } from '@stci/core';
 import type { ParamInputs } from '@stci/core';
@@ -187,7 +189,7 @@ suite('resolver: all problems at once', (test) => {
     for (const [, set] of SETTERS) {
       for (const [key, text] of [['launcher.window', value], [`launcher${value}`, '1'], ['launcher', value]] as const) {
         const { message } = failure(set(key, text));
-        assert.ok(!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/.test(message), 'control characters are escaped');
+        assert.ok(!message.includes('\u001b') && !message.includes('\u009b'), 'what a terminal may obey is escaped');
         assert.ok(message.length < 1000, `${message.length} characters`);
       }
     }

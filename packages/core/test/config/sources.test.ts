@@ -1,3 +1,5 @@
+/** Sources as text: files, command line, environment, and where files are looked for. */
+
 import { assert, suite } from '@stci/testkit';
 import { environmentName, paramFilePaths } from '@stci/core';
 import { amTexts, commandLineTexts, environmentTexts, fileTexts } from '../../dist/config/sources.js';

@@ -1,3 +1,5 @@
+/** Values of every type: read, refused, printed. */
+
 import { assert, suite } from '@stci/testkit';
 import { expectedForm, formatBounds, formatValue, parseValue } from '@stci/core';
 import type { ParamSpec, ParamType, ParamValue } from '@stci/interface';

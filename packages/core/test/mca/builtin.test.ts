@@ -1,3 +1,5 @@
+/** What core brings itself: policies, and the parameters that the runtime reads by name. */
+
 import { assert, suite } from '@stci/testkit';
 import {
   bootcomFramework, builtins, errmgrFramework, launcherFramework, launcherprocFramework, topologyFramework,

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+/** The generator of docs/parameters.md; that the file is current is a test of stcirun, which has all components. */
+
 import { assert, suite } from '@stci/testkit';
 import { builtins, parametersDocument } from '@stci/core';
 import { createRegistry } from './fixtures.js';
@@ -6,12 +7,7 @@ import { createRegistry } from './fixtures.js';
 const registry = createRegistry(builtins());
 const made = parametersDocument(registry);
 
-suite('docs/parameters.md', (test) => {
-  test('is what the declarations make (node scripts/write-parameters.mjs)', () => {
-    const committed = readFileSync(new URL('../../../../docs/parameters.md', import.meta.url), 'utf8');
-    assert.fixture(committed, made);
-  });
-
+suite('parameter document', (test) => {
   test('has a row for every parameter', () => {
     for (const name of registry.catalog.keys()) assert.match(made, `| \`${name}\` | `);
   });

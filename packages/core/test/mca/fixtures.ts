@@ -21,7 +21,7 @@ export function framework(name: string, mode: SelectionMode, params: ParamSpecs 
   return defineFramework({ name, mode, version: 1, help: `Framework ${name}.`, params });
 }
 
-type Query = Component<Made, object, Request | undefined>['query'];
+export type Query = Component<Made, object, Request | undefined>['query'];
 
 export function component(
   of: TestFramework,

@@ -1,3 +1,5 @@
+/** What `stci info` tells: data, explanation, text. */
+
 import { assert, suite } from '@stci/testkit';
 import { builtins, describe, infoText, parseInfoTarget, resolveParams } from '@stci/core';
 import type { DescribeOptions, Info, InfoFramework } from '@stci/core';

@@ -1,3 +1,5 @@
+/** The registry: what it holds, and every mistake of an assembly that it refuses. */
+
 import { assert, suite } from '@stci/testkit';
 import { builtins } from '@stci/core';
 import type { RegistryInit } from '@stci/core';

@@ -1,9 +1,11 @@
+/** Selection in its three modes, with lists, ties, declines, and what components see. */
+
 import { assert, suite } from '@stci/testkit';
 import { accept, decline } from '@stci/interface';
 import type { ParamSpecs, QueryContext } from '@stci/interface';
 import { seeded } from '../config/seeded.js';
 import { component, createRegistry, framework, selector } from './fixtures.js';
-import type { Request, TestFramework } from './fixtures.js';
+import type { Query, Request, TestFramework } from './fixtures.js';
 
 const one = framework('plan', 'one');
 const many = framework('watch', 'many');
@@ -165,6 +167,26 @@ suite('selection: what components see', (test) => {
     assert.equal(names, ['a', 'b', 'b']);
     assert.is(first.one(one).create({}, undefined).params['p'], 9);
     assert.is(first.one(one).component.name, 'a');
+  });
+
+  test('whether they were asked for by name: by the list, or as the kind of an object', () => {
+    const asked: (readonly [string, boolean | undefined])[] = [];
+    const spy = (name: string): [string, Query] => [name, ({ named }) => {
+      asked.push([name, named]);
+      return accept(1);
+    }];
+    const ask = (run: () => unknown) => {
+      asked.length = 0;
+      run();
+      return [...asked];
+    };
+    const plans = registryOf(one, spy('a'), spy('b'));
+    assert.equal(ask(() => selector(plans).one(one)), [['a', false], ['b', false]]);
+    assert.equal(ask(() => selector(plans, { plan: 'b' }).one(one)), [['b', true]]);
+    assert.equal(ask(() => selector(plans, { plan: '^b' }).one(one)), [['a', false]]);
+    const shapes = selector(registryOf(keyed, spy('a'), spy('b'))).keyed(keyed);
+    assert.equal(ask(() => shapes.create('b', {}, { size: 1 })), [['b', true]]);
+    assert.equal(ask(() => shapes.best({ size: 1 })), [['a', false], ['b', false]]);
   });
 
   test('explain keeps every verdict and never throws for one', () => {
