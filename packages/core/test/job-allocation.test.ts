@@ -5,7 +5,9 @@ import type { AllocationRequest } from '@stci/core';
 import { assert, suite } from '@stci/testkit';
 
 const show = (hosts: ReturnType<typeof allocate>): string =>
-  hosts.map((h) => `${h.user ? `${h.user}@` : ''}${h.name}${h.slotsBound ? '=' : '~'}${h.slots}(${h.origin})`).join(' ');
+  hosts
+    .map((h) => `${h.user ? `${h.user}@` : ''}${h.name}${h.slotsBound ? '=' : '~'}${h.slots}(${h.origin})`)
+    .join(' ');
 
 const from = (request: Partial<AllocationRequest>): string =>
   show(allocate({ hosts: [], hostfiles: [], exclude: [], thisMachine: { hostname: 'me', cpuCount: 4 }, ...request }));
@@ -57,7 +59,8 @@ suite('allocation', (test) => {
     refused({ hostfiles: [{ name: 'f', text: 'node1' }], hosts: ['nod1'] }, 'Did you mean node1?');
     refused({ hosts: ['a'], exclude: ['b'] }, 'host b is not among the hosts of the job');
     refused({ hosts: ['a,b'], exclude: ['a,b'] }, 'leave at least one');
-    const twice = assert.throwsCode('STCI_HOSTFILE_INVALID', () => from({ hostfiles: [file, { name: 'g', text: '\na' }] }));
+    const hostfiles = [file, { name: 'g', text: '\na' }];
+    const twice = assert.throwsCode('STCI_HOSTFILE_INVALID', () => from({ hostfiles }));
     assert.match(twice.message, 'g:2: host a was given before, at f:1');
   });
 });

@@ -33,7 +33,7 @@ suite('job checks', (test) => {
       [{ timeoutMs: 0 }, 'timeout: expected more than 0 and at most 2147483647 ms, got 0'],
       [{ launchTimeoutMs: 1e10 }, 'launch timeout: expected more than 0'],
       [{ launchTimeoutMs: Number.NaN }, 'launch timeout: expected more than 0'],
-      [{ apps: [app(3)], stdin: { to: 'rank', rank: 3 } }, "standard input: expected a rank in 0..2, 'all' or 'none', got 3"],
+      [{ apps: [app(3)], stdin: { to: 'rank', rank: 3 } }, "expected a rank in 0..2, 'all' or 'none', got 3"],
     ];
     for (const [wrong, words] of cases) {
       const problems = jobProblems(job(wrong));
@@ -64,8 +64,8 @@ suite('environment of a rank', (test) => {
 
   test('tells rank, sizes, host and app; the runtime stands above app above job', () => {
     assert.equal(of(0), {
-      A: 'app', PATH: '/bin', STCI_RANK: '0', STCI_SIZE: '3', STCI_LOCAL_RANK: '0', STCI_LOCAL_SIZE: '2', STCI_NODE: '0',
-      STCI_NODES: '2', STCI_HOST: 'a', STCI_APP: '0', STCI_JOB_ID: '7', STCI_SESSION: 's1',
+      A: 'app', PATH: '/bin', STCI_RANK: '0', STCI_SIZE: '3', STCI_LOCAL_RANK: '0', STCI_LOCAL_SIZE: '2',
+      STCI_NODE: '0', STCI_NODES: '2', STCI_HOST: 'a', STCI_APP: '0', STCI_JOB_ID: '7', STCI_SESSION: 's1',
     });
     const last = of(2);
     assert.equal([last['A'], last['STCI_LOCAL_RANK'], last['STCI_HOST'], last['STCI_APP']], ['job', '1', 'a', '1']);

@@ -116,6 +116,6 @@ suite('host lists', (test) => {
 
 function randomName(random: (below: number) => number): string {
   const number = (): string => String(random(12)).padStart(random(3), '0');
-  const forms = [() => `n${number()}`, () => `r${number()}n${number()}`, () => `n${number()}-ib`, () => 'login', () => '::1'];
-  return forms[random(forms.length)]!();
+  const forms = [`n${number()}`, `r${number()}n${number()}`, `n${number()}-ib`, 'login', '::1'];
+  return forms[random(forms.length)]!;
 }

@@ -32,7 +32,8 @@ suite('job ledger', (test) => {
     const report = ledger.report(30);
     assert.equal([report.exitCode, report.cause, report.failures, ledger.complete], [0, undefined, [], true]);
     assert.equal(report.ranks[2], {
-      rank: 2, host: 'c', app: 0, pid: 3, outcome: 'exited', end: { status: 0 }, leftovers: 0, startWallMs: 10, endWallMs: 20,
+      rank: 2, host: 'c', app: 0, pid: 3, outcome: 'exited', end: { status: 0 }, leftovers: 0,
+      startWallMs: 10, endWallMs: 20,
     });
   });
 
@@ -104,15 +105,19 @@ suite('exit rule', (test) => {
     assert.is(codeOf((l) => { l.exited(ended(1, 3, 20), 21); l.exited(ended(2, 4, 10), 22); }), 4);
     assert.is(codeOf((l) => { l.exited(ended(2, 4, 10), 21); l.exited(ended(1, 3, 10), 22); }), 3);
     assert.is(codeOf((l) => { l.agentLost(0, LOST, 10); l.exited(ended(1, 3, 10), 22); }), 3);
-    assert.is(codeOf((l) => { l.exited(killed(1, 'signalled', 'SIGSEGV', 9), 9); l.exited(ended(2, 1, 10), 10); }), 139);
+    const crash = killed(1, 'signalled', 'SIGSEGV', 9);
+    assert.is(codeOf((l) => { l.exited(crash, 9); l.exited(ended(2, 1, 10), 10); }), 139);
   });
 
   test('what the runtime ended decides nothing', () => {
     const timeout: Failure = {
       kind: 'timeout', error: { code: 'STCI_JOB_TIMEOUT', message: 'late' }, wallMs: 50, exitCode: EXIT.jobTimeout,
     };
-    assert.is(codeOf((l) => { for (let r = 0; r < 4; r++) l.exited(killed(r, 'ended', 'SIGTERM', 40), 41); l.failed(timeout); }), 199);
-    assert.is(codeOf((l) => { for (let r = 0; r < 4; r++) l.exited(killed(r, 'ended', 'SIGTERM', 40), 41); }), 143);
+    const endAll = (l: Ledger): void => {
+      for (let rank = 0; rank < 4; rank++) l.exited(killed(rank, 'ended', 'SIGTERM', 40), 41);
+    };
+    assert.is(codeOf((l) => { endAll(l); l.failed(timeout); }), 199);
+    assert.is(codeOf(endAll), 143);
     const trapped: RankEnd = { ...ended(0, 0, 40), outcome: 'ended' };
     assert.is(codeOf((l) => { l.exited(trapped, 41); for (let r = 1; r < 4; r++) l.exited(ended(r, 0, 40), 41); }), 0);
   });
@@ -123,7 +128,8 @@ suite('exit rule', (test) => {
     };
     assert.is(codeOf((l) => {
       const { failure } = l.exited(missing, 7);
-      assert.equal([failure?.kind, failure?.wallMs, failure?.error.host, failure?.error.rank], ['tool-start', 7, 'a', 0]);
+      const { kind, wallMs, error } = failure!;
+      assert.equal([kind, wallMs, error.host, error.rank], ['tool-start', 7, 'a', 0]);
     }), EXIT.program);
   });
 

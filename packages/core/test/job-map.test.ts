@@ -34,8 +34,10 @@ suite('job map', (test) => {
     assert.is(map('ppr:2', 'a b', [undefined]), 'a0 a0 b0 b0');
     assert.is(map('ppr:2', 'a b', [3]), 'a0 a0 b0');
     assert.is(map('ppr:1', 'a b', [undefined, undefined]), 'a0 b0 a1 b1');
-    assert.match(assert.throwsCode('STCI_JOB_INVALID', () => map('ppr:2', 'a b', [5])).message, 'places 4 ranks, but 5');
-    assert.match(assert.throwsCode('STCI_SLOTS_EXCEEDED', () => map('ppr:2', 'a:1 b', [2])).message, 'puts 2 ranks on a');
+    const tooMany = assert.throwsCode('STCI_JOB_INVALID', () => map('ppr:2', 'a b', [5]));
+    assert.match(tooMany.message, 'places 4 ranks, but 5');
+    const tooFull = assert.throwsCode('STCI_SLOTS_EXCEEDED', () => map('ppr:2', 'a:1 b', [2]));
+    assert.match(tooFull.message, 'puts 2 ranks on a');
   });
 
   test('counts by default: slots of named hosts for one program, else 1', () => {
@@ -121,7 +123,8 @@ function randomJob(random: (below: number) => number): JobSpec {
     const subset = where.flatMap((_, i) => (random(2) ? [i] : []));
     return app(1 + random(14), subset.length > 0 && random(3) === 0 ? { hosts: subset } : {});
   });
-  return job({ hosts: hosts(where.join(' ')), apps, mapBy: by(random(2) ? 'slot' : 'node'), oversubscribe: random(3) === 0 });
+  const mapBy = by(random(2) ? 'slot' : 'node');
+  return job({ hosts: hosts(where.join(' ')), apps, mapBy, oversubscribe: random(3) === 0 });
 }
 
 /** Rank by rank: by slot the open host with the fewest full rounds, by node the next open one. */
@@ -132,11 +135,13 @@ function oracle(spec: JobSpec): string {
   for (const [index, one] of spec.apps.entries()) {
     const among = one.hosts ?? spec.hosts.map((_, i) => i);
     for (let i = 0; i < one.count!; i++) {
-      const open = among.filter((h) => spec.oversubscribe || !spec.hosts[h]!.slotsBound || used[h]! < spec.hosts[h]!.slots);
+      const bound = (h: number): boolean => spec.hosts[h]!.slotsBound && !spec.oversubscribe;
+      const open = among.filter((h) => !bound(h) || used[h]! < spec.hosts[h]!.slots);
       if (open.length === 0) return 'STCI_SLOTS_EXCEEDED';
       const rounds = (h: number): number => Math.floor(used[h]! / spec.hosts[h]!.slots);
       const least = Math.min(...open.map(rounds));
-      const host = spec.mapBy.by === 'slot' ? open.find((h) => rounds(h) === least)! : open.find((h) => h > last) ?? open[0]!;
+      const next = spec.mapBy.by === 'slot' ? open.find((h) => rounds(h) === least) : open.find((h) => h > last);
+      const host = next ?? open[0]!;
       used[host]!++;
       last = host;
       placed.push(spec.hosts[host]!.name + index);

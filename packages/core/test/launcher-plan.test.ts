@@ -1,8 +1,8 @@
 /** The launch plan and what `--display map` and `--dry-run` print of it. */
 
 import {
-  agentsPerLevel, childrenOf, criticalPathSteps, foldRanks, mapJob, mapJson, planJson, planLaunch, renderMap, renderPlan,
-  starterOf, subtreeHosts,
+  agentsPerLevel, childrenOf, criticalPathSteps, foldRanks, mapJob, mapJson, planJson, planLaunch, renderMap,
+  renderPlan, starterOf, subtreeHosts,
 } from '@stci/core';
 import type { LaunchPlan, Position, SpanningTree, TreeTopology } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
@@ -11,7 +11,8 @@ import { LIMITS, app, hosts, job } from './job-help.js';
 const plan = (count: number, arity: number): LaunchPlan =>
   planLaunch(count, { policy: 'tree', arity: () => arity }, plainTree);
 
-const names = (count: number): string => Array.from({ length: count }, (_, i) => `n${String(i).padStart(3, '0')}`).join(' ');
+const names = (count: number): string =>
+  Array.from({ length: count }, (_, i) => `n${String(i).padStart(3, '0')}`).join(' ');
 
 suite('launch plan', (test) => {
   test('says whom each agent starts, and for which hosts', () => {
@@ -80,7 +81,8 @@ suite('rendering of map and plan', (test) => {
     const spec = job({ hosts: hosts(names(1000)), apps: [app(5000, { args: ['x'.repeat(300)] }), app(1)] });
     const map = mapJob(spec, LIMITS);
     const made = plan(1000, 2);
-    for (const text of [renderMap(spec, map), renderPlan(spec.hosts, made, 4), renderPlan(spec.hosts.slice(0, 250), plan(250, 1), 4)]) {
+    const chain = renderPlan(spec.hosts.slice(0, 250), plan(250, 1), 4);
+    for (const text of [renderMap(spec, map), renderPlan(spec.hosts, made, 4), chain]) {
       const lines = text.split('\n');
       assert.ok(lines.length < 220, `${lines.length} lines`);
       assert.ok(lines.every((line) => line.length <= 100));

@@ -14,7 +14,7 @@ export const topologyMesh = defineComponent({
   name: 'mesh',
   version: '1.0.0',
   frameworkVersion: 1,
-  help: 'A grid of one to three dimensions, near-cubic unless the option dimensions is given. A ring is a wrapped line.',
+  help: 'A grid of one to three dimensions, near-cubic unless dimensions are given. A ring is a wrapped line.',
   params: {
     wrap: {
       type: 'bool',
@@ -38,7 +38,8 @@ function dimensionsOf({ size, options }: TopologyRequest): readonly number[] {
   if (!Array.isArray(given) || given.length < 1 || given.length > 3) {
     throw topologyError('mesh', 'option dimensions', 'a list of 1 to 3 integers', given);
   }
-  const dimensions = given.map((d: unknown) => checkTopologyInteger('mesh', 'option dimensions', d, 1, TOPOLOGY_SIZE_MAX));
+  const check = (d: unknown): number => checkTopologyInteger('mesh', 'option dimensions', d, 1, TOPOLOGY_SIZE_MAX);
+  const dimensions = given.map(check);
   const product = dimensions.reduce((all, d) => all * d, 1);
   if (product !== size) {
     throw topologyError('mesh', 'option dimensions', `a product of ${size}, the number of positions`, dimensions);

@@ -15,7 +15,8 @@ import type { Position, SpanningTree, Topology } from '@stci/interface';
 /** The mesh over the product of one to three `dimensions`, each at least 1. */
 export function createMesh(dimensions: readonly number[], wrap: boolean): Topology {
   assert(dimensions.length >= 1 && dimensions.length <= 3, `a mesh has 1..3 dimensions, got ${dimensions.length}`);
-  assert(dimensions.every((d) => Number.isInteger(d) && d >= 1), `dimensions are at least 1, got ${dimensions.join('x')}`);
+  const good = dimensions.every((d) => Number.isInteger(d) && d >= 1);
+  assert(good, `dimensions are at least 1, got ${dimensions.join('x')}`);
   return new Mesh(dimensions, wrap);
 }
 

@@ -1,6 +1,8 @@
 /** Topology component `tree`: the k-ary tree, numbered level by level; option and parameter `arity`. */
 
-import { accept, checkTopologyInteger, checkTopologyRequest, defineComponent, topologyFramework } from '@stci/core/component';
+import {
+  accept, checkTopologyInteger, checkTopologyRequest, defineComponent, topologyFramework,
+} from '@stci/core/component';
 import { TREE_ARITY_MAX, createTree } from './tree.js';
 
 export { TREE_ARITY_MAX, createTree };

@@ -52,7 +52,8 @@ suite('topology tree', (test) => {
   test('a million positions and a chain are answered without walking them', () => {
     const chain = createTree(200_000_000, 1);
     const dead = new Set([100_000_000]);
-    assert.equal([chain.depth(199_999_999), chain.subtreeSize(5), chain.height], [199_999_999, 199_999_995, 199_999_999]);
+    assert.equal([chain.depth(199_999_999), chain.height], [199_999_999, 199_999_999]);
+    assert.is(chain.subtreeSize(5), 199_999_995);
     assert.equal([chain.nextHop(5, 199_999_999), chain.nextHop(9, 3), chain.nextHop(5, 99_999_999, dead)], [6, 8, 6]);
     assert.is(chain.nextHop(5, 100_000_001, dead), undefined);
     assert.is(chain.spanningTree(10).depth(150_000_000), 149_999_990);

@@ -6,7 +6,7 @@
  */
 
 import { ERROR_KINDS, EXIT, isErrorCode } from '@stci/interface';
-import type { ErrorRecord, Failure, FailureKind, ProcessEnd, Rank, RankOutcome } from '@stci/interface';
+import type { ErrorRecord, Failure, FailureKind, HostIndex, ProcessEnd, Rank, RankOutcome } from '@stci/interface';
 import { signalExitCode } from './signals.js';
 
 /** What the rule must know of a rank. */
@@ -35,7 +35,11 @@ export function errorExitCode(error: ErrorRecord): number {
 }
 
 /** The failure that a rank's ending is; undefined where it is none (status 0, or the runtime's own doing). */
-export function failureOf(ending: RankEnding, host: { index: number; name: string }, wallMs: number): Failure | undefined {
+export function failureOf(
+  ending: RankEnding,
+  host: { readonly index: HostIndex; readonly name: string },
+  wallMs: number,
+): Failure | undefined {
   const { rank } = ending;
   const failure = (kind: FailureKind, error: ErrorRecord, exitCode: number): Failure => ({
     kind, error: { ...error, host: host.name, rank }, host: host.index, rank, wallMs, exitCode,

@@ -124,7 +124,7 @@ class HostlistParser {
       else if (NAME_CHARACTER.test(char)) parts.push(this.#word());
       else break;
     }
-    if (parts.length === 0) this.#stray(this.#peek() === ':' ? 'a host name, or an IPv6 address in brackets' : 'a host name');
+    if (parts.length === 0) this.#stray(`a host name${this.#peek() === ':' ? ', or an IPv6 address in brackets' : ''}`);
     if (typeof parts[0] === 'string' && parts[0].startsWith('-')) {
       this.#fail(start, 'a host name, which begins with a letter, a digit or a bracket', quote('-'));
     }
@@ -198,9 +198,8 @@ class HostlistParser {
   }
 
   #stray(expected: string): never {
-    const char = this.#peek();
-    const got = char === undefined ? 'the end of the list' : quote(String.fromCodePoint(this.#text.codePointAt(this.#at)!));
-    this.#fail(this.#at, expected, got);
+    const code = this.#text.codePointAt(this.#at);
+    this.#fail(this.#at, expected, code === undefined ? 'the end of the list' : quote(String.fromCodePoint(code)));
   }
 
   #fail(at: number, expected: string, got: string): never {

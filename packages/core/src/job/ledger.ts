@@ -1,6 +1,7 @@
 /**
  * The controller's books of one job: what became of each rank, and which failures were found. Pure: facts go in as
- * they arrive, late, twice or out of order; each rank is counted once, and the first outcome that is told of it stands. No decision is made here but the exit rule, at the end.
+ * they arrive, late, twice or out of order; each rank is counted once, and the first outcome that is told of it stands.
+ * No decision is made here but the exit rule, at the end.
  *
  * A rank is `waiting`, then `running`, then done with one outcome. `exited` may come without `started` before it.
  */

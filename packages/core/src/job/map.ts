@@ -90,8 +90,8 @@ class Filling {
   #tooMany(): string {
     const slots = this.hosts.reduce((sum, host) => sum + this.slots(host), 0);
     const size = this.spec.apps.reduce((sum, app) => sum + appCount(this.spec, app), 0);
-    const who = this.spec.apps.length > 1 ? `The job's ${size} ranks (${this.spec.apps.length} programs)` : `${size} ranks`;
-    return `${who} need more slots than there are: ${slots} on ${this.hosts.length} host(s)`;
+    const programs = this.spec.apps.length > 1 ? ` of ${this.spec.apps.length} programs` : '';
+    return `${size} ranks${programs} need more slots than there are: ${slots} on ${this.hosts.length} host(s)`;
   }
 }
 
@@ -138,7 +138,7 @@ function placePerHost(filling: Filling, count: number, perHost: number): void {
   if (count > hosts.length * perHost) {
     throw new StciError(
       'STCI_JOB_INVALID',
-      `ppr:${perHost} on ${hosts.length} host(s) places ${hosts.length * perHost} ranks, but ${count} were asked for. ` +
+      `ppr:${perHost} on ${hosts.length} host(s) places ${hosts.length * perHost} ranks, but ${count} are wanted. ` +
         `Give at most -n ${hosts.length * perHost}, more hosts, or a larger N in ppr:N.`,
     );
   }

@@ -19,8 +19,8 @@ export function validateJob(spec: JobSpec): void {
   if (problems.length === 0) return;
   const rows = problems.slice(0, PROBLEMS_SHOWN).map((problem) => `  ${problem}`);
   if (problems.length > PROBLEMS_SHOWN) rows.push(`  and ${problems.length - PROBLEMS_SHOWN} more`);
-  const head = problems.length === 1 ? 'The job cannot be run:' : `The job cannot be run, for ${problems.length} reasons:`;
-  throw new StciError('STCI_JOB_INVALID', [head, ...rows].join('\n'), { data: { problems: problems.length } });
+  const reasons = problems.length === 1 ? '' : `, for ${problems.length} reasons`;
+  throw new StciError('STCI_JOB_INVALID', [`The job cannot be run${reasons}:`, ...rows].join('\n'), { data: { problems: problems.length } });
 }
 
 /** The problems, one sentence each; empty for a good spec. */

@@ -23,7 +23,7 @@ export function planLaunch(
 ): LaunchPlan {
   assert(Number.isInteger(hosts) && hosts >= 1, `a launch has at least one host, got ${hosts}`);
   const arity = launcher.arity(hosts);
-  assert(Number.isInteger(arity) && arity >= 1, `launcher ${launcher.policy} gives an arity of at least 1, got ${arity}`);
+  assert(Number.isInteger(arity) && arity >= 1, `policy ${launcher.policy} gives an arity of at least 1, got ${arity}`);
   return { policy: launcher.policy, tree: createTree(hosts + 1, arity) };
 }
 

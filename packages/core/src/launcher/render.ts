@@ -36,7 +36,8 @@ export function renderMap(spec: Pick<JobSpec, 'apps' | 'hosts'>, map: JobMap): s
     return [hostMap.name, slotsText(host), String(localSize(hostMap)), foldRanks(hostMap) || '-'];
   });
   const lines = [
-    `Job map: ${count(map.size, 'rank')} of ${count(spec.apps.length, 'program')} on ${count(map.hosts.length, 'host')}`,
+    `Job map: ${count(map.size, 'rank')} of ${count(spec.apps.length, 'program')} ` +
+      `on ${count(map.hosts.length, 'host')}`,
     ...table([['host', 'slots', 'count', 'ranks'], ...rows]),
   ];
   const rest = map.hosts.slice(shown.length);
@@ -65,7 +66,8 @@ export function renderPlan(hosts: readonly HostSpec[], plan: LaunchPlan, window:
   const lines: string[] = [];
   draw(hosts, plan, BOOT_ROOT, 1, lines);
   return text([
-    `Launch plan: policy ${plan.policy}, ${count(hosts.length, 'root agent')}, ${childrenText(plan.tree.arity)} an agent`,
+    `Launch plan: policy ${plan.policy}, ${count(hosts.length, 'root agent')}, ` +
+      `${childrenText(plan.tree.arity)} an agent`,
     `  levels: ${levels.length - 1} below the controller (${levels.slice(1).join(' + ')} agents)`,
     `  critical path: ${count(criticalPathSteps(plan, window), 'step')}, ${window} at a time`,
     'controller',
@@ -94,7 +96,8 @@ function draw(hosts: readonly HostSpec[], plan: LaunchPlan, position: Position, 
   const indent = '  '.repeat(Math.min(depth, 20));
   let leaves: string[] = [];
   const flush = (): void => {
-    if (leaves.length > 0) lines.push(indent + foldHostlist(leaves) + (leaves.length > 1 ? `  (${leaves.length})` : ''));
+    const number = leaves.length > 1 ? `  (${leaves.length})` : '';
+    if (leaves.length > 0) lines.push(indent + foldHostlist(leaves) + number);
     leaves = [];
   };
   for (const child of plan.tree.children(position)) {
@@ -118,8 +121,8 @@ function appLines(spec: Pick<JobSpec, 'apps'>, map: JobMap): string[] {
     range.first = Math.min(range.first, first);
     range.last = Math.max(range.last, first + (ranks - 1) * stride);
   }
-  const rows = spec.apps.map((app, i) => [`ranks ${ranges[i]!.first}-${ranges[i]!.last}`, [app.program, ...app.args].join(' ')]);
-  const lines = table(rows);
+  const rows = ranges.map(({ first, last }) => `ranks ${first}-${last}`);
+  const lines = table(spec.apps.map((app, i) => [rows[i]!, [app.program, ...app.args].join(' ')]));
   if (lines.length <= RENDER_LINES_MAX) return lines;
   return [...lines.slice(0, RENDER_LINES_MAX), `  … and ${count(lines.length - RENDER_LINES_MAX, 'more program')}`];
 }

@@ -76,7 +76,8 @@ function checkRoutes(topology: Topology): void {
     const hops = distances(topology, target);
     for (let source = 0; source < topology.size; source++) {
       const walked = walk(topology, source, target, new Set());
-      assert.ok(walked !== undefined && walked <= topology.diameter, `${say(topology)}: ${source} to ${target}: ${walked}`);
+      const where = `${say(topology)}: ${source} to ${target}`;
+      assert.ok(walked !== undefined && walked <= topology.diameter, `${where}: ${walked} hops`);
       longest = Math.max(longest, hops[source]!);
     }
   }
@@ -103,7 +104,9 @@ function checkDeadSet(topology: Topology, dead: ReadonlySet<Position>, avoidsDea
       if (hops[source] === -1) assert.is(walked, undefined, `${where}: there is no way`);
       else if (avoidsDead) assert.ok(walked !== undefined, `${where}: there is a way`);
     }
-    for (const gone of dead) assert.is(topology.nextHop(target, gone, dead), undefined, `${say(topology)}: to the dead`);
+    for (const gone of dead) {
+      assert.is(topology.nextHop(target, gone, dead), undefined, `${say(topology)}: to the dead`);
+    }
   }
 }
 
