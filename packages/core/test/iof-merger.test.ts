@@ -49,8 +49,7 @@ function merge(pieces: readonly Piece[], params: Partial<LineMergerParams>): str
   const merger = new LineMerger({
     lineBytesMax: 1 << 20,
     heldBytesMax: 1 << 24,
-    destination: () => 0,
-    emit: (_destination, bytes) => out.push(bytes),
+    emit: (bytes) => out.push(bytes),
     ...params,
   });
   pieces.forEach((piece, i) => merger.push(piece.source, piece.chunk, i, i));
@@ -114,8 +113,7 @@ function screen(params: Partial<LineMergerParams> = {}): Screen {
     lineBytesMax: 16,
     heldBytesMax: 64,
     promptMs: 100,
-    destination: (source) => (source % 2 === 1 ? 1 : 0),
-    emit: (_destination, bytes) => (all += text(bytes)),
+    emit: (bytes) => (all += text(bytes)),
     ...params,
   });
   return { merger, shown: () => all };

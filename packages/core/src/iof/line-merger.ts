@@ -13,9 +13,6 @@
 import { joinBytes, NEWLINE, NEWLINE_BYTES, prefixLines } from './bytes.js';
 import type { SourceId } from './source.js';
 
-/** Which of the writers that share one screen: 0 standard output, 1 standard error. */
-export type Destination = 0 | 1;
-
 export interface LineMergerParams {
   /** Longest line that is held back, in bytes; a longer one is shown in pieces. */
   readonly lineBytesMax: number;
@@ -25,9 +22,8 @@ export interface LineMergerParams {
   readonly promptMs?: number;
   /** What stands at the start of a line of `source` that began at `wallMs`; undefined: nothing. */
   readonly prefix?: (source: SourceId, wallMs: number) => Uint8Array;
-  readonly destination: (source: SourceId) => Destination;
   /** Takes the bytes over. */
-  readonly emit: (destination: Destination, bytes: Uint8Array) => void;
+  readonly emit: (bytes: Uint8Array) => void;
 }
 
 /** Prompts are short; a longer rest is a line cut by a full buffer, which will go on. */
@@ -59,7 +55,7 @@ export class LineMerger {
   push(source: SourceId, chunk: Uint8Array, wallMs: number, nowMs: number): void {
     this.#lastPushMs = nowMs;
     let rest = chunk;
-    if (this.#open === source) rest = this.#goOn(source, chunk);
+    if (this.#open === source) rest = this.#goOn(chunk);
     const end = rest.lastIndexOf(NEWLINE) + 1;
     if (end > 0) this.#whole(source, end === rest.length ? rest : rest.subarray(0, end), wallMs);
     if (end < rest.length) this.#hold(source, end === 0 ? rest : rest.subarray(end), wallMs);
@@ -98,9 +94,9 @@ export class LineMerger {
   }
 
   /** Continues the open line with the chunk's bytes up to the first newline; returns the rest. */
-  #goOn(source: SourceId, chunk: Uint8Array): Uint8Array {
+  #goOn(chunk: Uint8Array): Uint8Array {
     const end = chunk.indexOf(NEWLINE) + 1;
-    this.#emit(source, end === 0 || end === chunk.length ? chunk : chunk.subarray(0, end));
+    this.#params.emit(end === 0 || end === chunk.length ? chunk : chunk.subarray(0, end));
     if (end === 0) return chunk.subarray(chunk.length);
     this.#open = undefined;
     return chunk.subarray(end);
@@ -111,19 +107,19 @@ export class LineMerger {
     if (this.#open !== undefined) this.#closeOpen();
     const prefix = this.#params.prefix;
     if (this.#held.size === 0 || !this.#held.has(source)) {
-      this.#emit(source, prefix === undefined ? lines : prefixLines(lines, prefix(source, wallMs)));
+      this.#params.emit(prefix === undefined ? lines : prefixLines(lines, prefix(source, wallMs)));
       return;
     }
     const held = this.#take(source);
     if (prefix === undefined) {
-      this.#emit(source, joinBytes(held.pieces));
-      this.#emit(source, lines);
+      this.#params.emit(joinBytes(held.pieces));
+      this.#params.emit(lines);
       return;
     }
     const first = lines.indexOf(NEWLINE) + 1;
-    this.#emit(source, joinBytes([prefix(source, held.wallMs), ...held.pieces, lines.subarray(0, first)]));
+    this.#params.emit(joinBytes([prefix(source, held.wallMs), ...held.pieces, lines.subarray(0, first)]));
     if (first < lines.length) {
-      this.#emit(source, prefixLines(lines.subarray(first), prefix(source, wallMs)));
+      this.#params.emit(prefixLines(lines.subarray(first), prefix(source, wallMs)));
     }
   }
 
@@ -154,16 +150,12 @@ export class LineMerger {
     const held = this.#take(source);
     const prefix = this.#params.prefix;
     const pieces = prefix === undefined ? held.pieces : [prefix(source, held.wallMs), ...held.pieces];
-    this.#emit(source, joinBytes(pieces));
+    this.#params.emit(joinBytes(pieces));
     this.#open = source;
   }
 
   #closeOpen(): void {
-    this.#emit(this.#open as SourceId, NEWLINE_BYTES);
+    this.#params.emit(NEWLINE_BYTES);
     this.#open = undefined;
-  }
-
-  #emit(source: SourceId, bytes: Uint8Array): void {
-    this.#params.emit(this.#params.destination(source), bytes);
   }
 }

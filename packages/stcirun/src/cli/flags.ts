@@ -1,0 +1,173 @@
+/**
+ * Every option of stcirun, as oclif flags: parser, help and documentation all read this one table. What oclif has no
+ * word for is in `OPTION_FACTS`: the group in the help, whether an option belongs to one program or to the whole
+ * job, and the value that it has when it stands alone (`--tag` is `--tag=rank`).
+ */
+
+import * as Flags from '@oclif/core/flags';
+import type { TagMode } from '@stci/core/iof';
+import type { MapBy, StdinTo } from '@stci/interface';
+import {
+  parseCount,
+  parseDisplay,
+  parseDuration,
+  parseExitReport,
+  parseMapBy,
+  parsePair,
+  parseStdin,
+  parseTag,
+  parseText,
+  type Display,
+  type ExitReportRequest,
+  type Pair,
+} from './values.js';
+
+// oclif wants a promise from a parser, and a concrete type for each.
+const text = (name: string) => Flags.custom<string>({ parse: async (value) => parseText(name, value) });
+const count = (name: string) => Flags.custom<number>({ parse: async (value) => parseCount(name, value) });
+const duration = (name: string) => Flags.custom<number>({ parse: async (value) => parseDuration(name, value) });
+const mapBy = Flags.custom<MapBy>({ parse: async (value) => parseMapBy('--map-by', value) });
+const pair = Flags.custom<Pair>({ parse: async (value) => parsePair('--mca', value) });
+const stdin = Flags.custom<StdinTo>({ parse: async (value) => parseStdin('--stdin', value) });
+const tag = Flags.custom<TagMode>({ parse: async (value) => parseTag('--tag', value) });
+const exitReport = Flags.custom<ExitReportRequest>({ parse: async (value) => parseExitReport('--exit-report', value) });
+const display = Flags.custom<Display>({ parse: async (value) => parseDisplay('--display', value) });
+
+export const FLAGS = {
+  np: count('-n')({ char: 'n', helpValue: 'N', description: 'number of ranks of the program' }),
+  ppn: count('--ppn')({ helpValue: 'N', description: 'ranks on each host; short for --map-by ppr:N' }),
+  host: text('--host')({
+    multiple: true,
+    helpValue: 'LIST',
+    description: "hosts and their slots: a:2,b or n[01-16]; without it, the host file's or this machine",
+  }),
+  hostfile: text('--hostfile')({
+    multiple: true,
+    helpValue: 'FILE',
+    description: 'file that names hosts, one a line: n1 slots=4',
+  }),
+  exclude: text('--exclude')({ multiple: true, helpValue: 'LIST', description: 'hosts to leave out' }),
+  'map-by': mapBy({
+    helpValue: 'RULE',
+    description: 'slot: fill a host, then the next; node: one a host in turn; ppr:N: N on each host (default slot)',
+  }),
+  oversubscribe: Flags.boolean({ description: 'allow more ranks than the slots that were named' }),
+  wdir: text('--wdir')({ helpValue: 'DIR', description: 'working directory of the program' }),
+  env: text('-x')({
+    char: 'x',
+    multiple: true,
+    helpValue: 'NAME[=VALUE]',
+    description: "variable for the program; NAME alone or a pattern ('OMP_*') takes the caller's values",
+  }),
+  launcher: text('--launcher')({
+    helpValue: 'NAME',
+    description: 'how agents are started on hosts; short for --mca launcherproc=NAME',
+  }),
+  mca: pair({
+    multiple: true,
+    helpValue: 'KEY=VALUE',
+    description: 'sets a parameter; `stci info` lists them all',
+  }),
+  am: text('--am')({ multiple: true, helpValue: 'FILE', description: 'file of parameters, key = value a line' }),
+  'on-failure': text('--on-failure')({
+    helpValue: 'POLICY',
+    description: 'abort: end the job at the first failure (default); continue: let the rest run; short for --mca errmgr=',
+  }),
+  timeout: duration('--timeout')({
+    helpValue: 'TIME',
+    description: 'end the job after this time, such as 30s or 5m; exit code 199',
+  }),
+  'launch-timeout': duration('--launch-timeout')({
+    helpValue: 'TIME',
+    description: 'all ranks must run within this time (default 60s); exit code 198',
+  }),
+  stdin: stdin({
+    helpValue: 'WHO',
+    description: 'who reads standard input: a rank, all or none (default 0)',
+  }),
+  tag: tag({
+    char: 'l',
+    helpValue: 'FORMAT',
+    description: 'mark each line: rank gives [3], full gives [host:3:stdout]',
+  }),
+  timestamp: Flags.boolean({ description: 'put the time before each line, taken at the host where it was written' }),
+  output: text('--output')({
+    helpValue: 'TEMPLATE',
+    description: 'write output to files instead, such as out/%h/%3r.%s; see docs/output.md',
+  }),
+  gather: Flags.boolean({ description: 'show output at the end, once for all ranks that wrote the same' }),
+  json: Flags.boolean({ description: 'one JSON object a line for output and events, for programs' }),
+  'exit-report': exitReport({
+    helpValue: 'FORMAT[:FILE]',
+    description: 'a row for each rank at the end, text or json, on standard error or in FILE',
+  }),
+  'forward-signals': text('--forward-signals')({
+    helpValue: 'LIST',
+    description: 'signals passed on to the ranks, instead of the usual ones, such as USR1,USR2; or none',
+  }),
+  display: display({
+    helpValue: 'WHAT',
+    description: 'print the map, the launch plan, or all, before the job runs',
+  }),
+  'dry-run': Flags.boolean({ description: 'print map and launch plan, start nothing' }),
+  verbose: Flags.boolean({ char: 'v', description: 'tell what happens on the way' }),
+  quiet: Flags.boolean({ char: 'q', description: 'no messages of our own but errors' }),
+  version: Flags.boolean({ char: 'V', description: 'print the version' }),
+  help: Flags.boolean({ char: 'h', description: 'print this help' }),
+};
+
+export type FlagName = keyof typeof FLAGS;
+
+export const FLAG_NAMES = Object.keys(FLAGS) as readonly FlagName[];
+
+export interface OptionFacts {
+  readonly group: string;
+  /** `program`: may differ between the programs of a job; else one value for all. */
+  readonly scope: 'program' | 'job';
+  /** Its value when it stands alone; it then takes a value after `=` only. */
+  readonly implied?: string;
+}
+
+const facts = (group: string, scope: 'program' | 'job' = 'job', implied?: string): OptionFacts => {
+  return implied === undefined ? { group, scope } : { group, scope, implied };
+};
+
+export const GROUPS = ['Ranks and hosts', 'Program', 'Running', 'Output and input', 'Other'] as const;
+
+export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
+  np: facts(GROUPS[0], 'program'),
+  ppn: facts(GROUPS[0]),
+  host: facts(GROUPS[0], 'program'),
+  hostfile: facts(GROUPS[0]),
+  exclude: facts(GROUPS[0]),
+  'map-by': facts(GROUPS[0]),
+  oversubscribe: facts(GROUPS[0]),
+  wdir: facts(GROUPS[1], 'program'),
+  env: facts(GROUPS[1], 'program'),
+  launcher: facts(GROUPS[2]),
+  mca: facts(GROUPS[2]),
+  am: facts(GROUPS[2]),
+  'on-failure': facts(GROUPS[2]),
+  timeout: facts(GROUPS[2]),
+  'launch-timeout': facts(GROUPS[2]),
+  'forward-signals': facts(GROUPS[2]),
+  display: facts(GROUPS[2]),
+  'dry-run': facts(GROUPS[2]),
+  stdin: facts(GROUPS[3]),
+  tag: facts(GROUPS[3], 'job', 'rank'),
+  timestamp: facts(GROUPS[3]),
+  output: facts(GROUPS[3]),
+  gather: facts(GROUPS[3]),
+  json: facts(GROUPS[3]),
+  'exit-report': facts(GROUPS[3], 'job', 'text'),
+  verbose: facts(GROUPS[4]),
+  quiet: facts(GROUPS[4]),
+  version: facts(GROUPS[4]),
+  help: facts(GROUPS[4]),
+};
+
+/** `-n` where there is a letter, else `--name`: how messages call an option. */
+export function optionName(name: FlagName): string {
+  const char = FLAGS[name].char;
+  return char === undefined ? `--${name}` : `-${char}/--${name}`;
+}

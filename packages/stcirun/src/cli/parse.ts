@@ -1,0 +1,164 @@
+/**
+ * Command line → RunRequest, plain data. oclif's parser reads the values of each program's options; here they are
+ * joined: options of the whole job may stand before any program, but not say two things.
+ */
+
+import { parse } from '@oclif/core/parser';
+import type { TagMode } from '@stci/core/iof';
+import { StciError, type MapBy, type StdinTo } from '@stci/interface';
+import { FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
+import { scan } from './scan.js';
+import { OptionValueError, type Display, type ExitReportRequest, type Pair } from './values.js';
+
+export interface ProgramRequest {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly count?: number;
+  /** Each `--host` of this program. */
+  readonly hosts: readonly string[];
+  readonly wdir?: string;
+  /** Each `-x`. */
+  readonly exports: readonly string[];
+}
+
+/** What the user asked for, before files, hosts and parameters are looked at. */
+export interface RunRequest {
+  readonly programs: readonly ProgramRequest[];
+  readonly hostfiles: readonly string[];
+  readonly exclude: readonly string[];
+  readonly mapBy: MapBy;
+  readonly oversubscribe: boolean;
+  /** `--mca` and its short forms, in order; `origin` is the option as written. */
+  readonly mca: readonly (Pair & { readonly origin: string })[];
+  readonly am: readonly string[];
+  readonly timeoutMs?: number;
+  readonly launchTimeoutMs?: number;
+  readonly forwardSignals?: string;
+  readonly display?: Display;
+  readonly dryRun: boolean;
+  readonly stdin: StdinTo;
+  readonly tag: TagMode;
+  readonly timestamp: boolean;
+  readonly output?: string;
+  readonly gather: boolean;
+  readonly json: boolean;
+  readonly exitReport?: ExitReportRequest;
+  readonly verbose: boolean;
+  readonly quiet: boolean;
+}
+
+export type CommandLine =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
+  | { readonly kind: 'run'; readonly request: RunRequest };
+
+type FlagValues = Awaited<ReturnType<typeof parseOptions>>;
+
+async function parseOptions(argv: readonly string[]) {
+  try {
+    return (await parse([...argv], { flags: FLAGS, args: {}, strict: true, '--': false })).flags;
+  } catch (thrown) {
+    if (thrown instanceof OptionValueError) throw new StciError('STCI_USAGE', thrown.text);
+    // oclif's own words, such as "Flag --wdir can only be specified once".
+    const words = thrown instanceof Error ? thrown.message.split('\n', 1)[0] : String(thrown);
+    throw new StciError('STCI_USAGE', `${words}. See stcirun --help.`);
+  }
+}
+
+export async function parseCommandLine(argv: readonly string[]): Promise<CommandLine> {
+  const contexts = scan(argv);
+  const all: FlagValues[] = [];
+  for (const { options } of contexts) all.push(await parseOptions(options));
+  const job = mergeJob(all);
+  if (job.help) return { kind: 'help' };
+  if (job.version) return { kind: 'version' };
+  const programs = contexts.map(({ command }, i) => programOf(command, all[i] as FlagValues));
+  return { kind: 'run', request: { programs, ...jobPart(job) } };
+}
+
+/** Options of the job from all contexts: lists are joined, single values must agree. */
+function mergeJob(all: readonly FlagValues[]): FlagValues {
+  const merged: Record<string, unknown> = { ...(all[0] as FlagValues) };
+  for (const flags of all.slice(1)) {
+    for (const [key, value] of Object.entries(flags)) {
+      const name = key as FlagName;
+      if (value === undefined || OPTION_FACTS[name].scope === 'program') continue;
+      const before = merged[name];
+      if (Array.isArray(value)) merged[name] = [...(Array.isArray(before) ? before : []), ...value];
+      else if (before === undefined || before === false) merged[name] = value;
+      else if (JSON.stringify(before) !== JSON.stringify(value) && value !== false) contradiction(name);
+    }
+  }
+  return merged as FlagValues;
+}
+
+function contradiction(name: FlagName): never {
+  const text = `${optionName(name)} is for the whole job, but two programs were given different values. Give it once.`;
+  throw new StciError('STCI_USAGE', text);
+}
+
+function programOf(command: readonly string[], flags: FlagValues): ProgramRequest {
+  const [program, ...args] = command;
+  if (program === undefined) {
+    throw new StciError('STCI_USAGE', 'There is no program to run. Write: stcirun [options] program [arguments]');
+  }
+  if (program === '') throw new StciError('STCI_USAGE', "The program's name is empty.");
+  return {
+    program,
+    args,
+    ...(flags.np !== undefined && { count: flags.np }),
+    hosts: flags.host ?? [],
+    ...(flags.wdir !== undefined && { wdir: flags.wdir }),
+    exports: flags.env ?? [],
+  };
+}
+
+function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
+  checkTogether(flags);
+  return {
+    hostfiles: flags.hostfile ?? [],
+    exclude: flags.exclude ?? [],
+    mapBy: flags['map-by'] ?? (flags.ppn === undefined ? { by: 'slot' } : { by: 'ppr', perHost: flags.ppn }),
+    oversubscribe: flags.oversubscribe,
+    mca: mcaOf(flags),
+    am: flags.am ?? [],
+    ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
+    ...(flags['launch-timeout'] !== undefined && { launchTimeoutMs: flags['launch-timeout'] }),
+    ...(flags['forward-signals'] !== undefined && { forwardSignals: flags['forward-signals'] }),
+    ...(flags.display !== undefined && { display: flags.display }),
+    dryRun: flags['dry-run'],
+    stdin: flags.stdin ?? { to: 'rank', rank: 0 },
+    tag: flags.tag ?? 'none',
+    timestamp: flags.timestamp,
+    ...(flags.output !== undefined && { output: flags.output }),
+    gather: flags.gather,
+    json: flags.json,
+    ...(flags['exit-report'] !== undefined && { exitReport: flags['exit-report'] }),
+    verbose: flags.verbose,
+    quiet: flags.quiet,
+  };
+}
+
+function mcaOf(flags: FlagValues): RunRequest['mca'] {
+  const short = (option: string, key: string, value: string | undefined): RunRequest['mca'] => {
+    return value === undefined ? [] : [{ key, value, origin: `--${option} ${value}` }];
+  };
+  return [
+    ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
+    ...short('launcher', 'launcherproc', flags.launcher),
+    ...short('on-failure', 'errmgr', flags['on-failure']),
+  ];
+}
+
+/** Options that cannot stand together, with the reason. */
+function checkTogether(flags: FlagValues): void {
+  const clash = (a: string, b: string, why: string): never => {
+    throw new StciError('STCI_USAGE', `${a} and ${b} cannot stand together: ${why}. Leave one out.`);
+  };
+  if (flags.ppn !== undefined && flags['map-by'] !== undefined) clash('--ppn', '--map-by', '--ppn N is --map-by ppr:N');
+  if (flags.output !== undefined && flags.gather) clash('--output', '--gather', 'files are already kept apart by rank');
+  if (flags.json && flags.gather) clash('--json', '--gather', 'JSON lines carry their rank');
+  if (flags.json && flags.tag !== undefined) clash('--json', '--tag', 'JSON lines carry their rank');
+  if (flags.json && flags.timestamp) clash('--json', '--timestamp', 'JSON lines carry their time');
+  if (flags.verbose && flags.quiet) clash('--verbose', '--quiet', 'they say the opposite');
+}

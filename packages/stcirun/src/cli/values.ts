@@ -1,0 +1,95 @@
+/**
+ * Values of options: text in, typed value out. A bad one is refused with what was expected; nothing is guessed and
+ * nothing is abbreviated.
+ */
+
+import { TAG_MODES, type TagMode } from '@stci/core/iof';
+import { expectedForm, parseValue } from '@stci/core';
+import { StciError, type MapBy, type StdinTo } from '@stci/interface';
+
+/** Most ranks that can be written; the job's own bound is the parameter `job.size.max`. */
+const COUNT_MAX = 268_435_456;
+const DURATION_MS_MAX = 2_147_483_647;
+
+/** oclif puts words of its own around the message of an error thrown while it parses; `text` is kept as it was. */
+export class OptionValueError extends StciError {
+  readonly text: string;
+
+  constructor(text: string) {
+    super('STCI_USAGE', text);
+    this.text = text;
+  }
+}
+
+function refuse(name: string, text: string, expected: string): never {
+  throw new OptionValueError(`${name}: expected ${expected}, got '${text}'.`);
+}
+
+export function parseText(name: string, text: string): string {
+  if (text === '') refuse(name, text, 'a value');
+  return text;
+}
+
+export function parseCount(name: string, text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/u.test(text) || count < 1 || count > COUNT_MAX) {
+    refuse(name, text, `a whole number from 1 to ${COUNT_MAX}, written in digits`);
+  }
+  return count;
+}
+
+export function parseDuration(name: string, text: string): number {
+  const spec = { type: 'duration', default: 0, min: 1, max: DURATION_MS_MAX, help: '' } as const;
+  const parsed = parseValue(spec, text);
+  if (!parsed.ok || typeof parsed.value !== 'number') refuse(name, text, expectedForm(spec));
+  return parsed.value;
+}
+
+export function parseMapBy(name: string, text: string): MapBy {
+  if (text === 'slot' || text === 'node') return { by: text };
+  const perHost = /^ppr:(.*)$/su.exec(text)?.[1];
+  if (perHost === undefined) refuse(name, text, 'slot, node or ppr:N');
+  return { by: 'ppr', perHost: parseCount(`${name} ppr:N`, perHost) };
+}
+
+export function parseStdin(name: string, text: string): StdinTo {
+  if (text === 'all' || text === 'none') return { to: text };
+  if (!/^\d{1,9}$/u.test(text)) refuse(name, text, 'a rank, all or none');
+  return { to: 'rank', rank: Number(text) };
+}
+
+export function parseTag(name: string, text: string): TagMode {
+  const mode = TAG_MODES.find((known) => known === text);
+  return mode ?? refuse(name, text, `one of ${TAG_MODES.join(', ')}`);
+}
+
+export const DISPLAYS = ['map', 'plan', 'all'] as const;
+export type Display = (typeof DISPLAYS)[number];
+
+export function parseDisplay(name: string, text: string): Display {
+  return DISPLAYS.find((known) => known === text) ?? refuse(name, text, 'map, plan or all');
+}
+
+export interface ExitReportRequest {
+  readonly format: 'text' | 'json';
+  /** undefined: standard error. */
+  readonly file?: string;
+}
+
+export function parseExitReport(name: string, text: string): ExitReportRequest {
+  const match = /^(text|json)(?::(.+))?$/su.exec(text);
+  if (match === null) refuse(name, text, 'text, json, text:FILE or json:FILE');
+  const format = match[1] === 'json' ? 'json' : 'text';
+  return match[2] === undefined ? { format } : { format, file: match[2] };
+}
+
+export interface Pair {
+  readonly key: string;
+  readonly value: string;
+}
+
+export function parsePair(name: string, text: string): Pair {
+  const equals = text.indexOf('=');
+  if (equals < 1) refuse(name, text, 'KEY=VALUE');
+  return { key: text.slice(0, equals).trim(), value: text.slice(equals + 1) };
+}

@@ -1,0 +1,76 @@
+/**
+ * The caller's standard output and error: where they lead, whether both lead to the same place, and messages of our
+ * own that must not be put into the middle of a line.
+ */
+
+import * as fs from 'node:fs';
+import { fileBatches, streamBatches, Writer } from './writer.js';
+
+export interface Terminal {
+  readonly out: Writer;
+  /** The same as `out` where both descriptors lead to one place. */
+  readonly err: Writer;
+  readonly shared: boolean;
+  /** A line of our own on standard error. */
+  message(text: string): void;
+  /** Called before each message, to end an open line. */
+  beforeMessage: () => void;
+  /** Calls back when all is written. */
+  flush(done: () => void): void;
+}
+
+/** `onFault` is told of standard output alone: without standard error there is nobody to tell. */
+export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void): Terminal {
+  const shared = samePlace();
+  const out = new Writer(batchesOf(1), onFault);
+  const err = shared ? out : new Writer(batchesOf(2), () => undefined);
+  const terminal: Terminal = {
+    out,
+    err,
+    shared,
+    beforeMessage: () => undefined,
+    message: (text) => {
+      terminal.beforeMessage();
+      err.write(Buffer.from(text.endsWith('\n') ? text : `${text}\n`));
+    },
+    flush: (done) => out.after(() => err.after(done)),
+  };
+  return terminal;
+}
+
+/** Chosen at the first write, so that a run without output opens nothing. */
+function batchesOf(fd: 1 | 2): ReturnType<typeof fileBatches> {
+  let chosen: ReturnType<typeof fileBatches> | undefined;
+  return (batch, done) => {
+    chosen ??= isStream(fd) ? streamBatches(fd === 1 ? process.stdout : process.stderr) : fileBatches(fd);
+    chosen(batch, done);
+  };
+}
+
+function isStream(fd: number): boolean {
+  const stats = statOf(fd);
+  if (stats === undefined) return false;
+  return stats.isFIFO() || stats.isSocket() || (stats.isCharacterDevice() && isTerminal(fd));
+}
+
+/** A terminal's major device number is 136..143 (pty), 4 (tty) or 5 (console). Cheaper than loading node:tty. */
+export function isTerminal(fd: number): boolean {
+  const stats = statOf(fd);
+  if (stats === undefined || !stats.isCharacterDevice()) return false;
+  const major = (stats.rdev >> 8) & 0xfff;
+  return major === 4 || major === 5 || (major >= 136 && major <= 143);
+}
+
+function samePlace(): boolean {
+  const out = statOf(1);
+  const err = statOf(2);
+  return out !== undefined && err !== undefined && out.dev === err.dev && out.ino === err.ino;
+}
+
+function statOf(fd: number): fs.Stats | undefined {
+  try {
+    return fs.fstatSync(fd);
+  } catch {
+    return undefined;
+  }
+}
