@@ -1,0 +1,67 @@
+/**
+ * What a signal to stcirun does (docs/signals.md). INT, TERM and HUP end the job: TERM to all ranks first, KILL at
+ * the second time, and at the third stcirun leaves at once. The signals of the forward list go to all ranks as they
+ * are; TSTP stops the ranks (by STOP: in sessions of their own TSTP would do nothing) and then stcirun itself.
+ */
+
+import { didYouMean, signalExitCode, signalNumber } from '@stci/core';
+import { StciError, type SignalName } from '@stci/interface';
+
+export const FORWARDED: readonly SignalName[] = ['SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTSTP', 'SIGCONT'];
+const ENDING: readonly SignalName[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** Signals that a process may ask for and Node can watch. */
+const KNOWN: readonly SignalName[] = [
+  ...ENDING,
+  ...FORWARDED,
+  'SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGWINCH', 'SIGURG', 'SIGIO', 'SIGXCPU', 'SIGXFSZ', 'SIGTTIN', 'SIGTTOU', 'SIGPWR',
+];
+
+/** Time for the ranks' STOP to leave before stcirun stops too. */
+const STOP_DELAY_MS = 50;
+
+/** Reads `USR1,SIGUSR2` or `none`. */
+export function parseForwardList(text: string | undefined): readonly SignalName[] {
+  if (text === undefined) return FORWARDED;
+  if (text === 'none') return [];
+  return text.split(',').map((word) => {
+    const upper = word.trim().toUpperCase();
+    const name = (upper.startsWith('SIG') ? upper : `SIG${upper}`) as SignalName;
+    if (KNOWN.includes(name)) return name;
+    const why = signalNumber(name) === undefined ? 'is no signal' : 'cannot be forwarded';
+    const hint = didYouMean(name, KNOWN);
+    throw new StciError('STCI_USAGE', `--forward-signals: '${word}' ${why}.${hint} Write names such as USR1,USR2, or none.`);
+  });
+}
+
+export interface SignalActions {
+  /** Ends the job; `times` is 1, 2, 3, … */
+  end(signal: SignalName, times: number): void;
+  forward(signal: SignalName): void;
+}
+
+/** Watches the signals until the returned function is called. */
+export function watchSignals(forwarded: readonly SignalName[], actions: SignalActions): () => void {
+  let times = 0;
+  const handlers = new Map<SignalName, () => void>();
+  for (const signal of ENDING) {
+    handlers.set(signal, () => {
+      times += 1;
+      actions.end(signal, times);
+    });
+  }
+  for (const signal of forwarded) {
+    handlers.set(signal, signal === 'SIGTSTP' ? () => stopAll(actions) : () => actions.forward(signal));
+  }
+  for (const [signal, handler] of handlers) process.on(signal as NodeJS.Signals, handler);
+  return () => {
+    for (const [signal, handler] of handlers) process.off(signal as NodeJS.Signals, handler);
+  };
+}
+
+function stopAll(actions: SignalActions): void {
+  actions.forward('SIGSTOP');
+  setTimeout(() => process.kill(process.pid, 'SIGSTOP'), STOP_DELAY_MS);
+}
+
+export { signalExitCode };

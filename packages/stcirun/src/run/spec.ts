@@ -1,0 +1,71 @@
+/** RunRequest → JobSpec: host files are read, hosts allocated, the environment and directories settled. */
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { allocate, expandHostlist, validateJob } from '@stci/core';
+import { StciError, type AppSpec, type HostSpec, type JobSpec } from '@stci/interface';
+import { exportedVariables, toolEnvironment, type Variables } from '../cli/environment.js';
+import type { ProgramRequest, RunRequest } from '../cli/parse.js';
+
+export interface Place {
+  readonly wdir: string;
+  readonly hostname: string;
+  readonly cpuCount: number;
+  readonly env: Variables;
+}
+
+/** Where the user names no `--launch-timeout`. */
+const LAUNCH_TIMEOUT_MS = 60_000;
+
+/** Throws for anything that makes the job impossible, before something is started. */
+export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
+  const hosts = allocate({
+    hosts: request.programs.flatMap((program) => program.hosts),
+    hostfiles: request.hostfiles.map((name) => ({ name, text: readHostfile(resolve(place.wdir, name), name) })),
+    exclude: request.exclude,
+    thisMachine: { hostname: place.hostname, cpuCount: place.cpuCount },
+  });
+  const single = request.programs.length === 1;
+  const spec: JobSpec = {
+    apps: request.programs.map((program) => makeApp(program, single ? undefined : hosts, place)),
+    hosts,
+    mapBy: request.mapBy,
+    oversubscribe: request.oversubscribe,
+    env: toolEnvironment(place.env),
+    wdir: place.wdir,
+    stdin: request.stdin,
+    ...(request.timeoutMs !== undefined && { timeoutMs: request.timeoutMs }),
+    launchTimeoutMs: request.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS,
+  };
+  validateJob(spec);
+  return spec;
+}
+
+function makeApp(request: ProgramRequest, hosts: readonly HostSpec[] | undefined, place: Place): AppSpec {
+  const own = hosts === undefined || request.hosts.length === 0 ? undefined : indexesOf(request, hosts);
+  return {
+    program: request.program,
+    args: request.args,
+    ...(request.count !== undefined && { count: request.count }),
+    ...(own !== undefined && { hosts: own }),
+    env: exportedVariables(request.exports, place.env),
+    ...(request.wdir !== undefined && { wdir: resolve(place.wdir, request.wdir) }),
+  };
+}
+
+/** A program's own hosts among those of the job, ascending; excluded ones are gone. */
+function indexesOf(request: ProgramRequest, hosts: readonly HostSpec[]): number[] {
+  const names = new Set(request.hosts.flatMap((list) => expandHostlist(list, { name: '--host' }).map((h) => h.name)));
+  const indexes = hosts.flatMap((host, index) => (names.has(host.name) ? [index] : []));
+  if (indexes.length > 0) return indexes;
+  throw new StciError('STCI_HOST_UNKNOWN', `No host is left for ${request.program}: all of its --host are excluded.`);
+}
+
+function readHostfile(path: string, name: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (thrown) {
+    const { message } = thrown as Error;
+    throw new StciError('STCI_HOSTFILE_INVALID', `--hostfile ${name} cannot be read: ${message}. Check the path.`);
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The caller's standard input → the ranks, under credit: nothing is read while the ranks are slow, nothing at all
+ * where no rank wants it. A terminal is read only while stcirun is in its foreground: a read from the background
+ * would stop the process (SIGTTIN), so there the pump waits until it is brought back.
+ */
+
+import { fstatSync, readFileSync } from 'node:fs';
+import type { FrontEnd } from '@stci/interface';
+import { isTerminal } from '../output/terminal.js';
+
+/** How often a pump in the background looks whether it is in the foreground again. */
+const FOREGROUND_PERIOD_MS = 500;
+
+export class StdinPump {
+  readonly #frontEnd: Pick<FrontEnd, 'writeStdin' | 'closeStdin'>;
+  #stream: NodeJS.ReadStream | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #over = false;
+  readonly #onContinue = (): void => this.#look();
+
+  constructor(frontEnd: Pick<FrontEnd, 'writeStdin' | 'closeStdin'>) {
+    this.#frontEnd = frontEnd;
+  }
+
+  start(): void {
+    if (isNothing()) return this.#end();
+    if (!isTerminal(0)) return this.#read();
+    process.on('SIGCONT', this.#onContinue);
+    this.#look();
+  }
+
+  drain(): void {
+    if (!this.#over && this.#timer === undefined) this.#stream?.resume();
+  }
+
+  /** No rank reads any more, or the job has ended. */
+  stop(): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearInterval(this.#timer);
+    process.off('SIGCONT', this.#onContinue);
+    this.#stream?.pause();
+    // A read of a pipe or terminal that is under way must not keep the process.
+    if (this.#stream !== undefined && 'unref' in this.#stream) this.#stream.unref();
+  }
+
+  /** Reads in the foreground, waits in the background. */
+  #look(): void {
+    if (this.#over) return;
+    if (inForeground()) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      if (this.#stream === undefined) this.#read();
+      else this.#stream.resume();
+      return;
+    }
+    this.#stream?.pause();
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#look(), FOREGROUND_PERIOD_MS);
+    this.#timer.unref();
+  }
+
+  #read(): void {
+    const stream = process.stdin;
+    this.#stream = stream;
+    stream.on('data', (chunk: Uint8Array) => {
+      if (this.#over) return;
+      if (!this.#frontEnd.writeStdin(chunk)) stream.pause();
+    });
+    stream.on('end', () => this.#end());
+    stream.on('error', () => this.#end());
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.stop();
+    this.#frontEnd.closeStdin();
+  }
+}
+
+/** /dev/null and a directory have nothing to say; no stream need be opened for them. */
+function isNothing(): boolean {
+  try {
+    const stats = fstatSync(0);
+    const isNullDevice = stats.isCharacterDevice() && stats.rdev === 0x103;
+    return isNullDevice || stats.isDirectory();
+  } catch {
+    return true;
+  }
+}
+
+/** Compares our process group with that of the terminal's foreground: fields 5 and 8 of /proc/self/stat. */
+function inForeground(): boolean {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const terminalGroup = Number(fields[5]);
+  return terminalGroup === -1 || terminalGroup === Number(fields[2]);
+}
