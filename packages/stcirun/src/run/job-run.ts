@@ -5,7 +5,7 @@
  */
 
 import { writeFileSync } from 'node:fs';
-import { foldHostlist } from '@stci/core';
+import { foldHostlist, signalExitCode } from '@stci/core';
 import { EXIT, StciError } from '@stci/interface';
 import type {
   FrontEnd,
@@ -23,7 +23,7 @@ import { eventJson } from '../output/json-sink.js';
 import type { OutputSink } from '../output/sink.js';
 import type { Terminal } from '../output/terminal.js';
 import { exitReport, failureSummary, timeoutState } from './report.js';
-import { signalExitCode, watchSignals } from './signals.js';
+import { watchSignals } from './signals.js';
 import { StdinPump } from './stdin-pump.js';
 
 /** 128 + SIGPIPE: what a program that writes into a closed pipe ends with. */

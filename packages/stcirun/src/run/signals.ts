@@ -4,7 +4,7 @@
  * are; TSTP stops the ranks (by STOP: in sessions of their own TSTP would do nothing) and then stcirun itself.
  */
 
-import { didYouMean, signalExitCode, signalNumber } from '@stci/core';
+import { didYouMean, signalNumber } from '@stci/core';
 import { StciError, type SignalName } from '@stci/interface';
 
 export const FORWARDED: readonly SignalName[] = ['SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTSTP', 'SIGCONT'];
@@ -63,5 +63,3 @@ function stopAll(actions: SignalActions): void {
   actions.forward('SIGSTOP');
   setTimeout(() => process.kill(process.pid, 'SIGSTOP'), STOP_DELAY_MS);
 }
-
-export { signalExitCode };

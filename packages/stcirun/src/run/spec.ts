@@ -11,7 +11,7 @@ export interface Place {
   readonly wdir: string;
   readonly hostname: string;
   readonly cpuCount: number;
-  readonly env: Variables;
+  readonly variables: Variables;
 }
 
 /** Where the user names no `--launch-timeout`. */
@@ -31,7 +31,7 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
     hosts,
     mapBy: request.mapBy,
     oversubscribe: request.oversubscribe,
-    env: toolEnvironment(place.env),
+    env: toolEnvironment(place.variables),
     wdir: place.wdir,
     stdin: request.stdin,
     ...(request.timeoutMs !== undefined && { timeoutMs: request.timeoutMs }),
@@ -48,7 +48,7 @@ function makeApp(request: ProgramRequest, hosts: readonly HostSpec[] | undefined
     args: request.args,
     ...(request.count !== undefined && { count: request.count }),
     ...(own !== undefined && { hosts: own }),
-    env: exportedVariables(request.exports, place.env),
+    env: exportedVariables(request.exports, place.variables),
     ...(request.wdir !== undefined && { wdir: resolve(place.wdir, request.wdir) }),
   };
 }

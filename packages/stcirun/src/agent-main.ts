@@ -1,0 +1,31 @@
+/**
+ * The agent's main: a process (or thread) that stcirun or another agent starts. First only what the link to the
+ * parent needs; the rest is loaded once that is up. A user never starts it by hand.
+ */
+
+import { runAgent } from '@stci/core/main';
+import { createNodePlatform, openAgentChannel } from '@stci/platform-node';
+import { EXIT, StciError } from '@stci/interface';
+
+function main(): void {
+  const platform = createNodePlatform({ agentCommand: [process.execPath, __filename], agentMain: __filename });
+  runAgent({
+    platform,
+    channel: openAgentChannel(),
+    load: (done) => {
+      void import('./agent-role.js').then(({ startRole }) => done(startRole));
+    },
+    exit: ({ failed, reason }) => {
+      if (failed) platform.log.write('warn', `agent ended: ${reason}`);
+      process.exit(failed ? EXIT.agentLost : 0);
+    },
+  });
+}
+
+try {
+  main();
+} catch (thrown) {
+  if (!(thrown instanceof StciError)) throw thrown;
+  process.stderr.write(`stci: ${thrown.message}\n`);
+  process.exitCode = thrown.exitCode;
+}

@@ -1,0 +1,11 @@
+/** What this program is made of: every component that it can choose from. Front-end and agents assemble the same. */
+
+import { bootcomComponents, builtins, createRegistry, type Registry } from '@stci/core';
+import { launcherLocal } from '@stci/launcher-local';
+import { topologyBmg } from '@stci/topology-bmg';
+import { topologyMesh } from '@stci/topology-mesh';
+import { topologyTree } from '@stci/topology-tree';
+
+export function assembleRegistry(): Registry {
+  return createRegistry(builtins([...bootcomComponents, topologyTree, topologyBmg, topologyMesh, launcherLocal]));
+}

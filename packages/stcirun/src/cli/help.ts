@@ -1,0 +1,63 @@
+/** `stcirun --help`: usage, every option by group, examples; at most 100 columns. Made from the flag table. */
+
+import { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './flags.js';
+
+const COLUMNS_MAX = 100;
+/** Where the descriptions begin. */
+const TEXT_COLUMN = 33;
+
+const INTRO = `Usage: stcirun [options] [--] program [arguments] [: [options] program [arguments]]...
+
+Runs a program as many ranks on one or more hosts, shows its output, and ends with its exit code.
+Options end at the program; nothing after it is read as an option. After '--' not even ':' is.
+`;
+
+const EXAMPLES = `
+Examples:
+  stcirun -n 4 hostname                             four ranks on this machine
+  stcirun --host a:2,b:2 --tag ./solver in.dat      two ranks on each of two hosts, lines marked
+  stcirun --hostfile hosts --ppn 8 -x 'OMP_*' ./a   eight on each host of a file
+  stcirun -n 1 ./master : -n 7 --wdir /tmp ./work   two programs in one job
+  stcirun -n 8 --output 'out/%h/%3r.%s' ./a         a file for each rank and stream
+  stcirun -n 32 --gather uname -r                   equal output shown once
+  stcirun --host n[01-64] --dry-run ./a             what would run where
+
+Exit code: 0 if all ranks end with 0, else that of the rank that failed first (128 + signal if it
+was killed); above 192 it is stcirun's own: see docs/exit-codes.md. More: docs/cli.md.
+`;
+
+export function helpText(): string {
+  const groups = GROUPS.map((group) => {
+    const names = FLAG_NAMES.filter((name) => OPTION_FACTS[name].group === group);
+    return `\n${group}:\n${names.map(optionHelp).join('')}`;
+  });
+  return INTRO + groups.join('') + EXAMPLES;
+}
+
+/** `-n, --np N`; `--tag[=FORMAT]` where the value may be left out. */
+export function optionSyntax(name: FlagName): string {
+  const flag = FLAGS[name];
+  const value = 'helpValue' in flag && flag.helpValue !== undefined ? String(flag.helpValue) : '';
+  const long = OPTION_FACTS[name].implied !== undefined ? `--${name}[=${value}]` : `--${name}${value && ` ${value}`}`;
+  return flag.char === undefined ? `    ${long}` : `-${flag.char}, ${long}`;
+}
+
+function optionHelp(name: FlagName): string {
+  const head = `  ${optionSyntax(name)}`;
+  const lines = wrap(FLAGS[name].description ?? '', COLUMNS_MAX - TEXT_COLUMN);
+  const indent = ' '.repeat(TEXT_COLUMN);
+  const first = head.length < TEXT_COLUMN - 1 ? head.padEnd(TEXT_COLUMN) + lines.shift() : head;
+  return [first, ...lines.map((line) => indent + line)].join('\n') + '\n';
+}
+
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line += (line === '' ? '' : ' ') + word;
+  }
+  return [...lines, line];
+}

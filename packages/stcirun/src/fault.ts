@@ -1,0 +1,24 @@
+/** How errors leave the program: one message, an exit code from the table, a stack only for those who ask for it. */
+
+import { EXIT, StciError } from '@stci/interface';
+import { printError } from './print.js';
+
+/** Prints the error and returns the exit code. */
+export function reportFault(command: string, thrown: unknown): number {
+  const debug = process.env['STCI_DEBUG'] === '1' && thrown instanceof Error ? `${thrown.stack}\n` : '';
+  if (thrown instanceof StciError) {
+    printError(`${command}: ${thrown.message}\n${debug}`);
+    return thrown.exitCode;
+  }
+  const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+  const hint = debug === '' ? ' Run it with STCI_DEBUG=1 to see where.' : '';
+  printError(`${command}: this is a mistake in STCI: ${message}.${hint}\n${debug}`);
+  return EXIT.internal;
+}
+
+/** Nothing that is thrown later goes past the exit table. */
+export function catchAll(command: string): void {
+  const end = (thrown: unknown): void => process.exit(reportFault(command, thrown));
+  process.on('uncaughtException', end);
+  process.on('unhandledRejection', end);
+}

@@ -1,0 +1,32 @@
+/** Chooses the sink that the command line asks for. What a run does not use is not loaded. */
+
+import { makeLabel, type OutputTemplate } from '@stci/core/iof';
+import type { StciError } from '@stci/interface';
+import type { RunRequest } from '../cli/parse.js';
+import { FileSink } from './file-sink.js';
+import { GatherSink } from './gather-sink.js';
+import { createJsonSink } from './json-sink.js';
+import { createScreenSink } from './screen-sink.js';
+import { nodeCodec, type OutputFacts, type OutputSink } from './sink.js';
+import type { Terminal } from './terminal.js';
+
+/** A front-end has one job, for now. */
+const JOB = 1;
+
+export interface OpenSinkParams {
+  readonly request: RunRequest;
+  readonly template: OutputTemplate | undefined;
+  readonly terminal: Terminal;
+  readonly facts: OutputFacts;
+  readonly onFault: (error: StciError) => void;
+}
+
+export function openSink({ request, template, terminal, facts, onFault }: OpenSinkParams): OutputSink {
+  const { tag, timestamp, gather, json } = request;
+  const prefix = makeLabel({ tag, timestamp, hostOf: facts.hostOf, codec: nodeCodec });
+  if (template !== undefined) return new FileSink({ template, facts, job: JOB, prefix, onFault });
+  if (gather) return new GatherSink({ terminal, onFault });
+  if (json) return createJsonSink(terminal, facts);
+  const raw = facts.size === 1 && prefix === undefined;
+  return createScreenSink({ terminal, raw, lineBytesMax: facts.lineBytesMax, prefix });
+}

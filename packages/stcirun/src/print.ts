@@ -1,0 +1,29 @@
+/**
+ * Short texts of our own, written at once: help, versions, plans, errors before a job runs. A reader who has gone
+ * away (`stcirun --help | head -1`) is no error.
+ */
+
+import { writeSync } from 'node:fs';
+
+const RETRY_MS = 5;
+
+export function printOut(text: string): void {
+  print(1, text);
+}
+
+export function printError(text: string): void {
+  print(2, text);
+}
+
+function print(fd: number, text: string): void {
+  let rest = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(fd, rest));
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      // A pipe that another program made non-blocking is full: wait a moment.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
+}

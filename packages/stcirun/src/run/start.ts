@@ -1,0 +1,72 @@
+/** From a parsed command line to a running job: parameters, hosts, map, sinks, platform, front-end agent. */
+
+import { createFrontEnd, createUniverse, hostOf, mapJob, paramsSnapshot, type Registry, type Universe } from '@stci/core';
+import { parseTemplate } from '@stci/core/iof';
+import type { JobMap, JobSpec, Params, Platform } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import { assembleRegistry } from '../assembly.js';
+import type { RunRequest } from '../cli/parse.js';
+import { printError, printOut } from '../print.js';
+import { openSink } from '../output/open-sink.js';
+import { openTerminal } from '../output/terminal.js';
+import { runJob } from './job-run.js';
+import { loadParams } from './params.js';
+import { showPlan } from './show-plan.js';
+import { parseForwardList } from './signals.js';
+import { makeJobSpec } from './spec.js';
+
+/** All that is settled before an agent is started. */
+interface Prepared {
+  readonly registry: Registry;
+  readonly universe: Universe;
+  readonly params: Params;
+  readonly platform: Platform;
+  readonly spec: JobSpec;
+  readonly map: JobMap;
+}
+
+/** The exit code. Throws StciError for what is wrong before anything is started. */
+export async function startRun(request: RunRequest, agentMain: string): Promise<number> {
+  const forwarded = parseForwardList(request.forwardSignals);
+  const template = request.output === undefined ? undefined : parseTemplate(request.output);
+  const prepared = prepare(request, agentMain);
+  const { registry, universe, params, platform, spec, map } = prepared;
+  if (request.dryRun || request.display !== undefined) {
+    const text = showPlan({ request, spec, map, params, scope: universe.scope(params, platform) });
+    if (request.dryRun || request.json) printOut(text);
+    else printError(text);
+    if (request.dryRun) return 0;
+  }
+  const lookup = hostOf(map);
+  const facts = {
+    hostOf: (rank: number): string => map.hosts[lookup.host(rank)]?.name ?? '?',
+    appOf: (rank: number): number => lookup.placement(rank).app,
+    size: map.size,
+    lineBytesMax: params.int('iof.line.max'),
+  };
+  return runJob({
+    spec,
+    map,
+    request,
+    forwarded,
+    openTerminal,
+    openSink: (terminal, onFault) => openSink({ request, template, terminal, facts, onFault }),
+    startFrontEnd: (events) => {
+      return createFrontEnd({ platform, universe, params, snapshot: paramsSnapshot(registry.catalog, params) }, events);
+    },
+  });
+}
+
+function prepare(request: RunRequest, agentMain: string): Prepared {
+  const registry = assembleRegistry();
+  const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : request.quiet ? 'error' : 'warn';
+  const platform = createNodePlatform({ agentCommand: [process.execPath, agentMain], agentMain, logLevel });
+  const { wdir, variables } = platform.env;
+  const { params, warnings } = loadParams(registry, request, wdir, variables);
+  if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
+  const spec = makeJobSpec(request, platform.env);
+  const ranksMax = params.int('job.size.max');
+  const ranksPerHostMax = params.int('job.ranks.per.host.max');
+  const map = mapJob(spec, { ranksMax, ranksPerHostMax });
+  return { registry, universe: createUniverse(registry), params, platform, spec, map };
+}

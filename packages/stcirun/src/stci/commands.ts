@@ -1,0 +1,52 @@
+/** The commands of `stci`, by the words that call them; and their help. */
+
+import { didYouMean } from '@stci/core';
+import { StciError } from '@stci/interface';
+import type { StciCommandClass } from './base.js';
+import { HostsExpandCommand, HostsFoldCommand } from './hosts-expand.js';
+import { InfoCommand } from './info.js';
+import { VersionCommand } from './version.js';
+
+export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
+  'hosts expand': HostsExpandCommand,
+  'hosts fold': HostsFoldCommand,
+  info: InfoCommand,
+  version: VersionCommand,
+};
+
+export interface Found {
+  readonly name: string;
+  readonly command: StciCommandClass;
+  /** What stands after the command's words. */
+  readonly rest: readonly string[];
+}
+
+/** The longest run of words that calls a command. Throws STCI_USAGE with the nearest one. */
+export function findCommand(argv: readonly string[]): Found {
+  for (const words of [2, 1]) {
+    const name = argv.slice(0, words).join(' ');
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (command !== undefined) return { name, command, rest: argv.slice(words) };
+  }
+  const names = Object.keys(COMMANDS);
+  const tried = names.some((name) => name.startsWith(`${argv[0]} `)) ? argv.slice(0, 2).join(' ') : String(argv[0]);
+  const hint = didYouMean(tried, names) || ` The commands are ${names.join(', ')}.`;
+  throw new StciError('STCI_USAGE', `There is no command 'stci ${tried}'.${hint}`);
+}
+
+export function overview(): string {
+  const rows = Object.entries(COMMANDS).map(([name, command]) => `  ${name.padEnd(14)}${command.summary ?? ''}\n`);
+  return `Usage: stci COMMAND [arguments]
+
+Looks at STCI; programs are run by stcirun.
+
+Commands:
+${rows.join('')}
+'stci help COMMAND' tells more about one.
+`;
+}
+
+export function commandHelp({ name, command }: Pick<Found, 'name' | 'command'>): string {
+  const { synopsis, details } = command;
+  return `Usage: stci ${name}${synopsis && ` ${synopsis}`}\n\n${command.summary ?? ''}\n${details && `\n${details.replace(/^\n/u, '')}`}`;
+}

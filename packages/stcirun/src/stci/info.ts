@@ -1,0 +1,49 @@
+/** `stci info`: frameworks, components, parameters with value, source and help; `--why` explains a selection. */
+
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { describe, infoText, parseInfoTarget, platformFacts } from '@stci/core';
+import { createNodePlatform } from '@stci/platform-node';
+import { assembleRegistry } from '../assembly.js';
+import { parsePair, type Pair } from '../cli/values.js';
+import { printError, printOut } from '../print.js';
+import { loadParams } from '../run/params.js';
+import { StciCommand } from './base.js';
+
+const pair = Flags.custom<Pair>({ parse: async (text) => parsePair('--mca', text) });
+
+export class InfoCommand extends StciCommand {
+  static override readonly summary = 'frameworks, components and parameters, with values and where they come from';
+  static override readonly synopsis = '[FRAMEWORK[:COMPONENT]] [--why] [--json] [--mca KEY=VALUE]... [--am FILE]...';
+  static override readonly details = `  --why             the verdict of every component: priority, or why it declines
+  --json            one JSON object
+  --mca KEY=VALUE   as if stcirun had been given it
+  --am FILE         as if stcirun had been given it
+
+Examples:
+  stci info                    everything
+  stci info launcher:tree      one component
+  stci info errmgr --why       which error manager is chosen, and why
+`;
+
+  static override args = { target: Args.string({ ignoreStdin: true, description: 'framework[:component]' }) };
+  static override flags = {
+    json: Flags.boolean(),
+    why: Flags.boolean(),
+    mca: pair({ multiple: true, multipleNonGreedy: true }),
+    am: Flags.string({ multiple: true, multipleNonGreedy: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(InfoCommand);
+    const registry = assembleRegistry();
+    const platform = createNodePlatform();
+    const mca = (flags.mca ?? []).map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
+    const { wdir, variables } = platform.env;
+    const { params, warnings } = loadParams(registry, { mca, am: flags.am ?? [] }, wdir, variables);
+    for (const warning of warnings) printError(`stci: ${warning}\n`);
+    const target = args.target === undefined ? undefined : parseInfoTarget(args.target);
+    const info = describe(registry, params, { target, why: flags.why, facts: platformFacts(platform) });
+    printOut(flags.json ? `${JSON.stringify(info, undefined, 2)}\n` : infoText(info));
+  }
+}

@@ -1,0 +1,14 @@
+/** `stci version`: what runs here, for reports of mistakes. */
+
+import { printOut } from '../print.js';
+import { VERSION } from '../version.js';
+import { StciCommand } from './base.js';
+
+export class VersionCommand extends StciCommand {
+  static override readonly summary = 'versions of STCI and Node';
+
+  async run(): Promise<void> {
+    await this.parse({ args: {}, flags: {} });
+    printOut(`stci ${VERSION}\nnode ${process.version}\nplatform ${process.platform} ${process.arch}\n`);
+  }
+}
