@@ -1,1 +1,16 @@
-export {};
+/** What other packages and tests may use of the command line: its parts, not its programs. */
+
+export { assembleRegistry } from './assembly.js';
+export { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './cli/flags.js';
+export { helpText, optionSyntax } from './cli/help.js';
+export { parseCommandLine, type CommandLine, type ProgramRequest, type RunRequest } from './cli/parse.js';
+export { exportedVariables, toolEnvironment } from './cli/environment.js';
+export { runJob, type JobRunParams } from './run/job-run.js';
+export { FORWARDED, parseForwardList } from './run/signals.js';
+export { exitReport, failureSummary, timeoutState } from './run/report.js';
+export { makeJobSpec, type Place } from './run/spec.js';
+export { openSink, type OpenSinkParams } from './output/open-sink.js';
+export type { OutputFacts, OutputSink } from './output/sink.js';
+export type { Terminal } from './output/terminal.js';
+export { Writer, type WriteBatch } from './output/writer.js';
+export { VERSION } from './version.js';

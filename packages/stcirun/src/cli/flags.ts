@@ -71,7 +71,8 @@ export const FLAGS = {
   am: text('--am')({ multiple: true, helpValue: 'FILE', description: 'file of parameters, key = value a line' }),
   'on-failure': text('--on-failure')({
     helpValue: 'POLICY',
-    description: 'abort: end the job at the first failure (default); continue: let the rest run; short for --mca errmgr=',
+    description:
+      'abort: end the job at the first failure (default); continue: let the rest run; short for --mca errmgr=',
   }),
   timeout: duration('--timeout')({
     helpValue: 'TIME',

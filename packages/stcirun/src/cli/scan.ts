@@ -77,7 +77,7 @@ function scanLong(argv: readonly string[], at: number, options: string[]): numbe
 function scanShort(argv: readonly string[], at: number, options: string[]): number {
   const word = argv[at] as string;
   const whole = word.slice(1).replace(/=.*$/su, '');
-  if (whole.length > 1 && FLAG_NAMES.some((name) => name === whole)) unknown(word.replace(/=.*$/su, ''), [`--${whole}`]);
+  if (whole.length > 1 && FLAG_NAMES.some((name) => name === whole)) unknown(`-${whole}`, [`--${whole}`]);
   for (let i = 1; i < word.length; i += 1) {
     const name = BY_CHAR.get(word[i] as string);
     if (name === undefined) return unknown(`-${word[i]}`, [...BY_CHAR.keys()].map((char) => `-${char}`));
@@ -109,5 +109,6 @@ function asFlag(name: string, word: string): FlagName {
 
 function unknown(word: string, known: readonly string[]): never {
   const hint = didYouMean(word, known);
-  throw new StciError('STCI_USAGE', `Unknown option ${word}.${hint} Options stand before the program; see stcirun --help.`);
+  const more = 'Options stand before the program; see stcirun --help.';
+  throw new StciError('STCI_USAGE', `Unknown option ${word}.${hint} ${more}`);
 }

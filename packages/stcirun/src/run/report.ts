@@ -42,7 +42,9 @@ function whoText(ranks: readonly RankReport[]): string {
   return `${word} ${foldRanks(ranks.map((rank) => rank.rank))} on ${hosts}`;
 }
 
-const COLUMNS = ['rank', 'host', 'pid', 'outcome', 'status', 'signal', 'start', 'end', 'duration', 'leftovers'] as const;
+const COLUMNS = [
+  'rank', 'host', 'pid', 'outcome', 'status', 'signal', 'start', 'end', 'duration', 'leftovers',
+] as const;
 
 export function exitReport(report: JobReport, format: 'text' | 'json'): string {
   if (format === 'json') return `${JSON.stringify(reportJson(report), undefined, 2)}\n`;

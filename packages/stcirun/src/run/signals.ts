@@ -14,7 +14,8 @@ const ENDING: readonly SignalName[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const KNOWN: readonly SignalName[] = [
   ...ENDING,
   ...FORWARDED,
-  'SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGWINCH', 'SIGURG', 'SIGIO', 'SIGXCPU', 'SIGXFSZ', 'SIGTTIN', 'SIGTTOU', 'SIGPWR',
+  'SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGWINCH', 'SIGURG', 'SIGIO', 'SIGXCPU', 'SIGXFSZ', 'SIGTTIN', 'SIGTTOU',
+  'SIGPWR',
 ];
 
 /** Time for the ranks' STOP to leave before stcirun stops too. */
@@ -30,7 +31,8 @@ export function parseForwardList(text: string | undefined): readonly SignalName[
     if (KNOWN.includes(name)) return name;
     const why = signalNumber(name) === undefined ? 'is no signal' : 'cannot be forwarded';
     const hint = didYouMean(name, KNOWN);
-    throw new StciError('STCI_USAGE', `--forward-signals: '${word}' ${why}.${hint} Write names such as USR1,USR2, or none.`);
+    const text = `--forward-signals: '${word}' ${why}.${hint} Write names such as USR1,USR2, or none.`;
+    throw new StciError('STCI_USAGE', text);
   });
 }
 

@@ -1,6 +1,14 @@
 /** From a parsed command line to a running job: parameters, hosts, map, sinks, platform, front-end agent. */
 
-import { createFrontEnd, createUniverse, hostOf, mapJob, paramsSnapshot, type Registry, type Universe } from '@stci/core';
+import {
+  createFrontEnd,
+  createUniverse,
+  hostOf,
+  mapJob,
+  paramsSnapshot,
+  type Registry,
+  type Universe,
+} from '@stci/core';
 import { parseTemplate } from '@stci/core/iof';
 import type { JobMap, JobSpec, Params, Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';

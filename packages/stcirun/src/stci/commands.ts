@@ -48,5 +48,7 @@ ${rows.join('')}
 
 export function commandHelp({ name, command }: Pick<Found, 'name' | 'command'>): string {
   const { synopsis, details } = command;
-  return `Usage: stci ${name}${synopsis && ` ${synopsis}`}\n\n${command.summary ?? ''}\n${details && `\n${details.replace(/^\n/u, '')}`}`;
+  const usage = synopsis === '' ? name : `${name} ${synopsis}`;
+  const more = details === '' ? '' : `\n${details.replace(/^\n/u, '')}`;
+  return `Usage: stci ${usage}\n\n${command.summary ?? ''}\n${more}`;
 }
