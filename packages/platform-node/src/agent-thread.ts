@@ -7,6 +7,7 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { AgentProcess, AgentProcessEvents, Channel } from '@stci/interface';
 import { builtin } from './builtin.js';
+import { closedChannel } from './closed-channel.js';
 import { lineCutter } from './lines.js';
 import { portChannel } from './port-channel.js';
 import { openStdioChannel } from './stdio-channel.js';
@@ -34,8 +35,15 @@ function watch(worker: Worker, events: AgentProcessEvents, killed: () => boolean
   });
 }
 
+function notStarted(main: string | URL, events: AgentProcessEvents): AgentProcess {
+  const message = `An agent thread could not be started: there is no file ${main}`;
+  process.nextTick(() => events.onError({ code: 'STCI_PROGRAM_SPAWN', message }));
+  return { pid: 0, channel: closedChannel('thread', 'thread', message), kill: () => {} };
+}
+
 /** Starts `main` in a thread; it finds its channel by `openAgentChannel`. */
 export function spawnAgentThread(main: string | URL, events: AgentProcessEvents): AgentProcess {
+  if (!builtin('node:fs').existsSync(main)) return notStarted(main, events);
   const { Worker, MessageChannel } = builtin('node:worker_threads');
   const { port1, port2 } = new MessageChannel();
   const workerData: AgentWorkerData = { stciPort: port2 };

@@ -31,13 +31,28 @@ function labelSeed(seed: number, label: string): number {
   return hash >>> 0;
 }
 
+type State = [number, number, number, number];
+
+/** One step of xoshiro128**: the next 32 bits, the state moved on. */
+export function nextBits(s: State): number {
+  const result = Math.imul(rotateLeft(Math.imul(s[1], 5), 7), 9);
+  const shifted = s[1] << 9;
+  s[2] ^= s[0];
+  s[3] ^= s[1];
+  s[1] ^= s[2];
+  s[0] ^= s[3];
+  s[2] ^= shifted;
+  s[3] = rotateLeft(s[3], 11);
+  return result >>> 0;
+}
+
 function systemSeed(): number {
   return builtin('node:crypto').randomBytes(4).readUInt32LE(0);
 }
 
 class Xoshiro implements Random {
   #seed: number | undefined;
-  #state: [number, number, number, number] | undefined;
+  #state: State | undefined;
 
   constructor(seed: number | undefined) {
     this.#seed = seed;
@@ -53,16 +68,7 @@ class Xoshiro implements Random {
       const fill = splitmix32(this.#seeded());
       this.#state = [fill(), fill(), fill(), fill()];
     }
-    const s = this.#state;
-    const result = Math.imul(rotateLeft(Math.imul(s[1], 5), 7), 9);
-    const shifted = s[1] << 9;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= shifted;
-    s[3] = rotateLeft(s[3], 11);
-    return result >>> 0;
+    return nextBits(this.#state);
   }
 
   uniform(): number {

@@ -1,0 +1,96 @@
+/** Agents as processes and as threads: the same life, seen from their starter. */
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { AgentProcess, ProcessEnd } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import { assert, eventually, Recorder, suite } from '@stci/testkit';
+
+const ECHO = new URL('fixtures/echo-agent.js', import.meta.url);
+const MB = 1_000_000;
+
+interface Started {
+  readonly agent: AgentProcess;
+  readonly recorder: Recorder;
+  readonly lines: string[];
+  readonly ends: ProcessEnd[];
+  readonly errors: string[];
+}
+
+function start(method: 'process' | 'thread', command?: readonly string[], main: URL = ECHO): Started {
+  const agentCommand = [process.execPath, fileURLToPath(ECHO)];
+  const { processes } = createNodePlatform({ agentCommand, agentMain: main });
+  const [lines, ends, errors] = [[] as string[], [] as ProcessEnd[], [] as string[]];
+  const agent = processes.spawnAgent(method, command ?? processes.agentCommand, {
+    onError: (error) => errors.push(error.code),
+    onDiagnostic: (line) => lines.push(line),
+    onExit: (end) => ends.push(end),
+  });
+  return { agent, recorder: new Recorder(agent.channel), lines, ends, errors };
+}
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+
+for (const method of ['process', 'thread'] as const) {
+  suite(`agent as a ${method}`, (test) => {
+    test('talks over its channel and over standard error, and ends', async () => {
+      const { agent, recorder, lines, ends, errors } = start(method);
+      agent.channel.send([text('hel'), text('lo')]);
+      await eventually(() => recorder.text === 'hello', { what: 'the echo' });
+      agent.channel.send([text('q')]);
+      await eventually(() => recorder.closed && ends.length > 0 && lines.length > 0, { what: 'its end' });
+      assert.equal([ends, errors, recorder.reasons], [[{ status: 5 }], [], ['end of file']]);
+      assert.equal(lines, ['stci info: asked to end']);
+    });
+
+    test('ends by itself when its channel closes', async () => {
+      const { agent, recorder, ends } = start(method);
+      agent.channel.send([text('x')]);
+      await eventually(() => recorder.text === 'x', { what: 'the echo' });
+      agent.channel.close();
+      await eventually(() => recorder.closed && ends.length > 0, { what: 'its end' });
+      assert.equal([ends, recorder.reasons], [[{ status: 0 }], ['closed']]);
+    });
+
+    test('ends at once when killed', async () => {
+      const { agent, recorder, ends, errors } = start(method);
+      agent.channel.send([text('x')]);
+      await eventually(() => recorder.text === 'x', { what: 'the echo' });
+      agent.kill();
+      await eventually(() => recorder.closed && ends.length > 0, { what: 'its end' });
+      assert.equal([ends, errors, recorder.afterClose], [[{ signal: 'SIGKILL' }], [], '']);
+    });
+
+    test('100 MB there and back pass in bounded memory', async () => {
+      const { agent, recorder, ends } = start(method);
+      recorder.onChunk = () => {};
+      const block = new Uint8Array(65_536).fill(97);
+      const total = Math.ceil((100 * MB) / block.length) * block.length;
+      let [sent, queuedMax] = [0, 0];
+      await eventually(() => {
+        for (let goesOn = agent.channel.queuedBytes < MB; goesOn && sent < total; sent += block.length) {
+          goesOn = agent.channel.send([block]);
+          queuedMax = Math.max(queuedMax, agent.channel.queuedBytes);
+        }
+        return recorder.bytes === total;
+      }, { what: 'all bytes', deadlineMs: 20_000, everyMs: 1 });
+      assert.ok(queuedMax < 4 * MB, `${queuedMax} bytes were queued`);
+      if (method === 'process') {
+        const peakKiB = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${agent.pid}/status`, 'utf8'))?.[1]);
+        assert.ok(peakKiB < 120 * 1024, `the agent took ${peakKiB} KiB`);
+      }
+      agent.channel.close();
+      await eventually(() => ends.length > 0, { what: 'its end' });
+    }, { timeoutMs: 25_000 });
+  });
+}
+
+suite('agents that cannot start', (test) => {
+  test('are one error and a closed channel', async () => {
+    const started = [start('process', ['/no/such/agent']), start('thread', [], new URL('none.js', ECHO))];
+    for (const { recorder, ends, errors } of started) {
+      await eventually(() => recorder.closed && errors.length > 0, { what: 'the error and the end of the channel' });
+      assert.equal([errors, ends, recorder.reasons.length], [['STCI_PROGRAM_SPAWN'], [], 1]);
+    }
+  });
+});
