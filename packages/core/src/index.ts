@@ -1,3 +1,5 @@
+/** The STCI runtime: what assemblies, tools and tests of other packages import. Components use `./component`. */
+
 export * from './config/index.js';
 export * from './job/index.js';
 export * from './mca/index.js';

@@ -20,7 +20,8 @@ export function validateJob(spec: JobSpec): void {
   const rows = problems.slice(0, PROBLEMS_SHOWN).map((problem) => `  ${problem}`);
   if (problems.length > PROBLEMS_SHOWN) rows.push(`  and ${problems.length - PROBLEMS_SHOWN} more`);
   const reasons = problems.length === 1 ? '' : `, for ${problems.length} reasons`;
-  throw new StciError('STCI_JOB_INVALID', [`The job cannot be run${reasons}:`, ...rows].join('\n'), { data: { problems: problems.length } });
+  const text = [`The job cannot be run${reasons}:`, ...rows].join('\n');
+  throw new StciError('STCI_JOB_INVALID', text, { data: { problems: problems.length } });
 }
 
 /** The problems, one sentence each; empty for a good spec. */
