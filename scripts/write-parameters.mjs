@@ -4,12 +4,8 @@
  */
 
 import { writeFileSync } from 'node:fs';
-import { bootcomComponents, builtins, createRegistry, parametersDocument } from '../packages/core/dist/index.js';
-import { launcherLocal } from '../packages/launcher-local/dist/index.js';
-import { topologyBmg } from '../packages/topology-bmg/dist/index.js';
-import { topologyMesh } from '../packages/topology-mesh/dist/index.js';
-import { topologyTree } from '../packages/topology-tree/dist/index.js';
+import { parametersDocument } from '../packages/core/dist/index.js';
+import { assembleRegistry } from '../packages/stcirun/dist/assembly.js';
 
-const components = [...bootcomComponents, launcherLocal, topologyBmg, topologyMesh, topologyTree];
 const path = new URL('../docs/parameters.md', import.meta.url);
-writeFileSync(path, parametersDocument(createRegistry(builtins(components))));
+writeFileSync(path, parametersDocument(assembleRegistry()));
