@@ -46,7 +46,5 @@ function linkCommands() {
 }
 
 install();
-node('node_modules/typescript/bin/tsc', ['-b']);
-const bundle = 'packages/stcirun/scripts/bundle.mjs';
-if (existsSync(join(root, bundle))) node(bundle, []);
+node('scripts/build.mjs', []);
 linkCommands();

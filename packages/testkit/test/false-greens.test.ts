@@ -6,7 +6,7 @@
 // @timeoutMs 180000
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { assert, suite } from '@stci/testkit';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -87,6 +87,16 @@ suite('runner', (test) => {
     assert.is(lastLine, '0 passed, 1 failed');
     assert.match(output, 'no test ran');
     assert.is(code, 1);
+  }, { timeoutMs: 30_000 });
+
+  test('what failed before the tests counts', async () => {
+    const runTests = pathToFileURL(join(here, '../dist/runner/main.js')).href;
+    const args = JSON.stringify(['--file', join(here, 'fixtures/good.fixture.js')]);
+    const code = `const { runTests } = await import('${runTests}');`
+      + `process.exitCode = await runTests('.', ${args}, ['lint found something']);`;
+    const ended = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+    assert.match(ended.stdout, /error: lint found something\n1 passed, 1 failed, 1 skipped\n$/);
+    assert.is(ended.status, 1);
   }, { timeoutMs: 30_000 });
 
   test('a word that names no file, an unknown option and a missing file are red', () => {

@@ -10,21 +10,29 @@ import type { TestFile } from './find.js';
 import { parseOptions } from './options.js';
 import type { RunnerOptions } from './options.js';
 import { count, failureLines, fileLines, slowestLine, totalLine } from './report.js';
+import type { Totals } from './report.js';
 import { runFile } from './run-file.js';
 import type { FileReport } from './run-file.js';
 
-/** Runs what `args` ask for below `root`; resolves to the exit code. */
-export async function runTests(root: string, args: readonly string[]): Promise<number> {
+/**
+ * Runs what `args` ask for below `root`; resolves to the exit code. `failedBefore` says what went wrong before the
+ * tests, such as lint: each counts as one failed.
+ */
+export async function runTests(
+  root: string,
+  args: readonly string[],
+  failedBefore: readonly string[] = [],
+): Promise<number> {
   const reports: FileReport[] = [];
   try {
     const options = parseOptions(args);
     await runAll(choose(root, options), options, reports);
   } catch (error) {
     print([`error: ${error instanceof Error ? error.message : String(error)}`]);
-    print([totalLine({ ...count(reports), failed: count(reports).failed + 1 })]);
+    print([totalLine(withMore(count(reports), 1 + failedBefore.length))]);
     return 2;
   }
-  return conclude(reports);
+  return conclude(reports, failedBefore);
 }
 
 /** The files to run; throws where there is none. */
@@ -58,17 +66,18 @@ async function runAll(files: readonly TestFile[], options: RunnerOptions, report
   await Promise.all(Array.from({ length: Math.min(options.jobs, files.length) }, worker));
 }
 
-function conclude(reports: readonly FileReport[]): number {
-  const totals = count(reports);
+function conclude(reports: readonly FileReport[], failedBefore: readonly string[]): number {
   print([...reports].sort((a, b) => (a.file.label < b.file.label ? -1 : 1)).flatMap(failureLines));
   print(['', slowestLine(reports)]);
-  if (totals.passed + totals.failed === 0) {
-    print(['error: no test ran']);
-    print([totalLine({ ...totals, failed: 1 })]);
-    return 1;
-  }
-  print([totalLine(totals)]);
+  const tested = count(reports);
+  const errors = tested.passed + tested.failed === 0 ? [...failedBefore, 'no test ran'] : failedBefore;
+  const totals = withMore(tested, errors.length);
+  print([...errors.map((text) => `error: ${text}`), totalLine(totals)]);
   return totals.failed === 0 ? 0 : 1;
+}
+
+function withMore(totals: Totals, failed: number): Totals {
+  return { ...totals, failed: totals.failed + failed };
 }
 
 function print(lines: readonly string[]): void {

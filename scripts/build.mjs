@@ -1,0 +1,8 @@
+/**
+ * `npm run build`: compiles what changed, then bundles the commands and the agent.
+ */
+
+import { node } from './lib/run.mjs';
+
+node('node_modules/typescript/bin/tsc', ['-b']);
+node('packages/stcirun/scripts/bundle.mjs', []);
