@@ -14,7 +14,7 @@ const HOSTS = ['--launcher', 'local', '--host', 'a:2,b:2,c:2,d:2'];
 const STEPS = [
   {
     why: 'Eight ranks of a real program, two on each of four hosts:',
-    args: [...HOSTS, '-n', '8', '--tag', '--', 'sh', '-c', 'echo "rank $STCI_RANK of $STCI_SIZE on $STCI_NODE"'],
+    args: [...HOSTS, '-n', '8', '--tag', '--', 'sh', '-c', 'echo "rank $STCI_RANK of $STCI_SIZE on $STCI_HOST"'],
     exitCode: 0,
   },
   {

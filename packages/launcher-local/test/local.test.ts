@@ -33,7 +33,10 @@ suite('launcherproc local', (test) => {
     const agent = {} as AgentProcess;
     const processes = {
       agentCommand: ['node', 'agent.cjs'],
-      spawnAgent: (method: string, command: readonly string[]) => (started.push(`${method} ${command.join(' ')}`), agent),
+      spawnAgent: (method: string, command: readonly string[]) => {
+        started.push(`${method} ${command.join(' ')}`);
+        return agent;
+      },
       spawn: () => assert.unreachable(),
       sweep: () => assert.unreachable(),
     } as unknown as Parameters<typeof createLocal>[0]['platform']['processes'];

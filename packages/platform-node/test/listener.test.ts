@@ -110,7 +110,8 @@ suite('ws listener', (test) => {
     const place = await listen({ interfaces: ['lo'] });
     assert.match(place.listener.addresses[0] as string, /^ws:\/\/127\.0\.0\.1:\d+$/);
     place.listener.close();
-    const refused = (name: string) => listen({ interfaces: [name] }).then(() => undefined, (thrown: ErrorRecord) => thrown);
+    const refused = (name: string) =>
+      listen({ interfaces: [name] }).then(() => undefined, (thrown: ErrorRecord) => thrown);
     assert.match((await refused('nope0'))?.message ?? '', /'nope0'.*interfaces \(.*lo/);
     assert.is((await refused('192.0.2.1'))?.code, 'STCI_LISTEN_FAILED');
   });

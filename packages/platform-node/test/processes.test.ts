@@ -69,7 +69,7 @@ suite('tools of platform-node', (test) => {
   test.after(() => rmSync(wdir, { recursive: true }));
 
   const refused: [string, Partial<SpawnSpec>, string, RegExp][] = [
-    ['a name that is in the working directory alone', { program: 'here' }, 'NOT_FOUND', /PATH=.*did you mean \.\/here/s],
+    ['a name that is only in the working directory', { program: 'here' }, 'NOT_FOUND', /PATH=.*did you mean \.\/here/s],
     ['a path without a file', { program: './gone' }, 'NOT_FOUND', /'\.\/gone' not found: there is no file .*\/gone/],
     ['an empty name', { program: '' }, 'NOT_FOUND', /empty/],
     ['a file that is not executable', { program: './plain' }, 'NOT_EXECUTABLE', /plain is not executable.*chmod/],
@@ -95,8 +95,10 @@ suite('tools of platform-node', (test) => {
   });
 
   test('a tool gets its own environment, session and three descriptors, nothing of ours', async () => {
-    const before = new Set(readFileSync('/proc/self/limits', 'utf8') && (await run({ args: ['-c', 'ls /proc/$$/fd'] })).text.split('\n'));
-    const { text } = await run({ args: ['-c', 'env; ls /proc/$$/fd; cut -d" " -f1,5,6 /proc/$$/stat'], env: { ...env, A: '1' } });
+    const bare = await run({ args: ['-c', 'ls /proc/$$/fd'] });
+    const before = new Set(readFileSync('/proc/self/limits', 'utf8') && bare.text.split('\n'));
+    const args = ['-c', 'env; ls /proc/$$/fd; cut -d" " -f1,5,6 /proc/$$/stat'];
+    const { text } = await run({ args, env: { ...env, A: '1' } });
     const lines = text.trim().split('\n');
     assert.ok(lines.includes('A=1'));
     assert.ok(!lines.some((line) => line.startsWith('HOME=')));

@@ -45,7 +45,10 @@ suite('tidy: import directions', (test) => {
 
   test('comments, strings and templates are no imports', () => {
     const code = [
-      "/** import 'ws'; */", "// import 'ws';", `const a = "import 'ws'"; const b = ${'`'}import 'ws'${'`'}; const c = /'/;`, '',
+      "/** import 'ws'; */",
+      "// import 'ws';",
+      `const a = "import 'ws'"; const b = ${'`'}import 'ws'${'`'}; const c = /'/;`,
+      '',
     ].join('\n');
     assert.equal(imports('packages/core/src/a.ts', code), []);
     only(imports('packages/core/src/a.ts', `${code}import 'ws';\n`), 'a.ts:4');

@@ -219,7 +219,7 @@ function signalTests(test: TestApi, withSetup: WithSetup): void {
     assert.equal(tool.ends, [{ signal: 'SIGKILL' }]);
   }));
 
-  test('a child that is left behind keeps the group alive until the group is killed', withSetup(async (setup, start) => {
+  test('a child left behind keeps the group alive until the group is killed', withSetup(async (setup, start) => {
     const { until } = setup;
     const tool = start('leaves');
     tool.process.readable(true);

@@ -70,7 +70,8 @@ function checkAllowed({ path, packageName, dependencies, devDependencies }: Mani
 function mayDepend(packageName: string, name: string): boolean {
   const rule = ruleOf(packageName);
   if (rule === undefined) return false;
-  if (name.startsWith('@stci/')) return rule.workspace.map(moduleOf).some((each) => each === name || each === '@stci/*');
+  const entries = rule.workspace.map(moduleOf);
+  if (name.startsWith('@stci/')) return entries.includes(name) || entries.includes('@stci/*');
   return Object.hasOwn(rule.external, name);
 }
 
