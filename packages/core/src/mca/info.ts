@@ -143,9 +143,12 @@ function checkTarget(registry: Registry, target: InfoTarget): void {
     if (target.component !== undefined) registry.component(target.framework, target.component);
     return;
   }
-  const names = [...frameworks, ...groups];
-  const message = `There is no framework or group ${quote(target.framework)} with components.`
-    + `${didYouMean(target.framework, names)} There are: ${names.join(', ')}.`;
+  const isGroup = groups.includes(target.framework);
+  const names = isGroup ? frameworks : [...frameworks, ...groups];
+  const wrong = isGroup
+    ? `${target.framework} is a group, and only frameworks have components.`
+    : `There is no framework or group ${quote(target.framework)}.${didYouMean(target.framework, names)}`;
+  const message = `${wrong} There are: ${names.join(', ')}.`;
   throw new StciError('STCI_MCA_FRAMEWORK_UNKNOWN', message, { data: { name: target.framework } });
 }
 

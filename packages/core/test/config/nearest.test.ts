@@ -35,7 +35,9 @@ suite('nearest names', (test) => {
 
   test('best first, ties by name, three at most', () => {
     const names = ['launcher', 'launcherproc', 'lancher', 'topology', 'launchex', 'launchey'];
+    assert.equal(nearest('launchez', names), ['launcher', 'launchex', 'launchey']);
     assert.equal(nearest('launcher', names), ['launcher', 'lancher', 'launchex']);
+    assert.equal(nearest('launcher.widnow', ['launcher.window', 'launcher.stop']), ['launcher.window']);
     assert.equal(nearest('Launcher', ['launcher']), ['launcher']);
     assert.equal(nearest('zzz', names), []);
     assert.equal(nearest('x'.repeat(5000), ['x'.repeat(5000)]), []);
