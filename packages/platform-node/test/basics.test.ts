@@ -89,11 +89,12 @@ suite('platform-node basics', (test) => {
     const random = createRandom(3);
     for (let round = 0; round < 50; round++) {
       const length = () => (random.integer(5) === 0 ? random.integer(400_000) : random.integer(3000));
-      const chunks = Array.from({ length: random.integer(60) }, () => new Uint8Array(length()).fill(random.integer(256)));
+      const chunk = () => new Uint8Array(length()).fill(random.integer(256));
+      const chunks = Array.from({ length: random.integer(60) }, chunk);
       const joined = coalesce(chunks, 131_072);
       assert.ok(Buffer.concat(joined).equals(Buffer.concat(chunks)));
-      assert.ok(joined.every((chunk) => chunk.byteLength > 0 && chunk.byteLength <= 131_072));
-      assert.ok(joined.length <= chunks.length + 4 * chunks.filter((chunk) => chunk.byteLength > 131_072).length);
+      assert.ok(joined.every(({ byteLength }) => byteLength > 0 && byteLength <= 131_072));
+      assert.ok(joined.length <= chunks.length + 4 * chunks.filter(({ byteLength }) => byteLength > 131_072).length);
     }
   });
 

@@ -17,6 +17,8 @@ export interface NetworkSetup {
   readonly refusing: string;
   /** An address at which connections are taken and nothing is ever answered; absent where there can be none. */
   readonly silent?: string;
+  /** As in `ChannelPair`. */
+  settle?(): Promise<void>;
   end?(): void | Promise<void>;
 }
 
@@ -62,10 +64,10 @@ export function networkCompliance(
     name,
     async () => {
       const place = await listening(make);
-      const { until } = place.setup;
+      const { until, settle } = place.setup;
       const near = place.setup.network.connect(place.listener.addresses[0] as string, 4000);
       await until(() => place.accepted.length === 1, 'the accepted end');
-      return { near, far: place.accepted[0] as Channel, until, end: () => end(place) };
+      return { near, far: place.accepted[0] as Channel, until, ...(settle && { settle }), end: () => end(place) };
     },
     options,
   );
