@@ -24,6 +24,9 @@ export interface GroupKeeper {
 
 const STDIO = { pipe: 'pipe', null: 'ignore', inherit: 'inherit' } as const satisfies Record<StdioMode, string>;
 
+/** How often the group of a tool that has ended is looked at while it has members, in ms. */
+const GROUP_LOOK_MS = 2000;
+
 /** What stands for a process that could not be started. */
 const NO_PROCESS: Process = {
   pid: 0,
@@ -55,7 +58,7 @@ class ToolProcess implements Process {
     (child.stdio as unknown[]).fill(null);
     child.on('exit', (status, signal) => {
       this.#exited = true;
-      this.groupAlive();
+      this.#watchGroup();
       events.onExit(signal !== null ? { signal } : { status: status ?? 0 });
     });
     // What can fail after the start (a signal that may not be sent) is told where it is called.
@@ -94,6 +97,11 @@ class ToolProcess implements Process {
     this.#groupGone = true;
     this.#keeper?.remove(this.pid);
     return false;
+  }
+
+  /** What a leader leaves behind is looked at until it is gone, so that its number is forgotten in time. */
+  #watchGroup(): void {
+    if (this.groupAlive()) setTimeout(() => this.#watchGroup(), GROUP_LOOK_MS).unref();
   }
 
   writeStdin(chunk: Uint8Array): boolean {
