@@ -233,7 +233,8 @@ export class Children {
     child.link?.destroy(what);
     if (child.told || this.#stopping) return;
     child.told = true;
-    this.#events.onFailed(child.spec.address, this.#error('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, code));
+    const error = this.#error('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, code);
+    this.#events.onFailed(child.spec.address, error);
   }
 
   #lose(child: Child, what: string): void {
@@ -246,9 +247,11 @@ export class Children {
 
   #error(code: 'STCI_LAUNCH_FAILED' | 'STCI_AGENT_LOST', child: Child, what: string, cause?: string): StciError {
     const said = child.diagnostics.length === 0 ? '' : `\n  it said: ${child.diagnostics.join('\n  it said: ')}`;
-    return new StciError(code, `Agent ${addressName(child.spec.address)} on host ${child.spec.host.name} ${what}${said}`, {
-      host: child.spec.host.name,
-      agent: addressName(child.spec.address),
+    const agent = addressName(child.spec.address);
+    const host = child.spec.host.name;
+    return new StciError(code, `Agent ${agent} on host ${host} ${what}${said}`, {
+      host,
+      agent,
       data: cause === undefined ? undefined : { cause },
     });
   }

@@ -45,7 +45,8 @@ function createScope(registry: Registry, params: Params, platform: Platform): Ag
       assert(tree.kind === 'tree', 'the boot tree is a tree');
       return tree as TreeTopology;
     },
-    streamTree: ({ members, topology: { kind, options } }) => topology(kind, members.length, options ?? {}).spanningTree(0),
+    streamTree: ({ members, topology: { kind, options = {} } }) =>
+      topology(kind, members.length, options).spanningTree(0),
     launcher: () => selector.one(launcherFramework).create({}, undefined),
     errorManager: () => selector.one(errmgrFramework).create({}, undefined),
     bootcom: (kind) => selector.keyed(bootcomFramework).create(kind, { platform }, undefined),
@@ -53,4 +54,3 @@ function createScope(registry: Registry, params: Params, platform: Platform): Ag
       selector.keyed(launcherprocFramework).best({ hosts }).create({ platform, inline }, { hosts }),
   };
 }
-

@@ -3,8 +3,8 @@
  * and ends it. It decides nothing about failures: each one goes to the error manager, and only what comes back is done.
  *
  * A job's phases: launching (roots come up, the launch goes down) → running (every rank was started) → ending (the
- * error manager, the user or a deadline said so) → over (every rank has its outcome and every session agent that is left
- * has drained).
+ * error manager, the user or a deadline said so) → over (every rank has its outcome and every session agent that is
+ * left has drained).
  */
 
 import {
@@ -20,6 +20,7 @@ import {
   type Address,
   type AgentMethod,
   type ErrorManager,
+  type ErrorRecord,
   type Failure,
   type FailureContext,
   type HostIndex,
@@ -35,6 +36,7 @@ import { mapJob } from '../job/map.js';
 import { validateJob } from '../job/validate.js';
 import { encodeBootDetails, type BootDetails } from './boot-details.js';
 import type { Children, ChildSpec } from './children.js';
+import { failureOf, orphaned, some } from './job-failures.js';
 import { JobLaunch, creditBytes } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { isAtOrBelow } from './root.js';
@@ -151,7 +153,7 @@ export class Controller {
     const { starter, snapshot } = this.#deps;
     const method = this.#node.params.string('launcher.root.method') as AgentMethod;
     starter.ready((error) => {
-      if (error !== undefined) return this.#fail(failure('agent-launch', error, this.#now(), {}));
+      if (error !== undefined) return this.#fail(failureOf('agent-launch', error, this.#now()));
       const specs = tree.children(0).map((position): ChildSpec => {
         const host = bootHost(position);
         const subtree = tree.subtree(position).map((at): readonly [string, string] => {
@@ -243,7 +245,9 @@ export class Controller {
     const host = addressIndex(agent);
     const gone = addressKind(agent) === 'root' ? this.#subtreeOf(host) : [host];
     const record = toErrorRecord(error);
-    for (const each of gone) this.#loseHost(each, each === host ? record : orphaned(ledger, each, host), kind);
+    for (const each of gone) {
+      this.#loseHost(each, each === host ? record : orphaned(ledger.spec.hosts, each, host), kind);
+    }
     this.#checkLaunch();
     this.#checkRunning();
     this.#checkOver();
@@ -253,7 +257,7 @@ export class Controller {
     return (this.#tree as TreeTopology).subtree(bootPosition(host)).map(bootHost);
   }
 
-  #loseHost(host: HostIndex, error: ReturnType<typeof toErrorRecord>, kind: 'agent-launch' | 'agent-lost'): void {
+  #loseHost(host: HostIndex, error: ErrorRecord, kind: 'agent-launch' | 'agent-lost'): void {
     const ledger = this.#ledger as Ledger;
     if (this.#lost.has(host)) return;
     this.#lost.add(host);
@@ -308,13 +312,14 @@ export class Controller {
 
   #onJobTimeout(timeoutMs: number): void {
     const ledger = this.#ledger as Ledger;
-    const text = `The job was not over ${timeoutMs} ms after it was submitted (--timeout): ${ledger.ranksAlive} ranks still ran`;
+    const still = `${ledger.ranksAlive} ranks still ran`;
+    const text = `The job was not over ${timeoutMs} ms after it was submitted (--timeout): ${still}`;
     this.#forceEnd(new StciError('STCI_JOB_TIMEOUT', text));
   }
 
   /** Deadlines are the user's word: no error manager is asked. */
   #forceEnd(error: StciError): void {
-    const found = failure('timeout', error, this.#now(), {});
+    const found = failureOf('timeout', error, this.#now());
     if ((this.#ledger as Ledger).failed(found)) this.#tell({ type: 'failure', error: found.error });
     this.#endJob(false, error.message);
   }
@@ -371,27 +376,4 @@ export class Controller {
   #now(): number {
     return this.#node.platform.clock.wallMs();
   }
-}
-
-function failure(
-  kind: Failure['kind'],
-  error: StciError,
-  wallMs: number,
-  where: Pick<Failure, 'host' | 'rank'>,
-): Failure {
-  return { kind, error: toErrorRecord(error), wallMs, exitCode: error.exitCode, ...where };
-}
-
-function orphaned(ledger: Ledger, host: HostIndex, lost: HostIndex): ReturnType<typeof toErrorRecord> {
-  const name = (index: HostIndex): string => ledger.spec.hosts[index]?.name ?? String(index);
-  return {
-    code: 'STCI_AGENT_LOST',
-    message: `Host ${name(host)} is cut off: it was reached through host ${name(lost)}, whose agent is gone`,
-    host: name(host),
-  };
-}
-
-function some(names: readonly string[]): string {
-  const shown = names.slice(0, 8).join(', ');
-  return names.length > 8 ? `${shown} and ${names.length - 8} more` : shown;
 }

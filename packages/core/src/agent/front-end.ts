@@ -128,7 +128,8 @@ class LocalFrontEnd implements FrontEnd {
     const handshakeMs = this.#params.int('bootcom.handshake');
     const [ours, theirs] = memoryChannel(platform.clock, 'controller', 'front-end');
     const onClosed = (): void => undefined;
-    const admit = (wanted: Address) => (peer: Address) => (peer === wanted ? undefined : 'it is not the other agent here');
+    const admit = (wanted: Address) => (peer: Address) =>
+      peer === wanted ? undefined : 'it is not the other agent here';
     this.#controllerNode.acceptLink(theirs, handshakeMs, admit(FRONT_END), { onClosed });
     const { self, session, secret } = this.#node.identity;
     const link = new Link(

@@ -1,6 +1,12 @@
 /** An agent as an object in its starter's process, joined to it by a memory channel (STCI paper, III-C). */
 
-import { addressName, type AgentProcess, type AgentProcessEvents, type AgentStart, type Platform } from '@stci/interface';
+import {
+  addressName,
+  type AgentProcess,
+  type AgentProcessEvents,
+  type AgentStart,
+  type Platform,
+} from '@stci/interface';
 import { memoryChannel } from '../bootcom/memory-channel.js';
 import { runAgent, type RoleStarter } from './main.js';
 

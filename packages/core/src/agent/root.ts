@@ -40,6 +40,8 @@ export class RootAgent {
   readonly #roots: Children;
   readonly #sessions: Children;
   #launch: Launch | undefined;
+  /** The job's end may overtake the start of its session agent, which must learn of it all the same. */
+  #jobEnd: MessageBody<'job.end'> | undefined;
 
   constructor(deps: RootDeps) {
     this.#deps = deps;
@@ -53,7 +55,7 @@ export class RootAgent {
     this.#sessions = starter.children({ ...events, onUp: () => this.#onSessionUp() });
     node.messages.on('job.launch', (launch) => this.#onLaunch(launch));
     node.messages.on('job.signal', () => undefined); // Passed on to the session agent by the subtree frame itself.
-    node.messages.on('job.end', () => undefined);
+    node.messages.on('job.end', (end) => void (this.#jobEnd = end));
     this.#routeByTree();
   }
 
@@ -118,7 +120,8 @@ export class RootAgent {
     for (const position of tree.children(bootPosition(this.#host))) {
       const below = launch.hosts.filter(([host]) => isAtOrBelow(tree, position, bootPosition(host)));
       const link = node.router.link(rootAddress(bootHost(position)));
-      if (below.length > 0 && link !== undefined) node.messages.sendNeighbour(link, 'job.launch', { ...launch, hosts: below });
+      if (below.length === 0 || link === undefined) continue;
+      node.messages.sendNeighbour(link, 'job.launch', { ...launch, hosts: below });
     }
   }
 
@@ -135,7 +138,9 @@ export class RootAgent {
   #onSessionUp(): void {
     const { node } = this.#deps;
     const link = node.router.link(sessionAddress(this.#host));
-    if (link !== undefined && this.#launch !== undefined) node.messages.sendNeighbour(link, 'job.launch', this.#launch);
+    if (link === undefined || this.#launch === undefined) return;
+    node.messages.sendNeighbour(link, 'job.launch', this.#launch);
+    if (this.#jobEnd !== undefined) node.messages.sendNeighbour(link, 'job.end', this.#jobEnd);
   }
 
   #report(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError): void {

@@ -27,6 +27,9 @@ import { Tool, type ToolEnd } from './tool.js';
 /** How long daemons that left their group are looked for at the end of a job. */
 const SWEEP_MS = 2000;
 
+/** Every tool carries the mark of its job and host here, its descendants too: by it the last of them is found. */
+const MARK_VARIABLE = 'STCI_TOOL_MARK';
+
 const EMPTY = new Uint8Array(0);
 
 type Launch = MessageBody<'job.launch'>;
@@ -87,7 +90,7 @@ export class SessionAgent {
     const hostMap = { host: this.#host, name: this.#hostName, runs };
     const { job, session, size, nodes, apps, creditBytes } = launch;
     this.#attach(creditBytes, launch.stdin);
-    this.#mark = `${session}-${job}-${this.#host}`;
+    this.#mark = `${session}-${job}-${this.#host}.`;
     const context = { job, session, size, hosts: nodes, hostMap };
     for (const placement of placementsOf(hostMap)) {
       const env = rankEnvironment(launch, context, placement);
@@ -107,7 +110,7 @@ export class SessionAgent {
         spawn: {
           program: app.program,
           args: app.args,
-          env: { ...env, STCI_GUARD: this.#mark },
+          env: { ...env, [MARK_VARIABLE]: this.#mark },
           wdir: app.wdir ?? launch.wdir,
           stdin: takesStdin(launch.stdin, rank) ? 'pipe' : 'null',
           stdout: 'pipe',

@@ -83,7 +83,8 @@ class RunningAgent implements AgentHandle {
     } else if (addressKind(self) === 'session') {
       this.#role = new SessionAgent({ node, hostName: (details.subtree[0] as readonly [string, string])[0] });
     } else {
-      throw new StciError('STCI_MESSAGE_INVALID', `Expected to be started as a root or session agent, got ${node.name}`);
+      const text = `Expected to be started as a root or session agent, got ${node.name}`;
+      throw new StciError('STCI_MESSAGE_INVALID', text);
     }
     const events = node.linkEvents({
       onUp: (link) => this.#onLinked(link),

@@ -143,4 +143,3 @@ function portRange(text: string): readonly [number, number] | undefined {
   const [low, high] = text.split('-').map(Number);
   return low === undefined || high === undefined ? undefined : [low, high];
 }
-

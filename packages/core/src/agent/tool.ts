@@ -1,6 +1,6 @@
 /**
- * Tool agent (STCI paper, II-A): the user's program, as the session agent sees it. Watches one process from its start
- * until nothing of it is left: its own end, its output's end, the end of what it left behind in its process group.
+ * Tool agent (STCI paper, II-A): the user's program, as the session agent sees it. Watches one process from its
+ * start until nothing of it is left: its own end, its output's end, the end of what it left behind in its group.
  */
 
 import {
@@ -34,6 +34,13 @@ export interface ToolEnd {
   readonly startWallMs?: number;
   readonly endWallMs: number;
   readonly leftovers: number;
+}
+
+interface HowEnded {
+  readonly outcome: ToolEnd['outcome'];
+  readonly end?: ProcessEnd;
+  readonly error?: ErrorRecord | undefined;
+  readonly leftovers?: number;
 }
 
 export interface ToolEvents {
@@ -156,7 +163,7 @@ export class Tool {
     this.#checkGone();
   }
 
-  #finish(how: Pick<ToolEnd, 'outcome'> & { end?: ProcessEnd; error?: ErrorRecord | undefined; leftovers?: number }): void {
+  #finish(how: HowEnded): void {
     if (this.#ended) return;
     this.#ended = true;
     const startWallMs = how.outcome === 'failed-start' ? undefined : this.#startWallMs;
@@ -206,11 +213,16 @@ export class Tool {
     if (!this.#gone) this.#pollTimer = this.#init.platform.clock.after(GROUP_POLL_MS, () => this.#poll());
   }
 
+  #armDrain(): void {
+    const { platform, drainMs } = this.#init;
+    this.#drainTimer ??= platform.clock.after(drainMs, () => this.#process?.closeOutput());
+  }
+
   #checkGone(): void {
     if (this.#gone || !this.#ended || (this.#process?.groupAlive() ?? false)) return;
     if (this.#openStreams > 0) {
       // Somebody outside of the group holds the pipe: a daemon that made a session of its own.
-      if (this.#reading) this.#drainTimer ??= this.#init.platform.clock.after(this.#init.drainMs, () => this.#process?.closeOutput());
+      if (this.#reading) this.#armDrain();
       return;
     }
     this.#gone = true;
@@ -218,4 +230,3 @@ export class Tool {
     this.#events.onGone(this);
   }
 }
-

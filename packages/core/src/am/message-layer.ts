@@ -216,7 +216,8 @@ export class MessageLayer {
         this.#handle(header, value, from);
       }
     } catch (fault) {
-      this.#init.onFault(fault instanceof StciError ? fault : new StciError('STCI_INTERNAL', String(fault), { cause: fault }));
+      const typed = fault instanceof StciError;
+      this.#init.onFault(typed ? fault : new StciError('STCI_INTERNAL', String(fault), { cause: fault }));
     }
   }
 
@@ -265,7 +266,8 @@ export class MessageLayer {
     if (body.length > this.#init.limits.messageBytesMax) {
       throw new StciError(
         'STCI_MESSAGE_TOO_LARGE',
-        `Expected a message of at most ${this.#init.limits.messageBytesMax} bytes (message.bytes.max), got ${body.length}`,
+        `Expected a message of at most ${this.#init.limits.messageBytesMax} bytes (message.bytes.max), ` +
+          `got ${body.length}`,
       );
     }
     const header = this.#header(destination, type, flags, sequence);

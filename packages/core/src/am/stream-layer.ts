@@ -20,7 +20,16 @@ import {
   type Timer,
 } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { FLAG, LAYER, frameBody, readU32, writeU32, decodeHeader, type Frame, type FrameHeader } from '../codec/frame.js';
+import {
+  FLAG,
+  LAYER,
+  decodeHeader,
+  frameBody,
+  readU32,
+  writeU32,
+  type Frame,
+  type FrameHeader,
+} from '../codec/frame.js';
 import { ReceiveCredit, SendCredit } from './credit.js';
 import { Reassembly } from './fragments.js';
 import { SUBTREE, type MessageLayer } from './message-layer.js';

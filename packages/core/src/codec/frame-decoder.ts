@@ -120,6 +120,7 @@ function checkVersion(version: number): void {
   if (version === FRAME_VERSION) return;
   throw new StciError(
     'STCI_FRAME_VERSION',
-    `Expected a frame of version ${FRAME_VERSION}, got ${version}: the peer is no STCI agent, or one of another release`,
+    `Expected a frame of version ${FRAME_VERSION}, got ${version}: ` +
+      'the peer is no STCI agent, or one of another release',
   );
 }

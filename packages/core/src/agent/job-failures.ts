@@ -1,0 +1,34 @@
+/** Failure records that the controller itself makes, and their words. */
+
+import {
+  toErrorRecord,
+  type ErrorRecord,
+  type Failure,
+  type FailureKind,
+  type HostIndex,
+  type HostSpec,
+  type StciError,
+} from '@stci/interface';
+
+/** Names that are listed before the rest is counted. */
+const NAMES_SHOWN = 8;
+
+/** A failure of the job as a whole: it belongs to no rank and no host. */
+export function failureOf(kind: FailureKind, error: StciError, wallMs: number): Failure {
+  return { kind, error: toErrorRecord(error), wallMs, exitCode: error.exitCode };
+}
+
+/** What is told of a host whose agent may be well, below one that is gone. */
+export function orphaned(hosts: readonly HostSpec[], host: HostIndex, lost: HostIndex): ErrorRecord {
+  const name = (index: HostIndex): string => hosts[index]?.name ?? String(index);
+  return {
+    code: 'STCI_AGENT_LOST',
+    message: `Host ${name(host)} is cut off: it was reached through host ${name(lost)}, whose agent is gone`,
+    host: name(host),
+  };
+}
+
+export function some(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN).join(', ');
+  return names.length > NAMES_SHOWN ? `${shown} and ${names.length - NAMES_SHOWN} more` : shown;
+}
