@@ -1,12 +1,13 @@
 /**
- * Composition: the one place where an agent's modules are resolved. A universe is made once a process from the
- * registry; each agent has a scope of its own in it.
+ * Composition: the one place where modules are resolved. A universe is made once a process from the registry; each
+ * agent has a scope of its own in it, in which every module is made once, at its first use.
  */
 
 import {
   assert,
+  type ErrorManager,
   type HostSpec,
-  type LauncherProc,
+  type Launcher,
   type Params,
   type Platform,
   type TreeTopology,
@@ -17,15 +18,34 @@ import { errmgrFramework } from '../errmgr/framework.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import type { Facts } from '../mca/candidates.js';
+import { createUniverse as createContainer, type Scope } from '../mca/container.js';
 import type { Registry } from '../mca/registry.js';
 import { createSelector, type Selector } from '../mca/selector.js';
+import { token } from '../mca/token.js';
 import { topologyFramework } from '../topology/framework.js';
 import type { AgentScope, Universe } from './universe.js';
 
+const PLATFORM = token<Platform>('platform');
+const PARAMS = token<Params>('parameters');
+const SELECTOR = token<Selector>('selector');
+const LAUNCHER = token<Launcher>('launcher');
+const ERROR_MANAGER = token<ErrorManager>('error manager');
+
 export function createUniverse(registry: Registry): Universe {
+  const container = createContainer();
+  container.provide(SELECTOR, (agent) =>
+    createSelector(registry, agent.get(PARAMS), platformFacts(agent.get(PLATFORM))),
+  );
+  container.provide(LAUNCHER, (agent) => agent.get(SELECTOR).one(launcherFramework).create({}, undefined));
+  container.provide(ERROR_MANAGER, (agent) => agent.get(SELECTOR).one(errmgrFramework).create({}, undefined));
   return {
     paramsOf: (snapshot) => paramsFromSnapshot(registry.catalog, snapshot),
-    scope: (params, platform) => createScope(registry, params, platform),
+    scope: (name, params, platform) => {
+      const scope = container.createScope(name);
+      scope.provideValue(PARAMS, params);
+      scope.provideValue(PLATFORM, platform);
+      return agentScope(scope);
+    },
   };
 }
 
@@ -34,11 +54,11 @@ export function platformFacts(platform: Platform): Facts {
   return { hostname: platform.env.hostname, user: platform.env.user };
 }
 
-function createScope(registry: Registry, params: Params, platform: Platform): AgentScope {
-  const selector: Selector = createSelector(registry, params, platformFacts(platform));
-  const topologies = selector.keyed(topologyFramework);
+/** The few questions that an agent asks, answered by its scope. */
+function agentScope(scope: Scope): AgentScope {
+  const selector = (): Selector => scope.get(SELECTOR);
   const topology = (kind: string, size: number, options: Readonly<Record<string, unknown>>) =>
-    topologies.create(kind, {}, { kind, size, options });
+    selector().keyed(topologyFramework).create(kind, {}, { kind, size, options });
   return {
     bootTree: (hosts, arity) => {
       const tree = topology('tree', hosts + 1, { arity });
@@ -47,10 +67,12 @@ function createScope(registry: Registry, params: Params, platform: Platform): Ag
     },
     streamTree: ({ members, topology: { kind, options = {} } }) =>
       topology(kind, members.length, options).spanningTree(0),
-    launcher: () => selector.one(launcherFramework).create({}, undefined),
-    errorManager: () => selector.one(errmgrFramework).create({}, undefined),
-    bootcom: (kind) => selector.keyed(bootcomFramework).create(kind, { platform }, undefined),
-    launcherProc: (hosts: readonly HostSpec[], inline): LauncherProc =>
-      selector.keyed(launcherprocFramework).best({ hosts }).create({ platform, inline }, { hosts }),
+    launcher: () => scope.get(LAUNCHER),
+    errorManager: () => scope.get(ERROR_MANAGER),
+    bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
+    launcherProc: (hosts: readonly HostSpec[], inline) => {
+      const chosen = selector().keyed(launcherprocFramework).best({ hosts });
+      return chosen.create({ platform: scope.get(PLATFORM), inline }, { hosts });
+    },
   };
 }

@@ -70,7 +70,7 @@ class LocalFrontEnd implements FrontEnd {
     const { platform, params, universe } = init;
     this.#events = events;
     this.#params = params;
-    const scope = universe.scope(params, platform);
+    const scope = universe.scope('front-end', params, platform);
     const session = platform.secrets.bytes(SESSION_BYTES);
     const secret = platform.secrets.bytes(SECRET_BYTES);
     const identity = (self: Address, parent: Address | undefined): Identity => ({ self, parent, session, secret });

@@ -7,6 +7,7 @@
 import {
   StciError,
   addressKind,
+  addressName,
   type Channel,
   type LinkCloseReason,
   type Platform,
@@ -70,9 +71,9 @@ class RunningAgent implements AgentHandle {
   #compose(init: RoleInit, universe: Universe, startRole: RoleStarter): void {
     const { platform, boot } = init;
     const details = decodeBootDetails(boot.details);
-    const params = universe.paramsOf(details.params);
-    const scope = universe.scope(params, platform);
     const { self, parent, session, secret } = boot;
+    const params = universe.paramsOf(details.params);
+    const scope = universe.scope(addressName(self), params, platform);
     const identity = { self, parent, session, secret };
     const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
     this.#node = node;

@@ -26,8 +26,8 @@ export type ParamSnapshot = Readonly<Record<string, ParamValue>>;
 export interface Universe {
   /** Parameters of an agent, from what its parent sent. Throws STCI_PARAM_* where the two differ in version. */
   paramsOf(snapshot: ParamSnapshot): Params;
-  /** The modules of one agent, selected by its parameters. */
-  scope(params: Params, platform: Platform): AgentScope;
+  /** The modules of the agent `name`, selected by its parameters. */
+  scope(name: string, params: Params, platform: Platform): AgentScope;
 }
 
 /** What one agent works with. */

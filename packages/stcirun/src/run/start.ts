@@ -40,7 +40,8 @@ export async function startRun(request: RunRequest, agentMain: string): Promise<
   const prepared = prepare(request, agentMain);
   const { registry, universe, params, platform, spec, map } = prepared;
   if (request.dryRun || request.display !== undefined) {
-    const text = showPlan({ request, spec, map, params, scope: universe.scope(params, platform) });
+    const scope = universe.scope('stcirun', params, platform);
+    const text = showPlan({ request, spec, map, params, scope });
     if (request.dryRun || request.json) printOut(text);
     else printError(text);
     if (request.dryRun) return 0;
