@@ -245,9 +245,12 @@ export class Controller {
     const host = addressIndex(agent);
     const gone = addressKind(agent) === 'root' ? this.#subtreeOf(host) : [host];
     const record = toErrorRecord(error);
-    for (const each of gone) {
-      this.#loseHost(each, each === host ? record : orphaned(ledger.spec.hosts, each, host), kind);
-    }
+    const found = gone.flatMap((each) =>
+      this.#loseHost(each, each === host ? record : orphaned(ledger.spec.hosts, each, host), kind),
+    );
+    // All of them are told before the first decision, which may be the end of the job.
+    for (const { error: told } of found) this.#tell({ type: 'failure', error: told });
+    for (const one of found) this.#judge(one);
     this.#checkLaunch();
     this.#checkRunning();
     this.#checkOver();
@@ -257,9 +260,9 @@ export class Controller {
     return (this.#tree as TreeTopology).subtree(bootPosition(host)).map(bootHost);
   }
 
-  #loseHost(host: HostIndex, error: ErrorRecord, kind: 'agent-launch' | 'agent-lost'): void {
+  #loseHost(host: HostIndex, error: ErrorRecord, kind: 'agent-launch' | 'agent-lost'): Failure[] {
     const ledger = this.#ledger as Ledger;
-    if (this.#lost.has(host)) return;
+    if (this.#lost.has(host)) return [];
     this.#lost.add(host);
     this.#undrained.delete(host);
     const entry = ledger.agentLost(host, error, this.#now());
@@ -267,7 +270,7 @@ export class Controller {
       const report = ledger.rankReport(rank);
       if (report !== undefined) this.#tell({ type: 'exited', report });
     }
-    if (entry.failure !== undefined) this.#decide({ ...entry.failure, kind });
+    return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
   }
 
   /** A failure that belongs to no rank and no host. */
@@ -277,8 +280,12 @@ export class Controller {
   }
 
   #decide(found: Failure): void {
-    const ledger = this.#ledger as Ledger;
     this.#tell({ type: 'failure', error: found.error });
+    this.#judge(found);
+  }
+
+  #judge(found: Failure): void {
+    const ledger = this.#ledger as Ledger;
     const context: FailureContext = {
       phase: this.#phase === 'launching' ? 'launching' : this.#phase === 'running' ? 'running' : 'ending',
       ranksAlive: ledger.ranksAlive,

@@ -63,7 +63,8 @@ class LocalFrontEnd implements FrontEnd {
   #stdinTo: Address | 'all' | undefined;
   #stdinQueue: Uint8Array[] = [];
   #lookup: PlacementLookup | undefined;
-  #mapped = false;
+  /** Input travels when all that take it run: an agent that is not there yet would miss it. */
+  #inputOpen = false;
   #stopping = false;
 
   constructor(init: FrontEndInit, events: FrontEndEvents) {
@@ -99,7 +100,7 @@ class LocalFrontEnd implements FrontEnd {
   }
 
   writeStdin(chunk: Uint8Array): boolean {
-    if (!this.#mapped) {
+    if (!this.#inputOpen) {
       this.#stdinQueue.push(chunk);
       return false;
     }
@@ -165,6 +166,7 @@ class LocalFrontEnd implements FrontEnd {
 
   #onJobEvent(event: JobEvent): void {
     if (event.type === 'mapped') this.#onMapped(event.map);
+    if (this.#opensInput(event)) this.#openInput();
     if (event.type === 'exited' && event.report.outcome === 'lost') this.#dropHost(event.report.rank);
     this.#events.onJobEvent(event);
   }
@@ -186,7 +188,23 @@ class LocalFrontEnd implements FrontEnd {
     const { stdin } = spec;
     if (stdin.to === 'all') this.#stdinTo = 'all';
     if (stdin.to === 'rank') this.#stdinTo = sessionAddress(this.#lookup.host(stdin.rank));
-    this.#mapped = true;
+  }
+
+  #opensInput(event: JobEvent): boolean {
+    if (this.#inputOpen || this.#spec === undefined) return false;
+    const { stdin } = this.#spec;
+    if (stdin.to === 'none') return event.type === 'mapped';
+    if (stdin.to === 'rank' && event.type === 'started') return event.rank === stdin.rank;
+    // It ended before it ran, or the job does: nobody is there to take it.
+    if (event.type === 'ending' || (stdin.to === 'rank' && event.type === 'exited' && event.report.rank === stdin.rank)) {
+      this.#stdinTo = undefined;
+      return true;
+    }
+    return event.type === 'running';
+  }
+
+  #openInput(): void {
+    this.#inputOpen = true;
     let room = true;
     for (const chunk of this.#stdinQueue.splice(0)) room = this.#sendStdin(chunk);
     if (room) this.#events.onStdinDrain();

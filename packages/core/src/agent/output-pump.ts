@@ -12,6 +12,8 @@ const READ_BYTES = 64 * 1024;
 export interface OutputPumpInit {
   /** Whether more may be sent now. */
   available(): boolean;
+  /** Calls back in a later turn. */
+  soon(call: () => void): void;
   /** Bytes of one window. */
   readonly creditBytes: number;
 }
@@ -21,6 +23,7 @@ export class OutputPump {
   readonly #reading = new Set<Tool>();
   readonly #stopped = new Set<Tool>();
   #discarding = false;
+  #scheduled = false;
 
   constructor(init: OutputPumpInit) {
     this.#init = init;
@@ -47,14 +50,28 @@ export class OutputPump {
     this.#reading.clear();
   }
 
-  /** Credit came back: half a window, as the receiver grants it. */
+  /**
+   * Credit came back: half a window, as the receiver grants it. What is left of it after a turn goes to the next ones:
+   * those that were resumed may have nothing to say, and without a word from them no more credit would come.
+   */
   resumeSome(): void {
+    if (this.#stopped.size === 0 || !this.#init.available()) return;
+    this.#scheduleNext();
     let count = Math.max(1, Math.floor(this.#init.creditBytes / 2 / READ_BYTES));
     for (const tool of this.#stopped) {
       if (count === 0) return;
       count -= 1;
       this.#resume(tool);
     }
+  }
+
+  #scheduleNext(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#init.soon(() => {
+      this.#scheduled = false;
+      this.resumeSome();
+    });
   }
 
   /** Nobody is left to send to: the tools are read on, so that they can end. */

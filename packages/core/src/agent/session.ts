@@ -152,7 +152,11 @@ export class SessionAgent {
     const stream = this.#node.streams.attach(spec, events, creditBytes);
     this.#stream = stream;
     this.#feed = feed;
-    this.#pump = new OutputPump({ creditBytes, available: () => stream.upAvailable });
+    this.#pump = new OutputPump({
+      creditBytes,
+      available: () => stream.upAvailable,
+      soon: (call) => this.#node.platform.clock.soon(call),
+    });
   }
 
   #startNext(): void {

@@ -56,8 +56,12 @@ export class Router {
     return this.#links.get(neighbour);
   }
 
-  /** Links to the agents below: all but the parent's and, at the controller, the front-end's. */
+  /**
+   * Links to the agents below: all but the parent's and, at the controller, the front-end's. All agents are below the
+   * front-end, by way of the controller.
+   */
   childLinks(): Link[] {
+    if (this.self === FRONT_END) return this.links();
     const below: Link[] = [];
     for (const [peer, link] of this.#links) if (peer !== this.#parent && peer !== FRONT_END) below.push(link);
     return below;
