@@ -1,6 +1,6 @@
 /** A simulated host: name, clocks, files, process table, and the kernel's part in starting tools and agents. */
 
-import type { Channel, ErrorRecord, LogLevel, Platform, ProcessEnd, SignalName } from '@stci/interface';
+import type { AgentProcess, AgentProcessEvents, Channel, ErrorRecord, LogLevel, Platform, ProcessEnd, SignalName } from '@stci/interface';
 import { Files } from './files.js';
 import type { Flow, FlowInit } from './flow.js';
 import type { Link } from './link.js';
@@ -19,6 +19,8 @@ export interface AgentContext {
   readonly channel: Channel;
   /** Without the program's name. */
   readonly args: readonly string[];
+  /** Starts a program on another host, over the network: for programs that are remote logins. */
+  startOn(host: string, command: readonly string[], events: AgentProcessEvents): AgentProcess;
   exit(status: number): void;
   onSignal(name: SignalName, handler: 'ignore' | (() => void)): void;
   /** A line for people, on its standard error. */
@@ -52,6 +54,12 @@ export interface WorldCore {
   pipe(reader: Task): Flow;
   endThread(host: SimHost, process: SimProcess, task: Task, end: ProcessEnd): void;
   createPlatform(host: SimHost, process: SimProcess, task: Task): Platform;
+  startRemote(
+    near: { readonly host: SimHost; readonly task: Task },
+    hostName: string,
+    command: readonly string[],
+    events: AgentProcessEvents,
+  ): AgentProcess;
   log(task: Task, level: LogLevel, text: string): void;
 }
 
@@ -127,6 +135,7 @@ export class SimHost implements ToolKernel {
       platform: this.world.createPlatform(this, process, task),
       channel: ends.channel,
       args: ends.args,
+      startOn: (host, command, events) => this.world.startRemote({ host: this, task }, host, command, events),
       exit: (status) => (isMain ? this.table.end(process, { status }) : this.world.endThread(this, process, task, { status })),
       onSignal: (name, handler) => process.handlers.set(name, handler),
       diagnostic: ends.onDiagnostic,

@@ -69,14 +69,13 @@ export class SimNetwork implements Network {
       world.scheduler.after(this.#event(() => pair.left.fail(`host not found: ${address}`)), link.params.latencyMs);
       return pair.left;
     }
-    this.#reach(pair, host, address);
-    world.scheduler.after(this.#event(() => {
-      if (!pair.left.outgoing.isOpen) pair.left.fail(`timed out after ${deadlineMs} ms`);
-    }), deadlineMs);
+    const deadline = this.#event(() => pair.left.fail(`timed out after ${deadlineMs} ms`));
+    world.scheduler.after(deadline, deadlineMs);
+    this.#reach(pair, host, address, deadline);
     return pair.left;
   }
 
-  #reach(pair: ChannelPair, host: SimHost, address: NetworkAddress): void {
+  #reach(pair: ChannelPair, host: SimHost, address: NetworkAddress, deadline: CallEvent): void {
     const { world } = this.#host;
     const { link } = pair.left.outgoing;
     const { latencyMs } = link.params;
@@ -84,18 +83,20 @@ export class SimNetwork implements Network {
       if (link.isCut || host.isCrashed || this.#host.isCrashed) return;
       const listener = world.fabric.listeners.get(address);
       if (listener === undefined) {
+        world.scheduler.queue.cancel(deadline);
         world.scheduler.after(this.#event(() => pair.left.fail('connection refused')), latencyMs);
-      } else world.scheduler.after(new CallEvent(listener.task, () => this.#accept(pair, listener), CODE.connect), 0);
+      } else world.scheduler.after(new CallEvent(listener.task, () => this.#accept(pair, listener, deadline), CODE.connect), 0);
     }, CODE.connect), latencyMs);
   }
 
-  #accept(pair: ChannelPair, listener: SimListener): void {
+  #accept(pair: ChannelPair, listener: SimListener, deadline: CallEvent): void {
     if (pair.left.isClosed) return;
     const { scheduler } = this.#host.world;
     pair.right.adopt(listener.task);
     pair.left.outgoing.isSilent = () => listener.task.isSilent;
     listener.accept(pair.right);
     scheduler.after(this.#event(() => {
+      scheduler.queue.cancel(deadline);
       pair.left.outgoing.isOpen = true;
       pair.left.opened();
     }), pair.left.outgoing.link.params.latencyMs);

@@ -201,7 +201,7 @@ export class ProcessTable {
     }
     process.children.clear();
     if (silent || process.parent === undefined) this.#reap(process);
-    else this.#notify(process, process.parent, end);
+    if (!silent) this.#notify(process, end);
   }
 
   /** Ends a worker thread: what it guarded goes too, its process lives on. */
@@ -229,11 +229,11 @@ export class ProcessTable {
     }
   }
 
-  #notify(process: SimProcess, parent: SimProcess, end: ProcessEnd): void {
+  #notify(process: SimProcess, end: ProcessEnd): void {
     const { watcher } = process;
     if (watcher === undefined) return;
     const { scheduler, random, times } = this.#init;
-    scheduler.after(new CallEvent(parent.main, () => {
+    scheduler.after(new CallEvent(process.parent?.main ?? watcher.task, () => {
       this.#reap(process);
       if (watcher.task.alive) watcher.onExit(end);
     }, CODE.exit), random.between(...times.exitNoticeMs));

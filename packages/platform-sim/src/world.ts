@@ -9,6 +9,7 @@ import { Flow, type FlowInit } from './flow.js';
 import { SimHost, type AgentContext, type AgentMain, type WorldCore } from './host.js';
 import type { Link, LinkParams } from './link.js';
 import { createPlatform } from './platform.js';
+import { startRemote } from './remote.js';
 import type { SimProcess } from './process-table.js';
 import { SimRandom } from './random.js';
 import { CallEvent, CODE, Scheduler, type Fault, type RunLimits, type RunOutcome } from './scheduler.js';
@@ -66,6 +67,7 @@ export class World implements WorldCore {
     this.scheduler.onFault = (fault) => this.#onFault(fault);
   }
 
+  readonly startRemote = startRemote;
   readonly nextTaskId = (): number => ++this.#taskIds;
 
   get nowMs(): number {
