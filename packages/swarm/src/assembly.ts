@@ -1,0 +1,38 @@
+/** The registry of simulated jobs: the components of a real installation, and the launch method of the simulation. */
+
+import {
+  bootcomComponents,
+  builtins,
+  createRegistry,
+  createUniverse,
+  paramsSnapshot,
+  resolveParams,
+  type ParamSnapshot,
+  type Registry,
+  type Universe,
+} from '@stci/core';
+import type { Params } from '@stci/interface';
+import { launcherLocal } from '@stci/launcher-local';
+import { topologyBmg } from '@stci/topology-bmg';
+import { topologyMesh } from '@stci/topology-mesh';
+import { topologyTree } from '@stci/topology-tree';
+import { launcherRemote } from './launcher-remote.js';
+
+const registry: Registry = createRegistry(
+  builtins([topologyTree, topologyBmg, topologyMesh, launcherLocal, launcherRemote, ...bootcomComponents]),
+);
+
+/** One for all agents of all runs: it holds no state. */
+export const universe: Universe = createUniverse(registry);
+
+export interface ResolvedSettings {
+  readonly params: Params;
+  readonly snapshot: ParamSnapshot;
+}
+
+/** `settings` by full name, as on a command line. */
+export function resolveSettings(settings: Readonly<Record<string, string>>): ResolvedSettings {
+  const commandLine = Object.entries(settings).map(([key, value]) => ({ key, value }));
+  const { params } = resolveParams(registry.catalog, { commandLine }, registry.rules);
+  return { params, snapshot: paramsSnapshot(registry.catalog, params) };
+}

@@ -1,0 +1,78 @@
+/**
+ * Output: what came of a rank's stream is a beginning of what its program writes, byte for byte, and all of it where
+ * the rank ended by itself on a host that stayed. Its end is told once, nothing follows it.
+ */
+
+import type { JobReport } from '@stci/interface';
+import type { StreamRecord } from './front-end.js';
+import { isOutputDetermined } from './programs.js';
+import type { Run } from './run-job.js';
+import { truthOf, type RankTruth } from './truth.js';
+
+const STREAMS = ['stdout', 'stderr'] as const;
+
+export function checkOutput(run: Run): string[] {
+  const problems: string[] = [];
+  const whole = wholeRanks(run);
+  for (const truth of truthOf(run)) {
+    for (const stream of STREAMS) {
+      const problem = checkStream(run, truth, stream, whole.has(truth.rank));
+      if (problem !== undefined) problems.push(`rank ${truth.rank} (${truth.app.program}) ${stream}: ${problem}`);
+    }
+  }
+  return problems;
+}
+
+/** Ranks whose output must be complete: they ended by themselves, as their program does, and no agent was lost. */
+function wholeRanks(run: Run): Set<number> {
+  const { report } = run.record;
+  if (report === undefined || run.record.stoppedMs === undefined) return new Set();
+  const lost = new Set(report.failures.filter(({ code }) => code === 'STCI_AGENT_LOST').map(({ host }) => host));
+  const isCut = wasCut(run, report);
+  return new Set(
+    report.ranks
+      .filter(({ outcome, host }) => (outcome === 'exited' || outcome === 'signalled') && !lost.has(host) && !isCut)
+      .map(({ rank }) => rank),
+  );
+}
+
+/** An interrupt with KILL does not wait for output that nobody takes, nor does a job whose agents do not answer. */
+function wasCut(run: Run, report: JobReport): boolean {
+  const isKilled = run.options.controls.some((control) => control.kind === 'interrupt' && control.kill);
+  const isLost = report.ranks.some(({ outcome }) => outcome === 'lost');
+  return isKilled || isLost;
+}
+
+function checkStream(run: Run, truth: RankTruth, stream: 'stdout' | 'stderr', isWhole: boolean): string | undefined {
+  const record = run.record.streams.get(`${truth.rank}/${stream}`);
+  if (record !== undefined && record.ends > 1) return `its end was told ${record.ends} times`;
+  if (record !== undefined && record.lateBytes > 0) return `${record.lateBytes} bytes after its end`;
+  if (isWhole && record?.ends !== 1) return 'its end was never told';
+  if (!isOutputDetermined(truth.app)) return undefined;
+  const expected = truth.expected[stream];
+  const problem = compare(record, expected);
+  if (problem !== undefined) return problem;
+  const isNatural = sameEnd(truth);
+  if (isWhole && isNatural && (record?.bytes ?? 0) !== expected.length) {
+    return `${record?.bytes ?? 0} bytes came of ${expected.length}`;
+  }
+  return undefined;
+}
+
+/** The process ended as its program does by itself. */
+function sameEnd({ process, expected }: RankTruth): boolean {
+  if (process?.end === undefined || expected.end === undefined) return false;
+  return process.end.status === expected.end.status && process.end.signal === expected.end.signal;
+}
+
+/** Where the stream leaves what is expected. */
+function compare(record: StreamRecord | undefined, expected: Uint8Array): string | undefined {
+  let offset = 0;
+  for (const chunk of record?.chunks ?? []) {
+    for (const byte of chunk) {
+      if (byte !== expected[offset]) return `byte ${offset} is ${byte}, expected ${expected[offset] ?? 'the end'}`;
+      offset++;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,105 @@
+/**
+ * The report: each rank once, with the end that the kernel knows; the exit code that follows from what happened, as
+ * far as that determines it.
+ */
+
+import { ERROR_KINDS, type JobReport, type RankReport } from '@stci/interface';
+import type { Run } from './run-job.js';
+import { rankProcesses, truthOf, type RankTruth } from './truth.js';
+
+const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
+  SIGINT: 2, SIGABRT: 6, SIGKILL: 9, SIGUSR1: 10, SIGSEGV: 11, SIGPIPE: 13, SIGTERM: 15,
+};
+
+/** Ends further apart than this are in the same order for the runtime as for the kernel, ms. */
+const ORDER_MS = 5;
+
+export function checkReport(run: Run): string[] {
+  const { report } = run.record;
+  const problems: string[] = [];
+  for (const [rank, processes] of rankProcesses(run)) {
+    if (processes.length > 1) problems.push(`rank ${rank} was started ${processes.length} times`);
+  }
+  if (report === undefined) return problems;
+  const truths = truthOf(run);
+  if (report.ranks.length !== truths.length && report.ranks.length > 0) {
+    problems.push(`${report.ranks.length} ranks in the report of ${truths.length}`);
+  }
+  for (const rank of report.ranks) {
+    const truth = truths[rank.rank];
+    const problem = truth === undefined ? 'no such rank' : checkRank(run, rank, truth);
+    if (problem !== undefined) problems.push(`rank ${rank.rank} (${truth?.app.program}): ${problem}`);
+  }
+  const told = new Set(report.ranks.map(({ rank }) => rank));
+  if (told.size !== report.ranks.length) problems.push('a rank is reported twice');
+  const wrong = checkExitCode(run, report, truths);
+  return wrong === undefined ? problems : [...problems, wrong];
+}
+
+function checkRank(run: Run, report: RankReport, { process, expected }: RankTruth): string | undefined {
+  const { outcome } = report;
+  if (outcome === 'lost') return hasAgentFault(run) || run.options.timeoutMs !== undefined ? undefined : 'lost, though no agent was harmed';
+  if (outcome === 'failed-start') {
+    return expected.error === report.error?.code ? undefined : `failed to start: ${report.error?.code}, expected ${expected.error}`;
+  }
+  if (outcome === 'not-started') return process === undefined || hasAgentFault(run) ? undefined : 'reported as not started, and it was';
+  if (process === undefined) return `reported as ${outcome}, and never started`;
+  if (process.pid !== report.pid) return `pid ${report.pid} in the report, ${process.pid} in truth`;
+  const end = JSON.stringify(process.end);
+  if (JSON.stringify(report.end) !== end) return `${outcome} ${JSON.stringify(report.end)} in the report, ${end} in truth`;
+  const isSignalled = process.end?.signal !== undefined;
+  if (outcome === 'signalled' && !isSignalled) return 'signalled in the report, not in truth';
+  if (outcome === 'exited' && isSignalled) return 'exited in the report, signalled in truth';
+  return undefined;
+}
+
+export function hasAgentFault(run: Run): boolean {
+  return run.faults.some(({ plan }) => plan.kind !== 'kill-tool' && plan.kind !== 'pause-tool' && plan.kind !== 'slow');
+}
+
+/** True where something beyond the programs themselves may decide the exit code. */
+function isDisturbed(run: Run): boolean {
+  const { timeoutMs, launchTimeoutMs, controls, faults, spawnMs } = run.options;
+  const isSlow = launchTimeoutMs < 60_000 || spawnMs[1] > 10;
+  return timeoutMs !== undefined || isSlow || controls.length > 0 || faults.length > 0;
+}
+
+interface OwnFailure {
+  readonly code: number;
+  readonly endMs: number | undefined;
+}
+
+/** Exit codes of the ranks that failed by themselves. */
+function ownFailures(report: JobReport, truths: readonly RankTruth[]): OwnFailure[] {
+  return report.ranks.flatMap(({ rank, outcome, error }): OwnFailure[] => {
+    const process = truths[rank]?.process;
+    const endMs = process?.endMs;
+    if (outcome === 'failed-start') {
+      const kind = ERROR_KINDS[(error?.code ?? 'STCI_INTERNAL') as keyof typeof ERROR_KINDS];
+      return [{ code: kind.exitCode, endMs: undefined }];
+    }
+    if (outcome === 'signalled') return [{ code: 128 + (SIGNAL_NUMBERS[process?.end?.signal ?? ''] ?? 0), endMs }];
+    const status = process?.end?.status ?? 0;
+    return outcome === 'exited' && status !== 0 ? [{ code: status, endMs }] : [];
+  });
+}
+
+function checkExitCode(run: Run, report: JobReport, truths: readonly RankTruth[]): string | undefined {
+  const { exitCode } = report;
+  const failures = ownFailures(report, truths);
+  const allSucceeded = report.ranks.every(({ end, outcome }) => end?.status === 0 && (outcome === 'exited' || outcome === 'ended'));
+  if (exitCode === 0 && !allSucceeded) return 'exit code 0, and not every rank ended with 0';
+  if (exitCode !== 0 && report.cause === undefined) return `exit code ${exitCode} without a cause`;
+  if (isDisturbed(run)) return undefined;
+  if (failures.length === 0) return exitCode === 0 ? undefined : `exit code ${exitCode}: ${report.cause?.message}; every rank ended with 0`;
+  const codes = decidingCodes(run, failures);
+  return codes.has(exitCode) ? undefined : `exit code ${exitCode}, expected ${[...codes].join(' or ')}`;
+}
+
+/** The first failure decides; those that are too close to it to tell may too. */
+function decidingCodes(run: Run, failures: readonly OwnFailure[]): Set<number> {
+  const isUnclear = run.options.clockSkewMs > 0 || failures.some(({ endMs }) => endMs === undefined);
+  const first = Math.min(...failures.map(({ endMs }) => endMs ?? 0));
+  const candidates = isUnclear ? failures : failures.filter(({ endMs }) => (endMs ?? 0) <= first + ORDER_MS);
+  return new Set(candidates.map(({ code }) => code));
+}

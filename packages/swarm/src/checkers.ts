@@ -1,0 +1,118 @@
+/**
+ * Checkers: they stand outside the runtime, and compare what the front-end was told with what the simulated kernel
+ * knows and with what the programs must do. Each returns what is wrong, in words.
+ */
+
+import { checkOutput } from './check-output.js';
+import { checkReport } from './check-report.js';
+import type { JobEvent } from '@stci/interface';
+import type { Run } from './run-job.js';
+
+export type Checker = (run: Run) => readonly string[];
+
+const SHOWN_MAX = 5;
+
+/** All checkers, by name. */
+export const CHECKERS: Readonly<Record<string, Checker>> = {
+  liveness: checkLiveness,
+  processes: checkProcesses,
+  faults: checkFaults,
+  events: checkEvents,
+  memory: checkMemory,
+  output: checkOutput,
+  report: checkReport,
+};
+
+export function checkRun(run: Run): string[] {
+  return Object.entries(CHECKERS).flatMap(([name, check]) => {
+    const problems = check(run);
+    const more = problems.length > SHOWN_MAX ? [`${name}: and ${problems.length - SHOWN_MAX} more`] : [];
+    return [...problems.slice(0, SHOWN_MAX).map((problem) => `${name}: ${problem}`), ...more];
+  });
+}
+
+export function wasFrontEndKilled(run: Run): boolean {
+  return run.faults.some(({ plan }) => plan.kind === 'kill-front-end');
+}
+
+/** The job ends and reports, or its front-end was killed. */
+function checkLiveness(run: Run): string[] {
+  const { record } = run;
+  const problems: string[] = [];
+  if (!run.isOver) {
+    const last = record.events.at(-1)?.type ?? 'nothing';
+    problems.push(`the job neither ended nor reported; the last that was told was '${last}'`);
+  }
+  if (run.isOver && record.report === undefined && !wasFrontEndKilled(run)) problems.push('the front-end ended without a report');
+  if (record.lateCalls > 0) problems.push(`${record.lateCalls} calls after onStopped`);
+  if (run.leftEvents > 0) problems.push(`${run.leftEvents} timers or calls were left after onStopped`);
+  if (!run.isQuiet) problems.push('the world does not come to rest');
+  return problems;
+}
+
+/** Nothing is left running, and every process was waited for. */
+function checkProcesses(run: Run): string[] {
+  const problems = run.isOver ? run.orphans.map((text) => `alive after the end: ${text}`) : [];
+  for (const process of run.world.processes()) {
+    const isOver = process.state === 'reaped' || !run.isOver;
+    if (!isOver) problems.push(`${process.state} at the end: ${process.host}/${process.pid} ${process.command.join(' ')}`);
+  }
+  return problems;
+}
+
+/** No exception: neither out of a callback, nor caught and logged by a dispatcher. */
+function checkFaults(run: Run): string[] {
+  const thrown = run.world.faults.map(({ error }) => `thrown: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  const logged = run.world.logLines.filter(({ text }) => /\n\s+at |STCI_INTERNAL/.test(text)).map(({ task, text }) => `${task} logged: ${text}`);
+  return [...thrown, ...logged];
+}
+
+/** One decision for one event: each rank counted once, each host up once, one beginning of the end, one end. */
+function checkEvents(run: Run): string[] {
+  const seen = new Set<string>();
+  const problems: string[] = [];
+  let isEnded = false;
+  for (const event of run.record.events) {
+    const key = eventKey(event);
+    if (isEnded) problems.push(`'${key}' after the end`);
+    if (seen.has(key)) problems.push(`'${key}' was told twice`);
+    seen.add(key);
+    isEnded ||= event.type === 'ended';
+  }
+  return problems;
+}
+
+function eventKey(event: JobEvent): string {
+  switch (event.type) {
+    case 'host-up':
+      return `host-up ${event.host}`;
+    case 'started':
+      return `started ${event.rank}`;
+    case 'exited':
+      return `exited ${event.report.rank}`;
+    case 'failure': {
+      const { code, host, rank, message } = event.error;
+      return `failure ${code} ${host ?? ''} ${rank ?? ''} ${message}`;
+    }
+    case 'mapped':
+    case 'running':
+    case 'ending':
+    case 'ended':
+      return event.type;
+  }
+}
+
+/** Least window of a session agent, and what one may send beyond its window: a last read of a pipe. */
+const CREDIT_BYTES_MIN = 128 * 1024;
+const CREDIT_BYTES_MAX = 4 * 1024 * 1024;
+const OVERSHOOT_BYTES = 64 * 1024;
+
+/** Output that was not released never goes over the window. */
+function checkMemory(run: Run): string[] {
+  const { hosts, settings } = run.options;
+  const windowBytes = Number(settings['iof.window'] ?? 16 * 1024 * 1024);
+  const each = Math.min(CREDIT_BYTES_MAX, Math.max(CREDIT_BYTES_MIN, windowBytes / hosts));
+  const bound = hosts * (each + OVERSHOOT_BYTES);
+  const { unreleasedBytesMax } = run.record;
+  return unreleasedBytesMax <= bound ? [] : [`${unreleasedBytesMax} bytes were unreleased at once; the window allows ${bound}`];
+}

@@ -1,0 +1,73 @@
+/** Carries out a run's faults at their times, on targets picked among what is there then; undoes those that end. */
+
+import type { SimProcess, World } from '@stci/platform-sim';
+import { hostName } from './front-end.js';
+import type { FaultPlan, SwarmOptions } from './options.js';
+
+/** What was really done. */
+export interface FaultDone {
+  readonly plan: FaultPlan;
+  readonly timeMs: number;
+  readonly target: string;
+}
+
+export const LOGIN_HOST = 'login';
+
+export function isTool(process: SimProcess): boolean {
+  return process.env['STCI_RANK'] !== undefined;
+}
+
+export function isAgent(process: SimProcess): boolean {
+  return process.command[0] === 'stci-agent' || process.command[0] === 'login';
+}
+
+/** Schedules all of them; `done` grows as they happen. */
+export function scheduleFaults(world: World, options: SwarmOptions, frontEnd: SimProcess): FaultDone[] {
+  const done: FaultDone[] = [];
+  for (const plan of options.faults) {
+    world.at(plan.atMs, () => {
+      const target = strike(world, options, frontEnd, plan);
+      if (target !== undefined) done.push({ plan, timeMs: world.nowMs, target });
+    });
+  }
+  return done;
+}
+
+/** The moment after which nothing is disturbed any more. */
+export function lastFaultMs(options: SwarmOptions): number {
+  const ends = options.faults.map((fault) => fault.atMs + ('lastsMs' in fault ? fault.lastsMs : 0));
+  return Math.max(0, ...ends, ...options.controls.map(({ atMs }) => atMs));
+}
+
+function strike(world: World, options: SwarmOptions, frontEnd: SimProcess, plan: FaultPlan): string | undefined {
+  if (plan.kind === 'cut' || plan.kind === 'slow') return strikeLink(world, options, plan);
+  const target = plan.kind === 'kill-front-end' ? frontEnd : pickProcess(world, plan);
+  if (target === undefined || !target.isAlive) return undefined;
+  if (plan.kind === 'pause-agent' || plan.kind === 'pause-tool') {
+    world.pauseProcess(target.host, target.pid);
+    world.at(world.nowMs + plan.lastsMs, () => world.resumeProcess(target.host, target.pid));
+  } else world.killProcess(target.host, target.pid, 'signal' in plan ? plan.signal : 'SIGKILL');
+  return `${target.host}/${target.pid} ${target.command.join(' ')}`;
+}
+
+function pickProcess(world: World, plan: FaultPlan & { readonly pick: number }): SimProcess | undefined {
+  const isWanted = plan.kind === 'kill-tool' || plan.kind === 'pause-tool' ? isTool : isAgent;
+  const found = world.livingProcesses().filter(isWanted);
+  return found[Math.floor(plan.pick * found.length)];
+}
+
+type LinkFault = Extract<FaultPlan, { kind: 'cut' | 'slow' }>;
+
+/** A link of the login host, or of two others. */
+function strikeLink(world: World, options: SwarmOptions, plan: LinkFault): string {
+  const host = hostName(Math.floor(plan.pick * options.hosts));
+  const other = options.hosts > 1 && plan.pick * options.hosts * 10 - Math.floor(plan.pick * options.hosts * 10) < 0.3
+    ? hostName(Math.floor((plan.pick * 997 * options.hosts) % options.hosts))
+    : LOGIN_HOST;
+  if (plan.kind === 'slow') world.slowLink(host, other, { latencyMs: plan.latencyMs });
+  else {
+    world.cutLink(host, other);
+    world.at(world.nowMs + plan.lastsMs, () => world.mendLink(host, other));
+  }
+  return `${host} to ${other}`;
+}

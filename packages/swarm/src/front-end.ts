@@ -1,0 +1,184 @@
+/**
+ * The simulated `stcirun`: submits the job, feeds its input, takes its output, ends when the runtime has stopped. It
+ * writes down all that it is told; it judges nothing.
+ */
+
+import { createFrontEnd } from '@stci/core';
+import type { AppSpec, FrontEnd, FrontEndEvents, HostSpec, JobEvent, JobReport, JobSpec, Timer } from '@stci/interface';
+import { textBytes, type AgentContext } from '@stci/platform-sim';
+import { resolveSettings, universe } from './assembly.js';
+import type { SwarmOptions } from './options.js';
+
+/** Bytes of one stream of one rank, as they came. */
+export interface StreamRecord {
+  readonly chunks: Uint8Array[];
+  bytes: number;
+  /** How often its end was told. */
+  ends: number;
+  /** Bytes that came after the end. */
+  lateBytes: number;
+}
+
+export interface JobRecord {
+  readonly events: JobEvent[];
+  /** By `RANK/STREAM`. */
+  readonly streams: Map<string, StreamRecord>;
+  report: JobReport | undefined;
+  reportMs: number | undefined;
+  stoppedMs: number | undefined;
+  /** Told after `onStopped`, or a second time. */
+  lateCalls: number;
+  unreleasedBytes: number;
+  unreleasedBytesMax: number;
+}
+
+export function newRecord(): JobRecord {
+  return {
+    events: [],
+    streams: new Map(),
+    report: undefined,
+    reportMs: undefined,
+    stoppedMs: undefined,
+    lateCalls: 0,
+    unreleasedBytes: 0,
+    unreleasedBytesMax: 0,
+  };
+}
+
+export function hostName(index: number): string {
+  return `n${index}`;
+}
+
+/** The standard input of the job: lines, so that a program that reads one finds one. */
+export function stdinBytes(options: SwarmOptions): Uint8Array {
+  let text = '';
+  for (let line = 0; text.length < options.stdinBytes; line++) text += `input line ${line} of the job\n`;
+  return textBytes(text.slice(0, options.stdinBytes));
+}
+
+export function jobSpec(options: SwarmOptions): JobSpec {
+  const hosts = Array.from({ length: options.hosts }, (_, index): HostSpec => {
+    return { name: hostName(index), slots: options.slots, slotsBound: false, origin: 'swarm' };
+  });
+  const apps = options.apps.map(({ program, args, count, wdir }): AppSpec => {
+    return { program, args, count, env: {}, ...(wdir !== undefined && { wdir }) };
+  });
+  return {
+    apps,
+    hosts,
+    mapBy: { by: options.byNode ? 'node' : 'slot' },
+    oversubscribe: true,
+    env: { PATH: '/bin:/usr/bin' },
+    wdir: '/',
+    stdin: options.stdin,
+    launchTimeoutMs: options.launchTimeoutMs,
+    ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+  };
+}
+
+const INPUT_CHUNK_BYTES = 4096;
+/** After the runtime has stopped, nothing may be left to do in this process; looked at this much later. */
+const AFTERMATH_MS = 50;
+
+export class SimulatedFrontEnd {
+  readonly #context: AgentContext;
+  readonly #options: SwarmOptions;
+  readonly #record: JobRecord;
+  readonly #frontEnd: FrontEnd;
+  readonly #onAftermath: (ownTimers: number) => void;
+  readonly #controls: readonly Timer[];
+  /** Own timers that release output late. */
+  #releases = 0;
+  #input: Uint8Array;
+  #isInputClosed = false;
+
+  constructor(context: AgentContext, options: SwarmOptions, record: JobRecord, onAftermath: (ownTimers: number) => void) {
+    this.#context = context;
+    this.#options = options;
+    this.#record = record;
+    this.#onAftermath = onAftermath;
+    this.#input = stdinBytes(options);
+    const { params, snapshot } = resolveSettings(options.settings);
+    const { platform } = context;
+    this.#frontEnd = createFrontEnd({ platform, universe, params, snapshot }, this.#events());
+    this.#frontEnd.submit(jobSpec(options));
+    this.#controls = options.controls.map((control) => platform.clock.after(control.atMs, () => this.#control(control)));
+    if (options.stdin.to !== 'none') this.#feed();
+  }
+
+  #control(control: SwarmOptions['controls'][number]): void {
+    if (this.#record.stoppedMs !== undefined) return;
+    if (control.kind === 'signal') this.#frontEnd.control({ verb: 'signal', signal: control.signal });
+    else this.#frontEnd.control({ verb: 'end', kill: control.kill, reason: 'interrupted' });
+  }
+
+  #events(): FrontEndEvents {
+    const record = this.#record;
+    const alive = (): boolean => {
+      if (record.stoppedMs !== undefined) record.lateCalls++;
+      return record.stoppedMs === undefined;
+    };
+    return {
+      onJobEvent: (event) => alive() && this.#onJobEvent(event),
+      onOutput: (rank, stream, chunk, _wallMs, release) => alive() && this.#onOutput(`${rank}/${stream}`, chunk, release),
+      onStdinDrain: () => alive() && this.#feed(),
+      onStdinClosed: () => {
+        alive();
+        this.#isInputClosed = true;
+      },
+      onStopped: () => alive() && this.#onStopped(),
+    };
+  }
+
+  #onJobEvent(event: JobEvent): void {
+    this.#record.events.push(event);
+    if (event.type !== 'ended') return;
+    this.#record.report = event.report;
+    this.#record.reportMs = this.#context.platform.clock.nowMs();
+    this.#frontEnd.stop();
+  }
+
+  #onStopped(): void {
+    const { clock } = this.#context.platform;
+    this.#record.stoppedMs = clock.nowMs();
+    for (const timer of this.#controls) timer.cancel();
+    clock.after(AFTERMATH_MS, () => {
+      this.#onAftermath(this.#releases);
+      this.#context.exit(this.#record.report?.exitCode ?? 1);
+    });
+  }
+
+  #onOutput(key: string, chunk: Uint8Array, release: () => void): void {
+    const record = this.#record;
+    let stream = record.streams.get(key);
+    if (stream === undefined) record.streams.set(key, (stream = { chunks: [], bytes: 0, ends: 0, lateBytes: 0 }));
+    if (chunk.length === 0) stream.ends++;
+    else if (stream.ends > 0) stream.lateBytes += chunk.length;
+    // The receiver owns the chunk until it releases it, no longer.
+    stream.chunks.push(chunk.slice());
+    stream.bytes += chunk.length;
+    record.unreleasedBytes += chunk.length;
+    record.unreleasedBytesMax = Math.max(record.unreleasedBytesMax, record.unreleasedBytes);
+    const letGo = (): void => {
+      this.#releases--;
+      record.unreleasedBytes -= chunk.length;
+      release();
+    };
+    this.#releases++;
+    if (this.#options.releaseMs === 0) letGo();
+    else this.#context.platform.clock.after(this.#options.releaseMs, letGo);
+  }
+
+  #feed(): void {
+    while (!this.#isInputClosed) {
+      if (this.#input.length === 0) {
+        this.#isInputClosed = true;
+        this.#frontEnd.closeStdin();
+        return;
+      }
+      const chunk = this.#input.subarray(0, INPUT_CHUNK_BYTES);
+      this.#input = this.#input.subarray(chunk.length);
+      if (!this.#frontEnd.writeStdin(chunk.slice())) return;
+    }
+  }
+}

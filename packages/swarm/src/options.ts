@@ -1,0 +1,168 @@
+/**
+ * What one run does, drawn from its seed: the job, the settings, the world, the faults. Swarm testing: each feature
+ * is in or out as a whole, with a probability that is itself drawn, so that runs differ in kind and not only in number.
+ */
+
+import type { SignalName, StdinTo } from '@stci/interface';
+import { SimRandom } from '@stci/platform-sim';
+import { drawApp, type AppPlan } from './programs.js';
+
+export type FaultPlan =
+  | { readonly atMs: number; readonly kind: 'kill-tool' | 'kill-agent'; readonly pick: number; readonly signal: SignalName }
+  | { readonly atMs: number; readonly kind: 'kill-front-end' }
+  | { readonly atMs: number; readonly kind: 'pause-agent' | 'pause-tool'; readonly pick: number; readonly lastsMs: number }
+  | { readonly atMs: number; readonly kind: 'cut'; readonly pick: number; readonly lastsMs: number }
+  | { readonly atMs: number; readonly kind: 'slow'; readonly pick: number; readonly latencyMs: number };
+
+export type ControlPlan =
+  | { readonly atMs: number; readonly kind: 'signal'; readonly signal: SignalName }
+  | { readonly atMs: number; readonly kind: 'interrupt'; readonly kill: boolean };
+
+export interface SwarmOptions {
+  readonly seed: number;
+  readonly hosts: number;
+  /** Hosts of their own, or stand-ins on one. */
+  readonly remote: boolean;
+  readonly slots: number;
+  readonly apps: readonly AppPlan[];
+  readonly byNode: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly stdin: StdinTo;
+  readonly stdinBytes: number;
+  /** How long the front-end keeps output before it releases it, ms; 0: at once. */
+  readonly releaseMs: number;
+  readonly timeoutMs: number | undefined;
+  readonly launchTimeoutMs: number;
+  readonly faults: readonly FaultPlan[];
+  readonly controls: readonly ControlPlan[];
+  readonly link: { readonly latencyMs: number; readonly jitterMs: number; readonly cutChance: number; readonly bytesPerMs: number };
+  readonly spawnMs: readonly [number, number];
+  readonly pipeBytes: number;
+  /** Largest difference of two hosts' wall clocks, ms. */
+  readonly clockSkewMs: number;
+}
+
+/** Longest that anything in a job takes by itself: the ceiling of `S` in the programs, ms. */
+export const PROGRAM_MS_MAX = 3000;
+
+export interface Wishes {
+  readonly hosts?: number | undefined;
+}
+
+export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
+  const random = new SimRandom(`swarm ${seed}`);
+  const hosts = wishes.hosts ?? drawHosts(random);
+  const isBig = hosts > 60;
+  const remote = random.chance(0.4);
+  const apps = drawApps(random, hosts, isBig);
+  const ranks = apps.reduce((sum, app) => sum + app.count, 0);
+  const isGraceful = random.chance(0.7);
+  return {
+    seed,
+    hosts,
+    remote,
+    slots: Math.ceil(ranks / hosts),
+    apps,
+    byNode: random.chance(0.5),
+    settings: drawSettings(random, hosts, remote),
+    stdin: drawStdin(random, ranks),
+    stdinBytes: random.pick([0, 1, 100, 5000, 200_000]),
+    releaseMs: random.chance(0.3) ? random.pick([0.1, 1, 20, 300]) : 0,
+    timeoutMs: random.chance(0.1) ? 20 + random.integer(4000) : undefined,
+    launchTimeoutMs: random.chance(0.05) ? 5 + random.integer(200) : 60_000,
+    faults: random.chance(isBig ? 0.3 : 0.5) ? drawFaults(random, remote) : [],
+    controls: random.chance(0.2) ? drawControls(random) : [],
+    link: {
+      latencyMs: random.pick([0.02, 0.1, 1, 20]),
+      jitterMs: random.pick([0, 0.05, 5]),
+      cutChance: random.pick([0, 0.05, 0.5]),
+      bytesPerMs: random.pick([Infinity, Infinity, 100_000, 5000]),
+    },
+    spawnMs: isGraceful ? [0.4, 1.2] : random.pick([[0.1, 30] as const, [5, 200] as const]),
+    pipeBytes: random.pick([65_536, 65_536, 4096]),
+    clockSkewMs: random.chance(0.2) ? 500 : 0,
+  };
+}
+
+function drawHosts(random: SimRandom): number {
+  if (random.chance(0.004)) return random.pick([100, 200, 500, 1000]);
+  if (random.chance(0.05)) return 9 + random.integer(50);
+  return 1 + random.integer(8);
+}
+
+function drawApps(random: SimRandom, hosts: number, isBig: boolean): AppPlan[] {
+  const isSmooth = isBig || random.chance(0.5);
+  const apps = 1 + (random.chance(0.3) ? 1 + random.integer(2) : 0);
+  const ranksMax = isBig ? hosts : 12;
+  return Array.from({ length: apps }, () => drawApp(random, 1 + random.integer(Math.ceil(ranksMax / apps)), isSmooth));
+}
+
+function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record<string, string> {
+  const settings: Record<string, string> = {
+    launcherproc: remote ? 'remote' : 'local',
+    launcher: random.chance(0.2) ? 'flat' : 'tree',
+    'launcher.tree.arity': String(hosts > 60 ? random.pick([4, 8, 32]) : random.pick([1, 2, 3, 8])),
+    errmgr: random.pick(['abort', 'continue']),
+    'launcher.root.method': remote ? 'process' : random.pick(['process', 'process', 'inline', 'thread']),
+    'launcher.session.method': random.pick(['inline', 'inline', 'process', 'thread']),
+    'bootcom.boot': random.pick(['native', 'native', 'ws']),
+    'launcher.window': String(random.pick([1, 4, 32])),
+    'tool.grace': `${random.pick([0, 50, 500, 2000])}ms`,
+  };
+  if (random.chance(0.5)) settings['iof.window'] = String(random.pick([65_536, 262_144, 1_048_576]));
+  if (random.chance(0.2)) settings['event.turn.max'] = String(random.pick([1, 4, 1024]));
+  if (random.chance(0.2)) settings['iof.drain'] = `${random.pick([0, 20, 1000])}ms`;
+  if (random.chance(0.1)) settings['bootcom.frame.max'] = String(65_536);
+  return settings;
+}
+
+function drawStdin(random: SimRandom, ranks: number): StdinTo {
+  if (random.chance(0.4)) return { to: 'none' };
+  return random.chance(0.3) ? { to: 'all' } : { to: 'rank', rank: random.integer(ranks) };
+}
+
+/** Moments crowd at the start, where most happens. */
+function drawMoment(random: SimRandom): number {
+  return Math.exp(random.between(Math.log(0.5), Math.log(PROGRAM_MS_MAX)));
+}
+
+function drawFaults(random: SimRandom, remote: boolean): FaultPlan[] {
+  const kinds: FaultPlan['kind'][] = ['kill-tool', 'kill-agent', 'kill-front-end', 'pause-agent', 'pause-tool'];
+  if (remote) kinds.push('cut', 'slow');
+  const chances = kinds.map((kind) => [kind, random.uniform() * (kind === 'kill-front-end' ? 0.3 : 1)] as const);
+  const faults: FaultPlan[] = [];
+  for (let index = 1 + random.integer(3); index > 0; index--) {
+    const [kind] = chances.filter(([, chance]) => random.chance(chance))[0] ?? random.pick(chances);
+    faults.push(drawFault(random, kind));
+  }
+  return faults.sort((a, b) => a.atMs - b.atMs);
+}
+
+function drawFault(random: SimRandom, kind: FaultPlan['kind']): FaultPlan {
+  const atMs = drawMoment(random);
+  const pick = random.uniform();
+  switch (kind) {
+    case 'kill-front-end':
+      return { atMs, kind };
+    case 'kill-tool':
+      return { atMs, kind, pick, signal: random.pick(['SIGKILL', 'SIGTERM', 'SIGSEGV']) };
+    case 'kill-agent':
+      return { atMs, kind, pick, signal: 'SIGKILL' };
+    case 'slow':
+      return { atMs, kind, pick, latencyMs: random.between(10, 500) };
+    case 'pause-agent':
+    case 'pause-tool':
+    case 'cut':
+      return { atMs, kind, pick, lastsMs: random.between(1, 1500) };
+  }
+}
+
+function drawControls(random: SimRandom): ControlPlan[] {
+  const first: ControlPlan = random.chance(0.5)
+    ? { atMs: drawMoment(random), kind: 'signal', signal: random.pick(['SIGUSR1', 'SIGTERM', 'SIGWINCH', 'SIGTSTP']) }
+    : { atMs: drawMoment(random), kind: 'interrupt', kill: random.chance(0.3) };
+  if (first.kind === 'signal' && first.signal === 'SIGTSTP') {
+    return [first, { atMs: first.atMs + 100, kind: 'signal', signal: 'SIGCONT' }];
+  }
+  return random.chance(0.5) ? [first] : [first, { atMs: first.atMs + random.between(0, 500), kind: 'interrupt', kill: true }];
+}

@@ -1,0 +1,112 @@
+/**
+ * One run: a world, a job in it from launch to exit, faults, then a phase without faults in which the job must end
+ * or report, and at last a look at what is left. The same options give the same run.
+ */
+
+import { roleStarter, runAgent } from '@stci/core';
+import { createWorld, type AgentContext, type SimProcess, type World } from '@stci/platform-sim';
+import { universe } from './assembly.js';
+import { checkRun } from './checkers.js';
+import { LOGIN_HOST, lastFaultMs, scheduleFaults, type FaultDone } from './faults.js';
+import { SimulatedFrontEnd, hostName, newRecord, type JobRecord } from './front-end.js';
+import { loginMain } from './launcher-remote.js';
+import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
+
+/** From the last fault and the longest program to the end of the job: more is a job that neither ends nor reports. */
+const LIVENESS_MS = 120_000;
+/** From the end of the front-end to the end of all processes. */
+export const ORPHAN_MS = 5000;
+/** After that nothing happens for long; a world that goes on is looked at as it is then. */
+const AFTER_MS = 120_000;
+const EVENTS_MAX = 50_000_000;
+
+export interface Run {
+  readonly options: SwarmOptions;
+  readonly world: World;
+  readonly record: JobRecord;
+  readonly frontEnd: SimProcess;
+  readonly faults: readonly FaultDone[];
+  /** The front-end was over by itself or by a fault before the bound. */
+  readonly isOver: boolean;
+  /** Processes that were alive ORPHAN_MS after the front-end's end, in words. */
+  readonly orphans: readonly string[];
+  /** Timers and calls that the front-end's process still had after `onStopped`. */
+  readonly leftEvents: number;
+  /** False where the world went on and on. */
+  readonly isQuiet: boolean;
+}
+
+export interface RunOutcome {
+  readonly run: Run;
+  /** What the checkers found; empty: all is well. */
+  readonly problems: readonly string[];
+  readonly traceHash: string;
+}
+
+export interface RunHooks {
+  readonly onTrace?: ((line: string) => void) | undefined;
+  /** Changes the world before anything happens: tests of the checkers break it. */
+  readonly onWorld?: ((world: World) => void) | undefined;
+}
+
+export function makeWorld(options: SwarmOptions): World {
+  const { link, spawnMs, pipeBytes } = options;
+  const world = createWorld({
+    seed: options.seed,
+    link,
+    local: { cutChance: link.cutChance },
+    times: { spawnMs },
+    sizes: { pipeBytes },
+  });
+  world.program('login', loginMain);
+  world.program('stci-agent', agentMain);
+  world.host(LOGIN_HOST);
+  for (let index = 0; index < options.hosts && options.remote; index++) {
+    const host = world.host(hostName(index));
+    host.wallOffsetMs = options.clockSkewMs * world.random.fork(`skew ${index}`).uniform();
+  }
+  return world;
+}
+
+/** The agent's main, the same as on Node but for the loading of modules. */
+function agentMain(context: AgentContext): void {
+  runAgent({
+    platform: context.platform,
+    channel: context.channel,
+    load: (done) => context.platform.clock.soon(() => done(roleStarter(universe))),
+    exit: (end) => {
+      if (end.failed) context.diagnostic(end.reason);
+      context.exit(end.failed ? 1 : 0);
+    },
+  });
+}
+
+export function runJob(options: SwarmOptions, hooks: RunHooks = {}): RunOutcome {
+  const run = play(options, hooks);
+  return { run, problems: checkRun(run), traceHash: run.world.traceHash };
+}
+
+function play(options: SwarmOptions, hooks: RunHooks): Run {
+  const world = makeWorld(options);
+  world.scheduler.onTrace = hooks.onTrace;
+  hooks.onWorld?.(world);
+  const record = newRecord();
+  let leftEvents = 0;
+  const main = (context: AgentContext): void => {
+    const onAftermath = (ownTimers: number): void => {
+      const pending = world.scheduler.queue.pending().filter((event) => event.owner === frontEnd.main);
+      leftEvents = pending.length - ownTimers;
+    };
+    void new SimulatedFrontEnd(context, options, record, onAftermath);
+  };
+  const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
+  const faults = scheduleFaults(world, options, frontEnd);
+  const untilMs = Math.max(lastFaultMs(options), PROGRAM_MS_MAX) + LIVENESS_MS;
+  world.run({ until: () => !frontEnd.isAlive, untilMs, maxEvents: EVENTS_MAX });
+  const isOver = !frontEnd.isAlive;
+  const restMs = Math.max(world.nowMs, lastFaultMs(options));
+  world.run({ untilMs: restMs + ORPHAN_MS, maxEvents: EVENTS_MAX });
+  const orphans = world.livingProcesses().map((process) => `${process.host}/${process.pid} ${process.command.join(' ')}`);
+  const isQuiet = world.run({ untilMs: world.nowMs + AFTER_MS, maxEvents: EVENTS_MAX }) === 'idle';
+  return { options, world, record, frontEnd, faults, isOver, orphans, leftEvents, isQuiet };
+}
