@@ -1,4 +1,7 @@
-/** What a simulated host knows of files: which programs there are, which may not be executed, which directories are missing. */
+/**
+ * What a simulated host knows of files: which programs there are, which may not be executed, which directories are
+ * missing.
+ */
 
 import type { ErrorCode, ErrorRecord } from '@stci/interface';
 import { PROGRAMS } from './programs.js';
@@ -26,7 +29,8 @@ export class Files {
 
   checkDirectory(wdir: string): ErrorRecord | undefined {
     if (wdir.startsWith('/') && !this.missingDirectories.has(wdir)) return undefined;
-    const message = `Working directory '${wdir}' does not exist on this host; create it there, or give another by --wdir.`;
+    const missing = `Working directory '${wdir}' does not exist on this host`;
+    const message = `${missing}; create it there, or give another by --wdir.`;
     return failure('STCI_PROGRAM_WDIR', message, { wdir }).error;
   }
 

@@ -1,8 +1,8 @@
 /**
  * A flow: bytes in one direction, ordered and reliable, with a finite buffer. Pipes and both halves of a connection
- * are flows. Writers have a queue of their own (memory of the process: lost with it); what has left the queue is under way and
- * arrives whatever becomes of the writer. The buffer counts what is under way or not yet read: when it is full,
- * writers wait. When the last writer has gone, the end follows the last byte.
+ * are flows. Writers have a queue of their own (memory of the process: lost with it); what has left the queue is under
+ * way and arrives whatever becomes of the writer. The buffer counts what is under way or not yet read: when it is
+ * full, writers wait. When the last writer has gone, the end follows the last byte.
  */
 
 import { SimEvent, type EventOwner } from './event-queue.js';
@@ -356,7 +356,8 @@ export class FlowWriter {
   spaceSoon(): void {
     if (this.#spacePending || (this.#queuedBytes === 0 && !this.#wantsSpace)) return;
     this.#spacePending = true;
-    this.#flow.scheduler.after(new CallEvent(this.owner, () => this.#space(), CODE.space), this.#flow.link.params.latencyMs);
+    const space = new CallEvent(this.owner, () => this.#space(), CODE.space);
+    this.#flow.scheduler.after(space, this.#flow.link.params.latencyMs);
   }
 
   #space(): void {
@@ -376,6 +377,7 @@ export class FlowWriter {
     if (this.#isEnding && !this.#isGone) this.#flushed();
     if (!isWriting || this.#isBrokenTold) return;
     this.#isBrokenTold = true;
-    this.#flow.scheduler.after(new CallEvent(this.owner, () => this.#source?.onBroken(), CODE.close), this.#flow.link.params.latencyMs);
+    const broken = new CallEvent(this.owner, () => this.#source?.onBroken(), CODE.close);
+    this.#flow.scheduler.after(broken, this.#flow.link.params.latencyMs);
   }
 }

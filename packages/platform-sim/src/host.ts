@@ -120,7 +120,8 @@ export class SimHost implements ToolKernel {
   /** No more processes than the table takes. */
   checkRoom(): ErrorRecord | undefined {
     if (this.table.livingCount < this.world.sizes.processesMax) return undefined;
-    const message = `No process can be started on ${this.name}: the limit of ${this.world.sizes.processesMax} is reached.`;
+    const limit = this.world.sizes.processesMax;
+    const message = `No process can be started on ${this.name}: the limit of ${limit} is reached.`;
     return { code: 'STCI_PROGRAM_SPAWN', message };
   }
 
@@ -136,7 +137,8 @@ export class SimHost implements ToolKernel {
       channel: ends.channel,
       args: ends.args,
       startOn: (host, command, events) => this.world.startRemote({ host: this, task }, host, command, events),
-      exit: (status) => (isMain ? this.table.end(process, { status }) : this.world.endThread(this, process, task, { status })),
+      exit: (status) =>
+        (isMain ? this.table.end(process, { status }) : this.world.endThread(this, process, task, { status })),
       onSignal: (name, handler) => process.handlers.set(name, handler),
       diagnostic: ends.onDiagnostic,
     };

@@ -62,7 +62,8 @@ export class SimNetwork implements Network {
     const init = world.flowInit(link, world.sizes.connectionBytes);
     // The far end belongs to nobody until somebody accepts.
     const nobody = this.#host.table.newTask(0);
-    const pair = joinChannels(init, world.sizes.markBytes, this.#end(address, this.#task), this.#end(this.#host.name, nobody));
+    const [near, far] = [this.#end(address, this.#task), this.#end(this.#host.name, nobody)];
+    const pair = joinChannels(init, world.sizes.markBytes, near, far);
     pair.left.outgoing.isOpen = false;
     pair.left.outgoing.reader = undefined;
     if (host === undefined) {

@@ -113,7 +113,9 @@ export class ProcessTable {
     this.all.push(process);
     this.#living.set(pid, process);
     init.parent?.children.add(process);
-    if (scheduler.onTrace !== undefined) scheduler.say(`${host}/${pid} is task ${process.main.id}: ${init.command.join(' ')}`);
+    if (scheduler.onTrace !== undefined) {
+      scheduler.say(`${host}/${pid} is task ${process.main.id}: ${init.command.join(' ')}`);
+    }
     return process;
   }
 
@@ -193,7 +195,9 @@ export class ProcessTable {
     process.endMs = scheduler.nowMs;
     this.#living.delete(process.pid);
     scheduler.note(process.pid, end.status ?? 255);
-    if (scheduler.onTrace !== undefined) scheduler.say(`${this.#init.host}/${process.pid} ended ${JSON.stringify(end)}`);
+    if (scheduler.onTrace !== undefined) {
+      scheduler.say(`${this.#init.host}/${process.pid} ended ${JSON.stringify(end)}`);
+    }
     for (const task of process.tasks) this.#endTask(task, silent);
     for (const child of process.children) {
       child.parent = undefined;

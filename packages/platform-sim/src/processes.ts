@@ -114,7 +114,10 @@ export class SimProcesses implements Processes {
     return { pid: 0, channel: pair.left, kill: () => undefined };
   }
 
-  #forkAgent(command: readonly string[], events: AgentProcessEvents): { host: SimHost; process: SimProcess; task: Task } {
+  #forkAgent(
+    command: readonly string[],
+    events: AgentProcessEvents,
+  ): { host: SimHost; process: SimProcess; task: Task } {
     const process = this.#host.table.fork({
       parent: this.#process,
       group: 'own',
@@ -137,7 +140,8 @@ export class SimProcesses implements Processes {
   sweep(mark: string, _deadlineMs: number, done: (ended: number) => void): void {
     this.#after(() => {
       const ended = this.#host.table.sweep(mark);
-      this.#host.scheduler.after(new CallEvent(this.#task, () => done(ended), CODE.call), 2 * this.#host.world.times.signalMs);
+      const answer = new CallEvent(this.#task, () => done(ended), CODE.call);
+      this.#host.scheduler.after(answer, 2 * this.#host.world.times.signalMs);
     });
   }
 }

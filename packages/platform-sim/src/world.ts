@@ -136,7 +136,8 @@ export class World implements WorldCore {
     const none = (): never => {
       throw new Error('A process that the world started has no standard channel');
     };
-    return { kind: 'none', label: 'none', queuedBytes: 0, bind: none, send: none, readable: none, close: none, destroy: none };
+    const silent = { bind: none, send: none, readable: none, close: none, destroy: none };
+    return { kind: 'none', label: 'none', queuedBytes: 0, ...silent };
   }
 
   run(limits: RunLimits = {}): RunOutcome {

@@ -15,7 +15,10 @@ interface Run {
 
 function start(platform: Platform, command: string, over: Partial<SpawnSpec> = {}): Run {
   const [program = '', ...args] = command.split(' ');
-  const run: Run = { process: undefined as unknown as Process, stdout: '', stderr: '', ended: [], end: undefined, error: undefined, stdinClosed: 0, drains: 0 };
+  const counts = { stdinClosed: 0, drains: 0 };
+  const text = { stdout: '', stderr: '' };
+  const process = undefined as unknown as Process;
+  const run: Run = { process, ...text, ended: [], end: undefined, error: undefined, ...counts };
   const spec: SpawnSpec = {
     program,
     args,
