@@ -1,0 +1,158 @@
+/** Command lines: where options end, what they mean, and how bad ones are refused. */
+
+import { assert, suite } from '@stci/testkit';
+import { parseCommandLine, type RunRequest } from '@stci/stcirun';
+import { StciError } from '@stci/interface';
+
+async function request(...argv: string[]): Promise<RunRequest> {
+  const line = await parseCommandLine(argv);
+  if (line.kind !== 'run') throw new Error(`expected a run, got ${line.kind}`);
+  return line.request;
+}
+
+async function refusal(...argv: string[]): Promise<string> {
+  try {
+    await parseCommandLine(argv);
+  } catch (thrown) {
+    if (thrown instanceof StciError && thrown.code === 'STCI_USAGE') return thrown.message;
+    throw thrown;
+  }
+  return `accepted: ${argv.join(' ')}`;
+}
+
+async function commandOf(...argv: string[]): Promise<readonly string[]> {
+  const { programs } = await request(...argv);
+  return programs.flatMap(({ program, args }) => [program, ...args]);
+}
+
+suite('command line, where options end', (test) => {
+  test('nothing after the program is an option', async () => {
+    assert.equal(await commandOf('-n', '2', 'prog', '-n', '3', '--help', '--', '-x'), ['prog', '-n', '3', '--help', '--', '-x']);
+    assert.equal(await commandOf('echo', '-e'), ['echo', '-e']);
+  });
+
+  test('-- ends options, and then even : belongs to the program', async () => {
+    assert.equal(await commandOf('-n', '2', '--', '-strange', ':', 'b'), ['-strange', ':', 'b']);
+    assert.equal(await commandOf('-'), ['-']);
+  });
+
+  test('options take their values in every usual form', async () => {
+    for (const form of [['-n', '4'], ['-n4'], ['-n=4'], ['--np', '4'], ['--np=4'], ['-qn', '4'], ['-lqn4']]) {
+      const { programs } = await request(...form, 'true');
+      assert.is(programs[0]?.count, 4, form.join(' '));
+    }
+    assert.equal((await request('--mca', 'a.b=c=d', '--mca=e=', 'p')).mca, [
+      { key: 'a.b', value: 'c=d', origin: '--mca a.b=c=d' },
+      { key: 'e', value: '', origin: '--mca e=' },
+    ]);
+    assert.equal((await request('-x', 'A=-n', '-xB=1', 'p')).programs[0]?.exports, ['A=-n', 'B=1']);
+  });
+
+  test('a value that may be left out never eats the program', async () => {
+    const alone = await request('--tag', 'full');
+    assert.is(alone.tag, 'rank');
+    assert.is(alone.programs[0]?.program, 'full');
+    assert.is((await request('--tag=full', 'p')).tag, 'full');
+    assert.is((await request('-l', 'p')).tag, 'rank');
+    assert.equal((await request('--exit-report', 'p')).exitReport, { format: 'text' });
+    assert.equal((await request('--exit-report=json:a:b', 'p')).exitReport, { format: 'json', file: 'a:b' });
+  });
+
+  test('help and version need no program', async () => {
+    assert.is((await parseCommandLine(['--help'])).kind, 'help');
+    assert.is((await parseCommandLine(['-n', '1', '-h'])).kind, 'help');
+    assert.is((await parseCommandLine(['-V'])).kind, 'version');
+  });
+});
+
+suite('command line, several programs', (test) => {
+  test('each has its own options; those of the job stand anywhere', async () => {
+    const job = await request('-n', '1', 'a', '1', ':', '-n', '2', '--wdir', '/w', '-x', 'A=1', '--host', 'h', '--tag', 'b');
+    assert.equal(job.programs, [
+      { program: 'a', args: ['1'], count: 1, hosts: [], exports: [] },
+      { program: 'b', args: [], count: 2, hosts: ['h'], wdir: '/w', exports: ['A=1'] },
+    ]);
+    assert.is(job.tag, 'rank');
+  });
+
+  test('lists of the job are joined, single values must agree', async () => {
+    const job = await request('--mca', 'a=1', '--timeout', '5s', 'a', ':', '--mca', 'b=2', '--timeout', '5s', 'b');
+    assert.equal(job.mca.map(({ key }) => key), ['a', 'b']);
+    assert.is(job.timeoutMs, 5000);
+    assert.match(await refusal('--timeout', '5s', 'a', ':', '--timeout', '6s', 'b'), '--timeout is for the whole job');
+  });
+
+  test('a program is missing', async () => {
+    assert.match(await refusal(':', 'b'), "no program before ':'");
+    assert.match(await refusal('a', ':'), 'no program to run');
+    assert.match(await refusal(), 'no program to run');
+    assert.match(await refusal(''), 'name is empty');
+  });
+});
+
+suite('command line, values', (test) => {
+  test('short forms are parameters', async () => {
+    const { mca } = await request('--launcher', 'local', '--on-failure', 'continue', 'p');
+    assert.equal(mca, [
+      { key: 'launcherproc', value: 'local', origin: '--launcher local' },
+      { key: 'errmgr', value: 'continue', origin: '--on-failure continue' },
+    ]);
+  });
+
+  test('mapping, input, times', async () => {
+    assert.equal((await request('--ppn', '3', 'p')).mapBy, { by: 'ppr', perHost: 3 });
+    assert.equal((await request('--map-by', 'ppr:2', 'p')).mapBy, { by: 'ppr', perHost: 2 });
+    assert.equal((await request('--map-by', 'node', 'p')).mapBy, { by: 'node' });
+    assert.equal((await request('p')).mapBy, { by: 'slot' });
+    assert.equal((await request('p')).stdin, { to: 'rank', rank: 0 });
+    assert.equal((await request('--stdin', '7', 'p')).stdin, { to: 'rank', rank: 7 });
+    assert.equal((await request('--stdin=none', 'p')).stdin, { to: 'none' });
+    assert.is((await request('--timeout', '2m', 'p')).timeoutMs, 120_000);
+    assert.is((await request('--launch-timeout', '250ms', 'p')).launchTimeoutMs, 250);
+  });
+
+  const BAD: readonly (readonly [argv: string, ...words: string[]])[] = [
+    ['-n 0 p', '-n', 'from 1 to', "'0'"],
+    ['-n 1e9 p', '-n', 'in digits', "'1e9'"],
+    ['-n 1000000000 p', '-n', "'1000000000'"],
+    ['-n x p', '-n', "'x'"],
+    ['-n -1 p', '-n', "'-1'"],
+    ['-n', '-n/--np needs a value: -n N'],
+    ['--ppn 0 p', '--ppn'],
+    ['--map-by core p', 'slot, node or ppr:N', "'core'"],
+    ['--map-by ppr: p', '--map-by ppr:N'],
+    ['--stdin x p', 'a rank, all or none'],
+    ['--tag=maybe p', 'none, rank, full', "'maybe'"],
+    ['--display tree p', 'map, plan or all'],
+    ['--timeout 30 p', '--timeout', '2s'],
+    ['--timeout 0ms p', '--timeout'],
+    ['--exit-report=xml p', 'text, json'],
+    ['--mca noequals p', 'KEY=VALUE'],
+    ['--mca =v p', 'KEY=VALUE'],
+    ['--wdir= p', '--wdir', 'a value'],
+    ['--tagg p', 'Unknown option --tagg', 'Did you mean --tag?'],
+    ['--hostfil x p', 'Did you mean --hostfile'],
+    ['--host-file=x p', 'Unknown option --host-file', 'Did you mean --hostfile'],
+    ['-np 4 p', 'Unknown option -np', 'Did you mean --np?'],
+    ['-z p', 'Unknown option -z'],
+    ['--json=yes p', '--json takes no value'],
+    ['--wdir a --wdir b p', '--wdir', 'once'],
+    ['--ppn 2 --map-by node p', '--ppn and --map-by cannot stand together'],
+    ['--json --tag p', '--json and --tag'],
+    ['--json --gather p', '--json and --gather'],
+    ['--output x --gather p', '--output and --gather'],
+    ['-v -q p', '--verbose and --quiet'],
+  ];
+  for (const [argv, ...words] of BAD) {
+    test(`refused: ${argv}`, async () => {
+      const message = await refusal(...argv.split(' '));
+      for (const word of words) assert.match(message, word);
+      assert.not.match(message, 'at async');
+    });
+  }
+
+  test('abbreviations are not accepted', async () => {
+    assert.match(await refusal('--verb', 'p'), 'Unknown option --verb');
+    assert.match(await refusal('--time', '5s', 'p'), 'Unknown option --time');
+  });
+});
