@@ -302,8 +302,8 @@ export class Controller {
     }
     if (control.cause !== undefined) {
       const { cause } = control;
-      this.#ledger.failed({ kind: cause.kind, error: cause.error, wallMs: this.#now(), exitCode: cause.exitCode });
-      this.#tell({ type: 'failure', error: cause.error });
+      const found = { kind: cause.kind, error: cause.error, wallMs: this.#now(), exitCode: cause.exitCode };
+      if (this.#ledger.failed(found)) this.#tell({ type: 'failure', error: cause.error });
     }
     this.#endJob(control.kill, control.reason);
   }

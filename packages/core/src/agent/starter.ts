@@ -17,6 +17,7 @@ import { StciError, fromErrorRecord } from '@stci/interface';
 import { Children, type ChildSpec, type ChildrenEvents } from './children.js';
 import { startInline } from './inline.js';
 import type { RoleStarter } from './main.js';
+import type { Link } from '../bootcom/link.js';
 import type { AgentNode } from './node.js';
 import type { AgentScope } from './universe.js';
 
@@ -34,6 +35,8 @@ export class Starter {
   #listener: Listener | undefined;
   #launcherProc: LauncherProc | undefined;
   #closed = false;
+  /** Links at the listener that have not proved who they are. */
+  readonly #strangers = new Set<Link>();
 
   constructor(init: StarterInit) {
     this.#init = init;
@@ -104,6 +107,7 @@ export class Starter {
   close(): void {
     this.#closed = true;
     this.#listener?.close();
+    for (const link of [...this.#strangers]) link.destroy('the listener has closed');
   }
 
   /** Whoever connects must be a child that is being started. */
@@ -114,13 +118,18 @@ export class Starter {
       owner = this.#groups.find((group) => group.owns(peer));
       return owner === undefined ? 'it is no child of this agent' : owner.admit(peer);
     };
-    node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
-      onUp: (link) => owner?.adopt(link),
+    const stranger = node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
+      onUp: (link) => {
+        this.#strangers.delete(link);
+        owner?.adopt(link);
+      },
       onClosed: (link, reason, text) => {
+        this.#strangers.delete(link);
         if (owner === undefined) node.fault(text, 'a stranger at the listener');
         else owner.linkClosed(link, reason, text);
       },
     });
+    this.#strangers.add(stranger);
   }
 
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {

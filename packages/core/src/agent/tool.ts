@@ -215,7 +215,14 @@ export class Tool {
 
   #armDrain(): void {
     const { platform, drainMs } = this.#init;
-    this.#drainTimer ??= platform.clock.after(drainMs, () => this.#process?.closeOutput());
+    if (this.#drainTimer !== undefined) return;
+    // What is ready when the time is up, after a stall of this process say, is read first.
+    const timer = platform.clock.after(drainMs, () =>
+      platform.clock.soon(() => {
+        if (this.#drainTimer === timer) this.#process?.closeOutput();
+      }),
+    );
+    this.#drainTimer = timer;
   }
 
   #checkGone(): void {
