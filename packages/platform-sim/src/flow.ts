@@ -212,15 +212,14 @@ export class Flow {
 
   /** The link was mended: what was held up goes on its way again, in order. */
   resume(): void {
-    const packets = this.#stalled;
-    this.#stalled = [];
-    for (const packet of packets) this.#transmitAgain(packet);
+    this.scheduler.after(new CallEvent(this.reader, () => this.#recover(), CODE.stall), this.link.params.latencyMs);
   }
 
-  #transmitAgain(packet: Packet): void {
-    const arrivalMs = Math.max(this.#lastArrivalMs, this.scheduler.nowMs + this.link.params.latencyMs);
-    this.#lastArrivalMs = arrivalMs;
-    this.scheduler.at(packet, arrivalMs);
+  /** What arrived in the meantime has queued up behind. */
+  #recover(): void {
+    const packets = this.#stalled;
+    this.#stalled = [];
+    for (const packet of packets) this.arrive(packet);
   }
 }
 

@@ -4,7 +4,8 @@
  */
 
 import { createFrontEnd } from '@stci/core';
-import type { AppSpec, FrontEnd, FrontEndEvents, HostSpec, JobEvent, JobReport, JobSpec, Timer } from '@stci/interface';
+import { ERROR_KINDS } from '@stci/interface';
+import type { AppSpec, EndCause, FrontEnd, FrontEndEvents, HostSpec, JobEvent, JobReport, JobSpec, Timer } from '@stci/interface';
 import { textBytes, type AgentContext } from '@stci/platform-sim';
 import { resolveSettings, universe } from './assembly.js';
 import type { SwarmOptions } from './options.js';
@@ -76,6 +77,13 @@ export function jobSpec(options: SwarmOptions): JobSpec {
   };
 }
 
+/** What Ctrl-C means, as stcirun says it. */
+const INTERRUPT: EndCause = {
+  kind: 'timeout',
+  error: { code: 'STCI_JOB_INTERRUPTED', message: 'Interrupted' },
+  exitCode: ERROR_KINDS.STCI_JOB_INTERRUPTED.exitCode,
+};
+
 const INPUT_CHUNK_BYTES = 4096;
 /** After the runtime has stopped, nothing may be left to do in this process; looked at this much later. */
 const AFTERMATH_MS = 50;
@@ -109,7 +117,7 @@ export class SimulatedFrontEnd {
   #control(control: SwarmOptions['controls'][number]): void {
     if (this.#record.stoppedMs !== undefined) return;
     if (control.kind === 'signal') this.#frontEnd.control({ verb: 'signal', signal: control.signal });
-    else this.#frontEnd.control({ verb: 'end', kill: control.kill, reason: 'interrupted' });
+    else this.#frontEnd.control({ verb: 'end', kill: control.kill, reason: 'interrupted', cause: INTERRUPT });
   }
 
   #events(): FrontEndEvents {

@@ -5,7 +5,7 @@
 
 import type { SignalName, StdinTo } from '@stci/interface';
 import { SimRandom } from '@stci/platform-sim';
-import { drawApp, type AppPlan } from './programs.js';
+import { drawApp, drawLongApp, type AppPlan } from './programs.js';
 
 export type FaultPlan =
   | { readonly atMs: number; readonly kind: 'kill-tool' | 'kill-agent'; readonly pick: number; readonly signal: SignalName }
@@ -45,6 +45,9 @@ export interface SwarmOptions {
 /** Longest that anything in a job takes by itself: the ceiling of `S` in the programs, ms. */
 export const PROGRAM_MS_MAX = 3000;
 
+/** Faults come before that, ms. */
+const MOMENT_MS_MAX = 1500;
+
 export interface Wishes {
   readonly hosts?: number | undefined;
 }
@@ -54,7 +57,10 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
   const hosts = wishes.hosts ?? drawHosts(random);
   const isBig = hosts > 60;
   const remote = random.chance(0.4);
+  const hasFaults = random.chance(isBig ? 0.3 : 0.6);
   const apps = drawApps(random, hosts, isBig);
+  // Faults want something that is still there when they come.
+  if (hasFaults && random.chance(0.6)) apps.push(drawLongApp(random, 1 + random.integer(4)));
   const ranks = apps.reduce((sum, app) => sum + app.count, 0);
   const isGraceful = random.chance(0.7);
   return {
@@ -70,7 +76,7 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
     releaseMs: random.chance(0.3) ? random.pick([0.1, 1, 20, 300]) : 0,
     timeoutMs: random.chance(0.1) ? 20 + random.integer(4000) : undefined,
     launchTimeoutMs: random.chance(0.05) ? 5 + random.integer(200) : 60_000,
-    faults: random.chance(isBig ? 0.3 : 0.5) ? drawFaults(random, remote) : [],
+    faults: hasFaults ? drawFaults(random, remote) : [],
     controls: random.chance(0.2) ? drawControls(random) : [],
     link: {
       latencyMs: random.pick([0.02, 0.1, 1, 20]),
@@ -123,16 +129,19 @@ function drawStdin(random: SimRandom, ranks: number): StdinTo {
 
 /** Moments crowd at the start, where most happens. */
 function drawMoment(random: SimRandom): number {
-  return Math.exp(random.between(Math.log(0.5), Math.log(PROGRAM_MS_MAX)));
+  return Math.exp(random.between(Math.log(0.5), Math.log(MOMENT_MS_MAX)));
 }
 
 function drawFaults(random: SimRandom, remote: boolean): FaultPlan[] {
   const kinds: FaultPlan['kind'][] = ['kill-tool', 'kill-agent', 'kill-front-end', 'pause-agent', 'pause-tool'];
   if (remote) kinds.push('cut', 'slow');
-  const chances = kinds.map((kind) => [kind, random.uniform() * (kind === 'kill-front-end' ? 0.3 : 1)] as const);
+  // Some kinds are left out altogether, the others are not equally likely.
+  const weights = kinds.map((kind) => (random.chance(0.5) ? random.uniform() * (kind === 'kill-front-end' ? 0.3 : 1) : 0));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
   const faults: FaultPlan[] = [];
-  for (let index = 1 + random.integer(3); index > 0; index--) {
-    const [kind] = chances.filter(([, chance]) => random.chance(chance))[0] ?? random.pick(chances);
+  for (let index = 1 + random.integer(4); index > 0; index--) {
+    let draw = random.uniform() * total;
+    const kind = kinds.find((_, at) => (draw -= weights[at] ?? 0) < 0) ?? random.pick(kinds);
     faults.push(drawFault(random, kind));
   }
   return faults.sort((a, b) => a.atMs - b.atMs);

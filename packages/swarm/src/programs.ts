@@ -65,6 +65,19 @@ const ROUGH: readonly Draw[] = [
   () => ['not-executable'],
 ];
 
+const LONG: readonly Draw[] = [
+  (random) => ['sleep', number(random, 0.5, 2)],
+  () => ['lines', '300', '80', '0.005'],
+  (random) => ['ignore-term', number(random, 1, 2.5)],
+  (random) => ['fork', '--wait', '1', ...random.pick([[], ['--session']]), 'lines', '1000', '80', '0.002'],
+  (random) => ['exit', number(random, 0, 5), '1.2'],
+];
+
+export function drawLongApp(random: SimRandom, count: number): AppPlan {
+  const [program = 'sleep', ...args] = random.pick(LONG)(random);
+  return { program, args, count };
+}
+
 export function drawApp(random: SimRandom, count: number, isSmooth: boolean): AppPlan {
   const draws = isSmooth || random.chance(0.6) ? SMOOTH : ROUGH;
   const [program = 'true', ...args] = random.pick(draws)(random);
