@@ -55,10 +55,12 @@ class Domain implements EventDomain<EventMap> {
   observe(event: string, handler: Handler): Observation {
     const handlers = this.#observers.get(event) ?? [];
     // A copy, so that observing or cancelling inside a handler does not disturb the round that is going on.
-    this.#observers.set(event, [...handlers, handler]);
+    // A function of its own for each registration: the same handler may be registered twice, and cancelled once.
+    const own: Handler = (payload) => handler(payload);
+    this.#observers.set(event, [...handlers, own]);
     return {
       cancel: () => {
-        const left = (this.#observers.get(event) ?? []).filter((other) => other !== handler);
+        const left = (this.#observers.get(event) ?? []).filter((other) => other !== own);
         this.#observers.set(event, left);
       },
     };
