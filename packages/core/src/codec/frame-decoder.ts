@@ -20,6 +20,7 @@ export class FrameDecoder {
   #partial: Uint8Array | undefined;
   #partialFilled = 0;
   #stopped = false;
+  #failure: unknown;
   /** What came behind the frame whose handler called `stop`. */
   #rest: Uint8Array | undefined;
 
@@ -48,8 +49,18 @@ export class FrameDecoder {
     return rest;
   }
 
-  /** Throws StciError STCI_FRAME_VERSION, _INVALID or _LENGTH. */
+  /** Throws StciError STCI_FRAME_VERSION, _INVALID or _LENGTH, and the same again for whatever follows. */
   push(chunk: Uint8Array): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      this.#decode(chunk);
+    } catch (fault) {
+      this.#failure = fault;
+      throw fault;
+    }
+  }
+
+  #decode(chunk: Uint8Array): void {
     let at = 0;
     while (at < chunk.length && !this.#stopped) {
       if (this.#partialFilled > 0) at += this.#fill(chunk, at);
