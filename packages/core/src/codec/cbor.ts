@@ -3,7 +3,7 @@
  * extensions, so that any CBOR reader understands the bytes. Decoded byte strings share memory with the input.
  */
 
-import { StciError } from '@stci/interface';
+import { StciError, assert } from '@stci/interface';
 import { Encoder } from 'cbor-x/index-no-eval';
 
 const encoder = new Encoder({
@@ -12,6 +12,9 @@ const encoder = new Encoder({
   tagUint8Array: false,
   mapsAsObjects: true,
 });
+
+/** With the tail it makes the longest array whose CBOR head is one byte. */
+const TAIL_HEAD_MAX = 22;
 
 export function encode(value: unknown): Uint8Array {
   return encoder.encode(value);
@@ -32,6 +35,7 @@ export function decode(bytes: Uint8Array): unknown {
  * without being copied. `head` has at most 22 items.
  */
 export function encodeWithTail(head: readonly unknown[], tail: Uint8Array): Uint8Array[] {
+  assert(head.length <= TAIL_HEAD_MAX, `a head before a tail has at most ${TAIL_HEAD_MAX} items`);
   const encoded = encoder.encode(head) as Uint8Array;
   const prefix = new Uint8Array(encoded.length + 5);
   prefix.set(encoded);

@@ -33,10 +33,10 @@ export const bytes: Shape<Uint8Array> = (value, path) =>
 /** Anything: the receiver checks it, or passes it on. */
 export const any: Shape<unknown> = (value) => value;
 
-/** Plain data whose inside its own validator checks; only that it is an object is checked here. */
+/** Plain data whose inside its own validator checks; here only: no list, bytes or date. */
 export function plain<T>(): Shape<T> {
   return (value, path) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
       ? (value as T)
       : refuse(path, 'an object', value);
 }
