@@ -1,0 +1,53 @@
+/** Shapes: what each accepts, what it refuses, and that the message names the place. */
+
+import { assert, suite } from '@stci/testkit';
+import {
+  any, bool, bytes, fields, list, num, oneOf, optional, plain, str, tuple, u32, type Shape,
+} from '../../dist/codec/shape.js';
+
+const OTHERS: readonly unknown[] = [undefined, null, true, 1, -1, 1.5, 'x', [], [1], {}, new Uint8Array(1), 2 ** 32];
+
+interface Case {
+  readonly name: string;
+  readonly shape: Shape<unknown>;
+  readonly good: readonly unknown[];
+  readonly bad: readonly unknown[];
+}
+
+const CASES: readonly Case[] = [
+  { name: 'u32', shape: u32, good: [0, 1, 0xffff_ffff], bad: [-1, 1.5, 2 ** 32, NaN, Infinity, '1', null, undefined, [1]] },
+  { name: 'num', shape: num, good: [0, -1.5, 2 ** 60], bad: ['1', null, undefined, [], {}, true] },
+  { name: 'str', shape: str, good: ['', 'x'], bad: [1, null, undefined, [], {}, true, new Uint8Array(1)] },
+  { name: 'bool', shape: bool, good: [true, false], bad: [0, 1, 'true', null, undefined] },
+  { name: 'bytes', shape: bytes, good: [new Uint8Array(0), new Uint8Array(3)], bad: ['x', [1], {}, null, undefined] },
+  { name: 'any', shape: any, good: OTHERS, bad: [] },
+  { name: 'plain', shape: plain(), good: [{}, { a: 1 }], bad: [null, undefined, [], 1, 'x', true, new Uint8Array(1), new Date(0), new Map()] },
+  { name: 'list', shape: list(u32), good: [[], [1, 2]], bad: [{}, 'ab', null, undefined, [1, -1], [[1]]] },
+  { name: 'oneOf', shape: oneOf('a', 'b'), good: ['a', 'b'], bad: ['c', '', 'A', 1, null, undefined, ['a']] },
+  { name: 'optional', shape: optional(u32), good: [undefined, null, 3], bad: [-1, 'x', {}] },
+  { name: 'fields', shape: fields({ a: u32, b: str }), good: [{ a: 1, b: '' }, { a: 1, b: '', c: 1 }], bad: [{}, { a: 1 }, { a: '1', b: '' }, null, 1, [], new Map([['a', 1]])] },
+  { name: 'tuple', shape: tuple(u32, str), good: [[1, 'x']], bad: [[], [1], [1, 'x', 2], ['x', 1], {}, null] },
+];
+
+suite('shapes', (test) => {
+  for (const { name, shape, good, bad } of CASES) {
+    test(`${name} accepts what it promises and refuses all else, naming the place`, () => {
+      for (const value of good) {
+        // An optional null is absent.
+        const expected = name === 'optional' && value === null ? undefined : value;
+        assert.equal(shape(value, 'here'), expected);
+      }
+      for (const value of bad) {
+        const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => shape(value, 'here'));
+        assert.match(error.message, /^Expected .* at here.*, got /);
+      }
+    });
+  }
+
+  test('the path leads to the innermost place', () => {
+    const shape = fields({ hosts: list(tuple(u32, list(fields({ rank: u32 })))) });
+    const value = { hosts: [[0, []], [1, [{ rank: 1 }, { rank: 'x' }]]] };
+    const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => shape(value, 'job.launch'));
+    assert.is(error.message, 'Expected an unsigned 32-bit integer at job.launch.hosts[1][1][1].rank, got string');
+  });
+});
