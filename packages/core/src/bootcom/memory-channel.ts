@@ -38,7 +38,7 @@ class MemoryEnd implements Channel {
   }
 
   send(chunks: readonly Uint8Array[]): boolean {
-    if (this.#closed || this.peer.#closeReason !== undefined) return true;
+    if (this.#closed || this.peer.#closeReason !== undefined) return false;
     for (const chunk of chunks) {
       this.peer.#inbox.push(chunk);
       this.peer.#inboxBytes += chunk.length;
