@@ -83,7 +83,7 @@ export class Handshake {
       case LINK_FRAME.proof:
         return this.#onProof(frame);
       case LINK_FRAME.refuse:
-        throw new StciError('STCI_AUTH_FAILED', `The peer refused the link: ${text(frameBody(frame))}`);
+        throw refusalOf(frame);
       default:
         throw new StciError('STCI_AUTH_FAILED', `Expected a handshake, got a frame of type ${frameType(frame)}`);
     }
@@ -133,6 +133,11 @@ export class Handshake {
   }
 }
 
+/** What a peer says that does not want the link, as an error. */
+export function refusalOf(frame: Frame): StciError {
+  return new StciError('STCI_AUTH_FAILED', `The peer refused the link: ${text(frameBody(frame))}`);
+}
+
 /** Compares in time that depends on the length only. */
 function same(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
@@ -142,7 +147,7 @@ function same(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** ASCII bytes to text; everything else becomes `?`. */
-export function text(bytes: Uint8Array): string {
+function text(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '?')).join('');
 }
 

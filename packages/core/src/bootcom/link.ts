@@ -24,6 +24,7 @@ import {
   LINK_FRAME,
   ascii,
   linkFrame,
+  refusalOf,
   type HandshakeInit,
 } from './handshake.js';
 
@@ -187,6 +188,9 @@ export class Link {
     } else if (frameType(frame) === LINK_FRAME.goodbye) {
       this.#closing = { reason: 'goodbye', text: `${addressName(this.#peer)} said goodbye` };
       this.#channel.close();
+    } else if (frameType(frame) === LINK_FRAME.refuse) {
+      // The accepting end decides last: the connecting one has its proof already and believes itself to be up.
+      throw refusalOf(frame);
     } else {
       throw new StciError('STCI_FRAME_INVALID', `Expected no handshake after the handshake, type ${frameType(frame)}`);
     }
