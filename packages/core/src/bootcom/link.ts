@@ -65,6 +65,7 @@ export class Link {
   #peer: Address = 0;
   #closing: { reason: LinkCloseReason; text: string } | undefined;
   #early: Uint8Array[] = [];
+  #earlyBytes = 0;
   #framesIn = 0;
   #framesOut = 0;
   #bytesIn = 0;
@@ -117,6 +118,8 @@ export class Link {
     this.#framesOut += 1;
     if (this.#state === 'connecting') {
       this.#early.push(...pieces);
+      for (const piece of pieces) this.#earlyBytes += piece.length;
+      this.#checkQueue(this.#earlyBytes);
       return true;
     }
     return this.#transmit(pieces);
@@ -151,14 +154,21 @@ export class Link {
     if (pieces.length === 0) return true;
     for (const piece of pieces) this.#bytesOut += piece.length;
     const room = this.#channel.send(pieces);
-    if (this.#channel.queuedBytes > this.#init.limits.queueBytesMax) {
-      this.#fail(
-        'lost',
-        `${this.#channel.queuedBytes} bytes wait to be sent to ${addressName(this.#peer)}, ` +
-          `over the bound bootcom.queue.max of ${this.#init.limits.queueBytesMax}: the peer takes nothing`,
-      );
-    }
+    this.#checkQueue(this.#channel.queuedBytes);
     return room;
+  }
+
+  #checkQueue(queuedBytes: number): void {
+    if (queuedBytes <= this.#init.limits.queueBytesMax) return;
+    this.#fail(
+      'lost',
+      `${queuedBytes} bytes wait to be sent to ${this.#peerName}, ` +
+        `over the bound bootcom.queue.max of ${this.#init.limits.queueBytesMax}: the peer takes nothing`,
+    );
+  }
+
+  get #peerName(): string {
+    return this.#state === 'connecting' ? this.#channel.label : addressName(this.#peer);
   }
 
   #onData(chunk: Uint8Array): void {
