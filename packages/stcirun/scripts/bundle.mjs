@@ -49,7 +49,8 @@ function record() {
       env: { PATH: process.env.PATH ?? '' },
       timeout: 30_000,
     });
-    if (run.status !== 0) throw new Error(`${program} ${args.join(' ')} failed in the build:\n${run.stdout}${run.stderr}`);
+    if (run.status === 0) continue;
+    throw new Error(`${program} ${args.join(' ')} failed in the build:\n${run.stdout}${run.stderr}`);
   }
   for (const name of NAMES) {
     if (!existsSync(join(out, `${name}.js.cache`))) throw new Error(`the build made no code cache of ${name}`);

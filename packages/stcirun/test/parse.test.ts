@@ -27,7 +27,8 @@ async function commandOf(...argv: string[]): Promise<readonly string[]> {
 
 suite('command line, where options end', (test) => {
   test('nothing after the program is an option', async () => {
-    assert.equal(await commandOf('-n', '2', 'prog', '-n', '3', '--help', '--', '-x'), ['prog', '-n', '3', '--help', '--', '-x']);
+    const command = ['prog', '-n', '3', '--help', '--', '-x'];
+    assert.equal(await commandOf('-n', '2', ...command), command);
     assert.equal(await commandOf('echo', '-e'), ['echo', '-e']);
   });
 
@@ -67,7 +68,8 @@ suite('command line, where options end', (test) => {
 
 suite('command line, several programs', (test) => {
   test('each has its own options; those of the job stand anywhere', async () => {
-    const job = await request('-n', '1', 'a', '1', ':', '-n', '2', '--wdir', '/w', '-x', 'A=1', '--host', 'h', '--tag', 'b');
+    const second = ['-n', '2', '--wdir', '/w', '-x', 'A=1', '--host', 'h', '--tag', 'b'];
+    const job = await request('-n', '1', 'a', '1', ':', ...second);
     assert.equal(job.programs, [
       { program: 'a', args: ['1'], count: 1, hosts: [], exports: [] },
       { program: 'b', args: [], count: 2, hosts: ['h'], wdir: '/w', exports: ['A=1'] },

@@ -116,7 +116,7 @@ export class FileSink implements OutputSink {
   #open(name: string): Target | undefined {
     try {
       const directory = dirname(name);
-      if (!this.#directories.has(directory)) fs.mkdirSync(directory, { recursive: true });
+      if (!this.#directories.has(directory)) makeDirectory(directory);
       this.#directories.add(directory);
       const fd = fs.openSync(name, 'w');
       const writer = new Writer(fileBatches(fd), (error) => this.#fail(name, error));
@@ -143,6 +143,19 @@ export class FileSink implements OutputSink {
   }
 }
 
+/** With all that is missing above it. Node's own recursive form never returns where that cannot be made (/proc). */
+function makeDirectory(directory: string): void {
+  try {
+    fs.mkdirSync(directory);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(directory) === directory) throw thrown;
+    makeDirectory(dirname(directory));
+    fs.mkdirSync(directory);
+  }
+}
+
 /** Words for errors of the file system that users meet. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left there',
@@ -152,6 +165,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   ENOTDIR: 'a part of the path is no directory',
   EMFILE: 'too many files are open (raise `ulimit -n`, or use a template with fewer files)',
+  ENOENT: 'no directory can be made there',
   EIO: 'the device reports an error',
 };
 

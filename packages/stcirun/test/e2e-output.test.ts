@@ -1,0 +1,163 @@
+/** The built stcirun, end to end: tags, files, gathering, JSON, reports, big output, closed readers. */
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assert, eventually, suite } from '@stci/testkit';
+import { run, sh, start } from './e2e.js';
+
+const TWO = ['--launcher', 'local', '--host', 'a,b'];
+
+suite('stcirun, lines', (test) => {
+  test('tags and times', async () => {
+    const full = await run([...TWO, '--tag=full', '--timestamp', ...sh('echo out; echo err >&2')]);
+    const stamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /u;
+    const lines = full.out.trimEnd().split('\n');
+    for (const line of lines) assert.match(line, stamp);
+    assert.equal(lines.map((line) => line.replace(stamp, '')).sort(), ['[a:0:stdout] out', '[b:1:stdout] out']);
+    const errors = full.err.trimEnd().split('\n').map((line) => line.replace(stamp, ''));
+    assert.equal(errors.sort(), ['[a:0:stderr] err', '[b:1:stderr] err']);
+  });
+
+  test('lines written in pieces by several ranks stay whole', async () => {
+    const line = 'for i in 1 2 3 4 5; do printf "r$STCI_RANK "; sleep 0.05; printf "tail\\n"; done';
+    const result = await run(['-n', '4', ...sh(line)]);
+    const lines = result.out.trimEnd().split('\n');
+    assert.is(lines.length, 20);
+    for (const one of lines) assert.match(one, /^r\d tail$/u);
+  }, { timeoutMs: 10_000 });
+
+  test('one rank passes byte by byte, without a newline at the end', async () => {
+    assert.is((await run(['-n', '1', 'printf', '\\377\\000a\\nb'])).out, '\u00ff\u0000a\nb');
+    assert.is((await run(['-n', '1', '--tag', 'printf', 'a\\nb'])).out, '[0] a\n[0] b\n');
+  });
+
+  test('a prompt is shown while its program waits', async () => {
+    const line = '[ $STCI_RANK = 1 ] || { printf "name? "; read n; echo "hello $n"; }';
+    const job = start(['-n', '2', ...sh(line)], { input: 'open' });
+    await eventually(() => job.out() === 'name? ', { deadlineMs: 5000, what: 'prompt' });
+    job.child.stdin?.end('you\n');
+    assert.is((await job.result).out, 'name? hello you\n');
+  }, { timeoutMs: 10_000 });
+
+  test('32 ranks, 10 000 lines each: whole, in order, none missing', async () => {
+    const program = 'BEGIN { for (i = 0; i < 10000; i++) print "line " r " " i " xxxxxxxxxxxxxxxx" }';
+    const line = `awk -v r=$STCI_RANK '${program}'`;
+    const hosts = ['--launcher', 'local', '--host', 'a:8,b:8,c:8,d:8'];
+    const result = await run([...hosts, '--tag', ...sh(line)], { limitMs: 60_000 });
+    assert.is(result.exitCode, 0, result.err);
+    const next = new Array<number>(32).fill(0);
+    for (const one of result.out.trimEnd().split('\n')) {
+      const match = /^\[(\d+)\] line (\d+) (\d+) x{16}$/u.exec(one);
+      assert.ok(match !== null && match[1] === match[2], one);
+      const rank = Number(match[1]);
+      assert.is(Number(match[3]), next[rank], one);
+      next[rank] = Number(match[3]) + 1;
+    }
+    assert.ok(next.every((count) => count === 10_000));
+  }, { timeoutMs: 60_000 });
+});
+
+suite('stcirun, files', (test) => {
+  let directory = '';
+  test.beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'stci-output-'));
+  });
+  test.afterEach(() => rmSync(directory, { recursive: true, force: true }));
+  const read = (name: string): string => readFileSync(join(directory, name), 'utf8');
+
+  test('a file for each rank and stream, empty ones too; nothing on the screen', async () => {
+    const line = 'echo out $STCI_RANK; [ $STCI_RANK = 0 ] || echo err >&2';
+    const result = await run([...TWO, '--output', 'o/%h/%3r.%s', ...sh(line)], { cwd: directory });
+    assert.is(result.exitCode, 0, result.err);
+    assert.is(result.out, '');
+    assert.is(read('o/a/000.stdout'), 'out 0\n');
+    assert.is(read('o/a/000.stderr'), '');
+    assert.is(read('o/b/001.stderr'), 'err\n');
+  });
+
+  test('files are emptied at the start, and named by process', async () => {
+    for (const text of ['a long text', 'short']) {
+      assert.is((await run(['-n', '1', '--output', 'f', 'echo', text], { cwd: directory })).exitCode, 0);
+    }
+    assert.is(read('f'), 'short\n');
+    await run(['-n', '2', '--output', 'p/%p', ...sh('echo $$')], { cwd: directory });
+    for (const name of readdirSync(join(directory, 'p'))) assert.is(read(`p/${name}`), `${name}\n`);
+  });
+
+  test('ranks and streams of one name are merged line by line', async () => {
+    const body = 'printf a$STCI_RANK; printf "b\\n"; printf c$STCI_RANK >&2; echo d >&2';
+    const line = `for i in 1 2 3 4 5 6 7 8 9; do ${body}; done`;
+    await run(['-n', '4', '--output', 'all', ...sh(line)], { cwd: directory });
+    const lines = read('all').trimEnd().split('\n');
+    assert.is(lines.length, 72);
+    for (const one of lines) assert.match(one, /^(?:a\db|c\dd)$/u);
+  });
+
+  test('an exit report in a file, as JSON', async () => {
+    const result = await run(['-n', '2', '--exit-report=json:r.json', ...sh('exit $STCI_RANK')], { cwd: directory });
+    assert.is(result.exitCode, 1);
+    const report = JSON.parse(read('r.json'));
+    assert.is(report.exitCode, 1);
+    assert.equal(report.ranks.map((rank: { status: number }) => rank.status), [0, 1]);
+    assert.ok(report.ranks[0].pid > 0 && report.ranks[0].durationMs >= 0);
+  });
+});
+
+suite('stcirun, other forms', (test) => {
+  test('gathered output, with and without the temporary file', async () => {
+    const line = 'echo group $((STCI_RANK % 2)); [ $STCI_RANK != 3 ] || echo odd >&2';
+    const { out, err } = await run(['-n', '4', '--gather', ...sh(line)]);
+    const rule = '-'.repeat(16);
+    assert.is(out, `${rule}\nranks 0,2 (2)\n${rule}\ngroup 0\n${rule}\nranks 1,3 (2)\n${rule}\ngroup 1\n`);
+    assert.match(err, `rank 3 stderr\n${rule}\nodd\n`);
+    const big = await run(['-n', '3', '--gather', ...sh('head -c 20000000 /dev/zero')], { limitMs: 30_000 });
+    assert.is(big.out.length, `${rule}\nranks 0-2 (3)\n${rule}\n`.length + 20_000_000 + 1);
+  }, { timeoutMs: 40_000 });
+
+  test('JSON lines', async () => {
+    const { out } = await run([...TWO, '--json', ...sh('printf "line\\n\\377\\nlast"')]);
+    const objects = out.trimEnd().split('\n').map((line) => JSON.parse(line));
+    const lines = objects.filter(({ type, rank }) => type === 'output' && rank === 1);
+    assert.equal(lines.map(({ line, lineBase64, partial }) => [line, lineBase64, partial]), [
+      ['line', undefined, undefined],
+      [undefined, '/w==', undefined],
+      ['last', undefined, true],
+    ]);
+    assert.is(lines[0].host, 'b');
+    const types = new Set(objects.map(({ type }) => type));
+    for (const type of ['mapped', 'host-up', 'started', 'running', 'exited', 'ended']) assert.ok(types.has(type), type);
+  });
+
+  test('an exit report as a table', async () => {
+    const { err } = await run(['-n', '2', '--exit-report', ...sh('kill -9 $$')]);
+    assert.match(err, /^rank +host +pid +outcome +status +signal/mu);
+    assert.match(err, /^0 .* signalled +- +SIGKILL/mu);
+    assert.match(err, 'job exit code 137');
+  });
+
+  test('a reader that goes away ends the job quietly', async () => {
+    const job = start(['-n', '2', ...sh('while :; do echo line; done')]);
+    job.child.stdout?.once('data', () => job.child.stdout?.destroy());
+    const result = await job.result;
+    assert.is(result.exitCode, 141);
+    assert.is(result.err, '');
+    await eventually(() => job.leftovers().length === 0, { deadlineMs: 3000, what: 'all gone' });
+  }, { timeoutMs: 10_000 });
+
+  test('standard error that is closed loses messages, not the job', async () => {
+    const job = start(['-n', '2', '-v', ...sh('for i in 1 2 3; do echo e >&2; sleep 0.1; done; echo out')]);
+    job.child.stderr?.destroy();
+    const result = await job.result;
+    assert.is(result.out, 'out\nout\n');
+    assert.is(result.exitCode, 0);
+  });
+
+  test('a slow reader loses nothing', async () => {
+    const job = start(['-n', '2', ...sh('yes 123456789 | head -c 30000000')], { limitMs: 30_000 });
+    job.child.stdout?.pause();
+    setTimeout(() => job.child.stdout?.resume(), 500);
+    const result = await job.result;
+    assert.is(result.out.length, 60_000_000, result.err);
+  }, { timeoutMs: 30_000 });
+});

@@ -1,0 +1,143 @@
+/** The built stcirun, end to end: exit codes, input, programs that cannot run, limits, what is left behind. */
+
+import { assert, eventually, suite } from '@stci/testkit';
+import { run, sh, start } from './e2e.js';
+
+const FOUR = ['--launcher', 'local', '--host', 'a,b,c,d'];
+
+suite('stcirun, exit codes', (test) => {
+  const CASES: readonly (readonly [args: readonly string[], exitCode: number, ...words: string[]])[] = [
+    [['-n', '2', 'true'], 0],
+    [['-n', '3', ...sh('exit $((STCI_RANK == 1 ? 7 : 0))')], 7, 'Rank 1', 'status 7'],
+    [['-n', '1', ...sh('kill -SEGV $$')], 139, 'SIGSEGV'],
+    [[...FOUR, ...sh('test $STCI_RANK != 2 || exit 9; sleep 60')], 9, 'Rank 2 on c'],
+    [['no-such-program-here'], 196, "'no-such-program-here' not found"],
+    [['/etc/passwd'], 196, 'permission denied'],
+    [['--wdir', '/no/such/place', 'true'], 196, '/no/such/place'],
+    [['-n', '0', 'true'], 193, '-n'],
+    [['-n', '5000000', 'true'], 193, '1000000'],
+    [['--bogus', 'true'], 193, '--bogus'],
+    [[], 193, 'no program'],
+    [['--mca', 'launcher.tree.arityy=3', 'true'], 194, 'launcher.tree.arity?'],
+    [['--launcher', 'nope', 'true'], 194, 'nope'],
+    [['--host', 'n[1-', 'true'], 195, '--host'],
+    [['--launcher', 'local', '--host', 'a:2', '-n', '3', 'true'], 195, '--oversubscribe'],
+    [['--timeout', '300ms', '-n', '2', 'sleep', '60'], 199, '--timeout', 'still running: ranks 0-1'],
+    [['--output', 'x.%q', 'true'], 193, "'%q'"],
+    [['--output', '/dev/full', 'echo', 'x'], 202, '/dev/full', 'no space'],
+    [['--output', '/proc/nope/%r', 'echo', 'x'], 202, '/proc/nope/0'],
+  ];
+  for (const [args, exitCode, ...words] of CASES) {
+    test(`${exitCode}: stcirun ${args.join(' ')}`, async () => {
+      const result = await run(args);
+      assert.is(result.exitCode, exitCode, `${result.err}\nexit code`);
+      for (const word of words) assert.match(result.err, word);
+      assert.not.match(result.err, /^\s+at /mu);
+    }, { timeoutMs: 20_000 });
+  }
+
+  test('a rank that fails late does not hide the one that failed first, with --on-failure continue', async () => {
+    const line = 'if [ $STCI_RANK = 1 ]; then exit 5; else sleep 0.3; exit 6; fi';
+    const result = await run(['-n', '2', '--on-failure', 'continue', ...sh(line)]);
+    assert.is(result.exitCode, 5, result.err);
+    assert.match(result.err, 'also: Rank 0');
+  });
+
+  test('STCI_DEBUG=1 shows where, and only then', async () => {
+    const result = await run(['--bogus', 'x'], { env: { STCI_DEBUG: '1' } });
+    assert.match(result.err, /^\s+at /mu);
+  });
+});
+
+suite('stcirun, input', (test) => {
+  test('goes to rank 0, and its end closes it', async () => {
+    const result = await run(['-n', '3', '--tag', 'cat'], { input: 'one\ntwo\n' });
+    assert.is(result.out, '[0] one\n[0] two\n');
+    assert.is(result.exitCode, 0);
+  });
+
+  test('goes to a rank that is named, to all, or to none', async () => {
+    assert.is((await run([...FOUR, '--tag', '--stdin', '2', 'cat'], { input: 'x\n' })).out, '[2] x\n');
+    const all = await run([...FOUR, '--tag', '--stdin', 'all', 'cat'], { input: 'x\n' });
+    assert.equal(all.out.split('\n').sort(), ['', '[0] x', '[1] x', '[2] x', '[3] x']);
+    assert.is((await run(['--stdin', 'none', 'cat'], { input: 'x\n' })).out, '');
+  });
+
+  test('much input comes whole', async () => {
+    const input = 'a line of some length\n'.repeat(200_000);
+    const result = await run(['-n', '2', 'wc', '-c'], { input });
+    assert.equal(result.out.split('\n').sort(), ['', '0', String(input.length)]);
+  }, { timeoutMs: 20_000 });
+
+  test('a job ends although its input stays open', async () => {
+    const result = await run(['-n', '2', 'true'], { input: 'open' });
+    assert.is(result.exitCode, 0);
+    assert.ok(result.ms < 10_000);
+  });
+
+  test('a program that closes its input early is no failure', async () => {
+    const result = await run(['-n', '1', ...sh('exec <&-; sleep 0.2; echo done')], { input: 'x'.repeat(1_000_000) });
+    assert.is(result.out, 'done\n');
+    assert.is(result.exitCode, 0, result.err);
+  });
+});
+
+suite('stcirun, places and programs', (test) => {
+  test('hosts, ranks and sizes', async () => {
+    const line = 'echo $STCI_RANK/$STCI_SIZE $STCI_HOST $STCI_LOCAL_RANK';
+    const args = ['--launcher', 'local', '--host', 'a:2,b'];
+    assert.equal((await run([...args, ...sh(line)])).out.split('\n').sort(), ['', '0/3 a 0', '1/3 a 1', '2/3 b 0']);
+  });
+
+  test('several programs, each with its directory and variables', async () => {
+    const one = ['-n', '1', '-x', 'V=1', 'sh', '-c', 'echo $STCI_RANK $V $PWD'];
+    const two = ['-n', '2', '-x', 'V=2', '--wdir', '/tmp', 'sh', '-c', 'echo $STCI_RANK $V $PWD'];
+    const result = await run([...one, ':', ...two], { cwd: '/usr' });
+    assert.equal(result.out.split('\n').sort(), ['', '0 1 /usr', '1 2 /tmp', '2 2 /tmp']);
+  });
+
+  test('STCI_MCA_* sets parameters and is not passed on', async () => {
+    const env = { STCI_MCA_errmgr: 'continue', KEPT: 'yes' };
+    assert.is((await run(['-n', '1', ...sh('echo ${STCI_MCA_errmgr-unset} $KEPT')], { env })).out, 'unset yes\n');
+    assert.is((await run(['-n', '1', 'true'], { env: { STCI_MCA_nope: '1' } })).exitCode, 194);
+  });
+
+  test('a dry run prints map and plan and starts nothing', async () => {
+    const result = await run([...FOUR, '-n', '8', '--oversubscribe', '--dry-run', 'touch', '/no/such']);
+    assert.is(result.exitCode, 0);
+    assert.match(result.out, 'Job map: 8 ranks');
+    assert.match(result.out, 'Launch plan');
+    const json = await run([...FOUR, '--dry-run', '--json', 'true']);
+    assert.equal(json.out.trimEnd().split('\n').map((line) => JSON.parse(line).type), ['map', 'plan']);
+  });
+
+  test('every embodiment of the agents', async () => {
+    for (const method of ['process', 'inline', 'thread']) {
+      const result = await run([...FOUR, '--tag', '--mca', `launcher.root.method=${method}`, ...sh('echo $STCI_HOST')]);
+      assert.equal(result.out.split('\n').sort(), ['', '[0] a', '[1] b', '[2] c', '[3] d'], `${method}: ${result.err}`);
+    }
+  }, { timeoutMs: 20_000 });
+});
+
+suite('stcirun, nothing is left', (test) => {
+  test('children that a program leaves behind are ended and told', async () => {
+    const job = start(['-n', '2', ...sh('sleep 600 & echo $STCI_RANK')]);
+    const result = await job.result;
+    assert.is(result.exitCode, 0);
+    assert.match(result.err, 'ended 2 processes that ranks had left behind');
+    await eventually(() => job.leftovers().length === 0, { deadlineMs: 3000, what: 'all gone' });
+  });
+
+  test('a program that closes its output early is watched to its end', async () => {
+    const result = await run(['-n', '1', ...sh('exec >&- 2>&-; sleep 0.2; exit 3')]);
+    assert.is(result.exitCode, 3);
+  });
+
+  test('kill -9 of stcirun ends all ranks and agents', async () => {
+    const job = start([...FOUR, ...sh('sleep 600 & echo up; wait')]);
+    await eventually(() => job.out().split('\n').length === 5, { deadlineMs: 10_000, what: 'four ranks' });
+    job.child.kill('SIGKILL');
+    await job.result;
+    await eventually(() => job.leftovers().length === 0, { deadlineMs: 5000, what: 'all gone' });
+  }, { timeoutMs: 20_000 });
+});

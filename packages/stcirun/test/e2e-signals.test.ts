@@ -1,0 +1,84 @@
+/** The built stcirun, end to end: what signals to it do. */
+
+import { assert, eventually, suite } from '@stci/testkit';
+import { sh, start, type Run } from './e2e.js';
+
+const TWO = ['--launcher', 'local', '--host', 'a,b'];
+
+/** Starts ranks that say `up` and then wait, by shell `line` between. */
+async function up(args: readonly string[], line: string): Promise<Run> {
+  const job = start([...args, ...sh(`${line}; echo up; while :; do sleep 0.05; done`)]);
+  await eventually(() => job.out().split('up\n').length === 3, { deadlineMs: 10_000, what: 'two ranks' });
+  return job;
+}
+
+async function gone(job: Run): Promise<void> {
+  await eventually(() => job.leftovers().length === 0, { deadlineMs: 5000, what: 'all gone' });
+}
+
+suite('stcirun, signals', (test) => {
+  test('Ctrl-C once: TERM to all ranks, exit code 130', async () => {
+    const job = await up(TWO, 'trap "echo term; exit 0" TERM');
+    // As a terminal does: to the whole process group.
+    process.kill(-(job.child.pid as number), 'SIGINT');
+    const result = await job.result;
+    assert.is(result.exitCode, 130, result.err);
+    assert.is(result.out.split('term\n').length, 3, result.out);
+    assert.match(result.err, 'interrupted: ending 2 ranks on 2 hosts; Ctrl-C again to kill');
+    await gone(job);
+  }, { timeoutMs: 20_000 });
+
+  test('Ctrl-C twice: KILL', async () => {
+    const job = await up([...TWO, '--mca', 'tool.grace=60s'], 'trap "" TERM');
+    process.kill(-(job.child.pid as number), 'SIGINT');
+    await eventually(() => job.err().includes('again to kill'), { deadlineMs: 5000, what: 'status line' });
+    process.kill(-(job.child.pid as number), 'SIGINT');
+    const result = await job.result;
+    assert.is(result.exitCode, 130, result.err);
+    await gone(job);
+  }, { timeoutMs: 20_000 });
+
+  test('the grace: KILL follows TERM', async () => {
+    const job = await up([...TWO, '--mca', 'tool.grace=200ms'], 'trap "" TERM');
+    job.child.kill('SIGTERM');
+    const result = await job.result;
+    assert.is(result.exitCode, 143, result.err);
+    await gone(job);
+  }, { timeoutMs: 20_000 });
+
+  test('USR1 is sent on', async () => {
+    const job = await up(TWO, 'trap "echo usr1; exit 4" USR1');
+    job.child.kill('SIGUSR1');
+    const result = await job.result;
+    assert.is(result.exitCode, 4, result.err);
+    assert.is(result.out.split('usr1\n').length, 3);
+  }, { timeoutMs: 20_000 });
+
+  test('--forward-signals INT makes Ctrl-C an INT to every rank', async () => {
+    const job = await up([...TWO, '--forward-signals', 'INT'], 'trap "echo int; exit 5" INT');
+    job.child.kill('SIGINT');
+    const result = await job.result;
+    assert.is(result.exitCode, 5, result.err);
+    assert.is(result.out.split('int\n').length, 3);
+  }, { timeoutMs: 20_000 });
+
+  test('TSTP stops ranks and stcirun, CONT wakes them', async () => {
+    const job = start([...TWO, ...sh('while :; do echo tick; sleep 0.05; done')]);
+    await eventually(() => job.out().split('tick\n').length > 4, { deadlineMs: 10_000, what: 'ticks' });
+    job.child.kill('SIGTSTP');
+    let before = -1;
+    await eventually(
+      () => {
+        const still = job.out().length === before;
+        before = job.out().length;
+        return still;
+      },
+      { deadlineMs: 5000, what: 'silence', everyMs: 300 },
+    );
+    job.child.kill('SIGCONT');
+    await eventually(() => job.out().length > before + 20, { deadlineMs: 5000, what: 'ticks again' });
+    job.child.kill('SIGINT');
+    assert.is((await job.result).exitCode, 130);
+    await gone(job);
+  }, { timeoutMs: 30_000 });
+});
