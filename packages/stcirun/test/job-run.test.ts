@@ -1,0 +1,159 @@
+/** A job's run against a front-end agent that does what the test says. */
+
+import { assert, eventually, suite } from '@stci/testkit';
+import { Writer } from '@stci/stcirun';
+import { fakeRun } from './fake-front-end.js';
+
+suite('job run', (test) => {
+  test('shows output and ends with the exit code of the report', async () => {
+    const run = await fakeRun(['--tag'], 2);
+    run.frontEnd.output(1, 'stdout', 'one\n');
+    run.frontEnd.output(0, 'stderr', 'two\n');
+    run.frontEnd.end({ exitCode: 3, cause: { code: 'STCI_TOOL_STATUS', message: 'Rank 1 on n1 ended with status 3' } });
+    assert.is(await run.exitCode, 3);
+    assert.is(run.out(), '[1] one\n');
+    assert.is(run.err(), '[0] two\nstcirun: Rank 1 on n1 ended with status 3\n');
+    assert.is(run.frontEnd.stops, 1);
+  });
+
+  test('credit goes back when the bytes are written, not before', async () => {
+    const run = await fakeRun([], 2, { holdOut: true });
+    let released = 0;
+    for (let i = 0; i < 3; i += 1) run.frontEnd.output(0, 'stdout', 'x\n', () => (released += 1));
+    assert.is(released, 0);
+    run.releaseOut();
+    assert.is(released, 1);
+    run.releaseOut();
+    assert.is(released, 3);
+    run.frontEnd.end();
+    assert.is(await run.exitCode, 0);
+  });
+
+  test('the end waits for what is unwritten, and for the agents', async () => {
+    const run = await fakeRun([], 2, { holdOut: true });
+    run.frontEnd.output(0, 'stdout', 'x\n');
+    run.frontEnd.end();
+    let over = false;
+    void run.exitCode.then(() => (over = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.is(over, false);
+    run.releaseOut();
+    await eventually(() => over, { deadlineMs: 1000, what: 'end' });
+  });
+
+  test('an output that is closed ends the job quietly with 141', async () => {
+    const run = await fakeRun([], 2, { holdOut: true });
+    run.frontEnd.onControl = () => run.frontEnd.end({ exitCode: 143 });
+    run.frontEnd.output(0, 'stdout', 'x\n');
+    run.releaseOut(Object.assign(new Error('pipe'), { code: 'EPIPE' }));
+    assert.is(await run.exitCode, 141);
+    assert.equal(run.frontEnd.controls, [{ verb: 'end', kill: false, reason: 'standard output was closed' }]);
+    assert.is(run.err(), '');
+  });
+
+  test('an output that is full ends the job with 202 and a message; later output is dropped and released', async () => {
+    const run = await fakeRun([], 2, { holdOut: true });
+    run.frontEnd.output(0, 'stdout', 'x\n');
+    run.releaseOut(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+    let released = false;
+    run.frontEnd.output(0, 'stdout', 'y\n', () => (released = true));
+    assert.ok(released);
+    run.frontEnd.end({ exitCode: 143 });
+    assert.is(await run.exitCode, 202);
+    assert.match(run.err(), 'no space');
+  });
+
+  test('a failure that came before an interrupt keeps its exit code; one after does not count', async () => {
+    for (const [first, exitCode] of [[true, 7], [false, 130]] as const) {
+      const run = await fakeRun([], 2);
+      const failure = { code: 'STCI_TOOL_STATUS', message: 'Rank 0 on n1 ended with status 7' };
+      if (first) run.frontEnd.events.onJobEvent({ type: 'failure', error: failure });
+      process.emit('SIGINT');
+      if (!first) run.frontEnd.events.onJobEvent({ type: 'failure', error: failure });
+      run.frontEnd.end({ exitCode: 7, cause: failure, failures: [failure] });
+      assert.is(await run.exitCode, exitCode);
+      assert.match(run.err(), 'interrupted: ending 2 ranks on 1 host; Ctrl-C again to kill');
+    }
+  });
+
+  test('the second interrupt kills', async () => {
+    const run = await fakeRun(['-q'], 2);
+    process.emit('SIGINT');
+    process.emit('SIGINT');
+    assert.equal(run.frontEnd.controls.map((control) => control.verb === 'end' && control.kill), [false, true]);
+    run.frontEnd.end({ exitCode: 137 });
+    assert.is(await run.exitCode, 130);
+    assert.is(run.err(), '');
+  });
+
+  test('agents that end without a report are a fault of ours', async () => {
+    const run = await fakeRun([], 2);
+    run.frontEnd.stop();
+    assert.is(await run.exitCode, 215);
+    assert.match(run.err(), 'before they reported');
+  });
+
+  test('further failures are named, many are counted', async () => {
+    const failures = [5, 1, 2, 3, 7, 9].map((rank) => {
+      return { code: 'STCI_TOOL_STATUS', message: `Rank ${rank} on n1 ended with status 1`, rank };
+    });
+    const run = await fakeRun([], 10);
+    run.frontEnd.end({ exitCode: 1, failures, ...(failures[0] !== undefined && { cause: failures[0] }) });
+    await run.exitCode;
+    const lines = run.err().trimEnd().split('\n');
+    assert.is(lines.length, 5);
+    assert.is(lines[4], 'stcirun: and 2 more failures (ranks 7,9); --exit-report shows all');
+  });
+
+  test('a message of our own does not stand in the middle of a line', async () => {
+    const run = await fakeRun(['-v'], 2);
+    run.frontEnd.output(0, 'stderr', 'name? ');
+    await eventually(() => run.err() === 'name? ', { deadlineMs: 2000, what: 'prompt' });
+    run.frontEnd.events.onJobEvent({ type: 'running' });
+    run.frontEnd.end();
+    await run.exitCode;
+    assert.is(run.err(), 'name? \nstcirun: all 2 ranks run\n');
+  });
+});
+
+suite('writer', (test) => {
+  test('one write at a time, batches in order, marks when theirs is written', () => {
+    const batches: string[] = [];
+    const dones: (() => void)[] = [];
+    const writer = new Writer((batch, done) => {
+      batches.push(Buffer.concat(batch).toString());
+      dones.push(done);
+    }, () => undefined);
+    const marks: string[] = [];
+    writer.after(() => marks.push('nothing'));
+    writer.write(Buffer.from('a'));
+    writer.after(() => marks.push('a'));
+    writer.write(Buffer.from('b'));
+    writer.write(Buffer.from('c'));
+    writer.after(() => marks.push('c'));
+    assert.equal(batches, ['a']);
+    assert.is(writer.queuedBytes, 3);
+    dones[0]?.();
+    assert.equal(marks, ['nothing', 'a']);
+    assert.equal(batches, ['a', 'bc']);
+    dones[1]?.();
+    assert.equal(marks, ['nothing', 'a', 'c']);
+    assert.is(writer.queuedBytes, 0);
+  });
+
+  test('after a fault everything is dropped, and nobody waits', () => {
+    const faults: string[] = [];
+    let fail: ((error: Error) => void) | undefined;
+    const writer = new Writer((_batch, done) => (fail = done), (error) => faults.push(error.message));
+    let marks = 0;
+    writer.write(Buffer.from('a'));
+    writer.write(Buffer.from('b'));
+    writer.after(() => (marks += 1));
+    fail?.(new Error('broken'));
+    assert.equal(faults, ['broken']);
+    assert.is(marks, 1);
+    writer.write(Buffer.from('c'));
+    writer.after(() => (marks += 1));
+    assert.is(marks, 2);
+  });
+});
