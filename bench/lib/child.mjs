@@ -1,0 +1,20 @@
+/** Runs a program to its end and says how long it took. */
+
+import { spawn } from 'node:child_process';
+import { cleanEnvironment } from './place.mjs';
+
+/** Wall time in ms from spawn to exit. Rejects where the program fails. `started` is given its process id. */
+export function timed(args, { stdout = 'ignore', started = () => {} } = {}) {
+  return new Promise((resolve, reject) => {
+    const sinceMs = performance.now();
+    const stdio = ['ignore', stdout, 'inherit'];
+    const child = spawn(process.execPath, args, { stdio, env: cleanEnvironment() });
+    child.on('error', reject);
+    child.on('exit', (status, signal) => {
+      const wallMs = performance.now() - sinceMs;
+      if (status === 0) resolve(wallMs);
+      else reject(new Error(`${args.join(' ')} ended with ${signal ?? status}`));
+    });
+    started(child.pid);
+  });
+}

@@ -1,0 +1,42 @@
+/** Where things are: the repository's root, the built programs, a directory for what a bench writes. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const bench = dirname(dirname(fileURLToPath(import.meta.url)));
+
+export const root = dirname(bench);
+export const stcirun = join(root, 'packages/stcirun/dist/bundle/stcirun.cjs');
+export const agentMain = join(root, 'packages/stcirun/dist/bundle/agent.cjs');
+
+/** A script of the bench folder. */
+export const script = (name) => join(bench, name);
+
+/** A built module of a package: `built('core', 'codec/frame.js')`. */
+export const built = (name, path) => import(join(root, 'packages', name, 'dist', path));
+
+/** The package ws, as platform-node has it. */
+export const requireWs = () => createRequire(join(root, 'packages/platform-node/package.json'))('ws');
+
+/**
+ * The environment of everything that is measured, floors and ours alike: NODE_EXTRA_CA_CERTS costs each start of
+ * Node 28 ms, which would make every ratio look better than it is.
+ */
+export function cleanEnvironment() {
+  const env = { ...process.env };
+  for (const name of ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS']) delete env[name];
+  return env;
+}
+
+/** A fresh directory, gone after `use` has settled. */
+export async function withDirectory(use) {
+  const path = mkdtempSync(join(tmpdir(), 'stci-bench-'));
+  try {
+    return await use(path);
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
+}

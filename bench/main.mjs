@@ -1,0 +1,23 @@
+/**
+ * `npm run bench -- [name…]`: runs all benches or the named ones. Each prints medians with the smallest and largest
+ * value, and its ratio to a floor that was measured in the same run, in turns: figures of another machine, or of the
+ * same machine on another day, say little. Nothing fails where a goal is missed; it is printed.
+ */
+
+import { print, printMachine } from './lib/print.mjs';
+
+const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate'];
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !NAMES.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`bench: no bench ${unknown.join(', ')}; expected some of ${NAMES.join(', ')}\n`);
+  process.exit(2);
+}
+
+printMachine();
+for (const name of asked.length > 0 ? asked : NAMES) {
+  print(`\n${name}`);
+  const { bench } = await import(`./${name}.mjs`);
+  await bench();
+}

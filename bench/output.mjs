@@ -1,0 +1,92 @@
+/**
+ * Output of 8 loud tools on 4 stand-in hosts, through the tree to a file, against a relay written by hand (child
+ * pipe → ws → file; one process a host, two children each). The relay writes chunks as they come and would tear
+ * lines; stcirun keeps them whole. Every file is checked line by line.
+ */
+
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkLines, rankBytes } from './lib/check-lines.mjs';
+import { timed } from './lib/child.mjs';
+import { script, stcirun, withDirectory } from './lib/place.mjs';
+import { mib, print, printGoal } from './lib/print.mjs';
+import { childrenCpuMs, commandLine, watchMemory } from './lib/proc.mjs';
+import { interleave, ratio, spread } from './lib/stats.mjs';
+
+const HOSTS = ['a', 'b', 'c', 'd'];
+const TOOLS = 2 * HOSTS.length;
+const BYTES_EACH = Number(process.env.BENCH_OUTPUT_BYTES ?? 100_000_000);
+const ROUNDS = Number(process.env.BENCH_OUTPUT_ROUNDS ?? 5);
+const TAG_BYTES = '[0] '.length;
+const AGENT_MIB_MAX = 120;
+
+const job = (...options) => [
+  stcirun, '--launcher', 'local', '--host', HOSTS.map((host) => `${host}:2`).join(','), '-n', String(TOOLS), ...options,
+  '--', process.execPath, script('tools/lines.cjs'), String(BYTES_EACH),
+];
+
+export async function bench() {
+  await withDirectory(async (directory) => {
+    const [relay, plain, tagged] = await interleave(ROUNDS, [
+      (round) => measure(directory, [script('relay/sink.mjs'), String(HOSTS.length), String(BYTES_EACH)], round, undefined),
+      (round) => measure(directory, job(), round, 0),
+      (round) => measure(directory, job('--tag'), round, TAG_BYTES),
+    ]);
+    print(`  ${TOOLS} tools of ${BYTES_EACH / 1e6} MB on ${HOSTS.length} hosts, ${ROUNDS} runs each, in turns`);
+    report('relay by hand', relay);
+    report('stcirun', plain);
+    report('stcirun --tag', tagged);
+    const rates = (runs) => runs.map((run) => 1 / run.wallMs);
+    printGoal('throughput of the relay\'s', ratio(rates(plain), rates(relay)), 0.5, true);
+    printGoal('the same with --tag', ratio(rates(tagged), rates(relay)), 0.25, true);
+    memory([...plain, ...tagged]);
+  });
+}
+
+async function measure(directory, args, round, tagBytes) {
+  const path = join(directory, 'output');
+  const fd = openSync(path, 'w');
+  const cpuBeforeMs = childrenCpuMs();
+  let watch;
+  try {
+    const started = (pid) => (watch = watchMemory(pid, (each) => (each === pid ? 'front-end' : agentName(each))));
+    const wallMs = await timed(args, { stdout: fd, started });
+    const peaks = watch.stop();
+    const cpuMs = childrenCpuMs() - cpuBeforeMs;
+    const bytes = statSync(path).size;
+    verify(path, bytes, tagBytes, round);
+    return { wallMs, cpuMs, peaks };
+  } finally {
+    watch?.stop();
+    closeSync(fd);
+    rmSync(path, { force: true });
+  }
+}
+
+function agentName(pid) {
+  return commandLine(pid)[1]?.endsWith('agent.cjs') ? 'agent' : undefined;
+}
+
+/** The size each time; each line of the first round. The relay's lines may be torn: there only the size. */
+function verify(path, bytes, tagBytes, round) {
+  const expected = TOOLS * rankBytes(BYTES_EACH) * (1 + (tagBytes ?? 0) / 80);
+  if (bytes !== expected) throw new Error(`the output has ${bytes} bytes, expected ${expected}`);
+  if (tagBytes !== undefined && round === 0) checkLines(path, TOOLS, BYTES_EACH, tagBytes);
+}
+
+function report(name, runs) {
+  const rates = runs.map(({ wallMs }) => (TOOLS * BYTES_EACH) / 1e3 / wallMs);
+  const cpu = runs.map(({ cpuMs }) => cpuMs / 1000);
+  print(`  ${name}: ${spread(rates, 'MB/s', 0)}, processor time ${spread(cpu, 's')}`);
+}
+
+function memory(runs) {
+  const peaks = runs.flatMap((run) => run.peaks);
+  for (const name of ['agent', 'front-end']) {
+    const mine = peaks.filter((peak) => peak.name === name);
+    const pss = mine.map((peak) => mib(peak.pssBytes));
+    const rss = mine.map((peak) => mib(peak.rssBytes));
+    print(`  peak memory of each ${name}: PSS ${spread(pss, 'MiB', 0)}, RSS ${spread(rss, 'MiB', 0)}`);
+    if (name === 'agent') printGoal('largest agent, RSS in MiB', Math.max(...rss), AGENT_MIB_MAX);
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * One host of the relay: starts two tools, sends what they write over one WebSocket, in chunks as read, and stops
+ * reading while too much waits to be sent. Arguments: port, bytes of each tool, the tools' ranks.
+ */
+
+import { spawn } from 'node:child_process';
+import { requireWs, script } from '../lib/place.mjs';
+
+const BUFFERED_BYTES_MAX = 1024 * 1024;
+
+const [port, bytes, ...ranks] = process.argv.slice(2);
+const { WebSocket } = requireWs();
+const socket = new WebSocket(`ws://127.0.0.1:${port}`, {
+  perMessageDeflate: false,
+  generateMask: (mask) => void mask.fill(0),
+});
+let open = ranks.length;
+
+socket.on('open', () => ranks.forEach(start));
+
+function start(rank) {
+  const child = spawn(process.execPath, [script('tools/lines.cjs'), bytes, rank], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const { stdout } = child;
+  stdout.on('data', (chunk) => {
+    socket.send(chunk, () => {
+      if (stdout.isPaused() && socket.bufferedAmount < BUFFERED_BYTES_MAX / 2) stdout.resume();
+    });
+    if (socket.bufferedAmount > BUFFERED_BYTES_MAX) stdout.pause();
+  });
+  stdout.on('end', () => {
+    open -= 1;
+    if (open === 0) socket.close();
+  });
+}
