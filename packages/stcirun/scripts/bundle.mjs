@@ -1,46 +1,71 @@
 /**
- * Makes dist/bundle/: for each program (stcirun, stci, the agent) one bundled file, so that a start reads one file
- * instead of hundreds; V8's code cache of it, taken after a real run, so that what a run needs is not compiled
- * again; and a small loader NAME.cjs that puts the two together. A cache that another version of V8 made is refused
- * by V8 and costs nothing but time.
+ * Makes dist/bundle/: for each program (stcirun, stci, the agent) a few files of bundled code, so that a start reads
+ * one file instead of hundreds and only what it uses; V8's code cache of each, taken after a real run, so that what
+ * a run needs is not compiled again; and a small loader NAME.cjs that puts them together. A cache that another
+ * version of V8 made is refused by V8 and costs nothing but time.
  */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { pack } from './pack.mjs';
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(here, 'dist/bundle');
-const NAMES = ['stcirun', 'stci', 'agent'];
 
-const loader = (name, atExit) => `'use strict';
-const { readFileSync${atExit && ', writeFileSync'} } = require('node:fs');
-const { Script } = require('node:vm');
-const file = __dirname + '/${name}.js';
-let cachedData;
-try {
-  cachedData = readFileSync(file + '.cache');
-} catch {}
-const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData });
-${atExit}script.runInThisContext()(exports, require, module, __filename, __dirname);
-`;
+const PROGRAMS = [
+  { name: 'stcirun', entry: 'dist/main-stcirun.js' },
+  { name: 'stci', entry: 'dist/main-stci.js' },
+  { name: 'agent', entry: 'dist/agent-main.js' },
+];
 
-const RECORD = `process.on('exit', () => writeFileSync(file + '.cache', script.createCachedData()));\n`;
-
-/** Each program is run once; what it had compiled by its end is its cache. */
+/** Programs are run to see what they have compiled by their end; of two runs of a part the later counts. */
 const RUNS = [
   ['stci.cjs', 'info', 'launcher'],
+  ['stcirun.cjs', '--help'],
   ['stcirun.cjs', '--quiet', '-n', '2', '--', process.execPath, '--version'],
 ];
 
-function writeLoaders(atExit) {
-  for (const name of NAMES) writeFileSync(join(out, `${name}.cjs`), loader(name, atExit));
+const RECORD = `process.on('exit', () => {
+  for (const [path, script] of scripts) require('node:fs').writeFileSync(path + '.cache', script.createCachedData());
+});
+`;
+
+/** What Node starts. Knows the pieces by their file names; each is run once. */
+const loader = (first, record) => `'use strict';
+const { readFileSync } = require('node:fs');
+const { Script } = require('node:vm');
+const pieces = Object.create(null);
+const modules = Object.create(null);
+const scripts = [];
+function load(file) {
+  const path = __dirname + '/' + file;
+  let cachedData;
+  try {
+    cachedData = readFileSync(path + '.cache');
+  } catch {}
+  const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData });
+  ${record ? 'scripts.push([path, script]);\n  ' : ''}Object.assign(pieces, script.runInThisContext());
+}
+function piece(id) {
+  if (!id.startsWith('./')) return require(id);
+  const file = id.slice(2);
+  if (modules[file] !== undefined) return modules[file].exports;
+  if (pieces[file] === undefined) load(file);
+  const module = (modules[file] = { exports: {} });
+  pieces[file](module.exports, piece, module, __filename, __dirname);
+  return module.exports;
+}
+${record ? RECORD : ''}piece('./${first}');
+`;
+
+function writeLoaders(programs, record) {
+  for (const { name, parts } of programs) writeFileSync(join(out, `${name}.cjs`), loader(parts[0], record));
 }
 
-function record() {
-  writeLoaders(RECORD);
+function record(programs) {
+  writeLoaders(programs, true);
   for (const [program, ...args] of RUNS) {
     const run = spawnSync(process.execPath, [join(out, program), ...args], {
       cwd: '/',
@@ -49,32 +74,17 @@ function record() {
       env: { PATH: process.env.PATH ?? '' },
       timeout: 30_000,
     });
-    if (run.status === 0) continue;
-    throw new Error(`${program} ${args.join(' ')} failed in the build:\n${run.stdout}${run.stderr}`);
+    if (run.status !== 0) throw new Error(`${program} ${args.join(' ')} failed in the build:\n${run.stdout}${run.stderr}`);
   }
-  for (const name of NAMES) {
-    if (!existsSync(join(out, `${name}.js.cache`))) throw new Error(`the build made no code cache of ${name}`);
+  for (const { name, parts } of programs) {
+    if (!existsSync(join(out, `${parts[0]}.cache`))) throw new Error(`the build made no code cache of ${name}`);
   }
 }
 
 rmSync(out, { recursive: true, force: true });
-await build({
-  absWorkingDir: here,
-  entryPoints: { stcirun: 'dist/main-stcirun.js', stci: 'dist/main-stci.js', agent: 'dist/agent-main.js' },
-  outdir: out,
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'cjs',
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: 'none',
-  logLevel: 'warning',
-});
-for (const name of NAMES) {
-  const file = join(out, `${name}.js`);
-  const text = readFileSync(file, 'latin1');
-  writeFileSync(file, `(function(exports,require,module,__filename,__dirname){${text}\n})`, 'latin1');
-}
-record();
-writeLoaders('');
+mkdirSync(out, { recursive: true });
+const programs = await Promise.all(
+  PROGRAMS.map(async ({ name, entry }) => ({ name, parts: await pack({ root: here, name, entry, out }) })),
+);
+record(programs);
+writeLoaders(programs, false);

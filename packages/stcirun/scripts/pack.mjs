@@ -1,0 +1,76 @@
+/**
+ * Packs one program: esbuild splits it where it says `import()`, and each part becomes one file that holds
+ * CommonJS functions by name. The first part has what a start needs; the others are loaded when they are asked for.
+ *
+ * A part is a table of functions and not a module of its own, so that Node neither searches nor reads a file for
+ * each of the pieces that esbuild cuts. Names hold a hash of the content: V8 checks a code cache against nothing but
+ * its source's length.
+ */
+
+import { writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build, transform } from 'esbuild';
+
+const COMMON = { platform: 'node', target: 'node20', minifySyntax: true, minifyWhitespace: true, logLevel: 'warning' };
+
+/** Writes the parts of `entry` to `out`; returns the file names, the first part's first. */
+export async function pack({ root, name, entry, out }) {
+  const pieces = await split(root, name, entry, out);
+  const first = [...staticImports(pieces, pieces.keys().next().value)];
+  const lazy = [...pieces.keys()].filter((file) => !first.includes(file));
+  const parts = [first, ...lazy.map((file) => [file])];
+  for (const part of parts) writeFileSync(join(out, part[0]), table(pieces, part), 'latin1');
+  return parts.map(([file]) => file);
+}
+
+/** File name → CommonJS text and the files that it needs at once; the entry first. */
+async function split(root, name, entry, out) {
+  const result = await build({
+    ...COMMON,
+    absWorkingDir: root,
+    entryPoints: { [name]: entry },
+    entryNames: '[name]-[hash]',
+    chunkNames: `${name}-[name]-[hash]`,
+    outdir: out,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+  });
+  const outputs = Object.entries(result.metafile.outputs).map(([path, facts]) => [basename(path), facts]);
+  outputs.sort(([, a], [, b]) => Number(isEntry(b, entry)) - Number(isEntry(a, entry)));
+  const texts = new Map(result.outputFiles.map((file) => [basename(file.path), file.text]));
+  const pieces = new Map();
+  for (const [file, { imports }] of outputs) {
+    const needs = imports.filter(({ kind, external }) => kind === 'import-statement' && !external);
+    pieces.set(file, { code: await toCommonJs(texts.get(file)), needs: needs.map(({ path }) => basename(path)) });
+  }
+  return pieces;
+}
+
+function isEntry({ entryPoint }, entry) {
+  return entryPoint === entry;
+}
+
+async function toCommonJs(text) {
+  // Without dynamic import esbuild makes `import()` a promise of `require`, which is the loader's.
+  const { code } = await transform(text, { ...COMMON, format: 'cjs', supported: { 'dynamic-import': false } });
+  return code;
+}
+
+function staticImports(pieces, file, found = new Set()) {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const needed of pieces.get(file).needs) staticImports(pieces, needed, found);
+  return found;
+}
+
+function table(pieces, files) {
+  const entries = files.map((file) => {
+    const { code } = pieces.get(file);
+    return `${JSON.stringify(file)}(exports,require,module,__filename,__dirname){${code}}`;
+  });
+  return `({${entries.join(',\n')}})`;
+}
