@@ -20,25 +20,25 @@ const ROUNDS = Number(process.env.BENCH_OUTPUT_ROUNDS ?? 5);
 const TAG_BYTES = '[0] '.length;
 const AGENT_MIB_MAX = 120;
 
-const job = (...options) => [
-  stcirun, '--launcher', 'local', '--host', HOSTS.map((host) => `${host}:2`).join(','), '-n', String(TOOLS), ...options,
-  '--', process.execPath, script('tools/lines.cjs'), String(BYTES_EACH),
-];
+const PLACES = ['--launcher', 'local', '--host', HOSTS.map((host) => `${host}:2`).join(','), '-n', String(TOOLS)];
+const PROGRAM = ['--', process.execPath, script('tools/lines.cjs'), String(BYTES_EACH)];
+const job = (...options) => [stcirun, ...PLACES, ...options, ...PROGRAM];
+const relay = [script('relay/sink.mjs'), String(HOSTS.length), String(BYTES_EACH)];
 
 export async function bench() {
   await withDirectory(async (directory) => {
-    const [relay, plain, tagged] = await interleave(ROUNDS, [
-      (round) => measure(directory, [script('relay/sink.mjs'), String(HOSTS.length), String(BYTES_EACH)], round, undefined),
+    const [floor, plain, tagged] = await interleave(ROUNDS, [
+      (round) => measure(directory, relay, round, undefined),
       (round) => measure(directory, job(), round, 0),
       (round) => measure(directory, job('--tag'), round, TAG_BYTES),
     ]);
     print(`  ${TOOLS} tools of ${BYTES_EACH / 1e6} MB on ${HOSTS.length} hosts, ${ROUNDS} runs each, in turns`);
-    report('relay by hand', relay);
+    report('relay by hand', floor);
     report('stcirun', plain);
     report('stcirun --tag', tagged);
     const rates = (runs) => runs.map((run) => 1 / run.wallMs);
-    printGoal('throughput of the relay\'s', ratio(rates(plain), rates(relay)), 0.5, true);
-    printGoal('the same with --tag', ratio(rates(tagged), rates(relay)), 0.25, true);
+    printGoal('throughput of the relay\'s', ratio(rates(plain), rates(floor)), 0.5, true);
+    printGoal('the same with --tag', ratio(rates(tagged), rates(floor)), 0.25, true);
     memory([...plain, ...tagged]);
   });
 }

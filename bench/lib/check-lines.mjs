@@ -1,4 +1,4 @@
-/** Reads what `tools/lines.cjs` wrote, `tag` bytes before each line, and tells whether every line is there and whole. */
+/** Reads what `tools/lines.cjs` wrote, with a tag before each line, and tells whether every line is there and whole. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 

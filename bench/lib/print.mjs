@@ -7,8 +7,8 @@ const MIB = 1024 * 1024;
 export function printMachine() {
   const [cpu] = cpus();
   const memory = `${(totalmem() / MIB / 1024).toFixed(0)} GiB`;
-  const load = loadavg()[0].toFixed(1);
-  print(`node ${process.version} · ${availableParallelism()} cores (${cpu?.model.trim() ?? 'unknown'}) · ${memory} · load ${load}`);
+  const cores = `${availableParallelism()} cores (${cpu?.model.trim() ?? 'unknown'})`;
+  print(`node ${process.version} · ${cores} · ${memory} · load ${loadavg()[0].toFixed(1)}`);
 }
 
 export function print(line) {

@@ -19,8 +19,8 @@ let open = ranks.length;
 socket.on('open', () => ranks.forEach(start));
 
 function start(rank) {
-  const child = spawn(process.execPath, [script('tools/lines.cjs'), bytes, rank], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const { stdout } = child;
+  const args = [script('tools/lines.cjs'), bytes, rank];
+  const { stdout } = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   stdout.on('data', (chunk) => {
     socket.send(chunk, () => {
       if (stdout.isPaused() && socket.bufferedAmount < BUFFERED_BYTES_MAX / 2) stdout.resume();
