@@ -20,11 +20,15 @@ export interface FlowSink {
   onEnd(): void;
 }
 
+export type FlowUse = 'pipe' | 'channel';
+
 export interface FlowInit {
   readonly scheduler: Scheduler;
   readonly random: SimRandom;
   readonly link: Link;
   readonly capacityBytes: number;
+  /** `pipe`: a tool's standard stream. `channel`: half of a connection between agents. */
+  readonly use: FlowUse;
   readonly onMade?: (flow: Flow) => void;
 }
 
@@ -54,6 +58,7 @@ export class Flow {
   readonly #random: SimRandom;
   readonly link: Link;
   readonly #capacityBytes: number;
+  readonly use: FlowUse;
   /** Who reads: packets wait while it is paused. */
   reader: EventOwner | undefined;
   /** False: nothing leaves the writers' queues yet (a connection that does not stand). */
@@ -62,6 +67,8 @@ export class Flow {
   isSilent: () => boolean = () => false;
   /** Told when data was held up for the link's timeout. */
   onTimeout: (() => void) | undefined;
+  /** Told of every piece that arrives: checkers look at the wire. */
+  onPiece: ((chunk: Uint8Array) => void) | undefined;
   /** Tests break a world with it: the piece that arrives instead, or undefined for none. */
   tamper: ((chunk: Uint8Array) => Uint8Array | undefined) | undefined;
   deliveredBytes = 0;
@@ -86,6 +93,7 @@ export class Flow {
     this.#random = init.random;
     this.link = init.link;
     this.#capacityBytes = init.capacityBytes;
+    this.use = init.use;
     this.reader = reader;
     init.onMade?.(this);
   }
@@ -135,6 +143,7 @@ export class Flow {
     else {
       const chunk = this.tamper === undefined ? packet.chunk : this.tamper(packet.chunk);
       this.scheduler.noteBytes(packet.chunk);
+      this.onPiece?.(packet.chunk);
       if (chunk === undefined) this.#busyBytes -= packet.chunk.length;
       else if (!this.#isReaderGone) this.#arrived.push(chunk);
     }

@@ -8,7 +8,7 @@ export { Scheduler, type Fault, type RunLimits, type RunOutcome } from './schedu
 export { SimEvent, EventQueue, type EventOwner } from './event-queue.js';
 export { SimRandom } from './random.js';
 export { Link, type LinkParams } from './link.js';
-export { Flow } from './flow.js';
+export { Flow, type FlowUse } from './flow.js';
 export { SimChannel } from './channel.js';
 export { Tool, type ForkOptions, type OutputName, type ToolProgram } from './tool.js';
 export { PROGRAMS, lineText, textBytes } from './programs.js';

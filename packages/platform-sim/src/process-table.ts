@@ -88,6 +88,7 @@ export class ProcessTable {
   readonly #init: TableInit;
   readonly #living = new Map<number, SimProcess>();
   readonly #guarded = new Map<Task, SimProcess[]>();
+  readonly #environs = new WeakMap<object, string>();
   #nextPid = FIRST_PID;
 
   constructor(init: TableInit) {
@@ -254,10 +255,19 @@ export class ProcessTable {
   sweep(mark: string): number {
     let count = 0;
     for (const process of [...this.#living.values()]) {
-      const isMarked = Object.entries(process.env).some(([name, value]) => `${name}=${value}`.includes(mark));
-      if (isMarked && this.signal(process, 'SIGKILL')) count++;
+      if (this.#environText(process).includes(mark) && this.signal(process, 'SIGKILL')) count++;
     }
     return count;
+  }
+
+  /** As in /proc/PID/environ. Processes share their environments: each is put together once. */
+  #environText(process: SimProcess): string {
+    let text = this.#environs.get(process.env);
+    if (text === undefined) {
+      text = Object.entries(process.env).map(([name, value]) => `${name}=${value}`).join('\0');
+      this.#environs.set(process.env, text);
+    }
+    return text;
   }
 
   /** All is over at once; nobody outside is told. */

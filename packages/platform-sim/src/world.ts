@@ -5,7 +5,7 @@
 
 import type { LogLevel, Platform, ProcessEnd } from '@stci/interface';
 import { Fabric } from './fabric.js';
-import { Flow, type FlowInit } from './flow.js';
+import { Flow, type FlowInit, type FlowUse } from './flow.js';
 import { SimHost, type AgentContext, type AgentMain, type WorldCore } from './host.js';
 import type { Link, LinkParams } from './link.js';
 import { createPlatform } from './platform.js';
@@ -223,16 +223,16 @@ export class World implements WorldCore {
 
   // For the parts of the world.
 
-  flowInit(link: Link, capacityBytes: number): FlowInit {
+  flowInit(link: Link, capacityBytes: number, use: FlowUse = 'channel'): FlowInit {
     const onMade = (flow: Flow): void => {
       this.#flows.push(flow);
       this.onFlow?.(flow);
     };
-    return { scheduler: this.scheduler, random: this.#flowRandom, link, capacityBytes, onMade };
+    return { scheduler: this.scheduler, random: this.#flowRandom, link, capacityBytes, use, onMade };
   }
 
   pipe(reader: Task): Flow {
-    return new Flow(this.flowInit(this.fabric.pipes, this.sizes.pipeBytes), reader);
+    return new Flow(this.flowInit(this.fabric.pipes, this.sizes.pipeBytes, 'pipe'), reader);
   }
 
   createPlatform(host: SimHost, process: SimProcess, task: Task): Platform {

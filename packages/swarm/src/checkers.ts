@@ -19,6 +19,7 @@ export const CHECKERS: Readonly<Record<string, Checker>> = {
   faults: checkFaults,
   events: checkEvents,
   memory: checkMemory,
+  wire: ({ wire }) => wire.problems,
   output: checkOutput,
   report: checkReport,
 };

@@ -137,11 +137,11 @@ function drawFaults(random: SimRandom, remote: boolean): FaultPlan[] {
   if (remote) kinds.push('cut', 'slow');
   // Some kinds are left out altogether, the others are not equally likely.
   const weights = kinds.map((kind) => (random.chance(0.5) ? random.uniform() * (kind === 'kill-front-end' ? 0.3 : 1) : 0));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
   const faults: FaultPlan[] = [];
   for (let index = 1 + random.integer(4); index > 0; index--) {
-    let draw = random.uniform() * total;
+    let draw = random.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
     const kind = kinds.find((_, at) => (draw -= weights[at] ?? 0) < 0) ?? random.pick(kinds);
+    if (kind === 'kill-front-end') weights[kinds.indexOf(kind)] = 0;
     faults.push(drawFault(random, kind));
   }
   return faults.sort((a, b) => a.atMs - b.atMs);

@@ -10,6 +10,7 @@ import { checkRun } from './checkers.js';
 import { LOGIN_HOST, lastFaultMs, scheduleFaults, type FaultDone } from './faults.js';
 import { SimulatedFrontEnd, hostName, newRecord, type JobRecord } from './front-end.js';
 import { loginMain } from './launcher-remote.js';
+import { Wire } from './wire.js';
 import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
 
 /** From the last fault and the longest program to the end of the job: more is a job that neither ends nor reports. */
@@ -32,6 +33,8 @@ export interface Run {
   readonly orphans: readonly string[];
   /** Timers and calls that the front-end's process still had after `onStopped`. */
   readonly leftEvents: number;
+  /** What is wrong with the bytes between agents. */
+  readonly wire: Wire;
   /** False where the world went on and on. */
   readonly isQuiet: boolean;
 }
@@ -89,6 +92,8 @@ export function runJob(options: SwarmOptions, hooks: RunHooks = {}): RunOutcome 
 function play(options: SwarmOptions, hooks: RunHooks): Run {
   const world = makeWorld(options);
   world.scheduler.onTrace = hooks.onTrace;
+  const wire = new Wire();
+  world.onFlow = (flow) => wire.watch(flow);
   hooks.onWorld?.(world);
   const record = newRecord();
   let leftEvents = 0;
@@ -108,5 +113,5 @@ function play(options: SwarmOptions, hooks: RunHooks): Run {
   world.run({ untilMs: restMs + ORPHAN_MS, maxEvents: EVENTS_MAX });
   const orphans = world.livingProcesses().map((process) => `${process.host}/${process.pid} ${process.command.join(' ')}`);
   const isQuiet = world.run({ untilMs: world.nowMs + AFTER_MS, maxEvents: EVENTS_MAX }) === 'idle';
-  return { options, world, record, frontEnd, faults, isOver, orphans, leftEvents, isQuiet };
+  return { options, world, record, frontEnd, faults, isOver, orphans, leftEvents, wire, isQuiet };
 }

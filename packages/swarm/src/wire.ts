@@ -1,0 +1,80 @@
+/**
+ * Looks at every byte between agents with a reader of its own: each connection is a row of frames, known by their
+ * headers alone, of the right version and of bounded length, and nothing follows a goodbye.
+ */
+
+import type { Flow } from '@stci/platform-sim';
+
+const HEADER_BYTES = 28;
+const VERSION = 1;
+const LAYER_LINK = 0;
+const LAYER_MAX = 3;
+/** Link frame that ends a link as wanted. */
+const GOODBYE = 4;
+/** A boot record names all hosts and parameters; nothing else is longer. */
+const BODY_BYTES_MAX = 16 * 1024 * 1024;
+const PROBLEMS_MAX = 20;
+
+export class Wire {
+  readonly problems: string[] = [];
+  frames = 0;
+  goodbyes = 0;
+
+  watch(flow: Flow): void {
+    if (flow.use !== 'channel') return;
+    const reader = new FrameReader(this);
+    flow.onPiece = (chunk) => reader.read(chunk);
+  }
+
+  complain(problem: string): void {
+    if (this.problems.length < PROBLEMS_MAX) this.problems.push(problem);
+  }
+}
+
+class FrameReader {
+  readonly #wire: Wire;
+  readonly #header = new Uint8Array(HEADER_BYTES);
+  #headerBytes = 0;
+  #bodyBytesLeft = 0;
+  #isOver = false;
+  #isBroken = false;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  read(chunk: Uint8Array): void {
+    let offset = 0;
+    while (offset < chunk.length && !this.#isBroken) {
+      if (this.#isOver) return this.#fail(`${chunk.length - offset} bytes after a goodbye`);
+      if (this.#bodyBytesLeft > 0) {
+        const bytes = Math.min(this.#bodyBytesLeft, chunk.length - offset);
+        this.#bodyBytesLeft -= bytes;
+        offset += bytes;
+      } else {
+        this.#header[this.#headerBytes++] = chunk[offset++] as number;
+        if (this.#headerBytes === HEADER_BYTES) this.#onHeader();
+      }
+    }
+  }
+
+  #onHeader(): void {
+    const view = new DataView(this.#header.buffer);
+    this.#headerBytes = 0;
+    this.#bodyBytesLeft = view.getUint32(24);
+    this.#wire.frames++;
+    const [version, layer] = this.#header;
+    if (version !== VERSION) return this.#fail(`a frame of version ${version}`);
+    if (layer === undefined || layer > LAYER_MAX) return this.#fail(`a frame of layer ${layer}`);
+    if (this.#bodyBytesLeft > BODY_BYTES_MAX) return this.#fail(`a frame of ${this.#bodyBytesLeft} bytes`);
+    if (layer !== LAYER_LINK || view.getUint16(2) !== GOODBYE) return undefined;
+    this.#wire.goodbyes++;
+    this.#isOver = true;
+    return undefined;
+  }
+
+  #fail(problem: string): void {
+    this.#isBroken = true;
+    this.#wire.complain(problem);
+  }
+}

@@ -1,0 +1,63 @@
+// @timeoutMs 300000
+/**
+ * The exploration that every test run makes: real agents, whole jobs, faults; mostly a few hosts, some of them many.
+ * A failure names its seed: npm run swarm -- --seed N replays it.
+ */
+
+import { assert, suite } from '@stci/testkit';
+import { PLAIN, REGRESSIONS, explore, parseArguments, runJob, type ExplorePlan } from '@stci/swarm';
+
+const SEEDS = 2000;
+const DEADLINE_MS = 240_000;
+
+function run(args: readonly string[]): string[] {
+  const lines: string[] = [];
+  const plan: ExplorePlan = parseArguments(args);
+  const { failedSeeds } = explore(plan, { print: (line) => lines.push(line), nowMs: () => performance.now() });
+  assert.equal(failedSeeds, [], lines.join('\n'));
+  return lines;
+}
+
+suite('swarm', (test) => {
+  for (const [index, { found, options }] of REGRESSIONS.entries()) {
+    test(`regression ${index + 1}: ${found}`, () => assert.equal(runJob(options).problems, []));
+  }
+
+  test(`${SEEDS} seeds`, () => void run(['--seeds', String(SEEDS)]), { timeoutMs: DEADLINE_MS });
+
+  test('100, 300 and 1000 hosts', () => {
+    run(['--from', '7', '--seeds', '5', '--hosts', '100']);
+    run(['--from', '7', '--seeds', '3', '--hosts', '300']);
+    run(['--from', '7', '--seeds', '2', '--hosts', '1000']);
+  }, { timeoutMs: DEADLINE_MS });
+
+  test('1000 agents launch a job in less than 2 s', () => {
+    const settings = { launcherproc: 'local', 'launcher.root.method': 'process' };
+    const apps = [{ program: 'hostname', args: [], count: 1000 }];
+    // A machine that is busy with something else gets three tries.
+    const times: number[] = [];
+    while (times.length < 3 && !times.some((ms) => ms < 2000)) {
+      const startMs = performance.now();
+      const { run: big, problems } = runJob({ ...PLAIN, hosts: 1000, apps, settings });
+      assert.equal(problems, []);
+      assert.is(big.record.report?.ranks.length, 1000);
+      times.push(performance.now() - startMs);
+    }
+    assert.ok(Math.min(...times) < 2000, `${times.join(', ')} ms`);
+  }, { timeoutMs: DEADLINE_MS });
+
+  test('a replay prints its seed first and last', () => {
+    const lines = run(['--seed', '5']);
+    assert.is(lines[0], 'seed 5');
+    assert.is(lines.at(-1), 'seed 5: ok');
+    assert.ok(run(['--seed', '5', '--trace']).length > 100);
+  });
+
+  test('refuses what it does not know', () => {
+    assert.throws(() => parseArguments(['--sead', '5']), /Unknown option --sead/);
+    assert.throws(() => parseArguments(['--seed', 'x']), /--seed takes a whole number above 0, got 'x'/);
+    assert.throws(() => parseArguments(['--seed']), /got ''/);
+    assert.throws(() => parseArguments(['--hosts', '1001']), /at most 1000/);
+    assert.equal(parseArguments(['--minutes', '0.5']).seeds, Infinity);
+  });
+});
