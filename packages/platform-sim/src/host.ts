@@ -1,6 +1,7 @@
 /** A simulated host: name, clocks, files, process table, and the kernel's part in starting tools and agents. */
 
-import type { AgentProcess, AgentProcessEvents, Channel, ErrorRecord, LogLevel, Platform, ProcessEnd, SignalName } from '@stci/interface';
+import type { AgentProcess, AgentProcessEvents, Channel, ErrorRecord } from '@stci/interface';
+import type { LogLevel, Platform, ProcessEnd, SignalName } from '@stci/interface';
 import { Files } from './files.js';
 import type { Flow, FlowInit } from './flow.js';
 import type { Link } from './link.js';

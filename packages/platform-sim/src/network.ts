@@ -86,7 +86,10 @@ export class SimNetwork implements Network {
       if (listener === undefined) {
         world.scheduler.queue.cancel(deadline);
         world.scheduler.after(this.#event(() => pair.left.fail('connection refused')), latencyMs);
-      } else world.scheduler.after(new CallEvent(listener.task, () => this.#accept(pair, listener, deadline), CODE.connect), 0);
+        return;
+      }
+      const accept = (): void => this.#accept(pair, listener, deadline);
+      world.scheduler.after(new CallEvent(listener.task, accept, CODE.connect), 0);
     }, CODE.connect), latencyMs);
   }
 

@@ -4,7 +4,7 @@
  */
 
 import type { AgentProcess, AgentProcessEvents } from '@stci/interface';
-import { joinChannels } from './channel.js';
+import { joinChannels, type ChannelEnd } from './channel.js';
 import type { SimHost } from './host.js';
 import { CallEvent, CODE } from './scheduler.js';
 import type { Task } from './task.js';
@@ -24,7 +24,7 @@ export function startRemote(
   const soon = (call: () => void): void =>
     scheduler.after(new CallEvent(task, call, CODE.connect), 2 * link.params.latencyMs);
   const init = world.flowInit(link, world.sizes.connectionBytes);
-  const end = (label: string, owner: Task): { kind: string; label: string; task: Task } => ({ kind: 'stdio', label, task: owner });
+  const end = (label: string, owner: Task): ChannelEnd => ({ kind: 'stdio', label, task: owner });
   const nobody = host.table.newTask(0);
   const pair = joinChannels(init, world.sizes.markBytes, end(hostName, task), end(host.name, nobody));
   if (far === undefined || main === undefined) {

@@ -6,7 +6,7 @@
 import type { JobReport } from '@stci/interface';
 import type { StreamRecord } from './front-end.js';
 import { isOutputDetermined } from './programs.js';
-import type { Run } from './run-job.js';
+import type { Run } from './run.js';
 import { truthOf, type RankTruth } from './truth.js';
 
 const STREAMS = ['stdout', 'stderr'] as const;

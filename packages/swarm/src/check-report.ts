@@ -4,7 +4,7 @@
  */
 
 import { ERROR_KINDS, type JobReport, type RankReport } from '@stci/interface';
-import type { Run } from './run-job.js';
+import type { Run } from './run.js';
 import { rankProcesses, truthOf, type RankTruth } from './truth.js';
 
 const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
@@ -38,15 +38,22 @@ export function checkReport(run: Run): string[] {
 
 function checkRank(run: Run, report: RankReport, { process, expected }: RankTruth): string | undefined {
   const { outcome } = report;
-  if (outcome === 'lost') return hasAgentFault(run) || run.options.timeoutMs !== undefined ? undefined : 'lost, though no agent was harmed';
-  if (outcome === 'failed-start') {
-    return expected.error === report.error?.code ? undefined : `failed to start: ${report.error?.code}, expected ${expected.error}`;
+  if (outcome === 'lost') {
+    const isExplained = hasAgentFault(run) || run.options.timeoutMs !== undefined;
+    return isExplained ? undefined : 'lost, though no agent was harmed';
   }
-  if (outcome === 'not-started') return process === undefined || hasAgentFault(run) ? undefined : 'reported as not started, and it was';
+  if (outcome === 'failed-start') {
+    const code = report.error?.code;
+    return expected.error === code ? undefined : `failed to start: ${code}, expected ${expected.error}`;
+  }
+  if (outcome === 'not-started') {
+    return process === undefined || hasAgentFault(run) ? undefined : 'reported as not started, and it was';
+  }
   if (process === undefined) return `reported as ${outcome}, and never started`;
   if (process.pid !== report.pid) return `pid ${report.pid} in the report, ${process.pid} in truth`;
   const end = JSON.stringify(process.end);
-  if (JSON.stringify(report.end) !== end) return `${outcome} ${JSON.stringify(report.end)} in the report, ${end} in truth`;
+  const told = JSON.stringify(report.end);
+  if (told !== end) return `${outcome} ${told} in the report, ${end} in truth`;
   const isSignalled = process.end?.signal !== undefined;
   if (outcome === 'signalled' && !isSignalled) return 'signalled in the report, not in truth';
   if (outcome === 'exited' && isSignalled) return 'exited in the report, signalled in truth';
@@ -87,11 +94,15 @@ function ownFailures(report: JobReport, truths: readonly RankTruth[]): OwnFailur
 function checkExitCode(run: Run, report: JobReport, truths: readonly RankTruth[]): string | undefined {
   const { exitCode } = report;
   const failures = ownFailures(report, truths);
-  const allSucceeded = report.ranks.every(({ end, outcome }) => end?.status === 0 && (outcome === 'exited' || outcome === 'ended'));
+  const hasSucceeded = ({ end, outcome }: RankReport): boolean =>
+    end?.status === 0 && (outcome === 'exited' || outcome === 'ended');
+  const allSucceeded = report.ranks.every(hasSucceeded);
   if (exitCode === 0 && !allSucceeded) return 'exit code 0, and not every rank ended with 0';
   if (exitCode !== 0 && report.cause === undefined) return `exit code ${exitCode} without a cause`;
   if (isDisturbed(run)) return undefined;
-  if (failures.length === 0) return exitCode === 0 ? undefined : `exit code ${exitCode}: ${report.cause?.message}; every rank ended with 0`;
+  if (failures.length === 0) {
+    return exitCode === 0 ? undefined : `exit code ${exitCode}: ${report.cause?.message}; every rank ended with 0`;
+  }
   const codes = decidingCodes(run, failures);
   return codes.has(exitCode) ? undefined : `exit code ${exitCode}, expected ${[...codes].join(' or ')}`;
 }

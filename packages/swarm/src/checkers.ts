@@ -6,7 +6,7 @@
 import { checkOutput } from './check-output.js';
 import { checkReport } from './check-report.js';
 import type { JobEvent } from '@stci/interface';
-import type { Run } from './run-job.js';
+import type { Run } from './run.js';
 
 export type Checker = (run: Run) => readonly string[];
 
@@ -44,7 +44,8 @@ function checkLiveness(run: Run): string[] {
     const last = record.events.at(-1)?.type ?? 'nothing';
     problems.push(`the job neither ended nor reported; the last that was told was '${last}'`);
   }
-  if (run.isOver && record.report === undefined && !wasFrontEndKilled(run)) problems.push('the front-end ended without a report');
+  const isSilent = run.isOver && record.report === undefined && !wasFrontEndKilled(run);
+  if (isSilent) problems.push('the front-end ended without a report');
   if (record.lateCalls > 0) problems.push(`${record.lateCalls} calls after onStopped`);
   if (run.leftEvents > 0) problems.push(`${run.leftEvents} timers or calls were left after onStopped`);
   if (!run.isQuiet) problems.push('the world does not come to rest');
@@ -55,16 +56,20 @@ function checkLiveness(run: Run): string[] {
 function checkProcesses(run: Run): string[] {
   const problems = run.isOver ? run.orphans.map((text) => `alive after the end: ${text}`) : [];
   for (const process of run.world.processes()) {
-    const isOver = process.state === 'reaped' || !run.isOver;
-    if (!isOver) problems.push(`${process.state} at the end: ${process.host}/${process.pid} ${process.command.join(' ')}`);
+    if (process.state === 'reaped' || !run.isOver) continue;
+    const { state, host, pid, command } = process;
+    problems.push(`${state} at the end: ${host}/${pid} ${command.join(' ')}`);
   }
   return problems;
 }
 
 /** No exception: neither out of a callback, nor caught and logged by a dispatcher. */
 function checkFaults(run: Run): string[] {
-  const thrown = run.world.faults.map(({ error }) => `thrown: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  const logged = run.world.logLines.filter(({ text }) => /\n\s+at |STCI_INTERNAL/.test(text)).map(({ task, text }) => `${task} logged: ${text}`);
+  const words = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const thrown = run.world.faults.map(({ error }) => `thrown: ${words(error)}`);
+  const logged = run.world.logLines
+    .filter(({ text }) => /\n\s+at |STCI_INTERNAL/.test(text))
+    .map(({ task, text }) => `${task} logged: ${text}`);
   return [...thrown, ...logged];
 }
 
@@ -115,5 +120,6 @@ function checkMemory(run: Run): string[] {
   const each = Math.min(CREDIT_BYTES_MAX, Math.max(CREDIT_BYTES_MIN, windowBytes / hosts));
   const bound = hosts * (each + OVERSHOOT_BYTES);
   const { unreleasedBytesMax } = run.record;
-  return unreleasedBytesMax <= bound ? [] : [`${unreleasedBytesMax} bytes were unreleased at once; the window allows ${bound}`];
+  if (unreleasedBytesMax <= bound) return [];
+  return [`${unreleasedBytesMax} bytes were unreleased at once; the window allows ${bound}`];
 }

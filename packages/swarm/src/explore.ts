@@ -37,6 +37,7 @@ export const USAGE = `Usage: npm run swarm -- [options]
   --hosts N      this many hosts in every run (1..1000)
   --trace        print every event`;
 
+const NUMBER_OPTIONS = ['--seed', '--from', '--seeds', '--minutes', '--hosts'];
 const HOSTS_MAX = 1000;
 const SEEDS_DEFAULT = 1000;
 const FAILURES_MAX = 10;
@@ -55,7 +56,7 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
       isTraced = true;
       continue;
     }
-    if (!['--seed', '--from', '--seeds', '--minutes', '--hosts'].includes(name)) throw usageError(`Unknown option ${name}`);
+    if (!NUMBER_OPTIONS.includes(name)) throw usageError(`Unknown option ${name}`);
     const text = args[++index] ?? '';
     const value = Number(text);
     const isWhole = name === '--minutes' || Number.isInteger(value);
@@ -90,7 +91,10 @@ export function explore(plan: ExplorePlan, io: ExploreIo): Exploration {
   }
   const seconds = ((io.nowMs() - startMs) / 1000).toFixed(1);
   if (isReplay) io.print(`seed ${plan.from}: ${failedSeeds.length === 0 ? 'ok' : 'FAILED'}`);
-  else io.print(`seeds ${plan.from} to ${plan.from + runs - 1}: ${runs} runs, ${failedSeeds.length} failed, ${seconds} s`);
+  else {
+    const last = plan.from + runs - 1;
+    io.print(`seeds ${plan.from} to ${last}: ${runs} runs, ${failedSeeds.length} failed, ${seconds} s`);
+  }
   return { runs, failedSeeds };
 }
 

@@ -5,7 +5,8 @@
 
 import { createFrontEnd } from '@stci/core';
 import { ERROR_KINDS } from '@stci/interface';
-import type { AppSpec, EndCause, FrontEnd, FrontEndEvents, HostSpec, JobEvent, JobReport, JobSpec, Timer } from '@stci/interface';
+import type { AppSpec, EndCause, FrontEnd, FrontEndEvents, HostSpec } from '@stci/interface';
+import type { JobEvent, JobReport, JobSpec, Timer } from '@stci/interface';
 import { textBytes, type AgentContext } from '@stci/platform-sim';
 import { resolveSettings, universe } from './assembly.js';
 import type { SwarmOptions } from './options.js';
@@ -100,7 +101,12 @@ export class SimulatedFrontEnd {
   #input: Uint8Array;
   #isInputClosed = false;
 
-  constructor(context: AgentContext, options: SwarmOptions, record: JobRecord, onAftermath: (ownTimers: number) => void) {
+  constructor(
+    context: AgentContext,
+    options: SwarmOptions,
+    record: JobRecord,
+    onAftermath: (ownTimers: number) => void,
+  ) {
     this.#context = context;
     this.#options = options;
     this.#record = record;
@@ -110,7 +116,8 @@ export class SimulatedFrontEnd {
     const { platform } = context;
     this.#frontEnd = createFrontEnd({ platform, universe, params, snapshot }, this.#events());
     this.#frontEnd.submit(jobSpec(options));
-    this.#controls = options.controls.map((control) => platform.clock.after(control.atMs, () => this.#control(control)));
+    const { clock } = platform;
+    this.#controls = options.controls.map((plan) => clock.after(plan.atMs, () => this.#control(plan)));
     if (options.stdin.to !== 'none') this.#feed();
   }
 
@@ -128,7 +135,9 @@ export class SimulatedFrontEnd {
     };
     return {
       onJobEvent: (event) => alive() && this.#onJobEvent(event),
-      onOutput: (rank, stream, chunk, _wallMs, release) => alive() && this.#onOutput(`${rank}/${stream}`, chunk, release),
+      onOutput: (rank, stream, chunk, _wallMs, release) => {
+        if (alive()) this.#onOutput(`${rank}/${stream}`, chunk, release);
+      },
       onStdinDrain: () => alive() && this.#feed(),
       onStdinClosed: () => {
         alive();

@@ -1,7 +1,8 @@
 /** Whole jobs in simulation: real agents, drawn options, faults, checkers, replay. */
 
 export { CHECKERS, checkRun, type Checker } from './checkers.js';
-export { runJob, makeWorld, type Run, type RunHooks, type RunOutcome } from './run-job.js';
+export { runJob, makeWorld, type RunHooks, type RunOutcome } from './run-job.js';
+export type { Run } from './run.js';
 export { drawOptions, type ControlPlan, type FaultPlan, type SwarmOptions, type Wishes } from './options.js';
 export { type AppPlan } from './programs.js';
 export { PLAIN, REGRESSIONS, type Regression } from './regressions.js';

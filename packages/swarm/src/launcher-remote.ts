@@ -4,7 +4,7 @@
  */
 
 import { accept, defineComponent, launcherprocFramework } from '@stci/core/component';
-import type { Channel } from '@stci/interface';
+import type { Channel, Platform } from '@stci/interface';
 import type { AgentContext } from '@stci/platform-sim';
 
 const LOGIN_FAILED = 255;
@@ -22,9 +22,13 @@ export const launcherRemote = defineComponent({
     start: (start, events) =>
       start.method === 'inline'
         ? inline(start, events)
-        : platform.processes.spawnAgent('process', ['login', start.host.name, ...platform.processes.agentCommand], events),
+        : platform.processes.spawnAgent('process', loginCommand(start.host.name, platform), events),
   }),
 });
+
+function loginCommand(host: string, { processes }: Platform): readonly string[] {
+  return ['login', host, ...processes.agentCommand];
+}
 
 /** The program `login`. */
 export function loginMain(context: AgentContext): void {

@@ -4,19 +4,29 @@
  */
 
 import type { SignalName, StdinTo } from '@stci/interface';
-import { SimRandom } from '@stci/platform-sim';
+import { SimRandom, type LinkParams } from '@stci/platform-sim';
 import { drawApp, drawLongApp, type AppPlan } from './programs.js';
 
+interface Moment {
+  /** Virtual time, ms. */
+  readonly atMs: number;
+}
+
+/** One of those that are there at that moment: 0 is the first, nearly 1 the last. */
+interface Aimed extends Moment {
+  readonly pick: number;
+}
+
 export type FaultPlan =
-  | { readonly atMs: number; readonly kind: 'kill-tool' | 'kill-agent'; readonly pick: number; readonly signal: SignalName }
-  | { readonly atMs: number; readonly kind: 'kill-front-end' }
-  | { readonly atMs: number; readonly kind: 'pause-agent' | 'pause-tool'; readonly pick: number; readonly lastsMs: number }
-  | { readonly atMs: number; readonly kind: 'cut'; readonly pick: number; readonly lastsMs: number }
-  | { readonly atMs: number; readonly kind: 'slow'; readonly pick: number; readonly latencyMs: number };
+  | (Aimed & { readonly kind: 'kill-tool' | 'kill-agent'; readonly signal: SignalName })
+  | (Moment & { readonly kind: 'kill-front-end' })
+  | (Aimed & { readonly kind: 'pause-agent' | 'pause-tool'; readonly lastsMs: number })
+  | (Aimed & { readonly kind: 'cut'; readonly lastsMs: number })
+  | (Aimed & { readonly kind: 'slow'; readonly latencyMs: number });
 
 export type ControlPlan =
-  | { readonly atMs: number; readonly kind: 'signal'; readonly signal: SignalName }
-  | { readonly atMs: number; readonly kind: 'interrupt'; readonly kill: boolean };
+  | (Moment & { readonly kind: 'signal'; readonly signal: SignalName })
+  | (Moment & { readonly kind: 'interrupt'; readonly kill: boolean });
 
 export interface SwarmOptions {
   readonly seed: number;
@@ -35,7 +45,7 @@ export interface SwarmOptions {
   readonly launchTimeoutMs: number;
   readonly faults: readonly FaultPlan[];
   readonly controls: readonly ControlPlan[];
-  readonly link: { readonly latencyMs: number; readonly jitterMs: number; readonly cutChance: number; readonly bytesPerMs: number };
+  readonly link: Pick<LinkParams, 'latencyMs' | 'jitterMs' | 'cutChance' | 'bytesPerMs'>;
   readonly spawnMs: readonly [number, number];
   readonly pipeBytes: number;
   /** Largest difference of two hosts' wall clocks, ms. */
@@ -136,7 +146,8 @@ function drawFaults(random: SimRandom, remote: boolean): FaultPlan[] {
   const kinds: FaultPlan['kind'][] = ['kill-tool', 'kill-agent', 'kill-front-end', 'pause-agent', 'pause-tool'];
   if (remote) kinds.push('cut', 'slow');
   // Some kinds are left out altogether, the others are not equally likely.
-  const weights = kinds.map((kind) => (random.chance(0.5) ? random.uniform() * (kind === 'kill-front-end' ? 0.3 : 1) : 0));
+  const weightOf = (kind: FaultPlan['kind']): number => random.uniform() * (kind === 'kill-front-end' ? 0.3 : 1);
+  const weights = kinds.map((kind) => (random.chance(0.5) ? weightOf(kind) : 0));
   const faults: FaultPlan[] = [];
   for (let index = 1 + random.integer(4); index > 0; index--) {
     let draw = random.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
@@ -173,5 +184,6 @@ function drawControls(random: SimRandom): ControlPlan[] {
   if (first.kind === 'signal' && first.signal === 'SIGTSTP') {
     return [first, { atMs: first.atMs + 100, kind: 'signal', signal: 'SIGCONT' }];
   }
-  return random.chance(0.5) ? [first] : [first, { atMs: first.atMs + random.between(0, 500), kind: 'interrupt', kill: true }];
+  if (random.chance(0.5)) return [first];
+  return [first, { atMs: first.atMs + random.between(0, 500), kind: 'interrupt', kill: true }];
 }

@@ -85,19 +85,22 @@ export function drawApp(random: SimRandom, count: number, isSmooth: boolean): Ap
   return { program, args, count, ...(isLost && { wdir: '/missing' }) };
 }
 
-function lines(rank: number, args: readonly string[], streams: readonly ('stdout' | 'stderr')[]): Pick<Expected, 'stdout' | 'stderr'> {
+type Output = Pick<Expected, 'stdout' | 'stderr'>;
+type Ending = Pick<Expected, 'end' | 'error'>;
+
+function lines(rank: number, args: readonly string[], streams: readonly (keyof Output)[]): Output {
   const [count = 10, bytes = 80, seconds = 0] = args.map(Number);
   const burst = seconds > 0 ? 1 : Math.max(1, Math.floor(16_384 / bytes));
   const text = { stdout: '', stderr: '' };
   for (let index = 0; index < count; index++) {
-    const stream = streams[Math.floor(index / burst) % streams.length] as 'stdout' | 'stderr';
+    const stream = streams[Math.floor(index / burst) % streams.length] as keyof Output;
     text[stream] += lineText(String(rank), stream, index, bytes);
   }
   return { stdout: textBytes(text.stdout), stderr: textBytes(text.stderr) };
 }
 
-function outputOf(app: AppPlan, { rank, hostname, stdin }: Surroundings): Pick<Expected, 'stdout' | 'stderr'> {
-  const only = (stdout: Uint8Array): Pick<Expected, 'stdout' | 'stderr'> => ({ stdout, stderr: EMPTY });
+function outputOf(app: AppPlan, { rank, hostname, stdin }: Surroundings): Output {
+  const only = (stdout: Uint8Array): Output => ({ stdout, stderr: EMPTY });
   switch (app.program) {
     case 'echo':
       return only(textBytes(`${app.args.join(' ')}\n`));
@@ -119,10 +122,10 @@ function outputOf(app: AppPlan, { rank, hostname, stdin }: Surroundings): Pick<E
   }
 }
 
-function endOf(app: AppPlan): Pick<Expected, 'end' | 'error'> {
+function endOf(app: AppPlan): Ending {
   const [first = '0'] = app.args;
-  const status = (value: number | string): Pick<Expected, 'end' | 'error'> => ({ end: { status: Number(value) }, error: undefined });
-  const fails = (error: ErrorCode): Pick<Expected, 'end' | 'error'> => ({ end: undefined, error });
+  const status = (value: number | string): Ending => ({ end: { status: Number(value) }, error: undefined });
+  const fails = (error: ErrorCode): Ending => ({ end: undefined, error });
   if (app.wdir === '/missing') return fails('STCI_PROGRAM_WDIR');
   switch (app.program) {
     case 'false':

@@ -7,8 +7,9 @@ import { roleStarter, runAgent } from '@stci/core';
 import { createWorld, type AgentContext, type SimProcess, type World } from '@stci/platform-sim';
 import { universe } from './assembly.js';
 import { checkRun } from './checkers.js';
-import { LOGIN_HOST, lastFaultMs, scheduleFaults, type FaultDone } from './faults.js';
-import { SimulatedFrontEnd, hostName, newRecord, type JobRecord } from './front-end.js';
+import { LOGIN_HOST, lastFaultMs, scheduleFaults } from './faults.js';
+import type { Run } from './run.js';
+import { SimulatedFrontEnd, hostName, newRecord } from './front-end.js';
 import { loginMain } from './launcher-remote.js';
 import { Wire } from './wire.js';
 import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
@@ -16,28 +17,10 @@ import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
 /** From the last fault and the longest program to the end of the job: more is a job that neither ends nor reports. */
 const LIVENESS_MS = 120_000;
 /** From the end of the front-end to the end of all processes. */
-export const ORPHAN_MS = 5000;
+const ORPHAN_MS = 5000;
 /** After that nothing happens for long; a world that goes on is looked at as it is then. */
 const AFTER_MS = 120_000;
 const EVENTS_MAX = 50_000_000;
-
-export interface Run {
-  readonly options: SwarmOptions;
-  readonly world: World;
-  readonly record: JobRecord;
-  readonly frontEnd: SimProcess;
-  readonly faults: readonly FaultDone[];
-  /** The front-end was over by itself or by a fault before the bound. */
-  readonly isOver: boolean;
-  /** Processes that were alive ORPHAN_MS after the front-end's end, in words. */
-  readonly orphans: readonly string[];
-  /** Timers and calls that the front-end's process still had after `onStopped`. */
-  readonly leftEvents: number;
-  /** What is wrong with the bytes between agents. */
-  readonly wire: Wire;
-  /** False where the world went on and on. */
-  readonly isQuiet: boolean;
-}
 
 export interface RunOutcome {
   readonly run: Run;
@@ -50,6 +33,10 @@ export interface RunHooks {
   readonly onTrace?: ((line: string) => void) | undefined;
   /** Changes the world before anything happens: tests of the checkers break it. */
   readonly onWorld?: ((world: World) => void) | undefined;
+}
+
+function describe(process: SimProcess): string {
+  return `${process.host}/${process.pid} ${process.command.join(' ')}`;
 }
 
 export function makeWorld(options: SwarmOptions): World {
@@ -111,7 +98,7 @@ function play(options: SwarmOptions, hooks: RunHooks): Run {
   const isOver = !frontEnd.isAlive;
   const restMs = Math.max(world.nowMs, lastFaultMs(options));
   world.run({ untilMs: restMs + ORPHAN_MS, maxEvents: EVENTS_MAX });
-  const orphans = world.livingProcesses().map((process) => `${process.host}/${process.pid} ${process.command.join(' ')}`);
+  const orphans = world.livingProcesses().map(describe);
   const isQuiet = world.run({ untilMs: world.nowMs + AFTER_MS, maxEvents: EVENTS_MAX }) === 'idle';
   return { options, world, record, frontEnd, faults, isOver, orphans, leftEvents, wire, isQuiet };
 }

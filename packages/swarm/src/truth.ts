@@ -4,7 +4,7 @@ import type { SimProcess } from '@stci/platform-sim';
 import { LOGIN_HOST, isTool } from './faults.js';
 import { hostName, stdinBytes } from './front-end.js';
 import { expectedOf, type AppPlan, type Expected } from './programs.js';
-import type { Run } from './run-job.js';
+import type { Run } from './run.js';
 
 export interface RankTruth {
   readonly rank: number;

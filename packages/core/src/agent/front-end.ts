@@ -196,7 +196,8 @@ class LocalFrontEnd implements FrontEnd {
     if (stdin.to === 'none') return event.type === 'mapped';
     if (stdin.to === 'rank' && event.type === 'started') return event.rank === stdin.rank;
     // It ended before it ran, or the job does: nobody is there to take it.
-    if (event.type === 'ending' || (stdin.to === 'rank' && event.type === 'exited' && event.report.rank === stdin.rank)) {
+    const isReaderGone = stdin.to === 'rank' && event.type === 'exited' && event.report.rank === stdin.rank;
+    if (event.type === 'ending' || isReaderGone) {
       this.#stdinTo = undefined;
       return true;
     }

@@ -1,0 +1,25 @@
+/** What is known of a run when it is over: the world, and what the front-end was told. Checkers look at it. */
+
+import type { SimProcess, World } from '@stci/platform-sim';
+import type { FaultDone } from './faults.js';
+import type { JobRecord } from './front-end.js';
+import type { SwarmOptions } from './options.js';
+import type { Wire } from './wire.js';
+
+export interface Run {
+  readonly options: SwarmOptions;
+  readonly world: World;
+  readonly record: JobRecord;
+  readonly frontEnd: SimProcess;
+  readonly faults: readonly FaultDone[];
+  /** The front-end was over by itself or by a fault before the bound. */
+  readonly isOver: boolean;
+  /** Processes that were alive some seconds after the front-end's end, in words. */
+  readonly orphans: readonly string[];
+  /** Timers and calls that the front-end's process still had after `onStopped`. */
+  readonly leftEvents: number;
+  /** What is wrong with the bytes between agents. */
+  readonly wire: Wire;
+  /** False where the world went on and on. */
+  readonly isQuiet: boolean;
+}
