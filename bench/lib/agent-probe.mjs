@@ -1,0 +1,57 @@
+/**
+ * Starts one agent process as its parent would, and tells when its link is up (the handshake is over at both ends)
+ * and when its `agent.up` has come (everything is loaded, its role runs).
+ */
+
+import { spawn } from 'node:child_process';
+import { agentMain, built, cleanEnvironment } from './place.mjs';
+
+const LIMITS = { frameBytesMax: 1 << 20, queueBytesMax: 1 << 24, handshakeMs: 30_000 };
+
+export async function createAgentProbe() {
+  const [{ Link }, { encodeBootRecord }, { rootAddress }, { createNodePlatform, streamChannel }] = await Promise.all([
+    built('core', 'bootcom/link.js'),
+    built('core', 'bootcom/boot-record.js'),
+    built('interface', 'index.js'),
+    built('platform-node', 'index.js'),
+  ]);
+  const { clock, secrets } = createNodePlatform();
+  const [session, secret] = [secrets.bytes(8), secrets.bytes(32)];
+  const self = rootAddress(0);
+  const boot = encodeBootRecord({ session, secret, self, parent: 0, nativeLink: true, ...LIMITS, details: await details() });
+  const admit = (peer) => (peer === self ? undefined : 'it is another agent');
+  const handshake = { role: 'accept', self: 0, session, secret, secrets, admit };
+
+  return () => new Promise((resolve, reject) => {
+    const sinceMs = performance.now();
+    const child = spawn(process.execPath, [agentMain], { stdio: 'pipe', detached: true, env: cleanEnvironment() });
+    child.stderr.pipe(process.stderr);
+    const channel = streamChannel({ kind: 'stdio', label: 'agent', readable: child.stdout, writable: child.stdin });
+    channel.send([boot]);
+    let linkMs;
+    let upMs;
+    new Link({ channel, clock, handshake, limits: LIMITS }, {
+      onUp: () => (linkMs = performance.now() - sinceMs),
+      onFrame: (link) => {
+        upMs ??= performance.now() - sinceMs;
+        link.close();
+      },
+      onDrain: () => {},
+      onClosed: (_link, _reason, text) => {
+        if (upMs === undefined) reject(new Error(`the agent did not come up: ${text}`));
+      },
+    });
+    child.on('exit', () => resolve({ linkMs, upMs }));
+  });
+}
+
+/** What a root agent without others below it is told of its place. */
+async function details() {
+  const { assembleRegistry } = await built('stcirun', 'assembly.js');
+  const { paramsSnapshot, resolveParams } = await built('core', 'index.js');
+  const { encodeBootDetails } = await built('core', 'agent/boot-details.js');
+  const registry = assembleRegistry();
+  const { params } = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
+  const snapshot = paramsSnapshot(registry.catalog, params);
+  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree: [['here', '']], connect: [], params: snapshot });
+}

@@ -1,0 +1,47 @@
+/**
+ * The command line end to end: help, and a job of one rank that does nothing, against an empty script. MPICH's
+ * mpiexec.hydra does the same for comparison where it is installed; it is written in C.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { timed } from './lib/child.mjs';
+import { script, stcirun } from './lib/place.mjs';
+import { print, printGoal } from './lib/print.mjs';
+import { interleave, ratio, spread } from './lib/stats.mjs';
+
+const ROUNDS = 21;
+
+export async function bench() {
+  const series = [
+    ['bare node', [script('tools/empty.cjs')]],
+    ['stcirun --help', [stcirun, '--help'], 4],
+    ['stcirun --dry-run -n 1 true', [stcirun, '--dry-run', '-n', '1', 'true']],
+    ['stcirun -n 1 true', [stcirun, '-n', '1', 'true'], 5],
+    ['stcirun -n 1 true, agent inline', [stcirun, '--mca', 'launcher.root.method=inline', '-n', '1', 'true']],
+  ];
+  const measures = series.map(([, args]) => () => timed(args));
+  if (hasHydra()) {
+    series.push(['mpiexec.hydra -n 1 true', []]);
+    measures.push(hydra);
+  }
+  for (const measure of measures) await measure();
+  const results = await interleave(ROUNDS, measures);
+  print(`  ${ROUNDS} runs each, in turns`);
+  for (const [i, [name]] of series.entries()) {
+    print(`  ${name}: ${spread(results[i], 'ms')}, ${ratio(results[i], results[0]).toFixed(2)} of bare node`);
+  }
+  for (const [i, [name, , goal]] of series.entries()) {
+    if (goal !== undefined) printGoal(`${name} to bare node`, ratio(results[i], results[0]), goal);
+  }
+}
+
+function hasHydra() {
+  return spawnSync('mpiexec.hydra', ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+function hydra() {
+  const sinceMs = performance.now();
+  const { status } = spawnSync('mpiexec.hydra', ['-n', '1', 'true'], { stdio: 'ignore' });
+  if (status !== 0) throw new Error(`mpiexec.hydra ended with ${status}`);
+  return performance.now() - sinceMs;
+}

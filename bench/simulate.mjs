@@ -1,0 +1,105 @@
+/**
+ * A job on many agents in one simulated process: real agents, simulated clock, links and tools. Real time from the
+ * submit until all ranks run, and until the job is over and everything has ended. The floor is the event heap alone:
+ * as many empty events, scheduled one by the other.
+ */
+
+import { built } from './lib/place.mjs';
+import { print, printGoal } from './lib/print.mjs';
+import { interleave, median, spread } from './lib/stats.mjs';
+
+const ROUNDS = 7;
+/** Half of the agents are roots, half sessions. */
+const AGENTS = 1000;
+const GOAL_S = 2;
+
+export async function bench() {
+  const launch = await preparedLaunch();
+  const { createWorld } = await built('platform-sim', 'index.js');
+  launch(AGENTS / 2, 0); // Warm: the process that simulates runs many worlds.
+  const [inline, processes, more] = await interleave(ROUNDS, [
+    (round) => launch(AGENTS / 2, round, 'inline'),
+    (round) => launch(AGENTS / 2, round, 'process'),
+    (round) => launch(AGENTS, round, 'inline'),
+  ]);
+  const floor = heapEventsPerSecond(createWorld, median(inline.map(({ events }) => events)));
+  report(`${AGENTS} agents, all in one agent process`, inline);
+  report(`${AGENTS} agents, a process each host`, processes);
+  report(`${2 * AGENTS} agents, all in one agent process`, more);
+  print(`  the event heap alone: ${(floor / 1e6).toFixed(1)} million events/s`);
+  printGoal(`${AGENTS} agents have launched a job, s`, median(inline.map(({ launchMs }) => launchMs)) / 1000, GOAL_S);
+}
+
+async function preparedLaunch() {
+  const { makeWorld } = await built('swarm', 'run-job.js');
+  const { SimulatedFrontEnd, newRecord } = await built('swarm', 'front-end.js');
+  const { LOGIN_HOST } = await built('swarm', 'faults.js');
+  return (hosts, seed, method = 'inline') => {
+    const options = jobOptions(hosts, seed, method);
+    const world = makeWorld(options);
+    const record = newRecord();
+    const sinceMs = performance.now();
+    const main = (context) => void new SimulatedFrontEnd(context, options, record, () => {});
+    const frontEnd = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
+    let looked = 0;
+    const isRunning = () => {
+      while (looked < record.events.length) if (record.events[looked++].type === 'running') return true;
+      return false;
+    };
+    world.run({ until: isRunning });
+    const launchMs = performance.now() - sinceMs;
+    world.run({ until: () => !frontEnd.isAlive });
+    const jobMs = performance.now() - sinceMs;
+    if (record.report?.exitCode !== 0) throw new Error(`the job ended with ${record.report?.exitCode}`);
+    return { launchMs, jobMs, events: world.scheduler.fired };
+  };
+}
+
+function jobOptions(hosts, seed, method) {
+  return {
+    seed,
+    hosts,
+    remote: false,
+    slots: 1,
+    apps: [{ program: 'sleep', args: ['1'], count: hosts }],
+    byNode: true,
+    settings: {
+      launcherproc: 'local',
+      'launcher.root.method': method,
+      'launcher.session.method': 'inline',
+    },
+    stdin: { to: 'none' },
+    stdinBytes: 0,
+    releaseMs: 0,
+    timeoutMs: undefined,
+    launchTimeoutMs: 60_000,
+    faults: [],
+    controls: [],
+    link: { latencyMs: 0.1, jitterMs: 0.05, cutChance: 0, bytesPerMs: Infinity },
+    spawnMs: [0.4, 1.2],
+    pipeBytes: 65_536,
+    clockSkewMs: 0,
+  };
+}
+
+function heapEventsPerSecond(createWorld, count) {
+  const world = createWorld({ seed: 1 });
+  world.host('a');
+  let left = count;
+  const main = (context) => {
+    const next = () => (--left > 0 ? context.platform.clock.after(0.01, next) : context.exit(0));
+    next();
+  };
+  const process = world.start('a', ['count'], main, {});
+  const sinceMs = performance.now();
+  world.run({ until: () => !process.isAlive });
+  if (left !== 0) throw new Error(`${left} events did not happen`);
+  return (count * 1000) / (performance.now() - sinceMs);
+}
+
+function report(name, runs) {
+  const seconds = (pick) => runs.map((run) => pick(run) / 1000);
+  const rates = runs.map(({ events, jobMs }) => events / jobMs);
+  print(`  ${name}: launched ${spread(seconds((run) => run.launchMs), 's', 2)}, job over ` +
+    `${spread(seconds((run) => run.jobMs), 's', 2)}; ${spread(rates, 'thousand events/s', 0)}`);
+}
