@@ -181,6 +181,8 @@ export class MessageLayer {
 
   /** Tells the source of a request that it went nowhere; anything else is reported here. */
   #bounce(frame: Frame, why: 'unroutable' | 'ttl'): void {
+    // Credit that is still on its way to an agent that has ended is no fault; what is lost of an agent, its link tells.
+    if (why === 'unroutable' && frameLayer(frame) === LAYER.stream) return;
     const received = this.#reassembly.take(frame);
     if (received === undefined) return;
     const { header } = received;
