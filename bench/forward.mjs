@@ -5,7 +5,7 @@
  */
 
 import { built } from './lib/place.mjs';
-import { print, printGoal } from './lib/print.mjs';
+import { print } from './lib/print.mjs';
 import { interleave, ratio, spread } from './lib/stats.mjs';
 
 const ROUNDS = 15;
@@ -17,7 +17,8 @@ const TTL_AT = 5;
 const NO_CBOR = 0x1c;
 
 /** As an agent reports the end of a rank. */
-const BODY = { host: 1, ranks: [{ rank: 1, pid: 12345, outcome: 'exited', end: { status: 0 }, endWallMs: 1.7e12, leftovers: 0 }] };
+const RANK = { rank: 1, pid: 12345, outcome: 'exited', end: { status: 0 }, endWallMs: 1.7e12, leftovers: 0 };
+const BODY = { host: 1, ranks: [RANK] };
 
 export async function bench() {
   const parts = await load();
@@ -29,7 +30,7 @@ export async function bench() {
   const perSecond = own.map((ns) => 1000 / ns);
   print(`  forwarded: ${spread(own, 'ns', 0)} each, ${spread(perSecond, 'million/s')}; ${ROUNDS} runs of ${MESSAGES}`);
   print(`  decode and encode of such a message: ${spread(floor, 'ns', 0)} each`);
-  printGoal('forwarding to decode and encode', ratio(own, floor), 0.5);
+  print(`  decode and encode cost ${ratio(floor, own).toFixed(0)} times as much as forwarding, which does neither`);
 }
 
 async function load() {
@@ -67,8 +68,8 @@ function forwarder(parts) {
   router.addLink(parent);
   router.addLink({ peer: rootAddress(2), send: (pieces) => (sent += pieces[0] === message ? 1 : NaN) > 0 });
   router.parent = 0;
-  const limits = { turnMax: 1, queueMax: 16 };
-  const dispatcher = new EventDispatcher({ clock, progressModel: 'implicit', ...limits, onFault: (_, __, fault) => fail(fault) });
+  const onFault = (_domain, _event, fault) => fail(fault);
+  const dispatcher = new EventDispatcher({ clock, progressModel: 'implicit', turnMax: 1, queueMax: 16, onFault });
   const layer = new MessageLayer({
     router,
     clock,

@@ -27,7 +27,8 @@ export async function bench() {
   const floor = await idleNodes();
   const [agents, shells] = await agentsOfAJob();
   print(`  ${AGENTS} idle Node processes: PSS ${spread(floor, 'MiB')} each`);
-  print(`  ${agents.length} agents: PSS ${spread(agents, 'MiB')} each, ${(median(agents) / median(floor)).toFixed(2)} of that`);
+  const share = (median(agents) / median(floor)).toFixed(2);
+  print(`  ${agents.length} agents: PSS ${spread(agents, 'MiB')} each, ${share} of that`);
   print(`  ${shells.length} guardian shells: PSS ${spread(shells, 'MiB', 2)} each`);
   printGoal(`PSS of an agent, the largest of ${AGENTS}, MiB`, Math.max(...agents), GOAL_MIB);
 }
@@ -47,8 +48,9 @@ async function idleNodes() {
 }
 
 async function agentsOfAJob() {
-  const args = ['--quiet', '--launcher', 'local', '--host', `h[1-${AGENTS}]:1`, '-n', String(AGENTS), '--', 'sleep', '600'];
-  const child = spawn(process.execPath, [stcirun, ...args], { env: cleanEnvironment(), stdio: ['ignore', 'ignore', 'inherit'] });
+  const places = ['--launcher', 'local', '--host', `h[1-${AGENTS}]:1`, '-n', String(AGENTS)];
+  const args = [stcirun, '--quiet', ...places, '--', 'sleep', '600'];
+  const child = spawn(process.execPath, args, { env: cleanEnvironment(), stdio: ['ignore', 'ignore', 'inherit'] });
   const exited = once(child, 'exit');
   try {
     const byKind = await running(child.pid);

@@ -18,7 +18,8 @@ export async function createAgentProbe() {
   const { clock, secrets } = createNodePlatform();
   const [session, secret] = [secrets.bytes(8), secrets.bytes(32)];
   const self = rootAddress(0);
-  const boot = encodeBootRecord({ session, secret, self, parent: 0, nativeLink: true, ...LIMITS, details: await details() });
+  const identity = { session, secret, self, parent: 0 };
+  const boot = encodeBootRecord({ ...identity, nativeLink: true, ...LIMITS, details: await details() });
   const admit = (peer) => (peer === self ? undefined : 'it is another agent');
   const handshake = { role: 'accept', self: 0, session, secret, secrets, admit };
 

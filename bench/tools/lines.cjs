@@ -12,7 +12,10 @@ const BLOCK_LINES = 800;
 const bytes = Number(process.argv[2]);
 const rank = process.argv[3] ?? process.env.STCI_RANK;
 let text = '';
-for (let i = 0; i < BLOCK_LINES; i++) text += `${rank} ${String(i).padStart(3, '0')} `.padEnd(LINE_BYTES - 1, 'x') + '\n';
+for (let i = 0; i < BLOCK_LINES; i++) {
+  const head = `${rank} ${String(i).padStart(3, '0')} `;
+  text += `${head.padEnd(LINE_BYTES - 1, 'x')}\n`;
+}
 const block = Buffer.from(text);
 
 for (let written = 0; written < bytes; written += block.length) {
