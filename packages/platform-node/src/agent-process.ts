@@ -14,6 +14,12 @@ import { setAside } from './environment.js';
 import { lineCutter } from './lines.js';
 import { streamChannel } from './stream-channel.js';
 
+/** An agent's process that was started before it was asked for. */
+export interface SpareAgent {
+  /** Hands it over, once; undefined where there is none, or none that still runs. */
+  take(): ChildProcess | undefined;
+}
+
 function startError(program: string, thrown: unknown): ErrorRecord {
   const error = thrown as NodeJS.ErrnoException;
   return {
@@ -42,12 +48,16 @@ function launch(command: readonly string[]): ChildProcess {
   return builtin('node:child_process').spawn(program, args, { stdio: 'pipe', detached: true, env });
 }
 
-export function spawnAgentProcess(command: readonly string[], events: AgentProcessEvents): AgentProcess {
+export function spawnAgentProcess(
+  command: readonly string[],
+  events: AgentProcessEvents,
+  spare?: ChildProcess,
+): AgentProcess {
   const program = command[0];
   assert(program !== undefined, 'the command of an agent has a program');
   let child: ChildProcess;
   try {
-    child = launch(command);
+    child = spare ?? launch(command);
   } catch (thrown) {
     process.nextTick(() => events.onError(startError(program, thrown)));
     return notStarted(program);

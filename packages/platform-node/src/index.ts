@@ -2,6 +2,7 @@
 
 export { createNodePlatform } from './platform.js';
 export type { NodePlatformOptions } from './platform.js';
+export type { SpareAgent } from './agent-process.js';
 export { openAgentChannel } from './agent-thread.js';
 export { openStdioChannel } from './stdio-channel.js';
 export { streamChannel } from './stream-channel.js';

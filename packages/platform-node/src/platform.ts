@@ -1,6 +1,7 @@
 /** Puts the platform together. Nothing is opened or loaded here: an agent pays for what it uses, when it uses it. */
 
 import type { LogLevel, Platform } from '@stci/interface';
+import type { SpareAgent } from './agent-process.js';
 import { createClock } from './clock.js';
 import { createEnvironment } from './environment.js';
 import { Guardian } from './guardian.js';
@@ -15,6 +16,11 @@ export interface NodePlatformOptions {
   readonly agentCommand?: readonly string[];
   /** File that a worker thread runs as an agent's main. */
   readonly agentMain?: string | URL;
+  /**
+   * An agent's process that `agentCommand` has started already, by the same means: the first agent that is asked for
+   * as a process is this one. So its start overlaps with ours.
+   */
+  readonly spareAgent?: SpareAgent | undefined;
   /** Default `warn`. */
   readonly logLevel?: LogLevel;
   /** For choices that shall repeat; default: from the system. */
@@ -34,6 +40,7 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
       clock,
       agentCommand: options.agentCommand ?? [],
       agentMain: options.agentMain,
+      spareAgent: options.spareAgent,
       keeper: new Guardian(secrets, log),
     }),
     env: createEnvironment(),

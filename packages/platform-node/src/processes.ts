@@ -3,6 +3,7 @@
 import { assert } from '@stci/interface';
 import type { Clock, Processes } from '@stci/interface';
 import { spawnAgentProcess } from './agent-process.js';
+import type { SpareAgent } from './agent-process.js';
 import { spawnAgentThread } from './agent-thread.js';
 import type { GroupKeeper } from './tool-process.js';
 import { spawnTool } from './tool-process.js';
@@ -12,6 +13,7 @@ export interface ProcessesDeps {
   readonly clock: Clock;
   readonly agentCommand: readonly string[];
   readonly agentMain: string | URL | undefined;
+  readonly spareAgent?: SpareAgent | undefined;
   readonly keeper: GroupKeeper;
 }
 
@@ -20,7 +22,10 @@ export function createProcesses(deps: ProcessesDeps): Processes {
     agentCommand: deps.agentCommand,
     spawn: (spec, events) => spawnTool(spec, spec.lifetime === 'guarded' ? deps.keeper : undefined, events),
     spawnAgent: (method, command, events) => {
-      if (method === 'process') return spawnAgentProcess(command, events);
+      if (method === 'process') {
+        const spare = command === deps.agentCommand ? deps.spareAgent?.take() : undefined;
+        return spawnAgentProcess(command, events, spare);
+      }
       assert(deps.agentMain !== undefined, 'a platform that starts agents as threads is given their main');
       return spawnAgentThread(deps.agentMain, events);
     },

@@ -74,7 +74,8 @@ function record(programs) {
       env: { PATH: process.env.PATH ?? '' },
       timeout: 30_000,
     });
-    if (run.status !== 0) throw new Error(`${program} ${args.join(' ')} failed in the build:\n${run.stdout}${run.stderr}`);
+    if (run.status === 0) continue;
+    throw new Error(`${program} ${args.join(' ')} failed in the build:\n${run.stdout}${run.stderr}`);
   }
   for (const { name, parts } of programs) {
     if (!existsSync(join(out, `${parts[0]}.cache`))) throw new Error(`the build made no code cache of ${name}`);

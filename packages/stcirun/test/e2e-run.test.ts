@@ -133,6 +133,14 @@ suite('stcirun, nothing is left', (test) => {
     assert.is(result.exitCode, 3);
   });
 
+  test('an agent that was started ahead and is not needed is gone with stcirun', async () => {
+    for (const args of [['-n', '0', 'true'], ['-n', '1', '--timeout', 'x', 'true'], ['no-such-program-here']]) {
+      const job = start(args);
+      await job.result;
+      await eventually(() => job.leftovers().length === 0, { deadlineMs: 3000, what: 'all gone' });
+    }
+  });
+
   test('kill -9 of stcirun ends all ranks and agents', async () => {
     const job = start([...FOUR, ...sh('sleep 600 & echo up; wait')]);
     await eventually(() => job.out().split('\n').length === 5, { deadlineMs: 10_000, what: 'four ranks' });

@@ -4,6 +4,8 @@ import { assert, eventually, suite } from '@stci/testkit';
 import { sh, start, type Run } from './e2e.js';
 
 const TWO = ['--launcher', 'local', '--host', 'a,b'];
+/** The first rank that ends must not take the other with it before that has spoken. */
+const EACH = [...TWO, '--on-failure', 'continue'];
 
 /** Starts ranks that say `up` and then wait, by shell `line` between. */
 async function up(args: readonly string[], line: string): Promise<Run> {
@@ -47,7 +49,7 @@ suite('stcirun, signals', (test) => {
   }, { timeoutMs: 20_000 });
 
   test('USR1 is sent on', async () => {
-    const job = await up(TWO, 'trap "echo usr1; exit 4" USR1');
+    const job = await up(EACH, 'trap "echo usr1; exit 4" USR1');
     job.child.kill('SIGUSR1');
     const result = await job.result;
     assert.is(result.exitCode, 4, result.err);
@@ -55,7 +57,7 @@ suite('stcirun, signals', (test) => {
   }, { timeoutMs: 20_000 });
 
   test('--forward-signals INT makes Ctrl-C an INT to every rank', async () => {
-    const job = await up([...TWO, '--forward-signals', 'INT'], 'trap "echo int; exit 5" INT');
+    const job = await up([...EACH, '--forward-signals', 'INT'], 'trap "echo int; exit 5" INT');
     job.child.kill('SIGINT');
     const result = await job.result;
     assert.is(result.exitCode, 5, result.err);

@@ -21,6 +21,7 @@ import { runJob } from './job-run.js';
 import { loadParams } from './params.js';
 import { showPlan } from './show-plan.js';
 import { parseForwardList } from './signals.js';
+import { spareAgent } from './spare-agent.js';
 import { makeJobSpec } from './spec.js';
 
 /** All that is settled before an agent is started. */
@@ -69,7 +70,12 @@ export async function startRun(request: RunRequest, agentMain: string): Promise<
 function prepare(request: RunRequest, agentMain: string): Prepared {
   const registry = assembleRegistry();
   const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : request.quiet ? 'error' : 'warn';
-  const platform = createNodePlatform({ agentCommand: [process.execPath, agentMain], agentMain, logLevel });
+  const platform = createNodePlatform({
+    agentCommand: [process.execPath, agentMain],
+    agentMain,
+    logLevel,
+    spareAgent: spareAgent(),
+  });
   const { wdir, variables } = platform.env;
   const { params, warnings } = loadParams(registry, request, wdir, variables);
   if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);

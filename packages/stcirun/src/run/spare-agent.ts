@@ -1,0 +1,32 @@
+/**
+ * The agent that bin/stcirun.cjs has started before anything else was loaded, so that its start and ours overlap. It
+ * waits for its boot record like any other. One that nobody asks for is ended soon.
+ */
+
+import type { ChildProcess } from 'node:child_process';
+import type { SpareAgent } from '@stci/platform-node';
+
+/** An agent on this machine is asked for much sooner, if at all. */
+const UNUSED_MS = 2000;
+
+const KEY = Symbol.for('stci.spareAgent');
+
+export function spareAgent(): SpareAgent | undefined {
+  let child = (globalThis as { [KEY]?: ChildProcess })[KEY];
+  if (child === undefined) return undefined;
+  const drop = (): void => {
+    child?.kill('SIGKILL');
+    child = undefined;
+  };
+  const timer = setTimeout(drop, UNUSED_MS);
+  timer.unref();
+  process.on('exit', drop);
+  return {
+    take: () => {
+      const taken = child;
+      child = undefined;
+      clearTimeout(timer);
+      return taken?.exitCode === null && taken.signalCode === null && taken.pid !== undefined ? taken : undefined;
+    },
+  };
+}
