@@ -29,7 +29,7 @@ import {
 } from '../codec/frame.js';
 import type { Link } from '../bootcom/link.js';
 import { Reassembly, cut } from './fragments.js';
-import { checkBody, messageId, messageName, type MessageBody, type MessageName } from './messages.js';
+import { checkBody, errorRecord, messageId, messageName, type MessageBody, type MessageName } from './messages.js';
 import type { Router } from './router.js';
 
 /** Destination of a frame that every agent at and below the receiver is to have. */
@@ -210,20 +210,29 @@ export class MessageLayer {
 
   #dispatch({ header, body, from }: Received): void {
     try {
-      const value = body.length === 0 ? undefined : decode(body);
-      if ((header.flags & FLAG.reply) !== 0) {
-        const failed = (header.flags & FLAG.error) !== 0;
-        this.#settle(header.sequence, failed ? fromErrorRecord(value as ErrorRecord) : undefined, value);
-      } else {
-        this.#handle(header, value, from);
-      }
+      if ((header.flags & FLAG.reply) !== 0) this.#onReply(header, body);
+      else this.#handle(header, body, from);
     } catch (fault) {
       const typed = fault instanceof StciError;
       this.#init.onFault(typed ? fault : new StciError('STCI_INTERNAL', String(fault), { cause: fault }));
     }
   }
 
-  #handle(header: FrameHeader, value: unknown, from: Link | undefined): void {
+  /** A reply that cannot be read answers its request all the same: with what is wrong with it. */
+  #onReply(header: FrameHeader, body: Uint8Array): void {
+    let value: unknown;
+    let error: StciError | undefined;
+    try {
+      value = decodeBody(body);
+      if ((header.flags & FLAG.error) !== 0) error = fromErrorRecord(errorRecord(value, 'error reply'));
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      error = fault;
+    }
+    this.#settle(header.sequence, error, value);
+  }
+
+  #handle(header: FrameHeader, body: Uint8Array, from: Link | undefined): void {
     const wantsReply = (header.flags & FLAG.request) !== 0;
     try {
       const name = messageName(header.type);
@@ -234,7 +243,7 @@ export class MessageLayer {
           `${addressName(this.#init.router.self)} has no handler for message ${name ?? header.type}`,
         );
       }
-      const reply = handler(checkBody(name, value) as never, { source: header.source, from });
+      const reply = handler(checkBody(name, decodeBody(body)) as never, { source: header.source, from });
       if (wantsReply) this.#reply(header, FLAG.reply, reply === undefined ? new Uint8Array(0) : encode(reply));
     } catch (fault) {
       if (!wantsReply) throw fault;
@@ -251,8 +260,9 @@ export class MessageLayer {
     try {
       this.#emit(request.source, request.type, flags, request.sequence, body);
     } catch (fault) {
-      // Whoever asked is gone: its own deadline tells it.
       if (!(fault instanceof StciError)) throw fault;
+      // Else whoever asked is gone: its own deadline tells it.
+      if (fault.code === 'STCI_MESSAGE_TOO_LARGE') this.#replyError(request, toErrorRecord(fault));
     }
   }
 
@@ -312,4 +322,8 @@ export class MessageLayer {
     this.#sequence = (this.#sequence + 1) >>> 0;
     return this.#sequence;
   }
+}
+
+function decodeBody(body: Uint8Array): unknown {
+  return body.length === 0 ? undefined : decode(body);
 }

@@ -21,6 +21,10 @@ const signalName: Shape<SignalName> = (value, path) => {
   return name.startsWith('SIG') ? (name as SignalName) : (oneOf('SIG…')(value, path) as never);
 };
 
+/** An error of another agent: code and text are strings, the rest is for people. */
+export const errorRecord: Shape<ErrorRecord> = (value, path) =>
+  fields({ code: str, message: str })(plain()(value, path), path) as ErrorRecord;
+
 /** One host's part of a job: `[host, [[app, first, count, stride], …]]`. */
 const hostRuns = tuple(u32, list(tuple(u32, u32, u32, u32)));
 
@@ -32,7 +36,7 @@ const MESSAGE_SHAPES = {
   /** Agent → controller: a child did not come up, or is gone. */
   'agent.failed': {
     id: 3,
-    body: fields({ kind: oneOf('agent-launch', 'agent-lost'), agent: u32, error: plain<ErrorRecord>(), wallMs: num }),
+    body: fields({ kind: oneOf('agent-launch', 'agent-lost'), agent: u32, error: errorRecord, wallMs: num }),
   },
   /** Any → any, request: the same body comes back. */
   'agent.echo': { id: 4, body: any },
@@ -65,7 +69,7 @@ const MESSAGE_SHAPES = {
           pid: u32,
           outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'not-started'),
           end: optional(plain<ProcessEnd>()),
-          error: optional(plain<ErrorRecord>()),
+          error: optional(errorRecord),
           startWallMs: optional(num),
           endWallMs: num,
           leftovers: u32,
