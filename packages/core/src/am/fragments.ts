@@ -18,6 +18,9 @@ import {
 /** Partial messages an agent keeps at the most. */
 const PARTIALS_MAX = 4096;
 
+/** Bytes of all partial messages of an agent together, or one message of the largest size where that is more. */
+const PARTIAL_BYTES_MAX = 64 * 1024 * 1024;
+
 /** Passes the frames of one message to `emit`, each as pieces. */
 export function cut(header: FrameHeader, body: readonly Uint8Array[], emit: (pieces: Uint8Array[]) => void): void {
   const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
@@ -55,6 +58,8 @@ export class Reassembly {
   readonly #messageBytesMax: number;
   readonly #timeoutMs: number;
   readonly #partials = new Map<string, Partial>();
+  /** Of all partials. */
+  #bytes = 0;
 
   constructor(clock: Clock, messageBytesMax: number, timeoutMs: number) {
     this.#clock = clock;
@@ -70,7 +75,7 @@ export class Reassembly {
   take(frame: Frame): { header: FrameHeader; body: Uint8Array } | undefined {
     const header = decodeHeader(frame);
     const more = (header.flags & FLAG.more) !== 0;
-    const key = `${header.source}/${header.layer}/${header.flags & FLAG.reply}/${header.sequence}`;
+    const key = keyOf(header);
     const partial = this.#partials.get(key);
     if (partial === undefined && !more) return { header, body: frameBody(frame) };
     return this.#add(key, partial ?? this.#begin(key), header, frameBody(frame));
@@ -94,15 +99,24 @@ export class Reassembly {
   ): { header: FrameHeader; body: Uint8Array } | undefined {
     partial.parts.push(part);
     partial.bytes += part.length;
+    this.#bytes += part.length;
+    if (this.#bytes > Math.max(PARTIAL_BYTES_MAX, this.#messageBytesMax)) this.#dropStale();
+    if (this.#bytes > Math.max(PARTIAL_BYTES_MAX, this.#messageBytesMax)) {
+      this.#drop(key, partial);
+      throw new StciError(
+        'STCI_MESSAGE_TOO_LARGE',
+        `Messages in fragments take over ${PARTIAL_BYTES_MAX} bytes: one of ${addressName(header.source)} is dropped`,
+      );
+    }
     if (partial.bytes > this.#messageBytesMax) {
-      this.#partials.delete(key);
+      this.#drop(key, partial);
       throw new StciError(
         'STCI_MESSAGE_TOO_LARGE',
         `A message of ${addressName(header.source)} is longer than message.bytes.max, ${this.#messageBytesMax} bytes`,
       );
     }
     if ((header.flags & FLAG.more) !== 0) return undefined;
-    this.#partials.delete(key);
+    this.#drop(key, partial);
     return { header, body: join(partial.parts, partial.bytes) };
   }
 
@@ -110,7 +124,17 @@ export class Reassembly {
   #dropStale(): void {
     const oldestMs = this.#clock.nowMs() - this.#timeoutMs;
     for (const [key, partial] of this.#partials) {
-      if (partial.sinceMs < oldestMs) this.#partials.delete(key);
+      if (partial.sinceMs < oldestMs) this.#drop(key, partial);
     }
   }
+
+  #drop(key: string, partial: Partial): void {
+    this.#partials.delete(key);
+    this.#bytes -= partial.bytes;
+  }
+}
+
+/** Sequences are counted by sender, layer and stream. */
+function keyOf({ source, layer, stream, type, flags, sequence }: FrameHeader): string {
+  return `${source}/${layer}/${stream}/${type}/${flags & FLAG.reply}/${sequence}`;
 }
