@@ -32,7 +32,8 @@ export function cut(header: FrameHeader, body: readonly Uint8Array[], emit: (pie
   for (let at = 0; at < bytes; at += FRAGMENT_BYTES_MAX) {
     const part = whole.subarray(at, at + FRAGMENT_BYTES_MAX);
     const more = at + part.length < bytes ? FLAG.more : 0;
-    emit([encodeHeader({ ...header, flags: header.flags | more }, part.length), part]);
+    const rest = at > 0 ? FLAG.rest : 0;
+    emit([encodeHeader({ ...header, flags: header.flags | more | rest }, part.length), part]);
   }
 }
 
@@ -77,6 +78,8 @@ export class Reassembly {
     const more = (header.flags & FLAG.more) !== 0;
     const key = keyOf(header);
     const partial = this.#partials.get(key);
+    // The rest of a message that was dropped: its end must not pass for a message of its own.
+    if (partial === undefined && (header.flags & FLAG.rest) !== 0) return undefined;
     if (partial === undefined && !more) return { header, body: frameBody(frame) };
     return this.#add(key, partial ?? this.#begin(key), header, frameBody(frame));
   }

@@ -34,6 +34,8 @@ export const FLAG = {
   reduce: 16,
   /** On a stream, down: for every member at and below the receiver, not for it alone. */
   all: 32,
+  /** Fragments of the same message came before. */
+  rest: 64,
 } as const;
 
 export interface FrameHeader {
