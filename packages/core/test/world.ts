@@ -24,7 +24,9 @@ export function testPlace(seed: number | string = 1): TestPlace {
     world,
     platform,
     run: (ms = 100) => {
-      world.run({ untilMs: world.nowMs + ms, maxEvents: 2_000_000 });
+      const untilMs = world.nowMs + ms;
+      world.at(untilMs, () => undefined); // A world in which nothing happens any more stands still.
+      world.run({ untilMs, maxEvents: 2_000_000 });
       check();
     },
     until: (condition, what) => {

@@ -1,0 +1,28 @@
+/** The registry and universe of the tests: the components of an installation, and parameters as on a command line. */
+
+import {
+  bootcomComponents,
+  builtins,
+  createRegistry,
+  createUniverse,
+  paramsSnapshot,
+  resolveParams,
+  type ParamSnapshot,
+} from '@stci/core';
+import type { Params } from '@stci/interface';
+import { launcherLocal } from '@stci/launcher-local';
+import { topologyBmg } from '@stci/topology-bmg';
+import { topologyMesh } from '@stci/topology-mesh';
+import { topologyTree } from '@stci/topology-tree';
+
+const registry = createRegistry(builtins([topologyTree, topologyBmg, topologyMesh, launcherLocal, ...bootcomComponents]));
+
+export const universe = createUniverse(registry);
+
+export type Settings = Readonly<Record<string, string>>;
+
+export function resolved(settings: Settings): { params: Params; snapshot: ParamSnapshot } {
+  const commandLine = Object.entries(settings).map(([key, value]) => ({ key, value }));
+  const { params } = resolveParams(registry.catalog, { commandLine }, registry.rules);
+  return { params, snapshot: paramsSnapshot(registry.catalog, params) };
+}
