@@ -23,7 +23,7 @@ import {
   type Platform,
   type Rank,
 } from '@stci/interface';
-import type { StreamEndpoint } from '../am/stream-layer.js';
+import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
 import { memoryChannel } from '../bootcom/memory-channel.js';

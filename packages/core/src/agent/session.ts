@@ -15,7 +15,7 @@ import {
   type StreamEvents,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import type { StreamEndpoint } from '../am/stream-layer.js';
+import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { encodeWithTail } from '../codec/cbor.js';
 import { rankEnvironment } from '../job/environment.js';
 import { placementsOf } from '../job/placement.js';

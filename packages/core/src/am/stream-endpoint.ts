@@ -1,0 +1,293 @@
+/**
+ * One end of a stream: what it sends under credit, what it is given, and, where the stream reduces, its part in each
+ * wave. The layer (stream-layer.ts) opens ends and brings them their frames.
+ */
+
+import {
+  StciError,
+  assert,
+  type Address,
+  type SpanningTree,
+  type Stream,
+  type StreamEvents,
+  type StreamSpec,
+  type Timer,
+} from '@stci/interface';
+import { decode, encode } from '../codec/cbor.js';
+import {
+  FLAG,
+  LAYER,
+  frameBody,
+  readU32,
+  writeU32,
+  type Frame,
+  type FrameHeader,
+} from '../codec/frame.js';
+import { ReceiveCredit, SendCredit } from './credit.js';
+import { SUBTREE } from './message-layer.js';
+import { WaveTable, lift, lower } from './reduce.js';
+import type { StreamLayer } from './stream-layer.js';
+
+/** Frame types of layer `stream`. */
+const STREAM_FRAME = { up: 1, down: 2, creditUp: 3, creditDown: 4 } as const;
+
+export class StreamEndpoint implements Stream {
+  readonly spec: StreamSpec;
+  readonly #layer: StreamLayer;
+  readonly #events: StreamEvents;
+  readonly #creditBytes: number;
+  readonly #position: number;
+  readonly #tree: SpanningTree | undefined;
+  readonly #onClose: () => void;
+  readonly #upCredit: SendCredit;
+  /** Root: what each member may still be sent. Member: unused. */
+  readonly #downCredit = new Map<Address, SendCredit>();
+  /** Root: whose credit `down` has said to wait for. */
+  readonly #awaited = new Set<Address>();
+  #allAwaited = false;
+  /** What was consumed of each source and not granted back yet. */
+  readonly #consumed = new Map<Address, ReceiveCredit>();
+  readonly #waves: WaveTable | undefined;
+  readonly #waveTimers = new Map<number, Timer>();
+  #wave = 0;
+  #sequence = 0;
+  #closed = false;
+
+  constructor(
+    layer: StreamLayer,
+    spec: StreamSpec,
+    events: StreamEvents | ((stream: Stream) => StreamEvents),
+    creditBytes: number,
+    onClose: () => void,
+  ) {
+    this.spec = spec;
+    this.#layer = layer;
+    this.#creditBytes = creditBytes;
+    this.#onClose = onClose;
+    this.#upCredit = new SendCredit(creditBytes);
+    this.#position = spec.members.indexOf(layer.init.self);
+    assert(this.#position >= 0, 'an agent attaches only to streams that it is a member of');
+    this.#tree = spec.topology.kind === 'boot' ? undefined : layer.init.treeOf(spec);
+    if (spec.reduction !== 'none') {
+      this.#waves = new WaveTable(spec.reduction, 1 + this.#childMembers().length);
+    }
+    if (this.#position === 0) {
+      for (const member of spec.members.slice(1)) this.#downCredit.set(member, new SendCredit(creditBytes));
+    }
+    this.#events = typeof events === 'function' ? events(this) : events;
+  }
+
+  get root(): Address {
+    return this.spec.members[0] as Address;
+  }
+
+  up(data: unknown): boolean {
+    if (this.#closed) return true;
+    if (this.#waves === undefined) return this.upPieces([encode(data)]);
+    const value = lift(this.spec.reduction, this.#position, data);
+    this.#wave += 1;
+    this.#contribute(this.#wave, value);
+    return true;
+  }
+
+  /** Contributes CBOR that is encoded already, in pieces that are not copied. Reduction `none` only. */
+  upPieces(pieces: readonly Uint8Array[]): boolean {
+    assert(this.#waves === undefined && this.#position !== 0, 'pieces go up from members, without reduction');
+    if (this.#closed) return true;
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    this.#send(STREAM_FRAME.up, this.root, 0, this.#nextSequence(), pieces);
+    return this.#upCredit.spend(bytes);
+  }
+
+  /** Whether `up` would be within credit now. */
+  get upAvailable(): boolean {
+    return this.#upCredit.available;
+  }
+
+  down(data: unknown, to?: Address): boolean {
+    assert(this.#position === 0, 'only the root sends down');
+    if (this.#closed) return true;
+    const body = [encode(data)];
+    const bytes = (body[0] as Uint8Array).length;
+    const sequence = this.#nextSequence();
+    if (to !== undefined) {
+      this.#send(STREAM_FRAME.down, to, 0, sequence, body);
+      const available = this.#downCredit.get(to)?.spend(bytes) ?? true;
+      if (!available) this.#awaited.add(to);
+      return available;
+    }
+    const targets = this.#tree === undefined ? [SUBTREE] : this.#childMembers();
+    for (const target of targets) this.#send(STREAM_FRAME.down, target, FLAG.all, sequence, body);
+    for (const credit of this.#downCredit.values()) credit.spend(bytes);
+    this.#allAwaited = !this.#allDownAvailable();
+    return !this.#allAwaited;
+  }
+
+  /** Root: forgets a member that is gone; it holds back nobody any more. */
+  drop(member: Address): void {
+    this.#downCredit.delete(member);
+    this.#consumed.delete(member);
+    this.#tellCredit(member);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const timer of this.#waveTimers.values()) timer.cancel();
+    this.#waveTimers.clear();
+    this.#onClose();
+    if (this.#position !== 0 || this.spec.id === 1) return;
+    for (const member of this.spec.members.slice(1)) {
+      try {
+        this.#layer.init.messages.send(member, 'stream.close', { stream: this.spec.id });
+      } catch (fault) {
+        if (!(fault instanceof StciError)) throw fault; // A member that is gone needs no telling.
+      }
+    }
+  }
+
+  receive(header: FrameHeader, body: Uint8Array, frame: Frame): void {
+    if (this.#closed) return;
+    switch (header.type) {
+      case STREAM_FRAME.up:
+        return this.#onUp(header, body);
+      case STREAM_FRAME.down:
+        return this.#onDown(header, body);
+      case STREAM_FRAME.creditUp:
+        if (this.#upCredit.grant(readU32(frameBody(frame), 0))) this.#events.onCredit();
+        return;
+      case STREAM_FRAME.creditDown:
+        return this.#onCreditDown(header.source, readU32(frameBody(frame), 0));
+      default:
+        throw new StciError('STCI_STREAM_INVALID', `Stream ${header.stream} has no frames of type ${header.type}`);
+    }
+  }
+
+  #onUp(header: FrameHeader, body: Uint8Array): void {
+    if ((header.flags & FLAG.reduce) !== 0) {
+      this.#contribute(header.sequence, decode(body));
+      return;
+    }
+    const release = this.#releaser(header.source, body.length, STREAM_FRAME.creditUp);
+    this.#events.onUp(decode(body), header.source, release);
+  }
+
+  #onDown(header: FrameHeader, body: Uint8Array): void {
+    if (header.destination !== SUBTREE) {
+      const onward = (header.flags & FLAG.all) !== 0 ? this.#childMembers() : [];
+      for (const child of onward) {
+        this.#send(STREAM_FRAME.down, child, FLAG.all, header.sequence, [body], header.source);
+      }
+    }
+    this.#events.onDown(decode(body), this.#releaser(this.root, body.length, STREAM_FRAME.creditDown));
+  }
+
+  #onCreditDown(member: Address, bytes: number): void {
+    if (this.#downCredit.get(member)?.grant(bytes) === true) this.#tellCredit(member);
+  }
+
+  /** `member` holds back nobody any more. What was to go to all of them waits for the last. */
+  #tellCredit(member: Address): void {
+    const one = this.#awaited.delete(member);
+    const all = this.#allAwaited && this.#allDownAvailable();
+    if (all) this.#allAwaited = false;
+    if (one || all) this.#events.onCredit();
+  }
+
+  #allDownAvailable(): boolean {
+    for (const credit of this.#downCredit.values()) if (!credit.available) return false;
+    return true;
+  }
+
+  #contribute(wave: number, value: unknown): void {
+    const waves = this.#waves;
+    if (waves === undefined) throw new StciError('STCI_STREAM_INVALID', `Stream ${this.spec.id} has no reduction`);
+    try {
+      const combined = waves.contribute(wave, value);
+      if (combined === undefined) this.#awaitWave(wave);
+      else this.#passWave(wave, combined.value);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      this.#fault(fault);
+    }
+  }
+
+  #passWave(wave: number, value: unknown): void {
+    this.#waveTimers.get(wave)?.cancel();
+    this.#waveTimers.delete(wave);
+    if (this.#position === 0) {
+      this.#events.onUp(lower(this.spec.reduction, value), this.root, () => undefined);
+      return;
+    }
+    const parent = this.spec.members[(this.#tree as SpanningTree).parent(this.#position) as number] as Address;
+    this.#send(STREAM_FRAME.up, parent, FLAG.reduce, wave, [encode(value)]);
+  }
+
+  #awaitWave(wave: number): void {
+    if (this.#waveTimers.has(wave)) return;
+    const { clock, limits } = this.#layer.init;
+    const fire = (): void =>
+      this.#fault(
+        new StciError(
+          'STCI_STREAM_INVALID',
+          `Wave ${wave} of stream ${this.spec.id} was not whole after ${limits.requestTimeoutMs} ms (request.timeout)`,
+        ),
+      );
+    this.#waveTimers.set(wave, clock.after(limits.requestTimeoutMs, fire));
+  }
+
+  #fault(error: StciError): void {
+    if (this.#closed) return;
+    this.close();
+    this.#events.onFault(error);
+  }
+
+  #childMembers(): readonly Address[] {
+    const tree = this.#tree;
+    if (tree === undefined) return [];
+    return tree.children(this.#position).map((child) => this.spec.members[child] as Address);
+  }
+
+  #releaser(source: Address, bytes: number, type: number): () => void {
+    let released = false;
+    return () => {
+      if (released || this.#closed) return;
+      released = true;
+      let credit = this.#consumed.get(source);
+      if (credit === undefined) {
+        credit = new ReceiveCredit(this.#creditBytes);
+        this.#consumed.set(source, credit);
+      }
+      const grant = credit.consume(bytes);
+      if (grant === 0) return;
+      const body = new Uint8Array(4);
+      writeU32(body, 0, grant);
+      this.#send(type, source, 0, this.#nextSequence(), [body]);
+    };
+  }
+
+  #send(
+    type: number,
+    destination: Address,
+    flags: number,
+    sequence: number,
+    body: readonly Uint8Array[],
+    source: Address = this.#layer.init.self,
+  ): void {
+    const { messages, limits } = this.#layer.init;
+    const header: FrameHeader = {
+      layer: LAYER.stream, type, flags, ttl: limits.ttl, stream: this.spec.id, source, destination, job: 0, sequence,
+    };
+    try {
+      messages.sendRouted(header, body);
+    } catch (fault) {
+      // The far end is gone: the failure is found and reported where its link was.
+      if (!(fault instanceof StciError)) throw fault;
+    }
+  }
+
+  #nextSequence(): number {
+    this.#sequence = (this.#sequence + 1) >>> 0;
+    return this.#sequence;
+  }
+}
