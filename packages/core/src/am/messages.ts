@@ -28,6 +28,13 @@ export const errorRecord: Shape<ErrorRecord> = (value, path) =>
 /** One host's part of a job: `[host, [[app, first, count, stride], …]]`. */
 const hostRuns = tuple(u32, list(tuple(u32, u32, u32, u32)));
 
+const streamSpec = fields({
+  id: u32,
+  members: list(u32),
+  topology: fields({ kind: str, options: optional(plain<Readonly<Record<string, unknown>>>()) }),
+  reduction: oneOf('none', 'sum', 'min', 'max', 'concat', 'and', 'or'),
+}) as Shape<StreamSpec>;
+
 const MESSAGE_SHAPES = {
   /** Root agent → controller: running. */
   'agent.up': { id: 1, body: fields({ host: u32, pid: u32, hostname: str }) },
@@ -88,7 +95,7 @@ const MESSAGE_SHAPES = {
   /** Controller → front-end, in order. */
   'job.event': { id: 22, body: plain<JobEvent>() },
   /** Stream root → member, request: open your end. */
-  'stream.open': { id: 30, body: plain<StreamSpec>() },
+  'stream.open': { id: 30, body: streamSpec },
   'stream.close': { id: 31, body: fields({ stream: u32 }) },
 } as const satisfies Record<string, { id: number; body: Shape<unknown> }>;
 

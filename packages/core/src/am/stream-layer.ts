@@ -8,6 +8,7 @@
  */
 
 import {
+  DEFAULT_STREAM,
   StciError,
   type Address,
   type Clock,
@@ -24,6 +25,8 @@ import { StreamEndpoint } from './stream-endpoint.js';
 
 /** Frames of streams that are not open here yet: kept until they are, or until a request would have timed out. */
 const EARLY_FRAMES_MAX = 1024;
+
+const STREAM_ID_MAX = 0xffff;
 
 interface EarlyFrame {
   readonly frame: Frame;
@@ -79,8 +82,9 @@ export class StreamLayer {
 
   /** From the root: opens all ends; `done` when every member has answered, or with the first error. */
   open(spec: StreamSpec, events: StreamEvents, done: (error: StciError | undefined, stream?: Stream) => void): void {
-    if (spec.members[0] !== this.init.self || spec.id < 2 || spec.id > 0xffff || spec.members.length < 2) {
-      done(new StciError('STCI_STREAM_INVALID', 'Expected a stream id in 2..65535, this agent first, another member'));
+    if (spec.members[0] !== this.init.self || !isUserStream(spec)) {
+      const text = `Expected a stream id in 2..${STREAM_ID_MAX}, this agent first, another member`;
+      done(new StciError('STCI_STREAM_INVALID', text));
       return;
     }
     let stream: StreamEndpoint;
@@ -124,6 +128,9 @@ export class StreamLayer {
     if (this.#acceptor === undefined) {
       throw new StciError('STCI_STREAM_INVALID', 'This agent takes part in no streams but the default one');
     }
+    if (!isUserStream(spec) || !spec.members.includes(this.init.self)) {
+      throw new StciError('STCI_STREAM_INVALID', `Expected a stream id in 2..${STREAM_ID_MAX}, this agent a member`);
+    }
     this.attach(spec, this.#acceptor);
   }
 
@@ -146,4 +153,9 @@ export class StreamLayer {
     this.#early = this.#early.filter(({ frame }) => decodeHeader(frame).stream !== id);
     for (const { frame } of frames) this.onFrame(frame);
   }
+}
+
+/** Not the default stream, which is attached by the launch, and not one of a single member. */
+function isUserStream({ id, members }: StreamSpec): boolean {
+  return id > DEFAULT_STREAM && id <= STREAM_ID_MAX && members.length > 1;
 }
