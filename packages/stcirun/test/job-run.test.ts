@@ -86,6 +86,19 @@ suite('job run', (test) => {
     assert.is(run.err(), '');
   });
 
+  test('after the second interrupt nobody waits for a reader that does not read', async () => {
+    const run = await fakeRun([], 2, { holdOut: true });
+    let released = 0;
+    run.frontEnd.output(0, 'stdout', 'x\n', () => (released += 1));
+    process.emit('SIGINT');
+    assert.is(released, 0);
+    process.emit('SIGINT');
+    run.frontEnd.output(0, 'stdout', 'y\n', () => (released += 1));
+    assert.is(released, 2);
+    run.frontEnd.end({ exitCode: 137 });
+    assert.is(await run.exitCode, 130);
+  });
+
   test('agents that end without a report are a fault of ours', async () => {
     const run = await fakeRun([], 2);
     run.frontEnd.stop();

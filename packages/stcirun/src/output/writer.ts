@@ -54,6 +54,13 @@ export class Writer {
     else this.#marks.push({ atBytes: this.#acceptedBytes, done });
   }
 
+  /** Drops what is unwritten and all that comes: nobody waits any more for a reader that does not read. */
+  abandon(): void {
+    this.#broken = true;
+    this.#queue = [];
+    this.#progress(this.queuedBytes);
+  }
+
   #pump(): void {
     const batch = this.#nextBatch();
     let bytes = 0;
@@ -61,6 +68,7 @@ export class Writer {
     this.#busy = true;
     this.#writeBatch(batch, (error) => {
       this.#busy = false;
+      if (this.#broken) return;
       if (error) this.#fail(error);
       else this.#progress(bytes);
     });
@@ -86,9 +94,8 @@ export class Writer {
 
   #fail(error: Error): void {
     this.#broken = true;
-    this.#queue = [];
     this.#onFault(error);
-    this.#progress(this.queuedBytes);
+    this.abandon();
   }
 }
 

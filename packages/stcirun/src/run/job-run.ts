@@ -158,8 +158,11 @@ class JobRun implements FrontEndEvents {
     const { map } = this.#params;
     this.#ownEnd ??= this.#ending ? undefined : { exitCode: signalExitCode(signal) };
     if (times > 2) process.exit(signalExitCode(signal));
-    if (times === 2) this.#remark('killing all ranks');
-    else {
+    if (times === 2) {
+      this.#remark('killing all ranks');
+      // A reader that has stopped reading must not hold up the end.
+      this.#terminal.out.abandon();
+    } else {
       const ranks = map.size === 1 ? '1 rank' : `${map.size} ranks`;
       const hosts = map.hosts.length === 1 ? '1 host' : `${map.hosts.length} hosts`;
       const [word, again] = signal === 'SIGINT' ? ['interrupted', 'Ctrl-C'] : [`received ${signal}`, signal];
