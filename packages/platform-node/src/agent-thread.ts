@@ -47,7 +47,14 @@ export function spawnAgentThread(main: string | URL, events: AgentProcessEvents)
   const { Worker, MessageChannel } = builtin('node:worker_threads');
   const { port1, port2 } = new MessageChannel();
   const workerData: AgentWorkerData = { stciPort: port2 };
-  const worker = new Worker(main, { workerData, transferList: [port2], stderr: true, execArgv: [] });
+  const worker = new Worker(main, {
+    workerData,
+    transferList: [port2],
+    stderr: true,
+    execArgv: [],
+    // Node would close numbers that it saw opened, although their sockets have closed them and others use them now.
+    trackUnmanagedFds: false,
+  });
   const channel = portChannel(port1, `thread ${worker.threadId}`);
   let killed = false;
   watch(worker, events, () => killed);

@@ -3,13 +3,23 @@
  * that nothing is read, so the tool feels it at its next write once the pipe is full.
  */
 
+import type { OnReadOpts, Socket, SocketConstructorOpts } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { ProcessEvents } from '@stci/interface';
+import { builtin } from './builtin.js';
+
+type OutputName = 'stdout' | 'stderr';
+
+/** Longest read; a pipe of Linux holds as much. */
+const READ_BYTES_MAX = 64 * 1024;
+
+/** What is at least as long is handed on in the memory it was read to; shorter chunks are copied out of it. */
+const HAND_ON_BYTES = 16 * 1024;
 
 export class OutputPipe {
   readonly #stream: Readable;
 
-  constructor(name: 'stdout' | 'stderr', stream: Readable, events: ProcessEvents) {
+  constructor(stream: Readable, name: OutputName, events: ProcessEvents) {
     this.#stream = stream;
     let ended = false;
     const end = (): void => {
@@ -17,10 +27,6 @@ export class OutputPipe {
       ended = true;
       events.onOutputEnd(name);
     };
-    stream.pause();
-    stream.on('data', (chunk: Uint8Array) => {
-      if (!ended) events.onOutput(name, chunk, Date.now());
-    });
     stream.pause();
     stream.on('end', end);
     stream.on('close', end);
@@ -36,4 +42,41 @@ export class OutputPipe {
   close(): void {
     this.#stream.destroy();
   }
+}
+
+/** Takes over the reading end of a pipe. Nothing is read ahead: each chunk goes from the system to its owner. */
+export function openOutput(fd: number, name: OutputName, events: ProcessEvents): OutputPipe {
+  const { Socket } = builtin('node:net');
+  let buffer = Buffer.allocUnsafeSlow(READ_BYTES_MAX);
+  const onread: OnReadOpts = {
+    buffer: () => buffer,
+    callback: (bytes) => {
+      const chunk = buffer.subarray(0, bytes);
+      if (bytes >= HAND_ON_BYTES) buffer = Buffer.allocUnsafeSlow(READ_BYTES_MAX);
+      if (!socket.destroyed) events.onOutput(name, bytes < HAND_ON_BYTES ? Buffer.from(chunk) : chunk, Date.now());
+      return true;
+    },
+  };
+  // The types know `onread` for connecting sockets alone; the constructor is where it takes effect.
+  const options: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
+    fd, readable: true, writable: false, onread,
+  };
+  const socket: Socket = new Socket(options);
+  return new OutputPipe(socket, name, events);
+}
+
+/** The same over a stream that Node has made, which reads ahead: the times of its reads wait beside its chunks. */
+export function adoptOutput(stream: Readable, name: OutputName, events: ProcessEvents): OutputPipe {
+  const readWallMs: number[] = [];
+  const push = stream.push.bind(stream);
+  stream.push = (chunk: unknown, encoding) => {
+    if (chunk !== null) readWallMs.push(Date.now());
+    return push(chunk, encoding);
+  };
+  stream.pause();
+  stream.on('data', (chunk: Uint8Array) => {
+    const wallMs = readWallMs.shift() ?? Date.now();
+    if (!stream.destroyed) events.onOutput(name, chunk, wallMs);
+  });
+  return new OutputPipe(stream, name, events);
 }

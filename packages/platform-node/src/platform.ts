@@ -8,6 +8,7 @@ import { Guardian } from './guardian.js';
 import { createLog } from './log.js';
 import { createNetwork } from './network.js';
 import { createProcesses } from './processes.js';
+import { PipePool } from './pipe-pool.js';
 import { createRandom } from './random.js';
 import { createSecrets } from './secrets.js';
 
@@ -42,6 +43,7 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
       agentMain: options.agentMain,
       spareAgent: options.spareAgent,
       keeper: new Guardian(secrets, log),
+      pipes: new PipePool(log),
     }),
     env: createEnvironment(),
     log,

@@ -5,6 +5,7 @@ import type { Clock, Processes } from '@stci/interface';
 import { spawnAgentProcess } from './agent-process.js';
 import type { SpareAgent } from './agent-process.js';
 import { spawnAgentThread } from './agent-thread.js';
+import type { PipePool } from './pipe-pool.js';
 import type { GroupKeeper } from './tool-process.js';
 import { spawnTool } from './tool-process.js';
 import { sweep } from './sweep.js';
@@ -15,12 +16,16 @@ export interface ProcessesDeps {
   readonly agentMain: string | URL | undefined;
   readonly spareAgent?: SpareAgent | undefined;
   readonly keeper: GroupKeeper;
+  readonly pipes: PipePool;
 }
 
 export function createProcesses(deps: ProcessesDeps): Processes {
   return {
     agentCommand: deps.agentCommand,
-    spawn: (spec, events) => spawnTool(spec, spec.lifetime === 'guarded' ? deps.keeper : undefined, events),
+    spawn: (spec, events) => {
+      const keeper = spec.lifetime === 'guarded' ? deps.keeper : undefined;
+      return spawnTool(spec, { keeper, pipes: deps.pipes }, events);
+    },
     spawnAgent: (method, command, events) => {
       if (method === 'process') {
         const spare = command === deps.agentCommand ? deps.spareAgent?.take() : undefined;

@@ -6,11 +6,13 @@
 
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
-import type { ErrorRecord, Process, ProcessEvents, SignalName, SpawnSpec, StdioMode } from '@stci/interface';
+import type { ErrorRecord, Process, ProcessEvents, SignalName, SpawnSpec } from '@stci/interface';
 import { builtin } from './builtin.js';
-import { OutputPipe } from './output-pipe.js';
+import type { PipePool } from './pipe-pool.js';
 import { liveGroup } from './proc.js';
 import { checkWdir, resolveProgram, spawnError } from './program.js';
+import { ToolStdio } from './tool-stdio.js';
+import type { ToolStreams } from './tool-stdio.js';
 
 /** Keeps the group of a guarded tool known to whoever ends it when this process dies. */
 export interface GroupKeeper {
@@ -22,7 +24,19 @@ export interface GroupKeeper {
   remove(group: number): void;
 }
 
-const STDIO = { pipe: 'pipe', null: 'ignore', inherit: 'inherit' } as const satisfies Record<StdioMode, string>;
+export interface ToolDeps {
+  /** For a guarded tool; undefined for a plain one. */
+  readonly keeper: GroupKeeper | undefined;
+  /** undefined: what Node calls pipes will do. */
+  readonly pipes: PipePool | undefined;
+}
+
+/** A process that runs, and our ends of its pipes. */
+interface Started {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly streams: ToolStreams;
+}
 
 /** How often the group of a tool that has ended is looked at while it has members, in ms. */
 const GROUP_LOOK_MS = 2000;
@@ -42,22 +56,22 @@ class ToolProcess implements Process {
   readonly pid: number;
   readonly #child: ChildProcess;
   readonly #keeper: GroupKeeper | undefined;
-  readonly #outputs: OutputPipe[] = [];
+  readonly #streams: ToolStreams;
   #exited = false;
   #groupGone = false;
   #stdinClosed = false;
 
-  constructor(child: ChildProcess, pid: number, keeper: GroupKeeper | undefined, events: ProcessEvents) {
+  constructor({ child, pid, streams }: Started, keeper: GroupKeeper | undefined, events: ProcessEvents) {
     this.pid = pid;
     this.#child = child;
     this.#keeper = keeper;
-    if (child.stdout !== null) this.#outputs.push(new OutputPipe('stdout', child.stdout, events));
-    if (child.stderr !== null) this.#outputs.push(new OutputPipe('stderr', child.stderr, events));
-    if (child.stdin !== null) this.#watchStdin(child.stdin, events);
+    this.#streams = streams;
+    if (streams.stdin !== undefined) this.#watchStdin(streams.stdin, events);
     // At a child's end Node resumes all streams of this list, paused or not; what is paused must stay so.
     (child.stdio as unknown[]).fill(null);
     child.on('exit', (status, signal) => {
       this.#exited = true;
+      streams.stdin?.destroy();
       this.#watchGroup();
       events.onExit(signal !== null ? { signal } : { status: status ?? 0 });
     });
@@ -105,24 +119,24 @@ class ToolProcess implements Process {
   }
 
   writeStdin(chunk: Uint8Array): boolean {
-    const stdin = this.#child.stdin;
-    if (stdin === null || this.#stdinClosed || stdin.writableEnded) return true;
+    const { stdin } = this.#streams;
+    if (stdin === undefined || this.#stdinClosed || stdin.writableEnded) return true;
     return stdin.write(chunk);
   }
 
   closeStdin(): void {
     if (this.#stdinClosed) return;
-    this.#child.stdin?.end(() => {
+    this.#streams.stdin?.end(() => {
       this.#stdinClosed = true;
     });
   }
 
   readable(on: boolean): void {
-    for (const output of this.#outputs) output.readable(on);
+    for (const output of this.#streams.outputs) output.readable(on);
   }
 
   closeOutput(): void {
-    for (const output of this.#outputs) output.close();
+    for (const output of this.#streams.outputs) output.close();
   }
 }
 
@@ -131,34 +145,55 @@ function refused(events: ProcessEvents, error: ErrorRecord): Process {
   return NO_PROCESS;
 }
 
-function start(spec: SpawnSpec, path: string, keeper: GroupKeeper | undefined): ChildProcess {
-  return builtin('node:child_process').spawn(path, spec.args, {
-    argv0: spec.program,
-    cwd: spec.wdir,
-    env: keeper === undefined ? spec.env : { ...spec.env, ...keeper.environment },
-    stdio: [STDIO[spec.stdin], STDIO[spec.stdout], STDIO[spec.stderr]],
-    detached: keeper !== undefined,
-  });
+function start(spec: SpawnSpec, path: string, keeper: GroupKeeper | undefined, stdio: ToolStdio): ChildProcess {
+  try {
+    return builtin('node:child_process').spawn(path, spec.args, {
+      argv0: spec.program,
+      cwd: spec.wdir,
+      env: keeper === undefined ? spec.env : { ...spec.env, ...keeper.environment },
+      stdio: stdio.given,
+      detached: keeper !== undefined,
+    });
+  } catch (error) {
+    stdio.abandon();
+    throw error;
+  }
 }
 
-/** `keeper` for a guarded tool, undefined for a plain one. Failures come by `onError`, alone and once. */
-export function spawnTool(spec: SpawnSpec, keeper: GroupKeeper | undefined, events: ProcessEvents): Process {
+/** Throws what spawn throws; tells by `onFailed` what it tells later. */
+function launch(
+  spec: SpawnSpec, path: string, deps: ToolDeps, events: ProcessEvents, onFailed: (error: Error) => void,
+): Started | undefined {
+  const stdio = new ToolStdio(spec, deps.pipes);
+  const child = start(spec, path, deps.keeper, stdio);
+  if (child.pid !== undefined) return { child, pid: child.pid, streams: stdio.adopt(child, events) };
+  stdio.abandon();
+  if (deps.pipes === undefined || deps.pipes.size === 0) {
+    child.on('error', onFailed);
+    return undefined;
+  }
+  // It may be that the pool has taken the descriptors that were wanted here.
+  child.on('error', () => {});
+  deps.pipes.drain();
+  return launch(spec, path, { ...deps, pipes: undefined }, events, onFailed);
+}
+
+/** Failures come by `onError`, alone and once. */
+export function spawnTool(spec: SpawnSpec, deps: ToolDeps, events: ProcessEvents): Process {
   const wrong = spec.wdir === undefined ? undefined : checkWdir(spec.wdir);
   if (wrong !== undefined) return refused(events, wrong);
   const resolved = resolveProgram(spec);
   if ('error' in resolved) return refused(events, resolved.error);
-  const unguarded = keeper?.prepare();
+  const { path } = resolved;
+  const unguarded = deps.keeper?.prepare();
   if (unguarded !== undefined) return refused(events, unguarded);
-  let child: ChildProcess;
+  let started: Started | undefined;
   try {
-    child = start(spec, resolved.path, keeper);
+    started = launch(spec, path, deps, events, (error) => events.onError(spawnError(spec, path, error)));
   } catch (error) {
-    return refused(events, spawnError(spec, resolved.path, error));
+    return refused(events, spawnError(spec, path, error));
   }
-  if (child.pid === undefined) {
-    child.on('error', (error) => events.onError(spawnError(spec, resolved.path, error)));
-    return NO_PROCESS;
-  }
-  keeper?.add(child.pid);
-  return new ToolProcess(child, child.pid, keeper, events);
+  if (started === undefined) return NO_PROCESS;
+  deps.keeper?.add(started.pid);
+  return new ToolProcess(started, deps.keeper, events);
 }

@@ -1,0 +1,125 @@
+/**
+ * Makes pipes without a call for it. A shell makes one for each here-document, and keeps it while a command runs that
+ * has it as input; a function that calls itself so keeps many. /proc opens anybody's pipe at either end, with flags of
+ * our choice. When all are open here the shell is ended. It ends by itself when this process does: then its standard
+ * input ends, for which it waits. Named pipes would be no good: whoever opens one by name waits for its other end.
+ */
+
+import type { ChildProcess } from 'node:child_process';
+import { builtin } from './builtin.js';
+
+/** Descriptors of both ends of one pipe. */
+export interface PipeEnds {
+  readonly readFd: number;
+  readonly writeFd: number;
+}
+
+/** How long the shell may take; it needs one. */
+const SHELL_MS_MAX = 2000;
+/** How often it is looked at, in ms. */
+const LOOK_MS = 0.1;
+
+/** A document of no length need be no pipe. That descriptor 1 is closed is the sign that all are there. */
+const DOCUMENT = 'x\n';
+const script = (count: number): string => `
+left=${count}
+hold() {
+  if [ "$left" -eq 0 ]; then
+    exec 1>&-
+    read -r end
+    exit
+  fi
+  left=$((left - 1))
+  hold 3<<END
+${DOCUMENT}END
+}
+hold
+`;
+
+/** Throws where there is no such shell, no /proc, or where its documents are files. */
+export function makePipes(shell: string, count: number): PipeEnds[] {
+  const child = builtin('node:child_process').spawn(shell, ['-c', script(count)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: {},
+    cwd: '/',
+  });
+  child.on('error', () => {});
+  child.stdin?.on('error', () => {});
+  try {
+    // Node tells the reason later; descriptors or processes are short, since the shell was there for the guardian.
+    if (child.pid === undefined) throw Object.assign(new Error(`${shell} cannot be started`), { code: 'EAGAIN' });
+    awaitReady(child.pid);
+    return openAll(child.pid, count);
+  } finally {
+    end(child);
+  }
+}
+
+function end(child: ChildProcess): void {
+  child.stdin?.destroy();
+  // Without a process it would be the signal to process 0, which is our whole group.
+  if (child.pid !== undefined) child.kill('SIGKILL');
+  child.unref();
+}
+
+function awaitReady(pid: number): void {
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  const endMs = performance.now() + SHELL_MS_MAX;
+  while (linkOf(`/proc/${pid}/fd/1`) !== undefined) {
+    if (performance.now() > endMs) throw new Error(`a shell made no pipes within ${SHELL_MS_MAX} ms`);
+    Atomics.wait(cell, 0, 0, LOOK_MS);
+  }
+}
+
+/** What a descriptor is: `pipe:[123]`, a path; undefined where there is none. */
+function linkOf(path: string): string | undefined {
+  try {
+    return builtin('node:fs').readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Paths of the descriptors of `process`, by what they are. */
+function descriptors(process: number | 'self'): Map<string, string> {
+  const directory = `/proc/${process}/fd`;
+  const found = new Map<string, string>();
+  for (const fd of builtin('node:fs').readdirSync(directory)) {
+    const link = linkOf(`${directory}/${fd}`);
+    if (link !== undefined) found.set(link, `${directory}/${fd}`);
+  }
+  return found;
+}
+
+function openAll(pid: number, count: number): PipeEnds[] {
+  // What the shell inherited is none of its own: it may have been handed down to us with our start.
+  const inherited = descriptors('self');
+  const paths = [...descriptors(pid)].filter(([link]) => link.startsWith('pipe:') && !inherited.has(link));
+  if (paths.length !== count) throw new Error(`of ${count} documents of a shell ${paths.length} were pipes`);
+  const pipes: PipeEnds[] = [];
+  try {
+    for (const [, path] of paths) pipes.push(openPipe(path));
+    return pipes;
+  } catch (error) {
+    for (const pipe of pipes) closeEnds(pipe);
+    throw error;
+  }
+}
+
+function openPipe(path: string): PipeEnds {
+  const { openSync, closeSync, readSync } = builtin('node:fs');
+  const readFd = openSync(path, 'r');
+  try {
+    readSync(readFd, Buffer.alloc(DOCUMENT.length));
+    return { readFd, writeFd: openSync(path, builtin('node:fs').constants.O_WRONLY) };
+  } catch (error) {
+    closeSync(readFd);
+    throw error;
+  }
+}
+
+export function closeEnds(pipe: PipeEnds): void {
+  const { closeSync } = builtin('node:fs');
+  closeSync(pipe.readFd);
+  closeSync(pipe.writeFd);
+}

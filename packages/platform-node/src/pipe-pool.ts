@@ -1,0 +1,80 @@
+/**
+ * Pipes for tools. What Node calls a pipe to a child is a pair of sockets, and a socket cannot be opened by a name:
+ * `echo x > /dev/stdout`, `cat /dev/stdin`, `tee /dev/stderr` fail in such a child with ENXIO. Node has no call for
+ * a pipe; a shell has (see pipe-maker.ts), which makes many at once. The pool holds what is left over.
+ * All ends close at an exec, so a tool gets those alone that it is given. They block, as a shell's do; the end that
+ * becomes a socket of Node is changed by Node, which the other end does not notice: each is an open file of its own.
+ */
+
+import type { Log } from '@stci/interface';
+import { builtin } from './builtin.js';
+import { closeEnds, makePipes } from './pipe-maker.js';
+import type { PipeEnds } from './pipe-maker.js';
+import { errnoOf } from './program.js';
+
+/** Pipes made at the first need (four tools); each later batch is twice as large, up to the last. */
+const BATCH_FIRST = 12;
+const BATCH_LAST = 48;
+/** Made where descriptors are short: one tool's. */
+const BATCH_LEAST = 3;
+
+/** Not the fault of the place: a later try may do better. */
+const PASSING = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
+
+export class PipePool {
+  readonly #log: Log;
+  readonly #shell: string;
+  #isWatched = false;
+  #pipes: PipeEnds[] = [];
+  #batch = BATCH_FIRST;
+  #isUsable = true;
+
+  constructor(log: Log, shell = '/bin/sh') {
+    this.#log = log;
+    this.#shell = shell;
+  }
+
+  get size(): number {
+    return this.#pipes.length;
+  }
+
+  /** A fresh pipe, whose ends are the caller's to close; undefined where none can be made. */
+  take(): PipeEnds | undefined {
+    if (this.#pipes.length === 0 && this.#isUsable) this.#fill();
+    return this.#pipes.pop();
+  }
+
+  /** Closes what is left over. */
+  drain(): void {
+    for (const pipe of this.#pipes) closeEnds(pipe);
+    this.#pipes = [];
+    this.#batch = BATCH_LEAST;
+  }
+
+  #fill(): void {
+    this.#drainAtEnd();
+    try {
+      this.#pipes = makePipes(this.#shell, this.#batch);
+      this.#batch = Math.min(this.#batch * 2, BATCH_LAST);
+    } catch (error) {
+      if (this.#batch > BATCH_LEAST) {
+        this.#batch = BATCH_LEAST;
+        return this.#fill();
+      }
+      if (!PASSING.has(errnoOf(error))) this.#giveUp(error as Error);
+    }
+  }
+
+  #giveUp(error: Error): void {
+    this.#isUsable = false;
+    const what = 'Tools get sockets instead of pipes and cannot open /dev/stdout by name';
+    this.#log.write('debug', `${what}: ${error.message}.`);
+  }
+
+  /** A process's end closes all; a thread's does not. One that is ended by force leaves the pool's descriptors. */
+  #drainAtEnd(): void {
+    if (this.#isWatched || builtin('node:worker_threads').isMainThread) return;
+    this.#isWatched = true;
+    process.once('exit', () => this.drain());
+  }
+}

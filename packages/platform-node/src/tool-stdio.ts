@@ -1,0 +1,65 @@
+/**
+ * The standard streams of a tool: real pipes where the pool has them, what Node calls pipes where not. Until the
+ * tool is started both ends of each are ours; then its ends are closed here, or nobody would see an end of file.
+ */
+
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { ProcessEvents, SpawnSpec, StdioMode } from '@stci/interface';
+import { builtin } from './builtin.js';
+import { adoptOutput, openOutput } from './output-pipe.js';
+import type { OutputPipe } from './output-pipe.js';
+import type { PipePool } from './pipe-pool.js';
+
+const NODE_STDIO = { pipe: 'pipe', null: 'ignore', inherit: 'inherit' } as const satisfies Record<StdioMode, string>;
+
+/** Our ends, once the tool runs. */
+export interface ToolStreams {
+  readonly stdin: Writable | undefined;
+  readonly outputs: readonly OutputPipe[];
+}
+
+export class ToolStdio {
+  /** What `spawn` is given. */
+  readonly given: StdioOptions;
+  readonly #ours: (number | undefined)[] = [];
+  readonly #theirs: (number | undefined)[] = [];
+
+  constructor(spec: Pick<SpawnSpec, 'stdin' | 'stdout' | 'stderr'>, pool: PipePool | undefined) {
+    this.given = [spec.stdin, spec.stdout, spec.stderr].map((mode, i) => {
+      const pipe = mode === 'pipe' ? pool?.take() : undefined;
+      if (pipe === undefined) return NODE_STDIO[mode];
+      const [ours, theirs] = i === 0 ? [pipe.writeFd, pipe.readFd] : [pipe.readFd, pipe.writeFd];
+      this.#ours[i] = ours;
+      this.#theirs[i] = theirs;
+      return theirs;
+    });
+  }
+
+  /** The tool has not started. */
+  abandon(): void {
+    closeAll(this.#theirs);
+    closeAll(this.#ours);
+  }
+
+  /** The tool runs. */
+  adopt(child: ChildProcess, events: ProcessEvents): ToolStreams {
+    closeAll(this.#theirs);
+    const outputs = (['stdout', 'stderr'] as const).flatMap((name, i) => {
+      const fd = this.#ours[i + 1];
+      if (fd !== undefined) return [openOutput(fd, name, events)];
+      const stream: Readable | null = child[name];
+      return stream === null ? [] : [adoptOutput(stream, name, events)];
+    });
+    return { stdin: openInput(this.#ours[0]) ?? child.stdin ?? undefined, outputs };
+  }
+}
+
+function openInput(fd: number | undefined): Writable | undefined {
+  if (fd === undefined) return undefined;
+  return new (builtin('node:net').Socket)({ fd, readable: false, writable: true });
+}
+
+function closeAll(fds: readonly (number | undefined)[]): void {
+  for (const fd of fds) if (fd !== undefined) builtin('node:fs').closeSync(fd);
+}

@@ -1,0 +1,200 @@
+/** Pipes of tools: real ones, each held by those alone whom it concerns, none lost, and what happens without. */
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { ErrorRecord, Process, ProcessEnd, SpawnSpec } from '@stci/interface';
+import { assert, eventually, processesCompliance, suite } from '@stci/testkit';
+import type { TestProgram } from '@stci/testkit';
+import { createClock } from '../dist/clock.js';
+import { Guardian } from '../dist/guardian.js';
+import { createLog } from '../dist/log.js';
+import { adoptOutput } from '../dist/output-pipe.js';
+import { PipePool } from '../dist/pipe-pool.js';
+import { createProcesses } from '../dist/processes.js';
+import { createSecrets } from '../dist/secrets.js';
+
+const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' };
+const logged: string[] = [];
+const log = createLog('debug', (line) => logged.push(line));
+const make = (pipes: PipePool) =>
+  createProcesses({
+    clock: createClock(), agentCommand: [], agentMain: undefined, keeper: new Guardian(createSecrets(), log), pipes,
+  });
+const pool = new PipePool(log);
+const processes = make(pool);
+const poor = new PipePool(log, '/bin/true');
+
+class Told {
+  readonly tool: Process;
+  readonly text = { stdout: '', stderr: '' };
+  readonly ends: ProcessEnd[] = [];
+  readonly errors: ErrorRecord[] = [];
+  readonly wallMs: number[] = [];
+  streams = 0;
+
+  constructor(options: Partial<SpawnSpec>, from = processes) {
+    const base: SpawnSpec = {
+      program: 'sh', args: [], env, stdin: 'pipe', stdout: 'pipe', stderr: 'pipe', lifetime: 'guarded',
+    };
+    this.tool = from.spawn({ ...base, ...options }, {
+      onError: (error) => this.errors.push(error),
+      onOutput: (stream, chunk, wallMs) => {
+        this.text[stream] += Buffer.from(chunk).toString();
+        this.wallMs.push(wallMs);
+      },
+      onOutputEnd: () => this.streams++,
+      onStdinDrain: () => {},
+      onStdinClosed: () => {},
+      onExit: (end) => this.ends.push(end),
+    });
+    this.tool.readable(true);
+  }
+
+  get isDone(): boolean {
+    return this.errors.length > 0 || (this.ends.length > 0 && this.streams === 2);
+  }
+
+  async end(): Promise<this> {
+    await eventually(() => this.isDone, { what: 'the end of the tool' });
+    return this;
+  }
+}
+
+const sh = (script: string): Told => new Told({ args: ['-c', script] });
+const openFds = (): string[] => readdirSync('/proc/self/fd');
+
+suite('pipes of tools', (test) => {
+  test.after(() => pool.drain());
+
+  test('are pipes, which a tool opens by their names', async () => {
+    const { text, ends } = await sh('echo x > /dev/stdout; echo y | tee /dev/stderr >/dev/null; echo z >&2').end();
+    assert.equal([text, ends], [{ stdout: 'x\n', stderr: 'y\nz\n' }, [{ status: 0 }]]);
+    assert.is((await sh('[ -p /dev/stdin ] && [ -p /dev/stdout ] && [ -p /dev/stderr ]').end()).ends[0]?.status, 0);
+  });
+
+  test('also for input', async () => {
+    const told = sh('cat /dev/stdin');
+    told.tool.writeStdin(Buffer.from('by name'));
+    told.tool.closeStdin();
+    assert.equal((await told.end()).text, { stdout: 'by name', stderr: '' });
+  });
+
+  test('can be opened by name when nobody is at the other end any more', async () => {
+    const told = sh('read go; cat /dev/stdin; echo x > /dev/stdout; exec yes > /dev/stdout');
+    told.tool.writeStdin(Buffer.from('go\nrest'));
+    told.tool.closeStdin();
+    await eventually(() => told.text.stdout.startsWith('restx\ny'), { what: 'output' });
+    told.tool.closeOutput();
+    assert.equal((await told.end()).ends, [{ signal: 'SIGPIPE' }]);
+  });
+
+  test('block, as those of a shell do', async () => {
+    const { text } = await sh('for i in 0 1 2; do grep flags: /proc/$$/fdinfo/$i; done').end();
+    const flags = text.stdout.match(/\d+/g)?.map((octal) => parseInt(octal, 8) & 0o4003);
+    assert.equal(flags, [0, 1, 1]);
+  });
+
+  test('are private', async () => {
+    const { text } = await sh('stat -L -c %a /dev/stdin /dev/stdout; umask').end();
+    assert.match(text.stdout, /^600\n600\n/);
+  });
+
+  test('belong to one tool: an end of file comes while a later tool runs', async () => {
+    const first = new Told({ program: 'cat' });
+    const later = sh('exec sleep 60');
+    first.tool.closeStdin();
+    assert.equal((await first.end()).ends, [{ status: 0 }]);
+    assert.equal(later.ends, []);
+    later.tool.signal('SIGKILL', 'group');
+    await later.end();
+  });
+
+  test('a tool whose output is closed dies of writing, whichever stream', async () => {
+    const told = sh('exec yes');
+    await eventually(() => told.wallMs.length > 0, { what: 'output' });
+    told.tool.closeOutput();
+    assert.equal((await told.end()).ends, [{ signal: 'SIGPIPE' }]);
+  });
+
+  test('500 tools, and those that cannot start, leave no descriptor open', async () => {
+    await sh('exit').end();
+    pool.drain();
+    const before = openFds();
+    const wrong: Partial<SpawnSpec>[] = [{ args: ['x'.repeat(200_000)] }, { args: ['a\0'] }, { program: '/no' }];
+    for (let i = 0; i < 500; i += 10) {
+      const options = { program: 'true', args: [] };
+      const started = [...Array.from({ length: 10 }, () => new Told(options)), ...wrong.map((spec) => new Told(spec))];
+      if (i % 50 === 0) for (const { tool } of started) tool.closeOutput();
+      for (const told of started) await told.end();
+    }
+    pool.drain();
+    await eventually(() => openFds().length <= before.length, { what: `descriptors are as before: ${before}` });
+  }, { timeoutMs: 20_000 });
+
+  test('a process with few descriptors gets typed errors, and goes on', () => {
+    const fixture = fileURLToPath(new URL('fixtures/few-descriptors.js', import.meta.url));
+    const script = `ulimit -n 40; exec '${process.execPath}' '${fixture}'`;
+    const { stdout, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8', timeout: 15_000 });
+    assert.is(stderr, '');
+    const { running, errors, open, last, text } = JSON.parse(stdout) as {
+      running: number; errors: string[]; open: number; last: boolean; text: string;
+    };
+    assert.ok(running > 0 && running < 40, `${running} ran`);
+    for (const error of errors) assert.match(error, /^STCI_PROGRAM_SPAWN .*EMFILE; see ulimit -n/);
+    assert.equal([last, text], [true, 'again\n']);
+    assert.ok(open < 40, `${open} descriptors are open in the end`);
+  }, { timeoutMs: 20_000 });
+});
+
+suite('tools without pipes', (test) => {
+  test('run over sockets, which is told once, for debugging', async () => {
+    logged.length = 0;
+    for (const status of [3, 4]) {
+      const told = new Told({ args: ['-c', `cat; echo e >&2; exit ${status}`] }, make(poor));
+      told.tool.writeStdin(Buffer.from('in'));
+      told.tool.closeStdin();
+      assert.equal([(await told.end()).text, told.ends], [{ stdout: 'in', stderr: 'e\n' }, [{ status }]]);
+    }
+    assert.is(logged.length, 1);
+    assert.match(logged[0] ?? '', /^stci debug: Tools get sockets instead of pipes/);
+    assert.match(logged[0] ?? '', /of 3 documents of a shell 0 were pipes/);
+  });
+
+  test('a chunk that was read ahead of a pause has the time of its read', async () => {
+    const stream = new PassThrough();
+    const told: [string, number][] = [];
+    const events = {
+      onError: () => {}, onStdinDrain: () => {}, onStdinClosed: () => {}, onExit: () => {}, onOutputEnd: () => {},
+      onOutput: (_name: string, chunk: Uint8Array, wallMs: number) => void told.push([String(chunk), wallMs]),
+    };
+    const output = adoptOutput(stream, 'stdout', events);
+    stream.write('early');
+    const readMs = Date.now();
+    await eventually(() => Date.now() > readMs + 50, { what: 'some time later' });
+    stream.write('late');
+    output.readable(true);
+    await eventually(() => told.length === 2, { what: 'both chunks' });
+    assert.equal(told.map(([text, wallMs]) => [text, wallMs > readMs + 40]), [['early', false], ['late', true]]);
+  });
+});
+
+const script = (text: string): TestProgram => ({ program: 'sh', args: ['-c', text] });
+
+processesCompliance('platform-node without pipes', () => ({
+  processes: make(poor),
+  until: async (condition, what) => void (await eventually(condition, { what })),
+  env,
+  programs: {
+    speaks: script('printf out; printf err >&2; exit 3'),
+    copies: { program: 'cat', args: [] },
+    waits: script('printf ready; exec sleep 60'),
+    ignoresTerm: script('trap "" TERM; printf ready; exec sleep 60'),
+    leaves: script('sleep 60 >/dev/null 2>&1 & printf ready'),
+    deaf: script('exec <&-; printf ready; exec sleep 60'),
+    floods: { program: 'head', args: ['-c', '1000000', '/dev/zero'] },
+    missing: { program: 'no-such-program-here', args: [] },
+  },
+  missingWdir: '/no/such/directory',
+}));
