@@ -73,6 +73,8 @@ export class SimProcess {
 const IGNORED: ReadonlySet<string> = new Set(['SIGCHLD', 'SIGURG', 'SIGWINCH', 'SIGCONT']);
 const STOPPING: ReadonlySet<string> = new Set(['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU']);
 const FIRST_PID = 100;
+const GUARDIAN_QUIET_ROUNDS = 2;
+const GUARDIAN_ROUND_MS = 20;
 
 export interface TableInit {
   readonly host: string;
@@ -222,16 +224,22 @@ export class ProcessTable {
     this.#guarded.delete(task);
     if (silent || guarded === undefined) return;
     const { scheduler, random, times } = this.#init;
-    scheduler.call(undefined, random.between(...times.guardianMs), () => this.#endGuarded(task, guarded));
+    scheduler.call(undefined, random.between(...times.guardianMs), () => this.#endGuarded(task, guarded, GUARDIAN_QUIET_ROUNDS));
   }
 
-  #endGuarded(owner: Task, guarded: readonly SimProcess[]): void {
+  /** Looks again until nobody is left: one that is being killed may fork just before. */
+  #endGuarded(owner: Task, guarded: readonly SimProcess[], quietRounds: number): void {
     const { guardVariable } = this.#init;
     const groups = new Set(guarded.map((process) => process.group));
     const mark = this.guardEnv(owner)[guardVariable];
+    let left = quietRounds - 1;
     for (const process of [...this.#living.values()]) {
-      if (groups.has(process.group) || process.env[guardVariable] === mark) this.signal(process, 'SIGKILL');
+      if (!groups.has(process.group) && process.env[guardVariable] !== mark) continue;
+      this.signal(process, 'SIGKILL');
+      left = GUARDIAN_QUIET_ROUNDS;
     }
+    if (left === 0) return;
+    this.#init.scheduler.call(undefined, GUARDIAN_ROUND_MS, () => this.#endGuarded(owner, guarded, left));
   }
 
   #notify(process: SimProcess, end: ProcessEnd): void {

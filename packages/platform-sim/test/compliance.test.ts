@@ -1,8 +1,9 @@
 /** The suites that every platform must pass, on a world that runs by itself while a test waits. */
 
-import { channelCompliance, networkCompliance, type ChannelPair, type NetworkSetup, type Until } from '@stci/testkit';
+import { channelCompliance, networkCompliance, processesCompliance } from '@stci/testkit';
+import type { ChannelPair, NetworkSetup, ProcessesSetup, TestProgram, Until } from '@stci/testkit';
 import type { Channel } from '@stci/interface';
-import { createWorld, type World } from '@stci/platform-sim';
+import { createWorld, textBytes, type ToolProgram, type World } from '@stci/platform-sim';
 
 const BULK_BYTES = 20_000_000;
 
@@ -51,3 +52,53 @@ function agentPair(method: 'process' | 'thread'): ChannelPair {
 networkCompliance('platform-sim ws', networkSetup, { bulkBytes: BULK_BYTES });
 channelCompliance('platform-sim stdio', () => agentPair('process'), { bulkBytes: BULK_BYTES });
 channelCompliance('platform-sim thread', () => agentPair('thread'), { bulkBytes: BULK_BYTES });
+
+const ready: ToolProgram = (tool) => tool.write('stdout', textBytes('ready'));
+
+const PROGRAMS: Readonly<Record<string, ToolProgram>> = {
+  speaks: (tool) => {
+    tool.write('stdout', textBytes('out'));
+    tool.write('stderr', textBytes('err'));
+    tool.exit(3);
+  },
+  waits: ready,
+  'ignores-term': (tool) => {
+    tool.onSignal('SIGTERM', 'ignore');
+    ready(tool);
+  },
+  leaves: (tool) => {
+    ready(tool);
+    tool.fork(['sleep', '100'], { keepOutput: false });
+    tool.exit(0);
+  },
+  deaf: (tool) => {
+    tool.closeStdin();
+    ready(tool);
+  },
+};
+
+const program = (name: string, ...args: string[]): TestProgram => ({ program: name, args });
+
+function processesSetup(): ProcessesSetup {
+  const world = createWorld({ seed: seed++, local: { cutChance: 0.3 } });
+  const { processes } = world.platform('h1');
+  for (const [name, run] of Object.entries(PROGRAMS)) world.host('h1').files.addProgram(name, run);
+  return {
+    processes,
+    env: { PATH: '/bin' },
+    programs: {
+      speaks: program('speaks'),
+      copies: program('cat'),
+      waits: program('waits'),
+      ignoresTerm: program('ignores-term'),
+      leaves: program('leaves'),
+      deaf: program('deaf'),
+      floods: program('lines', '10000', '100'),
+      missing: program('no-such-program'),
+    },
+    missingWdir: '/missing',
+    ...running(world),
+  };
+}
+
+processesCompliance('platform-sim', processesSetup);

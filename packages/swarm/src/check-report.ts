@@ -39,7 +39,7 @@ export function checkReport(run: Run): string[] {
 function checkRank(run: Run, report: RankReport, { process, expected }: RankTruth): string | undefined {
   const { outcome } = report;
   if (outcome === 'lost') {
-    const isExplained = hasAgentFault(run) || run.options.timeoutMs !== undefined;
+    const isExplained = hasAgentFault(run) || run.options.timeoutMs !== undefined || isSlow(run);
     return isExplained ? undefined : 'lost, though no agent was harmed';
   }
   if (outcome === 'failed-start') {
@@ -64,11 +64,15 @@ export function hasAgentFault(run: Run): boolean {
   return run.faults.some(({ plan }) => plan.kind !== 'kill-tool' && plan.kind !== 'pause-tool' && plan.kind !== 'slow');
 }
 
+/** Starts take so long that deadlines may pass. */
+function isSlow(run: Run): boolean {
+  return run.options.spawnMs[1] > 10;
+}
+
 /** True where something beyond the programs themselves may decide the exit code. */
 function isDisturbed(run: Run): boolean {
-  const { timeoutMs, launchTimeoutMs, controls, faults, spawnMs } = run.options;
-  const isSlow = launchTimeoutMs < 60_000 || spawnMs[1] > 10;
-  return timeoutMs !== undefined || isSlow || controls.length > 0 || faults.length > 0;
+  const { timeoutMs, launchTimeoutMs, controls, faults } = run.options;
+  return timeoutMs !== undefined || launchTimeoutMs < 60_000 || isSlow(run) || controls.length > 0 || faults.length > 0;
 }
 
 interface OwnFailure {

@@ -41,6 +41,11 @@ export function lastFaultMs(options: SwarmOptions): number {
 
 function strike(world: World, options: SwarmOptions, frontEnd: SimProcess, plan: FaultPlan): string | undefined {
   if (plan.kind === 'cut' || plan.kind === 'slow') return strikeLink(world, options, plan);
+  if (plan.kind === 'crash-host') {
+    const host = hostName(Math.floor(plan.pick * options.hosts));
+    world.crashHost(host);
+    return host;
+  }
   const target = plan.kind === 'kill-front-end' ? frontEnd : pickProcess(world, plan);
   if (target === undefined || !target.isAlive) return undefined;
   if (plan.kind === 'pause-agent' || plan.kind === 'pause-tool') {

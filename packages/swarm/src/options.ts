@@ -22,6 +22,7 @@ export type FaultPlan =
   | (Moment & { readonly kind: 'kill-front-end' })
   | (Aimed & { readonly kind: 'pause-agent' | 'pause-tool'; readonly lastsMs: number })
   | (Aimed & { readonly kind: 'cut'; readonly lastsMs: number })
+  | (Aimed & { readonly kind: 'crash-host' })
   | (Aimed & { readonly kind: 'slow'; readonly latencyMs: number });
 
 export type ControlPlan =
@@ -45,7 +46,7 @@ export interface SwarmOptions {
   readonly launchTimeoutMs: number;
   readonly faults: readonly FaultPlan[];
   readonly controls: readonly ControlPlan[];
-  readonly link: Pick<LinkParams, 'latencyMs' | 'jitterMs' | 'cutChance' | 'bytesPerMs'>;
+  readonly link: Pick<LinkParams, 'latencyMs' | 'jitterMs' | 'cutChance' | 'bytesPerMs' | 'timeoutMs'>;
   readonly spawnMs: readonly [number, number];
   readonly pipeBytes: number;
   /** Largest difference of two hosts' wall clocks, ms. */
@@ -72,6 +73,7 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
   // Faults want something that is still there when they come.
   if (hasFaults && random.chance(0.6)) apps.push(drawLongApp(random, 1 + random.integer(4)));
   const ranks = apps.reduce((sum, app) => sum + app.count, 0);
+  const timeoutMs = random.chance(0.15) ? 20 + random.integer(4000) : undefined;
   const isGraceful = random.chance(0.7);
   return {
     seed,
@@ -84,15 +86,16 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
     stdin: drawStdin(random, ranks),
     stdinBytes: random.pick([0, 1, 100, 5000, 200_000]),
     releaseMs: random.chance(0.3) ? random.pick([0.1, 1, 20, 300]) : 0,
-    timeoutMs: random.chance(0.1) ? 20 + random.integer(4000) : undefined,
+    timeoutMs,
     launchTimeoutMs: random.chance(0.05) ? 5 + random.integer(200) : 60_000,
-    faults: hasFaults ? drawFaults(random, remote) : [],
+    faults: hasFaults ? drawFaults(random, remote, timeoutMs !== undefined) : [],
     controls: random.chance(0.2) ? drawControls(random) : [],
     link: {
       latencyMs: random.pick([0.02, 0.1, 1, 20]),
       jitterMs: random.pick([0, 0.05, 5]),
       cutChance: random.pick([0, 0.05, 0.5]),
       bytesPerMs: random.pick([Infinity, Infinity, 100_000, 5000]),
+      timeoutMs: random.pick([60_000, 60_000, 5000, 300]),
     },
     spawnMs: isGraceful ? [0.4, 1.2] : random.pick([[0.1, 30] as const, [5, 200] as const]),
     pipeBytes: random.pick([65_536, 65_536, 4096]),
@@ -109,7 +112,7 @@ function drawHosts(random: SimRandom): number {
 function drawApps(random: SimRandom, hosts: number, isBig: boolean): AppPlan[] {
   const isSmooth = isBig || random.chance(0.5);
   const apps = 1 + (random.chance(0.3) ? 1 + random.integer(2) : 0);
-  const ranksMax = isBig ? hosts : 12;
+  const ranksMax = isBig ? hosts : random.chance(0.05) ? 150 : 12;
   return Array.from({ length: apps }, () => drawApp(random, 1 + random.integer(Math.ceil(ranksMax / apps)), isSmooth));
 }
 
@@ -142,9 +145,11 @@ function drawMoment(random: SimRandom): number {
   return Math.exp(random.between(Math.log(0.5), Math.log(MOMENT_MS_MAX)));
 }
 
-function drawFaults(random: SimRandom, remote: boolean): FaultPlan[] {
+/** A crashed host is silent: without a deadline its job would wait for ever. */
+function drawFaults(random: SimRandom, remote: boolean, hasTimeout: boolean): FaultPlan[] {
   const kinds: FaultPlan['kind'][] = ['kill-tool', 'kill-agent', 'kill-front-end', 'pause-agent', 'pause-tool'];
   if (remote) kinds.push('cut', 'slow');
+  if (remote && hasTimeout) kinds.push('crash-host');
   // Some kinds are left out altogether, the others are not equally likely.
   const weightOf = (kind: FaultPlan['kind']): number => random.uniform() * (kind === 'kill-front-end' ? 0.3 : 1);
   const weights = kinds.map((kind) => (random.chance(0.5) ? weightOf(kind) : 0));
@@ -167,7 +172,9 @@ function drawFault(random: SimRandom, kind: FaultPlan['kind']): FaultPlan {
     case 'kill-tool':
       return { atMs, kind, pick, signal: random.pick(['SIGKILL', 'SIGTERM', 'SIGSEGV']) };
     case 'kill-agent':
-      return { atMs, kind, pick, signal: 'SIGKILL' };
+      return { atMs, kind, pick, signal: random.pick(['SIGKILL', 'SIGKILL', 'SIGTERM']) };
+    case 'crash-host':
+      return { atMs, kind, pick };
     case 'slow':
       return { atMs, kind, pick, latencyMs: random.between(10, 500) };
     case 'pause-agent':

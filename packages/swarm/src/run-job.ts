@@ -4,7 +4,7 @@
  */
 
 import { roleStarter, runAgent } from '@stci/core';
-import { createWorld, type AgentContext, type SimProcess, type World } from '@stci/platform-sim';
+import { CODE, createWorld, type AgentContext, type SimEvent, type SimProcess, type World } from '@stci/platform-sim';
 import { universe } from './assembly.js';
 import { checkRun } from './checkers.js';
 import { LOGIN_HOST, lastFaultMs, scheduleFaults } from './faults.js';
@@ -86,7 +86,9 @@ function play(options: SwarmOptions, hooks: RunHooks): Run {
   let leftEvents = 0;
   const main = (context: AgentContext): void => {
     const onAftermath = (ownTimers: number): void => {
-      const pending = world.scheduler.queue.pending().filter((event) => event.owner === frontEnd.main);
+      const isOwn = ({ owner, code }: SimEvent): boolean =>
+        owner === frontEnd.main && (code === CODE.timer || code === CODE.turn);
+      const pending = world.scheduler.queue.pending().filter(isOwn);
       leftEvents = pending.length - ownTimers;
     };
     void new SimulatedFrontEnd(context, options, record, onAftermath);
