@@ -224,7 +224,8 @@ export class ProcessTable {
     this.#guarded.delete(task);
     if (silent || guarded === undefined) return;
     const { scheduler, random, times } = this.#init;
-    scheduler.call(undefined, random.between(...times.guardianMs), () => this.#endGuarded(task, guarded, GUARDIAN_QUIET_ROUNDS));
+    const look = (): void => this.#endGuarded(task, guarded, GUARDIAN_QUIET_ROUNDS);
+    scheduler.call(undefined, random.between(...times.guardianMs), look);
   }
 
   /** Looks again until nobody is left: one that is being killed may fork just before. */

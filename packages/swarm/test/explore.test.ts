@@ -7,7 +7,7 @@
 import { assert, suite } from '@stci/testkit';
 import { PLAIN, REGRESSIONS, explore, parseArguments, runJob, type ExplorePlan } from '@stci/swarm';
 
-const SEEDS = 2000;
+const SEEDS = 1500;
 const DEADLINE_MS = 240_000;
 
 function run(args: readonly string[]): string[] {
