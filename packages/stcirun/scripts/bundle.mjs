@@ -14,8 +14,11 @@ import { pack } from './pack.mjs';
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(here, 'dist/bundle');
 
+/** stcirun takes oclif's parser; its help, prompts and error handler come along and cost 4 ms a start. */
+const UNUSED = ['help/index.js', 'ux/index.js', 'errors/handle.js'].map((path) => `@oclif/core/lib/${path}`);
+
 const PROGRAMS = [
-  { name: 'stcirun', entry: 'dist/main-stcirun.js' },
+  { name: 'stcirun', entry: 'dist/main-stcirun.js', without: UNUSED },
   { name: 'stci', entry: 'dist/main-stci.js' },
   { name: 'agent', entry: 'dist/agent-main.js' },
 ];
@@ -85,7 +88,7 @@ function record(programs) {
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const programs = await Promise.all(
-  PROGRAMS.map(async ({ name, entry }) => ({ name, parts: await pack({ root: here, name, entry, out }) })),
+  PROGRAMS.map(async (program) => ({ name: program.name, parts: await pack({ root: here, out, ...program }) })),
 );
 record(programs);
 writeLoaders(programs, false);

@@ -13,9 +13,12 @@ import { build, transform } from 'esbuild';
 
 const COMMON = { platform: 'node', target: 'node20', minifySyntax: true, minifyWhitespace: true, logLevel: 'warning' };
 
-/** Writes the parts of `entry` to `out`; returns the file names, the first part's first. */
-export async function pack({ root, name, entry, out }) {
-  const pieces = await split(root, name, entry, out);
+/**
+ * Writes the parts of `entry` to `out`; returns the file names, the first part's first. `without`: ends of paths of
+ * CommonJS modules that are required but never used; they are left empty.
+ */
+export async function pack({ root, name, entry, out, without = [] }) {
+  const pieces = await split({ root, name, entry, out, without });
   const first = [...staticImports(pieces, pieces.keys().next().value)];
   const lazy = [...pieces.keys()].filter((file) => !first.includes(file));
   const parts = [first, ...lazy.map((file) => [file])];
@@ -24,7 +27,7 @@ export async function pack({ root, name, entry, out }) {
 }
 
 /** File name → CommonJS text and the files that it needs at once; the entry first. */
-async function split(root, name, entry, out) {
+async function split({ root, name, entry, out, without }) {
   const result = await build({
     ...COMMON,
     absWorkingDir: root,
@@ -38,6 +41,7 @@ async function split(root, name, entry, out) {
     legalComments: 'none',
     metafile: true,
     write: false,
+    plugins: without.map(emptied),
   });
   const outputs = Object.entries(result.metafile.outputs).map(([path, facts]) => [basename(path), facts]);
   outputs.sort(([, a], [, b]) => Number(isEntry(b, entry)) - Number(isEntry(a, entry)));
@@ -48,6 +52,22 @@ async function split(root, name, entry, out) {
     pieces.set(file, { code: await toCommonJs(texts.get(file)), needs: needs.map(({ path }) => basename(path)) });
   }
   return pieces;
+}
+
+/** Refuses the build where there is no such module: what was left out would be back unseen. */
+function emptied(end) {
+  const filter = new RegExp(`${end.replaceAll('.', '\\.')}$`);
+  let found = false;
+  return {
+    name: `without ${end}`,
+    setup: ({ onLoad, onEnd }) => {
+      onLoad({ filter }, () => {
+        found = true;
+        return { contents: 'module.exports = {};', loader: 'js' };
+      });
+      onEnd(() => (found ? undefined : { errors: [{ text: `there is no module ${end} to be left out` }] }));
+    },
+  };
 }
 
 function isEntry({ entryPoint }, entry) {
