@@ -4,5 +4,17 @@
  * Everything in this package that is not needed by every agent goes through it (types come by `import type`).
  */
 
-// getBuiltinModule needs Node 20.16; unlike createRequire it works in an ES module and in a bundled CJS file.
-export const builtin: typeof process.getBuiltinModule = process.getBuiltinModule;
+// Costs nothing: Node itself has loaded it.
+import { createRequire } from 'node:module';
+
+type Builtin = typeof process.getBuiltinModule;
+
+/** What a process of Node 20.0 to 20.15 lacks. */
+type Host = Partial<Pick<typeof process, 'getBuiltinModule'>>;
+
+/** Where Node has no call for it, `require` from any place: modules of Node are found from all alike. */
+export function builtinOf(host: Host): Builtin {
+  return host.getBuiltinModule ?? (createRequire(process.execPath) as Builtin);
+}
+
+export const builtin: Builtin = builtinOf(process);

@@ -85,6 +85,25 @@ suite('platform-node basics', (test) => {
     assert.equal(await once(child, 'exit'), [7, null]);
   });
 
+  test('Node before 20.16, which has no getBuiltinModule, will do', async () => {
+    const index = new URL('../dist/index.js', import.meta.url).href;
+    const code = `delete process.getBuiltinModule;
+      if (process.getBuiltinModule !== undefined) throw new Error('it is still there');
+      const { processes } = (await import('${index}')).createNodePlatform();
+      const ignore = () => {};
+      const spec = { program: 'sh', args: ['-c', 'echo x > /dev/stdout'], env: process.env, lifetime: 'guarded' };
+      const tool = processes.spawn({ ...spec, stdin: 'null', stdout: 'pipe', stderr: 'inherit' }, {
+        onError: (error) => console.log(error.message), onOutput: (_, chunk) => process.stdout.write(chunk),
+        onOutputEnd: ignore, onStdinDrain: ignore, onStdinClosed: ignore, onExit: ignore,
+      });
+      tool.readable(true);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let text = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
+    await once(child, 'close');
+    assert.is(text, 'x\n');
+  });
+
   test('chunks are joined and cut, their bytes the same', () => {
     const random = createRandom(3);
     for (let round = 0; round < 50; round++) {
