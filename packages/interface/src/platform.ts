@@ -124,8 +124,8 @@ export interface Process {
   readonly pid: number;
   /** Sends a signal to the process, or to its whole group. False where nobody was left to take it. */
   signal(name: SignalName, whom: 'process' | 'group'): boolean;
-  /** True while the process's group has a living member. */
-  groupAlive(): boolean;
+  /** Number of living members of the process's group, itself included; zombies are dead. 0 once it is gone. */
+  groupSize(): number;
   /** False when the pipe is full: wait for `onStdinDrain`. */
   writeStdin(chunk: Uint8Array): boolean;
   closeStdin(): void;

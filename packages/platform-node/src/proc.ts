@@ -7,24 +7,37 @@ import { builtin } from './builtin.js';
 
 /** All process ids of this machine (or of our namespace). */
 function pids(): string[] {
+  return builtin('node:fs')
+    .readdirSync('/proc')
+    .filter((name) => name.charCodeAt(0) <= 57 && name.charCodeAt(0) >= 48);
+}
+
+/** None where there is no /proc. */
+function allPids(): string[] {
   try {
-    return builtin('node:fs')
-      .readdirSync('/proc')
-      .filter((name) => name.charCodeAt(0) <= 57 && name.charCodeAt(0) >= 48);
+    return pids();
   } catch {
     return [];
   }
 }
 
-/** State letter and group of a process; undefined where it is gone. */
-function stateOf(pid: string): { readonly state: string; readonly group: number } | undefined {
+interface Facts {
+  readonly state: string;
+  readonly group: number;
+  readonly session: number;
+}
+
+/** undefined where the process is gone; throws where that cannot be known (no descriptor is left to read it). */
+function factsOf(pid: string): Facts | undefined {
   try {
     const text = builtin('node:fs').readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may hold spaces and parentheses: the fields begin behind the last one.
-    const [state, , group] = text.slice(text.lastIndexOf(')') + 2).split(' ', 3);
-    return state === undefined || group === undefined ? undefined : { state, group: Number(group) };
-  } catch {
-    return undefined;
+    const [state, , group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ', 4);
+    return { state: state ?? 'X', group: Number(group), session: Number(session) };
+  } catch (error) {
+    const errno = (error as NodeJS.ErrnoException).code;
+    if (errno === 'ENOENT' || errno === 'ESRCH') return undefined;
+    throw error;
   }
 }
 
@@ -32,24 +45,48 @@ function isDead(state: string): boolean {
   return state === 'Z' || state === 'X';
 }
 
-/** True while the process group has a member that is no zombie. */
-export function liveGroup(group: number): boolean {
+/** The number is in use as a group's, ours or a stranger's. */
+function groupExists(group: number): boolean {
   try {
     process.kill(-group, 0);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
-  return pids().some((pid) => {
-    const facts = stateOf(pid);
-    return facts !== undefined && facts.group === group && !isDead(facts.state);
-  });
+}
+
+/** Living members of the group of the same session; 0 where `isLeaderOver` and a leader lives. */
+function countMembers(group: number, isLeaderOver: boolean): number {
+  let size = 0;
+  for (const pid of pids()) {
+    const facts = factsOf(pid);
+    if (facts === undefined || facts.group !== group || facts.session !== group || isDead(facts.state)) continue;
+    if (isLeaderOver && Number(pid) === group) return 0;
+    size++;
+  }
+  return size;
+}
+
+/**
+ * Number of living members of the group of a session's leader. The system gives a number to nobody while it is in
+ * use as a process, a group or a session; so whatever bears that of a leader that is over (`isLeaderOver`), or has it
+ * as a group but not as a session, is a stranger's, and ours is gone. Where /proc cannot be read, a group that exists
+ * counts as one.
+ */
+export function groupSize(group: number, isLeaderOver: boolean): number {
+  if (!groupExists(group)) return 0;
+  try {
+    return countMembers(group, isLeaderOver);
+  } catch {
+    return 1;
+  }
 }
 
 /** Processes of ours whose environment holds `mark`, dead ones and ourselves left out. */
 export function markedPids(mark: string): number[] {
   const { readFileSync } = builtin('node:fs');
   const needle = Buffer.from(mark);
-  return pids()
+  return allPids()
     .filter((pid) => {
       try {
         // A zombie's environment reads as empty.

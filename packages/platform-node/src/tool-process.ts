@@ -9,7 +9,7 @@ import type { Writable } from 'node:stream';
 import type { ErrorRecord, Process, ProcessEvents, SignalName, SpawnSpec } from '@stci/interface';
 import { builtin } from './builtin.js';
 import type { PipePool } from './pipe-pool.js';
-import { liveGroup } from './proc.js';
+import { groupSize } from './proc.js';
 import { checkWdir, resolveProgram, spawnError } from './program.js';
 import { ToolStdio } from './tool-stdio.js';
 import type { ToolStreams } from './tool-stdio.js';
@@ -45,7 +45,7 @@ const GROUP_LOOK_MS = 2000;
 const NO_PROCESS: Process = {
   pid: 0,
   signal: () => false,
-  groupAlive: () => false,
+  groupSize: () => 0,
   writeStdin: () => true,
   closeStdin: () => {},
   readable: () => {},
@@ -95,7 +95,7 @@ class ToolProcess implements Process {
     if (whom === 'process' || this.#keeper === undefined) {
       return !this.#exited && this.#child.kill(name as NodeJS.Signals);
     }
-    if (!this.groupAlive()) return false;
+    if (this.#exited && this.groupSize() === 0) return false;
     try {
       process.kill(-this.pid, name);
       return true;
@@ -104,18 +104,20 @@ class ToolProcess implements Process {
     }
   }
 
-  groupAlive(): boolean {
-    if (!this.#exited) return true;
-    if (this.#groupGone) return false;
-    if (this.#keeper !== undefined && liveGroup(this.pid)) return true;
+  groupSize(): number {
+    if (this.#groupGone) return 0;
+    const size = this.#keeper === undefined ? 0 : groupSize(this.pid, this.#exited);
+    // A leader that has ended and is not yet known to have is no member any more, but the group is still watched.
+    if (!this.#exited) return Math.max(size, 1);
+    if (size > 0) return size;
     this.#groupGone = true;
     this.#keeper?.remove(this.pid);
-    return false;
+    return 0;
   }
 
   /** What a leader leaves behind is looked at until it is gone, so that its number is forgotten in time. */
   #watchGroup(): void {
-    if (this.groupAlive()) setTimeout(() => this.#watchGroup(), GROUP_LOOK_MS).unref();
+    if (this.groupSize() > 0) setTimeout(() => this.#watchGroup(), GROUP_LOOK_MS).unref();
   }
 
   writeStdin(chunk: Uint8Array): boolean {

@@ -1,12 +1,15 @@
 /** Tools as real processes: the compliance suite, and what only a real system can get wrong. */
 
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ErrorRecord, ProcessEnd, SpawnSpec } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, processesCompliance, suite } from '@stci/testkit';
 import type { TestProgram, Until } from '@stci/testkit';
+import { groupSize } from '../dist/proc.js';
 
 const until: Until = async (condition, what) => void (await eventually(condition, { what }));
 const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' };
@@ -92,6 +95,46 @@ suite('tools of platform-node', (test) => {
   test('finds a program by the PATH of the child, relative to its working directory', async () => {
     assert.is((await run({ program: 'here', args: ['a'], wdir, env: { PATH: '/nowhere::' } })).text, './here a\n');
     assert.is((await run({ program: './here', args: ['b c'], wdir })).text, './here b c\n');
+  });
+
+  test('what is left of a group is counted: the living, of our session', async () => {
+    let [end, text] = [undefined as ProcessEnd | undefined, ''];
+    // One child is dead and stays so, since its parent, which has become `sleep`, never asks for it.
+    const left = 'sleep 60 & sleep 60 & sh -c "exit 0 & exec sleep 60" & setsid sleep 60 & echo $!; exit 0';
+    const tool = createNodePlatform().processes.spawn({
+      program: 'sh', args: ['-c', `{ ${left}; } 2>/dev/null`], env,
+      stdin: 'null', stdout: 'pipe', stderr: 'null', lifetime: 'guarded',
+    }, {
+      onError: () => {}, onOutputEnd: () => {}, onStdinDrain: () => {}, onStdinClosed: () => {},
+      onOutput: (_stream, chunk) => (text += Buffer.from(chunk).toString()),
+      onExit: (told) => (end = told),
+    });
+    tool.readable(true);
+    await until(() => end !== undefined && text !== '', 'the end of the leader');
+    await until(() => tool.groupSize() === 3, 'three are left');
+    assert.ok(tool.signal('SIGKILL', 'group'));
+    await until(() => tool.groupSize() === 0, 'none is left');
+    assert.is(tool.signal('SIGKILL', 'group'), false);
+    process.kill(Number(text), 'SIGKILL');
+  });
+
+  test('a group of a strange session, or with a leader after ours, is not ours', async () => {
+    // A process with a group of its own in our session, as a stranger is that was given the number of a tool's group.
+    const stranger = spawn('bash', ['-c', 'set -m; sleep 60 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const [pid] = (await once(stranger.stdout, 'data')) as [Buffer];
+    const group = Number(pid);
+    await until(() => readFileSync(`/proc/${group}/stat`, 'latin1').split(' ')[4] === String(group), 'its group');
+    assert.equal([groupSize(group, false), groupSize(group, true)], [0, 0]);
+    process.kill(group, 'SIGKILL');
+    const leader = spawn('sh', ['-c', 'sleep 60 & echo; wait'], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    await once(leader.stdout, 'data');
+    const number = leader.pid as number;
+    assert.equal([groupSize(number, false), groupSize(number, true)], [2, 0]);
+    leader.kill('SIGKILL');
+    await once(leader, 'exit');
+    assert.equal([groupSize(number, true)], [1]);
+    process.kill(-number, 'SIGKILL');
+    await until(() => groupSize(number, true) === 0, 'nobody is left');
   });
 
   test('a tool gets its own environment, session and three descriptors, nothing of ours', async () => {

@@ -138,9 +138,10 @@ export class ProcessTable {
     else list.push(process);
   }
 
-  isGroupAlive(group: number): boolean {
-    for (const process of this.#living.values()) if (process.group === group) return true;
-    return false;
+  groupSize(group: number): number {
+    let size = 0;
+    for (const process of this.#living.values()) if (process.group === group) size++;
+    return size;
   }
 
   /** False where nobody was left to take it. */

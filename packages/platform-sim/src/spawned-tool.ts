@@ -11,7 +11,7 @@ import type { OutputName, ToolStreams } from './tool.js';
 export const NO_PROCESS: Process = {
   pid: 0,
   signal: () => false,
-  groupAlive: () => false,
+  groupSize: () => 0,
   writeStdin: () => true,
   closeStdin: () => undefined,
   readable: () => undefined,
@@ -75,9 +75,10 @@ export class SpawnedTool implements Process {
     return whom === 'group' && isGuarded ? table.signalGroup(process.group, name) : table.signal(process, name);
   }
 
-  groupAlive(): boolean {
+  groupSize(): number {
     const { table, process, isGuarded } = this.#init;
-    return process.isAlive || (isGuarded && table.isGroupAlive(process.group));
+    if (isGuarded) return table.groupSize(process.group);
+    return process.isAlive ? 1 : 0;
   }
 
   writeStdin(chunk: Uint8Array): boolean {

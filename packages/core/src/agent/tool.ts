@@ -156,10 +156,10 @@ export class Tool {
 
   #onExit(end: ProcessEnd): void {
     const process = this.#process as Process;
-    const left = process.groupAlive();
+    const leftovers = process.groupSize();
     const outcome = this.#ending ? 'ended' : end.signal === undefined ? 'exited' : 'signalled';
-    this.#finish({ outcome, end, leftovers: left ? 1 : 0 });
-    if (left) this.#endGroup(false);
+    this.#finish({ outcome, end, leftovers });
+    if (leftovers > 0) this.#endGroup(false);
     this.#checkGone();
   }
 
@@ -226,7 +226,7 @@ export class Tool {
   }
 
   #checkGone(): void {
-    if (this.#gone || !this.#ended || (this.#process?.groupAlive() ?? false)) return;
+    if (this.#gone || !this.#ended || (this.#process?.groupSize() ?? 0) > 0) return;
     if (this.#openStreams > 0) {
       // Somebody outside of the group holds the pipe: a daemon that made a session of its own.
       if (this.#reading) this.#armDrain();

@@ -8,7 +8,8 @@ export interface FakeProcess extends Process {
   readonly events: ProcessEvents;
   /** Signals, reading and closing, in order. */
   readonly log: string[];
-  group: boolean;
+  /** Living members of its group. */
+  group: number;
   /** What `writeStdin` answers. */
   room: boolean;
 }
@@ -23,10 +24,10 @@ export function fakeProcess(pid: number, events: ProcessEvents): FakeProcess {
     pid,
     events,
     log,
-    group: pid > 0,
+    group: pid > 0 ? 1 : 0,
     room: true,
-    signal: (name, whom) => (log.push(`${name} ${whom}`), fake.group),
-    groupAlive: () => fake.group,
+    signal: (name, whom) => (log.push(`${name} ${whom}`), fake.group > 0),
+    groupSize: () => fake.group,
     writeStdin: (chunk) => (log.push(`write ${String.fromCharCode(...chunk)}`), fake.room),
     closeStdin: () => void log.push('close stdin'),
     readable: (on) => void log.push(on ? 'read' : 'pause'),

@@ -6,7 +6,7 @@ import { DRAIN_MS, GRACE_MS, play, type Playing } from './fake-tool.js';
 const bytes = (length: number): Uint8Array => new Uint8Array(length);
 
 function exit({ process }: Playing, status = 0, leavesGroup = false): void {
-  process.group = leavesGroup;
+  process.group = leavesGroup ? 2 : 0;
   process.events.onExit({ status });
 }
 
@@ -43,12 +43,12 @@ suite('tool agent', (test) => {
 
   test('an end by a signal, its own or ours', () => {
     const own = play();
-    own.process.group = false;
+    own.process.group = 0;
     own.process.events.onExit({ signal: 'SIGSEGV' });
     assert.equal([own.ends[0]?.outcome, own.ends[0]?.end], ['signalled', { signal: 'SIGSEGV' }]);
     const ours = play();
     ours.tool.end(false);
-    ours.process.group = false;
+    ours.process.group = 0;
     ours.process.events.onExit({ signal: 'SIGTERM' });
     assert.is(ours.ends[0]?.outcome, 'ended');
   });
@@ -58,13 +58,13 @@ suite('tool agent', (test) => {
     p.tool.readable(true);
     endOutput(p);
     exit(p, 0, true);
-    assert.equal([p.ends[0]?.leftovers, p.process.log], [1, ['read', 'SIGTERM group', 'SIGCONT group']]);
+    assert.equal([p.ends[0]?.leftovers, p.process.log], [2, ['read', 'SIGTERM group', 'SIGCONT group']]);
     p.run(GRACE_MS - 50);
     assert.is(p.process.log.length, 3);
     p.run(100);
     assert.equal(p.process.log.slice(3), ['SIGKILL group']);
     assert.not.ok(p.tool.gone, 'it is not gone before its group is');
-    p.process.group = false;
+    p.process.group = 0;
     p.run(50);
     assert.ok(p.tool.gone);
     assert.is(p.told.filter((what) => what === 'gone').length, 1);
@@ -157,7 +157,7 @@ suite('tool agent', (test) => {
         if (step === 'exit') p.process.events.onExit({ status: 0 });
         if (step === 'out') p.process.events.onOutputEnd('stdout');
         if (step === 'err') p.process.events.onOutputEnd('stderr');
-        if (step === 'group') p.process.group = false;
+        if (step === 'group') p.process.group = 0;
         p.run(30);
       }
       assert.is(p.told.at(-1), 'gone', order.join());

@@ -197,11 +197,11 @@ function signalTests(test: TestApi, withSetup: WithSetup): void {
     const tool = start('waits');
     tool.process.readable(true);
     await until(() => tool.text.stdout === 'ready', 'its word');
-    assert.ok(tool.process.groupAlive());
+    assert.is(tool.process.groupSize(), 1);
     assert.ok(tool.process.signal('SIGTERM', 'process'));
     await until(() => tool.done, 'the end');
     assert.equal(tool.ends, [{ signal: 'SIGTERM' }]);
-    await until(() => !tool.process.groupAlive(), 'the end of the group');
+    await until(() => tool.process.groupSize() === 0, 'the end of the group');
     assert.equal([tool.process.signal('SIGKILL', 'process'), tool.process.signal('SIGKILL', 'group')], [false, false]);
   }));
 
@@ -224,10 +224,10 @@ function signalTests(test: TestApi, withSetup: WithSetup): void {
     const tool = start('leaves');
     tool.process.readable(true);
     await until(() => tool.done, 'the end of the tool itself');
-    assert.equal([tool.ends, tool.process.groupAlive()], [[{ status: 0 }], true]);
+    assert.equal([tool.ends, tool.process.groupSize()], [[{ status: 0 }], 1]);
     assert.is(tool.process.signal('SIGTERM', 'process'), false);
     assert.is(tool.process.signal('SIGKILL', 'group'), true);
-    await until(() => !tool.process.groupAlive(), 'the end of the group');
+    await until(() => tool.process.groupSize() === 0, 'the end of the group');
     assert.is(tool.process.signal('SIGKILL', 'group'), false);
   }));
 }
@@ -235,7 +235,7 @@ function signalTests(test: TestApi, withSetup: WithSetup): void {
 function failureTests(test: TestApi, withSetup: WithSetup): void {
   test('a program that is not there is an error, alone', withSetup(async ({ until }, start) => {
     const tool = start('missing');
-    assert.equal([tool.process.pid, tool.process.groupAlive()], [0, false]);
+    assert.equal([tool.process.pid, tool.process.groupSize()], [0, 0]);
     tool.process.readable(true);
     tool.process.closeOutput();
     await until(() => tool.errors.length > 0, 'the error');
