@@ -131,7 +131,7 @@ suite('pipes of tools', (test) => {
     }
     pool.drain();
     await eventually(() => openFds().length <= before.length, { what: `descriptors are as before: ${before}` });
-  }, { timeoutMs: 20_000 });
+  }, { timeoutMs: 60_000 });
 
   test('a process with few descriptors gets typed errors, and goes on', () => {
     const fixture = fileURLToPath(new URL('fixtures/few-descriptors.js', import.meta.url));
