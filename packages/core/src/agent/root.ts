@@ -130,9 +130,11 @@ export class RootAgent {
     this.#launch = launch;
     const method = node.params.string('launcher.session.method') as AgentMethod;
     const host = hostSpec(details.subtree[0] as readonly [string, string], this.#host);
-    const child: BootDetails = { ...details, subtree: [[host.name, host.user ?? '']], connect: starter.addresses() };
     const start = { address: sessionAddress(this.#host), host, method };
-    starter.ready(() => this.#sessions.launch([starter.sessionSpec(start, encodeBootDetails(child))]));
+    starter.ready(() => {
+      const child: BootDetails = { ...details, subtree: [[host.name, host.user ?? '']], connect: starter.addresses() };
+      this.#sessions.launch([starter.sessionSpec(start, encodeBootDetails(child))]);
+    });
   }
 
   #onSessionUp(): void {

@@ -33,6 +33,8 @@ export class Starter {
   readonly #nativeLink: boolean;
   readonly #groups: Children[] = [];
   #listener: Listener | undefined;
+  /** Who waits for the listener; undefined while none is being made. */
+  #waiting: ((error: StciError | undefined) => void)[] | undefined;
   #launcherProc: LauncherProc | undefined;
   #closed = false;
   /** Links at the listener that have not proved who they are. */
@@ -63,6 +65,12 @@ export class Starter {
   /** Calls `done` when children can be started: at once, or when the listener for their links stands. */
   ready(done: (error: StciError | undefined) => void): void {
     if (this.#nativeLink || this.#listener !== undefined) return done(undefined);
+    if (this.#waiting !== undefined) return void this.#waiting.push(done);
+    this.#waiting = [done];
+    this.#listen();
+  }
+
+  #listen(): void {
     const { params } = this.#init.node;
     const bootcom = this.#init.scope.bootcom(params.string('bootcom.boot'));
     const ports = portRange(params.string('bootcom.ws.ports'));
@@ -77,7 +85,9 @@ export class Starter {
       (error, listener) => {
         this.#listener = listener;
         if (this.#closed) listener?.close();
-        done(error === undefined ? undefined : fromErrorRecord(error));
+        const waiting = this.#waiting ?? [];
+        this.#waiting = undefined;
+        for (const done of waiting) done(error === undefined ? undefined : fromErrorRecord(error));
       },
     );
   }
