@@ -140,6 +140,16 @@ export class Starter {
       },
     });
     this.#strangers.add(stranger);
+    this.#boundStrangers();
+  }
+
+  /** A crowd that connects and proves nothing costs a bounded number of links; the oldest had the most time. */
+  #boundStrangers(): void {
+    const max = this.#init.node.params.int('bootcom.pending.max');
+    const [oldest] = this.#strangers;
+    if (this.#strangers.size <= max || oldest === undefined) return;
+    this.#strangers.delete(oldest);
+    oldest.destroy(`more than ${max} connections have not proved who they are (bootcom.pending.max)`);
   }
 
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {
