@@ -4,10 +4,13 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
+import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform, streamChannel } from '@stci/platform-node';
-import { channelCompliance, eventually, networkCompliance } from '@stci/testkit';
-import type { Until } from '@stci/testkit';
+import { channelCompliance, eventually, linkCompliance, networkCompliance } from '@stci/testkit';
+import type { LinkPair, Until } from '@stci/testkit';
 import { portChannel } from '../dist/port-channel.js';
+
+const platform = createNodePlatform();
 
 const until: Until = async (condition, what) => void (await eventually(condition, { what, deadlineMs: 20_000 }));
 
@@ -26,10 +29,12 @@ networkCompliance('platform-node ws', async () => {
   };
 });
 
-channelCompliance('platform-node port', () => {
+function portPair(): LinkPair {
   const { port1, port2 } = new MessageChannel();
-  return { near: portChannel(port1, 'near'), far: portChannel(port2, 'far'), until };
-});
+  return { near: portChannel(port1, 'near'), far: portChannel(port2, 'far'), until, platform };
+}
+
+channelCompliance('platform-node port', portPair);
 
 /** A stream of bytes in one direction over a socket pair of the system, as a pipe to a child is. */
 async function systemPipe(): Promise<{ readable: Socket; writable: Socket }> {
@@ -41,9 +46,26 @@ async function systemPipe(): Promise<{ readable: Socket; writable: Socket }> {
   return { readable, writable };
 }
 
-channelCompliance('platform-node pipes', async () => {
+async function pipePair(): Promise<LinkPair> {
   const [up, down] = [await systemPipe(), await systemPipe()];
   const end = (label: string, readable: Socket, writable: Socket) =>
     streamChannel({ kind: 'stdio', label, readable, writable });
-  return { near: end('near', down.readable, up.writable), far: end('far', up.readable, down.writable), until };
-});
+  return { near: end('near', down.readable, up.writable), far: end('far', up.readable, down.writable), until, platform };
+}
+
+channelCompliance('platform-node pipes', pipePair);
+
+async function wsPair(): Promise<LinkPair> {
+  const accepted: Channel[] = [];
+  let listener: Listener | undefined;
+  const options = { interfaces: [], pendingMax: 4, frameBytesMax: 2 * 1024 * 1024 };
+  platform.network.listen(options, (channel) => accepted.push(channel), (_error, made) => (listener = made));
+  await until(() => listener !== undefined, 'a listener');
+  const near = platform.network.connect(listener?.addresses[0] ?? '', 3000);
+  await until(() => accepted.length > 0, 'the other end');
+  return { near, far: accepted[0] as Channel, until, platform, end: () => listener?.close() };
+}
+
+linkCompliance('platform-node pipes', pipePair);
+linkCompliance('platform-node port', portPair);
+linkCompliance('platform-node ws', wsPair);

@@ -1,7 +1,7 @@
 /** The suites that every platform must pass, on a world that runs by itself while a test waits. */
 
-import { channelCompliance, networkCompliance, processesCompliance } from '@stci/testkit';
-import type { ChannelPair, NetworkSetup, ProcessesSetup, TestProgram, Until } from '@stci/testkit';
+import { channelCompliance, linkCompliance, networkCompliance, processesCompliance } from '@stci/testkit';
+import type { LinkPair, NetworkSetup, ProcessesSetup, TestProgram, Until } from '@stci/testkit';
 import type { Channel } from '@stci/interface';
 import { createWorld, textBytes, type ToolProgram, type World } from '@stci/platform-sim';
 
@@ -34,19 +34,20 @@ function networkSetup(): NetworkSetup {
   return { network, refusing: 'ws://h1:1', silent: 'ws://gone:40000', ...running(world) };
 }
 
-function agentPair(method: 'process' | 'thread'): ChannelPair {
+function agentPair(method: 'process' | 'thread'): LinkPair {
   const world = createWorld({ seed: seed++, local: { cutChance: 0.3 } });
   let far: Channel | undefined;
   world.program('agent', (context) => {
     far = context.channel;
   });
-  const agent = world.platform('h1').processes.spawnAgent(method, ['agent'], {
+  const platform = world.platform('h1');
+  const agent = platform.processes.spawnAgent(method, ['agent'], {
     onError: () => undefined,
     onDiagnostic: () => undefined,
     onExit: () => undefined,
   });
   world.run({ until: () => far !== undefined });
-  return { near: agent.channel, far: far as unknown as Channel, ...running(world) };
+  return { near: agent.channel, far: far as unknown as Channel, platform, ...running(world) };
 }
 
 networkCompliance('platform-sim ws', networkSetup, { bulkBytes: BULK_BYTES });
@@ -102,3 +103,5 @@ function processesSetup(): ProcessesSetup {
 }
 
 processesCompliance('platform-sim', processesSetup);
+linkCompliance('platform-sim stdio', () => agentPair('process'));
+linkCompliance('platform-sim thread', () => agentPair('thread'));

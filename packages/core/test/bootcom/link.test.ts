@@ -1,7 +1,7 @@
 /** Links over memory channels on a virtual clock: states, order, ends, bounds. */
 
 import { CONTROLLER, rootAddress, type Channel } from '@stci/interface';
-import { assert, channelCompliance, suite } from '@stci/testkit';
+import { assert, channelCompliance, eventually, linkCompliance, suite, type LinkPair } from '@stci/testkit';
 import { LINK_FRAME, linkFrame, type HandshakeInit } from '../../dist/bootcom/handshake.js';
 import { Link, type LinkEvents, type LinkLimits } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
@@ -243,13 +243,15 @@ suite('link', (test) => {
 
 let seed = 0;
 
-channelCompliance('core memory', () => {
+function memoryPair(): LinkPair {
   const place = testPlace(seed++);
-  const [near, far] = memoryChannel(place.platform.clock, 'near', 'far');
+  const { platform } = place;
+  const [near, far] = memoryChannel(platform.clock, 'near', 'far');
   const interval = setInterval(() => place.run(50), 1);
-  const until = async (condition: () => boolean, what: string): Promise<void> => {
-    for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 1));
-    assert.ok(condition(), `waited in vain for ${what}`);
-  };
-  return { near, far, until, end: () => clearInterval(interval) };
-}, { bulkBytes: 20_000_000 });
+  const until = async (condition: () => boolean, what: string): Promise<void> =>
+    void (await eventually(condition, { what, everyMs: 1 }));
+  return { near, far, platform, until, end: () => clearInterval(interval) };
+}
+
+channelCompliance('core memory', memoryPair, { bulkBytes: 20_000_000 });
+linkCompliance('core memory', memoryPair);

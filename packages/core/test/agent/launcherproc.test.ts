@@ -1,0 +1,42 @@
+/** Launcherproc `local` in simulation: the same suite as on a real machine, all three methods. */
+
+import { createLocal } from '@stci/launcher-local';
+import { runAgent, roleStarter } from '@stci/core';
+import { assert, launcherProcCompliance, type BadAgent } from '@stci/testkit';
+import type { AgentContext } from '@stci/platform-sim';
+import { startInline } from '../../dist/agent/inline.js';
+import { resolved, universe } from '../assembly.js';
+import { testPlace } from '../world.js';
+
+const { snapshot } = resolved({});
+const starter = roleStarter(universe);
+
+function agentMain({ platform, channel, exit }: AgentContext): void {
+  runAgent({ platform, channel, load: (done) => done(starter), exit: ({ failed }) => exit(failed ? 1 : 0) });
+}
+
+const MAINS: Readonly<Record<BadAgent | 'good', ((context: AgentContext) => void) | undefined>> = {
+  good: agentMain,
+  missing: undefined,
+  exits: ({ exit }) => exit(3),
+  silent: ({ platform }) => void platform.clock.after(60_000, () => undefined),
+};
+
+let seed = 0;
+
+launcherProcCompliance('local in simulation', {
+  methods: ['process', 'thread', 'inline'],
+  make: (bad) => {
+    const place = testPlace(seed++);
+    const { platform, world } = place;
+    const main = MAINS[bad ?? 'good'];
+    if (main !== undefined) world.program('stci-agent', main);
+    const launcherProc = createLocal({ platform, inline: (start, events) => startInline(platform, starter, start, events) });
+    const until = async (condition: () => boolean, what: string): Promise<void> => {
+      place.until(condition, what);
+      place.run(1000);
+      assert.ok(condition(), what);
+    };
+    return { launcherProc, platform, params: snapshot, until };
+  },
+});

@@ -1,0 +1,103 @@
+/**
+ * What a link must keep over every kind of channel: it comes up, frames pass whole and in order, a wanted end is told
+ * from a loss, and a peer without the secret gets nowhere. A platform calls `linkCompliance` with a way to get both
+ * ends of a channel; the suite makes links of them.
+ */
+
+import { LAYER, Link, encodeHeader, frameBody, type Frame } from '@stci/core/bootcom';
+import { CONTROLLER, rootAddress, type Channel, type Platform } from '@stci/interface';
+import * as assert from '../assert.js';
+import { suite } from '../suite.js';
+import type { ChannelPair } from './channel.js';
+
+/** Both ends of a channel, and what links need of a platform. */
+export interface LinkPair extends ChannelPair {
+  readonly platform: Pick<Platform, 'clock' | 'secrets'>;
+}
+
+const CHILD = rootAddress(1);
+const SECRET = new Uint8Array(32).fill(1);
+const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 64 * 1024 * 1024, handshakeMs: 3000 };
+
+interface End {
+  readonly link: Link;
+  readonly told: string[];
+  readonly bodies: Uint8Array[];
+}
+
+function linkOf({ platform }: LinkPair, channel: Channel, role: 'connect' | 'accept', secret = SECRET): End {
+  const [told, bodies] = [[] as string[], [] as Uint8Array[]];
+  const { clock, secrets } = platform;
+  const self = role === 'connect' ? CHILD : CONTROLLER;
+  const handshake = { role, self, session: new Uint8Array(8), secret, secrets, admit: () => undefined };
+  const link = new Link({ channel, clock, handshake, limits: LIMITS }, {
+    onUp: ({ peer }) => void told.push(`up ${peer}`),
+    onFrame: (_link, frame: Frame) => void bodies.push(frameBody(frame).slice()),
+    onDrain: () => undefined,
+    onClosed: (_link, reason) => void told.push(reason),
+  });
+  return { link, told, bodies };
+}
+
+function message(body: Uint8Array): Uint8Array[] {
+  const header = {
+    layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: 1, destination: 2, job: 0, sequence: 0,
+  };
+  return [encodeHeader(header, body.length), body];
+}
+
+/** Defines the suite `NAME: link`. */
+export function linkCompliance(name: string, makeChannelPair: () => LinkPair | Promise<LinkPair>): void {
+  const withPair = (body: (pair: LinkPair) => Promise<void>) => async (): Promise<void> => {
+    const pair = await makeChannelPair();
+    try {
+      await body(pair);
+    } finally {
+      pair.near.destroy('the test is over');
+      pair.far.destroy('the test is over');
+      await pair.end?.();
+    }
+  };
+  suite(`${name}: link`, (test) => {
+    test('comes up, and frames of every size pass both ways, in order', withPair(async (pair) => {
+      const [child, parent] = [linkOf(pair, pair.near, 'connect'), linkOf(pair, pair.far, 'accept')];
+      const sizes = [0, 1, 27, 28, 29, 511, 512, 513, 65_535, 65_536, 300_000, 1024 * 1024];
+      const bodies = sizes.map((size, i) => new Uint8Array(size).fill(i + 1));
+      for (const body of bodies) child.link.send(message(body));
+      await pair.until(() => child.told.length > 0 && parent.told.length > 0, 'both ends up');
+      assert.equal([child.told, parent.told], [[`up ${CONTROLLER}`], [`up ${CHILD}`]]);
+      for (const body of bodies) parent.link.send(message(body));
+      await pair.until(() => child.bodies.length === sizes.length && parent.bodies.length === sizes.length, 'all frames');
+      const seen = ({ bodies: got }: End): unknown[] => got.map((body) => [body.length, body[0], body.at(-1)]);
+      const sent = bodies.map((body) => [body.length, body[0], body.at(-1)]);
+      assert.equal([seen(parent), seen(child)], [sent, sent]);
+    }));
+
+    test('close: what was sent arrives before the goodbye', withPair(async (pair) => {
+      const [child, parent] = [linkOf(pair, pair.near, 'connect'), linkOf(pair, pair.far, 'accept')];
+      await pair.until(() => child.link.state === 'up' && parent.link.state === 'up', 'both ends up');
+      for (let i = 0; i < 100; i++) parent.link.send(message(new Uint8Array(20_000).fill(i)));
+      parent.link.close();
+      await pair.until(() => child.link.state === 'closed' && parent.link.state === 'closed', 'both ends closed');
+      assert.equal([child.told.slice(1), parent.told.slice(1), child.bodies.length], [['goodbye'], ['local'], 100]);
+    }));
+
+    test('an end that breaks off is a loss', withPair(async (pair) => {
+      const [child, parent] = [linkOf(pair, pair.near, 'connect'), linkOf(pair, pair.far, 'accept')];
+      await pair.until(() => child.link.state === 'up' && parent.link.state === 'up', 'both ends up');
+      child.link.destroy('broken');
+      await pair.until(() => parent.link.state === 'closed' && child.link.state === 'closed', 'both ends closed');
+      assert.equal([child.told.slice(1), parent.told.slice(1)], [['local'], ['lost']]);
+    }));
+
+    test('a peer without the secret gets nowhere', withPair(async (pair) => {
+      const wrong = new Uint8Array(32);
+      const [child, parent] = [linkOf(pair, pair.near, 'connect', wrong), linkOf(pair, pair.far, 'accept')];
+      parent.link.send(message(Uint8Array.of(1)));
+      await pair.until(() => child.link.state === 'closed' && parent.link.state === 'closed', 'both ends closed');
+      assert.equal([child.told, parent.bodies.length, child.bodies.length], [['refused'], 0, 0]);
+      assert.is(parent.told.length, 1);
+      assert.is(parent.told.includes(`up ${CHILD}`), false);
+    }));
+  });
+}
