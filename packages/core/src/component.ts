@@ -5,6 +5,8 @@
 
 export { accept, decline, defineComponent } from '@stci/interface';
 export { bootcomFramework } from './bootcom/framework.js';
+export { bootstrapFramework } from './bootstrap/framework.js';
+export type { BootstrapDeps } from './bootstrap/framework.js';
 export { errmgrFramework } from './errmgr/framework.js';
 export type { ErrorManagerDeps } from './errmgr/framework.js';
 export { launcherFramework } from './launcher/framework.js';

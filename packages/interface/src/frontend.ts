@@ -34,6 +34,11 @@ export interface FrontEnd {
   /** False when the tools are slower: wait for `onStdinDrain`. */
   writeStdin(chunk: Uint8Array): boolean;
   closeStdin(): void;
+  /**
+   * Tells the agents that this process may be silent for so long, in ms, before it stops itself (SIGTSTP); 0 when it
+   * goes on. Without it they would take it for dead after the lease.
+   */
+  announceSilence(silenceMs: number): void;
   /** Ends the agents, in reverse order of their start. `onStopped` follows within the stop deadline. */
   stop(): void;
 }

@@ -1,5 +1,6 @@
 /** Contracts of STCI. Imports nothing: this is what the author of a component reads. */
 
+export * from './bootstrap.js';
 export * from './channel.js';
 export * from './component.js';
 export * from './errmgr.js';

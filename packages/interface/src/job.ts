@@ -49,6 +49,8 @@ export type StdinTo =
 export interface JobSpec {
   readonly apps: readonly AppSpec[];
   readonly hosts: readonly HostSpec[];
+  /** Hosts that take the place of others which do not come up; unused otherwise. */
+  readonly spares?: readonly HostSpec[];
   readonly mapBy: MapBy;
   /** True: more ranks than bound slots are allowed. */
   readonly oversubscribe: boolean;
@@ -135,6 +137,7 @@ export interface JobReport {
 
 /** What the front-end is told while a job runs, in order. */
 export type JobEvent =
+  /** Told again where hosts were replaced or left out before the launch. */
   | { readonly type: 'mapped'; readonly map: JobMap }
   | {
       readonly type: 'host-up';
@@ -142,6 +145,15 @@ export type JobEvent =
       readonly name: string;
       readonly up: number;
       readonly total: number;
+    }
+  /** An agent did not come up, and what is done about it; the failure itself was told before. */
+  | {
+      readonly type: 'bootstrap';
+      readonly host: HostIndex;
+      readonly name: string;
+      readonly decision: 'retry' | 'spare' | 'shrink';
+      /** The spare host that takes the place. */
+      readonly spare?: string;
     }
   | {
       readonly type: 'started';

@@ -8,6 +8,7 @@ export class FakeFrontEnd implements FrontEnd {
   readonly controls: JobControl[] = [];
   readonly input: Uint8Array[] = [];
   inputClosed = false;
+  readonly silences: number[] = [];
   stops = 0;
   spec: JobSpec | undefined;
   /** Answers each control; default: nothing. */
@@ -33,6 +34,10 @@ export class FakeFrontEnd implements FrontEnd {
 
   closeStdin(): void {
     this.inputClosed = true;
+  }
+
+  announceSilence(silenceMs: number): void {
+    this.silences.push(silenceMs);
   }
 
   stop(): void {

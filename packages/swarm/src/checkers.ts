@@ -78,8 +78,11 @@ function checkEvents(run: Run): string[] {
   const seen = new Set<string>();
   const problems: string[] = [];
   let isEnded = false;
+  const mended = run.record.events.some(({ type }) => type === 'bootstrap');
   for (const event of run.record.events) {
     const key = eventKey(event);
+    // A host that was started again comes up again, and a job on other hosts is mapped again.
+    if (mended && ['host-up', 'mapped', 'bootstrap'].includes(event.type)) seen.delete(key);
     if (isEnded) problems.push(`'${key}' after the end`);
     if (seen.has(key)) problems.push(`'${key}' was told twice`);
     seen.add(key);
@@ -100,6 +103,8 @@ function eventKey(event: JobEvent): string {
       const { code, host, rank, message } = event.error;
       return `failure ${code} ${host ?? ''} ${rank ?? ''} ${message}`;
     }
+    case 'bootstrap':
+      return `bootstrap ${event.host} ${event.decision}`;
     case 'mapped':
     case 'running':
     case 'ending':

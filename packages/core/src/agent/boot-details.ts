@@ -3,8 +3,7 @@
  * the hosts at and below it, parameters.
  */
 
-import type { HostIndex, HostSpec, TreeTopology } from '@stci/interface';
-import { bootHost, bootPosition } from '@stci/interface';
+import type { HostIndex, HostSpec } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
 import { any, fields, list, plain, str, tuple, u32 } from '../codec/shape.js';
 import type { ParamSnapshot } from './universe.js';
@@ -39,22 +38,8 @@ export function decodeBootDetails(bytes: Uint8Array): BootDetails {
   return shape(any(decode(bytes), 'boot details'), 'boot details');
 }
 
-/** The slice of `subtree` (of the agent at `host`) that belongs to its child `child`. */
-export function subtreeSlice(
-  tree: TreeTopology,
-  host: HostIndex,
-  subtree: BootDetails['subtree'],
-  child: HostIndex,
-): BootDetails['subtree'] {
-  const positions = tree.subtree(bootPosition(host));
-  const wanted = new Set(tree.subtree(bootPosition(child)));
-  return subtree.filter((_, i) => wanted.has(positions[i] as number));
-}
-
 export function hostSpec(entry: readonly [string, string], host: HostIndex): HostSpec {
   const [name, user] = entry;
   const origin = `host ${host} of the job`;
   return { name, slots: 1, slotsBound: false, origin, ...(user !== '' && { user }) };
 }
-
-export { bootHost };

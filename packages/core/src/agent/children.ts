@@ -74,6 +74,8 @@ export class Children {
   readonly #init: ChildrenInit;
   readonly #events: ChildrenEvents;
   readonly #children = new Map<Address, Child>();
+  /** Earlier starts of the same agents, failed, of which something is still left. */
+  readonly #former = new Set<Child>();
   readonly #waiting: Child[] = [];
   #starting = 0;
   #scheduled = false;
@@ -89,7 +91,7 @@ export class Children {
   /** Children that are not gone. */
   get alive(): number {
     let alive = 0;
-    for (const child of this.#children.values()) if (child.state !== 'gone') alive += 1;
+    for (const child of this.#all()) if (child.state !== 'gone') alive += 1;
     return alive;
   }
 
@@ -101,6 +103,15 @@ export class Children {
       this.#waiting.push(child);
     }
     this.#schedule();
+  }
+
+  /** As `launch`, for one that may have been started before and has failed. */
+  relaunch(spec: ChildSpec): void {
+    const former = this.#children.get(spec.address);
+    assert(former === undefined || former.told, `${addressName(spec.address)} is started again after it failed`);
+    if (former !== undefined && former.state !== 'gone') this.#former.add(former);
+    this.#children.delete(spec.address);
+    if (!this.#stopping) this.launch([spec]);
   }
 
   /** The reason why `peer` may not link to us as our child, or undefined. */
@@ -131,7 +142,7 @@ export class Children {
     this.#stopping = true;
     this.#onStopped = done;
     this.#waiting.length = 0;
-    for (const child of this.#children.values()) this.#stopChild(child, reason);
+    for (const child of this.#all()) this.#stopChild(child, reason);
     this.#stopTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#killRest());
     this.#checkStopped();
   }
@@ -174,6 +185,7 @@ export class Children {
         nativeLink: this.#init.nativeLink,
         frameBytesMax: node.params.int('bootcom.frame.max'),
         handshakeMs,
+        leaseMs: node.params.int('bootcom.lease'),
         details: child.spec.details,
       }),
     ]);
@@ -284,7 +296,12 @@ export class Children {
   #settle(child: Child): void {
     if (child.state !== 'stopping' || !child.linkClosed || !child.exited) return;
     child.state = 'gone';
+    this.#former.delete(child);
     this.#checkStopped();
+  }
+
+  #all(): Child[] {
+    return [...this.#children.values(), ...this.#former];
   }
 
   #checkStopped(): void {
@@ -296,14 +313,14 @@ export class Children {
   }
 
   #killRest(): void {
-    for (const child of this.#children.values()) {
+    for (const child of this.#all()) {
       if (child.state === 'gone') continue;
       this.#init.node.fault(`still there after ${this.#init.stopMs} ms, killed`, addressName(child.spec.address));
       child.process?.kill();
       child.link?.destroy('did not stop in time');
     }
     this.#stopTimer = this.#init.node.platform.clock.after(KILL_WAIT_MS, () => {
-      for (const child of this.#children.values()) child.state = 'gone';
+      for (const child of this.#all()) child.state = 'gone';
       this.#checkStopped();
     });
   }

@@ -5,6 +5,7 @@
 
 import {
   assert,
+  type BootstrapPolicy,
   type ErrorManager,
   type HostSpec,
   type Launcher,
@@ -13,6 +14,7 @@ import {
   type TreeTopology,
 } from '@stci/interface';
 import { bootcomFramework } from '../bootcom/framework.js';
+import { bootstrapFramework } from '../bootstrap/framework.js';
 import { paramsFromSnapshot } from '../config/params.js';
 import { errmgrFramework } from '../errmgr/framework.js';
 import { launcherFramework } from '../launcher/framework.js';
@@ -29,6 +31,7 @@ const PLATFORM = token<Platform>('platform');
 const PARAMS = token<Params>('parameters');
 const SELECTOR = token<Selector>('selector');
 const LAUNCHER = token<Launcher>('launcher');
+const BOOTSTRAP_POLICY = token<BootstrapPolicy>('bootstrap policy');
 const ERROR_MANAGER = token<ErrorManager>('error manager');
 
 export function createUniverse(registry: Registry): Universe {
@@ -37,6 +40,7 @@ export function createUniverse(registry: Registry): Universe {
     createSelector(registry, agent.get(PARAMS), platformFacts(agent.get(PLATFORM))),
   );
   container.provide(LAUNCHER, (agent) => agent.get(SELECTOR).one(launcherFramework).create({}, undefined));
+  container.provide(BOOTSTRAP_POLICY, (agent) => agent.get(SELECTOR).one(bootstrapFramework).create({}, undefined));
   container.provide(ERROR_MANAGER, (agent) => agent.get(SELECTOR).one(errmgrFramework).create({}, undefined));
   return {
     paramsOf: (snapshot) => paramsFromSnapshot(registry.catalog, snapshot),
@@ -68,6 +72,7 @@ function agentScope(scope: Scope): AgentScope {
     streamTree: ({ members, topology: { kind, options = {} } }) =>
       topology(kind, members.length, options).spanningTree(0),
     launcher: () => scope.get(LAUNCHER),
+    bootstrapPolicy: () => scope.get(BOOTSTRAP_POLICY),
     errorManager: () => scope.get(ERROR_MANAGER),
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launcherProc: (hosts: readonly HostSpec[], inline) => {

@@ -12,34 +12,29 @@ import {
   StciError,
   addressIndex,
   addressKind,
-  bootHost,
-  bootPosition,
   fromErrorRecord,
-  rootAddress,
   toErrorRecord,
   type Address,
-  type AgentMethod,
   type ErrorManager,
   type ErrorRecord,
   type Failure,
   type FailureContext,
   type HostIndex,
+  type HostSpec,
   type JobControl,
   type JobEvent,
+  type JobMap,
   type JobSpec,
   type Timer,
-  type TreeTopology,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { validateJob } from '../job/validate.js';
-import { encodeBootDetails, type BootDetails } from './boot-details.js';
-import type { Children, ChildSpec } from './children.js';
+import { BringUp, type BringUpFailure } from './bring-up.js';
 import { failureOf, orphaned, some } from './job-failures.js';
-import { JobLaunch, creditBytes } from './job-launch.js';
+import { creditBytes, jobLaunch, onHosts } from './job-launch.js';
 import type { AgentNode } from './node.js';
-import { isAtOrBelow } from './root.js';
 import type { Starter } from './starter.js';
 import type { AgentScope, ParamSnapshot } from './universe.js';
 
@@ -59,18 +54,15 @@ export class Controller {
   readonly #deps: ControllerDeps;
   readonly #node: AgentNode;
   readonly #errorManager: ErrorManager;
-  readonly #roots: Children;
   #phase: Phase = 'idle';
-  #tree: TreeTopology | undefined;
+  #bringUp: BringUp | undefined;
   #ledger: Ledger | undefined;
-  #launch: JobLaunch | undefined;
   #jobs = 0;
-  /** Hosts whose root agent runs. */
-  readonly #up = new Set<HostIndex>();
   /** Hosts that are lost: nothing is expected of them any more. */
   readonly #lost = new Set<HostIndex>();
   /** Hosts that have ranks and have not drained. */
   readonly #undrained = new Set<HostIndex>();
+  /** The launch has gone down: from now on there are session agents to talk to. */
   #launched = false;
   #launchTimer: Timer | undefined;
   #jobTimer: Timer | undefined;
@@ -80,11 +72,6 @@ export class Controller {
     this.#deps = deps;
     this.#node = deps.node;
     this.#errorManager = deps.scope.errorManager();
-    this.#roots = deps.starter.children({
-      onUp: () => undefined,
-      onFailed: (agent, error) => this.#onAgentFailed('agent-launch', agent, error),
-      onLost: (agent, error) => this.#onAgentFailed('agent-lost', agent, error),
-    });
     this.#listen();
   }
 
@@ -92,18 +79,16 @@ export class Controller {
   stop(done: () => void): void {
     for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer]) timer?.cancel();
     this.#phase = 'over';
-    this.#roots.stop('the session ends', () => {
-      this.#deps.starter.close();
-      done();
-    });
+    if (this.#bringUp === undefined) done();
+    else this.#bringUp.stop(done);
   }
 
   #listen(): void {
     const { messages } = this.#node;
     messages.on('job.submit', ({ spec }) => ({ job: this.#submit(spec) }));
     messages.on('job.control', (control) => this.#onControl(control));
-    messages.on('agent.up', ({ host }) => this.#onHostUp(host));
-    messages.on('agent.failed', ({ kind, agent, error }) => this.#onAgentFailed(kind, agent, fromErrorRecord(error)));
+    messages.on('agent.up', ({ host }) => this.#bringUp?.onUp(host));
+    messages.on('agent.failed', ({ agent, error }) => this.#onAgentFailed(agent, fromErrorRecord(error)));
     messages.on('job.started', ({ host, ranks }) => this.#onStarted(host, ranks));
     messages.on('job.exited', ({ ranks }) => this.#onExited(ranks as readonly RankEnd[]));
     messages.on('job.drained', ({ host }) => this.#onDrained(host));
@@ -112,97 +97,86 @@ export class Controller {
   /** Throws StciError where the job cannot be run: nothing has been started then. */
   #submit(spec: JobSpec): number {
     if (this.#phase !== 'idle') throw new StciError('STCI_JOB_INVALID', 'This controller runs a job already');
-    const { params, platform } = this.#node;
     validateJob(spec);
-    const map = mapJob(spec, {
-      ranksMax: params.int('job.size.max'),
-      ranksPerHostMax: params.int('job.ranks.per.host.max'),
-    });
-    this.#deps.starter.selectLauncherProc(spec.hosts);
+    const { scope, starter, snapshot } = this.#deps;
+    const map = this.#mapped(spec);
+    starter.selectLauncherProc([...spec.hosts, ...(spec.spares ?? [])]);
+    const bringUp = new BringUp(
+      {
+        node: this.#node,
+        starter,
+        tree: scope.bootTree(spec.hosts.length, scope.launcher().arity(spec.hosts.length)),
+        policy: scope.bootstrapPolicy(),
+        hosts: spec.hosts,
+        spares: spec.spares ?? [],
+        snapshot,
+      },
+      {
+        tell: (event) => this.#tell(event),
+        onReady: (hosts, leftOut) => this.#onReady(spec, hosts, leftOut),
+        onAborted: (failures) => this.#onAborted(failures),
+        onLost: (agent, error) => this.#onAgentLost(agent, error),
+      },
+    );
     this.#jobs += 1;
-    this.#tree = this.#deps.scope.bootTree(spec.hosts.length, this.#deps.scope.launcher().arity(spec.hosts.length));
-    this.#ledger = createLedger({ job: this.#jobs, spec, map, submitWallMs: platform.clock.wallMs() });
-    this.#launch = new JobLaunch(this.#node.sessionName, this.#jobs, spec, map, creditBytes(params, spec.hosts.length));
-    for (const host of this.#launch.hosts) this.#undrained.add(host);
+    this.#bringUp = bringUp;
+    this.#open(spec, map);
     this.#phase = 'launching';
-    this.#routeByTree(this.#tree);
-    this.#tell({ type: 'mapped', map });
     this.#armDeadlines(spec);
-    this.#startRoots(spec, this.#tree);
+    bringUp.start();
     return this.#jobs;
   }
 
-  #armDeadlines(spec: JobSpec): void {
-    const { clock } = this.#node.platform;
-    this.#launchTimer = clock.after(spec.launchTimeoutMs, () => this.#onLaunchTimeout(spec.launchTimeoutMs));
-    const { timeoutMs } = spec;
-    if (timeoutMs !== undefined) this.#jobTimer = clock.after(timeoutMs, () => this.#onJobTimeout(timeoutMs));
-  }
-
-  #routeByTree(tree: TreeTopology): void {
-    this.#node.router.rule = (destination) => {
-      const kind = addressKind(destination);
-      const target = bootPosition(addressIndex(destination));
-      if ((kind !== 'root' && kind !== 'session') || target >= tree.size) return undefined;
-      const hop = tree.nextHop(0, target);
-      return hop === undefined ? undefined : rootAddress(bootHost(hop));
-    };
-  }
-
-  #startRoots(spec: JobSpec, tree: TreeTopology): void {
-    const { starter, snapshot } = this.#deps;
-    const method = this.#node.params.string('launcher.root.method') as AgentMethod;
-    starter.ready((error) => {
-      if (error !== undefined) return this.#fail(failureOf('agent-launch', error, this.#now()));
-      const specs = tree.children(0).map((position): ChildSpec => {
-        const host = bootHost(position);
-        const subtree = tree.subtree(position).map((at): readonly [string, string] => {
-          const { name, user } = spec.hosts[bootHost(at)] as (typeof spec.hosts)[number];
-          return [name, user ?? ''];
-        });
-        const details: BootDetails = {
-          host,
-          hosts: spec.hosts.length,
-          arity: tree.arity,
-          subtree,
-          connect: starter.addresses(),
-          params: snapshot,
-        };
-        const start = { address: rootAddress(host), host: spec.hosts[host] as (typeof spec.hosts)[number], method };
-        return starter.rootSpec(start, encodeBootDetails(details));
-      });
-      this.#roots.launch(specs);
+  #mapped(spec: JobSpec): JobMap {
+    const { params } = this.#node;
+    return mapJob(spec, {
+      ranksMax: params.int('job.size.max'),
+      ranksPerHostMax: params.int('job.ranks.per.host.max'),
     });
   }
 
-  #onHostUp(host: HostIndex): void {
-    const ledger = this.#ledger;
-    if (ledger === undefined || this.#up.has(host) || this.#phase === 'over') return;
-    this.#up.add(host);
-    const hosts = ledger.spec.hosts;
-    this.#tell({ type: 'host-up', host, name: hosts[host]?.name ?? '', up: this.#up.size, total: hosts.length });
-    this.#checkLaunch();
+  /** Opens the books of the job as it is mapped now. */
+  #open(spec: JobSpec, map: JobMap): void {
+    const submitWallMs = this.#ledger?.submitWallMs ?? this.#now();
+    this.#ledger = createLedger({ job: this.#jobs, spec, map, submitWallMs });
+    this.#undrained.clear();
+    for (const { host, runs } of map.hosts) if (runs.length > 0) this.#undrained.add(host);
+    this.#tell({ type: 'mapped', map });
   }
 
-  /** All that can come up is up: the job goes down the tree. */
-  #checkLaunch(): void {
-    const ledger = this.#ledger as Ledger;
-    if (this.#launched || this.#phase !== 'launching') return;
-    if (this.#up.size + this.#countLostNotUp() < ledger.spec.hosts.length) return;
-    this.#launched = true;
-    const tree = this.#tree as TreeTopology;
-    for (const position of tree.children(0)) {
-      const link = this.#node.router.link(rootAddress(bootHost(position)));
-      const body = (this.#launch as JobLaunch).below((host) => isAtOrBelow(tree, position, bootPosition(host)));
-      if (link !== undefined && body !== undefined) this.#node.messages.sendNeighbour(link, 'job.launch', body);
+  #armDeadlines(spec: JobSpec): void {
+    const { timeoutMs, launchTimeoutMs } = spec;
+    this.#launchTimer = this.#after(launchTimeoutMs, () => this.#onLaunchTimeout(launchTimeoutMs));
+    if (timeoutMs !== undefined) this.#jobTimer = this.#after(timeoutMs, () => this.#onJobTimeout(timeoutMs));
+  }
+
+  /** All hosts that are wanted are up: the job goes down the tree, mapped anew where they are others than planned. */
+  #onReady(spec: JobSpec, hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
+    if (this.#phase !== 'launching') return;
+    if (leftOut.size > 0 || hosts.some((host, i) => host !== spec.hosts[i])) {
+      try {
+        const changed = onHosts(spec, hosts, leftOut);
+        this.#open(changed, this.#mapped(changed));
+      } catch (fault) {
+        if (!(fault instanceof StciError)) throw fault;
+        return this.#fail(failureOf('agent-launch', fault, this.#now()));
+      }
     }
-    this.#checkOver();
+    for (const host of leftOut) this.#lost.add(host);
+    this.#launched = true;
+    const window = creditBytes(this.#node.params, hosts.length);
+    const launch = jobLaunch(this.#node.sessionName, this.#ledger as Ledger, window);
+    (this.#bringUp as BringUp).below.passLaunch(launch);
   }
 
-  #countLostNotUp(): number {
-    let count = 0;
-    for (const host of this.#lost) if (!this.#up.has(host)) count += 1;
-    return count;
+  #onAborted(failures: readonly BringUpFailure[]): void {
+    if (this.#phase !== 'launching') return;
+    const ledger = this.#ledger as Ledger;
+    for (const { host, error } of failures) {
+      const { exitCode } = fromErrorRecord(error);
+      ledger.failed({ kind: 'agent-launch', error, host, wallMs: this.#now(), exitCode });
+    }
+    this.#endJob(false, failures[0]?.error.message ?? 'the launch failed');
   }
 
   #onStarted(host: HostIndex, ranks: MessageBody<'job.started'>['ranks']): void {
@@ -238,12 +212,19 @@ export class Controller {
     this.#checkOver();
   }
 
+  /** While hosts come up, a root agent's failure is the bring-up's; a session agent's is always the job's. */
+  #onAgentFailed(agent: Address, error: StciError): void {
+    if (addressKind(agent) === 'root') this.#bringUp?.onFailed(agent, error);
+    else this.#onAgentLost(agent, error);
+  }
+
   /** An agent below is gone; with a root agent its whole subtree is. */
-  #onAgentFailed(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError): void {
+  #onAgentLost(agent: Address, error: StciError): void {
     const ledger = this.#ledger;
     if (ledger === undefined || this.#phase === 'over') return;
     const host = addressIndex(agent);
-    const gone = addressKind(agent) === 'root' ? this.#subtreeOf(host) : [host];
+    const gone = addressKind(agent) === 'root' ? (this.#bringUp as BringUp).below.hostsBelow(host) : [host];
+    const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
     const record = toErrorRecord(error);
     const found = gone.flatMap((each) =>
       this.#loseHost(each, each === host ? record : orphaned(ledger.spec.hosts, each, host), kind),
@@ -251,13 +232,8 @@ export class Controller {
     // All of them are told before the first decision, which may be the end of the job.
     for (const { error: told } of found) this.#tell({ type: 'failure', error: told });
     for (const one of found) this.#judge(one);
-    this.#checkLaunch();
     this.#checkRunning();
     this.#checkOver();
-  }
-
-  #subtreeOf(host: HostIndex): HostIndex[] {
-    return (this.#tree as TreeTopology).subtree(bootPosition(host)).map(bootHost);
   }
 
   #loseHost(host: HostIndex, error: ErrorRecord, kind: 'agent-launch' | 'agent-lost'): Failure[] {
@@ -311,7 +287,7 @@ export class Controller {
   #onLaunchTimeout(timeoutMs: number): void {
     const ledger = this.#ledger as Ledger;
     if (this.#phase !== 'launching') return;
-    const missing = ledger.spec.hosts.filter((_, host) => !this.#up.has(host)).map(({ name }) => name);
+    const missing = this.#launched ? [] : (this.#bringUp as BringUp).missing;
     const what = missing.length > 0 ? `hosts not up: ${some(missing)}` : `${ledger.ranksOpen} ranks not running`;
     const text = `The job was not running ${timeoutMs} ms after it was submitted (--launch-timeout): ${what}`;
     this.#forceEnd(new StciError('STCI_LAUNCH_TIMEOUT', text));
@@ -339,6 +315,7 @@ export class Controller {
     this.#launchTimer?.cancel();
     this.#jobTimer?.cancel();
     if (first) this.#tell({ type: 'ending', reason });
+    this.#bringUp?.abandon();
     if (this.#launched) this.#node.messages.sendSubtree('job.end', { kill, reason });
     else this.#undrained.clear();
     if (!this.#launched) ledger.closeUnstarted();

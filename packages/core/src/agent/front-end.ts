@@ -111,6 +111,10 @@ class LocalFrontEnd implements FrontEnd {
     this.writeStdin(new Uint8Array(0));
   }
 
+  announceSilence(silenceMs: number): void {
+    for (const link of this.#controllerNode.router.childLinks()) link.announceSilence(silenceMs);
+  }
+
   stop(): void {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -138,7 +142,7 @@ class LocalFrontEnd implements FrontEnd {
         channel: ours,
         clock: platform.clock,
         handshake: { role: 'connect', self, session, secret, secrets: platform.secrets, admit: admit(CONTROLLER) },
-        limits: this.#node.linkLimits(handshakeMs),
+        limits: this.#node.linkLimits(handshakeMs, ours),
       },
       this.#node.linkEvents({ onClosed }),
     );
@@ -174,6 +178,7 @@ class LocalFrontEnd implements FrontEnd {
   #onMapped(map: JobMap): void {
     const spec = this.#spec as JobSpec;
     const members = map.hosts.filter(({ runs }) => runs.length > 0).map(({ host }) => sessionAddress(host));
+    this.#stream?.close(); // Mapped anew, on other hosts.
     this.#stream = this.#node.streams.attach(
       { id: DEFAULT_STREAM, members: [FRONT_END, ...members], topology: { kind: 'boot' }, reduction: 'none' },
       {

@@ -1,7 +1,8 @@
-/** The launch message of a job, cut to the hosts of a subtree: each agent is told what concerns it and no more. */
+/** The launch message of a job, and the job on the hosts that came up. */
 
-import type { HostIndex, JobId, JobMap, JobSpec, Params } from '@stci/interface';
+import type { HostIndex, HostSpec, JobSpec, Params } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
+import type { Ledger } from '../job/ledger.js';
 
 type Launch = MessageBody<'job.launch'>;
 
@@ -15,38 +16,19 @@ export function creditBytes(params: Params, hosts: number): number {
   return Math.min(CREDIT_BYTES_MAX, Math.max(CREDIT_BYTES_MIN, share));
 }
 
-export class JobLaunch {
-  readonly #common: Omit<Launch, 'hosts'>;
-  readonly #entries: Launch['hosts'];
+/** The launch of a whole job; whoever passes it on keeps the hosts at and below the receiver. */
+export function jobLaunch(session: string, ledger: Pick<Ledger, 'job' | 'spec' | 'map'>, window: number): Launch {
+  const { job, spec, map } = ledger;
+  const { apps, env, wdir, stdin } = spec;
+  const hosts = map.hosts
+    .filter(({ runs }) => runs.length > 0)
+    .map(({ host, runs }) => [host, runs.map((run) => [run.app, run.first, run.count, run.stride] as const)] as const);
+  return { job, session, size: map.size, nodes: spec.hosts.length, apps, env, wdir, stdin, creditBytes: window, hosts };
+}
 
-  constructor(session: string, job: JobId, spec: JobSpec, map: JobMap, window: number) {
-    this.#common = {
-      job,
-      session,
-      size: map.size,
-      nodes: spec.hosts.length,
-      apps: spec.apps,
-      env: spec.env,
-      wdir: spec.wdir,
-      stdin: spec.stdin,
-      creditBytes: window,
-    };
-    this.#entries = map.hosts
-      .filter(({ runs }) => runs.length > 0)
-      .map(({ host, runs }) => [
-        host,
-        runs.map(({ app, first, count, stride }) => [app, first, count, stride] as const),
-      ]);
-  }
-
-  /** Hosts that have ranks. */
-  get hosts(): readonly HostIndex[] {
-    return this.#entries.map(([host]) => host);
-  }
-
-  /** The message for the hosts that `wanted` picks; undefined where none of them has ranks. */
-  below(wanted: (host: HostIndex) => boolean): Launch | undefined {
-    const hosts = this.#entries.filter(([host]) => wanted(host));
-    return hosts.length === 0 ? undefined : { ...this.#common, hosts };
-  }
+/** The job on the hosts that came up: replaced ones under their new names, left out ones without ranks. */
+export function onHosts(spec: JobSpec, hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): JobSpec {
+  const all = [...hosts.keys()];
+  const apps = spec.apps.map((app) => ({ ...app, hosts: (app.hosts ?? all).filter((host) => !leftOut.has(host)) }));
+  return { ...spec, hosts, apps };
 }

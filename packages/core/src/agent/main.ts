@@ -82,14 +82,19 @@ class AgentMain implements AgentHandle {
       (link) => this.#startRole(boot, { link, adopt: (events) => pending.adopt(events) }),
       (reason, text) => this.#exit({ failed: reason !== 'goodbye', reason: text }),
     );
-    const { self, session, secret, parent, frameBytesMax, handshakeMs } = boot;
+    const { self, session, secret, parent, frameBytesMax, handshakeMs, leaseMs } = boot;
     const admit = (peer: number): string | undefined => (peer === parent ? undefined : 'it is not the parent');
     new Link(
       {
         channel,
         clock: this.#init.platform.clock,
         handshake: { role: 'connect', self, session, secret, secrets: this.#init.platform.secrets, admit },
-        limits: { frameBytesMax, queueBytesMax: BOOT_QUEUE_BYTES_MAX, handshakeMs },
+        limits: {
+          frameBytesMax,
+          queueBytesMax: BOOT_QUEUE_BYTES_MAX,
+          handshakeMs,
+          ...(channel.kind !== 'memory' && { leaseMs }),
+        },
       },
       pending,
     );

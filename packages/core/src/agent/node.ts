@@ -108,11 +108,14 @@ export class AgentNode {
     return Array.from(this.identity.session, (byte) => byte.toString(16).padStart(2, '0')).join('');
   }
 
-  linkLimits(handshakeMs: number): LinkLimits {
+  /** Two agents of one process live and die together: their link has no lease. */
+  linkLimits(handshakeMs: number, channel: Channel): LinkLimits {
+    const leaseMs = this.params.int('bootcom.lease');
     return {
       frameBytesMax: this.params.int('bootcom.frame.max'),
       queueBytesMax: this.params.int('bootcom.queue.max'),
       handshakeMs,
+      ...(channel.kind !== 'memory' && { leaseMs }),
     };
   }
 
@@ -126,7 +129,7 @@ export class AgentNode {
     const { self, session, secret } = this.identity;
     const handshake = { role: 'accept' as const, self, session, secret, secrets: this.platform.secrets, admit };
     return new Link(
-      { channel, clock: this.platform.clock, handshake, limits: this.linkLimits(handshakeMs) },
+      { channel, clock: this.platform.clock, handshake, limits: this.linkLimits(handshakeMs, channel) },
       this.linkEvents(hooks),
     );
   }

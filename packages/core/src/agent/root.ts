@@ -1,27 +1,24 @@
 /**
  * Root agent (STCI paper, II-A): one a host. Starts the root agents below it in the boot tree and the session agent
- * of a job, splits a job's launch among them, tells the controller what failed. It ends when its parent says so or is
- * gone, last of all that is below it.
+ * of a job, passes a job's launch on, tells the controller what failed. It ends when its parent says so or is gone,
+ * last of all that is below it.
  */
 
 import {
   CONTROLLER,
-  StciError,
-  addressIndex,
-  addressKind,
-  bootHost,
   bootPosition,
-  rootAddress,
   sessionAddress,
   toErrorRecord,
   type Address,
   type AgentMethod,
   type HostIndex,
+  type StciError,
   type TreeTopology,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import { encodeBootDetails, hostSpec, subtreeSlice, type BootDetails } from './boot-details.js';
-import { Children, type ChildSpec } from './children.js';
+import { encodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
+import { BootSubtree, loginsOf, type HostLogin } from './boot-subtree.js';
+import type { Children } from './children.js';
 import type { AgentNode } from './node.js';
 import type { Starter } from './starter.js';
 
@@ -37,7 +34,7 @@ export interface RootDeps {
 export class RootAgent {
   readonly #deps: RootDeps;
   readonly #host: HostIndex;
-  readonly #roots: Children;
+  readonly #below: BootSubtree;
   readonly #sessions: Children;
   #launch: Launch | undefined;
   /** The job's end may overtake the start of its session agent, which must learn of it all the same. */
@@ -45,18 +42,26 @@ export class RootAgent {
 
   constructor(deps: RootDeps) {
     this.#deps = deps;
-    this.#host = deps.details.host;
-    const { node, starter } = deps;
+    const { node, starter, tree, details } = deps;
+    this.#host = details.host;
     const events = {
       onFailed: (agent: Address, error: StciError) => this.#report('agent-launch', agent, error),
       onLost: (agent: Address, error: StciError) => this.#report('agent-lost', agent, error),
     };
-    this.#roots = starter.children({ ...events, onUp: () => undefined });
+    const position = bootPosition(details.host);
+    const { hosts, arity, params } = details;
+    const logins = loginsOf(tree, position, details.subtree);
+    this.#below = new BootSubtree(
+      { node, starter, tree, position, logins, common: { hosts, arity, params } },
+      { ...events, onUp: () => undefined },
+    );
     this.#sessions = starter.children({ ...events, onUp: () => this.#onSessionUp() });
-    node.messages.on('job.launch', (launch) => this.#onLaunch(launch));
-    node.messages.on('job.signal', () => undefined); // Passed on to the session agent by the subtree frame itself.
-    node.messages.on('job.end', (end) => void (this.#jobEnd = end));
-    this.#routeByTree();
+    const { messages } = node;
+    messages.on('job.launch', (launch) => this.#onLaunch(launch));
+    messages.on('job.signal', () => undefined); // Passed on to the session agent by the subtree frame itself.
+    messages.on('job.end', (end) => void (this.#jobEnd = end));
+    messages.on('launch.again', ({ host, name, user }) => this.#below.again(host, [name, user]));
+    messages.on('launch.adopt', ({ host }) => this.#below.adopt(host));
   }
 
   /** Starts the agents below, and tells the controller that this one runs. */
@@ -64,7 +69,7 @@ export class RootAgent {
     const { node, starter } = this.#deps;
     starter.ready((error) => {
       if (error !== undefined) return node.fault(error, 'listener');
-      this.#roots.launch(this.#childSpecs());
+      this.#below.start();
     });
     node.messages.send(CONTROLLER, 'agent.up', {
       host: this.#host,
@@ -83,56 +88,23 @@ export class RootAgent {
       done();
     };
     this.#sessions.stop('the root agent stops', one);
-    this.#roots.stop('the parent agent stops', one);
-  }
-
-  #routeByTree(): void {
-    const { node, tree } = this.#deps;
-    const self = bootPosition(this.#host);
-    node.router.rule = (destination) => {
-      const kind = addressKind(destination);
-      if (kind !== 'root' && kind !== 'session') return undefined;
-      const host = addressIndex(destination);
-      if (host === this.#host) return destination;
-      const target = bootPosition(host);
-      if (target >= tree.size || !tree.isAncestor(self, target)) return undefined;
-      const hop = tree.nextHop(self, target);
-      return hop === undefined ? undefined : rootAddress(bootHost(hop));
-    };
-  }
-
-  #childSpecs(): ChildSpec[] {
-    const { details, tree, node, starter } = this.#deps;
-    const method = node.params.string('launcher.root.method') as AgentMethod;
-    return tree.children(bootPosition(this.#host)).map((position) => {
-      const host = bootHost(position);
-      const subtree = subtreeSlice(tree, this.#host, details.subtree, host);
-      const spec = hostSpec(subtree[0] as readonly [string, string], host);
-      const child: BootDetails = { ...details, host, subtree, connect: starter.addresses() };
-      return starter.rootSpec({ address: rootAddress(host), host: spec, method }, encodeBootDetails(child));
-    });
+    this.#below.stop('the parent agent stops', one);
   }
 
   #onLaunch(launch: Launch): void {
-    const { node, tree } = this.#deps;
     const own = launch.hosts.filter(([host]) => host === this.#host);
     if (own.length > 0) this.#startSession({ ...launch, hosts: own });
-    for (const position of tree.children(bootPosition(this.#host))) {
-      const below = launch.hosts.filter(([host]) => isAtOrBelow(tree, position, bootPosition(host)));
-      const link = node.router.link(rootAddress(bootHost(position)));
-      if (below.length === 0 || link === undefined) continue;
-      node.messages.sendNeighbour(link, 'job.launch', { ...launch, hosts: below });
-    }
+    this.#below.passLaunch(launch);
   }
 
   #startSession(launch: Launch): void {
     const { details, node, starter } = this.#deps;
     this.#launch = launch;
+    const login = details.subtree[0] as HostLogin;
     const method = node.params.string('launcher.session.method') as AgentMethod;
-    const host = hostSpec(details.subtree[0] as readonly [string, string], this.#host);
-    const start = { address: sessionAddress(this.#host), host, method };
+    const start = { address: sessionAddress(this.#host), host: hostSpec(login, this.#host), method };
     starter.ready(() => {
-      const child: BootDetails = { ...details, subtree: [[host.name, host.user ?? '']], connect: starter.addresses() };
+      const child: BootDetails = { ...details, subtree: [login], connect: starter.addresses() };
       this.#sessions.launch([starter.sessionSpec(start, encodeBootDetails(child))]);
     });
   }
@@ -154,8 +126,4 @@ export class RootAgent {
       node.fault(fault, 'report of a failure'); // The parent is gone: this agent is about to end.
     }
   }
-}
-
-export function isAtOrBelow(tree: TreeTopology, top: number, position: number): boolean {
-  return top === position || tree.isAncestor(top, position);
 }

@@ -114,12 +114,13 @@ class RunningAgent implements AgentHandle {
       }
       const shareMs = Math.max(1, Math.floor(handshakeMs / details.connect.length));
       const admit = (peer: number): string | undefined => (peer === parent ? undefined : 'it is not the parent');
+      const channel = connect(address, shareMs);
       const link = new Link(
         {
-          channel: connect(address, shareMs),
+          channel,
           clock: platform.clock,
           handshake: { role: 'connect', self, session, secret, secrets: platform.secrets, admit },
-          limits: { ...(this.#node as AgentNode).linkLimits(shareMs), frameBytesMax },
+          limits: { ...(this.#node as AgentNode).linkLimits(shareMs, channel), frameBytesMax },
         },
         {
           ...events,

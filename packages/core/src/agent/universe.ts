@@ -8,6 +8,7 @@ import type {
   AgentProcessEvents,
   AgentStart,
   Bootcom,
+  BootstrapPolicy,
   ErrorManager,
   HostSpec,
   Launcher,
@@ -35,6 +36,7 @@ export interface AgentScope {
   bootTree(hosts: number, arity: number): TreeTopology;
   streamTree(spec: StreamSpec): SpanningTree;
   launcher(): Launcher;
+  bootstrapPolicy(): BootstrapPolicy;
   errorManager(): ErrorManager;
   bootcom(kind: string): Bootcom;
   /** The launcherproc for these hosts, and its name. Throws where none takes them. */

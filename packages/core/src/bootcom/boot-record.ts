@@ -14,7 +14,7 @@ import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.
 /** Largest boot record: parameters and the names of a subtree of hosts. */
 const BOOT_BYTES_MAX = 16 * 1024 * 1024;
 
-const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 4 + 4 + 4 + 4 + 1;
+const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 4 + 4 + 4 + 4 + 4 + 1;
 
 export interface BootRecord {
   readonly session: Uint8Array;
@@ -27,6 +27,8 @@ export interface BootRecord {
   readonly frameBytesMax: number;
   /** Longest time for the handshake, ms. */
   readonly handshakeMs: number;
+  /** Silence after which the boot link is lost, ms. */
+  readonly leaseMs: number;
   /** CBOR of BootDetails (agent/boot-details.ts). */
   readonly details: Uint8Array;
 }
@@ -40,7 +42,8 @@ export function encodeBootRecord(record: BootRecord): Uint8Array {
   writeU32(body, at + 4, record.parent);
   writeU32(body, at + 8, record.frameBytesMax);
   writeU32(body, at + 12, record.handshakeMs);
-  body[at + 16] = record.nativeLink ? 1 : 0;
+  writeU32(body, at + 16, record.leaseMs);
+  body[at + 20] = record.nativeLink ? 1 : 0;
   body.set(record.details, FIXED_BYTES);
   return linkFrame(LINK_FRAME.boot, record.parent, body);
 }
@@ -58,7 +61,8 @@ function decodeBootRecord(frame: Frame): BootRecord {
     parent: readU32(body, at + 4),
     frameBytesMax: readU32(body, at + 8),
     handshakeMs: readU32(body, at + 12),
-    nativeLink: body[at + 16] === 1,
+    leaseMs: readU32(body, at + 16),
+    nativeLink: body[at + 20] === 1,
     details: body.slice(FIXED_BYTES),
   };
 }

@@ -47,6 +47,14 @@ export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
       max: 600_000,
       help: 'Time for the two ends of a new link to prove that they know the secret.',
     },
+    lease: {
+      type: 'duration',
+      default: 10_000,
+      min: 200,
+      max: 86_400_000,
+      help: 'A link on which nothing came for so long counts as broken: an agent that is cut off ends its tools and '
+        + 'itself by then. Something is sent every quarter of it. Shorter ends sooner, longer bears longer stalls.',
+    },
     'frame.max': {
       type: 'size',
       default: MIB,

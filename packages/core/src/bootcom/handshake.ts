@@ -18,7 +18,7 @@ import { StciError, addressName, type Address, type Secrets } from '@stci/interf
 import { LAYER, encodeHeader, frameBody, frameSource, frameType, type Frame } from '../codec/frame.js';
 
 /** Frame types of layer `link`. */
-export const LINK_FRAME = { boot: 0, hello: 1, proof: 2, refuse: 3, goodbye: 4 } as const;
+export const LINK_FRAME = { boot: 0, hello: 1, proof: 2, refuse: 3, goodbye: 4, alive: 5 } as const;
 
 export const SECRET_BYTES = 32;
 export const SESSION_BYTES = 8;

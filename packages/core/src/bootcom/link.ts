@@ -17,7 +17,16 @@ import {
   type Timer,
 } from '@stci/interface';
 import { FrameDecoder } from '../codec/frame-decoder.js';
-import { HEADER_BYTES, LAYER, frameLayer, frameType, type Frame } from '../codec/frame.js';
+import {
+  HEADER_BYTES,
+  LAYER,
+  frameBody,
+  frameLayer,
+  frameType,
+  readU32,
+  writeU32,
+  type Frame,
+} from '../codec/frame.js';
 import {
   HANDSHAKE_BODY_BYTES_MAX,
   Handshake,
@@ -27,6 +36,7 @@ import {
   refusalOf,
   type HandshakeInit,
 } from './handshake.js';
+import { Lease } from './lease.js';
 
 export interface LinkLimits {
   /** Largest frame body from a peer that has proved itself. */
@@ -35,6 +45,8 @@ export interface LinkLimits {
   readonly queueBytesMax: number;
   /** The handshake must be over within this time. */
   readonly handshakeMs: number;
+  /** An up link on which nothing comes for so long is lost; undefined: it is never, as in one process. */
+  readonly leaseMs?: number;
 }
 
 export interface LinkInit {
@@ -61,6 +73,7 @@ export class Link {
   readonly #handshake: Handshake;
   readonly #decoder: FrameDecoder;
   #timer: Timer | undefined;
+  #lease: Lease | undefined;
   #state: LinkState = 'connecting';
   #peer: Address = 0;
   #closing: { reason: LinkCloseReason; text: string } | undefined;
@@ -135,6 +148,11 @@ export class Link {
     if (this.#state === 'up' || this.#state === 'suspect') this.#state = doubted ? 'suspect' : 'up';
   }
 
+  /** Tells the peer that silence of so long is no failure, for an agent that is about to be stopped (SIGTSTP). */
+  announceSilence(silenceMs: number): void {
+    if (this.#lease !== undefined) this.#sayAlive(silenceMs);
+  }
+
   /** Ends the link as wanted: what was sent arrives, then a goodbye. */
   close(): void {
     if (this.#state === 'closed' || this.#closing !== undefined) return;
@@ -150,9 +168,29 @@ export class Link {
     this.#fail('local', text);
   }
 
+  #makeLease(): Lease | undefined {
+    const { leaseMs } = this.#init.limits;
+    if (leaseMs === undefined) return undefined;
+    return new Lease(
+      { clock: this.#init.clock, leaseMs },
+      {
+        sayAlive: () => this.#sayAlive(0),
+        doubt: (doubted) => this.suspect(doubted),
+        expire: (silentMs) => this.#fail('lost', `no sign of life for ${Math.round(silentMs)} ms (bootcom.lease)`),
+      },
+    );
+  }
+
+  #sayAlive(silenceMs: number): void {
+    const body = new Uint8Array(4);
+    writeU32(body, 0, silenceMs);
+    this.#transmit([linkFrame(LINK_FRAME.alive, this.#init.handshake.self, body)]);
+  }
+
   #transmit(pieces: readonly Uint8Array[]): boolean {
     if (pieces.length === 0) return true;
     for (const piece of pieces) this.#bytesOut += piece.length;
+    this.#lease?.said();
     const room = this.#channel.send(pieces);
     this.#checkQueue(this.#channel.queuedBytes);
     return room;
@@ -173,6 +211,7 @@ export class Link {
 
   #onData(chunk: Uint8Array): void {
     if (this.#state === 'closed') return;
+    this.#lease?.heard();
     this.#bytesIn += chunk.length;
     try {
       this.#decoder.push(chunk);
@@ -195,6 +234,8 @@ export class Link {
     } else if (frameLayer(frame) !== LAYER.link) {
       this.#framesIn += 1;
       this.#events.onFrame(this, frame);
+    } else if (frameType(frame) === LINK_FRAME.alive) {
+      this.#lease?.promise(readU32(frameBody(frame), 0));
     } else if (frameType(frame) === LINK_FRAME.goodbye) {
       this.#closing = { reason: 'goodbye', text: `${addressName(this.#peer)} said goodbye` };
       this.#channel.close();
@@ -216,6 +257,7 @@ export class Link {
     this.#peer = step.peer;
     this.#state = 'up';
     this.#timer?.cancel();
+    this.#lease = this.#makeLease();
     this.#decoder.bodyBytesMax = this.#init.limits.frameBytesMax;
     const early = this.#early;
     this.#early = [];
@@ -240,6 +282,7 @@ export class Link {
     this.#state = 'closed';
     this.#early = [];
     this.#timer?.cancel();
+    this.#lease?.stop();
     this.#events.onClosed(this, end.reason, end.text);
   }
 }

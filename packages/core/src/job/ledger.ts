@@ -52,6 +52,7 @@ export interface Ledger {
   readonly job: JobId;
   readonly spec: JobSpec;
   readonly map: JobMap;
+  readonly submitWallMs: number;
   readonly placements: PlacementLookup;
   /** Ranks that run as far as is known. */
   readonly ranksAlive: number;
@@ -93,7 +94,7 @@ class Books implements Ledger {
   failureCount = 0;
   ranksAlive = 0;
   ranksOpen: number;
-  readonly #submitWallMs: number;
+  readonly submitWallMs: number;
   readonly #rows: Row[];
   readonly #known = new Set<string>();
   #unstarted: number;
@@ -107,7 +108,7 @@ class Books implements Ledger {
     this.placements = hostOf(init.map);
     this.ranksOpen = init.map.size;
     this.#unstarted = init.map.size;
-    this.#submitWallMs = init.submitWallMs;
+    this.submitWallMs = init.submitWallMs;
     this.#rows = Array.from({ length: init.map.size }, () => ({ pid: 0 }));
   }
 
@@ -192,7 +193,7 @@ class Books implements Ledger {
       ...(cause !== undefined && { cause }),
       failures: failuresInOrder(this.failures).map((failure) => failure.error),
       ranks,
-      submitWallMs: this.#submitWallMs,
+      submitWallMs: this.submitWallMs,
       endWallMs,
     };
   }

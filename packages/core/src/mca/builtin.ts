@@ -5,6 +5,11 @@
 
 import type { AnyComponent } from '@stci/interface';
 import { bootcomFramework, bootcomRules } from '../bootcom/framework.js';
+import { bootstrapAbort } from '../bootstrap/abort.js';
+import { bootstrapFramework } from '../bootstrap/framework.js';
+import { bootstrapRetry } from '../bootstrap/retry.js';
+import { bootstrapShrink } from '../bootstrap/shrink.js';
+import { bootstrapSpare } from '../bootstrap/spare.js';
 import { errmgrAbort } from '../errmgr/abort.js';
 import { errmgrContinue } from '../errmgr/continue.js';
 import { errmgrFramework } from '../errmgr/framework.js';
@@ -19,8 +24,25 @@ import type { RegistryInit } from './registry.js';
 /** Core's own part, with `components` added. */
 export function builtins(components: readonly AnyComponent[] = []): RegistryInit {
   return {
-    frameworks: [bootcomFramework, errmgrFramework, launcherFramework, launcherprocFramework, topologyFramework],
-    components: [launcherTree, launcherFlat, errmgrAbort, errmgrContinue, ...components],
+    frameworks: [
+      bootcomFramework,
+      bootstrapFramework,
+      errmgrFramework,
+      launcherFramework,
+      launcherprocFramework,
+      topologyFramework,
+    ],
+    components: [
+      bootstrapAbort,
+      bootstrapRetry,
+      bootstrapShrink,
+      bootstrapSpare,
+      errmgrAbort,
+      errmgrContinue,
+      launcherFlat,
+      launcherTree,
+      ...components,
+    ],
     groups: builtinGroups,
     rules: bootcomRules,
   };

@@ -16,6 +16,7 @@ const RECORD: BootRecord = {
   nativeLink: true,
   frameBytesMax: 0xffff_ffff,
   handshakeMs: 600_000,
+  leaseMs: 10_000,
   details: Uint8Array.from({ length: 3000 }, (_, i) => i % 256),
 };
 

@@ -1,0 +1,149 @@
+/**
+ * Boot subtree: an agent's part of the boot tree, below itself. It starts the agents beneath, finds the way to each,
+ * and splits among them what goes down. Shared by the controller, which has the whole tree, and root agents.
+ *
+ * The tree is the plan; what is left out of it changes the links and not the plan: agents below a host that is left
+ * out are started by the one above it, and everybody farther up goes on sending the same way.
+ */
+
+import {
+  addressIndex,
+  addressKind,
+  bootHost,
+  bootPosition,
+  rootAddress,
+  type Address,
+  type AgentMethod,
+  type HostIndex,
+  type Position,
+  type TreeTopology,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import { encodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
+import type { ChildSpec, Children, ChildrenEvents } from './children.js';
+import type { AgentNode } from './node.js';
+import type { Starter } from './starter.js';
+
+type Launch = MessageBody<'job.launch'>;
+
+/** Host name and login (empty: none). */
+export type HostLogin = readonly [string, string];
+
+export interface BootSubtreeInit {
+  readonly node: AgentNode;
+  readonly starter: Starter;
+  readonly tree: TreeTopology;
+  /** Where this agent is: 0 for the controller. */
+  readonly position: Position;
+  /** Of all positions below, and of this one if it is a host's. */
+  readonly logins: ReadonlyMap<Position, HostLogin>;
+  /** What all agents are told alike. */
+  readonly common: Pick<BootDetails, 'hosts' | 'arity' | 'params'>;
+}
+
+export class BootSubtree {
+  readonly #init: BootSubtreeInit;
+  readonly #logins: Map<Position, HostLogin>;
+  readonly #leftOut = new Set<Position>();
+  readonly #children: Children;
+
+  constructor(init: BootSubtreeInit, events: ChildrenEvents) {
+    this.#init = init;
+    this.#logins = new Map(init.logins);
+    this.#children = init.starter.children(events);
+    init.node.router.rule = (destination) => this.#nextHop(destination);
+  }
+
+  /** Starts all children. */
+  start(): void {
+    this.#children.launch(this.#childPositions().map((position) => this.#spec(position)));
+  }
+
+  /** Starts the agent of `host`, a child that failed, once more: on the host that `login` names. */
+  again(host: HostIndex, login: HostLogin): void {
+    const position = bootPosition(host);
+    this.#logins.set(position, login);
+    this.#leftOut.delete(position);
+    this.#children.relaunch(this.#spec(position));
+  }
+
+  /** Leaves `host`, a child that failed, out: the agents below it become children of this one. */
+  adopt(host: HostIndex): void {
+    const position = bootPosition(host);
+    if (this.#leftOut.has(position) || !this.#childPositions().includes(position)) return;
+    this.#leftOut.add(position);
+    const adopted = this.#childPositions().filter((at) => isAtOrBelow(this.#init.tree, position, at));
+    for (const at of adopted) this.#children.relaunch(this.#spec(at));
+  }
+
+  /** Hosts at and below `host`, in pre-order. */
+  hostsBelow(host: HostIndex): HostIndex[] {
+    return this.#init.tree.subtree(bootPosition(host)).map(bootHost);
+  }
+
+  /** Passes a job's launch on, each child its part. */
+  passLaunch(launch: Launch): void {
+    const { node, tree } = this.#init;
+    for (const position of this.#childPositions()) {
+      const hosts = launch.hosts.filter(([host]) => isAtOrBelow(tree, position, bootPosition(host)));
+      const link = node.router.link(rootAddress(bootHost(position)));
+      if (hosts.length > 0 && link !== undefined) node.messages.sendNeighbour(link, 'job.launch', { ...launch, hosts });
+    }
+  }
+
+  stop(reason: string, done: () => void): void {
+    this.#children.stop(reason, done);
+  }
+
+  /** Children as they are: those of the plan, and in the place of one that is left out its own children. */
+  #childPositions(): Position[] {
+    const { tree, position } = this.#init;
+    const expand = (at: Position): Position[] => (this.#leftOut.has(at) ? tree.children(at).flatMap(expand) : [at]);
+    return tree.children(position).flatMap(expand);
+  }
+
+  #nextHop(destination: Address): Address | undefined {
+    const { tree, position } = this.#init;
+    const kind = addressKind(destination);
+    if (kind !== 'root' && kind !== 'session') return undefined;
+    const target = bootPosition(addressIndex(destination));
+    if (target === position) return destination;
+    if (target >= tree.size || !tree.isAncestor(position, target)) return undefined;
+    // Up from the target to the child of this agent that it is below.
+    let hop = target;
+    for (let above = this.#parentOf(hop); above !== position; above = this.#parentOf(hop)) {
+      if (above === undefined) return undefined;
+      hop = above;
+    }
+    return rootAddress(bootHost(hop));
+  }
+
+  #parentOf(position: Position): Position | undefined {
+    let parent = this.#init.tree.parent(position);
+    while (parent !== undefined && this.#leftOut.has(parent)) parent = this.#init.tree.parent(parent);
+    return parent;
+  }
+
+  #spec(position: Position): ChildSpec {
+    const { node, starter, tree, common } = this.#init;
+    const host = bootHost(position);
+    const subtree = tree.subtree(position).map((at) => this.#logins.get(at) as HostLogin);
+    const details: BootDetails = { ...common, host, subtree, connect: starter.addresses() };
+    const method = node.params.string('launcher.root.method') as AgentMethod;
+    const start = { address: rootAddress(host), host: hostSpec(subtree[0] as HostLogin, host), method };
+    return starter.rootSpec(start, encodeBootDetails(details));
+  }
+}
+
+/** The logins of a subtree given in pre-order, by position. */
+export function loginsOf(
+  tree: TreeTopology,
+  position: Position,
+  subtree: readonly HostLogin[],
+): Map<Position, HostLogin> {
+  return new Map(tree.subtree(position).map((at, i) => [at, subtree[i] as HostLogin]));
+}
+
+function isAtOrBelow(tree: TreeTopology, top: Position, position: Position): boolean {
+  return top === position || tree.isAncestor(top, position);
+}

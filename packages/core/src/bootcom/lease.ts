@@ -1,0 +1,83 @@
+/**
+ * Lease of a link: a cut cable gives no end of file, only silence does. Each end says something at least every
+ * quarter of the lease, anything counts; after half of it the peer is doubted, after all of it the link is lost. One timer
+ * a link, and none of it on the path of a message but two numbers.
+ */
+
+import type { Clock, Timer } from '@stci/interface';
+
+export interface LeaseInit {
+  readonly clock: Clock;
+  /** At least 4 ms. */
+  readonly leaseMs: number;
+}
+
+export interface LeaseEvents {
+  sayAlive(): void;
+  doubt(doubted: boolean): void;
+  /** Told once. */
+  expire(silentMs: number): void;
+}
+
+export class Lease {
+  readonly #init: LeaseInit;
+  readonly #events: LeaseEvents;
+  #heardMs: number;
+  #saidMs: number;
+  /** Silence that the peer has announced, beyond the lease. */
+  #promisedMs = 0;
+  #heardSince = false;
+  #saidSince = false;
+  #doubted = false;
+  #timer: Timer | undefined;
+
+  constructor(init: LeaseInit, events: LeaseEvents) {
+    this.#init = init;
+    this.#events = events;
+    this.#heardMs = init.clock.nowMs();
+    this.#saidMs = this.#heardMs;
+    this.#arm();
+  }
+
+  heard(): void {
+    this.#heardSince = true;
+  }
+
+  said(): void {
+    this.#saidSince = true;
+  }
+
+  /** The peer says that it may be silent for so long; 0 takes it back. */
+  promise(silenceMs: number): void {
+    this.#promisedMs = silenceMs;
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #arm(): void {
+    this.#timer = this.#init.clock.after(this.#init.leaseMs / 8, () => this.#look());
+  }
+
+  /** Times are taken here and not for each message: exact to an eighth of the lease, always to the safe side. */
+  #look(): void {
+    const now = this.#init.clock.nowMs();
+    if (this.#heardSince) this.#heardMs = now;
+    if (this.#saidSince) this.#saidMs = now;
+    this.#heardSince = false;
+    this.#saidSince = false;
+    this.#arm();
+    if (now - this.#saidMs >= this.#init.leaseMs / 8) this.#events.sayAlive();
+    const silentMs = now - this.#heardMs - this.#promisedMs;
+    const doubted = silentMs >= this.#init.leaseMs / 2;
+    if (doubted !== this.#doubted) {
+      this.#doubted = doubted;
+      this.#events.doubt(doubted);
+    }
+    if (silentMs < (this.#init.leaseMs * 7) / 8) return;
+    this.stop();
+    this.#events.expire(silentMs);
+  }
+}
