@@ -83,7 +83,8 @@ suite('swarm checkers', (test) => {
 
   test('liveness: an agent that never goes on', () => {
     const hooks = onWorld((world) => world.at(8, () => world.pauseProcess('login', 101)));
-    red(problems({ apps: [SLOW_LINES] }, hooks), /^liveness: the job neither ended nor/);
+    const settings = { ...job().settings, 'bootcom.lease': '24h' };
+    red(problems({ apps: [SLOW_LINES], settings }, hooks), /^liveness: the job neither ended nor/);
   });
 
   test('liveness: a front-end that ends without a report, and what is left after the stop', () => {

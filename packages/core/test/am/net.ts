@@ -74,7 +74,7 @@ function join(nodes: readonly AgentNode[], parent: number, child: number, closed
       channel: near,
       clock: below.platform.clock,
       handshake: { role: 'connect', self, session, secret, secrets: below.platform.secrets, admit: () => undefined },
-      limits: below.linkLimits(1000),
+      limits: below.linkLimits(1000, near),
     },
     below.linkEvents({ onClosed: onClosed(child) }),
   );

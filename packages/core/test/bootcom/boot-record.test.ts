@@ -35,7 +35,7 @@ suite('boot record', (test) => {
     const bytes = encodeBootRecord(RECORD);
     for (let seed = 0; seed < 40; seed++) {
       const next = seededIntegers(seed);
-      const { place, near, told } = reading();
+      const { place, near, told } = reading(60_000);
       for (let at = 0; at < bytes.length; ) {
         const length = seed === 0 ? bytes.length : 1 + next(seed === 1 ? 1 : 500);
         near.send([bytes.slice(at, at + length)]);

@@ -29,6 +29,9 @@ import { StdinPump } from './stdin-pump.js';
 /** 128 + SIGPIPE: what a program that writes into a closed pipe ends with. */
 const EXIT_PIPE = 141;
 
+/** As long as can be told: the user decides when stcirun goes on. */
+const SILENCE_MS_MAX = 0xffff_ffff;
+
 export interface JobRunParams {
   readonly spec: JobSpec;
   readonly map: JobMap;
@@ -78,7 +81,12 @@ class JobRun implements FrontEndEvents {
     this.#frontEnd = frontEnd;
     this.#unwatch = watchSignals(this.#params.forwarded, {
       end: (signal, times) => this.#onEndSignal(signal, times),
-      forward: (signal) => frontEnd.control({ verb: 'signal', signal }),
+      forward: (signal) => {
+        // Stopped, stcirun gives no sign of life; its agents must not take it for dead.
+        if (signal === 'SIGSTOP') frontEnd.announceSilence(SILENCE_MS_MAX);
+        if (signal === 'SIGCONT') frontEnd.announceSilence(0);
+        frontEnd.control({ verb: 'signal', signal });
+      },
     });
     try {
       frontEnd.submit(this.#params.spec);
