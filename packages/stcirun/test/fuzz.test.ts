@@ -43,7 +43,7 @@ function noise(seed: number): Uint8Array {
 
 const boot = (details: Uint8Array): Uint8Array => encodeBootRecord({
   session: new Uint8Array(8), secret: new Uint8Array(32), self: rootAddress(0), parent: CONTROLLER, nativeLink: true,
-  frameBytesMax: 65_536, handshakeMs: 300, details,
+  frameBytesMax: 65_536, handshakeMs: 300, leaseMs: 10_000, details,
 });
 
 suite('strangers at an agent\'s standard input', (test) => {

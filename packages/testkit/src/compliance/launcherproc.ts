@@ -37,7 +37,7 @@ export interface LauncherProcCase {
 
 const ROOT = rootAddress(0);
 const HOST = { name: 'localhost', slots: 1, slotsBound: false, origin: 'test' };
-const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 1024 * 1024, handshakeMs: 10_000 };
+const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 1024 * 1024, handshakeMs: 10_000, leaseMs: 10_000 };
 
 class Starting {
   readonly errors: string[] = [];
@@ -66,7 +66,7 @@ class Starting {
     const [session, secret] = [new Uint8Array(8), new Uint8Array(32).fill(3)];
     const details = encodeBootDetails({ host: 0, hosts: 1, arity: 1, subtree: [['localhost', '']], connect: [], params });
     const record = { session, secret, self: ROOT, parent: CONTROLLER, nativeLink: true, details };
-    this.agent.channel.send([encodeBootRecord({ ...record, frameBytesMax: LIMITS.frameBytesMax, handshakeMs: 10_000 })]);
+    this.agent.channel.send([encodeBootRecord({ ...record, frameBytesMax: LIMITS.frameBytesMax, handshakeMs: 10_000, leaseMs: 10_000 })]);
     const handshake = { role: 'accept' as const, self: CONTROLLER, session, secret, secrets, admit: () => undefined };
     this.link = new Link({ channel: this.agent.channel, clock, handshake, limits: LIMITS }, {
       onUp: ({ peer }) => void this.told.push(`up ${peer}`),
