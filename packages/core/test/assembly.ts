@@ -15,7 +15,8 @@ import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
 
-const registry = createRegistry(builtins([topologyTree, topologyBmg, topologyMesh, launcherLocal, ...bootcomComponents]));
+const registry = createRegistry(builtins([topologyTree, topologyBmg, topologyMesh, launcherLocal,
+  ...bootcomComponents]));
 
 export const universe = createUniverse(registry);
 

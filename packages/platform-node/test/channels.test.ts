@@ -50,7 +50,8 @@ async function pipePair(): Promise<LinkPair> {
   const [up, down] = [await systemPipe(), await systemPipe()];
   const end = (label: string, readable: Socket, writable: Socket) =>
     streamChannel({ kind: 'stdio', label, readable, writable });
-  return { near: end('near', down.readable, up.writable), far: end('far', up.readable, down.writable), until, platform };
+  return { near: end('near', down.readable, up.writable), far: end('far', up.readable, down.writable), until,
+    platform };
 }
 
 channelCompliance('platform-node pipes', pipePair);

@@ -5,11 +5,10 @@
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { LINK_FRAME, encodeBootRecord, linkFrame } from '@stci/core/bootcom';
 import { EXIT, rootAddress, CONTROLLER } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, Recorder, seededIntegers, suite } from '@stci/testkit';
-import { encodeBootRecord } from '../../core/dist/bootcom/boot-record.js';
-import { LINK_FRAME, linkFrame } from '../../core/dist/bootcom/handshake.js';
 import { start } from './e2e.js';
 
 const AGENT = fileURLToPath(new URL('../dist/bundle/agent.cjs', import.meta.url));

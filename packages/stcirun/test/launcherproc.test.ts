@@ -23,7 +23,8 @@ launcherProcCompliance('local on this machine', {
   make: (bad) => {
     const platform = createNodePlatform({ agentCommand: COMMANDS[bad ?? 'good'], agentMain: AGENT });
     const launcherProc = createLocal({ platform, inline: () => assert.unreachable('not inline') as never });
-    const until = async (condition: () => boolean, what: string): Promise<void> => void (await eventually(condition, { what }));
+    const until = async (condition: () => boolean, what: string): Promise<void> =>
+      void (await eventually(condition, { what }));
     return { launcherProc, platform, params, until };
   },
 });

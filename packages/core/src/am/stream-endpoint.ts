@@ -7,6 +7,7 @@ import {
   StciError,
   assert,
   type Address,
+  type Clock,
   type SpanningTree,
   type Stream,
   type StreamEvents,
@@ -24,16 +25,28 @@ import {
   type FrameHeader,
 } from '../codec/frame.js';
 import { ReceiveCredit, SendCredit } from './credit.js';
-import { SUBTREE } from './message-layer.js';
+import { SUBTREE, type MessageLayer } from './message-layer.js';
 import { WaveTable, lift, lower } from './reduce.js';
-import type { StreamLayer } from './stream-layer.js';
 
 /** Frame types of layer `stream`. */
 const STREAM_FRAME = { up: 1, down: 2, creditUp: 3, creditDown: 4 } as const;
 
+/** What the layer and its ends work with. */
+export interface StreamLayerInit {
+  readonly self: Address;
+  readonly clock: Clock;
+  readonly messages: MessageLayer;
+  readonly limits: { readonly ttl: number; readonly messageBytesMax: number; readonly requestTimeoutMs: number };
+  /** Window of each sender, bytes. */
+  readonly creditBytes: number;
+  /** The tree over a stream's members, rooted at position 0. */
+  treeOf(spec: StreamSpec): SpanningTree;
+  onFault(error: StciError): void;
+}
+
 export class StreamEndpoint implements Stream {
   readonly spec: StreamSpec;
-  readonly #layer: StreamLayer;
+  readonly #init: StreamLayerInit;
   readonly #events: StreamEvents;
   readonly #creditBytes: number;
   readonly #position: number;
@@ -54,20 +67,20 @@ export class StreamEndpoint implements Stream {
   #closed = false;
 
   constructor(
-    layer: StreamLayer,
+    init: StreamLayerInit,
     spec: StreamSpec,
     events: StreamEvents | ((stream: Stream) => StreamEvents),
     creditBytes: number,
     onClose: () => void,
   ) {
     this.spec = spec;
-    this.#layer = layer;
+    this.#init = init;
     this.#creditBytes = creditBytes;
     this.#onClose = onClose;
     this.#upCredit = new SendCredit(creditBytes);
-    this.#position = spec.members.indexOf(layer.init.self);
+    this.#position = spec.members.indexOf(init.self);
     assert(this.#position >= 0, 'an agent attaches only to streams that it is a member of');
-    this.#tree = spec.topology.kind === 'boot' ? undefined : layer.init.treeOf(spec);
+    this.#tree = spec.topology.kind === 'boot' ? undefined : init.treeOf(spec);
     if (spec.reduction !== 'none') {
       this.#waves = new WaveTable(spec.reduction, 1 + this.#childMembers().length);
     }
@@ -139,7 +152,7 @@ export class StreamEndpoint implements Stream {
     if (this.#position !== 0 || this.spec.id === 1) return;
     for (const member of this.spec.members.slice(1)) {
       try {
-        this.#layer.init.messages.send(member, 'stream.close', { stream: this.spec.id });
+        this.#init.messages.send(member, 'stream.close', { stream: this.spec.id });
       } catch (fault) {
         if (!(fault instanceof StciError)) throw fault; // A member that is gone needs no telling.
       }
@@ -225,7 +238,7 @@ export class StreamEndpoint implements Stream {
 
   #awaitWave(wave: number): void {
     if (this.#waveTimers.has(wave)) return;
-    const { clock, limits } = this.#layer.init;
+    const { clock, limits } = this.#init;
     const fire = (): void =>
       this.#fault(
         new StciError(
@@ -272,9 +285,9 @@ export class StreamEndpoint implements Stream {
     flags: number,
     sequence: number,
     body: readonly Uint8Array[],
-    source: Address = this.#layer.init.self,
+    source: Address = this.#init.self,
   ): void {
-    const { messages, limits } = this.#layer.init;
+    const { messages, limits } = this.#init;
     const header: FrameHeader = {
       layer: LAYER.stream, type, flags, ttl: limits.ttl, stream: this.spec.id, source, destination, job: 0, sequence,
     };

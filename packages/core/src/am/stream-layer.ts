@@ -10,9 +10,6 @@
 import {
   DEFAULT_STREAM,
   StciError,
-  type Address,
-  type Clock,
-  type SpanningTree,
   type Stream,
   type StreamEvents,
   type StreamId,
@@ -20,8 +17,7 @@ import {
 } from '@stci/interface';
 import { decodeHeader, type Frame } from '../codec/frame.js';
 import { Reassembly } from './fragments.js';
-import type { MessageLayer } from './message-layer.js';
-import { StreamEndpoint } from './stream-endpoint.js';
+import { StreamEndpoint, type StreamLayerInit } from './stream-endpoint.js';
 
 /** Frames of streams that are not open here yet: kept until they are, or until a request would have timed out. */
 const EARLY_FRAMES_MAX = 1024;
@@ -31,18 +27,6 @@ const STREAM_ID_MAX = 0xffff;
 interface EarlyFrame {
   readonly frame: Frame;
   readonly sinceMs: number;
-}
-
-export interface StreamLayerInit {
-  readonly self: Address;
-  readonly clock: Clock;
-  readonly messages: MessageLayer;
-  readonly limits: { readonly ttl: number; readonly messageBytesMax: number; readonly requestTimeoutMs: number };
-  /** Window of each sender, bytes. */
-  readonly creditBytes: number;
-  /** The tree over a stream's members, rooted at position 0. */
-  treeOf(spec: StreamSpec): SpanningTree;
-  onFault(error: StciError): void;
 }
 
 export class StreamLayer {
@@ -74,7 +58,7 @@ export class StreamLayer {
     if (this.#streams.has(spec.id)) {
       throw new StciError('STCI_STREAM_INVALID', `Stream ${spec.id} is open already`);
     }
-    const endpoint = new StreamEndpoint(this, spec, events, creditBytes, () => this.#streams.delete(spec.id));
+    const endpoint = new StreamEndpoint(this.init, spec, events, creditBytes, () => this.#streams.delete(spec.id));
     this.#streams.set(spec.id, endpoint);
     this.#replayEarly(spec.id);
     return endpoint;
@@ -138,7 +122,8 @@ export class StreamLayer {
     const sinceMs = this.init.clock.nowMs();
     if (this.#early.length >= EARLY_FRAMES_MAX) this.#dropStale(sinceMs);
     if (this.#early.length < EARLY_FRAMES_MAX) this.#early.push({ frame, sinceMs });
-    else this.init.onFault(new StciError('STCI_STREAM_INVALID', `A frame of stream ${id} is dropped: it is not open here`));
+    else this.init.onFault(new StciError('STCI_STREAM_INVALID',
+      `A frame of stream ${id} is dropped: it is not open here`));
   }
 
   /** Most of what is kept for long belongs to streams that are closed. */

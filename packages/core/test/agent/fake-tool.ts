@@ -1,4 +1,4 @@
-/** A platform whose processes are played by the test: what the tool agent does to one is logged, what one does is called. */
+/** Processes that are played by the test: what the tool agent does to one is logged, what one does is called. */
 
 import type { Platform, Process, ProcessEvents, SpawnSpec } from '@stci/interface';
 import { Tool, type ToolEnd } from '../../dist/agent/tool.js';

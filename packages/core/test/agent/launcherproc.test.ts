@@ -31,7 +31,8 @@ launcherProcCompliance('local in simulation', {
     const { platform, world } = place;
     const main = MAINS[bad ?? 'good'];
     if (main !== undefined) world.program('stci-agent', main);
-    const launcherProc = createLocal({ platform, inline: (start, events) => startInline(platform, starter, start, events) });
+    const launcherProc = createLocal({ platform, inline: (start, events) => startInline(platform, starter, start,
+      events) });
     const until = async (condition: () => boolean, what: string): Promise<void> => {
       place.until(condition, what);
       place.run(1000);

@@ -1,4 +1,4 @@
-/** Output pump and standard input of a host's tools: fairness under credit, and a slowest reader that holds the rest. */
+/** Output pump and standard input of a host's tools: fairness under credit, a slowest reader that holds the rest. */
 
 import { assert, suite } from '@stci/testkit';
 import { OutputPump } from '../../dist/agent/output-pump.js';
@@ -35,7 +35,8 @@ const asTool = (fake: FakeTool): Tool => fake as unknown as Tool;
 function pumping(count: number, window = 256 * KIB) {
   let available = true;
   const turns: (() => void)[] = [];
-  const pump = new OutputPump({ creditBytes: window, available: () => available, soon: (call) => void turns.push(call) });
+  const pump = new OutputPump({ creditBytes: window, available: () => available, soon: (call) =>
+    void turns.push(call) });
   const tools = Array.from({ length: count }, () => new FakeTool());
   for (const tool of tools) pump.add(asTool(tool));
   const reading = (): number[] => tools.flatMap((tool, i) => (tool.reading ? [i] : []));

@@ -140,7 +140,8 @@ suite('tool agent', (test) => {
     p.process.events.onError({ code: 'STCI_PROGRAM_NOT_FOUND', message: 'no such program' });
     assert.equal(p.told, ['ended failed-start', 'stdout end', 'stderr end', 'gone']);
     const [end] = p.ends;
-    assert.equal([end?.pid, end?.error?.rank, end?.error?.code, end?.startWallMs], [0, 3, 'STCI_PROGRAM_NOT_FOUND', undefined]);
+    assert.equal([end?.pid, end?.error?.rank, end?.error?.code, end?.startWallMs], [0, 3, 'STCI_PROGRAM_NOT_FOUND',
+      undefined]);
     p.tool.end(true);
     assert.equal(p.process.log, []);
   });
@@ -148,7 +149,8 @@ suite('tool agent', (test) => {
   test('every order of exit, ends of streams and of the group gives one end and one gone, last', () => {
     const steps = ['exit', 'out', 'err', 'group'] as const;
     const orders = (rest: readonly string[]): string[][] =>
-      rest.length === 0 ? [[]] : rest.flatMap((step) => orders(rest.filter((other) => other !== step)).map((o) => [step, ...o]));
+      rest.length === 0 ? [[]] : rest.flatMap((step) => orders(rest.filter((other) => other !== step)).map((o) =>
+        [step, ...o]));
     for (const order of orders(steps)) {
       const p = play();
       p.tool.readable(true);

@@ -144,12 +144,15 @@ suite('forwarding', (test) => {
     assert.is(ask(net, 0, addressOf(2), 5).reply, 5);
   });
 
-  test('a request whose body is no CBOR, or of the wrong form, or of an unknown type, is answered with the error', () => {
+  test('a request whose body is no CBOR, or of the wrong form, or of an unknown type, is answered with the error',
+    () => {
     const net = makeNet(line(3));
     const replies: number[] = [];
-    const cases: [number, Uint8Array][] = [[4, Uint8Array.of(0x81)], [2, encode({ reason: 5 })], [999, encode(1)], [20, encode({})]];
+    const cases: [number, Uint8Array][] = [[4, Uint8Array.of(0x81)], [2, encode({ reason: 5 })], [999, encode(1)],
+      [20, encode({})]];
     cases.forEach(([type, body], i) => {
-      const header = { ...HEADER, type, flags: FLAG.request, source: addressOf(0), destination: addressOf(2), sequence: 900 + i };
+      const header = { ...HEADER, type, flags: FLAG.request, source: addressOf(0), destination: addressOf(2),
+        sequence: 900 + i };
       linkOf(net, 0, 1).send([encodeHeader(header, body.length), body]);
     });
     const node = net.nodes[0];
@@ -221,7 +224,8 @@ suite('fragments', (test) => {
   test('messages that never end are bounded in number, and forgotten in time', () => {
     const net = makeNet(line(2), { 'request.timeout': '1s' });
     const begin = (sequence: number): void => void linkOf(net, 0, 1).send([
-      encodeHeader({ ...HEADER, flags: FLAG.more, destination: addressOf(1), source: addressOf(0), sequence }, 1), Uint8Array.of(1),
+      encodeHeader({ ...HEADER, flags: FLAG.more, destination: addressOf(1), source: addressOf(0), sequence }, 1),
+        Uint8Array.of(1),
     ]);
     for (let i = 0; i < 4100; i++) begin(i);
     net.run(200);
@@ -268,7 +272,8 @@ suite('requests', (test) => {
     const net = makeNet(star(5));
     const got: number[] = [];
     for (let i = 0; i < 100; i++) {
-      net.nodes[0]?.messages.request(addressOf(1 + (i % 4)), 'agent.echo', i, (_error, reply) => got.push(reply as number));
+      net.nodes[0]?.messages.request(addressOf(1 + (i % 4)), 'agent.echo', i, (_error, reply) =>
+        got.push(reply as number));
     }
     net.until(() => got.length === 100, 'all replies');
     assert.equal([...new Set(got)].length, 100);
@@ -277,14 +282,16 @@ suite('requests', (test) => {
   test('an error that the far end throws comes back typed, with its facts; an unknown code keeps them', () => {
     const net = makeNet(line(3));
     net.nodes[2]?.messages.on('stream.close', () => {
-      throw new StciError('STCI_PROGRAM_WDIR', 'no such directory', { host: 'h', rank: 3, data: { path: '/x' }, cause: new StciError('STCI_OUTPUT_FAILED', 'full') });
+      throw new StciError('STCI_PROGRAM_WDIR', 'no such directory', { host: 'h', rank: 3, data: { path: '/x' },
+        cause: new StciError('STCI_OUTPUT_FAILED', 'full') });
     });
     const told: (StciError | undefined)[] = [];
     net.nodes[0]?.messages.request(addressOf(2), 'stream.close', { stream: 1 }, (error) => told.push(error));
     net.until(() => told.length > 0, 'the error');
     const [error] = told;
     assert.ok(error instanceof StciError);
-    assert.equal([error?.code, error?.host, error?.rank, error?.data, error?.agent], ['STCI_PROGRAM_WDIR', 'h', 3, { path: '/x' }, 'root:1']);
+    assert.equal([error?.code, error?.host, error?.rank, error?.data, error?.agent], ['STCI_PROGRAM_WDIR', 'h', 3,
+      { path: '/x' }, 'root:1']);
     assert.is((error?.cause as StciError).code, 'STCI_OUTPUT_FAILED');
     net.nodes[2]?.messages.on('stream.close', () => { throw new TypeError('oops'); });
     net.nodes[0]?.messages.request(addressOf(2), 'stream.close', { stream: 1 }, (fault) => told.push(fault));
@@ -359,7 +366,8 @@ suite('requests', (test) => {
   test('neighbour and subtree frames that pretend another source do no harm', () => {
     const net = makeNet(line(3));
     for (const destination of [NEIGHBOUR, SUBTREE, addressOf(2), 0x7000_0000]) {
-      linkOf(net, 0, 1).send([encodeHeader({ ...HEADER, source: 0x7fff_ffff, flags: FLAG.request, destination }, 1), encode(1)]);
+      linkOf(net, 0, 1).send([encodeHeader({ ...HEADER, source: 0x7fff_ffff, flags: FLAG.request, destination }, 1),
+        encode(1)]);
     }
     net.run();
     assert.is(ask(net, 0, addressOf(2), 'fine').reply, 'fine');

@@ -63,7 +63,8 @@ function routeByTree(nodes: readonly AgentNode[], parents: readonly number[]): v
   });
 }
 
-function join(nodes: readonly AgentNode[], parent: number, child: number, closed: string[]): readonly [Channel, Channel] {
+function join(nodes: readonly AgentNode[], parent: number, child: number, closed: string[]): readonly [Channel,
+  Channel] {
   const [above, below] = [nodes[parent] as AgentNode, nodes[child] as AgentNode];
   const [near, far] = memoryChannel(below.platform.clock, `to ${parent}`, `to ${child}`);
   const onClosed = (who: number) => (_link: Link, reason: string): void => void closed.push(`${who} ${reason}`);

@@ -1,77 +1,14 @@
 /** Streams between nodes: credit, order, reductions over several trees, and what happens when a member fails. */
 
-import { type Reduction, type Stream, type StciError, type StreamEvents, type StreamSpec } from '@stci/interface';
+import type { Reduction, StciError, StreamSpec } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 import type { StreamEndpoint } from '../../dist/am/stream-endpoint.js';
 import { FLAG, LAYER, encodeHeader } from '../../dist/codec/frame.js';
 import { encode } from '../../dist/codec/cbor.js';
 import { addressOf, ask, line, makeNet, star, tree, type Net } from './net.js';
+import { all, listener, open, specOf, type Heard } from './stream-help.js';
 
 const KIB = 1024;
-
-interface Heard {
-  readonly ups: { data: unknown; source: number; release: () => void }[];
-  readonly downs: { data: unknown; release: () => void }[];
-  readonly faults: StciError[];
-  credits: number;
-}
-
-function listener(keep = false): { heard: Heard; events: StreamEvents } {
-  const heard: Heard = { ups: [], downs: [], faults: [], credits: 0 };
-  const events: StreamEvents = {
-    onUp: (data, source, release) => {
-      heard.ups.push({ data, source, release });
-      if (!keep) release();
-    },
-    onDown: (data, release) => {
-      heard.downs.push({ data, release });
-      if (!keep) release();
-    },
-    onCredit: () => void (heard.credits += 1),
-    onFault: (error) => void heard.faults.push(error),
-  };
-  return { heard, events };
-}
-
-interface Opened {
-  readonly net: Net;
-  readonly root: Stream;
-  readonly heard: readonly Heard[];
-  /** By node; that of the root is `root`. */
-  readonly streams: readonly (Stream | undefined)[];
-}
-
-function specOf(members: readonly number[], kind: string, options: Record<string, unknown>, reduction: Reduction, id = 2): StreamSpec {
-  return { id, members: members.map(addressOf), topology: { kind, options }, reduction };
-}
-
-/** Opens a stream over nodes, its root the first of the spec's members, node `rootAt`. */
-function open(net: Net, spec: StreamSpec, rootAt = 0, keep = false): Opened {
-  const heard: Heard[] = [];
-  const streams: (Stream | undefined)[] = [];
-  net.nodes.forEach((node, i) => {
-    const own = listener(keep);
-    heard.push(own.heard);
-    node.streams.accept((stream) => {
-      streams[i] = stream;
-      return own.events;
-    });
-  });
-  const rootListener = listener(keep);
-  heard[rootAt] = rootListener.heard;
-  const done: (StciError | undefined)[] = [];
-  let root: Stream | undefined;
-  net.nodes[rootAt]?.streams.open(spec, rootListener.events, (error, stream) => {
-    done.push(error);
-    root = stream;
-  });
-  net.until(() => done.length > 0, 'the stream');
-  assert.equal(done, [undefined]);
-  streams[rootAt] = root;
-  return { net, root: root as Stream, heard, streams };
-}
-
-const all = (size: number): number[] => Array.from({ length: size }, (_, i) => i);
 
 suite('streams without reduction', (test) => {
   test('up: nothing lost, nothing doubled, each source in its order', () => {
@@ -79,7 +16,8 @@ suite('streams without reduction', (test) => {
     for (let n = 0; n < 40; n++) for (let i = 1; i < 10; i++) streams[i]?.up([i, n, new Uint8Array(n * 2000)]);
     net.until(() => heard[0]?.ups.length === 360, 'all contributions');
     for (let i = 1; i < 10; i++) {
-      const own = (heard[0] as Heard).ups.filter(({ source }) => source === addressOf(i)).map(({ data }) => (data as number[])[1]);
+      const own = (heard[0] as Heard).ups.filter(({ source }) => source === addressOf(i)).map(({ data }) =>
+        (data as number[])[1]);
       assert.equal(own, all(40));
     }
     assert.equal(net.faults, []);
@@ -195,7 +133,8 @@ suite('streams with reduction', (test) => {
     ['max', (i, wave) => wave - i, (wave) => wave],
     ['and', (i, wave) => wave % 2 === 0 || i !== 7, (wave) => wave % 2 === 0],
     ['or', (i, wave) => wave % 2 === 1 && i === 7, (wave) => wave % 2 === 1],
-    ['concat', (i, wave) => (i % 3 === 0 ? [] : [i, `w${wave}`]), (wave) => all(12).flatMap((i) => (i % 3 === 0 ? [] : [i, `w${wave}`]))],
+    ['concat', (i, wave) => (i % 3 === 0 ? [] : [i, `w${wave}`]), (wave) =>
+      all(12).flatMap((i) => (i % 3 === 0 ? [] : [i, `w${wave}`]))],
   ];
   for (const [kind, options] of trees) {
     test(`every reduction over ${kind} ${JSON.stringify(options)}, members running ahead of each other`, () => {
@@ -234,7 +173,8 @@ suite('streams with reduction', (test) => {
     for (const i of all(5)) streams[i]?.up([new Uint8Array(300_000).fill(i)]);
     net.run();
     const [wave] = (heard[0] as Heard).ups;
-    assert.equal((wave?.data as Uint8Array[]).map((part) => [part.length, part[0], part.at(-1)]), all(5).map((i) => [300_000, i, i]));
+    assert.equal((wave?.data as Uint8Array[]).map((part) => [part.length, part[0], part.at(-1)]),
+      all(5).map((i) => [300_000, i, i]));
   });
 
   test('a wave that one member misses is a fault at its deadline, and closes the stream', () => {
@@ -287,7 +227,8 @@ suite('opening and closing streams', (test) => {
 
   test('a spec that cannot be is refused at once', () => {
     const net = makeNet(star(3));
-    const bad = [specOf([1, 0], 'tree', {}, 'none'), specOf([0], 'tree', {}, 'none'), specOf([0, 1], 'tree', {}, 'none', 1), specOf([0, 1], 'tree', {}, 'none', 65_536)];
+    const bad = [specOf([1, 0], 'tree', {}, 'none'), specOf([0], 'tree', {}, 'none'),
+      specOf([0, 1], 'tree', {}, 'none', 1), specOf([0, 1], 'tree', {}, 'none', 65_536)];
     for (const spec of bad) assert.is(failed(net, spec)?.code, 'STCI_STREAM_INVALID');
     assert.ok(failed(net, specOf([0, 1], 'nosuch', {}, 'none')) !== undefined, 'an unknown kind of topology');
     open(net, specOf([0, 1], 'tree', {}, 'none'));
@@ -311,9 +252,11 @@ suite('opening and closing streams', (test) => {
     const net = makeNet(line(2));
     net.nodes[1]?.streams.accept(() => listener().events);
     const members = [addressOf(0), addressOf(1)];
-    const bad: unknown[] = [{}, { id: 2 }, { id: 2, members: 5 }, { id: 2, members: [0], topology: {}, reduction: 'none' },
+    const bad: unknown[] = [{}, { id: 2 }, { id: 2, members: 5 },
+      { id: 2, members: [0], topology: {}, reduction: 'none' },
       { id: 2, members, topology: { kind: 'tree' }, reduction: 'average' }, { id: 2, members, reduction: 'none' },
-      { id: 1, members, topology: { kind: 'tree' }, reduction: 'none' }, { id: 'x', members, topology: { kind: 'tree' }, reduction: 'sum' }];
+      { id: 1, members, topology: { kind: 'tree' }, reduction: 'none' }, { id: 'x', members,
+        topology: { kind: 'tree' }, reduction: 'sum' }];
     for (const spec of bad) {
       const told: (StciError | undefined)[] = [];
       net.nodes[0]?.messages.request(addressOf(1), 'stream.open', spec as StreamSpec, (error) => told.push(error));
@@ -344,7 +287,8 @@ suite('opening and closing streams', (test) => {
     const link = net.nodes[1]?.router.link(addressOf(0));
     for (let n = 1; n <= 5; n++) {
       const body = encode(n);
-      const header = { layer: LAYER.stream, type: 1, flags: 0, ttl: 8, stream: 9, source: addressOf(1), destination: addressOf(0), job: 0, sequence: n };
+      const header = { layer: LAYER.stream, type: 1, flags: 0, ttl: 8, stream: 9, source: addressOf(1),
+        destination: addressOf(0), job: 0, sequence: n };
       link?.send([encodeHeader(header, body.length), body]);
     }
     net.run();
@@ -357,7 +301,8 @@ suite('opening and closing streams', (test) => {
     const link = net.nodes[1]?.router.link(addressOf(0));
     const send = (stream: number, n: number): void => {
       const body = encode(n);
-      const header = { layer: LAYER.stream, type: 1, flags: 0, ttl: 8, stream, source: addressOf(1), destination: addressOf(0), job: 0, sequence: n };
+      const header = { layer: LAYER.stream, type: 1, flags: 0, ttl: 8, stream, source: addressOf(1),
+        destination: addressOf(0), job: 0, sequence: n };
       link?.send([encodeHeader(header, body.length), body]);
     };
     for (let n = 0; n < 1100; n++) send(50, n);
@@ -377,7 +322,8 @@ suite('opening and closing streams', (test) => {
     for (let n = 0; n < 500; n++) {
       const body = Uint8Array.from({ length: next(12) }, () => next(256));
       const flags = next(256) & ~FLAG.more;
-      const header = { layer: LAYER.stream, type: next(7), flags, ttl: 8, stream: 2, source: next(4), destination: addressOf(0), job: 0, sequence: n };
+      const header = { layer: LAYER.stream, type: next(7), flags, ttl: 8, stream: 2, source: next(4),
+        destination: addressOf(0), job: 0, sequence: n };
       link?.send([encodeHeader(header, body.length), body]);
     }
     net.run();
@@ -396,8 +342,10 @@ suite('opening and closing streams', (test) => {
       two.root.down(new Uint8Array(150_000).fill(2));
     }
     net.run();
-    const bytes = (heard: Heard | undefined): number[] => (heard?.downs ?? []).map(({ data }) => new Set(data as Uint8Array).size);
-    assert.equal([bytes(one.heard[3]), bytes(two.heard[3])], [new Array<number>(10).fill(1), new Array<number>(10).fill(1)]);
+    const bytes = (heard: Heard | undefined): number[] =>
+      (heard?.downs ?? []).map(({ data }) => new Set(data as Uint8Array).size);
+    assert.equal([bytes(one.heard[3]), bytes(two.heard[3])], [new Array<number>(10).fill(1),
+      new Array<number>(10).fill(1)]);
     assert.equal(net.faults, []);
   });
 });

@@ -38,7 +38,8 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options'];
 
 /** Parts that are passed on as they are: their own validators look into them. */
-const OPAQUE = ['agent.echo', 'job.submit.spec', 'job.control', 'job.event', 'job.launch.apps[0]', 'job.launch.env', 'job.launch.stdin', 'topology.options', 'ranks[0].end'];
+const OPAQUE = ['agent.echo', 'job.submit.spec', 'job.control', 'job.event', 'job.launch.apps[0]', 'job.launch.env',
+  'job.launch.stdin', 'topology.options', 'ranks[0].end'];
 
 type Path = readonly (string | number)[];
 
@@ -51,7 +52,8 @@ function paths(value: unknown, at: Path = []): Path[] {
   return [at, ...below];
 }
 
-function withChange(value: unknown, path: Path, change: (parent: Record<string | number, unknown>, key: string | number) => void): unknown {
+function withChange(value: unknown, path: Path, change: (parent: Record<string | number, unknown>,
+  key: string | number) => void): unknown {
   const copy = structuredClone({ root: value }) as Record<string | number, unknown>;
   const keys = ['root', ...path];
   let parent = copy;
@@ -81,9 +83,11 @@ suite('message types', (test) => {
     test(`${name}: each part that is missing or of another type is refused with its place`, () => {
       for (const path of paths(EXAMPLES[name])) {
         const place = words(name, path);
-        if (name === 'agent.echo' || OPAQUE.some((part) => place.includes(`${part}.`) || place.includes(`${part}[`))) continue;
+        if (name === 'agent.echo' || OPAQUE.some((part) => place.includes(`${part}.`) ||
+          place.includes(`${part}[`))) continue;
         const last = String(path.at(-1));
-        const spoil = (put: unknown): unknown => withChange(EXAMPLES[name], path, (parent, key) => { parent[key] = put; });
+        const spoil = (put: unknown): unknown => withChange(EXAMPLES[name], path,
+          (parent, key) => { parent[key] = put; });
         const optional = OPTIONAL.includes(last) && place !== 'agent.failed.error';
         for (const put of [Symbol.for('x'), NaN, ...(optional ? [] : [undefined, null])]) {
           if (Number.isNaN(put) && /wallMs$|WallMs$|\[2\]$/.test(place)) continue;
@@ -91,7 +95,8 @@ suite('message types', (test) => {
             checkBody(name, spoil(put));
             assert.unreachable(`${place} = ${String(put)} passed`);
           } catch (fault) {
-            assert.ok(fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID', `${place}: ${String(fault)}`);
+            assert.ok(fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID',
+              `${place}: ${String(fault)}`);
             assert.match(fault.message, place, 'the path');
           }
         }

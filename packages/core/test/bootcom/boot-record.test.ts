@@ -62,7 +62,8 @@ suite('boot record', (test) => {
     near.send([text('five')]);
     near.close();
     place.run();
-    assert.equal([recorder.text, recorder.reasons, recorder.afterClose], ['one two three four five', ['end of file'], '']);
+    assert.equal([recorder.text, recorder.reasons, recorder.afterClose], ['one two three four five', ['end of file'],
+      '']);
   });
 
   test('bytes behind the record in the same chunk are repeated', () => {
@@ -117,11 +118,14 @@ suite('boot record', (test) => {
     const cases: [(near: Channel) => void, string, RegExp][] = [
       [() => undefined, 'STCI_AUTH_TIMEOUT', /No boot record within 1000 ms/],
       [(near) => near.send([encodeBootRecord(RECORD).slice(0, 500)]), 'STCI_AUTH_TIMEOUT', /within 1000 ms/],
-      [(near) => { near.send([encodeBootRecord(RECORD).slice(0, 500)]); near.close(); }, 'STCI_LINK_CLOSED', /end of file before the boot record/],
+      [(near) => { near.send([encodeBootRecord(RECORD).slice(0, 500)]); near.close(); }, 'STCI_LINK_CLOSED',
+        /end of file before the boot record/],
       [(near) => near.close(), 'STCI_LINK_CLOSED', /the parent is gone/],
       [(near) => near.send([text('help\n')]), 'STCI_FRAME_VERSION', /no STCI agent/],
-      [(near) => near.send([linkFrame(LINK_FRAME.hello, 1, new Uint8Array(24))]), 'STCI_FRAME_INVALID', /started by its parent, not by hand/],
-      [(near) => near.send([linkFrame(LINK_FRAME.boot, 1, new Uint8Array(56))]), 'STCI_FRAME_INVALID', /Expected a boot record/],
+      [(near) => near.send([linkFrame(LINK_FRAME.hello, 1, new Uint8Array(24))]), 'STCI_FRAME_INVALID',
+        /started by its parent, not by hand/],
+      [(near) => near.send([linkFrame(LINK_FRAME.boot, 1, new Uint8Array(56))]), 'STCI_FRAME_INVALID',
+        /Expected a boot record/],
       [(near) => near.send([wrong]), 'STCI_FRAME_LENGTH', /at most 16777216/],
     ];
     for (const [act, code, expected] of cases) {

@@ -56,7 +56,8 @@ suite('handshake', (test) => {
   test('two that know the secret end up sure of each other, in four frames', () => {
     const { told, peers, error } = talk(make('connect'), make('accept'));
     assert.equal([peers, error], [{ child: CONTROLLER, parent: CHILD }, undefined]);
-    assert.equal(told.map(({ from, frame }) => `${from} ${frameType(frame)}`), ['child 1', 'parent 1', 'parent 2', 'child 2']);
+    assert.equal(told.map(({ from, frame }) => `${from} ${frameType(frame)}`), ['child 1', 'parent 1', 'parent 2',
+      'child 2']);
   });
 
   test('nobody is sure of a peer before its proof', () => {
@@ -69,7 +70,8 @@ suite('handshake', (test) => {
 
   test('a child without the secret is refused, and a parent without it by the child', () => {
     const wrong = { secret: new Uint8Array(32).fill(8) };
-    for (const [child, parent] of [[make('connect', wrong), make('accept')], [make('connect'), make('accept', wrong)]] as const) {
+    for (const [child, parent] of [[make('connect', wrong), make('accept')], [make('connect'),
+      make('accept', wrong)]] as const) {
       const { peers, error } = talk(child, parent);
       assert.equal([peers, error?.code], [{}, 'STCI_AUTH_FAILED']);
       assert.match(error?.message ?? '', /does not know the session's secret/);
@@ -125,7 +127,8 @@ suite('handshake', (test) => {
     const parent = make('accept');
     parent.receive(hello);
     refused(() => parent.receive(hello), /one hello/);
-    refused(() => make('accept').receive(linkFrame(LINK_FRAME.proof, CHILD, new Uint8Array(32))), /hello before the proof/);
+    refused(() => make('accept').receive(linkFrame(LINK_FRAME.proof, CHILD, new Uint8Array(32))),
+      /hello before the proof/);
     for (const type of [LINK_FRAME.boot, LINK_FRAME.goodbye, 99]) {
       refused(() => make('accept').receive(linkFrame(type, CHILD, new Uint8Array(0))), /Expected a handshake/);
     }
@@ -133,7 +136,8 @@ suite('handshake', (test) => {
 
   test('bodies of another size are refused', () => {
     for (const length of [0, 23, 25, 512]) {
-      refused(() => make('accept').receive(linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(length))), /hello of 24 bytes/);
+      refused(() => make('accept').receive(linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(length))),
+        /hello of 24 bytes/);
     }
     for (const length of [0, 31, 33, 512]) {
       const parent = make('accept');
@@ -158,7 +162,8 @@ suite('handshake', (test) => {
 
   test('a refusal is told with its text, whatever bytes it is made of', () => {
     const body = Uint8Array.from([0x6e, 0x6f, 0x1b, 0x00, 0xff, 0x21]);
-    refused(() => make('connect').receive(linkFrame(LINK_FRAME.refuse, CONTROLLER, body)), /refused the link: no\?\?\?!$/);
+    refused(() => make('connect').receive(linkFrame(LINK_FRAME.refuse, CONTROLLER, body)),
+      /refused the link: no\?\?\?!$/);
   });
 
   test('seeded noise never gets in, and is always the one error', () => {

@@ -39,7 +39,8 @@ interface End {
   readonly heard: Heard;
 }
 
-function end(place: TestPlace, channel: Channel, role: 'connect' | 'accept', init: Partial<HandshakeInit & LinkLimits> = {}): End {
+function end(place: TestPlace, channel: Channel, role: 'connect' | 'accept',
+  init: Partial<HandshakeInit & LinkLimits> = {}): End {
   const { clock, secrets } = place.platform;
   const heard = new Heard();
   const self = role === 'connect' ? CHILD : CONTROLLER;
@@ -48,7 +49,8 @@ function end(place: TestPlace, channel: Channel, role: 'connect' | 'accept', ini
   return { link, heard };
 }
 
-function pair(init: { child?: Partial<HandshakeInit & LinkLimits>; parent?: Partial<HandshakeInit & LinkLimits> } = {}) {
+function pair(init: { child?: Partial<HandshakeInit & LinkLimits>; parent?: Partial<HandshakeInit & LinkLimits> } =
+  {}) {
   const place = testPlace();
   const [near, far] = memoryChannel(place.platform.clock, 'near', 'far');
   const child = end(place, near, 'connect', init.child);
@@ -57,7 +59,8 @@ function pair(init: { child?: Partial<HandshakeInit & LinkLimits>; parent?: Part
 }
 
 function message(body: Uint8Array): Uint8Array[] {
-  const header = { layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: 1, destination: 2, job: 0, sequence: 0 };
+  const header = { layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: 1, destination: 2, job: 0,
+    sequence: 0 };
   return [encodeHeader(header, body.length), body];
 }
 
@@ -68,7 +71,8 @@ suite('link', (test) => {
     const { place, child, parent } = pair();
     assert.equal([child.link.state, parent.link.state], ['connecting', 'connecting']);
     place.run();
-    assert.equal([child.link.state, child.link.peer, parent.link.state, parent.link.peer], ['up', CONTROLLER, 'up', CHILD]);
+    assert.equal([child.link.state, child.link.peer, parent.link.state, parent.link.peer], ['up', CONTROLLER, 'up',
+      CHILD]);
     for (let i = 0; i < 50; i++) {
       child.link.send(message(Uint8Array.of(i)));
       parent.link.send(message(Uint8Array.of(i, i)));
@@ -108,7 +112,8 @@ suite('link', (test) => {
     const parent = end(place, far, 'accept');
     near.send([...message(Uint8Array.of(1))]);
     place.run();
-    assert.equal([parent.heard.bodies.length, parent.heard.log], [0, ['refused: Expected a handshake before anything else']]);
+    assert.equal([parent.heard.bodies.length, parent.heard.log], [0,
+      ['refused: Expected a handshake before anything else']]);
   });
 
   test('close: what was sent arrives, then a goodbye; a loss is told as one', () => {
@@ -164,7 +169,8 @@ suite('link', (test) => {
     const unwanted = pair({ parent: { admit: () => 'it is gone' } });
     unwanted.place.run();
     assert.equal(unwanted.parent.heard.log, ['refused: Refused root:0: it is gone']);
-    assert.match(unwanted.child.heard.log.at(-1) ?? '', /^refused: The peer refused the link: Refused root:0: it is gone/);
+    assert.match(unwanted.child.heard.log.at(-1) ?? '',
+      /^refused: The peer refused the link: Refused root:0: it is gone/);
     const place = testPlace();
     const [near, far] = memoryChannel(place.platform.clock, 'near', 'far');
     const said: Uint8Array[] = [];
@@ -194,10 +200,13 @@ suite('link', (test) => {
 
   test('a frame that is cut, too long, or of another version ends the link with its reason', () => {
     const cases: [(child: Channel) => void, RegExp][] = [
-      [(channel) => { channel.send([message(new Uint8Array(90))[0] as Uint8Array]); channel.close(); }, /^lost: .*end of file, in the middle of a frame/],
-      [(channel) => channel.send([encodeHeader({ layer: 2, type: 1, flags: 0, ttl: 1, stream: 0, source: 0, destination: 0, job: 0, sequence: 0 }, 100_001)]), /^protocol: .*at most 100000 bytes.*100001/],
+      [(channel) => { channel.send([message(new Uint8Array(90))[0] as Uint8Array]); channel.close(); },
+        /^lost: .*end of file, in the middle of a frame/],
+      [(channel) => channel.send([encodeHeader({ layer: 2, type: 1, flags: 0, ttl: 1, stream: 0, source: 0,
+        destination: 0, job: 0, sequence: 0 }, 100_001)]), /^protocol: .*at most 100000 bytes.*100001/],
       [(channel) => channel.send([Uint8Array.of(2, 0, 0)]), /^protocol: .*version 1, got 2/],
-      [(channel) => channel.send([linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(24))]), /^protocol: Expected no handshake/],
+      [(channel) => channel.send([linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(24))]),
+        /^protocol: Expected no handshake/],
       [(channel) => channel.send([new Uint8Array(HEADER_BYTES).fill(1)]), /^protocol: .*layer 0, 2 or 3, got layer 1/],
     ];
     for (const [act, expected] of cases) {

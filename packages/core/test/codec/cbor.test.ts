@@ -78,7 +78,8 @@ suite('cbor', (test) => {
 
   test('lengths that lie cost no memory', () => {
     const lies = ['9a01ffffff', '9a00ffffff', '9a06b90000', '9bffffffffffffffff', '9b0000000100000000', 'ba01ffffff',
-      'bbffffffffffffffff', '5affffffff', '5b0000000100000000', '7affffffff', '7b7fffffffffffffff', '9f', 'bf', '5f', '7f'];
+      'bbffffffffffffffff', '5affffffff', '5b0000000100000000', '7affffffff', '7b7fffffffffffffff', '9f', 'bf', '5f',
+        '7f'];
     const usage = (): number => process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers;
     for (const lie of lies) {
       const before = usage();

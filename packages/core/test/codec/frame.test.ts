@@ -98,7 +98,8 @@ suite('frame decoder', (test) => {
   test('gives the same frames however the bytes are cut', () => {
     for (let seed = 0; seed < 300; seed++) {
       const next = seededIntegers(seed);
-      const sizes = Array.from({ length: 1 + next(30) }, () => [0, next(8), next(60), next(BODY_MAX + 1)][next(4)] as number);
+      const sizes = Array.from({ length: 1 + next(30) },
+        () => [0, next(8), next(60), next(BODY_MAX + 1)][next(4)] as number);
       const sent = sizes.map((size) => frameOf(next, size));
       const { frames, code, midFrame } = feed(chunks(join(sent), next, [1, 3, 29, 300, 10_000][seed % 5] as number));
       assert.equal([code, midFrame, frames.length], [undefined, false, sent.length], `seed ${seed}`);
@@ -110,7 +111,8 @@ suite('frame decoder', (test) => {
     const chunk = join([frameOf(seededIntegers(1), 10), frameOf(seededIntegers(2), BODY_MAX)]);
     const seen: Frame[] = [];
     new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => seen.push(frame) }).push(chunk);
-    assert.equal(seen.map((frame) => [frame.buffer === chunk.buffer, frameBody(frame).length]), [[true, 10], [true, BODY_MAX]]);
+    assert.equal(seen.map((frame) => [frame.buffer === chunk.buffer, frameBody(frame).length]), [[true, 10],
+      [true, BODY_MAX]]);
   });
 
   test('a cut frame is known as such at every place', () => {

@@ -15,17 +15,20 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { name: 'u32', shape: u32, good: [0, 1, 0xffff_ffff], bad: [-1, 1.5, 2 ** 32, NaN, Infinity, '1', null, undefined, [1]] },
+  { name: 'u32', shape: u32, good: [0, 1, 0xffff_ffff], bad: [-1, 1.5, 2 ** 32, NaN, Infinity, '1', null, undefined,
+    [1]] },
   { name: 'num', shape: num, good: [0, -1.5, 2 ** 60], bad: ['1', null, undefined, [], {}, true] },
   { name: 'str', shape: str, good: ['', 'x'], bad: [1, null, undefined, [], {}, true, new Uint8Array(1)] },
   { name: 'bool', shape: bool, good: [true, false], bad: [0, 1, 'true', null, undefined] },
   { name: 'bytes', shape: bytes, good: [new Uint8Array(0), new Uint8Array(3)], bad: ['x', [1], {}, null, undefined] },
   { name: 'any', shape: any, good: OTHERS, bad: [] },
-  { name: 'plain', shape: plain(), good: [{}, { a: 1 }], bad: [null, undefined, [], 1, 'x', true, new Uint8Array(1), new Date(0), new Map()] },
+  { name: 'plain', shape: plain(), good: [{}, { a: 1 }], bad: [null, undefined, [], 1, 'x', true, new Uint8Array(1),
+    new Date(0), new Map()] },
   { name: 'list', shape: list(u32), good: [[], [1, 2]], bad: [{}, 'ab', null, undefined, [1, -1], [[1]]] },
   { name: 'oneOf', shape: oneOf('a', 'b'), good: ['a', 'b'], bad: ['c', '', 'A', 1, null, undefined, ['a']] },
   { name: 'optional', shape: optional(u32), good: [undefined, null, 3], bad: [-1, 'x', {}] },
-  { name: 'fields', shape: fields({ a: u32, b: str }), good: [{ a: 1, b: '' }, { a: 1, b: '', c: 1 }], bad: [{}, { a: 1 }, { a: '1', b: '' }, null, 1, [], new Map([['a', 1]])] },
+  { name: 'fields', shape: fields({ a: u32, b: str }), good: [{ a: 1, b: '' }, { a: 1, b: '', c: 1 }], bad: [{},
+    { a: 1 }, { a: '1', b: '' }, null, 1, [], new Map([['a', 1]])] },
   { name: 'tuple', shape: tuple(u32, str), good: [[1, 'x']], bad: [[], [1], [1, 'x', 2], ['x', 1], {}, null] },
 ];
 

@@ -97,7 +97,8 @@ suite('event dispatcher', (test) => {
     domain.observe('a', () => (ran += 1));
     for (let i = 0; i < 7; i++) domain.trigger('a', i);
     assert.equal([turns.length, ran], [0, 0]);
-    assert.equal([dispatcher.progress(1), dispatcher.progress(), dispatcher.progress(50), dispatcher.progress()], [1, 4, 2, 0]);
+    assert.equal([dispatcher.progress(1), dispatcher.progress(), dispatcher.progress(50), dispatcher.progress()], [1,
+      4, 2, 0]);
     assert.is(ran, 7);
   });
 
@@ -114,7 +115,8 @@ suite('event dispatcher', (test) => {
     assert.equal([seen, faults], [[1, 2], ['d/a: broken']]);
   });
 
-  test('an observer that is added inside a handler sees the next activation, one that is cancelled sees no more', () => {
+  test('an observer that is added inside a handler sees the next activation, one that is cancelled sees no more',
+    () => {
     const { dispatcher, turn } = place();
     const domain = dispatcher.domain<Events>('d');
     const seen: string[] = [];

@@ -64,9 +64,11 @@ class Starting {
   #bootUp({ platform, params }: LauncherProcSetup): void {
     const { clock, secrets } = platform;
     const [session, secret] = [new Uint8Array(8), new Uint8Array(32).fill(3)];
-    const details = encodeBootDetails({ host: 0, hosts: 1, arity: 1, subtree: [['localhost', '']], connect: [], params });
+    const details = encodeBootDetails({ host: 0, hosts: 1, arity: 1, subtree: [['localhost', '']], connect: [],
+      params });
     const record = { session, secret, self: ROOT, parent: CONTROLLER, nativeLink: true, details };
-    this.agent.channel.send([encodeBootRecord({ ...record, frameBytesMax: LIMITS.frameBytesMax, handshakeMs: 10_000, leaseMs: 10_000 })]);
+    const { frameBytesMax } = LIMITS;
+    this.agent.channel.send([encodeBootRecord({ ...record, frameBytesMax, handshakeMs: 10_000, leaseMs: 10_000 })]);
     const handshake = { role: 'accept' as const, self: CONTROLLER, session, secret, secrets, admit: () => undefined };
     this.link = new Link({ channel: this.agent.channel, clock, handshake, limits: LIMITS }, {
       onUp: ({ peer }) => void this.told.push(`up ${peer}`),
@@ -89,7 +91,8 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
   };
   suite(`${name}: launcherproc`, (test) => {
     for (const method of what.methods) {
-      test(`${method}: boot record, link up; closing the link ends the agent, told once`, () => using(undefined, async (setup) => {
+      test(`${method}: boot record, link up; closing the link ends the agent, told once`, () => using(undefined,
+        async (setup) => {
         const started = new Starting(setup, method);
         assert.ok(!started.over, 'start itself tells nothing');
         await setup.until(() => started.told.length > 0, 'the link');

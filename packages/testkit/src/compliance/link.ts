@@ -67,7 +67,8 @@ export function linkCompliance(name: string, makeChannelPair: () => LinkPair | P
       await pair.until(() => child.told.length > 0 && parent.told.length > 0, 'both ends up');
       assert.equal([child.told, parent.told], [[`up ${CONTROLLER}`], [`up ${CHILD}`]]);
       for (const body of bodies) parent.link.send(message(body));
-      await pair.until(() => child.bodies.length === sizes.length && parent.bodies.length === sizes.length, 'all frames');
+      await pair.until(() => child.bodies.length === sizes.length && parent.bodies.length === sizes.length,
+        'all frames');
       const seen = ({ bodies: got }: End): unknown[] => got.map((body) => [body.length, body[0], body.at(-1)]);
       const sent = bodies.map((body) => [body.length, body[0], body.at(-1)]);
       assert.equal([seen(parent), seen(child)], [sent, sent]);

@@ -1,0 +1,201 @@
+/** Children of an agent, on a virtual clock: window, deadlines, failures told once, an end that leaves nothing. */
+
+import { rootAddress, type Address, type AgentProcessEvents, type Channel, type StciError } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { Children, type ChildSpec } from '../../dist/agent/children.js';
+import { readBootRecord } from '../../dist/bootcom/boot-record.js';
+import { Link } from '../../dist/bootcom/link.js';
+import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
+import { makeNet, type Net } from '../am/net.js';
+
+/** What a child does: comes up, or one of the ways in which it does not. */
+type Way = 'up' | 'error' | 'exit' | 'silent' | 'deaf' | 'hangs-up';
+
+interface Played {
+  readonly net: Net;
+  readonly children: Children;
+  readonly told: string[];
+  readonly errors: StciError[];
+  readonly processes: Map<Address, { events: AgentProcessEvents; link?: Link; killed: number; channel: Channel }>;
+  /** Children that were being started at the same time, at most. */
+  most: number;
+  launch(...ways: Way[]): void;
+}
+
+const WINDOW = 3;
+const HANDSHAKE_MS = 400;
+const STOP_MS = 700;
+
+function playing(): Played {
+  const net = makeNet([0]);
+  const node = net.nodes[0] ?? assert.unreachable('a node');
+  const [told, errors] = [[] as string[], [] as StciError[]];
+  const processes: Played['processes'] = new Map();
+  let starting = 0;
+  const done = (what: string, address: Address, error?: StciError): void => {
+    starting -= what === 'lost' ? 0 : 1;
+    told.push(`${what} ${address & 0xff}`);
+    if (error !== undefined) errors.push(error);
+  };
+  const children = new Children(
+    { node: node as never, window: WINDOW, handshakeMs: HANDSHAKE_MS, stopMs: STOP_MS, nativeLink: true },
+    {
+      onUp: (address) => done('up', address),
+      onFailed: (address, error) => done('failed', address, error),
+      onLost: (address, error) => done('lost', address, error),
+    },
+  );
+  const start = (address: Address, way: Way, events: AgentProcessEvents) => {
+    starting += 1;
+    played.most = Math.max(played.most, starting);
+    const [near, far] = memoryChannel(net.platform.clock, 'child', 'parent');
+    const process = { events, killed: 0,
+      channel: far } as { events: AgentProcessEvents; link?: Link; killed: number; channel: Channel };
+    processes.set(address, process);
+    net.platform.clock.soon(() => act(net, way, process, address));
+    const kill = (): void => {
+      process.killed += 1;
+      if (process.killed > 1) return;
+      far.destroy('killed');
+      if (way !== 'error') net.platform.clock.soon(() => events.onExit({ signal: 'SIGKILL' }));
+    };
+    return { pid: 5, channel: near, kill };
+  };
+  let next = 0;
+  const played: Played = {
+    net, children, told, errors, processes, most: 0,
+    launch: (...ways) => children.launch(ways.map((way): ChildSpec => {
+      const address = rootAddress(next++);
+      const host = { name: `h${address & 0xff}`, slots: 1, slotsBound: false, origin: 'test' };
+      return { address, host, details: new Uint8Array(0), start: (events) => start(address, way, events) };
+    })),
+  };
+  return played;
+}
+
+function act(net: Net, way: Way, process: { events: AgentProcessEvents; link?: Link; channel: Channel },
+  address: Address): void {
+  const { clock, secrets } = net.platform;
+  if (way === 'error') process.events.onError({ code: 'STCI_PROGRAM_SPAWN', message: 'no such agent' });
+  if (way === 'exit') {
+    process.events.onDiagnostic('bad luck');
+    process.channel.close();
+    process.events.onExit({ status: 4 });
+  }
+  if (way === 'hangs-up') process.channel.destroy('gone');
+  if (way !== 'up' && way !== 'deaf') return;
+  readBootRecord(process.channel, clock, 1000, (_error, record, rest) => {
+    if (record === undefined || rest === undefined) return;
+    const { session, secret, parent } = record;
+    const admit = (peer: Address): string | undefined => (peer === parent ? undefined : 'not my parent');
+    process.link = new Link(
+      {
+        channel: rest, clock,
+        handshake: { role: 'connect', self: address, session, secret, secrets, admit },
+        limits: { frameBytesMax: 65_536, queueBytesMax: 1_000_000, handshakeMs: 1000 },
+      },
+      {
+        onUp: () => undefined,
+        // Told to stop: a good child says goodbye, closes, exits.
+        onFrame: (link) => {
+          if (way === 'deaf') return;
+          link.close();
+          process.events.onExit({ status: 0 });
+        },
+        onDrain: () => undefined,
+        onClosed: () => undefined,
+      },
+    );
+  });
+}
+
+suite('children of an agent', (test) => {
+  test('come up, no more than the window at a time', () => {
+    const p = playing();
+    p.launch(...new Array<Way>(20).fill('up'));
+    p.net.until(() => p.told.length === 20, 'all of them');
+    assert.equal([p.told.every((what) => what.startsWith('up')), p.most, p.children.alive], [true, WINDOW, 20]);
+  });
+
+  test('one that hangs takes its place in the window until its deadline, and no longer', () => {
+    const p = playing();
+    p.launch('silent', 'silent', 'silent', 'up', 'up');
+    p.net.run(HANDSHAKE_MS - 50);
+    assert.equal(p.told, []);
+    p.net.run(100);
+    assert.equal(p.told.slice().sort(), ['failed 0', 'failed 1', 'failed 2', 'up 3', 'up 4']);
+    assert.match(p.errors[0]?.message ?? '', /root:0 on host h0 did not come up: no handshake within 400 ms/);
+    assert.equal([p.processes.get(rootAddress(0))?.killed, p.errors[0]?.code, p.errors[0]?.host], [1,
+      'STCI_LAUNCH_FAILED', 'h0']);
+  });
+
+  test('each way of failing is told once, with host, phase and the child\'s own words', () => {
+    const p = playing();
+    p.launch('error', 'exit', 'hangs-up');
+    p.net.run(5000);
+    assert.equal(p.told.slice().sort(), ['failed 0', 'failed 1', 'failed 2']);
+    const text = (host: string): string => p.errors.find((error) => error.host === host)?.message ?? '';
+    assert.match(text('h0'), /did not come up: no such agent/);
+    assert.match(text('h1'), /did not come up: .*(status 4|end of file)/);
+    assert.match(text('h1'), /it said: bad luck/);
+    assert.match(text('h2'), /did not come up: .*connection reset/);
+  });
+
+  test('one that was up and breaks off is lost, once; one that leaves by itself too', () => {
+    const p = playing();
+    p.launch('up', 'up');
+    p.net.until(() => p.told.length === 2, 'both up');
+    p.processes.get(rootAddress(0))?.channel.destroy('crashed');
+    p.processes.get(rootAddress(1))?.link?.close();
+    p.net.run(5000);
+    assert.equal(p.told.slice(2).sort(), ['lost 0', 'lost 1']);
+    assert.equal(p.errors.map(({ code }) => code), ['STCI_AGENT_LOST', 'STCI_AGENT_LOST']);
+    assert.is(p.children.alive, 0);
+  });
+
+  test('stop: those that wait are never started, the others end; nothing is told but that it is done, once', () => {
+    const p = playing();
+    p.launch('up', 'up', 'silent', 'up', 'up', 'up', 'up');
+    p.net.until(() => p.told.length >= 2, 'two up');
+    const before = p.told.length;
+    const started = p.processes.size;
+    let done = 0;
+    p.children.stop('enough', () => (done += 1));
+    p.net.run(STOP_MS / 2);
+    assert.equal([done, p.children.alive, p.told.length], [1, 0, before]);
+    assert.is(p.processes.size, started);
+    p.net.run(5000);
+    assert.is(done, 1);
+    assert.equal(p.net.faults, []);
+  });
+
+  test('stop: one that does not listen is killed at the deadline', () => {
+    const p = playing();
+    p.launch('deaf', 'up');
+    p.net.until(() => p.told.length === 2, 'both up');
+    let done = 0;
+    p.children.stop('enough', () => (done += 1));
+    p.net.run(STOP_MS - 50);
+    assert.equal([done, p.children.alive], [0, 1]);
+    p.net.run(100);
+    assert.equal([done, p.processes.get(rootAddress(0))?.killed, p.processes.get(rootAddress(1))?.killed], [1, 1, 0]);
+    assert.match(p.net.faults.join(), /root:0: still there after 700 ms, killed/);
+  });
+
+  test('stop without children is done at once, and leaves no timer', () => {
+    const p = playing();
+    let done = 0;
+    p.children.stop('enough', () => (done += 1));
+    assert.is(done, 1);
+    assert.is(p.net.world.run(), 'idle');
+  });
+
+  test('who may link: a child that is being started, under its own address, once', () => {
+    const p = playing();
+    p.launch('up');
+    assert.match(p.children.admit(rootAddress(9)) ?? '', 'no child of this agent');
+    assert.match(p.children.admit(rootAddress(0)) ?? '', 'it is waiting');
+    p.net.until(() => p.told.length === 1, 'up');
+    assert.match(p.children.admit(rootAddress(0)) ?? '', 'it is up');
+  });
+});
