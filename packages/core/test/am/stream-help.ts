@@ -36,7 +36,8 @@ export interface Opened {
   readonly streams: readonly (Stream | undefined)[];
 }
 
-export function specOf(members: readonly number[], kind: string, options: Record<string, unknown>, reduction: Reduction, id =
+export function specOf(members: readonly number[], kind: string, options: Record<string, unknown>,
+  reduction: Reduction, id =
   2): StreamSpec {
   return { id, members: members.map(addressOf), topology: { kind, options }, reduction };
 }
