@@ -13,7 +13,13 @@ export const bootstrapRetry = defineComponent({
   frameworkVersion: 1,
   help: 'An agent that does not come up is started again on the same host, then the launch is ended.',
   params: {
-    count: { type: 'int', default: 2, min: 1, max: 100, help: 'Further starts of one agent before the launch is ended.' },
+    count: {
+      type: 'int',
+      default: 2,
+      min: 1,
+      max: 100,
+      help: 'Further starts of one agent before the launch is ended.',
+    },
   },
   query: () => accept(10, 'for those who ask for it'),
   create: (_deps, params): BootstrapPolicy => ({

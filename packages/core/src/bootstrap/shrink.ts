@@ -13,7 +13,13 @@ export const bootstrapShrink = defineComponent({
   frameworkVersion: 1,
   help: 'The job runs on the hosts that come up, if they are enough.',
   params: {
-    min: { type: 'int', default: 1, min: 1, max: 1_000_000, help: 'Hosts that must come up; with fewer the launch is ended.' },
+    min: {
+      type: 'int',
+      default: 1,
+      min: 1,
+      max: 1_000_000,
+      help: 'Hosts that must come up; with fewer the launch is ended.',
+    },
   },
   query: () => accept(10, 'for those who ask for it'),
   create: (_deps, params): BootstrapPolicy => ({
