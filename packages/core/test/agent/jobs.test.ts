@@ -1,0 +1,150 @@
+/** Whole small jobs in simulation, from submit to the last agent's end: every method of starting × both boot links. */
+
+import { createFrontEnd, roleStarter, runAgent } from '@stci/core';
+import type { AppSpec, FrontEnd, JobReport, JobSpec, StdinTo } from '@stci/interface';
+import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
+import { assert, suite } from '@stci/testkit';
+import { resolved, universe, type Settings } from '../assembly.js';
+
+interface Asked {
+  readonly hosts: number;
+  readonly count: number;
+  readonly command: readonly string[];
+  readonly settings?: Settings;
+  readonly stdin?: StdinTo;
+  readonly input?: string;
+  readonly timeoutMs?: number;
+  /** Called with the running job. */
+  onRunning?(frontEnd: FrontEnd, world: World): void;
+}
+
+interface Done {
+  readonly report: JobReport | undefined;
+  /** Standard output by rank. */
+  readonly out: Map<number, string>;
+  readonly stopped: number;
+  readonly world: World;
+}
+
+function agentMain({ platform, channel, exit }: AgentContext): void {
+  const load = (done: (start: ReturnType<typeof roleStarter>) => void): void => done(roleStarter(universe));
+  runAgent({ platform, channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });
+}
+
+function specOf({ hosts, count, command, stdin, timeoutMs }: Asked): JobSpec {
+  const [program, ...args] = command as [string, ...string[]];
+  const app: AppSpec = { program, args, count, env: {} };
+  const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' });
+  return {
+    apps: [app], hosts: Array.from({ length: hosts }, host), mapBy: { by: 'node' }, oversubscribe: true,
+    env: { PATH: '/bin' }, wdir: '/', stdin: stdin ?? { to: 'none' }, launchTimeoutMs: 30_000,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+function play(asked: Asked, seed = 1): Done {
+  const world = createWorld({ seed });
+  world.program('stci-agent', agentMain);
+  const { params, snapshot } = resolved({ launcherproc: 'local', ...asked.settings });
+  const out = new Map<number, string>();
+  let report: JobReport | undefined;
+  let stopped = 0;
+  world.start('login', ['stcirun'], ({ platform, exit }) => {
+    const frontEnd = createFrontEnd({ platform, universe, params, snapshot }, {
+      onJobEvent: (event) => {
+        if (event.type === 'running') asked.onRunning?.(frontEnd, world);
+        if (event.type !== 'ended') return;
+        report = event.report;
+        frontEnd.stop();
+      },
+      onOutput: (rank, stream, chunk, _wallMs, release) => {
+        if (stream === 'stdout') out.set(rank, (out.get(rank) ?? '') + String.fromCharCode(...chunk));
+        release();
+      },
+      onStdinDrain: () => undefined,
+      onStdinClosed: () => undefined,
+      onStopped: () => {
+        stopped += 1;
+        exit(0);
+      },
+    });
+    frontEnd.submit(specOf(asked));
+    if (asked.input !== undefined) {
+      frontEnd.writeStdin(Uint8Array.from(asked.input, (c) => c.charCodeAt(0)));
+      frontEnd.closeStdin();
+    }
+  });
+  world.run({ untilMs: 120_000, maxEvents: 5_000_000 });
+  assert.equal(world.faults.map(({ error }) => String(error)), []);
+  assert.equal([stopped, world.livingProcesses().map(({ command }) => command.join(' '))], [1, []], 'nothing is left');
+  return { report, out, stopped, world };
+}
+
+suite('small jobs', (test) => {
+  for (const method of ['process', 'inline', 'thread']) {
+    for (const boot of ['native', 'ws']) {
+      test(`${method}, ${boot}: output, exit codes and ends on 1 to 20 hosts`, () => {
+        for (const hosts of [1, 5, 20]) {
+          const settings = { 'launcher.root.method': method, 'bootcom.boot': boot, 'launcher.tree.arity': '3' };
+          const good = play({ hosts, count: hosts + 3, command: ['echo', 'hello'], settings }, hosts);
+          assert.is(good.report?.exitCode, 0, good.report?.cause?.message ?? '');
+          assert.equal([good.out.size, new Set(good.out.values())], [hosts + 3, new Set(['hello\n'])]);
+          assert.is(play({ hosts, count: hosts, command: ['exit', '7'], settings }).report?.exitCode, 7);
+        }
+      });
+    }
+  }
+
+  test('a signal of its own is 128 + its number; a program that is missing has a code of its own', () => {
+    assert.is(play({ hosts: 2, count: 3, command: ['crash', 'SEGV', '0.1'] }).report?.exitCode, 139);
+    const missing = play({ hosts: 3, count: 3, command: ['no-such-program'] }).report;
+    assert.equal([missing?.exitCode, missing?.cause?.code], [196, 'STCI_PROGRAM_NOT_FOUND']);
+  });
+
+  test('standard input goes to all, to one, or to none', () => {
+    const of = (stdin: StdinTo): string[] => {
+      const { out, report } = play({ hosts: 3, count: 4, command: ['count-input'], stdin, input: 'four' });
+      assert.is(report?.exitCode, 0);
+      return [0, 1, 2, 3].map((rank) => (out.get(rank) ?? '').trim());
+    };
+    assert.equal(of({ to: 'all' }), ['4', '4', '4', '4']);
+    assert.equal(of({ to: 'rank', rank: 2 }), ['0', '0', '4', '0']);
+    assert.equal(of({ to: 'none' }), ['0', '0', '0', '0']);
+  });
+
+  test('a forwarded signal reaches the tools; an end ends those that ignore it', () => {
+    const signalled = play({
+      hosts: 3, count: 3, command: ['on-signal', 'SIGUSR1', '9', '60'],
+      // A process that has only just begun has no handler yet.
+      onRunning: (frontEnd, world) =>
+        world.at(world.nowMs + 50, () => frontEnd.control({ verb: 'signal', signal: 'SIGUSR1' })),
+    });
+    assert.is(signalled.report?.exitCode, 9);
+    for (const kill of [false, true]) {
+      const ended = play({
+        hosts: 3, count: 3, command: ['ignore-term', '600'],
+        onRunning: (frontEnd) => frontEnd.control({ verb: 'end', kill, reason: 'enough' }),
+      });
+      assert.equal([...new Set(ended.report?.ranks.map(({ outcome }) => outcome))], ['ended']);
+    }
+  });
+
+  test('a deadline of the job ends it with its own code', () => {
+    const { report } = play({ hosts: 2, count: 2, command: ['sleep', '600'], timeoutMs: 2000 });
+    assert.equal([report?.exitCode, report?.cause?.code], [199, 'STCI_JOB_TIMEOUT']);
+  });
+
+  test('an agent that is killed at any of many moments: the job reports or is done, and leaves nothing', () => {
+    for (let atMs = 1; atMs < 40; atMs += 3) {
+      const { report } = play({
+        hosts: 4, count: 4, command: ['sleep', '0.02'], settings: { 'launcher.tree.arity': '1' },
+        onRunning: (_frontEnd, world) => world.at(world.nowMs + atMs, () => {
+          const agents = world.livingProcesses().filter(({ command }) => command[0] === 'stci-agent');
+          const victim = agents[atMs % Math.max(1, agents.length)];
+          if (victim !== undefined) world.killProcess(victim.host, victim.pid);
+        }),
+      }, atMs);
+      assert.ok(report?.exitCode === 0 || report?.exitCode === 200, `${atMs} ms: ${report?.exitCode}`);
+    }
+  });
+});
