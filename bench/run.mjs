@@ -1,12 +1,14 @@
 /**
- * The command line end to end: help, and a job of one rank that does nothing, against an empty script. MPICH's
- * mpiexec.hydra does the same for comparison where it is installed; it is written in C.
+ * The command line end to end: help, and a job of one rank that does nothing, against an empty script. Besides the
+ * wall time the processor time of all processes is told: on a busy machine a chain of processes waits at every link.
+ * MPICH's mpiexec.hydra does the same for comparison where it is installed; it is written in C.
  */
 
 import { spawnSync } from 'node:child_process';
 import { timed } from './lib/child.mjs';
 import { script, stcirun } from './lib/place.mjs';
 import { print, printGoal } from './lib/print.mjs';
+import { childrenCpuMs } from './lib/proc.mjs';
 import { interleave, ratio, spread } from './lib/stats.mjs';
 
 const ROUNDS = 21;
@@ -19,16 +21,25 @@ export async function bench() {
     ['stcirun -n 1 true', [stcirun, '-n', '1', 'true'], 5],
     ['stcirun -n 1 true, agent inline', [stcirun, '--mca', 'launcher.root.method=inline', '-n', '1', 'true']],
   ];
-  const measures = series.map(([, args]) => () => timed(args));
+  const cpuMs = series.map(() => 0);
+  const measures = series.map(([, args], i) => async () => {
+    const beforeMs = childrenCpuMs();
+    const wallMs = await timed(args);
+    cpuMs[i] += childrenCpuMs() - beforeMs;
+    return wallMs;
+  });
   if (hasHydra()) {
     series.push(['mpiexec.hydra -n 1 true', []]);
     measures.push(hydra);
   }
   for (const measure of measures) await measure();
+  cpuMs.fill(0);
   const results = await interleave(ROUNDS, measures);
   print(`  ${ROUNDS} runs each, in turns`);
   for (const [i, [name]] of series.entries()) {
-    print(`  ${name}: ${spread(results[i], 'ms')}, ${ratio(results[i], results[0]).toFixed(2)} of bare node`);
+    const wall = `${spread(results[i], 'ms')}, ${ratio(results[i], results[0]).toFixed(2)} of bare node`;
+    const cpu = `; processor ${(cpuMs[i] / ROUNDS).toFixed(0)} ms, ${(cpuMs[i] / cpuMs[0]).toFixed(2)}`;
+    print(`  ${name}: ${wall}${cpuMs[i] > 0 ? cpu : ''}`);
   }
   for (const [i, [name, , goal]] of series.entries()) {
     if (goal !== undefined) printGoal(`${name} to bare node`, ratio(results[i], results[0]), goal);
