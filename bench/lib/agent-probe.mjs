@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { agentMain, built, cleanEnvironment } from './place.mjs';
 
-const LIMITS = { frameBytesMax: 1 << 20, queueBytesMax: 1 << 24, handshakeMs: 30_000 };
+const LIMITS = { frameBytesMax: 1 << 20, queueBytesMax: 1 << 24, handshakeMs: 30_000, leaseMs: 30_000 };
 
 export async function createAgentProbe() {
   const [{ Link }, { encodeBootRecord }, { rootAddress }, { createNodePlatform, streamChannel }] = await Promise.all([
