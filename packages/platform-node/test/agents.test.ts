@@ -85,6 +85,35 @@ for (const method of ['process', 'thread'] as const) {
   });
 }
 
+suite('agent processes', (test) => {
+  const said = async (script: string): Promise<string[]> => {
+    const { lines, ends } = start('process', ['sh', '-c', script]);
+    await eventually(() => ends.length > 0 && lines.length > 0, { what: 'its end and its words' });
+    return lines;
+  };
+
+  test('are told of to their last word', async () => {
+    assert.equal(await said('printf "no end of line" >&2'), ['no end of line']);
+  });
+
+  test('have a session of their own, which Ctrl-C does not reach', async () => {
+    const [pid, session] = ((await said('cut -d" " -f1,6 /proc/$$/stat >&2'))[0] as string).split(' ');
+    assert.is(session, pid);
+  });
+
+  test('start without the variables that slow Node down', async () => {
+    const before = process.env['NODE_DEBUG'];
+    process.env['NODE_DEBUG'] = 'none';
+    try {
+      const lines = await said('echo "${NODE_DEBUG-unset} $STCI_SET_ASIDE_NODE_DEBUG" >&2');
+      assert.equal(lines, ['unset none']);
+    } finally {
+      if (before === undefined) delete process.env['NODE_DEBUG'];
+      else process.env['NODE_DEBUG'] = before;
+    }
+  });
+});
+
 suite('agents that cannot start', (test) => {
   test('are one error and a closed channel', async () => {
     const started = [start('process', ['/no/such/agent']), start('thread', [], new URL('none.js', ECHO))];

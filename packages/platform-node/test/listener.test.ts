@@ -83,13 +83,14 @@ suite('ws listener', (test) => {
   test('garbage behind a right upgrade, or a message too long, closes that channel alone', async () => {
     const place = await listen();
     const upgrade = `${UPGRADE}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
-    // An unmasked frame; a masked one of 2^40 bytes.
+    // An unmasked frame; masked ones of 2^40 bytes and of 1 MiB, of which nothing comes.
     dial(place.port, upgrade, Uint8Array.of(0x82, 0x01, 0x00));
     dial(place.port, upgrade, Uint8Array.of(0x82, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4));
-    await eventually(() => place.accepted.length === 2, { what: 'two channels' });
+    dial(place.port, upgrade, Uint8Array.of(0x82, 0xff, 0, 0, 0, 0, 0, 0x10, 0, 0, 1, 2, 3, 4));
+    await eventually(() => place.accepted.length === 3, { what: 'three channels' });
     const recorders = place.accepted.map((channel) => new Recorder(channel));
-    await eventually(() => recorders.every(({ closed }) => closed), { what: 'both closed' });
-    assert.equal(recorders.map(({ bytes, afterClose }) => [bytes, afterClose]), [[0, ''], [0, '']]);
+    await eventually(() => recorders.every(({ closed }) => closed), { what: 'all closed' });
+    assert.equal(recorders.map(({ bytes, afterClose }) => [bytes, afterClose]), [[0, ''], [0, ''], [0, '']]);
     await works(place);
     place.listener.close();
   });

@@ -32,6 +32,8 @@ class Told {
   readonly ends: ProcessEnd[] = [];
   readonly errors: ErrorRecord[] = [];
   readonly wallMs: number[] = [];
+  /** As they came, to be looked at later. */
+  readonly chunks: Uint8Array[] = [];
   streams = 0;
 
   constructor(options: Partial<SpawnSpec>, from = processes) {
@@ -43,6 +45,7 @@ class Told {
       onOutput: (stream, chunk, wallMs) => {
         this.text[stream] += Buffer.from(chunk).toString();
         this.wallMs.push(wallMs);
+        this.chunks.push(chunk);
       },
       onOutputEnd: () => this.streams++,
       onStdinDrain: () => {},
@@ -109,6 +112,13 @@ suite('pipes of tools', (test) => {
     assert.equal(later.ends, []);
     later.tool.signal('SIGKILL', 'group');
     await later.end();
+  });
+
+  test('chunks of any length stay what they were while later ones are read', async () => {
+    const told = await sh('for i in 1 2 3; do echo $i; sleep 0.01; seq 1 30000; sleep 0.01; done').end();
+    assert.ok(told.chunks.some(({ length }) => length < 10) && told.chunks.some(({ length }) => length > 16_384));
+    assert.ok(Buffer.concat(told.chunks).equals(Buffer.from(told.text.stdout)), 'the bytes of kept chunks changed');
+    assert.is(told.text.stdout.split('\n').length, 90_004);
   });
 
   test('a tool whose output is closed dies of writing, whichever stream', async () => {

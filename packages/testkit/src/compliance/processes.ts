@@ -56,6 +56,8 @@ class Tool {
   readonly wallMs: number[] = [];
   bytes = 0;
   drains = 0;
+  /** Wants no more from within the first telling of output. */
+  isShy = false;
 
   constructor(setup: ProcessesSetup, name: Name, options: Partial<SpawnSpec> = {}) {
     const base = { env: setup.env, stdin: 'null', stdout: 'pipe', stderr: 'pipe', lifetime: 'guarded' } as const;
@@ -65,6 +67,7 @@ class Tool {
         this.told.push(stream);
         this.bytes += chunk.byteLength;
         this.wallMs.push(wallMs);
+        if (this.isShy) this.process.readable(false);
         if (this.bytes < 100_000) this.text[stream] += String.fromCharCode(...chunk);
       },
       onOutputEnd: (stream) => this.told.push(`end of ${stream}`),
@@ -147,6 +150,17 @@ function outputTests(test: TestApi, withSetup: WithSetup): void {
     tool.process.readable(true);
     await until(() => tool.done, 'the end');
     assert.equal([tool.bytes, tool.ends], [1_000_000, [{ status: 0 }]]);
+  }));
+
+  test('nothing more is told from the moment its owner wants no more', withSetup(async ({ until }, start) => {
+    const tool = start('floods');
+    tool.isShy = true;
+    tool.process.readable(true);
+    await until(() => tool.bytes > 0, 'the first bytes');
+    const probe = start('speaks');
+    probe.process.readable(true);
+    await until(() => probe.done, 'the end of another, later one');
+    assert.is(tool.count('stdout'), 1);
   }));
 
   test('closeOutput ends both streams for their owner', withSetup(async ({ until }, start) => {
