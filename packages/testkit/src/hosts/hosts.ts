@@ -1,0 +1,231 @@
+/**
+ * A set of test hosts that is up: run programs on its login side or on a host, break and mend hosts, look for what
+ * was left on them, take it down. Each operation is done when its promise resolves.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../deadline.js';
+import { runProgram } from './exec.js';
+import type { Argv, RunOptions, RunResult } from './exec.js';
+import { HostsError, LOGIN, addressOf, hostNames, netnsPath, placesOf } from './names.js';
+import { setLink, setRate, wiredPlaces } from './network.js';
+import { hostTree, killAllIn, netnsInode, processesIn, signal } from './procs.js';
+import type { Process } from './procs.js';
+import { removeSet } from './remove.js';
+import { startPlaces } from './start.js';
+import { underLock } from './state.js';
+import type { SetState } from './state.js';
+
+const OPERATION_DEADLINE_MS = 10_000;
+const START_DEADLINE_MS = 20_000;
+const SSHD = /^(\/\S*\/)?sshd[: ]/;
+
+export class Hosts {
+  readonly set: string;
+  /** h1 … hN, absent ones included. */
+  readonly names: readonly string[];
+  /** HOME on the login side. */
+  readonly loginHome: string;
+  /** HOME on every host: the same path, whether shared or not. */
+  readonly home: string;
+  readonly #state: SetState;
+
+  constructor(state: SetState) {
+    const places = placesOf(state.set);
+    this.set = state.set;
+    this.names = hostNames(state.size);
+    this.loginHome = places.loginHome;
+    this.home = places.home;
+    this.#state = state;
+  }
+
+  /** IPv4 address of a host or of `login`. */
+  address(place: string): string {
+    if (place !== LOGIN) this.#known(place);
+    return addressOf(this.#state.subnet, place);
+  }
+
+  traits(host: string): readonly string[] {
+    this.#known(host);
+    return this.#state.traits[host] ?? [];
+  }
+
+  /** Runs a program on the login side, from where `ssh h1` works. Any status resolves. */
+  async run(argv: Argv, options: RunOptions = {}): Promise<RunResult> {
+    const { cwd, env, ...rest } = options;
+    return runProgram(this.loginArgv(argv, { ...(cwd !== undefined && { cwd }), ...(env && { env }) }), rest);
+  }
+
+  /**
+   * What to spawn so that `argv` runs on the login side. It is the same process all along (namespaces are entered,
+   * nothing is forked), so signals, pid, descriptors and exit status are the program's own.
+   */
+  loginArgv(argv: Argv, { cwd, env }: Pick<RunOptions, 'cwd' | 'env'> = {}): Argv {
+    const holder = this.#loginHolder();
+    return ['nsenter', `--net=${netnsPath(this.set, LOGIN)}`, `--mount=/proc/${holder}/ns/mnt`,
+      `--uts=/proc/${holder}/ns/uts`, ...inEnvironment(this.loginHome, cwd ?? process.cwd(), env ?? {}), ...argv];
+  }
+
+  /** Runs a program on a host as its console would, without ssh. */
+  async runOn(host: string, argv: Argv, options: RunOptions = {}): Promise<RunResult> {
+    const { cwd, env, ...rest } = options;
+    return runProgram(this.hostArgv(host, argv, { ...(cwd !== undefined && { cwd }), ...(env && { env }) }), rest);
+  }
+
+  /** What to spawn for that. Here the program is a child of what is spawned: a process tree is entered by a fork. */
+  hostArgv(host: string, argv: Argv, { cwd, env }: Pick<RunOptions, 'cwd' | 'env'> = {}): Argv {
+    const enter = ['--mount', '--uts', '--ipc', '--net', '--pid'];
+    const environment = inEnvironment(this.home, cwd ?? '/', env ?? {});
+    return ['nsenter', '--target', String(this.#init(host)), ...enter, ...environment, ...argv];
+  }
+
+  /** True while the host's first process runs. */
+  isUp(host: string): boolean {
+    return this.#findInit(host) !== undefined;
+  }
+
+  /** True where the host is an address and nothing more. */
+  isAbsent(host: string): boolean {
+    this.#known(host);
+    return !wiredPlaces(this.#state).includes(host);
+  }
+
+  /**
+   * Kills the host's first process, and so all: its sockets are closed by its kernel, peers see an end. To be silent
+   * as after a power failure, cut it first.
+   */
+  async kill(host: string): Promise<void> {
+    this.#init(host);
+    await killAllIn(new Set([this.#inode(host)]), OPERATION_DEADLINE_MS);
+  }
+
+  /** Starts a killed host again, with the same address and keys. */
+  async start(host: string): Promise<void> {
+    if (this.isUp(host)) throw new HostsError(`${host} is up; kill it before it is started again`);
+    this.#inode(host);
+    await startPlaces(this.#state, [host], START_DEADLINE_MS);
+  }
+
+  /** Cuts the host's network: silence both ways, whatever runs there goes on. */
+  async cut(host: string): Promise<void> {
+    this.#inode(host);
+    await setLink(this.set, host, 'down');
+  }
+
+  async mend(host: string): Promise<void> {
+    this.#inode(host);
+    await setLink(this.set, host, 'up');
+  }
+
+  /** Bounds the host's network to so many kilobits a second each way, from 8; undefined: as fast as it goes. */
+  async slow(host: string, kilobits: number | undefined): Promise<void> {
+    this.#inode(host);
+    if (kilobits !== undefined && !(Number.isInteger(kilobits) && kilobits >= 8 && kilobits <= 10_000_000)) {
+      throw new HostsError(`a rate is a whole number of kilobits a second from 8 to 10000000, not ${kilobits}`);
+    }
+    await setRate(this.set, host, kilobits);
+  }
+
+  /** Stops every process of the host: connections are accepted by its kernel, and then nobody answers. */
+  async freeze(host: string): Promise<void> {
+    this.#init(host);
+    await this.#signalAll(host, 'SIGSTOP', /^State:\s*[TtZX]/m);
+  }
+
+  async thaw(host: string): Promise<void> {
+    this.#init(host);
+    await this.#signalAll(host, 'SIGCONT', /^State:\s*[^Tt]/m);
+  }
+
+  /** All processes that the host sees, its first one included; none where it is down. */
+  processes(host: string): Process[] {
+    return hostTree(this.#inode(host));
+  }
+
+  /** What runs on a host beside its own sshd; on `login` beside what holds the set. */
+  leftovers(place: string): Process[] {
+    if (place !== LOGIN) {
+      return this.processes(place).filter(({ hostPid, command }) => hostPid !== 1 && !SSHD.test(command));
+    }
+    const holder = this.#loginHolder();
+    const keeper = ` stci-hosts ${this.set} ${placesOf(this.set).root} `;
+    return processesIn(netnsInode(netnsPath(this.set, LOGIN)))
+      .filter(({ pid, command }) => pid !== holder && pid !== process.pid && !command.includes(keeper));
+  }
+
+  /** The leftovers of all hosts and the login side, by place; places without any are left out. */
+  allLeftovers(): ReadonlyMap<string, Process[]> {
+    const places = wiredPlaces(this.#state);
+    const all = places.map((place) => [place, this.leftovers(place)] as const);
+    return new Map(all.filter(([, left]) => left.length > 0));
+  }
+
+  /** What sshd and the host's start have written: a host's side of a login that failed. */
+  log(host: string): string {
+    this.#inode(host);
+    return readFileSync(join(placesOf(this.set).of(host), 'log'), 'utf8');
+  }
+
+  /** Ends all processes of the set, those on the login side too, and removes everything. May be called again. */
+  async down(): Promise<void> {
+    await underLock(() => removeSet(this.set));
+  }
+
+  #known(host: string): void {
+    if (this.names.includes(host)) return;
+    throw new HostsError(`there is no host "${host}" in "${this.set}": they are h1 to h${this.names.length}`);
+  }
+
+  #inode(host: string): number {
+    this.#known(host);
+    const inode = netnsInode(netnsPath(this.set, host));
+    if (inode !== undefined) return inode;
+    throw new HostsError(this.isAbsent(host) ? `${host} is absent: there is only its address` : `"${this.set}" is down`);
+  }
+
+  #findInit(host: string): number | undefined {
+    return hostTree(this.#inode(host)).find(({ hostPid }) => hostPid === 1)?.pid;
+  }
+
+  #init(host: string): number {
+    const init = this.#findInit(host);
+    if (init !== undefined) return init;
+    throw new HostsError(`${host} is not up: npm run hosts -- start ${host} starts it`);
+  }
+
+  /** The process that holds the login side's mounts: checked each time, for pids come again. */
+  #loginHolder(): number {
+    const written = readText(join(placesOf(this.set).of(LOGIN), 'ready')).trim();
+    const there = processesIn(netnsInode(netnsPath(this.set, LOGIN)));
+    const holder = there.find(({ pid, command }) => String(pid) === written && command === 'sleep infinity');
+    if (holder !== undefined) return holder.pid;
+    throw new HostsError(`the test hosts "${this.set}" are not up: take them down, and up again`);
+  }
+
+  async #signalAll(host: string, name: NodeJS.Signals, done: RegExp): Promise<void> {
+    await eventually(() => {
+      const pids = hostTree(this.#inode(host)).map(({ pid }) => pid);
+      const waiting = pids.filter((pid) => !done.test(readText(`/proc/${pid}/status`) || 'State:\tX'));
+      for (const pid of waiting) signal(pid, name);
+      return waiting.length === 0;
+    }, { deadlineMs: OPERATION_DEADLINE_MS, what: `${name} at all processes of ${host}` });
+  }
+}
+
+/** `env` sets what a login would, and goes where the program is to run; nothing of the caller's ssh comes along. */
+function inEnvironment(home: string, cwd: string, env: NonNullable<RunOptions['env']>): string[] {
+  const removed = ['SSH_AUTH_SOCK', ...Object.keys(env).filter((name) => env[name] === undefined)];
+  const set = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  const user = [`HOME=${home}`, 'USER=root', 'LOGNAME=root'];
+  return ['env', '-C', cwd, ...removed.flatMap((name) => ['-u', name]), ...user, ...set];
+}
+
+/** Empty where the file or its process is gone. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

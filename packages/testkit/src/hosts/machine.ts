@@ -1,0 +1,73 @@
+/**
+ * What this machine offers for test hosts, and why it can't hold any where it can't. Tests ask `whyNoHosts()` and
+ * are skipped with its answer; commands print it.
+ */
+
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { runProgram } from './exec.js';
+import { HostsError } from './names.js';
+
+/** What the hosts' files must name. */
+export interface Machine {
+  readonly sshd: string;
+  /** OpenSSH 9.8 and later fine an address for its failed attempts; here all come from one address. */
+  readonly finesClients: boolean;
+  /** Directories in which a `node` is found, links followed. */
+  readonly nodeDirectories: readonly string[];
+}
+
+/** Command → Debian's package. */
+const NEEDED = {
+  ip: 'iproute2', sshd: 'openssh-server', ssh: 'openssh-client', unshare: 'util-linux', nsenter: 'util-linux',
+  flock: 'util-linux', mount: 'mount', bash: 'bash',
+} as const;
+
+const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+
+/** Undefined where test hosts can be made; else what is missing and what to do. */
+export function whyNoHosts(): string | undefined {
+  if (process.platform !== 'linux') return `test hosts need Linux, this is ${process.platform}`;
+  if (process.geteuid?.() !== 0) return 'test hosts need root: network namespaces and sshd; use sudo';
+  const missing = Object.entries(NEEDED).filter(([command]) => find(command) === undefined);
+  if (missing.length === 0) return undefined;
+  const packages = [...new Set(missing.map(([, name]) => name))].join(' ');
+  return `test hosts need ${missing.map(([command]) => command).join(', ')}: apt-get install ${packages}`;
+}
+
+/** Throws a HostsError with whyNoHosts(). */
+export function checkCanMakeHosts(): void {
+  const why = whyNoHosts();
+  if (why !== undefined) throw new HostsError(why);
+}
+
+export async function inspectMachine(): Promise<Machine> {
+  const { stderr } = await runProgram(['ssh', '-V']);
+  const [, major = 0, minor = 0] = (/OpenSSH_(\d+)\.(\d+)/.exec(stderr) ?? []).map(Number);
+  const nodes = [dirname(process.execPath), ...directories()].filter((each) => existsSync(join(each, 'node')));
+  const followed = nodes.flatMap((each) => [realpathSync(each), dirname(realpathSync(join(each, 'node')))]);
+  return {
+    sshd: find('sshd') ?? '/usr/sbin/sshd',
+    finesClients: major > 9 || (major === 9 && minor >= 8),
+    nodeDirectories: [...new Set(followed)],
+  };
+}
+
+function find(command: string): string | undefined {
+  return directories().map((directory) => join(directory, command)).find(isExecutable);
+}
+
+/** sbin is not on everybody's path. */
+function directories(): string[] {
+  const all = [...(process.env['PATH'] ?? '').split(':'), ...SYSTEM_PATH];
+  return [...new Set(all)].filter((each) => each.startsWith('/'));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

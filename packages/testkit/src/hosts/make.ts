@@ -1,0 +1,86 @@
+/**
+ * Makes a set of test hosts, or takes up one that is there. Under the lock only what must be alone: leftovers are
+ * removed, name and number chosen, the state written down. The rest is the set's own.
+ */
+
+import { checkCanMakeHosts, inspectMachine } from './machine.js';
+import { Hosts } from './hosts.js';
+import { HostsError, checkSetName, checkSize, hostNames } from './names.js';
+import { makeNetwork, wiredPlaces } from './network.js';
+import { writeFiles } from './files.js';
+import { removeLeftovers } from './remove.js';
+import { startPlaces } from './start.js';
+import { bootId, createState, freeSubnet, readStates, readState, thisOwner, underLock, updateState } from './state.js';
+import type { SetState } from './state.js';
+import { parseTraits } from './traits.js';
+
+export interface UpOptions {
+  /** Name of the set; without it a free one. */
+  readonly set?: string;
+  /** Host → traits, as `{ h3: ['no-node'], h4: ['slow-login:2000'] }`. */
+  readonly traits?: Readonly<Record<string, readonly string[]>>;
+  /** True: the set outlives this process. Default false: once this process is gone, the next up() removes it. */
+  readonly kept?: boolean;
+  /** Until all hosts are up. Default 30 000. */
+  readonly deadlineMs?: number;
+}
+
+/** Makes `size` hosts h1 … hN, 1 to 240. Rejects with a HostsError; then nothing is left of them. */
+export async function up(size: number, options: UpOptions = {}): Promise<Hosts> {
+  checkCanMakeHosts();
+  checkSize(size);
+  if (options.set !== undefined) checkSetName(options.set);
+  checkTraits(size, options.traits ?? {});
+  const state = await underLock(() => claim(size, options));
+  const hosts = new Hosts(state);
+  try {
+    writeFiles(state, await inspectMachine());
+    await makeNetwork(state);
+    await startPlaces(state, wiredPlaces(state), options.deadlineMs ?? 30_000);
+    updateState({ ...state, phase: 'up' });
+    return hosts;
+  } catch (error) {
+    await hosts.down();
+    throw error;
+  }
+}
+
+/** Takes up a set that is up. Rejects where there is none. */
+export function attach(set: string): Hosts {
+  checkCanMakeHosts();
+  checkSetName(set);
+  const state = readState(set);
+  if (state?.phase === 'up') return new Hosts(state);
+  throw new HostsError(`there are no test hosts "${set}"; npm run hosts -- list shows all, -- up 8 makes some`);
+}
+
+/** All sets that are written down, leftovers included. */
+export function listSets(): SetState[] {
+  return [...readStates().values()].filter((state) => state !== undefined);
+}
+
+async function claim(size: number, options: UpOptions): Promise<SetState> {
+  await removeLeftovers();
+  const states = readStates();
+  const subnet = freeSubnet(states.values());
+  const set = options.set ?? `t${subnet}`;
+  const taken = states.get(set);
+  if (taken !== undefined) {
+    const by = taken.kept ? '' : ` and in use by process ${taken.owner.pid}`;
+    throw new HostsError(`the test hosts "${set}" are up already${by}; take them down or choose another --set`);
+  }
+  const state: SetState = {
+    set, subnet, size, traits: options.traits ?? {}, kept: options.kept ?? false, phase: 'making',
+    owner: thisOwner(), bootId: bootId(),
+  };
+  createState(state);
+  return state;
+}
+
+function checkTraits(size: number, traits: Readonly<Record<string, readonly string[]>>): void {
+  const names = hostNames(size);
+  for (const [host, words] of Object.entries(traits)) {
+    if (!names.includes(host)) throw new HostsError(`traits for ${host}, but the hosts are h1 to h${size}`);
+    parseTraits(words);
+  }
+}

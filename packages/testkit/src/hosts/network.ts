@@ -1,0 +1,67 @@
+/**
+ * The network of a set: one namespace with a bridge, a veth pair to each host and to the login side. The end on the
+ * bridge has the host's name, so a host is cut off by taking that end down: its own side notices nothing but silence.
+ */
+
+import { LOGIN, NETWORK, addressOf, hostNames, netnsName } from './names.js';
+import type { SetState } from './state.js';
+import { parseTraits } from './traits.js';
+import { runOrThrow } from './exec.js';
+
+const MAKE_DEADLINE_MS = 30_000;
+
+/** The places of a set that have a network namespace: login, and every host that is not absent. */
+export function wiredPlaces({ size, traits }: SetState): string[] {
+  return [LOGIN, ...hostNames(size).filter((host) => !parseTraits(traits[host] ?? []).names.has('absent'))];
+}
+
+export async function makeNetwork(state: SetState): Promise<void> {
+  const places = wiredPlaces(state);
+  const { set } = state;
+  await batch([], [...places, NETWORK].map((place) => `netns add ${netnsName(set, place)}`));
+  await batch(['-n', netnsName(set, NETWORK)], [
+    'link add br0 type bridge stp_state 0 forward_delay 0',
+    'link set br0 up',
+    ...places.flatMap((place) => [
+      `link add ${place} type veth peer name eth0 netns ${netnsName(set, place)}`,
+      `link set ${place} master br0 up`,
+    ]),
+  ]);
+}
+
+/**
+ * What a place does to its own side at start, for `ip -batch`. A silent host has the address but no way back to
+ * anybody: it answers who has the address, and then nothing.
+ */
+export function placeBatch({ subnet, traits }: SetState, place: string): string {
+  const silent = parseTraits(traits[place] ?? []).names.has('silent');
+  const width = silent ? 32 : 24;
+  return ['link set lo up', `addr replace ${addressOf(subnet, place)}/${width} dev eth0`, 'link set eth0 up', '']
+    .join('\n');
+}
+
+export async function setLink(set: string, host: string, to: 'up' | 'down'): Promise<void> {
+  await runOrThrow(['ip', '-n', netnsName(set, NETWORK), 'link', 'set', host, to]);
+}
+
+/** Bounds what passes to and from the host, kilobits a second each way; undefined: unbounded. */
+export async function setRate(set: string, host: string, kilobits: number | undefined): Promise<void> {
+  for (const [place, device] of [[NETWORK, host], [host, 'eth0']] as const) {
+    const at: [string, ...string[]] = ['tc', '-n', netnsName(set, place), 'qdisc'];
+    // Without a bound there may be nothing to remove: setting a queue first makes the removal always right.
+    const rate = ['root', 'tbf', 'rate', `${kilobits ?? 1_000_000}kbit`, 'burst', '4kb', 'latency', '10s'];
+    await runOrThrow([...at, 'replace', 'dev', device, ...rate]);
+    if (kilobits === undefined) await runOrThrow([...at, 'del', 'dev', device, 'root']);
+  }
+}
+
+/** Removes namespaces; with them go their devices. Names that are gone already are no error. */
+export async function removeNetns(names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  await batch(['-force'], names.map((name) => `netns del ${name}`)).catch(() => undefined);
+}
+
+async function batch(options: readonly string[], lines: readonly string[]): Promise<void> {
+  const input = `${lines.join('\n')}\n`;
+  await runOrThrow(['ip', ...options, '-batch', '-'], { input, deadlineMs: MAKE_DEADLINE_MS });
+}

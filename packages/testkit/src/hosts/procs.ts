@@ -1,0 +1,99 @@
+/**
+ * Processes of test hosts, read from /proc. They are found by the network namespace that they are in, never by a
+ * pid that was written down: what was started by whom, daemons and their orphans included, all shows.
+ */
+
+import { readFileSync, readdirSync, readlinkSync, statSync } from 'node:fs';
+import { eventually } from '../deadline.js';
+
+export interface Process {
+  /** As this process sees it. */
+  readonly pid: number;
+  /** As its host sees it: 1 is the host's init. Equal to `pid` outside a host's process tree. */
+  readonly hostPid: number;
+  readonly command: string;
+}
+
+interface Found extends Process {
+  /** Depth of process namespaces below ours: 0 is the same. */
+  readonly depth: number;
+  readonly zombie: boolean;
+}
+
+/** The inode of a named network namespace: what processes in it are known by. Undefined where there is none. */
+export function netnsInode(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
+/** All processes in the namespace, zombies left out. */
+export function processesIn(netns: number | undefined): Process[] {
+  return scan(new Set([netns ?? -1])).filter(({ zombie }) => !zombie).map(plain);
+}
+
+/** The host's own process tree: those that the host itself sees, its init first. */
+export function hostTree(netns: number | undefined): Process[] {
+  const found = scan(new Set([netns ?? -1])).filter(({ depth, zombie }) => depth > 0 && !zombie);
+  return found.sort((a, b) => a.hostPid - b.hostPid).map(plain);
+}
+
+/** Sends SIGKILL to all in the namespaces, again and again until none is left. Rejects at the deadline. */
+export async function killAllIn(netns: ReadonlySet<number>, deadlineMs: number): Promise<void> {
+  if (netns.size === 0) return;
+  await eventually(() => {
+    const left = scan(netns).filter(({ pid }) => pid !== process.pid);
+    for (const { pid, zombie } of left) if (!zombie) signal(pid, 'SIGKILL');
+    return left.every(({ zombie }) => zombie);
+  }, { deadlineMs, what: 'the end of all processes of the test hosts' });
+}
+
+/** Sends a signal; false where the process is gone. */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+/** When a process was started, in the kernel's ticks: with the pid, one process for ever. Undefined: it is gone. */
+export function startTicks(pid: number): string | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? undefined : fields[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function plain({ pid, hostPid, command }: Found): Process {
+  return { pid, hostPid, command };
+}
+
+function scan(netns: ReadonlySet<number>): Found[] {
+  const found: Found[] = [];
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const inode = Number(/\d+/.exec(readlinkSync(`/proc/${entry}/ns/net`))?.[0]);
+      if (netns.has(inode)) found.push(read(entry));
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return found;
+}
+
+function read(entry: string): Found {
+  const status = readFileSync(`/proc/${entry}/status`, 'utf8');
+  const pids = (/^NSpid:\s*(.*)$/m.exec(status)?.[1] ?? entry).split(/\s+/).map(Number);
+  const name = /^Name:\s*(.*)$/m.exec(status)?.[1] ?? '';
+  const argv = readFileSync(`/proc/${entry}/cmdline`, 'utf8').split('\0').join(' ').trim();
+  return {
+    pid: Number(entry),
+    hostPid: pids[1] ?? Number(entry),
+    command: argv === '' ? `[${name}]` : argv,
+    depth: pids.length - 1,
+    zombie: /^State:\s*Z/m.test(status),
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * Removes sets: the one asked for, and those that a crashed run left. Everything of a set is found by its name, so
+ * it is removed also where nothing is written down. To be called under the lock.
+ */
+
+import { existsSync, rmSync } from 'node:fs';
+import { NETNS_DIRECTORY, placesOf, setOfNetns } from './names.js';
+import { removeNetns } from './network.js';
+import { killAllIn, netnsInode } from './procs.js';
+import { entries, isLeftover, readStates } from './state.js';
+
+const END_DEADLINE_MS = 10_000;
+
+/** Ends every process of the set, removes its namespaces and files. Nothing to remove is no error. */
+export async function removeSet(set: string): Promise<void> {
+  const names = entries(NETNS_DIRECTORY).filter((name) => setOfNetns(name) === set);
+  const inodes = names.map((name) => netnsInode(`${NETNS_DIRECTORY}/${name}`)).filter((inode) => inode !== undefined);
+  await killAllIn(new Set(inodes), END_DEADLINE_MS);
+  await removeNetns(names);
+  const left = names.filter((name) => existsSync(`${NETNS_DIRECTORY}/${name}`));
+  if (left.length > 0) throw new Error(`cannot remove the network namespaces ${left.join(', ')}`);
+  rmSync(placesOf(set).root, { recursive: true, force: true });
+}
+
+/** Removes what nobody can want any more; returns the names of those sets. */
+export async function removeLeftovers(): Promise<string[]> {
+  const states = readStates();
+  const unwritten = entries(NETNS_DIRECTORY).map(setOfNetns).filter((set) => set !== undefined && !states.has(set));
+  const broken = [...states].filter(([, state]) => isLeftover(state)).map(([set]) => set);
+  const sets = [...new Set([...broken, ...unwritten])].filter((set) => set !== undefined);
+  for (const set of sets) await removeSet(set);
+  return sets;
+}

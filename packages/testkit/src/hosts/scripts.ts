@@ -1,0 +1,140 @@
+/**
+ * The shell scripts by which hosts come up. A keeper of each start holds the mounts that all share and is the parent
+ * of what it started; each host's script then makes the host's own mounts and becomes sshd, the first process of the
+ * host's process tree: when it is killed, the kernel ends all others. All is mounted in namespaces of their own.
+ */
+
+import type { Machine } from './machine.js';
+import { NETNS_DIRECTORY } from './names.js';
+import type { Places } from './names.js';
+import { hasOwnHome } from './traits.js';
+import type { Traits } from './traits.js';
+
+const FULL_HOME_KBYTES = 256;
+
+/**
+ * Run by bash with the set, its directory and the places to start. Inherited descriptors are closed first: daemons
+ * would hold the caller's pipes and locks for ever. The set's directory may lie where nothing can be executed.
+ */
+export const KEEPER = `
+set=$1 root=$2; shift 2
+for fd in /proc/self/fd/*; do
+  fd=\${fd##*/}
+  if [ "$fd" -gt 2 ] && [ "$fd" -ne 255 ]; then eval "exec $fd>&-"; fi
+done 2>/dev/null
+mount --bind "$root" "$root" && mount -o remount,bind,exec,suid "$root" || exit 1
+for file in hosts nsswitch.conf passwd shadow; do mount --bind "$root/etc/$file" "/etc/$file" || exit 1; done
+for place in "$@"; do
+  log=$root/hosts/$place/log
+  if [ "$place" = login ]; then
+    unshare --mount --uts -- /bin/sh "$root/hosts/login/init.sh" </dev/null >>"$log" 2>&1 &
+  else
+    nsenter --net="${NETNS_DIRECTORY}/stci-$set-$place" \\
+      unshare --mount --uts --ipc --pid --fork --kill-child --mount-proc -- \\
+      /bin/sh "$root/hosts/$place/init.sh" </dev/null >>"$log" 2>&1 &
+  fi
+done
+wait
+`;
+
+export interface HostScript {
+  readonly places: Places;
+  readonly host: string;
+  readonly traits: Traits;
+  readonly machine: Machine;
+  readonly ownPasswd: boolean;
+}
+
+/** `ready` appears when the host can be used, `failed` when a step before went wrong. */
+export function hostScript({ places, host, traits, machine, ownPasswd }: HostScript): string {
+  const at = places.of(host);
+  const { names } = traits;
+  return script(at, host, [
+    ...(ownPasswd ? [`mount --bind ${at}/passwd /etc/passwd`] : []),
+    ...homeSteps(places, host, traits),
+    ...(names.has('private-tmp') ? ['mount -t tmpfs -o mode=1777,size=256m stci /tmp'] : []),
+    ...(names.has('no-node') || names.has('old-node') ? nodeSteps(at, machine, names.has('old-node')) : []),
+    'mkdir -p /run/sshd',
+    ...(names.has('no-sshd') ? [`echo 1 >${at}/ready`, 'exec sleep infinity']
+      : [`exec ${machine.sshd} -D -e -f ${at}/sshd_config`]),
+  ]);
+}
+
+export function loginScript(places: Places): string {
+  const at = places.of('login');
+  return script(at, 'login', [
+    `mount --bind ${places.etc}/passwd-login /etc/passwd`,
+    `echo $$ >${at}/ready.new`,
+    `mv ${at}/ready.new ${at}/ready`,
+    'exec sleep infinity',
+  ]);
+}
+
+function script(at: string, hostname: string, steps: readonly string[]): string {
+  return ['#!/bin/sh', 'set -e', `trap 'echo >${at}/failed' EXIT`, `echo ${hostname} >/proc/sys/kernel/hostname`,
+    `ip -batch ${at}/network`, ...steps, ''].join('\n');
+}
+
+function homeSteps(places: Places, host: string, traits: Traits): string[] {
+  if (!hasOwnHome(traits)) return [];
+  const { home } = places;
+  const own = places.privateHome(host);
+  const full = traits.names.has('full-disk');
+  const steps = full
+    ? [`mount -t tmpfs -o mode=700,size=${FULL_HOME_KBYTES}k stci ${home}`, `cp -a ${own}/. ${home}/`,
+      `cat /dev/zero >${home}/filler 2>/dev/null || true`]
+    : [`mount --bind ${own} ${home}`];
+  return traits.names.has('readonly-home') ? [...steps, `mount -o remount,bind,ro ${home}`] : steps;
+}
+
+/**
+ * An overlay over each directory that has a node: a whiteout makes it absent there, a file makes it another. The real
+ * one stays at a place of its own, for the old node to run.
+ */
+function nodeSteps(at: string, { nodeDirectories }: Machine, old: boolean): string[] {
+  const mask = `${at}/mask`;
+  return [
+    `mkdir -p ${mask}`,
+    `mount -t tmpfs -o size=4m stci ${mask}`,
+    ...(old ? [`touch ${mask}/node`, `mount --bind ${nodeDirectories[0]}/node ${mask}/node`] : []),
+    ...nodeDirectories.flatMap((directory, index) => [
+      `mkdir ${mask}/upper${index} ${mask}/work${index}`,
+      old ? `cp ${at}/old-node ${mask}/upper${index}/node` : `mknod ${mask}/upper${index}/node c 0 0`,
+      `mount -t overlay -o lowerdir=${directory},upperdir=${mask}/upper${index},workdir=${mask}/work${index}` +
+        ` stci ${directory}`,
+    ]),
+  ];
+}
+
+/** A node that runs programs and says of itself that it is version 18. */
+export function oldNode(at: string): string {
+  return `#!/bin/sh
+case "$1" in -v|--version) echo v18.20.4; exit ;; esac
+exec ${at}/mask/node --require ${at}/old-node.cjs "$@"
+`;
+}
+
+export function oldNodePreload(): string {
+  return `Object.defineProperty(process, 'version', { value: 'v18.20.4' });
+Object.defineProperty(process, 'versions', { value: Object.freeze({ ...process.versions, node: '18.20.4' }) });
+`;
+}
+
+export function bannerShell(): string {
+  return `echo '*** Welcome. Use of this system is recorded. ***'
+echo '*** Maintenance on Sunday. ***' >&2
+`;
+}
+
+export function exitingShell(): string {
+  return `#!/bin/sh
+echo 'This account is currently not available.'
+exit 1
+`;
+}
+
+export function slowShell(delayMs: number, greeting: string, shell: string): string {
+  return `#!/bin/sh
+${delayMs > 0 ? `sleep ${delayMs / 1000}\n` : ''}${greeting}exec ${shell} "$@"
+`;
+}

@@ -1,0 +1,50 @@
+/**
+ * Starts places of a set, together, and waits until each says that it is ready: sshd writes its file once it listens.
+ */
+
+import { spawn } from 'node:child_process';
+import { existsSync, openSync, closeSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../deadline.js';
+import { tail } from './exec.js';
+import { HostsError, LOGIN, netnsPath, placesOf } from './names.js';
+import { KEEPER } from './scripts.js';
+import type { SetState } from './state.js';
+
+/** Rejects, with the place's own words, where one fails or is not ready in time. */
+export async function startPlaces({ set }: SetState, names: readonly string[], deadlineMs: number): Promise<void> {
+  const places = placesOf(set);
+  for (const name of names) {
+    for (const file of ['ready', 'failed']) rmSync(join(places.of(name), file), { force: true });
+  }
+  keeper(set, names);
+  const waiting = new Set(names);
+  let failed: string | undefined;
+  const what = 'the test hosts to be ready';
+  await eventually(() => {
+    for (const name of waiting) {
+      if (existsSync(join(places.of(name), 'ready'))) waiting.delete(name);
+      else if (existsSync(join(places.of(name), 'failed'))) failed = name;
+    }
+    return waiting.size === 0 || failed !== undefined;
+  }, { deadlineMs, what }).catch(() => undefined);
+  const first = failed ?? [...waiting][0];
+  if (first === undefined) return;
+  const words = tail(`${read(join(places.root, 'keeper.log'))}\n${read(join(places.of(first), 'log'))}`);
+  throw new HostsError(`the test host ${first} did not come up within ${deadlineMs} ms: ${words || 'no word of it'}`);
+}
+
+/** In a session of its own, and with nothing of this process but the environment. */
+function keeper(set: string, names: readonly string[]): void {
+  const { root } = placesOf(set);
+  const log = openSync(join(root, 'keeper.log'), 'a');
+  const args = [`--net=${netnsPath(set, LOGIN)}`, 'unshare', '--mount', 'bash', '-c', KEEPER, 'stci-hosts', set, root];
+  const child = spawn('nsenter', [...args, ...names], { cwd: '/', detached: true, stdio: ['ignore', log, log] });
+  child.on('error', () => undefined);
+  child.unref();
+  closeSync(log);
+}
+
+function read(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}

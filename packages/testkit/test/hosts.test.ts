@@ -1,0 +1,179 @@
+/** Test hosts: what each operation and each trait promises, seen from the login side by real ssh. */
+
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { assert, eventually, suite } from '@stci/testkit';
+import { attach, listSets, up, whyNoHosts } from '@stci/testkit/hosts';
+import type { Hosts, RunResult } from '@stci/testkit/hosts';
+
+const why = whyNoHosts();
+const skipped = why !== undefined;
+const reason = why ?? '';
+const LONG = { timeoutMs: 60_000 };
+
+/** A remote command, by a client that never asks. */
+function ssh(hosts: Hosts, host: string, command: string): Promise<RunResult> {
+  return hosts.run(['ssh', '-o', 'BatchMode=yes', '-o', 'ConnectTimeout=15', host, command]);
+}
+
+/** What a set leaves in the kernel and in the file system. */
+function traces(set: string): string[] {
+  const netns = existsSync('/run/netns') ? readdirSync('/run/netns').filter((name) => name.startsWith(`stci-${set}-`)) : [];
+  const files = existsSync('/run/stci-hosts') ? readdirSync('/run/stci-hosts').filter((name) => name.includes(set)) : [];
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').filter((line) => line.includes(`stci-hosts/${set}`));
+  const programs = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).map(commandOf)
+    .filter((command) => command.includes(`/run/stci-hosts/${set}/`));
+  return [...netns, ...files, ...mounts, ...programs];
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+suite('test hosts', (test) => {
+  const check = (name: string, body: (hosts: Hosts) => Promise<void>): void =>
+    test.skipIf(skipped, reason, name, () => body(hosts), LONG);
+  let hosts: Hosts;
+  test.before(async () => {
+    hosts = await up(3);
+  }, LONG);
+  test.after(() => hosts.down(), LONG);
+
+  check('ssh by name from login to host and from host to host', async () => {
+    const there = await ssh(hosts, 'h1', 'hostname; echo $HOME; ssh h2 hostname; node -p 1+1; echo $$ >/dev/null; exit 7');
+    assert.equal(there, { code: 7, signal: null, stdout: `h1\n${hosts.home}\nh2\n2\n`, stderr: '' });
+    assert.is((await hosts.run(['hostname'])).stdout, 'login\n');
+    assert.is((await hosts.run(['getent', 'hosts', 'h3'])).stdout.split(/\s/)[0], hosts.address('h3'));
+  });
+
+  check('a program on the login side is the process that was spawned', async () => {
+    const [file, ...args] = hosts.loginArgv(['sh', '-c', 'echo $$; exec sleep 60']);
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    const ended = new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)));
+    const pid = await new Promise<string>((resolve) => child.stdout.once('data', (chunk) => resolve(String(chunk))));
+    assert.is(Number(pid), child.pid);
+    assert.equal(hosts.leftovers('login').map(({ command }) => command), ['sleep 60']);
+    child.kill('SIGKILL');
+    assert.is(await ended, 'SIGKILL');
+  });
+
+  check('leftovers show what an ssh left behind, and kill ends it', async () => {
+    await ssh(hosts, 'h2', 'setsid sleep 300 </dev/null >/dev/null 2>&1 &');
+    assert.equal(hosts.leftovers('h2').map(({ command }) => command), ['sleep 300']);
+    assert.equal([...hosts.allLeftovers().keys()], ['h2']);
+    await hosts.kill('h2');
+    assert.equal(hosts.processes('h2'), []);
+    assert.is(hosts.isUp('h2'), false);
+    assert.match((await ssh(hosts, 'h2', 'true')).stderr, 'Connection refused');
+    await hosts.start('h2');
+    assert.is((await ssh(hosts, 'h2', 'hostname')).stdout, 'h2\n');
+    assert.is(hosts.allLeftovers().size, 0);
+  });
+
+  check('cut is silence, and mend heals what was open', async () => {
+    const [file, ...args] = hosts.loginArgv(['ssh', 'h3', 'echo begin; read line; echo "end $line"']);
+    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += String(chunk)));
+    await eventually(() => output === 'begin\n', { what: 'the first line', deadlineMs: 15_000 });
+    await hosts.cut('h3');
+    const cut = await hosts.run(['ssh', '-o', 'ConnectTimeout=1', 'h3', 'true']);
+    assert.is(cut.code, 255);
+    assert.match(cut.stderr, 'timed out');
+    child.stdin.write('of it\n');
+    assert.is(child.exitCode, null);
+    assert.is(output, 'begin\n');
+    await hosts.mend('h3');
+    await eventually(() => output === 'begin\nend of it\n', { what: 'the last line', deadlineMs: 20_000 });
+    child.stdin.end();
+  });
+
+  check('a frozen host accepts and says nothing; thawed it answers', async () => {
+    await hosts.freeze('h1');
+    const frozen = await hosts.run(['ssh', '-o', 'ConnectTimeout=1', 'h1', 'true']);
+    assert.match(frozen.stderr, 'timed out');
+    await hosts.thaw('h1');
+    assert.is((await ssh(hosts, 'h1', 'true')).code, 0);
+  });
+
+  check('a slow host is slow until it is not', async () => {
+    await hosts.slow('h1', 256);
+    const startMs = performance.now();
+    assert.is((await ssh(hosts, 'h1', 'head -c 40000 /dev/zero')).stdout.length, 40_000);
+    assert.ok(performance.now() - startMs > 900);
+    await hosts.slow('h1', undefined);
+    assert.is((await ssh(hosts, 'h1', 'true')).code, 0);
+  });
+
+  check('clear errors', async () => {
+    await rejects(() => hosts.kill('h9'), 'no host "h9"');
+    await rejects(() => hosts.start('h1'), 'h1 is up');
+    await rejects(() => up(1, { set: hosts.set }), `in use by process ${process.pid}`);
+    await rejects(() => up(0), 'from 1 to 240');
+    await rejects(() => up(1, { traits: { h2: ['no-node'] } }), 'traits for h2');
+    await rejects(() => up(1, { traits: { h1: ['no-nod'] } }), 'no trait "no-nod"');
+    await rejects(async () => attach('nothere'), 'no test hosts "nothere"');
+  });
+
+  check('two sets at once are apart', async () => {
+    const other = await up(2);
+    try {
+      assert.not.equal(other.address('h1'), hosts.address('h1'));
+      assert.is((await ssh(other, 'h2', 'hostname')).stdout, 'h2\n');
+      await other.run(['ssh', 'h1', 'touch ~/mine']);
+      assert.is((await ssh(hosts, 'h1', 'ls ~')).stdout, '');
+      assert.match((await other.run(['ssh', '-o', 'ConnectTimeout=1', hosts.address('h1'), 'true'])).stderr, 'unreachable');
+    } finally {
+      await other.down();
+    }
+    assert.equal(traces(other.set), []);
+    assert.is((await ssh(hosts, 'h1', 'true')).code, 0);
+  });
+});
+
+suite('test hosts come and go', (test) => {
+  test.skipIf(skipped, reason, '64 hosts up and down ten times leave nothing', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const hosts = await up(64);
+      if (round === 0) assert.is((await ssh(hosts, 'h64', 'hostname')).stdout, 'h64\n');
+      await hosts.down();
+      assert.equal(traces(hosts.set), []);
+    }
+  }, { timeoutMs: 110_000 });
+
+  test.skipIf(skipped, reason, 'what a killed maker left is removed by the next up', async () => {
+    const script = `import { up } from ${JSON.stringify(import.meta.resolve('@stci/testkit/hosts'))};
+      await up(2, { set: 'crashed' }); console.log('up'); setInterval(() => undefined, 1000);`;
+    const maker = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await new Promise((resolve) => maker.stdout.once('data', resolve));
+    const ended = new Promise((resolve) => maker.on('exit', resolve));
+    maker.kill('SIGKILL');
+    await ended;
+    assert.ok(traces('crashed').length > 0);
+    const next = await up(1);
+    assert.equal(traces('crashed'), []);
+    assert.equal(listSets().filter(({ set }) => set === 'crashed'), []);
+    await next.down();
+  }, LONG);
+
+  test.skipIf(skipped, reason, 'daemons hold nothing of their maker', async () => {
+    // The pipe ends when nobody holds its other end: not the shell, and no daemon of the hosts.
+    const script = `import { up } from ${JSON.stringify(import.meta.resolve('@stci/testkit/hosts'))};
+      await up(2, { set: 'keeps', kept: true });`;
+    execFileSync('sh', ['-c', `exec "$0" --input-type=module -e "$1" 9>&1`, process.execPath, script], { timeout: 20_000 });
+    const hosts = attach('keeps');
+    assert.is((await ssh(hosts, 'h1', 'hostname')).stdout, 'h1\n');
+    await hosts.down();
+    assert.equal(traces('keeps'), []);
+  }, LONG);
+});
+
+async function rejects(body: () => Promise<unknown>, text: string): Promise<void> {
+  const error = await body().then(() => undefined, (thrown: unknown) => thrown);
+  assert.ok(error instanceof Error, `nothing thrown; expected: ${text}`);
+  assert.match((error as Error).message, text);
+}
