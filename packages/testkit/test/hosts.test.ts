@@ -18,8 +18,9 @@ function ssh(hosts: Hosts, host: string, command: string): Promise<RunResult> {
 
 /** What a set leaves in the kernel and in the file system. */
 function traces(set: string): string[] {
-  const netns = existsSync('/run/netns') ? readdirSync('/run/netns').filter((name) => name.startsWith(`stci-${set}-`)) : [];
-  const files = existsSync('/run/stci-hosts') ? readdirSync('/run/stci-hosts').filter((name) => name.includes(set)) : [];
+  const names = (directory: string): string[] => (existsSync(directory) ? readdirSync(directory) : []);
+  const netns = names('/run/netns').filter((name) => name.startsWith(`stci-${set}-`));
+  const files = names('/run/stci-hosts').filter((name) => name.includes(set));
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').filter((line) => line.includes(`stci-hosts/${set}`));
   const programs = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).map(commandOf)
     .filter((command) => command.includes(`/run/stci-hosts/${set}/`));
@@ -44,7 +45,7 @@ suite('test hosts', (test) => {
   test.after(() => hosts.down(), LONG);
 
   check('ssh by name from login to host and from host to host', async () => {
-    const there = await ssh(hosts, 'h1', 'hostname; echo $HOME; ssh h2 hostname; node -p 1+1; echo $$ >/dev/null; exit 7');
+    const there = await ssh(hosts, 'h1', 'hostname; echo $HOME; ssh h2 hostname; node -p 1+1; exit 7');
     assert.equal(there, { code: 7, signal: null, stdout: `h1\n${hosts.home}\nh2\n2\n`, stderr: '' });
     assert.is((await hosts.run(['hostname'])).stdout, 'login\n');
     assert.is((await hosts.run(['getent', 'hosts', 'h3'])).stdout.split(/\s/)[0], hosts.address('h3'));
@@ -56,14 +57,16 @@ suite('test hosts', (test) => {
     const ended = new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)));
     const pid = await new Promise<string>((resolve) => child.stdout.once('data', (chunk) => resolve(String(chunk))));
     assert.is(Number(pid), child.pid);
-    assert.equal(hosts.leftovers('login').map(({ command }) => command), ['sleep 60']);
+    const commands = (): string => hosts.leftovers('login').map(({ command }) => command).join();
+    await eventually(() => commands() === 'sleep 60', { what: 'the program alone on the login side' });
     child.kill('SIGKILL');
     assert.is(await ended, 'SIGKILL');
   });
 
   check('leftovers show what an ssh left behind, and kill ends it', async () => {
     await ssh(hosts, 'h2', 'setsid sleep 300 </dev/null >/dev/null 2>&1 &');
-    assert.equal(hosts.leftovers('h2').map(({ command }) => command), ['sleep 300']);
+    const commands = (): string => hosts.leftovers('h2').map(({ command }) => command).join();
+    await eventually(() => commands() === 'sleep 300', { what: 'the daemon alone on h2' });
     assert.equal([...hosts.allLeftovers().keys()], ['h2']);
     await hosts.kill('h2');
     assert.equal(hosts.processes('h2'), []);
@@ -126,13 +129,96 @@ suite('test hosts', (test) => {
       assert.is((await ssh(other, 'h2', 'hostname')).stdout, 'h2\n');
       await other.run(['ssh', 'h1', 'touch ~/mine']);
       assert.is((await ssh(hosts, 'h1', 'ls ~')).stdout, '');
-      assert.match((await other.run(['ssh', '-o', 'ConnectTimeout=1', hosts.address('h1'), 'true'])).stderr, 'unreachable');
+      const across = await other.run(['ssh', '-o', 'ConnectTimeout=1', hosts.address('h1'), 'true']);
+      assert.match(across.stderr, 'unreachable');
     } finally {
       await other.down();
     }
     assert.equal(traces(other.set), []);
     assert.is((await ssh(hosts, 'h1', 'true')).code, 0);
   });
+});
+
+/** Trait → the remote command, and what its client must see: exit code and a text of its output. */
+const SEEN: readonly (readonly [string, string, number, string])[] = [
+  ['no-node', `command -v node || ls ${process.execPath}`, 2, 'No such file'],
+  ['old-node', 'node --version; node -p process.versions.node; node -p 6*7', 0, 'v18.20.4\n18.20.4\n42'],
+  ['banner', 'echo mine', 0, 'recorded. ***\nmine'],
+  ['shell-exits', 'echo mine', 1, 'not available'],
+  ['slow-login:600', 'echo late', 0, 'late'],
+  ['key-refused', 'true', 255, 'Permission denied (publickey)'],
+  ['password', 'true', 255, 'Permission denied (password)'],
+  ['unknown-host-key', 'true', 255, 'Host key verification failed'],
+  ['changed-host-key', 'true', 255, 'REMOTE HOST IDENTIFICATION HAS CHANGED'],
+  ['no-sshd', 'true', 255, 'Connection refused'],
+  ['silent', 'true', 255, 'timed out'],
+  ['absent', 'true', 255, 'No route to host'],
+  ['readonly-home', 'touch ~/x', 1, 'Read-only file system'],
+  ['full-disk', 'echo text >~/x', 1, 'No space left on device'],
+  ['private-home', 'touch ~/mine; ls ~', 0, 'mine'],
+  ['private-tmp', 'ls -A /tmp', 0, ''],
+];
+
+suite('test hosts by trait', (test) => {
+  let hosts: Hosts;
+  const of = (index: number): string => `h${index + 1}`;
+  test.before(async () => {
+    hosts = await up(SEEN.length + 1, { traits: Object.fromEntries(SEEN.map(([trait], i) => [of(i), [trait]])) });
+  }, LONG);
+  test.after(() => hosts.down(), LONG);
+
+  for (const [index, [trait, command, code, text]] of SEEN.entries()) {
+    test.skipIf(skipped, reason, trait, async () => {
+      const startMs = performance.now();
+      const wait = trait === 'silent' ? ['-o', 'ConnectTimeout=1'] : [];
+      const seen = await hosts.run(['ssh', '-o', 'BatchMode=yes', ...wait, of(index), command]);
+      assert.is(seen.code, code, `${seen.stdout}${seen.stderr}`);
+      assert.match(seen.stdout + seen.stderr, text);
+      if (trait.startsWith('slow-login')) assert.ok(performance.now() - startMs >= 600);
+    }, LONG);
+  }
+
+  test.skipIf(skipped, reason, 'a trait is its host’s alone', async () => {
+    const plain = of(SEEN.length);
+    const seen = await ssh(hosts, plain, 'node --version; ls ~; touch ~/shared && rm ~/shared');
+    assert.equal(seen, { code: 0, signal: null, stdout: `${process.version}\n`, stderr: '' });
+  }, LONG);
+});
+
+suite('npm run hosts', (test) => {
+  const cli = async (...args: string[]): Promise<[number | null, string]> => {
+    const script = `const { main } = await import(${JSON.stringify(import.meta.resolve('@stci/testkit/hosts'))});
+      process.exitCode = await main(process.argv.slice(1));`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, '--', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+    return new Promise((resolve) => child.on('close', (code) => resolve([code, output])));
+  };
+  const set = ['--set', 'forcli'];
+
+  test.skipIf(skipped, reason, 'up, run, list, kill, start, down', async () => {
+    assert.match((await cli(...set, 'run', 'true'))[1], 'error: there are no test hosts "forcli"');
+    assert.is((await cli(...set, 'up', '2', '--with', 'h2=banner'))[0], 0);
+    try {
+      assert.equal(await cli(...set, 'run', 'ssh h1 hostname; exit 3'), [3, 'h1\n']);
+      assert.equal(await cli(...set, 'kill', 'h1'), [0, '']);
+      assert.match((await cli('list'))[1], /h1 {2}\S+ {2}down\n {2}h2 {2}\S+ {2}up {2}banner/);
+      assert.match((await cli(...set, 'cut', 'h7'))[1], 'error: there is no host "h7"');
+      assert.equal(await cli(...set, 'start', 'h1'), [0, '']);
+      assert.match((await cli(...set, 'up', '2'))[1], 'are up already');
+    } finally {
+      assert.match((await cli(...set, 'down'))[1], 'are gone');
+    }
+    assert.equal(traces('forcli'), []);
+  }, LONG);
+
+  test('a wrong command line is told with the usage', async () => {
+    assert.is((await cli('up'))[0], 2);
+    assert.match((await cli('fly'))[1], /unknown command "fly"[^]*Usage/);
+    assert.match((await cli('--help'))[1], 'slow-login');
+  }, LONG);
 });
 
 suite('test hosts come and go', (test) => {
@@ -148,7 +234,8 @@ suite('test hosts come and go', (test) => {
   test.skipIf(skipped, reason, 'what a killed maker left is removed by the next up', async () => {
     const script = `import { up } from ${JSON.stringify(import.meta.resolve('@stci/testkit/hosts'))};
       await up(2, { set: 'crashed' }); console.log('up'); setInterval(() => undefined, 1000);`;
-    const maker = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const args = ['--input-type=module', '-e', script];
+    const maker = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     await new Promise((resolve) => maker.stdout.once('data', resolve));
     const ended = new Promise((resolve) => maker.on('exit', resolve));
     maker.kill('SIGKILL');
@@ -164,7 +251,8 @@ suite('test hosts come and go', (test) => {
     // The pipe ends when nobody holds its other end: not the shell, and no daemon of the hosts.
     const script = `import { up } from ${JSON.stringify(import.meta.resolve('@stci/testkit/hosts'))};
       await up(2, { set: 'keeps', kept: true });`;
-    execFileSync('sh', ['-c', `exec "$0" --input-type=module -e "$1" 9>&1`, process.execPath, script], { timeout: 20_000 });
+    const shell = 'exec "$0" --input-type=module -e "$1" 9>&1';
+    execFileSync('sh', ['-c', shell, process.execPath, script], { timeout: 20_000 });
     const hosts = attach('keeps');
     assert.is((await ssh(hosts, 'h1', 'hostname')).stdout, 'h1\n');
     await hosts.down();

@@ -135,7 +135,7 @@ export class Hosts {
 
   async thaw(host: string): Promise<void> {
     this.#init(host);
-    await this.#signalAll(host, 'SIGCONT', /^State:\s*[^Tt]/m);
+    await this.#signalAll(host, 'SIGCONT', /^State:\s*[^Tt\s]/m);
   }
 
   /** All processes that the host sees, its first one included; none where it is down. */
@@ -181,7 +181,8 @@ export class Hosts {
     this.#known(host);
     const inode = netnsInode(netnsPath(this.set, host));
     if (inode !== undefined) return inode;
-    throw new HostsError(this.isAbsent(host) ? `${host} is absent: there is only its address` : `"${this.set}" is down`);
+    const why = this.isAbsent(host) ? `${host} is absent: there is only its address` : `"${this.set}" is down`;
+    throw new HostsError(why);
   }
 
   #findInit(host: string): number | undefined {
