@@ -99,6 +99,14 @@ suite('tool agent', (test) => {
     assert.equal(p.told.slice(1), ['ended exited', 'stdout 70000', 'stdout end', 'stderr end', 'gone']);
   });
 
+  test('an exit while it is paused starts no drain', () => {
+    const p = play();
+    p.tool.readable(false);
+    exit(p);
+    p.run(100_000);
+    assert.not.ok(p.process.log.includes('close output'));
+  });
+
   test('a handler of output that stops the reading keeps the drain from starting', () => {
     const p = play();
     p.tool.readable(true);
