@@ -4,8 +4,10 @@
  */
 
 import { checkOutput } from './check-output.js';
-import { checkReport } from './check-report.js';
+import { checkReport, hasAgentFault } from './check-report.js';
 import type { JobEvent } from '@stci/interface';
+import type { SimProcess } from '@stci/platform-sim';
+import { LOGIN_HOST, describe } from './faults.js';
 import type { Run } from './run.js';
 
 export type Checker = (run: Run) => readonly string[];
@@ -52,15 +54,30 @@ function checkLiveness(run: Run): string[] {
   return problems;
 }
 
+/** The job could not wait for all of its tools: hosts were lost, or the user insisted. */
+function isForced(run: Run): boolean {
+  const isKilled = run.options.controls.some((control) => control.kind === 'interrupt' && control.kill);
+  return isKilled || hasAgentFault(run) || (run.record.report?.ranks.some(({ outcome }) => outcome === 'lost') ?? false);
+}
+
 /** Nothing is left running, and every process was waited for. */
 function checkProcesses(run: Run): string[] {
-  const problems = run.isOver ? run.orphans.map((text) => `alive after the end: ${text}`) : [];
-  for (const process of run.world.processes()) {
-    if (process.state === 'reaped' || !run.isOver) continue;
-    const { state, host, pid, command } = process;
-    problems.push(`${state} at the end: ${host}/${pid} ${command.join(' ')}`);
+  const problems: string[] = [];
+  if (run.isOver) {
+    const orphans = run.orphans.filter((process) => canKnow(run, process));
+    problems.push(...orphans.map((process) => `alive after the end: ${describe(process)}`));
   }
-  return problems;
+  for (const process of run.world.processes()) {
+    if (process.state === 'reaped' || !run.isOver || !canKnow(run, process)) continue;
+    problems.push(`${process.state} at the end: ${describe(process)}`);
+  }
+  if (isForced(run)) return problems;
+  return [...problems, ...run.toolsAtReport.map((text) => `alive when the job was reported as ended: ${text}`)];
+}
+
+/** Below a crashed host there is silence: an agent there learns of nothing until leases come. */
+function canKnow(run: Run, process: SimProcess): boolean {
+  return process.host === LOGIN_HOST || !run.faults.some(({ plan }) => plan.kind === 'crash-host');
 }
 
 /** No exception: neither out of a callback, nor caught and logged by a dispatcher. */

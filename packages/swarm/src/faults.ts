@@ -17,6 +17,10 @@ export function isTool(process: SimProcess): boolean {
   return process.env['STCI_RANK'] !== undefined;
 }
 
+export function describe({ host, pid, command }: SimProcess): string {
+  return `${host}/${pid} ${command.join(' ')}`;
+}
+
 export function isAgent(process: SimProcess): boolean {
   return process.command[0] === 'stci-agent' || process.command[0] === 'login';
 }
@@ -52,7 +56,7 @@ function strike(world: World, options: SwarmOptions, frontEnd: SimProcess, plan:
     world.pauseProcess(target.host, target.pid);
     world.at(world.nowMs + plan.lastsMs, () => world.resumeProcess(target.host, target.pid));
   } else world.killProcess(target.host, target.pid, 'signal' in plan ? plan.signal : 'SIGKILL');
-  return `${target.host}/${target.pid} ${target.command.join(' ')}`;
+  return describe(target);
 }
 
 function pickProcess(world: World, plan: FaultPlan & { readonly pick: number }): SimProcess | undefined {

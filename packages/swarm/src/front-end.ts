@@ -89,12 +89,19 @@ const INPUT_CHUNK_BYTES = 4096;
 /** After the runtime has stopped, nothing may be left to do in this process; looked at this much later. */
 const AFTERMATH_MS = 50;
 
+/** Moments at which somebody looks at the world. */
+export interface FrontEndHooks {
+  onReport(): void;
+  /** Some time after `onStopped`; so many timers are the front-end's own. */
+  onAftermath(ownTimers: number): void;
+}
+
 export class SimulatedFrontEnd {
   readonly #context: AgentContext;
   readonly #options: SwarmOptions;
   readonly #record: JobRecord;
   readonly #frontEnd: FrontEnd;
-  readonly #onAftermath: (ownTimers: number) => void;
+  readonly #hooks: FrontEndHooks;
   readonly #controls: readonly Timer[];
   /** Own timers that release output late. */
   #releases = 0;
@@ -105,12 +112,12 @@ export class SimulatedFrontEnd {
     context: AgentContext,
     options: SwarmOptions,
     record: JobRecord,
-    onAftermath: (ownTimers: number) => void,
+    hooks: FrontEndHooks,
   ) {
     this.#context = context;
     this.#options = options;
     this.#record = record;
-    this.#onAftermath = onAftermath;
+    this.#hooks = hooks;
     this.#input = stdinBytes(options);
     const { params, snapshot } = resolveSettings(options.settings);
     const { platform } = context;
@@ -150,6 +157,7 @@ export class SimulatedFrontEnd {
   #onJobEvent(event: JobEvent): void {
     this.#record.events.push(event);
     if (event.type !== 'ended') return;
+    this.#hooks.onReport();
     this.#record.report = event.report;
     this.#record.reportMs = this.#context.platform.clock.nowMs();
     this.#frontEnd.stop();
@@ -160,7 +168,7 @@ export class SimulatedFrontEnd {
     this.#record.stoppedMs = clock.nowMs();
     for (const timer of this.#controls) timer.cancel();
     clock.after(AFTERMATH_MS, () => {
-      this.#onAftermath(this.#releases);
+      this.#hooks.onAftermath(this.#releases);
       this.#context.exit(this.#record.report?.exitCode ?? 1);
     });
   }

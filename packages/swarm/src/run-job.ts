@@ -7,7 +7,7 @@ import { roleStarter, runAgent } from '@stci/core';
 import { CODE, createWorld, type AgentContext, type SimEvent, type SimProcess, type World } from '@stci/platform-sim';
 import { universe } from './assembly.js';
 import { checkRun } from './checkers.js';
-import { LOGIN_HOST, lastFaultMs, scheduleFaults } from './faults.js';
+import { LOGIN_HOST, describe, isTool, lastFaultMs, scheduleFaults } from './faults.js';
 import type { Run } from './run.js';
 import { SimulatedFrontEnd, hostName, newRecord } from './front-end.js';
 import { loginMain } from './launcher-remote.js';
@@ -33,10 +33,6 @@ export interface RunHooks {
   readonly onTrace?: ((line: string) => void) | undefined;
   /** Changes the world before anything happens: tests of the checkers break it. */
   readonly onWorld?: ((world: World) => void) | undefined;
-}
-
-function describe(process: SimProcess): string {
-  return `${process.host}/${process.pid} ${process.command.join(' ')}`;
 }
 
 export function makeWorld(options: SwarmOptions): World {
@@ -84,14 +80,19 @@ function play(options: SwarmOptions, hooks: RunHooks): Run {
   hooks.onWorld?.(world);
   const record = newRecord();
   let leftEvents = 0;
+  let toolsAtReport: readonly string[] = [];
   const main = (context: AgentContext): void => {
-    const onAftermath = (ownTimers: number): void => {
-      const isOwn = ({ owner, code }: SimEvent): boolean =>
-        owner === frontEnd.main && (code === CODE.timer || code === CODE.turn);
-      const pending = world.scheduler.queue.pending().filter(isOwn);
-      leftEvents = pending.length - ownTimers;
+    const isOwn = ({ owner, code }: SimEvent): boolean =>
+      owner === frontEnd.main && (code === CODE.timer || code === CODE.turn);
+    const frontEndHooks = {
+      onReport: (): void => {
+        toolsAtReport = world.livingProcesses().filter(isTool).map(describe);
+      },
+      onAftermath: (ownTimers: number): void => {
+        leftEvents = world.scheduler.queue.pending().filter(isOwn).length - ownTimers;
+      },
     };
-    void new SimulatedFrontEnd(context, options, record, onAftermath);
+    void new SimulatedFrontEnd(context, options, record, frontEndHooks);
   };
   const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
   const faults = scheduleFaults(world, options, frontEnd);
@@ -100,7 +101,7 @@ function play(options: SwarmOptions, hooks: RunHooks): Run {
   const isOver = !frontEnd.isAlive;
   const restMs = Math.max(world.nowMs, lastFaultMs(options));
   world.run({ untilMs: restMs + ORPHAN_MS, maxEvents: EVENTS_MAX });
-  const orphans = world.livingProcesses().map(describe);
+  const orphans = world.livingProcesses();
   const isQuiet = world.run({ untilMs: world.nowMs + AFTER_MS, maxEvents: EVENTS_MAX }) === 'idle';
-  return { options, world, record, frontEnd, faults, isOver, orphans, leftEvents, wire, isQuiet };
+  return { options, world, record, frontEnd, faults, isOver, orphans, toolsAtReport, leftEvents, wire, isQuiet };
 }

@@ -14,8 +14,10 @@ export interface Run {
   readonly faults: readonly FaultDone[];
   /** The front-end was over by itself or by a fault before the bound. */
   readonly isOver: boolean;
-  /** Processes that were alive some seconds after the front-end's end, in words. */
-  readonly orphans: readonly string[];
+  /** Processes that were alive some seconds after the front-end's end. */
+  readonly orphans: readonly SimProcess[];
+  /** Tools, and what they left behind, that were alive when the job was reported as ended. */
+  readonly toolsAtReport: readonly string[];
   /** Timers and calls that the front-end's process still had after `onStopped`. */
   readonly leftEvents: number;
   /** What is wrong with the bytes between agents. */
