@@ -337,4 +337,38 @@ export const REGRESSIONS: readonly Regression[] = [
       link: { latencyMs: 0.02, jitterMs: 0.05, cutChance: 0.05, bytesPerMs: 100000, timeoutMs: 60_000 },
     },
   },
+  {
+    found:
+      'A host that crashed after its ranks had ended, and before it said that nothing is left of them, was waited for ' +
+      'without end: the controller asks now.',
+    options: {
+      ...PLAIN,
+      seed: 32246,
+      hosts: 4,
+      remote: true,
+      slots: 2,
+      apps: [
+        { program: 'true', args: [], count: 3 },
+        { program: 'fork', args: ['--wait', '1', '--session', 'lines', '1000', '80', '0.002'], count: 3 },
+      ],
+      byNode: true,
+      settings: {
+        launcherproc: 'remote',
+        'launcher.tree.arity': '8',
+        'launcher.root.method': 'process',
+        'launcher.session.method': 'inline',
+        'bootcom.boot': 'ws',
+        'launcher.window': '1',
+        'tool.grace': '50ms',
+        'iof.window': '1048576',
+        'event.turn.max': '1024',
+      },
+      stdinBytes: 1,
+      releaseMs: 1,
+      timeoutMs: 2716,
+      faults: [{ atMs: 30.542508106466517, kind: 'crash-host', pick: 0.35904196579940617 }],
+      controls: [{ atMs: 16.168506200443325, kind: 'interrupt', kill: false }],
+      link: { latencyMs: 0.02, jitterMs: 0.05, cutChance: 0, bytesPerMs: 100000, timeoutMs: 60_000 },
+    },
+  },
 ];

@@ -13,6 +13,7 @@ import {
   addressIndex,
   addressKind,
   fromErrorRecord,
+  sessionAddress,
   toErrorRecord,
   type Address,
   type ErrorManager,
@@ -32,7 +33,8 @@ import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { validateJob } from '../job/validate.js';
 import { BringUp, type BringUpFailure } from './bring-up.js';
-import { failureOf, orphaned, some } from './job-failures.js';
+import { DrainWatch } from './drain-watch.js';
+import { failureOf, orphaned, silent, some } from './job-failures.js';
 import { creditBytes, jobLaunch, onHosts } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import type { Starter } from './starter.js';
@@ -67,17 +69,19 @@ export class Controller {
   #launchTimer: Timer | undefined;
   #jobTimer: Timer | undefined;
   #endTimer: Timer | undefined;
+  readonly #drainWatch: DrainWatch;
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
     this.#node = deps.node;
     this.#errorManager = deps.scope.errorManager();
+    this.#drainWatch = new DrainWatch(deps.node, this.#undrained, (host, error) => this.#onSilent(host, error));
     this.#listen();
   }
 
   /** Ends all agents; `done` when none is left. */
   stop(done: () => void): void {
-    for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer]) timer?.cancel();
+    this.#cancelTimers();
     this.#phase = 'over';
     if (this.#bringUp === undefined) done();
     else this.#bringUp.stop(done);
@@ -146,8 +150,9 @@ export class Controller {
 
   #armDeadlines(spec: JobSpec): void {
     const { timeoutMs, launchTimeoutMs } = spec;
-    this.#launchTimer = this.#after(launchTimeoutMs, () => this.#onLaunchTimeout(launchTimeoutMs));
-    if (timeoutMs !== undefined) this.#jobTimer = this.#after(timeoutMs, () => this.#onJobTimeout(timeoutMs));
+    const { clock } = this.#node.platform;
+    this.#launchTimer = clock.after(launchTimeoutMs, () => this.#onLaunchTimeout(launchTimeoutMs));
+    if (timeoutMs !== undefined) this.#jobTimer = clock.after(timeoutMs, () => this.#onJobTimeout(timeoutMs));
   }
 
   /** All hosts that are wanted are up: the job goes down the tree, mapped anew where they are others than planned. */
@@ -321,7 +326,8 @@ export class Controller {
     if (!this.#launched) ledger.closeUnstarted();
     // A user who insists does not wait for output that nobody takes.
     if (kill && ledger.complete) return this.#over();
-    this.#endTimer ??= this.#after(this.#node.params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
+    const { params, platform } = this.#node;
+    this.#endTimer ??= platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
     this.#checkOver();
   }
 
@@ -329,23 +335,27 @@ export class Controller {
   #onEndOverdue(): void {
     if ((this.#ledger as Ledger).complete) return;
     this.#node.messages.sendSubtree('job.end', { kill: true, reason: 'the job does not end' });
-    this.#endTimer = this.#after(END_REPORT_MS, () => (this.#ledger as Ledger).complete || this.#over());
-  }
-
-  #after(delayMs: number, fire: () => void): Timer {
-    return this.#node.platform.clock.after(delayMs, fire);
+    const { clock } = this.#node.platform;
+    this.#endTimer = clock.after(END_REPORT_MS, () => (this.#ledger as Ledger).complete || this.#over());
   }
 
   #checkOver(): void {
     const ledger = this.#ledger;
     if (ledger === undefined || this.#phase === 'over' || this.#phase === 'idle') return;
-    if (ledger.complete && this.#undrained.size === 0) this.#over();
+    if (!ledger.complete) return;
+    if (this.#undrained.size === 0) this.#over();
+    else this.#drainWatch.start();
+  }
+
+  #onSilent(host: HostIndex, cause: StciError): void {
+    const { hosts } = (this.#ledger as Ledger).spec;
+    this.#onAgentLost(sessionAddress(host), silent(hosts, host, cause));
   }
 
   #over(): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
-    for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer]) timer?.cancel();
+    this.#cancelTimers();
     this.#tell({ type: 'ended', report: (this.#ledger as Ledger).report(this.#now()) });
   }
 
@@ -355,6 +365,11 @@ export class Controller {
     } catch (fault) {
       this.#node.fault(fault, 'front-end'); // The front-end has gone: its link's end stops the session.
     }
+  }
+
+  #cancelTimers(): void {
+    for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer]) timer?.cancel();
+    this.#drainWatch.stop();
   }
 
   #now(): number {

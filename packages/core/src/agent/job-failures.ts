@@ -1,13 +1,13 @@
 /** Failure records that the controller itself makes, and their words. */
 
 import {
+  StciError,
   toErrorRecord,
   type ErrorRecord,
   type Failure,
   type FailureKind,
   type HostIndex,
   type HostSpec,
-  type StciError,
 } from '@stci/interface';
 
 /** Names that are listed before the rest is counted. */
@@ -26,6 +26,13 @@ export function orphaned(hosts: readonly HostSpec[], host: HostIndex, lost: Host
     message: `Host ${name(host)} is cut off: it was reached through host ${name(lost)}, whose agent is gone`,
     host: name(host),
   };
+}
+
+/** A host that owed nothing but the word that it is done, and does not answer. */
+export function silent(hosts: readonly HostSpec[], index: HostIndex, cause: StciError): StciError {
+  const host = hosts[index]?.name ?? String(index);
+  const text = `Host ${host} is silent: its ranks have ended, the rest of their output may be lost`;
+  return new StciError('STCI_AGENT_LOST', text, { host, cause });
 }
 
 export function some(names: readonly string[]): string {
