@@ -57,7 +57,8 @@ function checkLiveness(run: Run): string[] {
 /** The job could not wait for all of its tools: hosts were lost, or the user insisted. */
 function isForced(run: Run): boolean {
   const isKilled = run.options.controls.some((control) => control.kind === 'interrupt' && control.kill);
-  return isKilled || hasAgentFault(run) || (run.record.report?.ranks.some(({ outcome }) => outcome === 'lost') ?? false);
+  const isLost = run.record.report?.ranks.some(({ outcome }) => outcome === 'lost') ?? false;
+  return isKilled || isLost || hasAgentFault(run);
 }
 
 /** Nothing is left running, and every process was waited for. */

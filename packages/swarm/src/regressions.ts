@@ -339,7 +339,7 @@ export const REGRESSIONS: readonly Regression[] = [
   },
   {
     found:
-      'A host that crashed after its ranks had ended, and before it said that nothing is left of them, was waited for ' +
+      'A host that crashed after its ranks had ended, before it said that nothing is left of them, was waited for ' +
       'without end: the controller asks now.',
     options: {
       ...PLAIN,
