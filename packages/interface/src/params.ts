@@ -19,6 +19,8 @@ export interface ParamSpec {
   readonly max?: number;
   /** Allowed values of an enum. */
   readonly values?: readonly string[];
+  /** Other full names under which it may be written in every source; values are kept and shown under its own. */
+  readonly aliases?: readonly string[];
   /** `job`: all agents must agree, sent to them. `agent`: each may differ. `front-end`: used there only. */
   readonly scope?: 'job' | 'agent' | 'front-end';
   readonly level?: 'basic' | 'tuner' | 'developer';

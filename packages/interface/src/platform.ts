@@ -138,6 +138,8 @@ export interface Process {
 /** An agent in a process or thread of its own, with the channel to it. */
 export interface AgentProcess {
   readonly pid: number;
+  /** How far its start is, for the message of a deadline: `in the login shell`. undefined: nothing to say. */
+  readonly phase?: string | undefined;
   readonly channel: Channel;
   /** Ends it at once. */
   kill(): void;
@@ -148,6 +150,13 @@ export interface AgentProcessEvents {
   /** Text that the agent wrote to its standard error, whole lines. */
   onDiagnostic(line: string): void;
   onExit(end: ProcessEnd): void;
+}
+
+/** The agent as one file that any Node from version 20 on runs: what is sent to hosts that have nothing of ours. */
+export interface AgentBundle {
+  /** SHA-256 of the bytes, 64 small hexadecimal digits. */
+  readonly hash: string;
+  readonly bytes: Uint8Array;
 }
 
 export interface Processes {
@@ -164,6 +173,8 @@ export interface Processes {
   ): AgentProcess;
   /** The command that starts this machine's agent; for hosts that share our file system. */
   readonly agentCommand: readonly string[];
+  /** The same agent for a host that shares nothing with us. Throws StciError where this program has none. */
+  agentBundle(): AgentBundle;
   /**
    * Ends every process that carries `mark` in its environment and is still there, such as a daemon that left its
    * group; tells how many it ended. Bounded by `deadlineMs`.

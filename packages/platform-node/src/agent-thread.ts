@@ -35,6 +35,9 @@ function watch(worker: Worker, events: AgentProcessEvents, killed: () => boolean
   });
 }
 
+/** What a thread runs: a file, or code with the arguments that it looks at. */
+export type ThreadMain = string | URL | { readonly code: string; readonly args: readonly string[] };
+
 function notStarted(main: string | URL, events: AgentProcessEvents): AgentProcess {
   const message = `An agent thread could not be started: there is no file ${main}`;
   process.nextTick(() => events.onError({ code: 'STCI_PROGRAM_SPAWN', message }));
@@ -42,19 +45,23 @@ function notStarted(main: string | URL, events: AgentProcessEvents): AgentProces
 }
 
 /** Starts `main` in a thread; it finds its channel by `openAgentChannel`. */
-export function spawnAgentThread(main: string | URL, events: AgentProcessEvents): AgentProcess {
-  if (!builtin('node:fs').existsSync(main)) return notStarted(main, events);
+export function spawnAgentThread(main: ThreadMain, events: AgentProcessEvents): AgentProcess {
+  const isFile = typeof main === 'string' || main instanceof URL;
+  if (isFile && !builtin('node:fs').existsSync(main)) return notStarted(main, events);
   const { Worker, MessageChannel } = builtin('node:worker_threads');
   const { port1, port2 } = new MessageChannel();
   const workerData: AgentWorkerData = { stciPort: port2 };
-  const worker = new Worker(main, {
+  const options = {
     workerData,
     transferList: [port2],
     stderr: true,
     execArgv: [],
     // Node would close numbers that it saw opened, although their sockets have closed them and others use them now.
     trackUnmanagedFds: false,
-  });
+  };
+  const worker = isFile
+    ? new Worker(main, options)
+    : new Worker(main.code, { ...options, eval: true, argv: [...main.args] });
   const channel = portChannel(port1, `thread ${worker.threadId}`);
   let killed = false;
   watch(worker, events, () => killed);

@@ -7,3 +7,4 @@ export { openAgentChannel } from './agent-thread.js';
 export { openStdioChannel } from './stdio-channel.js';
 export { streamChannel } from './stream-channel.js';
 export type { StreamChannelOptions } from './stream-channel.js';
+export type { CarriedBundle } from './carried.js';

@@ -3,11 +3,12 @@
 import type { LogLevel, Platform } from '@stci/interface';
 import type { SpareAgent } from './agent-process.js';
 import { createClock } from './clock.js';
+import { bundleOf, carriedCommand, carriedThread, type CarriedBundle } from './carried.js';
 import { createEnvironment } from './environment.js';
 import { Guardian } from './guardian.js';
 import { createLog } from './log.js';
 import { createNetwork } from './network.js';
-import { createProcesses } from './processes.js';
+import { createProcesses, type ProcessesDeps } from './processes.js';
 import { PipePool } from './pipe-pool.js';
 import { createRandom } from './random.js';
 import { createSecrets } from './secrets.js';
@@ -22,6 +23,10 @@ export interface NodePlatformOptions {
    * as a process is this one. So its start overlaps with ours.
    */
   readonly spareAgent?: SpareAgent | undefined;
+  /** File of the agent in one piece, for hosts that have nothing of ours. */
+  readonly agentBundle?: string;
+  /** What this agent came as, where it was sent to this host: it starts and sends others from that. */
+  readonly carried?: CarriedBundle | undefined;
   /** Default `warn`. */
   readonly logLevel?: LogLevel;
   /** For choices that shall repeat; default: from the system. */
@@ -39,13 +44,29 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
     network: createNetwork(),
     processes: createProcesses({
       clock,
-      agentCommand: options.agentCommand ?? [],
-      agentMain: options.agentMain,
+      ...agentSource(options),
       spareAgent: options.spareAgent,
       keeper: new Guardian(secrets, log),
       pipes: new PipePool(log),
     }),
     env: createEnvironment(),
     log,
+  };
+}
+
+/** How others like this agent are started. */
+function agentSource(options: NodePlatformOptions): Pick<ProcessesDeps, 'agentCommand' | 'agentMain' | 'agentBundle'> {
+  const { carried, agentCommand = [], agentMain } = options;
+  if (carried === undefined) {
+    return {
+      agentCommand: () => agentCommand,
+      agentMain: () => agentMain,
+      agentBundle: bundleOf(options.agentBundle),
+    };
+  }
+  return {
+    agentCommand: () => carriedCommand(carried),
+    agentMain: () => carriedThread(carried),
+    agentBundle: () => carried,
   };
 }

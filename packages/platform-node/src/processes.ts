@@ -1,10 +1,10 @@
 /** Processes on Node: tools, agents, and the ways to end them. */
 
 import { assert } from '@stci/interface';
-import type { Clock, Processes } from '@stci/interface';
+import type { AgentBundle, Clock, Processes } from '@stci/interface';
 import { spawnAgentProcess } from './agent-process.js';
 import type { SpareAgent } from './agent-process.js';
-import { spawnAgentThread } from './agent-thread.js';
+import { spawnAgentThread, type ThreadMain } from './agent-thread.js';
 import type { PipePool } from './pipe-pool.js';
 import type { GroupKeeper } from './tool-process.js';
 import { spawnTool } from './tool-process.js';
@@ -12,8 +12,10 @@ import { sweep } from './sweep.js';
 
 export interface ProcessesDeps {
   readonly clock: Clock;
-  readonly agentCommand: readonly string[];
-  readonly agentMain: string | URL | undefined;
+  /** Asked for when an agent is started. */
+  readonly agentCommand: () => readonly string[];
+  readonly agentMain: () => ThreadMain | undefined;
+  readonly agentBundle: () => AgentBundle;
   readonly spareAgent?: SpareAgent | undefined;
   readonly keeper: GroupKeeper;
   readonly pipes: PipePool;
@@ -21,18 +23,22 @@ export interface ProcessesDeps {
 
 export function createProcesses(deps: ProcessesDeps): Processes {
   return {
-    agentCommand: deps.agentCommand,
+    get agentCommand() {
+      return deps.agentCommand();
+    },
+    agentBundle: deps.agentBundle,
     spawn: (spec, events) => {
       const keeper = spec.lifetime === 'guarded' ? deps.keeper : undefined;
       return spawnTool(spec, { keeper, pipes: deps.pipes }, events);
     },
     spawnAgent: (method, command, events) => {
       if (method === 'process') {
-        const spare = command === deps.agentCommand ? deps.spareAgent?.take() : undefined;
+        const spare = command === deps.agentCommand() ? deps.spareAgent?.take() : undefined;
         return spawnAgentProcess(command, events, spare);
       }
-      assert(deps.agentMain !== undefined, 'a platform that starts agents as threads is given their main');
-      return spawnAgentThread(deps.agentMain, events);
+      const main = deps.agentMain();
+      assert(main !== undefined, 'a platform that starts agents as threads is given their main');
+      return spawnAgentThread(main, events);
     },
     sweep: (mark, deadlineMs, done) => sweep(deps.clock, mark, deadlineMs, done),
   };

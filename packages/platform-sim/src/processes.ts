@@ -1,6 +1,7 @@
 /** Processes of one task: starts tools and agents on its own host. */
 
 import type {
+  AgentBundle,
   AgentProcess,
   AgentProcessEvents,
   ErrorRecord,
@@ -14,9 +15,14 @@ import { Flow } from './flow.js';
 import type { SimHost } from './host.js';
 import type { SimProcess } from './process-table.js';
 import { CallEvent, CODE } from './scheduler.js';
+import { sha256 } from './sha256.js';
 import { NO_PROCESS, SpawnedTool } from './spawned-tool.js';
 import type { Task } from './task.js';
 import type { ToolStreams } from './tool.js';
+
+/** Nothing runs it: simulated hosts have their agents built in. */
+const BUNDLE_BYTES = new Uint8Array(4096).fill(0x2a);
+let bundle: AgentBundle | undefined;
 
 export class SimProcesses implements Processes {
   readonly agentCommand: readonly string[] = ['stci-agent'];
@@ -28,6 +34,10 @@ export class SimProcesses implements Processes {
     this.#host = host;
     this.#process = process;
     this.#task = task;
+  }
+
+  agentBundle(): AgentBundle {
+    return (bundle ??= { hash: hex(sha256(BUNDLE_BYTES)), bytes: BUNDLE_BYTES });
   }
 
   spawn(spec: SpawnSpec, events: ProcessEvents): Process {
@@ -144,4 +154,8 @@ export class SimProcesses implements Processes {
       this.#host.scheduler.after(answer, 2 * this.#host.world.times.signalMs);
     });
   }
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

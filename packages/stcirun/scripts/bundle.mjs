@@ -2,14 +2,16 @@
  * Makes dist/bundle/: for each program (stcirun, stci, the agent) a few files of bundled code, so that a start reads
  * one file instead of hundreds and only what it uses; V8's code cache of each, taken after a real run, so that what
  * a run needs is not compiled again; and a small loader NAME.cjs that puts them together. A cache that another
- * version of V8 made is refused by V8 and costs nothing but time.
+ * version of V8 made is refused by V8 and costs nothing but time. And the agent once more in one piece, which is sent
+ * to hosts that have nothing of ours.
  */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { pack } from './pack.mjs';
+import { AGENT_BUNDLE } from '../dist/agent-files.js';
+import { pack, packWhole } from './pack.mjs';
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(here, 'dist/bundle');
@@ -90,5 +92,6 @@ mkdirSync(out, { recursive: true });
 const programs = await Promise.all(
   PROGRAMS.map(async (program) => ({ name: program.name, parts: await pack({ root: here, out, ...program }) })),
 );
+await packWhole({ root: here, name: 'agent', entry: 'dist/agent-main.js', out, file: AGENT_BUNDLE });
 record(programs);
 writeLoaders(programs, false);

@@ -12,6 +12,7 @@ import { basename, join } from 'node:path';
 import { build, transform } from 'esbuild';
 
 const COMMON = { platform: 'node', target: 'node20', minifySyntax: true, minifyWhitespace: true, logLevel: 'warning' };
+const SMALL = { ...COMMON, minifyIdentifiers: true };
 
 /**
  * Writes the parts of `entry` to `out`; returns the file names, the first part's first. `without`: ends of paths of
@@ -26,10 +27,35 @@ export async function pack({ root, name, entry, out, without = [] }) {
   return parts.map(([file]) => file);
 }
 
+/**
+ * Writes the whole of `entry` as one file, small rather than readable: what is sent to hosts. Pieces stay functions,
+ * which V8 compiles when they are called.
+ */
+export async function packWhole({ root, name, entry, out, file }) {
+  const pieces = await split({ root, name, entry, out, common: SMALL });
+  const [first] = pieces.keys();
+  writeFileSync(join(out, file), whole(first, table(pieces, [...pieces.keys()])), 'latin1');
+}
+
+/** `require`, `__filename` and `__dirname` are Node's, or those of the function that a carrier makes of the file. */
+const whole = (first, pieces) => `'use strict';
+const modules = Object.create(null);
+function piece(id) {
+  if (!id.startsWith('./')) return require(id);
+  const file = id.slice(2);
+  if (modules[file] !== undefined) return modules[file].exports;
+  const module = (modules[file] = { exports: {} });
+  pieces[file](module.exports, piece, module, __filename, __dirname);
+  return module.exports;
+}
+const pieces = ${pieces};
+piece('./${first}');
+`;
+
 /** File name → CommonJS text and the files that it needs at once; the entry first. */
-async function split({ root, name, entry, out, without }) {
+async function split({ root, name, entry, out, without = [], common = COMMON }) {
   const result = await build({
-    ...COMMON,
+    ...common,
     absWorkingDir: root,
     entryPoints: { [name]: entry },
     entryNames: '[name]-[hash]',
@@ -49,7 +75,8 @@ async function split({ root, name, entry, out, without }) {
   const pieces = new Map();
   for (const [file, { imports }] of outputs) {
     const needs = imports.filter(({ kind, external }) => kind === 'import-statement' && !external);
-    pieces.set(file, { code: await toCommonJs(texts.get(file)), needs: needs.map(({ path }) => basename(path)) });
+    const code = await toCommonJs(texts.get(file), common);
+    pieces.set(file, { code, needs: needs.map(({ path }) => basename(path)) });
   }
   return pieces;
 }
@@ -74,9 +101,9 @@ function isEntry({ entryPoint }, entry) {
   return entryPoint === entry;
 }
 
-async function toCommonJs(text) {
+async function toCommonJs(text, common) {
   // Without dynamic import esbuild makes `import()` a promise of `require`, which is the loader's.
-  const { code } = await transform(text, { ...COMMON, format: 'cjs', supported: { 'dynamic-import': false } });
+  const { code } = await transform(text, { ...common, format: 'cjs', supported: { 'dynamic-import': false } });
   return code;
 }
 

@@ -3,12 +3,24 @@
  * parent needs; the rest is loaded once that is up. A user never starts it by hand.
  */
 
+import { join } from 'node:path';
 import { runAgent } from '@stci/core/main';
-import { createNodePlatform, openAgentChannel } from '@stci/platform-node';
+import { createNodePlatform, openAgentChannel, type CarriedBundle } from '@stci/platform-node';
 import { EXIT, StciError } from '@stci/interface';
+import { AGENT_BUNDLE } from './agent-files.js';
+
+/** Given to a bundle that was carried to this host (launcher-ssh); a bundle that lies here has none. */
+declare const stciCarrier: CarriedBundle | undefined;
+
+const carried = typeof stciCarrier === 'undefined' ? undefined : stciCarrier;
 
 function main(): void {
-  const platform = createNodePlatform({ agentCommand: [process.execPath, __filename], agentMain: __filename });
+  const platform = createNodePlatform({
+    agentCommand: [process.execPath, __filename],
+    agentMain: __filename,
+    agentBundle: join(__dirname, AGENT_BUNDLE),
+    carried,
+  });
   runAgent({
     platform,
     channel: openAgentChannel(),

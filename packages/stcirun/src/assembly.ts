@@ -2,10 +2,13 @@
 
 import { bootcomComponents, builtins, createRegistry, type Registry } from '@stci/core';
 import { launcherLocal } from '@stci/launcher-local';
+import { launcherSsh } from '@stci/launcher-ssh';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
 
 export function assembleRegistry(): Registry {
-  return createRegistry(builtins([...bootcomComponents, topologyTree, topologyBmg, topologyMesh, launcherLocal]));
+  return createRegistry(
+    builtins([...bootcomComponents, topologyTree, topologyBmg, topologyMesh, launcherLocal, launcherSsh]),
+  );
 }

@@ -191,9 +191,11 @@ export class Children {
     ]);
     if (this.#init.nativeLink) this.#makeLink(child, process.channel);
     else process.channel.bind(NOTHING_EXPECTED);
-    child.timer = node.platform.clock.after(handshakeMs, () =>
-      this.#fail(child, `no handshake within ${handshakeMs} ms (launcher.handshake)`),
-    );
+    child.timer = node.platform.clock.after(handshakeMs, () => {
+      const { phase } = process;
+      const reached = phase === undefined ? '' : `; it got as far as phase ${phase}`;
+      this.#fail(child, `no handshake within ${handshakeMs} ms (launcher.handshake)${reached}`);
+    });
   }
 
   #makeLink(child: Child, channel: Channel): void {

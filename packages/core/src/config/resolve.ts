@@ -38,9 +38,10 @@ export function resolveParams(
       problems.push(read.problem);
       continue;
     }
-    const warning = overrideWarning(read.entry, values.get(text.name), read.value, text);
+    const { name } = read.entry;
+    const warning = overrideWarning(read.entry, values.get(name), read.value, text);
     if (warning !== undefined) warnings.push(warning);
-    values.set(text.name, { name: text.name, value: read.value, source: text.source, origin: text.origin });
+    values.set(name, { name, value: read.value, source: text.source, origin: text.origin });
   }
   if (problems.length > 0) throw problemsError(problems);
   const params = createParams(catalog, values.values());
@@ -71,7 +72,7 @@ function readText(
   catalog: ParamCatalog,
   text: ParamText,
 ): { entry: CatalogEntry; value: ParamValue } | { problem: ParamProblem } {
-  const entry = catalog.get(text.name);
+  const entry = catalog.get(text.name) ?? entryOfAlias(catalog, text.name);
   if (entry === undefined) return { problem: unknownProblem(catalog, text) };
   const parsed = parseValue(entry.spec, text.text);
   if (!parsed.ok) return { problem: invalidProblem(entry, text, parsed.problem) };
@@ -79,6 +80,11 @@ function readText(
   if (wrong === undefined) return { entry, value: parsed.value };
   const message = `${where(text)}: ${entry.name} = ${quote(text.text)}: ${wrong.message}`;
   return { problem: { code: wrong.code, message, ...facts(text) } };
+}
+
+function entryOfAlias(catalog: ParamCatalog, name: string): CatalogEntry | undefined {
+  for (const entry of catalog.values()) if (entry.spec.aliases?.includes(name) === true) return entry;
+  return undefined;
 }
 
 function where(text: ParamText): string {

@@ -32,6 +32,7 @@ export function buildCatalog(
     checkEntry(entry, catalog);
     catalog.set(entry.name, Object.freeze(entry));
   }
+  checkAliases(entries);
   return catalog;
 }
 
@@ -60,6 +61,24 @@ function checkEntry(entry: CatalogEntry, before: ParamCatalog): void {
   if (wrong === undefined) return;
   const message = `Parameter ${quote(entry.name)} of ${entry.owner} ${wrong}`;
   throw new StciError('STCI_MCA_INVALID', message, { data: { name: entry.name } });
+}
+
+/** An alias is a good name that nothing else has. */
+function checkAliases(entries: readonly CatalogEntry[]): void {
+  const owners = new Map(entries.map((entry) => [entry.name, entry]));
+  for (const entry of entries) {
+    for (const alias of entry.spec.aliases ?? []) {
+      const other = owners.get(alias);
+      if (other === undefined && isParamName(alias)) {
+        owners.set(alias, entry);
+        continue;
+      }
+      const wrong = other === undefined ? 'is no good name' : `is ${other.name} already`;
+      const message = `The alias ${quote(alias)} of parameter ${entry.name} ${wrong}. Choose another.`;
+      const data = { name: entry.name };
+      throw new StciError(other === undefined ? 'STCI_MCA_INVALID' : 'STCI_MCA_DUPLICATE', message, { data });
+    }
+  }
 }
 
 function declarationProblem({ name, spec }: CatalogEntry): string | undefined {

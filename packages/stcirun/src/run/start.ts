@@ -1,5 +1,6 @@
 /** From a parsed command line to a running job: parameters, hosts, map, sinks, platform, front-end agent. */
 
+import { join } from 'node:path';
 import {
   createFrontEnd,
   createUniverse,
@@ -12,6 +13,7 @@ import {
 import { parseTemplate } from '@stci/core/iof';
 import type { JobMap, JobSpec, Params, Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
+import { AGENT_BUNDLE, AGENT_MAIN } from '../agent-files.js';
 import { assembleRegistry } from '../assembly.js';
 import type { RunRequest } from '../cli/parse.js';
 import { printError, printOut } from '../print.js';
@@ -34,11 +36,14 @@ interface Prepared {
   readonly map: JobMap;
 }
 
-/** The exit code. Throws StciError for what is wrong before anything is started. */
-export async function startRun(request: RunRequest, agentMain: string): Promise<number> {
+/**
+ * The exit code. `agents`: directory of the agent's files. Throws StciError for what is wrong before anything is
+ * started.
+ */
+export async function startRun(request: RunRequest, agents: string): Promise<number> {
   const forwarded = parseForwardList(request.forwardSignals);
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
-  const prepared = prepare(request, agentMain);
+  const prepared = prepare(request, agents);
   const { registry, universe, params, platform, spec, map } = prepared;
   if (request.dryRun || request.display !== undefined) {
     const scope = universe.scope('stcirun', params, platform);
@@ -67,12 +72,14 @@ export async function startRun(request: RunRequest, agentMain: string): Promise<
   });
 }
 
-function prepare(request: RunRequest, agentMain: string): Prepared {
+function prepare(request: RunRequest, agents: string): Prepared {
   const registry = assembleRegistry();
   const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : request.quiet ? 'error' : 'warn';
+  const agentMain = join(agents, AGENT_MAIN);
   const platform = createNodePlatform({
     agentCommand: [process.execPath, agentMain],
     agentMain,
+    agentBundle: join(agents, AGENT_BUNDLE),
     logLevel,
     spareAgent: spareAgent(),
   });

@@ -1,0 +1,97 @@
+/**
+ * What a host says before the agent speaks: lines `STCI NONCE WORD…` on standard output, among whatever the user's
+ * login scripts print there. The nonce tells ours from theirs. Behind the last of them (`have`, `run`) every byte is
+ * the agent's.
+ */
+
+/** What login scripts may print; more is taken for a host that is no host of ours. */
+export const BANNER_BYTES_MAX = 64 * 1024;
+/** Longest line of ours. */
+const ANSWER_CHARS_MAX = 16 * 1024;
+const NEWLINE = 0x0a;
+
+export type Answer =
+  /** The login shell has started our line. */
+  | { readonly word: 'shell' }
+  /** The bundle is wanted: it is sent now. */
+  | { readonly word: 'need' }
+  /** The agent runs, from the cache or from what was sent. */
+  | { readonly word: 'have' | 'run' }
+  /** It does not, and why: `phase` is `node` or `bundle`. */
+  | { readonly word: 'fail'; readonly phase: string; readonly text: string };
+
+export interface AnswerEvents {
+  onAnswer(answer: Answer): void;
+  /** Login scripts printed more than BANNER_BYTES_MAX. */
+  onFlood(): void;
+}
+
+export class AnswerReader {
+  readonly #mark: string;
+  readonly #events: AnswerEvents;
+  #line = '';
+  #other = '';
+  #over = false;
+
+  constructor(nonce: string, events: AnswerEvents) {
+    this.#mark = `STCI ${nonce} `;
+    this.#events = events;
+  }
+
+  /** What was printed that is not ours, so far. */
+  get banner(): string {
+    return readable(this.#other + this.#line);
+  }
+
+  /** Returns the agent's first bytes once its turn has come; undefined before. */
+  push(chunk: Uint8Array): Uint8Array | undefined {
+    for (let at = 0; at < chunk.length && !this.#over; at++) {
+      const byte = chunk[at] as number;
+      if (byte !== NEWLINE) this.#line += String.fromCharCode(byte);
+      else if (this.#endLine()) return chunk.subarray(at + 1);
+      this.#checkFlood();
+    }
+    return undefined;
+  }
+
+  /** True when it was the last of ours. */
+  #endLine(): boolean {
+    const line = this.#line;
+    this.#line = '';
+    // A banner without an end of line may stand before the mark.
+    const at = line.indexOf(this.#mark);
+    this.#other += at < 0 ? `${line}\n` : line.slice(0, at);
+    if (at < 0) return false;
+    const answer = parseAnswer(line.slice(at + this.#mark.length).trimEnd());
+    if (answer === undefined) return false;
+    this.#events.onAnswer(answer);
+    this.#over = answer.word === 'have' || answer.word === 'run' || answer.word === 'fail';
+    return answer.word === 'have' || answer.word === 'run';
+  }
+
+  #checkFlood(): void {
+    const isOurs = this.#line.startsWith(this.#mark) && this.#line.length <= ANSWER_CHARS_MAX;
+    if (this.#over || isOurs || this.#other.length + this.#line.length <= BANNER_BYTES_MAX) return;
+    this.#over = true;
+    this.#events.onFlood();
+  }
+}
+
+function parseAnswer(words: string): Answer | undefined {
+  if (words === 'shell' || words === 'need' || words === 'have' || words === 'run') return { word: words };
+  const [, phase, text] = /^fail (node|bundle) (.*)$/.exec(words) ?? [];
+  return phase === undefined || text === undefined ? undefined : { word: 'fail', phase, text: readable(text) };
+}
+
+/** Bytes (as characters) as text: UTF-8 where they are that. */
+function readable(bytes: string): string {
+  try {
+    return decodeURIComponent(bytes.replaceAll(/[^A-Za-z0-9]/g, percent));
+  } catch {
+    return bytes;
+  }
+}
+
+function percent(char: string): string {
+  return `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
+}

@@ -1,0 +1,90 @@
+/**
+ * The command that starts an agent: the OpenSSH client's arguments, and the words that the login shell of the host
+ * reads. sshd gives the whole command as one line to whatever shell the user has (sh, bash, zsh, csh, fish), so each
+ * word is made of what all of them read alike: single quotes around characters that mean nothing inside them.
+ */
+
+import { assert, type HostSpec } from '@stci/interface';
+import { base64 } from './base64.js';
+import { PROGRAM_TEXT, SHELL_TEXT } from './loader.js';
+
+/** Single-quoted: read alike by sh, bash, zsh, ksh, csh, tcsh and fish. */
+const SAFE_TEXT = /^[^'!\\\n\0]*$/;
+/** A path that may stand in a word as it is. */
+const PLAIN_PATH = /^\/[A-Za-z0-9_./+@%,=-]*$/;
+/** What OpenSSH refuses in a host's name since 9.6, for the sake of ProxyCommand: older ones are protected too. */
+const BAD_HOST = /^-|['`"$\\;&<>|(){}\s\p{Cc}]|^$/u;
+
+const PROGRAM_WORD = base64(PROGRAM_TEXT);
+
+export interface SshParams {
+  /** Program and options of the user, before ours: of two values of an option ssh takes the first. */
+  readonly client: string;
+  readonly options: readonly string[];
+  /** Path or name of node on the hosts; empty: find one. */
+  readonly node: string;
+  readonly connectMs: number;
+}
+
+export interface RemoteStart {
+  readonly nonce: string;
+  readonly hash: string;
+  readonly bundleBytes: number;
+  /** The starter's own node: tried on the host after those in its PATH. */
+  readonly ownNode: string;
+  readonly node: string;
+}
+
+/** Why ssh is not called with that name; undefined where it may be. */
+export function hostProblem(name: string): string | undefined {
+  return BAD_HOST.test(name) ? 'is no host name: it begins with - or holds blanks or characters of shells' : undefined;
+}
+
+/** `client`'s whole command line. Nothing secret is in it: any user of this machine can read it. */
+export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart): readonly string[] {
+  const seconds = Math.max(1, Math.ceil(params.connectMs / 1000));
+  return [
+    params.client,
+    ...params.options,
+    '-T', // No terminal: the channel carries bytes.
+    '-x', // No X11: setting it up costs a login more than the login.
+    '-e', 'none', // No escape character in a stream of bytes.
+    '-o', 'BatchMode=yes', // Ask nobody: fail instead.
+    '-o', `ConnectTimeout=${seconds}`,
+    '-o', 'ClearAllForwardings=yes', // The user's tunnels are for the user's own logins; many at once would collide.
+    '-o', 'RemoteCommand=none', // One of the configuration would forbid ours.
+    '-o', 'LogLevel=VERBOSE', // It then says when the login has succeeded.
+    ...(host.user === undefined ? [] : ['-l', host.user]),
+    '--',
+    host.name,
+    remoteCommand(start),
+  ];
+}
+
+/** The line for the login shell. */
+export function remoteCommand(start: RemoteStart): string {
+  const ownNode = PLAIN_PATH.test(start.ownNode) ? start.ownNode : '';
+  const words = [PROGRAM_WORD, 'base64', start.nonce, start.hash, String(start.bundleBytes), ownNode];
+  const quoted = [...words.map(singleQuoted), escapedWord(start.node)];
+  return `exec /bin/sh -c ${singleQuoted(SHELL_TEXT)} stci ${quoted.join(' ')}`;
+}
+
+function singleQuoted(word: string): string {
+  assert(SAFE_TEXT.test(word), 'a quoted word holds nothing that a shell reads in quotes');
+  return `'${word}'`;
+}
+
+/** Any text as a word that `printf %b` turns into the text: what shells may read differently is written in octal. */
+export function escapedWord(text: string): string {
+  let word = '';
+  for (const byte of utf8(text)) {
+    const char = String.fromCharCode(byte);
+    word += /[A-Za-z0-9_./:=@%+,~-]/.test(char) ? char : `\\0${byte.toString(8).padStart(3, '0')}`;
+  }
+  return `'${word}'`;
+}
+
+function utf8(text: string): number[] {
+  return Array.from(encodeURIComponent(text).matchAll(/%([0-9A-F]{2})|[^%]/g), ([char, hex]) =>
+    hex === undefined ? char.charCodeAt(0) : parseInt(hex, 16));
+}

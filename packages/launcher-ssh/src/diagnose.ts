@@ -1,0 +1,142 @@
+/**
+ * From what ssh said to what a user can do. One table of OpenSSH's own sentences (and the operating system's behind
+ * them); what no row knows is told by the phase that had been reached. ssh's words are kept in every message: a remedy
+ * is our guess, the words are the fact.
+ */
+
+import type { ErrorRecord, ProcessEnd } from '@stci/interface';
+import { NODE_MAJOR_MIN } from './loader.js';
+
+/** In order of time. */
+export type SshPhase = 'resolve' | 'connect' | 'authenticate' | 'login shell' | 'node' | 'bundle' | 'handshake';
+
+export interface SshFacts {
+  readonly host: string;
+  /** Where the start was when it ended. */
+  readonly phase: SshPhase;
+  readonly end: ProcessEnd;
+  /** ssh's and the host's standard error: the last lines. */
+  readonly lines: readonly string[];
+  /** What the host's login scripts printed on standard output. */
+  readonly banner: string;
+  /** The host's own report: no node, a damaged bundle. */
+  readonly report?: { readonly phase: string; readonly text: string } | undefined;
+  /** The banner was over its bound. */
+  readonly flooded?: boolean;
+  /** The node that the user named; empty: none. */
+  readonly node: string;
+}
+
+interface Finding {
+  readonly phase: SshPhase;
+  readonly what: string;
+  readonly remedy: string;
+}
+
+type Row = readonly [pattern: RegExp, phase: SshPhase, what: string, remedy: string];
+
+const BY_HAND = 'Try `ssh HOST true` by hand';
+
+/** First match wins: the more telling sentence stands above the one that only follows from it. */
+const SENTENCES: readonly Row[] = [
+  [/Could not resolve hostname/i, 'resolve', 'the name of the host is not known',
+    'Correct the name, or give it an address (HostName in ~/.ssh/config, /etc/hosts, DNS).'],
+  [/Bad configuration option|terminating, \d+ bad configuration|Bad owner or permissions on|unknown option|^usage: ssh/im,
+    'connect', 'ssh refuses its own configuration or options',
+    'Mend what it names: ~/.ssh/config, or launcherproc.ssh.options.'],
+  [/Connection refused/i, 'connect', 'the host is there and nothing listens for logins',
+    'Start sshd there, or give the right port (Port in ~/.ssh/config).'],
+  [/No route to host|Network is unreachable|Host is down/i, 'connect', 'there is no way to the host',
+    'Is it switched on, and the address right? Leave it out of the host list otherwise.'],
+  [/timed out during banner exchange/i, 'connect', 'something listens there, but says nothing',
+    'Its sshd is stopped or overloaded: look at the host, or leave it out.'],
+  [/(Connection|Operation) timed out|Connection to .* timed out/i, 'connect', 'the host does not answer',
+    'Is it switched on, and no firewall between? A longer wait: --mca launcher.ssh.connect=30s.'],
+  [/REMOTE HOST IDENTIFICATION HAS CHANGED/, 'authenticate', 'the host shows another key than it did before',
+    'Ask its administrator why. If that is right: ssh-keygen -R HOST, then `ssh HOST true` once by hand.'],
+  [/No \S+ host key is known|host key is not cached|DNS.*fingerprint/i, 'authenticate', 'the key of the host is not known',
+    '`ssh HOST true` once by hand and confirm the key, or have it put into known_hosts (ssh-keyscan).'],
+  [/Host key verification failed/i, 'authenticate', 'the key of the host is not accepted',
+    '`ssh HOST true` once by hand shows why; known_hosts must have its key.'],
+  [/Too many authentication failures/i, 'authenticate', 'too many keys were offered before the right one',
+    'Name the key: IdentityFile with IdentitiesOnly yes in ~/.ssh/config.'],
+  [/Permission denied \(/i, 'authenticate', 'the login was refused; nobody is asked for a password here',
+    'Put your public key into authorized_keys there (ssh-copy-id HOST), load it (ssh-add), check the user name.'],
+  [/no matching (host key type|key exchange method|cipher|MAC) found|Unable to negotiate/i, 'connect',
+    'the two versions of ssh have no method in common', 'Allow one of the methods that it offers in ~/.ssh/config.'],
+  [/kex_exchange_identification|ssh_exchange_identification|Connection (closed|reset) by .* port \d+|Connection reset/i,
+    'connect', 'the host ended the connection before the login',
+    'Its sshd has too many at once (MaxStartups: a smaller launcher.window) or does not want this address.'],
+  [/cannot execute.*RemoteCommand|administratively prohibited|channel .* open failed/i, 'login shell',
+    'the host allows no command', 'Look at ForceCommand and restrictions in authorized_keys there.'],
+];
+
+/** What it means that no sentence is known. */
+const BY_PHASE: Readonly<Record<SshPhase, readonly [what: string, remedy: string]>> = {
+  resolve: ['ssh could not start', `${BY_HAND}.`],
+  connect: ['ssh ended before the login', `${BY_HAND}, with -v.`],
+  authenticate: ['ssh ended during the login', `${BY_HAND}, with -v.`],
+  'login shell': ['the login shell ended before it ran anything',
+    'Look at the login shell and its start-up files there; `ssh HOST echo hello` must print hello.'],
+  node: ['the shell on the host could not start node', 'Name a node that works there: --mca launcher.ssh.node=PATH.'],
+  bundle: ['the connection ended while the agent was sent', `${BY_HAND}; look at the host.`],
+  handshake: ['the agent ended before it said anything', 'What it said tells why.'],
+};
+
+const WORDS_CHARS_MAX = 300;
+
+/** The one error of a start that failed. */
+export function diagnose(facts: SshFacts): ErrorRecord {
+  const { host, end, lines } = facts;
+  const { phase, what, remedy } = find(facts);
+  const said = lines.filter((line) => !/^@*$/.test(line.trim())).map((line) => `\n  it said: ${cut(line)}`);
+  const printed = facts.banner.trim() === '' || phase === 'node' || phase === 'bundle'
+    ? '' : `\n  the login printed: ${cut(oneLine(facts.banner))}`;
+  const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;
+  const message = `phase ${phase}: ${what}.${said.join('')}${printed}\n  ssh ${how}`
+    + `\n  what to do: ${remedy.replaceAll('HOST', host)}`;
+  return { code: 'STCI_LAUNCH_FAILED', message, host, data: { phase, status: end.status ?? -1 } };
+}
+
+function find(facts: SshFacts): Finding {
+  const { phase, report, lines, flooded } = facts;
+  if (flooded === true) {
+    return { phase: 'login shell', what: 'the login printed without end',
+      remedy: 'Have its start-up files print only where there is a terminal (`ssh HOST true` must print nothing).' };
+  }
+  if (report !== undefined) return report.phase === 'node' ? nodeFinding(report.text, facts.node) : bundleFinding(report);
+  // Once logged in, only the login shell's own end counts: what it printed may look like anything.
+  const isAfterLogin = phase !== 'resolve' && phase !== 'connect' && phase !== 'authenticate';
+  const text = isAfterLogin ? '' : lines.join('\n');
+  const row = SENTENCES.find(([pattern]) => pattern.test(text));
+  if (row !== undefined) return { phase: row[1], what: row[2], remedy: row[3] };
+  const [what, remedy] = BY_PHASE[phase];
+  return { phase, what, remedy };
+}
+
+function nodeFinding(text: string, named: string): Finding {
+  const phase = 'node';
+  const remedy = `Install Node ${NODE_MAJOR_MIN} or later there, or name one that is there: `
+    + '--mca launcher.ssh.node=PATH.';
+  if (text.startsWith('old ')) {
+    const found = text.slice(4);
+    return { phase, what: `found ${found}; Node ${NODE_MAJOR_MIN} or later is needed`, remedy };
+  }
+  const what = named === ''
+    ? 'the host has no node: neither in PATH of its login shell, nor where ours is, nor in the usual places'
+    : `the host has no program ${named} (launcher.ssh.node)`;
+  return { phase, what, remedy };
+}
+
+function bundleFinding({ text }: { readonly text: string }): Finding {
+  return { phase: 'bundle', what: `the agent was sent and not taken: ${text}`,
+    remedy: 'Something on the way changes bytes: `ssh HOST cat` must give back what it is given.' };
+}
+
+function oneLine(text: string): string {
+  return text.trim().replaceAll(/\s*\n\s*/g, ' | ').replaceAll(/\p{Cc}/gu, '.');
+}
+
+function cut(text: string): string {
+  return text.length <= WORDS_CHARS_MAX ? text : `${text.slice(0, WORDS_CHARS_MAX)}…`;
+}

@@ -1,0 +1,69 @@
+/**
+ * Component `ssh` of framework `launcherproc`: agents on other hosts, started over the user's own OpenSSH. The host needs
+ * a login and a Node; the agent itself travels with the start and is kept there by its hash. See docs/ssh.md.
+ */
+
+import { accept, decline, defineComponent, launcherprocFramework } from '@stci/core/component';
+import { createSsh } from './ssh.js';
+
+export { createSsh } from './ssh.js';
+export { remoteCommand, escapedWord, hostProblem, sshCommand } from './command.js';
+export { diagnose } from './diagnose.js';
+export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
+export { GatedChannel } from './gate.js';
+
+/** Names that are another machine on each host. */
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i;
+
+export const launcherSsh = defineComponent({
+  framework: launcherprocFramework,
+  name: 'ssh',
+  version: '1.0.0',
+  frameworkVersion: 1,
+  help: 'Agents on other hosts over OpenSSH, with the user\'s own configuration; nothing but Node is needed there.',
+  params: {
+    client: {
+      type: 'string',
+      default: 'ssh',
+      aliases: ['launcher.ssh.client'],
+      help: 'OpenSSH\'s client: a name that is looked up in PATH, or a path. May be written launcher.ssh.client.',
+    },
+    options: {
+      type: 'string',
+      default: '',
+      aliases: ['launcher.ssh.options'],
+      help: 'Options for the client, separated by blanks, before ours: `-F hosts.conf -p 2222`. '
+        + 'May be written launcher.ssh.options.',
+    },
+    node: {
+      type: 'string',
+      default: '',
+      aliases: ['launcher.ssh.node'],
+      help: 'Node on the hosts: a path, or a name in PATH there; empty: the first in PATH, where ours is, or in the '
+        + 'usual places that is new enough. May be written launcher.ssh.node.',
+    },
+    connect: {
+      type: 'duration',
+      default: 8000,
+      min: 1000,
+      max: 3_600_000,
+      aliases: ['launcher.ssh.connect'],
+      help: 'How long ssh waits for a host to answer, in whole seconds. Less than launcher.handshake lets ssh say '
+        + 'itself what is wrong. May be written launcher.ssh.connect.',
+    },
+  },
+  query: ({ request, named }) => {
+    const names = request.hosts.map((host) => host.name);
+    const loopback = names.find((name) => LOOPBACK.test(name));
+    if (loopback !== undefined && names.length > 1) {
+      return decline(`${loopback} is another machine on each host: write this machine's name`);
+    }
+    return accept(40, named === true ? 'asked for by name' : 'any host with a login');
+  },
+  create: (deps, params) => createSsh(deps, {
+    client: params['client'] as string,
+    options: (params['options'] as string).split(/\s+/).filter((word) => word !== ''),
+    node: params['node'] as string,
+    connectMs: params['connect'] as number,
+  }),
+});

@@ -1,0 +1,246 @@
+/**
+ * One agent on one host, over one OpenSSH client. The client's standard streams are the agent's channel from the
+ * moment on that the host says so; before it they carry the host's answers and, where it has none, the agent itself.
+ * The agent ends when the channel does: nothing that dies between here and there leaves it behind.
+ */
+
+import {
+  StciError,
+  type AgentBundle,
+  type AgentProcess,
+  type AgentProcessEvents,
+  type AgentStart,
+  type Channel,
+  type ErrorRecord,
+  type LauncherProc,
+  type LauncherProcDeps,
+  type Platform,
+  type ProcessEnd,
+  type Timer,
+} from '@stci/interface';
+import { toErrorRecord } from '@stci/interface';
+import { AnswerReader, type Answer } from './answers.js';
+import { hostProblem, sshCommand, type SshParams } from './command.js';
+import { diagnose, type SshPhase } from './diagnose.js';
+import { GatedChannel } from './gate.js';
+
+const NONCE_BYTES = 8;
+/** Lines of standard error that are kept of a start: the last ones tell the cause. */
+const LINES_MAX = 12;
+/** How long ssh's last words are awaited after its end: they lie in the pipe already. */
+const LAST_WORDS_MS = 25;
+
+/** What ssh says because we asked it to be verbose, and nobody wants to read. */
+const NOISE = /^(Authenticated to |Transferred: sent |Bytes per second: |Connection to .* closed\.$)/;
+
+export type SshDeps = Pick<LauncherProcDeps, 'inline'> & {
+  readonly platform: Pick<Platform, 'clock' | 'secrets' | 'processes'>;
+};
+
+/** The launcherproc `ssh`. */
+export function createSsh({ platform, inline }: SshDeps, params: SshParams): LauncherProc {
+  return {
+    name: 'ssh',
+    start: (start, events) =>
+      start.method === 'inline' ? inline(start, events) : startOver(platform, params, start, events),
+  };
+}
+
+function startOver(
+  platform: SshDeps['platform'],
+  params: SshParams,
+  start: AgentStart,
+  events: AgentProcessEvents,
+): AgentProcess {
+  const { name } = start.host;
+  const problem = hostProblem(name);
+  if (problem !== undefined) {
+    const message = `'${name}' ${problem}. Correct the host list.`;
+    return refused(platform, name, { code: 'STCI_HOSTLIST_INVALID', message, host: name }, events);
+  }
+  try {
+    return new SshAgent(platform, params, start, platform.processes.agentBundle(), events);
+  } catch (thrown) {
+    if (!(thrown instanceof StciError)) throw thrown;
+    return refused(platform, name, toErrorRecord(thrown), events);
+  }
+}
+
+function refused(
+  { clock }: SshDeps['platform'],
+  name: string,
+  error: ErrorRecord,
+  events: AgentProcessEvents,
+): AgentProcess {
+  const channel = new GatedChannel(`ssh ${name}`, clock, undefined);
+  clock.soon(() => {
+    events.onError(error);
+    channel.end(error.message);
+  });
+  return { pid: 0, channel, kill: () => undefined };
+}
+
+class SshAgent implements AgentProcess {
+  readonly pid: number;
+  readonly channel: Channel;
+  readonly #platform: SshDeps['platform'];
+  readonly #params: SshParams;
+  readonly #host: string;
+  readonly #bundle: AgentBundle;
+  readonly #events: AgentProcessEvents;
+  readonly #client: AgentProcess;
+  readonly #gate: GatedChannel;
+  readonly #answers: AnswerReader;
+  #phase: SshPhase = 'connect';
+  #lines: string[] = [];
+  #report: { readonly phase: string; readonly text: string } | undefined;
+  #flooded = false;
+  /** The agent has said something: from now on its link tells what happens. */
+  #isHeard = false;
+  #isKilled = false;
+  #end: ProcessEnd | undefined;
+  #closeReason: string | undefined;
+  #isOver = false;
+  #lastWords: Timer | undefined;
+
+  constructor(
+    platform: SshDeps['platform'],
+    params: SshParams,
+    { host }: AgentStart,
+    bundle: AgentBundle,
+    events: AgentProcessEvents,
+  ) {
+    const nonce = hex(platform.secrets.bytes(NONCE_BYTES));
+    this.#platform = platform;
+    this.#params = params;
+    this.#host = host.name;
+    this.#bundle = bundle;
+    this.#events = events;
+    this.#answers = new AnswerReader(nonce, {
+      onAnswer: (answer) => this.#onAnswer(answer),
+      onFlood: () => this.#onFlood(),
+    });
+    const { processes } = platform;
+    const { hash, bytes } = bundle;
+    const ownNode = processes.agentCommand[0] ?? '';
+    const command = sshCommand(host, params, { nonce, hash, bundleBytes: bytes.length, ownNode, node: params.node });
+    this.#client = processes.spawnAgent('process', command, {
+      onError: (error) => this.#onNoClient(error),
+      onDiagnostic: (line) => this.#onLine(line),
+      onExit: (end) => this.#onExit(end),
+    });
+    this.pid = this.#client.pid;
+    this.#gate = new GatedChannel(`ssh ${host.name}`, platform.clock, this.#client.channel);
+    this.channel = this.#gate;
+    this.#client.channel.bind({
+      onData: (chunk) => this.#onData(chunk),
+      onDrain: () => this.#gate.onDrain(),
+      onClose: (reason) => this.#onClose(reason),
+    });
+  }
+
+  /** Where the start is, and what was said so far: for a deadline that is over before ssh gives up. */
+  get phase(): string | undefined {
+    if (this.#isHeard) return undefined;
+    const phase = this.#phase === 'connect' ? 'connect or authenticate' : this.#phase;
+    const said = this.#lines.map((line) => `\n  it said: ${line}`).join('');
+    return phase + said;
+  }
+
+  kill(): void {
+    this.#isKilled = true;
+    this.#client.kill();
+  }
+
+  #onData(chunk: Uint8Array): void {
+    if (this.#isHeard) return this.#gate.onData(chunk);
+    if (this.#phase === 'handshake') {
+      this.#isHeard = true;
+      return this.#gate.onData(chunk);
+    }
+    const first = this.#answers.push(chunk);
+    if (first === undefined) return;
+    this.#isHeard = first.length > 0;
+    this.#gate.open(first);
+    // What was said on the way is no failure's cause any more.
+    for (const line of this.#lines) this.#events.onDiagnostic(line);
+    this.#lines = [];
+  }
+
+  #onAnswer(answer: Answer): void {
+    switch (answer.word) {
+      case 'shell':
+        this.#phase = 'node';
+        return;
+      case 'need':
+        this.#phase = 'bundle';
+        this.#client.channel.send([this.#bundle.bytes]);
+        return;
+      case 'have':
+      case 'run':
+        this.#phase = 'handshake';
+        return;
+      case 'fail':
+        this.#report = answer;
+    }
+  }
+
+  #onFlood(): void {
+    this.#flooded = true;
+    this.#client.kill();
+  }
+
+  #onLine(line: string): void {
+    if (line.startsWith('Authenticated to ') && this.#phase === 'connect') this.#phase = 'login shell';
+    if (NOISE.test(line)) return;
+    if (this.#isHeard) return this.#events.onDiagnostic(line);
+    this.#lines.push(line);
+    if (this.#lines.length > LINES_MAX) this.#lines.shift();
+  }
+
+  #onNoClient(error: ErrorRecord): void {
+    this.#isOver = true;
+    const remedy = 'Install the OpenSSH client here, or name one: --mca launcher.ssh.client=PATH.';
+    this.#events.onError({ ...error, host: this.#host, message: `phase connect: ${error.message}\n  ${remedy}` });
+    this.#gate.end(error.message);
+  }
+
+  #onClose(reason: string): void {
+    this.#closeReason = reason;
+    if (this.#isHeard || this.#isKilled || this.#isOver) this.#gate.end(reason);
+  }
+
+  #onExit(end: ProcessEnd): void {
+    this.#end = end;
+    if (this.#isHeard || this.#isKilled) return this.#finish();
+    this.#lastWords = this.#platform.clock.after(LAST_WORDS_MS, () => this.#finish());
+  }
+
+  /** ssh has ended, and its last words are read. */
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#lastWords?.cancel();
+    const end = this.#end as ProcessEnd;
+    if (this.#isHeard || this.#isKilled) this.#events.onExit(end);
+    else this.#events.onError(this.#diagnose(end));
+    if (this.#closeReason !== undefined) this.#gate.end(this.#closeReason);
+  }
+
+  #diagnose(end: ProcessEnd): ErrorRecord {
+    return diagnose({
+      host: this.#host,
+      phase: this.#phase,
+      end,
+      lines: this.#lines,
+      banner: this.#answers.banner,
+      report: this.#report,
+      flooded: this.#flooded,
+      node: this.#params.node,
+    });
+  }
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,7 @@
+/** Names of the built files that are the agent; they lie beside each other (scripts/bundle.mjs makes them). */
+
+/** What this machine starts. */
+export const AGENT_MAIN = 'agent.cjs';
+
+/** The same agent in one piece, for hosts that have nothing of ours. */
+export const AGENT_BUNDLE = 'agent.bundle.cjs';
