@@ -157,6 +157,8 @@ export interface AgentBundle {
   /** SHA-256 of the bytes, 64 small hexadecimal digits. */
   readonly hash: string;
   readonly bytes: Uint8Array;
+  /** Path of the Node that runs it on this host. */
+  readonly node: string;
 }
 
 export interface Processes {

@@ -9,7 +9,9 @@ import { createSsh } from './ssh.js';
 export { createSsh } from './ssh.js';
 export { remoteCommand, escapedWord, hostProblem, sshCommand } from './command.js';
 export { diagnose } from './diagnose.js';
+export type { SshFacts, SshPhase } from './diagnose.js';
 export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
+export type { Answer } from './answers.js';
 export { GatedChannel } from './gate.js';
 
 /** Names that are another machine on each host. */

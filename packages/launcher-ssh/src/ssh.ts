@@ -121,8 +121,7 @@ class SshAgent implements AgentProcess {
       onFlood: () => this.#onFlood(),
     });
     const { processes } = platform;
-    const { hash, bytes } = bundle;
-    const ownNode = processes.agentCommand[0] ?? '';
+    const { hash, bytes, node: ownNode } = bundle;
     const command = sshCommand(host, params, { nonce, hash, bundleBytes: bytes.length, ownNode, node: params.node });
     this.#client = processes.spawnAgent('process', command, {
       onError: (error) => this.#onNoClient(error),

@@ -10,7 +10,7 @@ import type { AgentBundle } from '@stci/interface';
 import { builtin } from './builtin.js';
 
 /** What an agent is given by the code that carried it here. */
-export interface CarriedBundle extends AgentBundle {
+export interface CarriedBundle extends Omit<AgentBundle, 'node'> {
   /** Where the bytes lie on this host; undefined: only in this process. */
   path?: string | undefined;
 }
@@ -57,7 +57,8 @@ function read(path: string | undefined): AgentBundle {
   try {
     if (path === undefined) throw new Error('this program was started from its parts');
     const bytes = builtin('node:fs').readFileSync(path);
-    return { bytes, hash: builtin('node:crypto').createHash('sha256').update(bytes).digest('hex') };
+    const hash = builtin('node:crypto').createHash('sha256').update(bytes).digest('hex');
+    return { bytes, hash, node: process.execPath };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `There is no agent to send to other hosts: ${why}. Build or install this program again.`;

@@ -67,6 +67,6 @@ function agentSource(options: NodePlatformOptions): Pick<ProcessesDeps, 'agentCo
   return {
     agentCommand: () => carriedCommand(carried),
     agentMain: () => carriedThread(carried),
-    agentBundle: () => carried,
+    agentBundle: () => ({ ...carried, node: process.execPath }),
   };
 }

@@ -33,8 +33,9 @@ export function createProcesses(deps: ProcessesDeps): Processes {
     },
     spawnAgent: (method, command, events) => {
       if (method === 'process') {
-        const spare = command === deps.agentCommand() ? deps.spareAgent?.take() : undefined;
-        return spawnAgentProcess(command, events, spare);
+        const spare = deps.spareAgent;
+        const isWanted = spare !== undefined && command === deps.agentCommand();
+        return spawnAgentProcess(command, events, isWanted ? spare.take() : undefined);
       }
       const main = deps.agentMain();
       assert(main !== undefined, 'a platform that starts agents as threads is given their main');

@@ -20,7 +20,12 @@ const logged: string[] = [];
 const log = createLog('debug', (line) => logged.push(line));
 const make = (pipes: PipePool) =>
   createProcesses({
-    clock: createClock(), agentCommand: [], agentMain: undefined, keeper: new Guardian(createSecrets(), log), pipes,
+    clock: createClock(),
+    agentCommand: () => [],
+    agentMain: () => undefined,
+    agentBundle: () => assert.unreachable('no bundle is sent') as never,
+    keeper: new Guardian(createSecrets(), log),
+    pipes,
   });
 const pool = new PipePool(log);
 const processes = make(pool);

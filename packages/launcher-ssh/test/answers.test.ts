@@ -1,0 +1,86 @@
+/** Reading a host's answers: among banners, cut anywhere, bounded; and what may be called a host. */
+
+import { AnswerReader, BANNER_BYTES_MAX, hostProblem, sshCommand, type Answer } from '@stci/launcher-ssh';
+import { assert, suite } from '@stci/testkit';
+
+const NONCE = 'feedfacefeedface';
+const bytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text));
+
+class Reading {
+  readonly answers: Answer[] = [];
+  floods = 0;
+  rest: string | undefined;
+  readonly reader = new AnswerReader(NONCE, {
+    onAnswer: (answer) => this.answers.push(answer),
+    onFlood: () => (this.floods += 1),
+  });
+
+  push(text: string): this {
+    const rest = this.reader.push(bytes(text));
+    if (rest !== undefined) this.rest = Buffer.from(rest).toString();
+    return this;
+  }
+}
+
+suite('ssh: answers', (test) => {
+  test('are found among banners, cut anywhere', () => {
+    const said = `Welcome to h1\nno newline: STCI ${NONCE} shell\n\x1b[0m\nSTCI ${NONCE} need\r\nSTCI ${NONCE} run\nSTCI not ours`;
+    for (let cut = 0; cut <= said.length; cut++) {
+      const reading = new Reading().push(said.slice(0, cut));
+      if (reading.rest === undefined) reading.push(said.slice(cut));
+      else reading.rest += said.slice(cut);
+      assert.equal(reading.answers.map(({ word }) => word), ['shell', 'need', 'run']);
+      assert.is(reading.rest, 'STCI not ours');
+      assert.match(reading.reader.banner, /^Welcome to h1\nno newline: /);
+    }
+  });
+
+  test('of another nonce, or with words that nobody says, are banner', () => {
+    const reading = new Reading().push(`STCI 00 have\nSTCI ${NONCE} what\nSTCI ${NONCE} fail x y\n`);
+    assert.equal([reading.answers, reading.rest], [[], undefined]);
+  });
+
+  test('failures tell their phase and text', () => {
+    const reading = new Reading().push(`STCI ${NONCE} fail node old /opt/nöde v18.19.0\nagent?`);
+    assert.equal(reading.answers, [{ word: 'fail', phase: 'node', text: 'old /opt/nöde v18.19.0' }]);
+    assert.is(reading.rest, undefined);
+  });
+
+  test('a banner without end is a flood, told once, and its beginning is kept', () => {
+    const reading = new Reading().push('y\n'.repeat(BANNER_BYTES_MAX / 2));
+    assert.is(reading.floods, 0);
+    reading.push('z'.repeat(10)).push('z'.repeat(10));
+    assert.is(reading.floods, 1);
+    assert.match(reading.reader.banner, /^y\ny\n/);
+    assert.is(new Reading().push('x'.repeat(BANNER_BYTES_MAX + 1)).floods, 1);
+  });
+});
+
+suite('ssh: command line', (test) => {
+  const params = { client: 'ssh', options: ['-p', '2222'], node: '', connectMs: 2500 };
+  const start = { nonce: NONCE, hash: 'a'.repeat(64), bundleBytes: 9, ownNode: '/usr/bin/node', node: '' };
+  const host = { name: 'fe80::1%eth0', user: 'me', slots: 1, slotsBound: false, origin: 'test' };
+
+  test('user options first, ours after, the host behind --', () => {
+    const command = sshCommand(host, params, start);
+    assert.equal(command.slice(0, 3), ['ssh', '-p', '2222']);
+    assert.ok(command.includes('BatchMode=yes') && command.includes('ConnectTimeout=3'));
+    assert.equal(command.slice(-5, -1), ['-l', 'me', '--', 'fe80::1%eth0']);
+  });
+
+  test('the line for the shell has no character that a shell reads inside quotes', () => {
+    const nodes = ['', `it's a $HOME/!bang\\ "quoted"\n`];
+    for (const node of nodes) {
+      const line = sshCommand(host, params, { ...start, node, ownNode: `/it's` }).at(-1) as string;
+      assert.not.match(line, /[!\n]|\\\\|\\'/);
+      assert.is(line.split(`'`).length % 2, 1, 'all quotes are closed');
+    }
+  });
+
+  test('names that ssh or a shell would take for something else are refused', () => {
+    for (const name of ['-oProxyCommand=x', '', 'a b', 'a\tb', 'a;b', '$(x)', 'a\nb', '`x`', 'a|b', `a'b`]) {
+      assert.ok(hostProblem(name) !== undefined, name);
+    }
+    for (const name of ['h1', 'a.b-c_d', '::1', 'fe80::1%eth0', '10.0.0.1', 'alias+1']) assert.is(hostProblem(name), undefined);
+  });
+});

@@ -1,0 +1,92 @@
+/** Homes, nodes and login shells for tests that run the host's side of a start on this machine, without ssh. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { remoteCommand } from '@stci/launcher-ssh';
+
+export const NONCE = '0123456789abcdef';
+
+/** Answers `q` by its end, everything else as it is; tells what it was given as its carrier. */
+const FAKE_AGENT = `process.stdout.write('agent ' + typeof stciCarrier.path + ' ' + __filename + '\\n');
+process.stdin.on('data', (chunk) => { if (String(chunk) === 'q') process.exit(7); process.stdout.write(chunk); });
+process.stdin.on('end', () => process.exit(0));
+`;
+
+export const bundle = Buffer.from(FAKE_AGENT);
+export const hash = sha256(bundle);
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Those of the shells that people log in with that this machine has. */
+export const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'tcsh', 'csh', 'fish']
+  .map((name) => ['/bin', '/usr/bin'].map((place) => `${place}/${name}`).find((path) => existsSync(path)))
+  .filter((path) => path !== undefined);
+
+export class Place {
+  readonly root = mkdtempSync(join(tmpdir(), 'stci-ssh-'));
+  home = this.root;
+
+  get cache(): string {
+    return join(this.home, '.cache/stci');
+  }
+
+  get cached(): string {
+    return join(this.cache, `agent-${hash}.cjs`);
+  }
+
+  /** A node in a directory of its own that says it is of `version`. */
+  node(name: string, version: string): string {
+    const [preload, path] = [join(this.root, `${name}.cjs`), join(this.root, name)];
+    writeFileSync(preload, `Object.defineProperty(process, 'version', { value: '${version}' });`);
+    writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' --require '${preload}' "$@"\n`);
+    chmodSync(path, 0o755);
+    return path;
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+export interface LoginOptions {
+  readonly shell?: string;
+  readonly node?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What sshd does at a login: the shell with our line, and what comes and goes on its standard streams. */
+export class Login {
+  readonly child: ChildProcess;
+  out = '';
+  err = '';
+  ended: number | string | undefined;
+
+  constructor(place: Place, { shell = '/bin/sh', node = process.execPath, env = {} }: LoginOptions = {}) {
+    const start = { nonce: NONCE, hash, bundleBytes: bundle.length, ownNode: process.execPath, node };
+    this.child = spawn(shell, ['-c', remoteCommand(start)], {
+      stdio: 'pipe',
+      env: { PATH: '/usr/bin:/bin', HOME: place.home, ...env },
+    });
+    this.child.stdout?.setEncoding('latin1').on('data', (text: string) => (this.out += text));
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.err += text));
+    this.child.stdin?.on('error', () => undefined);
+    this.child.on('close', (status, signal) => (this.ended = status ?? signal ?? 'gone'));
+  }
+
+  said(words: string): boolean {
+    return this.out.includes(`STCI ${NONCE} ${words}`);
+  }
+
+  send(data: Uint8Array | string): void {
+    this.child.stdin?.write(data);
+  }
+
+  end(): void {
+    this.child.stdin?.end();
+  }
+}
