@@ -41,7 +41,7 @@ const BY_HAND = 'Try `ssh HOST true` by hand';
 const SENTENCES: readonly Row[] = [
   [/Could not resolve hostname/i, 'resolve', 'the name of the host is not known',
     'Correct the name, or give it an address (HostName in ~/.ssh/config, /etc/hosts, DNS).'],
-  [/Bad configuration option|terminating, \d+ bad configuration|Bad owner or permissions on|unknown option|^usage: ssh/im,
+  [/Bad configuration option|terminating, \d+ bad conf|Bad owner or permissions on|unknown option|^usage: ssh/im,
     'connect', 'ssh refuses its own configuration or options',
     'Mend what it names: ~/.ssh/config, or launcherproc.ssh.options.'],
   [/Connection refused/i, 'connect', 'the host is there and nothing listens for logins',
@@ -54,7 +54,8 @@ const SENTENCES: readonly Row[] = [
     'Is it switched on, and no firewall between? A longer wait: --mca launcher.ssh.connect=30s.'],
   [/REMOTE HOST IDENTIFICATION HAS CHANGED/, 'authenticate', 'the host shows another key than it did before',
     'Ask its administrator why. If that is right: ssh-keygen -R HOST, then `ssh HOST true` once by hand.'],
-  [/No \S+ host key is known|host key is not cached|DNS.*fingerprint/i, 'authenticate', 'the key of the host is not known',
+  [/No \S+ host key is known|host key is not cached|DNS.*fingerprint/i, 'authenticate',
+    'the key of the host is not known',
     '`ssh HOST true` once by hand and confirm the key, or have it put into known_hosts (ssh-keyscan).'],
   [/Host key verification failed/i, 'authenticate', 'the key of the host is not accepted',
     '`ssh HOST true` once by hand shows why; known_hosts must have its key.'],
@@ -64,8 +65,8 @@ const SENTENCES: readonly Row[] = [
     'Put your public key into authorized_keys there (ssh-copy-id HOST), load it (ssh-add), check the user name.'],
   [/no matching (host key type|key exchange method|cipher|MAC) found|Unable to negotiate/i, 'connect',
     'the two versions of ssh have no method in common', 'Allow one of the methods that it offers in ~/.ssh/config.'],
-  [/kex_exchange_identification|ssh_exchange_identification|Connection (closed|reset) by .* port \d+|Connection reset/i,
-    'connect', 'the host ended the connection before the login',
+  [/(kex|ssh)_exchange_identification|Connection (closed|reset) by .* port \d+|Connection reset/i, 'connect',
+    'the host ended the connection before the login',
     'Its sshd has too many at once (MaxStartups: a smaller launcher.window) or does not want this address.'],
   [/cannot execute.*RemoteCommand|administratively prohibited|channel .* open failed/i, 'login shell',
     'the host allows no command', 'Look at ForceCommand and restrictions in authorized_keys there.'],
@@ -104,7 +105,8 @@ function find(facts: SshFacts): Finding {
     return { phase: 'login shell', what: 'the login printed without end',
       remedy: 'Have its start-up files print only where there is a terminal (`ssh HOST true` must print nothing).' };
   }
-  if (report !== undefined) return report.phase === 'node' ? nodeFinding(report.text, facts.node) : bundleFinding(report);
+  if (report?.phase === 'node') return nodeFinding(report.text, facts.node);
+  if (report !== undefined) return bundleFinding(report);
   // Once logged in, only the login shell's own end counts: what it printed may look like anything.
   const isAfterLogin = phase !== 'resolve' && phase !== 'connect' && phase !== 'authenticate';
   const text = isAfterLogin ? '' : lines.join('\n');

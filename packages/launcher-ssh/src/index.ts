@@ -1,6 +1,6 @@
 /**
- * Component `ssh` of framework `launcherproc`: agents on other hosts, started over the user's own OpenSSH. The host needs
- * a login and a Node; the agent itself travels with the start and is kept there by its hash. See docs/ssh.md.
+ * Component `ssh` of framework `launcherproc`: agents on other hosts, started over the user's own OpenSSH. The host
+ * needs a login and a Node; the agent itself travels with the start and is kept there by its hash. See docs/ssh.md.
  */
 
 import { accept, decline, defineComponent, launcherprocFramework } from '@stci/core/component';

@@ -22,7 +22,9 @@ const HOME_PLACES = [
 ];
 
 /** … and elsewhere. */
-const PLACES = ['/usr/local/bin', '/usr/bin', '/opt/homebrew/bin', '/opt/node*/bin', '/usr/local/node*/bin', '/snap/bin'];
+const PLACES = [
+  '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin', '/opt/node*/bin', '/usr/local/node*/bin', '/snap/bin',
+];
 
 /** Turns the program's first two arguments into the program. */
 export const RUN_FIRST_ARGUMENT = 'eval(String(Buffer.from(process.argv[1],process.argv[2])))';
@@ -129,7 +131,8 @@ function stored(bytes) {
 function prune() {
   try {
     fs.readdirSync(dir).forEach(function (name) {
-      var days = /^agent-[0-9a-f]{64}[.]cjs$/.test(name) ? ${UNUSED_DAYS_MAX} : /^agent-.*[.]tmp$/.test(name) ? 1 : Infinity;
+      var isBundle = /^agent-[0-9a-f]{64}[.]cjs$/.test(name);
+      var days = isBundle ? ${UNUSED_DAYS_MAX} : /^agent-.*[.]tmp$/.test(name) ? 1 : Infinity;
       var other = path.join(dir, name);
       if (other !== file && Date.now() - fs.lstatSync(other).mtimeMs > days * 864e5) fs.unlinkSync(other);
     });

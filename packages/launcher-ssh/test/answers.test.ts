@@ -24,7 +24,8 @@ class Reading {
 
 suite('ssh: answers', (test) => {
   test('are found among banners, cut anywhere', () => {
-    const said = `Welcome to h1\nno newline: STCI ${NONCE} shell\n\x1b[0m\nSTCI ${NONCE} need\r\nSTCI ${NONCE} run\nSTCI not ours`;
+    const said = `Welcome to h1\nno newline: STCI ${NONCE} shell\n\x1b[0m\nSTCI ${NONCE} need\r\n`
+      + `STCI ${NONCE} run\nSTCI not ours`;
     for (let cut = 0; cut <= said.length; cut++) {
       const reading = new Reading().push(said.slice(0, cut));
       if (reading.rest === undefined) reading.push(said.slice(cut));
@@ -81,6 +82,8 @@ suite('ssh: command line', (test) => {
     for (const name of ['-oProxyCommand=x', '', 'a b', 'a\tb', 'a;b', '$(x)', 'a\nb', '`x`', 'a|b', `a'b`]) {
       assert.ok(hostProblem(name) !== undefined, name);
     }
-    for (const name of ['h1', 'a.b-c_d', '::1', 'fe80::1%eth0', '10.0.0.1', 'alias+1']) assert.is(hostProblem(name), undefined);
+    for (const name of ['h1', 'a.b-c_d', '::1', 'fe80::1%eth0', '10.0.0.1', 'alias+1']) {
+      assert.is(hostProblem(name), undefined);
+    }
   });
 });

@@ -17,9 +17,12 @@ const TABLE: readonly (readonly [lines: string, phase: string, part: string])[] 
   ['ssh: connect to host h4 port 22: Connection timed out', 'connect', 'does not answer'],
   ['ssh: connect to host h4 port 22: Operation timed out', 'connect', 'does not answer'], // macOS
   ['Connection timed out during banner exchange\nConnection to 10.77.0.9 port 22 timed out', 'connect', 'says nothing'],
-  ['kex_exchange_identification: Connection closed by remote host\nConnection closed by 10.0.0.4 port 22', 'connect', 'MaxStartups'],
-  ['kex_exchange_identification: read: Connection reset by peer\nConnection reset by 10.0.0.4 port 22', 'connect', 'MaxStartups'],
-  ['Unable to negotiate with 10.0.0.4 port 22: no matching host key type found. Their offer: ssh-rsa', 'connect', 'no method'],
+  ['kex_exchange_identification: Connection closed by remote host\nConnection closed by 10.0.0.4 port 22',
+    'connect', 'MaxStartups'],
+  ['kex_exchange_identification: read: Connection reset by peer\nConnection reset by 10.0.0.4 port 22',
+    'connect', 'MaxStartups'],
+  ['Unable to negotiate with 10.0.0.4 port 22: no matching host key type found. Their offer: ssh-rsa',
+    'connect', 'no method'],
   ['No ED25519 host key is known for h4 and you have requested strict checking.\nHost key verification failed.',
     'authenticate', 'ssh h4 true'],
   ['Host key verification failed.', 'authenticate', 'not accepted'],
@@ -29,7 +32,8 @@ const TABLE: readonly (readonly [lines: string, phase: string, part: string])[] 
   ['me@h4: Permission denied (publickey,password,keyboard-interactive).', 'authenticate', 'asked for a password'],
   ['Received disconnect from 10.0.0.4 port 22:2: Too many authentication failures\nDisconnected from 10.0.0.4 port 22',
     'authenticate', 'IdentitiesOnly'],
-  ['/home/me/.ssh/config: line 3: Bad configuration option: frob\n/home/me/.ssh/config: terminating, 1 bad configuration options',
+  ['/home/me/.ssh/config: line 3: Bad configuration option: frob\n'
+    + '/home/me/.ssh/config: terminating, 1 bad configuration options',
     'connect', 'configuration'],
   ['Bad owner or permissions on /home/me/.ssh/config', 'connect', 'Mend'],
   ['unknown option -- Y', 'connect', 'launcherproc.ssh.options'],
@@ -49,7 +53,8 @@ suite('ssh: diagnosis', (test) => {
   });
 
   test('a login shell that ends: its words, not a guess from them', () => {
-    const message = tell({ phase: 'login shell', end: { status: 1 }, banner: 'This account is currently not available.\n' });
+    const banner = 'This account is currently not available.\n';
+    const message = tell({ phase: 'login shell', end: { status: 1 }, banner });
     assert.match(message, /^phase login shell: the login shell ended/);
     assert.match(message, /the login printed: This account is currently not available\.\n {2}ssh ended with status 1/);
     assert.match(tell({ phase: 'login shell', lines: ['rsync: Connection refused'] }), /^phase login shell/);
@@ -65,7 +70,8 @@ suite('ssh: diagnosis', (test) => {
   });
 
   test('a login that prints without end shows how it begins', () => {
-    const message = tell({ phase: 'login shell', flooded: true, banner: `hello ${'x'.repeat(90_000)}`, end: { signal: 'SIGKILL' } });
+    const banner = `hello ${'x'.repeat(90_000)}`;
+    const message = tell({ phase: 'login shell', flooded: true, banner, end: { signal: 'SIGKILL' } });
     assert.match(message, /printed without end\.\n {2}the login printed: hello x+…\n/);
     assert.ok(message.length < 1000);
   });

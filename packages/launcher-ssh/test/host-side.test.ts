@@ -1,7 +1,9 @@
 /** The host's side of a start, with real shells and nodes: finds a node, takes, keeps, checks and runs the bundle. */
 
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import {
+  chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { escapedWord } from '@stci/launcher-ssh';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -42,14 +44,16 @@ suite('ssh: words through login shells', (test) => {
   for (const shell of SHELLS) {
     test(`${shell} gives back any text`, () => {
       const texts = Array.from({ length: 60 }, (_, seed) => randomText(seed));
-      const line = `exec /bin/sh -c 'for w in "$@"; do printf %b "$w"; printf "|."; done' sh ${texts.map(escapedWord).join(' ')}`;
+      const script = `'for w in "$@"; do printf %b "$w"; printf "|."; done'`;
+      const line = `exec /bin/sh -c ${script} sh ${texts.map(escapedWord).join(' ')}`;
       const run = spawnSync(shell, ['-c', line], { encoding: 'utf8' });
       assert.equal([run.stderr, run.stdout], ['', texts.map((text) => `${text}|.`).join('')]);
     });
 
     test(`${shell} starts the agent`, async () => {
       const login = await start(newPlace(), { shell });
-      assert.ok(login.out.startsWith(`STCI ${NONCE} shell\nSTCI ${NONCE} need\nSTCI ${NONCE} run\nagent string /`), login.out);
+      const said = ['shell', 'need', 'run'].map((word) => `STCI ${NONCE} ${word}\n`).join('');
+      assert.ok(login.out.startsWith(`${said}agent string /`), login.out);
       await finish(login);
     });
   }
