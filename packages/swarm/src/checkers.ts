@@ -96,17 +96,21 @@ function checkEvents(run: Run): string[] {
   const seen = new Set<string>();
   const problems: string[] = [];
   let isEnded = false;
-  const mended = run.record.events.some(({ type }) => type === 'bootstrap');
   for (const event of run.record.events) {
     const key = eventKey(event);
-    // A host that was started again comes up again, and a job on other hosts is mapped again.
-    if (mended && ['host-up', 'mapped', 'bootstrap'].includes(event.type)) seen.delete(key);
     if (isEnded) problems.push(`'${key}' after the end`);
-    if (seen.has(key)) problems.push(`'${key}' was told twice`);
+    if (seen.has(key) && !mayRepeat(run, event)) problems.push(`'${key}' was told twice`);
     seen.add(key);
     isEnded ||= event.type === 'ended';
   }
   return problems;
+}
+
+/** A host may fail to come up more than once, and the job is mapped anew where it runs on other hosts than planned. */
+function mayRepeat(run: Run, event: JobEvent): boolean {
+  if (run.options.settings['bootstrap'] === undefined) return false;
+  const isLaunchFailure = event.type === 'failure' && event.error.code === 'STCI_LAUNCH_FAILED';
+  return isLaunchFailure || ['host-up', 'mapped', 'bootstrap'].includes(event.type);
 }
 
 function eventKey(event: JobEvent): string {

@@ -58,6 +58,12 @@ export function stdinBytes(options: SwarmOptions): Uint8Array {
   return textBytes(text.slice(0, options.stdinBytes));
 }
 
+/** Two more hosts, for those that do not come up. */
+function spareHosts({ hosts, slots }: SwarmOptions): HostSpec[] {
+  const names = [hostName(hosts), hostName(hosts + 1)];
+  return names.map((name): HostSpec => ({ name, slots, slotsBound: false, origin: 'swarm' }));
+}
+
 export function jobSpec(options: SwarmOptions): JobSpec {
   const hosts = Array.from({ length: options.hosts }, (_, index): HostSpec => {
     return { name: hostName(index), slots: options.slots, slotsBound: false, origin: 'swarm' };
@@ -68,6 +74,7 @@ export function jobSpec(options: SwarmOptions): JobSpec {
   return {
     apps,
     hosts,
+    ...(options.settings['bootstrap'] === 'spare' && { spares: spareHosts(options) }),
     mapBy: { by: options.byNode ? 'node' : 'slot' },
     oversubscribe: true,
     env: { PATH: '/bin:/usr/bin' },

@@ -131,6 +131,7 @@ function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record
   if (random.chance(0.5)) settings['iof.window'] = String(random.pick([65_536, 262_144, 1_048_576]));
   if (random.chance(0.2)) settings['event.turn.max'] = String(random.pick([1, 4, 1024]));
   if (random.chance(0.2)) settings['iof.drain'] = `${random.pick([0, 20, 1000])}ms`;
+  if (random.chance(0.3)) settings['bootstrap'] = random.pick(['retry', 'shrink', 'spare']);
   if (random.chance(0.1)) settings['bootcom.frame.max'] = String(65_536);
   return settings;
 }

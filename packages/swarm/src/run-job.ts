@@ -47,7 +47,8 @@ export function makeWorld(options: SwarmOptions): World {
   world.program('login', loginMain);
   world.program('stci-agent', agentMain);
   world.host(LOGIN_HOST);
-  for (let index = 0; index < options.hosts && options.remote; index++) {
+  // Two more than the job has: spares.
+  for (let index = 0; index < options.hosts + 2 && options.remote; index++) {
     const host = world.host(hostName(index));
     host.wallOffsetMs = options.clockSkewMs * world.random.fork(`skew ${index}`).uniform();
   }

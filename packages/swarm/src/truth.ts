@@ -46,8 +46,10 @@ export function truthOf(run: Run): RankTruth[] {
   return ranks.map((app, rank) => {
     const host = placeOf(rank, run, total);
     const isFed = stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
-    const hostname = remote ? hostName(host) : LOGIN_HOST;
+    const process = processes.get(rank)?.[0];
+    // A host that did not come up may have been replaced, or left out.
+    const hostname = process?.host ?? (remote ? hostName(host) : LOGIN_HOST);
     const expected = expectedOf(app, { rank, hostname, stdin: isFed ? input : new Uint8Array(0) });
-    return { rank, app, host, process: processes.get(rank)?.[0], expected };
+    return { rank, app, host, process, expected };
   });
 }
