@@ -17,6 +17,8 @@ suite('stcirun, exit codes', (test) => {
     [['-n', '0', 'true'], 193, '-n'],
     [['-n', '5000000', 'true'], 193, '1000000'],
     [['--bogus', 'true'], 193, '--bogus'],
+    [[...FOUR, '--spares', '4', 'true'], 195, 'at least one'],
+    [[...FOUR, '--min-hosts', '5', 'true'], 195, '4 hosts'],
     [[], 193, 'no program'],
     [['--mca', 'launcher.tree.arityy=3', 'true'], 194, 'launcher.tree.arity?'],
     [['--launcher', 'nope', 'true'], 194, 'nope'],
@@ -46,6 +48,29 @@ suite('stcirun, exit codes', (test) => {
   test('STCI_DEBUG=1 shows where, and only then', async () => {
     const result = await run(['--bogus', 'x'], { env: { STCI_DEBUG: '1' } });
     assert.match(result.err, /^\s+at /mu);
+  });
+});
+
+suite('stcirun, hosts that may not come up', (test) => {
+  test('spares stand in map and plan, and carry no rank', async () => {
+    const text = await run([...FOUR, '--spares', '1', '--dry-run', 'true']);
+    assert.match(text.out, 'Job map: 3 ranks');
+    assert.match(text.out, '  spares: d\n');
+    assert.match(text.out, 'a host that does not come up: spare\n');
+    const json = await run([...FOUR, '--spares', '1', '--dry-run', '--json', 'true']);
+    const [map, plan] = json.out.trim().split('\n').map((line) => JSON.parse(line));
+    assert.equal(map.spares, ['d']);
+    assert.is(plan.onLaunchFailure, 'spare');
+    const job = await run([...FOUR, '--spares', '1', '--tag=full', 'echo', 'x']);
+    assert.equal(job.out.split('\n').sort(), ['', '[a:0:stdout] x', '[b:1:stdout] x', '[c:2:stdout] x']);
+  });
+
+  test('where all hosts come up, each policy is as none', async () => {
+    for (const options of ['--on-launch-failure retry:3', '--min-hosts 4', '--on-launch-failure shrink']) {
+      const job = await run([...FOUR, ...options.split(' '), 'true']);
+      assert.is(job.exitCode, 0, job.err);
+      assert.is(job.err, '');
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 /** A front-end agent that does what the test says, and terminals that are arrays. */
 
 import type { FrontEnd, FrontEndEvents, JobControl, JobMap, JobReport, JobSpec, RankReport } from '@stci/interface';
-import { openSink, parseCommandLine, runJob, Writer, type OutputFacts, type Terminal } from '@stci/stcirun';
+import { JobFacts, openSink, parseCommandLine, runJob, Writer, type Terminal } from '@stci/stcirun';
 
 export class FakeFrontEnd implements FrontEnd {
   readonly events: FrontEndEvents;
@@ -92,14 +92,16 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
     return makeTerminal(out, err);
   };
   let frontEnd: FakeFrontEnd | undefined;
+  const facts = new JobFacts(fakeMap(size), 1 << 20);
   const exitCode = runJob({
     spec: { stdin: { to: 'none' } } as JobSpec,
     map: fakeMap(size),
+    onMapped: (map) => facts.remap(map),
     request,
     forwarded: [],
     openTerminal,
     openSink: (terminal, onFault) => {
-      return openSink({ request, template: undefined, terminal, facts: facts(size), onFault });
+      return openSink({ request, template: undefined, terminal, facts, onFault });
     },
     startFrontEnd: (events) => (frontEnd = new FakeFrontEnd(events)),
   });
@@ -129,8 +131,4 @@ function makeTerminal(out: Writer, err: Writer): Terminal {
 
 function fakeMap(size: number): JobMap {
   return { size, hosts: [{ host: 0, name: 'n1', runs: [{ app: 0, first: 0, count: size, stride: 1 }] }] };
-}
-
-function facts(size: number): OutputFacts {
-  return { hostOf: () => 'n1', appOf: () => 0, size, lineBytesMax: 1 << 20 };
 }

@@ -76,6 +76,34 @@ suite('job run', (test) => {
     }
   });
 
+  test('a host that is replaced: named in a remark, in tags and counts; the job is not ending', async () => {
+    const run = await fakeRun(['--tag=full'], 2);
+    const { events } = run.frontEnd;
+    const runs = [{ app: 0, first: 0, count: 3, stride: 1 }];
+    events.onJobEvent({ type: 'failure', error: { code: 'STCI_LAUNCH_FAILED', message: 'n1 does not answer' } });
+    events.onJobEvent({ type: 'bootstrap', host: 0, name: 'n1', decision: 'spare', spare: 'n9' });
+    events.onJobEvent({ type: 'mapped', map: { size: 3, hosts: [{ host: 0, name: 'n9', runs }] } });
+    run.frontEnd.output(2, 'stdout', 'x\n');
+    process.emit('SIGINT');
+    run.frontEnd.end({ exitCode: 143 });
+    assert.is(await run.exitCode, 130);
+    assert.is(run.out(), '[n9:2:stdout] x\n');
+    assert.match(run.err(), 'spare host n9 takes the place of n1: n1 does not answer\n');
+    assert.match(run.err(), 'ending 3 ranks on 1 host');
+  });
+
+  test('one rank more or less by a new map: lines of two ranks never mix', async () => {
+    const run = await fakeRun([], 1);
+    const host = { host: 0, name: 'n9', runs: [{ app: 0, first: 0, count: 2, stride: 1 }] };
+    run.frontEnd.events.onJobEvent({ type: 'mapped', map: { size: 2, hosts: [host] } });
+    run.frontEnd.output(0, 'stdout', 'a');
+    run.frontEnd.output(1, 'stdout', 'b\n');
+    run.frontEnd.output(0, 'stdout', 'a\n');
+    run.frontEnd.end();
+    await run.exitCode;
+    assert.is(run.out(), 'b\naa\n');
+  });
+
   test('the second interrupt kills', async () => {
     const run = await fakeRun(['-q'], 2);
     process.emit('SIGINT');

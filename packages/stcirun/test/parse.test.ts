@@ -101,6 +101,29 @@ suite('command line, values', (test) => {
     ]);
   });
 
+  test('launch failures: the policy, its parameters, and what other options mean by themselves', async () => {
+    const pairs = async (...argv: string[]): Promise<string[]> => {
+      return (await request(...argv, 'p')).mca.map(({ key, value, origin }) => `${key}=${value} by ${origin}`);
+    };
+    const policy = '--on-launch-failure';
+    assert.equal(await pairs(policy, 'abort'), [`bootstrap=abort by ${policy} abort`]);
+    assert.equal(await pairs(policy, 'retry'), [`bootstrap=retry by ${policy} retry`]);
+    assert.equal(await pairs(policy, 'retry:5'), [
+      `bootstrap=retry by ${policy} retry:5`,
+      `bootstrap.retry.count=5 by ${policy} retry:5`,
+    ]);
+    assert.equal(await pairs('--spares', '2'), ['bootstrap=spare by --spares 2']);
+    assert.equal(await pairs('--spares', '2', policy, 'spare'), [`bootstrap=spare by ${policy} spare`]);
+    assert.equal(await pairs('--spares', '2', '--mca', 'bootstrap=own'), ['bootstrap=own by --mca bootstrap=own']);
+    assert.equal(await pairs('--min-hosts', '3'), [
+      'bootstrap=shrink by --min-hosts 3',
+      'bootstrap.shrink.min=3 by --min-hosts 3',
+    ]);
+    assert.is((await request('--spares', '2', 'p')).spares, 2);
+    assert.is((await request('--min-hosts', '3', 'p')).minHosts, 3);
+    assert.is((await request('p')).spares, 0);
+  });
+
   test('mapping, input, times', async () => {
     assert.equal((await request('--ppn', '3', 'p')).mapBy, { by: 'ppr', perHost: 3 });
     assert.equal((await request('--map-by', 'ppr:2', 'p')).mapBy, { by: 'ppr', perHost: 2 });
@@ -144,6 +167,15 @@ suite('command line, values', (test) => {
     ['--json --gather p', '--json and --gather'],
     ['--output x --gather p', '--output and --gather'],
     ['-v -q p', '--verbose and --quiet'],
+    ['--on-launch-failure again p', 'abort, retry, retry:N, spare or shrink', "'again'"],
+    ['--on-launch-failure retry:0 p', 'retry:N', "'0'"],
+    ['--on-launch-failure shrink:2 p', "'shrink:2'"],
+    ['--on-launch-failure spare p', '--spares N'],
+    ['--on-launch-failure retry --spares 1 p', '--spares and --on-launch-failure retry'],
+    ['--on-launch-failure abort --min-hosts 1 p', '--min-hosts and --on-launch-failure abort'],
+    ['--spares 1 --min-hosts 1 p', '--spares and --min-hosts'],
+    ['--spares 0 p', '--spares', "'0'"],
+    ['--min-hosts x p', '--min-hosts', "'x'"],
   ];
   for (const [argv, ...words] of BAD) {
     test(`refused: ${argv}`, async () => {

@@ -76,6 +76,19 @@ suite('job spec', (test) => {
     assert.is(code(() => makeJobSpec(request, { wdir: '/', hostname: 'me', cpuCount: 1, variables: {} })), wanted);
   });
 
+  test('the last hosts are spares; not all may be, and programs may not run there', async () => {
+    const job = await spec('--host', 'n[1-5]', '--spares', '2', 'p');
+    assert.equal(job.hosts.map(({ name }) => name), ['n1', 'n2', 'n3']);
+    assert.equal(job.spares?.map(({ name }) => name), ['n4', 'n5']);
+    assert.is((await spec('--host', 'n[1-5]', 'p')).spares, undefined);
+    const BAD = [['--host a,b --spares 2 p', 'at least one'], ['--host a,b --min-hosts 3 p', '2 hosts'],
+      ['--host a p : --host b --spares 1 q', 'kept as spares']] as const;
+    for (const [argv, words] of BAD) {
+      const message = await spec(...argv.split(' ')).then(() => 'accepted', (thrown: Error) => thrown.message);
+      assert.match(message, words);
+    }
+  });
+
   test('a host file that is not there is refused', async () => {
     const line = await parseCommandLine(['--hostfile', '/nonexistent/hosts', 'p']);
     if (line.kind !== 'run') throw new Error('expected a run');

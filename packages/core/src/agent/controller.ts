@@ -161,6 +161,7 @@ export class Controller {
     if (leftOut.size > 0 || hosts.some((host, i) => host !== spec.hosts[i])) {
       try {
         const changed = onHosts(spec, hosts, leftOut);
+        validateJob(changed); // With fewer ranks, the one that is to read standard input may be none.
         this.#open(changed, this.#mapped(changed));
       } catch (fault) {
         if (!(fault instanceof StciError)) throw fault;

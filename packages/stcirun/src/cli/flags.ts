@@ -12,6 +12,7 @@ import {
   parseDisplay,
   parseDuration,
   parseExitReport,
+  parseLaunchFailure,
   parseMapBy,
   parsePair,
   parseStdin,
@@ -19,6 +20,7 @@ import {
   parseText,
   type Display,
   type ExitReportRequest,
+  type LaunchFailure,
   type Pair,
 } from './values.js';
 
@@ -31,6 +33,9 @@ const pair = Flags.custom<Pair>({ parse: async (value) => parsePair('--mca', val
 const stdin = Flags.custom<StdinTo>({ parse: async (value) => parseStdin('--stdin', value) });
 const tag = Flags.custom<TagMode>({ parse: async (value) => parseTag('--tag', value) });
 const exitReport = Flags.custom<ExitReportRequest>({ parse: async (value) => parseExitReport('--exit-report', value) });
+const launchFailure = Flags.custom<LaunchFailure>({
+  parse: async (value) => parseLaunchFailure('--on-launch-failure', value),
+});
 const display = Flags.custom<Display>({ parse: async (value) => parseDisplay('--display', value) });
 
 export const FLAGS = {
@@ -47,6 +52,10 @@ export const FLAGS = {
     description: 'file that names hosts, one a line: n1 slots=4',
   }),
   exclude: text('--exclude')({ multiple: true, helpValue: 'LIST', description: 'hosts to leave out' }),
+  spares: count('--spares')({
+    helpValue: 'N',
+    description: 'keep the last N hosts as spares, for others that do not come up',
+  }),
   'map-by': mapBy({
     helpValue: 'RULE',
     description: 'slot: fill a host, then the next; node: one a host in turn; ppr:N: N on each host (default slot)',
@@ -73,6 +82,16 @@ export const FLAGS = {
     helpValue: 'POLICY',
     description:
       'abort: end the job at the first failure (default); continue: let the rest run; short for --mca errmgr=',
+  }),
+  'on-launch-failure': launchFailure({
+    helpValue: 'POLICY',
+    description:
+      'host that does not come up: abort (default) ends all, retry[:N] starts it again, spare takes a spare host, '
+      + 'shrink goes on without; short for --mca bootstrap=',
+  }),
+  'min-hosts': count('--min-hosts')({
+    helpValue: 'N',
+    description: 'go on without hosts that do not come up, if N do; implies --on-launch-failure shrink',
   }),
   timeout: duration('--timeout')({
     helpValue: 'TIME',
@@ -141,6 +160,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   host: facts(GROUPS[0], 'program'),
   hostfile: facts(GROUPS[0]),
   exclude: facts(GROUPS[0]),
+  spares: facts(GROUPS[0]),
   'map-by': facts(GROUPS[0]),
   oversubscribe: facts(GROUPS[0]),
   wdir: facts(GROUPS[1], 'program'),
@@ -149,6 +169,8 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   mca: facts(GROUPS[2]),
   am: facts(GROUPS[2]),
   'on-failure': facts(GROUPS[2]),
+  'on-launch-failure': facts(GROUPS[2]),
+  'min-hosts': facts(GROUPS[2]),
   timeout: facts(GROUPS[2]),
   'launch-timeout': facts(GROUPS[2]),
   'forward-signals': facts(GROUPS[2]),

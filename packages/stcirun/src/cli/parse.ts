@@ -26,6 +26,10 @@ export interface RunRequest {
   readonly programs: readonly ProgramRequest[];
   readonly hostfiles: readonly string[];
   readonly exclude: readonly string[];
+  /** Last hosts of the allocation that only stand in for others. */
+  readonly spares: number;
+  /** What `--min-hosts` says: more than there are hosts are refused. */
+  readonly minHosts?: number;
   readonly mapBy: MapBy;
   readonly oversubscribe: boolean;
   /** `--mca` and its short forms, in order; `origin` is the option as written. */
@@ -118,6 +122,8 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
   return {
     hostfiles: flags.hostfile ?? [],
     exclude: flags.exclude ?? [],
+    spares: flags.spares ?? 0,
+    ...(flags['min-hosts'] !== undefined && { minHosts: flags['min-hosts'] }),
     mapBy: flags['map-by'] ?? (flags.ppn === undefined ? { by: 'slot' } : { by: 'ppr', perHost: flags.ppn }),
     oversubscribe: flags.oversubscribe,
     mca: mcaOf(flags),
@@ -147,7 +153,29 @@ function mcaOf(flags: FlagValues): RunRequest['mca'] {
     ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
     ...short('launcher', 'launcherproc', flags.launcher),
     ...short('on-failure', 'errmgr', flags['on-failure']),
+    ...bootstrapOf(flags),
   ];
+}
+
+/** `--spares` and `--min-hosts` mean a policy of their own where none is named. */
+function bootstrapOf(flags: FlagValues): RunRequest['mca'] {
+  const given = flags['on-launch-failure'];
+  const minHosts = flags['min-hosts'];
+  const pairs: { key: string; value: string; origin: string }[] = [];
+  if (given !== undefined) {
+    const origin = `--on-launch-failure ${given.text}`;
+    pairs.push({ key: 'bootstrap', value: given.policy, origin });
+    if (given.count !== undefined) pairs.push({ key: 'bootstrap.retry.count', value: String(given.count), origin });
+  } else if (!(flags.mca ?? []).some(({ key }) => key === 'bootstrap')) {
+    if (minHosts !== undefined) pairs.push({ key: 'bootstrap', value: 'shrink', origin: `--min-hosts ${minHosts}` });
+    else if (flags.spares !== undefined) {
+      pairs.push({ key: 'bootstrap', value: 'spare', origin: `--spares ${flags.spares}` });
+    }
+  }
+  if (minHosts !== undefined) {
+    pairs.push({ key: 'bootstrap.shrink.min', value: String(minHosts), origin: `--min-hosts ${minHosts}` });
+  }
+  return pairs;
 }
 
 /** Options that cannot stand together, with the reason. */
@@ -157,6 +185,19 @@ function checkTogether(flags: FlagValues): void {
   };
   if (flags.ppn !== undefined && flags['map-by'] !== undefined) clash('--ppn', '--map-by', '--ppn N is --map-by ppr:N');
   if (flags.output !== undefined && flags.gather) clash('--output', '--gather', 'files are already kept apart by rank');
+  const policy = flags['on-launch-failure'];
+  if (flags.spares !== undefined && flags['min-hosts'] !== undefined) {
+    clash('--spares', '--min-hosts', 'one replaces hosts that do not come up, the other goes on without them');
+  }
+  if (flags.spares !== undefined && policy !== undefined && policy.policy !== 'spare') {
+    clash('--spares', `--on-launch-failure ${policy.text}`, 'spares are used by policy spare alone');
+  }
+  if (flags['min-hosts'] !== undefined && policy !== undefined && policy.policy !== 'shrink') {
+    clash('--min-hosts', `--on-launch-failure ${policy.text}`, 'it is the bound of policy shrink');
+  }
+  if (policy?.policy === 'spare' && flags.spares === undefined) {
+    throw new StciError('STCI_USAGE', '--on-launch-failure spare needs hosts to take: give --spares N as well.');
+  }
   if (flags.json && flags.gather) clash('--json', '--gather', 'JSON lines carry their rank');
   if (flags.json && flags.tag !== undefined) clash('--json', '--tag', 'JSON lines carry their rank');
   if (flags.json && flags.timestamp) clash('--json', '--timestamp', 'JSON lines carry their time');

@@ -63,6 +63,21 @@ export function parseTag(name: string, text: string): TagMode {
   return mode ?? refuse(name, text, `one of ${TAG_MODES.join(', ')}`);
 }
 
+/** `spare` and the others choose a component of framework `bootstrap`. */
+export interface LaunchFailure {
+  readonly policy: 'abort' | 'retry' | 'spare' | 'shrink';
+  /** Further starts of one agent, with `retry`. */
+  readonly count?: number;
+  readonly text: string;
+}
+
+export function parseLaunchFailure(name: string, text: string): LaunchFailure {
+  if (text === 'abort' || text === 'retry' || text === 'spare' || text === 'shrink') return { policy: text, text };
+  const count = /^retry:(.*)$/su.exec(text)?.[1];
+  if (count === undefined) refuse(name, text, 'abort, retry, retry:N, spare or shrink');
+  return { policy: 'retry', count: parseCount(`${name} retry:N`, count), text };
+}
+
 export const DISPLAYS = ['map', 'plan', 'all'] as const;
 export type Display = (typeof DISPLAYS)[number];
 

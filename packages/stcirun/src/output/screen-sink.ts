@@ -4,7 +4,7 @@
  * discipline.
  */
 
-import { LineMerger, sourceId, type SourceId } from '@stci/core/iof';
+import { LineMerger, sourceId, type SourceId, type StreamName } from '@stci/core/iof';
 import { HELD_BYTES_MAX, type OutputSink } from './sink.js';
 import type { Terminal } from './terminal.js';
 import type { Writer } from './writer.js';
@@ -14,8 +14,8 @@ const PROMPT_MS = 100;
 
 export interface ScreenSinkParams {
   readonly terminal: Terminal;
-  /** True for one rank without labels. */
-  readonly raw: boolean;
+  /** True for one rank without labels; asked at the first output, when the map is settled. */
+  readonly raw: () => boolean;
   readonly lineBytesMax: number;
   readonly prefix: ((source: SourceId, wallMs: number) => Uint8Array) | undefined;
 }
@@ -27,20 +27,19 @@ interface Lane {
 }
 
 export function createScreenSink(params: ScreenSinkParams): OutputSink {
-  const { terminal, raw } = params;
-  const out = makeLane(params, terminal.out);
-  const err = terminal.shared ? out : makeLane(params, terminal.err);
-  const lanes = out === err ? [out] : [out, err];
+  const { terminal } = params;
+  let made: Record<StreamName, Lane> | undefined;
+  const lanes = (): Record<StreamName, Lane> => (made ??= makeLanes(params));
   let timer: NodeJS.Timeout | undefined;
 
   const tick = (): void => {
     timer = undefined;
-    for (const lane of lanes) lane.merger?.tick(performance.now());
+    for (const lane of Object.values(lanes())) lane.merger?.tick(performance.now());
     watch();
   };
   const watch = (): void => {
     if (timer !== undefined) return;
-    const dues = lanes.map((lane) => lane.merger?.promptDueMs()).filter((due) => due !== undefined);
+    const dues = Object.values(lanes()).map((lane) => lane.merger?.promptDueMs()).filter((due) => due !== undefined);
     if (dues.length === 0) return;
     // Not pushed back by each chunk: the merger itself tells whether the quiet has been long enough.
     timer = setTimeout(tick, Math.max(1, Math.min(...dues) - performance.now()));
@@ -50,23 +49,29 @@ export function createScreenSink(params: ScreenSinkParams): OutputSink {
   return {
     started: () => undefined,
     push: (rank, stream, chunk, wallMs, release) => {
-      const lane = stream === 'stdout' ? out : err;
+      const lane = lanes()[stream];
       if (lane.merger === undefined) lane.writer.write(chunk);
       else lane.merger.push(sourceId(rank, stream), chunk, wallMs, performance.now());
       lane.writer.after(release);
-      if (!raw) watch();
+      if (lane.merger !== undefined) watch();
     },
-    end: (rank, stream) => (stream === 'stdout' ? out : err).merger?.end(sourceId(rank, stream)),
+    end: (rank, stream) => made?.[stream].merger?.end(sourceId(rank, stream)),
     finish: (done) => {
       clearTimeout(timer);
       terminal.flush(done);
     },
-    breakLine: () => err.merger?.breakLine(),
+    breakLine: () => made?.stderr.merger?.breakLine(),
   };
 }
 
+function makeLanes(params: ScreenSinkParams): Record<StreamName, Lane> {
+  const { terminal } = params;
+  const stdout = makeLane(params, terminal.out);
+  return { stdout, stderr: terminal.shared ? stdout : makeLane(params, terminal.err) };
+}
+
 function makeLane({ raw, lineBytesMax, prefix }: ScreenSinkParams, writer: Writer): Lane {
-  if (raw) return { writer, merger: undefined };
+  if (raw()) return { writer, merger: undefined };
   const merger = new LineMerger({
     lineBytesMax,
     heldBytesMax: HELD_BYTES_MAX,

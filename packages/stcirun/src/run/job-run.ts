@@ -34,7 +34,10 @@ const SILENCE_MS_MAX = 0xffff_ffff;
 
 export interface JobRunParams {
   readonly spec: JobSpec;
+  /** As it is planned. */
   readonly map: JobMap;
+  /** Told where it is mapped otherwise after all. */
+  readonly onMapped: (map: JobMap) => void;
   readonly request: RunRequest;
   readonly forwarded: readonly SignalName[];
   /** Where the output is shown or put. `onFault` is told when it cannot be. */
@@ -64,6 +67,9 @@ class JobRun implements FrontEndEvents {
   #ownEnd: OwnEnd | undefined;
   /** The job is ending, for whatever reason. */
   #ending = false;
+  /** What that was before the last failure, and its text: a bootstrap policy may bear with it. */
+  #beforeFailure = { ending: false, text: '' };
+  #map: JobMap;
   #report: JobReport | undefined;
   #shown = false;
   #stopped = false;
@@ -71,6 +77,7 @@ class JobRun implements FrontEndEvents {
   constructor(params: JobRunParams, resolve: (exitCode: number) => void) {
     this.#params = params;
     this.#resolve = resolve;
+    this.#map = params.map;
     this.#terminal = params.openTerminal((error) => this.#onStdoutFault(error));
     this.#sink = params.openSink(this.#terminal, (error) => this.#onOutputFault(error));
     this.#terminal.beforeMessage = () => this.#sink.breakLine();
@@ -103,16 +110,20 @@ class JobRun implements FrontEndEvents {
     if (this.#params.request.json) this.#terminal.out.write(Buffer.from(eventJson(event)));
     switch (event.type) {
       case 'mapped':
-        return;
+        this.#map = event.map;
+        return this.#params.onMapped(event.map);
+      case 'bootstrap':
+        return this.#onBootstrap(event);
       case 'host-up':
         return this.#tell(`host ${event.name} is up (${event.up} of ${event.total})`);
       case 'started':
         return this.#onStarted(event.rank, event.pid);
       case 'running':
-        return this.#tell(`all ${this.#params.map.size} ranks run`);
+        return this.#tell(`all ${this.#map.size} ranks run`);
       case 'exited':
         return this.#tell(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
       case 'failure':
+        this.#beforeFailure = { ending: this.#ending, text: event.error.message };
         this.#ending = this.#ending || this.#ownEnd === undefined;
         return this.#tell(`failure: ${event.error.message}`);
       case 'ending':
@@ -162,8 +173,17 @@ class JobRun implements FrontEndEvents {
     this.#tell(`rank ${rank} runs as process ${pid}`);
   }
 
+  /** The failure that was told just before does not end the job. */
+  #onBootstrap({ name, decision, spare }: Extract<JobEvent, { type: 'bootstrap' }>): void {
+    this.#ending = this.#beforeFailure.ending;
+    const { text } = this.#beforeFailure;
+    if (decision === 'retry') this.#tell(`host ${name} is started again`);
+    else if (decision === 'spare') this.#remark(`spare host ${spare} takes the place of ${name}: ${text}`);
+    else this.#remark(`host ${name} is left out: ${text}`);
+  }
+
   #onEndSignal(signal: SignalName, times: number): void {
-    const { map } = this.#params;
+    const map = this.#map;
     this.#ownEnd ??= this.#ending ? undefined : { exitCode: signalExitCode(signal) };
     if (times > 2) process.exit(signalExitCode(signal));
     if (times === 2) {

@@ -1,6 +1,6 @@
 /** What `--display` and `--dry-run` print: the job map and the launch plan, as text or as JSON lines. */
 
-import { mapJson, planJson, planLaunch, renderMap, renderPlan, type Universe } from '@stci/core';
+import { foldHostlist, mapJson, planJson, planLaunch, renderMap, renderPlan, type Universe } from '@stci/core';
 import type { JobMap, JobSpec, LaunchPlan, Params } from '@stci/interface';
 import type { RunRequest } from '../cli/parse.js';
 
@@ -18,14 +18,17 @@ export function showPlan({ request, spec, map, params, scope }: ShowPlanParams):
   const plan = (): LaunchPlan => {
     return planLaunch(spec.hosts.length, scope.launcher(), (size, arity) => scope.bootTree(size - 1, arity));
   };
+  const spares = (spec.spares ?? []).map(({ name }) => name);
   let text = '';
   if (what !== 'plan') {
-    text += request.json ? jsonLine({ type: 'map', ...mapJson(spec, map) }) : renderMap(spec, map);
+    if (request.json) text += jsonLine({ type: 'map', ...mapJson(spec, map), ...(spares.length > 0 && { spares }) });
+    else text += renderMap(spec, map) + (spares.length > 0 ? `  spares: ${foldHostlist(spares)}\n` : '');
   }
   if (what !== 'map') {
+    const onLaunchFailure = scope.bootstrapPolicy().policy;
     text += request.json
-      ? jsonLine({ type: 'plan', ...planJson(spec.hosts, plan(), window) })
-      : renderPlan(spec.hosts, plan(), window);
+      ? jsonLine({ type: 'plan', ...planJson(spec.hosts, plan(), window), onLaunchFailure })
+      : `${renderPlan(spec.hosts, plan(), window)}a host that does not come up: ${onLaunchFailure}\n`;
   }
   return text;
 }

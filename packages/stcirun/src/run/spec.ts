@@ -19,16 +19,18 @@ const LAUNCH_TIMEOUT_MS = 60_000;
 
 /** Throws for anything that makes the job impossible, before something is started. */
 export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
-  const hosts = allocate({
+  const all = allocate({
     hosts: request.programs.flatMap((program) => program.hosts),
     hostfiles: request.hostfiles.map((name) => ({ name, text: readHostfile(resolve(place.wdir, name), name) })),
     exclude: request.exclude,
     thisMachine: { hostname: place.hostname, cpuCount: place.cpuCount },
   });
+  const { hosts, spares } = setAside(all, request);
   const single = request.programs.length === 1;
   const spec: JobSpec = {
     apps: request.programs.map((program) => makeApp(program, single ? undefined : hosts, place)),
     hosts,
+    ...(spares.length > 0 && { spares }),
     mapBy: request.mapBy,
     oversubscribe: request.oversubscribe,
     env: toolEnvironment(place.variables),
@@ -39,6 +41,23 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
   };
   validateJob(spec);
   return spec;
+}
+
+type Both = 'hosts' | 'spares';
+
+/** The last hosts, taken away from the others as spares; checks that enough are left. */
+function setAside(all: readonly HostSpec[], { spares, minHosts }: RunRequest): Required<Pick<JobSpec, Both>> {
+  const left = all.length - spares;
+  const number = `${all.length} ${all.length === 1 ? 'host' : 'hosts'}`;
+  if (left < 1) {
+    const text = `--spares ${spares}: the job has ${number}; at least one must be no spare.`;
+    throw new StciError('STCI_HOST_UNKNOWN', text);
+  }
+  if (minHosts !== undefined && minHosts > left) {
+    const text = `--min-hosts ${minHosts}: the job has ${number}. Name more, or ask for less.`;
+    throw new StciError('STCI_HOST_UNKNOWN', text);
+  }
+  return { hosts: all.slice(0, left), spares: all.slice(left) };
 }
 
 function makeApp(request: ProgramRequest, hosts: readonly HostSpec[] | undefined, place: Place): AppSpec {
@@ -58,7 +77,8 @@ function indexesOf(request: ProgramRequest, hosts: readonly HostSpec[]): number[
   const names = new Set(request.hosts.flatMap((list) => expandHostlist(list, { name: '--host' }).map((h) => h.name)));
   const indexes = hosts.flatMap((host, index) => (names.has(host.name) ? [index] : []));
   if (indexes.length > 0) return indexes;
-  throw new StciError('STCI_HOST_UNKNOWN', `No host is left for ${request.program}: all of its --host are excluded.`);
+  const text = `No host is left for ${request.program}: all of its --host are excluded, or kept as spares.`;
+  throw new StciError('STCI_HOST_UNKNOWN', text);
 }
 
 function readHostfile(path: string, name: string): string {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import {
   createFrontEnd,
   createUniverse,
-  hostOf,
   mapJob,
   paramsSnapshot,
   type Registry,
@@ -17,6 +16,7 @@ import { AGENT_BUNDLE, AGENT_MAIN } from '../agent-files.js';
 import { assembleRegistry } from '../assembly.js';
 import type { RunRequest } from '../cli/parse.js';
 import { printError, printOut } from '../print.js';
+import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal } from '../output/terminal.js';
 import { runJob } from './job-run.js';
@@ -52,16 +52,11 @@ export async function startRun(request: RunRequest, agents: string): Promise<num
     else printError(text);
     if (request.dryRun) return 0;
   }
-  const lookup = hostOf(map);
-  const facts = {
-    hostOf: (rank: number): string => map.hosts[lookup.host(rank)]?.name ?? '?',
-    appOf: (rank: number): number => lookup.placement(rank).app,
-    size: map.size,
-    lineBytesMax: params.int('iof.line.max'),
-  };
+  const facts = new JobFacts(map, params.int('iof.line.max'));
   return runJob({
     spec,
     map,
+    onMapped: (changed) => facts.remap(changed),
     request,
     forwarded,
     openTerminal,
