@@ -13,6 +13,8 @@ const ROUNDS = 7;
 const AGENTS = 1000;
 const GOAL_S = 2;
 
+const NO_HOOKS = { onReport: () => {}, onAftermath: () => {} };
+
 export async function bench() {
   const launch = await preparedLaunch();
   const { createWorld } = await built('platform-sim', 'index.js');
@@ -39,7 +41,7 @@ async function preparedLaunch() {
     const world = makeWorld(options);
     const record = newRecord();
     const clocks = startClocks();
-    const main = (context) => void new SimulatedFrontEnd(context, options, record, () => {});
+    const main = (context) => void new SimulatedFrontEnd(context, options, record, NO_HOOKS);
     const frontEnd = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
     let looked = 0;
     const isRunning = () => {
@@ -85,7 +87,7 @@ function jobOptions(hosts, seed, method) {
     launchTimeoutMs: 60_000,
     faults: [],
     controls: [],
-    link: { latencyMs: 0.1, jitterMs: 0.05, cutChance: 0, bytesPerMs: Infinity },
+    link: { latencyMs: 0.1, jitterMs: 0.05, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
     spawnMs: [0.4, 1.2],
     pipeBytes: 65_536,
     clockSkewMs: 0,
