@@ -6,9 +6,9 @@
 
 import { built } from './lib/place.mjs';
 import { print } from './lib/print.mjs';
-import { interleave, ratio, spread } from './lib/stats.mjs';
+import { interleave, ratio, scaled, spread } from './lib/stats.mjs';
 
-const ROUNDS = 15;
+const ROUNDS = scaled(15);
 const MESSAGES = 300_000;
 const TTL = 64;
 /** Where the header keeps its hops. */

@@ -9,13 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanEnvironment, stcirun } from './lib/place.mjs';
 import { mib, print, printGoal } from './lib/print.mjs';
 import { commandLine, descendants, pssBytes } from './lib/proc.mjs';
-import { median, spread } from './lib/stats.mjs';
+import { median, scaled, spread } from './lib/stats.mjs';
 
-const AGENTS = 64;
+const AGENTS = scaled(64, 8);
 const GOAL_MIB = 12;
 const DEADLINE_MS = 60_000;
 /** After the last start, for what a start leaves to be collected. */
-const SETTLE_MS = 3000;
+const SETTLE_MS = scaled(3000, 100);
 
 const KINDS = [
   ['agent', (argv) => argv[1]?.endsWith('agent.cjs')],

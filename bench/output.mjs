@@ -11,12 +11,12 @@ import { timed } from './lib/child.mjs';
 import { script, stcirun, withDirectory } from './lib/place.mjs';
 import { mib, print, printGoal } from './lib/print.mjs';
 import { childrenCpuMs, commandLine, watchMemory } from './lib/proc.mjs';
-import { interleave, ratio, spread } from './lib/stats.mjs';
+import { interleave, ratio, scaled, spread } from './lib/stats.mjs';
 
 const HOSTS = ['a', 'b', 'c', 'd'];
 const TOOLS = 2 * HOSTS.length;
-const BYTES_EACH = Number(process.env.BENCH_OUTPUT_BYTES ?? 100_000_000);
-const ROUNDS = Number(process.env.BENCH_OUTPUT_ROUNDS ?? 5);
+const BYTES_EACH = scaled(100_000_000, 1_000_000);
+const ROUNDS = scaled(5);
 const TAG_BYTES = '[0] '.length;
 const AGENT_MIB_MAX = 120;
 

@@ -9,9 +9,9 @@ import { timed } from './lib/child.mjs';
 import { script, stcirun } from './lib/place.mjs';
 import { print, printGoal } from './lib/print.mjs';
 import { childrenCpuMs } from './lib/proc.mjs';
-import { interleave, ratio, spread } from './lib/stats.mjs';
+import { interleave, ratio, scaled, spread } from './lib/stats.mjs';
 
-const ROUNDS = 21;
+const ROUNDS = scaled(21);
 
 export async function bench() {
   const series = [

@@ -6,11 +6,11 @@
 
 import { built } from './lib/place.mjs';
 import { print, printGoal } from './lib/print.mjs';
-import { interleave, median, spread } from './lib/stats.mjs';
+import { interleave, median, scaled, spread } from './lib/stats.mjs';
 
-const ROUNDS = 7;
+const ROUNDS = scaled(7);
 /** Half of the agents are roots, half sessions. */
-const AGENTS = 1000;
+const AGENTS = scaled(1000, 8);
 const GOAL_S = 2;
 
 const NO_HOOKS = { onReport: () => {}, onAftermath: () => {} };

@@ -7,9 +7,9 @@ import { createAgentProbe } from './lib/agent-probe.mjs';
 import { timed } from './lib/child.mjs';
 import { script } from './lib/place.mjs';
 import { print, printGoal } from './lib/print.mjs';
-import { interleave, ratio, spread } from './lib/stats.mjs';
+import { interleave, ratio, scaled, spread } from './lib/stats.mjs';
 
-const ROUNDS = 31;
+const ROUNDS = scaled(31);
 
 export async function bench() {
   const start = await createAgentProbe();

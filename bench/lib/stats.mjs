@@ -1,5 +1,8 @@
 /** Medians, and how they are printed: always with the smallest and the largest, and the number of runs. */
 
+/** `count`, or `few` where `BENCH_SMOKE` is set: the test that the benches still run waits for no figures. */
+export const scaled = (count, few = 1) => (process.env.BENCH_SMOKE ? few : count);
+
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -1,0 +1,31 @@
+/** The benches of bench/ still run, on few runs; what they measure is nobody's test. */
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { assert, suite } from '@stci/testkit';
+
+const MAIN = fileURLToPath(new URL('../../../bench/main.mjs', import.meta.url));
+const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate'];
+
+function bench(names: readonly string[]): Promise<{ status: number; text: string }> {
+  const env = { ...process.env, BENCH_SMOKE: '1' };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...names], { env }, (error, stdout, stderr) => {
+      resolve({ status: Number(error?.code ?? 0), text: stdout + stderr });
+    });
+  });
+}
+
+suite('benches', (test) => {
+  test('each runs to its end', async () => {
+    const { status, text } = await bench([]);
+    assert.is(status, 0, text);
+    for (const name of NAMES) assert.match(text, new RegExp(`^${name}$`, 'm'));
+  }, { timeoutMs: 60_000 });
+
+  test('an unknown one is refused', async () => {
+    const { status, text } = await bench(['sart']);
+    assert.is(status, 2);
+    assert.match(text, /no bench sart; expected some of start, memory/);
+  });
+});
