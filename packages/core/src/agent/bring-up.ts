@@ -98,8 +98,8 @@ export class BringUp {
 
   /** Names of the hosts that are neither up nor left out. */
   get missing(): readonly string[] {
-    const isMissing = (_: HostSpec, host: HostIndex): boolean => ['pending', 'failed'].includes(this.#states[host] ?? '');
-    return this.#hosts.filter(isMissing).map(({ name }) => name);
+    const isMissing = (state: HostState | undefined): boolean => state === 'pending' || state === 'failed';
+    return this.#hosts.filter((_, host) => isMissing(this.#states[host])).map(({ name }) => name);
   }
 
   start(): void {

@@ -8,6 +8,7 @@ import {
   DEFAULT_STREAM,
   FRONT_END,
   StciError,
+  addressIndex,
   assert,
   fromErrorRecord,
   sessionAddress,
@@ -15,6 +16,7 @@ import {
   type Address,
   type FrontEnd,
   type FrontEndEvents,
+  type HostIndex,
   type JobControl,
   type JobEvent,
   type JobMap,
@@ -65,6 +67,8 @@ class LocalFrontEnd implements FrontEnd {
   #lookup: PlacementLookup | undefined;
   /** Input travels when all that take it run: an agent that is not there yet would miss it. */
   #inputOpen = false;
+  /** Hosts with a rank that may read standard input. */
+  readonly #readers = new Set<HostIndex>();
   #stopping = false;
 
   constructor(init: FrontEndInit, events: FrontEndEvents) {
@@ -79,6 +83,7 @@ class LocalFrontEnd implements FrontEnd {
     this.#controllerNode = makeNode(init, scope, identity(CONTROLLER, undefined));
     const starter = new Starter({ node: this.#controllerNode, scope, startRole: roleStarter(universe) });
     this.#controller = new Controller({ node: this.#controllerNode, scope, starter, snapshot: init.snapshot });
+    this.#node.messages.on('job.unread', ({ host }) => this.#onUnread(host));
     this.#node.messages.on('job.event', (event) => this.#onJobEvent(event));
     this.#join();
   }
@@ -191,8 +196,20 @@ class LocalFrontEnd implements FrontEnd {
     );
     this.#lookup = hostOf(map);
     const { stdin } = spec;
-    if (stdin.to === 'all') this.#stdinTo = 'all';
-    if (stdin.to === 'rank') this.#stdinTo = sessionAddress(this.#lookup.host(stdin.rank));
+    this.#readers.clear();
+    if (stdin.to === 'all') {
+      this.#stdinTo = 'all';
+      for (const member of members) this.#readers.add(addressIndex(member));
+    } else if (stdin.to === 'rank') {
+      const host = this.#lookup.host(stdin.rank);
+      this.#stdinTo = sessionAddress(host);
+      this.#readers.add(host);
+    }
+  }
+
+  /** What is read here from now on would be thrown away there. */
+  #onUnread(host: HostIndex): void {
+    if (this.#readers.delete(host) && this.#readers.size === 0) this.#events.onStdinClosed();
   }
 
   #opensInput(event: JobEvent): boolean {
@@ -219,7 +236,9 @@ class LocalFrontEnd implements FrontEnd {
   /** A host that is gone gives no credit back: it must not hold up the input of the others. */
   #dropHost(rank: Rank): void {
     const host = this.#lookup?.host(rank);
-    if (host !== undefined) this.#stream?.drop(sessionAddress(host));
+    if (host === undefined) return;
+    this.#stream?.drop(sessionAddress(host));
+    this.#onUnread(host);
   }
 
   #sendStdin(chunk: Uint8Array): boolean {

@@ -142,7 +142,7 @@ export class SessionAgent {
       topology: { kind: 'boot' },
       reduction: 'none' as const,
     };
-    const feed = new StdinFeed();
+    const feed = new StdinFeed(() => this.#reportUnread());
     const events: StreamEvents = {
       onUp: () => undefined,
       onDown: (data, release) => (stdin.to === 'none' ? release() : feed.push(data as Uint8Array, release)),
@@ -157,6 +157,14 @@ export class SessionAgent {
       available: () => stream.upAvailable,
       soon: (call) => this.#node.platform.clock.soon(call),
     });
+  }
+
+  #reportUnread(): void {
+    try {
+      this.#node.messages.send(FRONT_END, 'job.unread', { host: this.#host });
+    } catch (fault) {
+      this.#node.fault(fault, 'report of unread input'); // The parent is gone: the agent is about to end.
+    }
   }
 
   #startNext(): void {

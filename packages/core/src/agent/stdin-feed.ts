@@ -16,7 +16,13 @@ export class StdinFeed {
   readonly #full = new Map<Tool, Waiting[]>();
   /** What came before a tool was there is written when it is started. */
   readonly #early = new Map<Tool, Uint8Array[]>();
+  readonly #onUnread: () => void;
   #ended = false;
+
+  /** `onUnread`: no tool of this host takes input any more. */
+  constructor(onUnread: () => void) {
+    this.#onUnread = onUnread;
+  }
 
   /** A tool that will take input, before its start. */
   add(tool: Tool): void {
@@ -25,9 +31,10 @@ export class StdinFeed {
 
   /** A tool that takes none any more. */
   remove(tool: Tool): void {
-    this.#tools.delete(tool);
+    if (!this.#tools.delete(tool)) return;
     this.#early.delete(tool);
     this.#settle(tool);
+    if (this.#tools.size === 0) this.#onUnread();
   }
 
   push(chunk: Uint8Array, release: () => void): void {

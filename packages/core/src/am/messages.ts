@@ -90,6 +90,8 @@ const MESSAGE_SHAPES = {
   },
   /** Session agent → controller: all its ranks have ended, their output is sent, nothing of them is left. */
   'job.drained': { id: 13, body: fields({ host: u32, swept: u32 }) },
+  /** Session agent → front-end: no tool of this host reads standard input any more. */
+  'job.unread': { id: 16, body: fields({ host: u32 }) },
   /** Controller → every session agent. */
   'job.signal': { id: 14, body: fields({ signal: signalName }) },
   'job.end': { id: 15, body: fields({ kill: bool, reason: str }) },

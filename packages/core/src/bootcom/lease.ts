@@ -1,7 +1,7 @@
 /**
- * Lease of a link: a cut cable gives no end of file, only silence does. Each end says something at least every
- * eighth or so of the lease, anything counts; after half of it the peer is doubted, after all of it the link is lost. One
- * timer a link, and nothing of it on the path of a message but two flags.
+ * Lease of a link: a cut cable gives no end of file, only silence does. Each end says something every quarter of the
+ * lease at least, anything counts; after half of it the peer is doubted, after all of it the link is lost. One timer
+ * a link, and nothing of it on the path of a message but two flags.
  */
 
 import type { Clock, Timer } from '@stci/interface';

@@ -99,7 +99,8 @@ suite('output pump', (test) => {
 
 suite('standard input of a host', (test) => {
   const feeding = (count: number, started = true) => {
-    const feed = new StdinFeed();
+    const unread: number[] = [];
+    const feed = new StdinFeed(() => void unread.push(1));
     const tools = Array.from({ length: count }, () => new FakeTool());
     for (const tool of tools) {
       if (started) tool.pid = 1;
@@ -107,7 +108,7 @@ suite('standard input of a host', (test) => {
     }
     const released: string[] = [];
     const push = (what: string): void => feed.push(text(what), () => void released.push(what));
-    return { feed, tools, released, push };
+    return { feed, tools, released, push, unread };
   };
 
   test('goes to each tool, in order; the credit comes back when the slowest has room', () => {
@@ -124,6 +125,16 @@ suite('standard input of a host', (test) => {
     push('');
     assert.equal(tools.map(({ written }) => written.join('')), ['abcEND', 'abcEND', 'abcEND']);
     assert.equal(released, ['a', 'b', 'c', '']);
+  });
+
+  test('it is told once that nobody reads any more: when the last one has stopped', () => {
+    const { feed, tools, unread } = feeding(2);
+    feed.remove(asTool(tools[0] as FakeTool));
+    feed.remove(asTool(tools[0] as FakeTool));
+    assert.is(unread.length, 0);
+    feed.remove(asTool(tools[1] as FakeTool));
+    feed.remove(asTool(tools[1] as FakeTool));
+    assert.is(unread.length, 1);
   });
 
   test('two slow tools: both must have room', () => {

@@ -18,6 +18,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'agent.echo': ['anything'],
   'launch.again': { host: 3, name: 'h3', user: '' },
   'launch.adopt': { host: 3 },
+  'job.unread': { host: 3 },
   'job.launch': {
     job: 1, session: 'ab', size: 2, nodes: 1, apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/',
     stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, [[0, 0, 2, 1]]]],
