@@ -22,7 +22,7 @@ const UNUSED = ['help/index.js', 'ux/index.js', 'errors/handle.js'].map((path) =
 const PROGRAMS = [
   { name: 'stcirun', entry: 'dist/main-stcirun.js', without: UNUSED },
   { name: 'stci', entry: 'dist/main-stci.js' },
-  { name: 'agent', entry: 'dist/agent-main.js' },
+  { name: 'agent', entry: 'dist/agent-main.js', small: true },
 ];
 
 /** Programs are run to see what they have compiled by their end; of two runs of a part the later counts. */
