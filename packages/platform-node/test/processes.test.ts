@@ -126,7 +126,8 @@ suite('tools of platform-node', (test) => {
     await until(() => readFileSync(`/proc/${group}/stat`, 'latin1').split(' ')[4] === String(group), 'its group');
     assert.equal([groupSize(group, false), groupSize(group, true)], [0, 0]);
     process.kill(group, 'SIGKILL');
-    const leader = spawn('sh', ['-c', 'sleep 60 & echo; wait'], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    const script = 'sleep 60 & echo; wait';
+    const leader = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
     await once(leader.stdout, 'data');
     const number = leader.pid as number;
     assert.equal([groupSize(number, false), groupSize(number, true)], [2, 0]);
