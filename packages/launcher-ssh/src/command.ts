@@ -15,7 +15,8 @@ const PLAIN_PATH = /^\/[A-Za-z0-9_./+@%,=-]*$/;
 /** What OpenSSH refuses in a host's name since 9.6, for the sake of ProxyCommand: older ones are protected too. */
 const BAD_HOST = /^-|['`"$\\;&<>|(){}\s\p{Cc}]|^$/u;
 
-const PROGRAM_WORD = base64(PROGRAM_TEXT);
+/** Made at the first use: most agents start nobody over ssh, and it costs each of them 2 ms and 1 MiB. */
+let programWord: string | undefined;
 
 export interface SshParams {
   /** Program and options of the user, before ours: of two values of an option ssh takes the first. */
@@ -64,7 +65,8 @@ export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart
 /** The line for the login shell. */
 export function remoteCommand(start: RemoteStart): string {
   const ownNode = PLAIN_PATH.test(start.ownNode) ? start.ownNode : '';
-  const words = [PROGRAM_WORD, 'base64', start.nonce, start.hash, String(start.bundleBytes), ownNode];
+  programWord ??= base64(PROGRAM_TEXT);
+  const words = [programWord, 'base64', start.nonce, start.hash, String(start.bundleBytes), ownNode];
   const quoted = [...words.map(singleQuoted), escapedWord(start.node)];
   return `exec /bin/sh -c ${singleQuoted(SHELL_TEXT)} stci ${quoted.join(' ')}`;
 }
