@@ -8,3 +8,4 @@ export { openStdioChannel } from './stdio-channel.js';
 export { streamChannel } from './stream-channel.js';
 export type { StreamChannelOptions } from './stream-channel.js';
 export type { CarriedBundle } from './carried.js';
+export { builtin } from './builtin.js';

@@ -4,6 +4,8 @@
  */
 
 import * as fs from 'node:fs';
+import type { WriteStream } from 'node:tty';
+import { builtin } from '@stci/platform-node';
 import { fileBatches, streamBatches, Writer } from './writer.js';
 
 export interface Terminal {
@@ -42,9 +44,36 @@ export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void): T
 function batchesOf(fd: 1 | 2): ReturnType<typeof fileBatches> {
   let chosen: ReturnType<typeof fileBatches> | undefined;
   return (batch, done) => {
-    chosen ??= isStream(fd) ? streamBatches(fd === 1 ? process.stdout : process.stderr) : fileBatches(fd);
+    chosen ??= isStream(fd) ? streamBatches(streamOf(fd)) : fileBatches(fd);
     chosen(batch, done);
   };
+}
+
+/** Node's own handle of a stream; it has no public name. */
+interface Blocking {
+  readonly _handle?: { setBlocking?(on: boolean): void };
+}
+
+function streamOf(fd: 1 | 2): NodeJS.WriteStream {
+  const own = isTerminal(fd) ? unblockedTerminal(fd) : undefined;
+  return own ?? (fd === 1 ? process.stdout : process.stderr);
+}
+
+/**
+ * Node writes to a terminal with blocking calls: while the user holds it (Ctrl-S), nothing else would run, and the
+ * agents would miss every sign of life. So it is opened anew, not blocking: the description that we share with
+ * the caller's shell stays as it is. Where that cannot be (another user's terminal), Node's own way is left.
+ */
+function unblockedTerminal(fd: number): WriteStream | undefined {
+  try {
+    const { O_NOCTTY, O_NONBLOCK, O_WRONLY } = fs.constants;
+    const own = fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NOCTTY | O_NONBLOCK);
+    const stream = new (builtin('node:tty').WriteStream)(own) as WriteStream & Blocking;
+    stream._handle?.setBlocking?.(false);
+    return stream;
+  } catch {
+    return undefined;
+  }
 }
 
 function isStream(fd: number): boolean {

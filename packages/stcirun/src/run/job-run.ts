@@ -88,12 +88,8 @@ class JobRun implements FrontEndEvents {
     this.#frontEnd = frontEnd;
     this.#unwatch = watchSignals(this.#params.forwarded, {
       end: (signal, times) => this.#onEndSignal(signal, times),
-      forward: (signal) => {
-        // Stopped, stcirun gives no sign of life; its agents must not take it for dead.
-        if (signal === 'SIGSTOP') frontEnd.announceSilence(SILENCE_MS_MAX);
-        if (signal === 'SIGCONT') frontEnd.announceSilence(0);
-        frontEnd.control({ verb: 'signal', signal });
-      },
+      forward: (signal) => frontEnd.control({ verb: 'signal', signal }),
+      pause: (on) => frontEnd.announceSilence(on ? SILENCE_MS_MAX : 0),
     });
     try {
       frontEnd.submit(this.#params.spec);

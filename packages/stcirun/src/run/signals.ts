@@ -1,7 +1,8 @@
 /**
  * What a signal to stcirun does (docs/signals.md). INT, TERM and HUP end the job: TERM to all ranks first, KILL at
  * the second time, and at the third stcirun leaves at once. The signals of the forward list go to all ranks as they
- * are; TSTP stops the ranks (by STOP: in sessions of their own TSTP would do nothing) and then stcirun itself.
+ * are; TSTP stops the ranks (by STOP: in sessions of their own TSTP would do nothing) and then stcirun itself, which
+ * tells its agents before, for a process that is stopped gives no sign of life.
  */
 
 import { didYouMean, signalNumber } from '@stci/core';
@@ -18,7 +19,7 @@ const KNOWN: readonly SignalName[] = [
   'SIGPWR',
 ];
 
-/** Time for the ranks' STOP to leave before stcirun stops too. */
+/** Time for what is told to leave before stcirun stops too. */
 const STOP_DELAY_MS = 50;
 
 /** Reads `USR1,SIGUSR2` or `none`. */
@@ -40,6 +41,8 @@ export interface SignalActions {
   /** Ends the job; `times` is 1, 2, 3, … */
   end(signal: SignalName, times: number): void;
   forward(signal: SignalName): void;
+  /** stcirun is about to stop (true), or goes on. */
+  pause(on: boolean): void;
 }
 
 /** Watches the signals until the returned function is called. */
@@ -53,15 +56,19 @@ export function watchSignals(forwarded: readonly SignalName[], actions: SignalAc
     });
   }
   for (const signal of forwarded) {
-    handlers.set(signal, signal === 'SIGTSTP' ? () => stopAll(actions) : () => actions.forward(signal));
+    handlers.set(signal, () => actions.forward(signal));
   }
+  handlers.set('SIGTSTP', () => {
+    if (forwarded.includes('SIGTSTP')) actions.forward('SIGSTOP');
+    actions.pause(true);
+    setTimeout(() => process.kill(process.pid, 'SIGSTOP'), STOP_DELAY_MS);
+  });
+  handlers.set('SIGCONT', () => {
+    actions.pause(false);
+    if (forwarded.includes('SIGCONT')) actions.forward('SIGCONT');
+  });
   for (const [signal, handler] of handlers) process.on(signal as NodeJS.Signals, handler);
   return () => {
     for (const [signal, handler] of handlers) process.off(signal as NodeJS.Signals, handler);
   };
-}
-
-function stopAll(actions: SignalActions): void {
-  actions.forward('SIGSTOP');
-  setTimeout(() => process.kill(process.pid, 'SIGSTOP'), STOP_DELAY_MS);
 }

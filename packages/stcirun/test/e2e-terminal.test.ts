@@ -1,0 +1,109 @@
+/** The built stcirun at a terminal: keys that signal, stop and hold, and jobs in the background. */
+
+import { assert, suite } from '@stci/testkit';
+import { atTerminal, CTRL_C, CTRL_Q, CTRL_S, CTRL_Z, whyNoPty, type Screen } from './pty.js';
+
+const LONG = { timeoutMs: 40_000 };
+const TWO = '--launcher local --host a,b';
+/** A lease short enough to wait for it to be over several times. */
+const SHORT = `${TWO} --mca bootcom.lease=1s`;
+const TICKS = "sh -c 'i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.05; done'";
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** The number of the last tick that the screen shows. */
+function ticks(screen: Screen): number {
+  return Number([...screen.text().matchAll(/tick (\d+)/gu)].at(-1)?.[1] ?? 0);
+}
+
+suite('stcirun at a terminal', (test) => {
+  const check = (name: string, body: () => Promise<void>): void =>
+    test.skipIf(whyNoPty !== undefined, whyNoPty ?? '', name, body, LONG);
+
+  check('Ctrl-C once: TERM to the ranks, exit code 130', async () => {
+    const line = 'trap "echo term; exit 0" TERM; echo up; while :; do sleep 0.05; done';
+    const screen = atTerminal(`stcirun ${TWO} sh -c '${line}'`);
+    await screen.shows('up\r\n', 2);
+    screen.type(CTRL_C);
+    assert.is(await screen.exitCode, 130, screen.text());
+    assert.is(screen.text().split('term\r\n').length, 3, screen.text());
+    assert.match(screen.text(), 'interrupted: ending 2 ranks on 2 hosts; Ctrl-C again to kill');
+  });
+
+  check('Ctrl-C twice: KILL', async () => {
+    const line = 'trap "" TERM; echo up; while :; do sleep 0.05; done';
+    const screen = atTerminal(`stcirun ${TWO} --mca tool.grace=60s sh -c '${line}'`);
+    await screen.shows('up\r\n', 2);
+    screen.type(CTRL_C);
+    await screen.shows('again to kill');
+    screen.type(CTRL_C);
+    assert.is(await screen.exitCode, 130, screen.text());
+  });
+
+  check('Ctrl-S for three leases: the agents do not take stcirun for dead; Ctrl-Q shows what waited', async () => {
+    const screen = atTerminal(`stcirun ${SHORT} -n 2 ${TICKS}`);
+    await screen.shows('tick 5\r');
+    screen.type(CTRL_S);
+    await wait(500);
+    const held = screen.text();
+    await wait(3000);
+    assert.is(screen.text(), held, 'the terminal holds');
+    screen.type(CTRL_Q);
+    await screen.shows(`tick ${ticks(screen) + 60}\r`);
+    assert.not.match(screen.text(), 'lost');
+    screen.type(CTRL_C);
+    assert.is(await screen.exitCode, 130, screen.text());
+  });
+
+  check('Ctrl-S while much is written: as well, and not a line is lost', async () => {
+    const screen = atTerminal(`stcirun ${SHORT} -n 2 --tag sh -c 'seq 20000; sleep 3; echo end'`);
+    await screen.shows('[0] 900\r');
+    screen.type(CTRL_S);
+    await wait(3500);
+    screen.type(CTRL_Q);
+    assert.is(await screen.exitCode, 0, screen.text().slice(-500));
+    for (const rank of [0, 1]) {
+      const lines = [...screen.text().matchAll(new RegExp(`^\\[${rank}\\] (.*)\\r$`, 'gmu'))].map((match) => match[1]);
+      assert.is(lines.length, 20_001);
+      assert.is(lines[19_999], '20000');
+    }
+  });
+
+  check('Ctrl-Z for three leases, then fg: the job goes on', async () => {
+    const screen = atTerminal(`set -m; stcirun ${SHORT} -n 2 ${TICKS}; echo stopped $?; sleep 3.5; fg; echo over $?`);
+    await screen.shows('tick 5\r');
+    screen.type(CTRL_Z);
+    await screen.shows('stopped 147');
+    const before = ticks(screen);
+    await screen.shows(`tick ${before + 40}\r`);
+    assert.not.match(screen.text(), 'lost');
+    screen.type(CTRL_C);
+    await screen.shows('over 130');
+  });
+
+  check('Ctrl-Z where no signal is sent on: stcirun stops, the ranks run on', async () => {
+    const line = `stcirun ${SHORT} -n 1 --forward-signals none --stdin none sh -c 'echo up; sleep 2; echo ranup >&2'`;
+    const screen = atTerminal(`set -m; ${line}; echo stopped $?; sleep 3; fg; echo over $?`);
+    await screen.shows('up\r');
+    screen.type(CTRL_Z);
+    await screen.shows('stopped 147');
+    await screen.shows('over 0');
+    assert.match(screen.text(), 'ranup');
+  });
+
+  check('in the background it does not read the terminal, and is not stopped for it', async () => {
+    const line = 'echo up; if [ $STCI_RANK = 0 ]; then read line; echo got $line; fi';
+    const job = `stcirun ${TWO} --stdin 0 -n 2 sh -c '${line}'`;
+    const screen = atTerminal(`set -m; ${job} & read typed; jobs; echo mine $typed; fg; echo over $?`);
+    await screen.shows('up\r', 2);
+    screen.type('first\n');
+    await screen.shows('mine first');
+    assert.match(screen.text(), 'Running');
+    assert.not.match(screen.text(), 'Stopped');
+    screen.type('second\n');
+    await screen.shows('got second');
+    await screen.shows('over 0');
+  });
+});
