@@ -52,7 +52,7 @@ const SENTENCES: readonly Row[] = [
     'Its sshd is stopped or overloaded: look at the host, or leave it out.'],
   [/(Connection|Operation) timed out|Connection to .* timed out/i, 'connect', 'the host does not answer',
     'Is it switched on, and no firewall between? A longer wait: --mca launcher.ssh.connect=30s.'],
-  [/REMOTE HOST IDENTIFICATION HAS CHANGED/, 'authenticate', 'the host shows another key than it did before',
+  [/REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/, 'authenticate', 'the host shows another key than it did before',
     'Ask its administrator why. If that is right: ssh-keygen -R HOST, then `ssh HOST true` once by hand.'],
   [/No \S+ host key is known|host key is not cached|DNS.*fingerprint/i, 'authenticate',
     'the key of the host is not known',
@@ -84,13 +84,24 @@ const BY_PHASE: Readonly<Record<SshPhase, readonly [what: string, remedy: string
   handshake: ['the agent ended before it said anything', 'What it said tells why.'],
 };
 
+/** What a start that took too long was waiting for, and what to do about it. */
+export function describeWait(phase: SshPhase, host: string): string {
+  if (phase === 'connect') return `connect or authenticate\n  what to do: ${BY_HAND.replace('HOST', host)}, with -v.`;
+  if (phase !== 'login shell') return phase;
+  return 'login shell\n  what to do: See what its start-up files there wait for, or wait longer: '
+    + '--mca launcher.handshake=60s.';
+}
+
 const WORDS_CHARS_MAX = 300;
+/** The last lines tell most; a trace of our own is kept as long as it came. */
+const LINES_SHOWN_MAX = 4;
 
 /** The one error of a start that failed. */
 export function diagnose(facts: SshFacts): ErrorRecord {
   const { host, end, lines } = facts;
   const { phase, what, remedy } = find(facts);
-  const said = lines.filter((line) => !/^@*$/.test(line.trim())).map((line) => `\n  it said: ${cut(line)}`);
+  const shown = phase === 'handshake' ? lines : lines.slice(-LINES_SHOWN_MAX);
+  const said = shown.filter((line) => !/^@*$/.test(line.trim())).map((line) => `\n  it said: ${cut(line)}`);
   const printed = facts.banner.trim() === '' || phase === 'node' || phase === 'bundle'
     ? '' : `\n  the login printed: ${cut(oneLine(facts.banner))}`;
   const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;

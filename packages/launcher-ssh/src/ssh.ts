@@ -16,19 +16,18 @@ import {
   type LauncherProcDeps,
   type Platform,
   type ProcessEnd,
-  type Timer,
 } from '@stci/interface';
 import { toErrorRecord } from '@stci/interface';
 import { AnswerReader, type Answer } from './answers.js';
 import { hostProblem, sshCommand, type SshParams } from './command.js';
-import { diagnose, type SshPhase } from './diagnose.js';
+import { describeWait, diagnose, type SshPhase } from './diagnose.js';
 import { GatedChannel } from './gate.js';
 
 const NONCE_BYTES = 8;
 /** Lines of standard error that are kept of a start: the last ones tell the cause. */
 const LINES_MAX = 12;
-/** How long ssh's last words are awaited after its end: they lie in the pipe already. */
-const LAST_WORDS_MS = 25;
+/** Turns of the loop in which ssh's last words are awaited after its end: they lie in the pipe already. */
+const LAST_TURNS = 4;
 
 /** What ssh says because we asked it to be verbose, and nobody wants to read. */
 const NOISE = /^(Authenticated to |Transferred: sent |Bytes per second: |Connection to .* closed\.$)/;
@@ -101,7 +100,6 @@ class SshAgent implements AgentProcess {
   #end: ProcessEnd | undefined;
   #closeReason: string | undefined;
   #isOver = false;
-  #lastWords: Timer | undefined;
 
   constructor(
     platform: SshDeps['platform'],
@@ -141,9 +139,8 @@ class SshAgent implements AgentProcess {
   /** Where the start is, and what was said so far: for a deadline that is over before ssh gives up. */
   get phase(): string | undefined {
     if (this.#isHeard) return undefined;
-    const phase = this.#phase === 'connect' ? 'connect or authenticate' : this.#phase;
     const said = this.#lines.map((line) => `\n  it said: ${line}`).join('');
-    return phase + said;
+    return describeWait(this.#phase, this.#host) + said;
   }
 
   kill(): void {
@@ -211,15 +208,18 @@ class SshAgent implements AgentProcess {
 
   #onExit(end: ProcessEnd): void {
     this.#end = end;
-    if (this.#isHeard || this.#isKilled) return this.#finish();
-    this.#lastWords = this.#platform.clock.after(LAST_WORDS_MS, () => this.#finish());
+    this.#finishAfter(this.#isHeard || this.#isKilled ? 0 : LAST_TURNS);
+  }
+
+  #finishAfter(turns: number): void {
+    if (turns === 0) this.#finish();
+    else this.#platform.clock.soon(() => this.#finishAfter(turns - 1));
   }
 
   /** ssh has ended, and its last words are read. */
   #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#lastWords?.cancel();
     const end = this.#end as ProcessEnd;
     if (this.#isHeard || this.#isKilled) this.#events.onExit(end);
     else this.#events.onError(this.#diagnose(end));

@@ -7,6 +7,9 @@ import { VERSION } from './version.js';
 
 const COMMAND = 'stcirun';
 
+/** Longest that Node allows; it has nothing to do but to be there. */
+const AWAKE_MS = 2 ** 31 - 1;
+
 async function main(argv: readonly string[]): Promise<number> {
   const line = await parseCommandLine(argv);
   if (line.kind === 'version') printOut(`${COMMAND} ${VERSION}\n`);
@@ -17,6 +20,8 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 catchAll(COMMAND);
+// A run that waits for nothing but a deadline has nothing open, and Node would end it, with 0.
+setInterval(() => undefined, AWAKE_MS);
 main(process.argv.slice(2)).then(
   (exitCode) => process.exit(exitCode),
   (thrown: unknown) => process.exit(reportFault(COMMAND, thrown)),
