@@ -1,0 +1,178 @@
+/** stcirun over real ssh on test hosts: jobs, the agent's cache, every bad host, and nothing left when something dies. */
+// @timeoutMs 120000
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { assert, eventually, suite } from '@stci/testkit';
+import { up, whyNoHosts, type Hosts, type RunResult } from '@stci/testkit/hosts';
+
+const STCIRUN = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
+const why = whyNoHosts();
+const LONG = { timeoutMs: 60_000 };
+
+/** What each bad host is, and what is said of it: phase, then a part of the text. */
+const BAD: Readonly<Record<string, readonly [trait: string, phase: string, part: RegExp]>> = {
+  h2: ['no-node', 'node', /the host has no node/],
+  h3: ['old-node', 'node', /found \S+\/node v18\.20\.4; Node 20 or later is needed/],
+  h4: ['shell-exits', 'login shell', /the login printed: This account is currently not available/],
+  h5: ['key-refused', 'authenticate', /root@h5: Permission denied \(publickey\)/],
+  h6: ['password', 'authenticate', /root@h6: Permission denied \(password\)/],
+  h7: ['unknown-host-key', 'authenticate', /No ED25519 host key is known for h7/],
+  h8: ['changed-host-key', 'authenticate', /Host key for h8 has changed/],
+  h9: ['no-sshd', 'connect', /connect to host h9 port 22: Connection refused/],
+  h10: ['silent', 'connect', /connect to host h10 port 22: Connection timed out/],
+  h11: ['absent', 'connect', /connect to host h11 port 22: No route to host/],
+};
+const GOOD_TRAITS = {
+  h12: ['banner'], h13: ['readonly-home'], h14: ['full-disk'], h15: ['slow-login:5000'], h16: ['private-home'],
+};
+
+let hosts: Hosts;
+
+function stcirun(args: readonly string[]): Promise<RunResult> {
+  return hosts.run([process.execPath, STCIRUN, ...args]);
+}
+
+/** A running job, as a process of the login side. */
+class Job {
+  readonly child: ChildProcess;
+  out = '';
+  err = '';
+  code: number | null | undefined;
+
+  constructor(args: readonly string[]) {
+    const [file, ...rest] = hosts.loginArgv([process.execPath, STCIRUN, ...args]);
+    this.child = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    this.child.stdout?.on('data', (chunk) => (this.out += String(chunk)));
+    this.child.stderr?.on('data', (chunk) => (this.err += String(chunk)));
+    this.child.on('close', (code) => (this.code = code));
+  }
+
+  get lines(): number {
+    return this.out.split('\n').length - 1;
+  }
+}
+
+async function nothingLeft(): Promise<void> {
+  const left = (): string =>
+    [...hosts.allLeftovers()].map(([host, all]) => `${host}: ${all.map((one) => one.command)}`).join('; ');
+  await eventually(() => left() === '', { deadlineMs: 10_000, what: 'nothing left on any host' })
+    .catch((error: unknown) => assert.unreachable(`${String(error)}: ${left()}`));
+}
+
+const bundles = (home: string): string[] =>
+  readdirSync(join(home, '.cache/stci')).filter((name) => name.startsWith('agent-') && name.endsWith('.cjs'));
+
+suite('stcirun over ssh', (test) => {
+  const check = (name: string, body: () => Promise<void>): void =>
+    test.skipIf(why !== undefined, why ?? '', name, body, LONG);
+  test.before(async () => {
+    if (why !== undefined) return;
+    const bad = Object.fromEntries(Object.entries(BAD).map(([host, [trait]]) => [host, [trait]]));
+    hosts = await up(20, { traits: { ...bad, ...GOOD_TRAITS } });
+  }, LONG);
+  test.after(() => hosts?.down(), LONG);
+
+  check('one host; the agent is sent once and kept privately', async () => {
+    assert.equal(await stcirun(['--host', 'h1', '-n', '2', '--', 'hostname']),
+      { code: 0, signal: null, stdout: 'h1\nh1\n', stderr: '' });
+    const [name] = bundles(hosts.home);
+    const path = join(hosts.home, '.cache/stci', name as string);
+    const { ino, mtimeMs } = statSync(path);
+    assert.is((await stcirun(['--host', 'h17', '-n', '1', '--', 'hostname'])).stdout, 'h17\n');
+    const after = statSync(path);
+    assert.equal([bundles(hosts.home), after.ino, after.mtimeMs], [[name], ino, mtimeMs], 'h17 shares HOME with h1');
+  });
+
+  check('a kept agent that was changed is not run', async () => {
+    const path = join(hosts.home, '.cache/stci', bundles(hosts.home)[0] as string);
+    const whole = readFileSync(path);
+    const proof = join(hosts.home, 'was-run');
+    const evil = `require('fs').writeFileSync('${proof}', '');`.padEnd(whole.length);
+    writeFileSync(path, evil);
+    assert.is((await stcirun(['--host', 'h1', '-n', '1', '--', 'hostname'])).stdout, 'h1\n');
+    assert.equal([existsSync(proof), readFileSync(path).equals(whole)], [false, true]);
+  });
+
+  check('many hosts, in a tree and flat, agents of every method', async () => {
+    const names = ['h1', 'h12', 'h13', 'h14', 'h16', 'h17', 'h18', 'h19', 'h20'];
+    const expected = names.flatMap((name) => [name, name]).sort();
+    for (const how of [['launcher=tree', 'launcher.tree.arity=2'], ['launcher=flat', 'launcher.session.method=process']]) {
+      const mca = how.flatMap((each) => ['--mca', each]);
+      const run = await stcirun([...mca, '--host', names.join(), '-n', '18', '--map-by', 'node', '--', 'hostname']);
+      assert.equal([run.code, run.stdout.trim().split('\n').sort(), run.stderr], [0, expected, ''], how.join());
+    }
+    await nothingLeft();
+  });
+
+  check('the environment is the front-end\'s, whatever the host\'s own is', async () => {
+    const run = await hosts.run([process.execPath, STCIRUN, '--host', 'h1', '-n', '1', '--',
+      'sh', '-c', 'echo "$SECRET_OF_MINE $HOME $PATH"'], { env: { SECRET_OF_MINE: 'x y', PATH: '/usr/bin:/bin:/odd' } });
+    assert.is(run.stdout, `x y ${hosts.loginHome} /usr/bin:/bin:/odd\n`);
+  });
+
+  check('a program\'s status and signals are as on one machine', async () => {
+    assert.is((await stcirun(['--host', 'h1,h17', '-n', '2', '--', 'sh', '-c', 'exit 7'])).code, 7);
+    assert.is((await stcirun(['--host', 'h1', '-n', '1', '--', 'sh', '-c', 'kill -9 $$'])).code, 137);
+    assert.is((await stcirun(['--host', 'h1', '-n', '1', '--', '/no/such'])).code, 196);
+  });
+
+  check('every bad host is told once, with phase, words and remedy', async () => {
+    const names = Object.keys(BAD);
+    const file = join(hosts.loginHome, 'report.json');
+    const mca = ['launcher=flat', 'launcher.window=16', 'bootstrap.collect=6s', 'launcher.ssh.connect=4s'];
+    const options = [...mca.flatMap((each) => ['--mca', each]), `--exit-report=json:${file}`, '--host', names.join()];
+    const run = await stcirun([...options, '-n', String(names.length), '--', 'hostname']);
+    assert.equal([run.code, run.stdout], [197, '']);
+    const { failures } = JSON.parse(readFileSync(file, 'utf8')) as { failures: { host: string; message: string }[] };
+    assert.equal(failures.map(({ host }) => host).sort(), [...names].sort(), run.stderr);
+    for (const { host, message } of failures) {
+      const [trait, phase, part] = BAD[host] as (typeof BAD)[string];
+      assert.match(message, new RegExp(`on host ${host} did not come up: phase ${phase}: `), trait);
+      assert.match(message, part);
+      assert.match(message, /\n {2}ssh ended with status \d+\n {2}what to do: /);
+    }
+    await nothingLeft();
+  });
+
+  check('a name that does not resolve, a login that is too slow, a client that is missing', async () => {
+    const nobody = await stcirun(['--host', 'nobody', '-n', '1', '--', 'hostname']);
+    assert.match(nobody.stderr, /host nobody did not come up: phase resolve: .*\n {2}it said: ssh: Could not resolve/);
+    const slow = await stcirun(['--mca', 'launcher.handshake=2s', '--host', 'h15', '-n', '1', '--', 'hostname']);
+    assert.match(slow.stderr, /no handshake within 2000 ms \(launcher\.handshake\); it got as far as phase login shell/);
+    const client = await stcirun(['--mca', 'launcher.ssh.client=no-such-ssh', '--host', 'h1', '-n', '1', '--', 'true']);
+    assert.match(client.stderr, /no-such-ssh.*\n {2}Install the OpenSSH client here/);
+    const named = await stcirun(['--mca', 'launcher.ssh.node=/opt/no node', '--host', 'h1', '-n', '1', '--', 'true']);
+    assert.match(named.stderr, /phase node: the host has no program \/opt\/no node \(launcher\.ssh\.node\)/);
+    await nothingLeft();
+  });
+
+  const four = ['--host', 'h1,h17,h18,h19', '-n', '8', '--map-by', 'node', '--mca', 'launcher.tree.arity=2',
+    '--', 'sh', '-c', 'echo up; sleep 300 & sleep 300'];
+  const killers: Readonly<Record<string, (job: Job) => void>> = {
+    'the front-end': (job) => void job.child.kill('SIGKILL'),
+    'the ssh clients of the front-end': () => killMatching('login', /^ssh /),
+    'an inner agent': () => killMatching('h1', /stci-agent/),
+    'an outer agent': () => killMatching('h19', /stci-agent/),
+    'sshd\'s process of a login': () => killMatching('h17', /^sshd: /),
+  };
+  for (const [what, kill] of Object.entries(killers)) {
+    check(`kill -9 of ${what} leaves nothing on any host`, async () => {
+      const job = new Job(four);
+      await eventually(() => job.lines === 8 || job.code !== undefined, { deadlineMs: 20_000, what: 'all ranks' });
+      assert.is(job.code, undefined, job.err);
+      kill(job);
+      await eventually(() => job.code !== undefined, { deadlineMs: 12_000, what: 'the end of stcirun' });
+      await nothingLeft();
+    });
+  }
+
+  function killMatching(place: string, pattern: RegExp): void {
+    const all = place === 'login' ? hosts.leftovers('login') : hosts.processes(place);
+    const found = all.filter(({ command, hostPid }) => pattern.test(command) && (place === 'login' || hostPid !== 1));
+    assert.ok(found.length > 0, `there is something to kill among ${all.map(({ command }) => command).join('; ')}`);
+    for (const { pid } of found) process.kill(pid, 'SIGKILL');
+  }
+});
