@@ -26,7 +26,7 @@ export interface Bootcom {
     accept: (channel: Channel) => void,
     done: (error: ErrorRecord | undefined, listener: Listener | undefined) => void,
   ): void;
-  connect?(address: NetworkAddress, deadlineMs: number): Channel;
+  connect?(address: NetworkAddress, deadlineMs: number, key?: Uint8Array): Channel;
 }
 
 export interface BootcomDeps {

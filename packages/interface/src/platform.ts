@@ -40,7 +40,7 @@ export interface Secrets {
   mac(key: Uint8Array, data: Uint8Array): Uint8Array;
 }
 
-/** An address at which a listener waits, such as `ws://127.0.0.1:40123`. */
+/** An address at which a listener waits, such as `ws://127.0.0.1:40123`; `wss:` where it encrypts. */
 export type NetworkAddress = string;
 
 export interface Listener {
@@ -56,6 +56,8 @@ export interface ListenOptions {
   readonly ports?: readonly [number, number];
   /** Limits on peers that have not proved themselves: count. */
   readonly pendingMax: number;
+  /** 32 bytes: whoever connects must have them too, and all that travels is encrypted. Absent: it is not. */
+  readonly key?: Uint8Array;
   /** Longest single frame that may arrive, in bytes. */
   readonly frameBytesMax: number;
 }
@@ -67,8 +69,11 @@ export interface Network {
     accept: (channel: Channel) => void,
     done: (error: ErrorRecord | undefined, listener: Listener | undefined) => void,
   ): void;
-  /** A connecting channel; what is sent before the connection stands is queued. Failure is `onClose`. */
-  connect(address: NetworkAddress, deadlineMs: number): Channel;
+  /**
+   * A connecting channel; what is sent before the connection stands is queued. Failure is `onClose`. `key` as in
+   * ListenOptions: where one end has none, or another, no connection comes to stand.
+   */
+  connect(address: NetworkAddress, deadlineMs: number, key?: Uint8Array): Channel;
 }
 
 /** Standard signal names without numbers: `SIGTERM`. */

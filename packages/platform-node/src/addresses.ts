@@ -56,7 +56,7 @@ export function listenAddresses(interfaces: readonly string[]): string[] {
   return [...result];
 }
 
-/** `ws://127.0.0.1:4000`, `ws://[::1]:4000`. */
-export function socketAddress(address: string, port: number): string {
-  return address.includes(':') ? `ws://[${address}]:${port}` : `ws://${address}:${port}`;
+/** `ws://127.0.0.1:4000`, `wss://[::1]:4000`. */
+export function socketAddress(address: string, port: number, scheme: 'ws' | 'wss' = 'ws'): string {
+  return address.includes(':') ? `${scheme}://[${address}]:${port}` : `${scheme}://${address}:${port}`;
 }

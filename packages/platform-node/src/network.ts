@@ -21,10 +21,10 @@ export function createNetwork(): Network {
           (error: unknown) => setImmediate(done, toErrorRecord(error), undefined),
         );
     },
-    connect: (address, deadlineMs) => {
+    connect: (address, deadlineMs, key) => {
       const channel = new LateChannel('ws', address);
       load()
-        .then((sockets) => sockets.connectWs(address, deadlineMs))
+        .then((sockets) => sockets.connectWs(address, deadlineMs, key))
         .catch((error: Error) => closedChannel('ws', address, `cannot connect: ${error.message}`))
         .then((inner) => setImmediate(() => channel.become(inner)));
       return channel;

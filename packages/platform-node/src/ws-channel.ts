@@ -7,6 +7,7 @@
 import { createWebSocketStream, WebSocket } from 'ws';
 import type { Channel } from '@stci/interface';
 import { streamChannel } from './stream-channel.js';
+import { clientTls } from './tls.js';
 
 /** Longest message; the sender cuts chunks to it. */
 export const MESSAGE_BYTES_MAX = 256 * 1024;
@@ -27,10 +28,14 @@ export function wsChannel(ws: WebSocket, label: string): Channel {
   return streamChannel({ kind: 'ws', label, readable: duplex, writable: duplex, chunkBytesMax: MESSAGE_BYTES_MAX });
 }
 
-/** Connects; throws where the address is none. */
-export function connectWs(address: string, deadlineMs: number): Channel {
+/** Connects; throws where the address is none, or wants a key and there is none, or the other way round. */
+export function connectWs(address: string, deadlineMs: number, key?: Uint8Array): Channel {
+  if (address.startsWith('wss:') !== (key !== undefined)) {
+    throw new Error(key === undefined ? 'a wss: address needs a key' : 'an address with a key is a wss: address');
+  }
   const ws = new WebSocket(address, {
     ...WS_OPTIONS,
+    ...(key !== undefined && clientTls(key)),
     // A mask protects foreign proxies from our bytes; there is none between agents. Zeros cost nothing.
     generateMask: (mask) => void mask.fill(0),
   });

@@ -3,8 +3,8 @@
  * bounded time that asks for an upgrade gets a channel; everything else gets its socket closed without an answer.
  */
 
-import type { IncomingMessage, Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { StciError } from '@stci/interface';
 import type { Channel, Listener, ListenOptions } from '@stci/interface';
@@ -12,6 +12,7 @@ import { listenAddresses, socketAddress } from './addresses.js';
 import { builtin } from './builtin.js';
 import { PendingSockets } from './pending-sockets.js';
 import { errnoOf } from './program.js';
+import { serverTls } from './tls.js';
 import { WS_OPTIONS, wsChannel } from './ws-channel.js';
 
 /** Longest HTTP head; ours is 200 bytes. */
@@ -19,23 +20,41 @@ const HEAD_BYTES_MAX = 4096;
 
 type Accept = (channel: Channel) => void;
 
-function createServer(pending: PendingSockets, accept: Accept): Server {
+/** Takes sockets whose peers are ready to speak HTTP. */
+function createHttp(pending: PendingSockets, accept: Accept, scheme: 'ws' | 'wss'): HttpServer {
   const server = builtin('node:http').createServer({ maxHeaderSize: HEAD_BYTES_MAX });
   const upgrader = new WebSocketServer({ ...WS_OPTIONS, noServer: true, clientTracking: false });
   // The time is watched by PendingSockets, from the connection on.
   server.headersTimeout = 0;
   server.requestTimeout = 0;
-  server.on('connection', (socket) => pending.add(socket));
   server.on('request', (request) => pending.drop(request.socket));
   server.on('clientError', (_error, socket) => pending.drop(socket as Socket));
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head) => {
     // An upgrade without the right headers is answered 400 and closed by ws itself.
     upgrader.handleUpgrade(request, socket, head, (ws) => {
       pending.release(socket);
-      accept(wsChannel(ws, socketAddress(socket.remoteAddress ?? 'unknown', socket.remotePort ?? 0)));
+      accept(wsChannel(ws, socketAddress(socket.remoteAddress ?? 'unknown', socket.remotePort ?? 0, scheme)));
     });
   });
   return server;
+}
+
+function createServer(pending: PendingSockets, accept: Accept, key: Uint8Array | undefined): Server {
+  if (key === undefined) {
+    const http = createHttp(pending, accept, 'ws');
+    http.on('connection', (socket: Socket) => pending.add(socket));
+    return http;
+  }
+  const http = createHttp(pending, accept, 'wss');
+  const secure = serverTls(key);
+  return builtin('node:net').createServer((raw) => {
+    const socket = secure(raw);
+    pending.add(socket, raw.remoteAddress);
+    socket.once('secure', () => {
+      pending.advance(socket);
+      http.emit('connection', socket);
+    });
+  });
 }
 
 function bind(server: Server, host: string, port: number): Promise<number> {
@@ -75,10 +94,10 @@ export async function listenWs(options: ListenOptions, accept: Accept): Promise<
   try {
     const addresses: string[] = [];
     for (const host of listenAddresses(options.interfaces)) {
-      const server = createServer(pending, accept);
+      const server = createServer(pending, accept, options.key);
       const port = await bindInRange(server, host, options.ports ?? [0, 0]);
       servers.push(server);
-      addresses.push(socketAddress(host, port));
+      addresses.push(socketAddress(host, port, options.key === undefined ? 'ws' : 'wss'));
     }
     return { addresses, close };
   } catch (error) {

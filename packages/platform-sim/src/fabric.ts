@@ -8,6 +8,7 @@ export interface SimListener {
   readonly address: NetworkAddress;
   readonly host: string;
   readonly task: Task;
+  readonly key: Uint8Array | undefined;
   readonly accept: (channel: Channel) => void;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Network of one task: listeners and connections by address (`ws://h3:40001`). A connection takes one round trip to
- * stand; nobody there is a refusal, a silent host or a cut link is a timeout.
+ * stand; nobody there is a refusal, a silent host or a cut link is a timeout. Nothing is encrypted, for nobody listens
+ * in; but ends whose keys differ, or of which one has none, do not come together.
  */
 
 import type { Channel, ListenOptions, Listener, Network, NetworkAddress, ErrorRecord } from '@stci/interface';
@@ -12,9 +13,15 @@ import type { Task } from './task.js';
 
 const FIRST_PORT = 40_000;
 const LAST_PORT = 65_535;
-const ADDRESS = /^ws:\/\/([^:/]+):(\d+)$/;
+const ADDRESS = /^wss?:\/\/([^:/]+):(\d+)$/;
 
 type ListenDone = (error: ErrorRecord | undefined, listener: Listener | undefined) => void;
+
+interface Attempt {
+  readonly address: NetworkAddress;
+  readonly key: Uint8Array | undefined;
+  readonly deadline: CallEvent;
+}
 
 export class SimNetwork implements Network {
   readonly #host: SimHost;
@@ -26,7 +33,7 @@ export class SimNetwork implements Network {
   }
 
   listen(options: ListenOptions, accept: (channel: Channel) => void, done: ListenDone): void {
-    const address = this.#freeAddress(options.ports);
+    const address = this.#freeAddress(options);
     if (address === undefined) {
       const [first, last] = options.ports ?? [FIRST_PORT, LAST_PORT];
       const message = `No free port to listen on: ports ${first} to ${last} of ${this.#host.name} are in use.`;
@@ -34,7 +41,7 @@ export class SimNetwork implements Network {
       return;
     }
     const { listeners } = this.#host.world.fabric;
-    const entry: SimListener = { address, host: this.#host.name, task: this.#task, accept };
+    const entry: SimListener = { address, host: this.#host.name, task: this.#task, key: options.key, accept };
     listeners.set(address, entry);
     const release = (): void => {
       if (listeners.get(address) === entry) listeners.delete(address);
@@ -43,18 +50,19 @@ export class SimNetwork implements Network {
     this.#later(() => done(undefined, { addresses: [address], close: release }));
   }
 
-  #freeAddress(ports: ListenOptions['ports']): NetworkAddress | undefined {
+  #freeAddress({ ports, key }: ListenOptions): NetworkAddress | undefined {
+    const { listeners } = this.#host.world.fabric;
     const [first, last] = ports ?? [this.#host.nextPort, LAST_PORT];
     for (let port = first; port <= last; port++) {
-      const address = `ws://${this.#host.name}:${port}`;
-      if (this.#host.world.fabric.listeners.has(address)) continue;
+      const at = `://${this.#host.name}:${port}`;
+      if (listeners.has(`ws${at}`) || listeners.has(`wss${at}`)) continue;
       if (ports === undefined) this.#host.nextPort = port + 1;
-      return address;
+      return key === undefined ? `ws${at}` : `wss${at}`;
     }
     return undefined;
   }
 
-  connect(address: NetworkAddress, deadlineMs: number): Channel {
+  connect(address: NetworkAddress, deadlineMs: number, key?: Uint8Array): Channel {
     const { world } = this.#host;
     const target = ADDRESS.exec(address)?.[1];
     const host = target === undefined ? undefined : world.findHost(target);
@@ -72,20 +80,21 @@ export class SimNetwork implements Network {
     }
     const deadline = this.#event(() => pair.left.fail(`timed out after ${deadlineMs} ms`));
     world.scheduler.after(deadline, deadlineMs);
-    this.#reach(pair, host, address, deadline);
+    this.#reach(pair, host, { address, key, deadline });
     return pair.left;
   }
 
-  #reach(pair: ChannelPair, host: SimHost, address: NetworkAddress, deadline: CallEvent): void {
+  #reach(pair: ChannelPair, host: SimHost, { address, key, deadline }: Attempt): void {
     const { world } = this.#host;
     const { link } = pair.left.outgoing;
     const { latencyMs } = link.params;
     world.scheduler.after(new CallEvent(undefined, () => {
       if (link.isCut || host.isCrashed || this.#host.isCrashed) return;
       const listener = world.fabric.listeners.get(address);
-      if (listener === undefined) {
+      if (listener === undefined || !sameKey(key, listener.key)) {
+        const reason = listener === undefined ? 'connection refused' : 'the keys of the two ends differ';
         world.scheduler.queue.cancel(deadline);
-        world.scheduler.after(this.#event(() => pair.left.fail('connection refused')), latencyMs);
+        world.scheduler.after(this.#event(() => pair.left.fail(reason)), latencyMs);
         return;
       }
       const accept = (): void => this.#accept(pair, listener, deadline);
@@ -117,4 +126,8 @@ export class SimNetwork implements Network {
   #end(label: string, task: Task): { kind: string; label: string; task: Task } {
     return { kind: 'ws', label, task };
   }
+}
+
+function sameKey(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return String(a) === String(b);
 }
