@@ -15,7 +15,10 @@ export interface CrowdMember {
 }
 
 /** Who is to go; undefined where nobody is there. `pick(n)` draws from 0..n-1. */
-export function crowdVictim<T extends CrowdMember>(members: Iterable<T>, pick: (below: number) => number): T | undefined {
+export function crowdVictim<T extends CrowdMember>(
+  members: Iterable<T>,
+  pick: (below: number) => number,
+): T | undefined {
   let least = Infinity;
   let bySource = new Map<string, T[]>();
   let largest: T[] = [];

@@ -8,16 +8,18 @@ import {
   StciError,
   addressKind,
   addressName,
+  type Bootcom,
   type Channel,
   type LinkCloseReason,
   type Platform,
   type Timer,
 } from '@stci/interface';
-import { Link, type LinkEvents } from '../bootcom/link.js';
-import { decodeBootDetails, type BootDetails } from './boot-details.js';
+import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
+import { decodeBootDetails } from './boot-details.js';
 import { Lifecycle, isOver } from './lifecycle.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleStarter } from './main.js';
 import { AgentNode } from './node.js';
+import { ParentConnection } from './parent-connection.js';
 import { RootAgent } from './root.js';
 import { SessionAgent } from './session.js';
 import { Starter } from './starter.js';
@@ -46,6 +48,7 @@ class RunningAgent implements AgentHandle {
   #node: AgentNode | undefined;
   #role: Role | undefined;
   #parent: Link | undefined;
+  #connection: ParentConnection | undefined;
   #goodbyeTimer: Timer | undefined;
   #end: AgentEnd = { failed: false, reason: 'stopped' };
 
@@ -64,6 +67,7 @@ class RunningAgent implements AgentHandle {
     if (isOver(this.#lifecycle.state)) return;
     this.#end = { failed: true, reason };
     this.#role?.end?.(true);
+    this.#connection?.destroy(reason);
     this.#parent?.destroy(reason);
     this.#stop();
   }
@@ -92,52 +96,22 @@ class RunningAgent implements AgentHandle {
       onClosed: (_link, reason, text) => this.#onParentClosed(reason, text),
     });
     if (init.bootLink !== undefined) init.bootLink.adopt(events);
-    else this.#connect(init, details, scope.bootcom(params.string('bootcom.boot')).connect, events);
+    else this.#connect(init, node, details.connect, scope.bootcom(params.string('bootcom.boot')), events);
   }
 
-  /** Tries the parent's addresses in turn, each with a share of the handshake's time. */
   #connect(
-    init: RoleInit,
-    details: BootDetails,
-    connect: ((address: string, deadlineMs: number) => Channel) | undefined,
+    { platform, boot }: RoleInit,
+    node: AgentNode,
+    addresses: readonly string[],
+    { kind, connect }: Bootcom,
     events: LinkEvents,
   ): void {
-    const { platform, boot } = init;
-    const { self, session, secret, parent, frameBytesMax, handshakeMs } = boot;
-    const tried: string[] = [];
-    let linked = false;
-    const attempt = (index: number): void => {
-      const address = details.connect[index];
-      if (address === undefined || connect === undefined) {
-        this.#fail(`could not connect to the parent: ${tried.join('; ') || 'it named no address'}`);
-        return;
-      }
-      const shareMs = Math.max(1, Math.floor(handshakeMs / details.connect.length));
-      const admit = (peer: number): string | undefined => (peer === parent ? undefined : 'it is not the parent');
-      const channel = connect(address, shareMs);
-      const link = new Link(
-        {
-          channel,
-          clock: platform.clock,
-          handshake: { role: 'connect', self, session, secret, secrets: platform.secrets, admit },
-          limits: { ...(this.#node as AgentNode).linkLimits(shareMs, channel), frameBytesMax },
-        },
-        {
-          ...events,
-          onUp: (up) => {
-            linked = true;
-            events.onUp(up);
-          },
-          onClosed: (closed, reason, text) => {
-            if (linked) return events.onClosed(closed, reason, text);
-            tried.push(`${address}: ${text}`);
-            attempt(index + 1);
-          },
-        },
-      );
-      this.#parent = link;
-    };
-    attempt(0);
+    if (connect === undefined) return this.#fail(`could not connect to the parent: ${kind} links do not connect`);
+    const limits = (handshakeMs: number, channel: Channel): LinkLimits => node.linkLimits(handshakeMs, channel);
+    this.#connection = new ParentConnection(
+      { platform, boot, addresses, connect, limits },
+      { link: events, onFailed: (text) => this.#fail(`could not connect to the parent: ${text}`) },
+    );
   }
 
   #onLinked(link: Link): void {

@@ -17,7 +17,8 @@ import { StciError, fromErrorRecord } from '@stci/interface';
 import { Children, type ChildSpec, type ChildrenEvents } from './children.js';
 import { startInline } from './inline.js';
 import type { RoleStarter } from './main.js';
-import type { Link } from '../bootcom/link.js';
+import { encryptsLinks, linkKey } from '../bootcom/encryption.js';
+import { Strangers } from '../bootcom/strangers.js';
 import type { AgentNode } from './node.js';
 import type { AgentScope } from './universe.js';
 
@@ -37,11 +38,12 @@ export class Starter {
   #waiting: ((error: StciError | undefined) => void)[] | undefined;
   #launcherProc: LauncherProc | undefined;
   #closed = false;
-  /** Links at the listener that have not proved who they are. */
-  readonly #strangers = new Set<Link>();
+  readonly #strangers: Strangers;
 
   constructor(init: StarterInit) {
     this.#init = init;
+    const { params, platform } = init.node;
+    this.#strangers = new Strangers(params.int('bootcom.pending.max'), platform.random);
     this.#nativeLink = init.node.params.string('bootcom.boot') === 'native';
   }
 
@@ -71,7 +73,7 @@ export class Starter {
   }
 
   #listen(): void {
-    const { params } = this.#init.node;
+    const { params, platform, identity } = this.#init.node;
     const bootcom = this.#init.scope.bootcom(params.string('bootcom.boot'));
     const ports = portRange(params.string('bootcom.ws.ports'));
     bootcom.listen?.(
@@ -80,6 +82,7 @@ export class Starter {
         pendingMax: params.int('bootcom.pending.max'),
         frameBytesMax: params.int('bootcom.frame.max'),
         ...(ports !== undefined && { ports }),
+        ...(encryptsLinks(params) && { key: linkKey(platform.secrets, identity.secret) }),
       },
       (channel) => this.#accept(channel),
       (error, listener) => {
@@ -117,7 +120,7 @@ export class Starter {
   close(): void {
     this.#closed = true;
     this.#listener?.close();
-    for (const link of [...this.#strangers]) link.destroy('the listener has closed');
+    this.#strangers.clear('the listener has closed');
   }
 
   /** Whoever connects must be a child that is being started. */
@@ -139,17 +142,7 @@ export class Starter {
         else owner.linkClosed(link, reason, text);
       },
     });
-    this.#strangers.add(stranger);
-    this.#boundStrangers();
-  }
-
-  /** A crowd that connects and proves nothing costs a bounded number of links; the oldest had the most time. */
-  #boundStrangers(): void {
-    const max = this.#init.node.params.int('bootcom.pending.max');
-    const [oldest] = this.#strangers;
-    if (this.#strangers.size <= max || oldest === undefined) return;
-    this.#strangers.delete(oldest);
-    oldest.destroy(`more than ${max} connections have not proved who they are (bootcom.pending.max)`);
+    this.#strangers.add(stranger, channel.label);
   }
 
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {

@@ -28,6 +28,13 @@ export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
       default: [],
       help: 'Addresses that WebSocket listeners are bound to; empty is loopback only.',
     },
+    'ws.encrypt': {
+      type: 'enum',
+      values: ['auto', 'true', 'false'],
+      default: 'auto',
+      help: 'Whether WebSocket links are encrypted (TLS with a key of the session): auto does so where a listener is '
+        + 'not on loopback alone; false leaves what follows the handshake to whoever is on the way.',
+    },
     'ws.ports': {
       type: 'string',
       default: '',
@@ -38,7 +45,8 @@ export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
       default: 64,
       min: 1,
       max: 65_536,
-      help: 'Connections that have not yet proved who they are, a listener; more are turned away.',
+      help: 'Connections that have not yet proved who they are, a listener; of more, those go that have shown least, '
+        + 'of the source that sent most.',
     },
     handshake: {
       type: 'duration',

@@ -75,6 +75,11 @@ export class Handshake {
     return this.#init.role === 'connect' ? [this.#hello] : [];
   }
 
+  /** The peer has named the session. That is no proof yet. */
+  get hasMet(): boolean {
+    return this.#peerHello !== undefined;
+  }
+
   /** Throws STCI_AUTH_FAILED; the link is to be closed then. */
   receive(frame: Frame): HandshakeStep {
     switch (frameType(frame)) {

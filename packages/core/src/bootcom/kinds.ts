@@ -28,14 +28,15 @@ export const bootcomWs = defineComponent({
   name: 'ws',
   version: '1.0.0',
   frameworkVersion: 1,
-  help: 'WebSocket connections to a listener of the parent, on loopback or the interfaces that are named.',
+  help: 'WebSocket connections to a listener of the parent, on loopback or the interfaces that are named; encrypted '
+    + 'by TLS with a key of the session (bootcom.ws.encrypt).',
   params: {},
   query: ({ facts }) => (facts['sockets'] === false ? decline('this platform has no sockets') : accept(40)),
   create: ({ platform }) => ({
     kind: 'ws',
     needsListener: true,
     listen: (options, onChannel, done) => platform.network.listen(options, onChannel, done),
-    connect: (address, deadlineMs) => platform.network.connect(address, deadlineMs),
+    connect: (address, deadlineMs, key) => platform.network.connect(address, deadlineMs, key),
   }),
 });
 

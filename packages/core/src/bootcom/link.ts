@@ -113,6 +113,11 @@ export class Link {
     return this.#peer;
   }
 
+  /** The peer has named the session, which strangers don't know; see Handshake. */
+  get hasMet(): boolean {
+    return this.#handshake.hasMet;
+  }
+
   get facts(): LinkFacts {
     return {
       peer: this.#peer,

@@ -82,10 +82,13 @@ function play(asked: Asked, seed = 1): Done {
 
 suite('small jobs', (test) => {
   for (const method of ['process', 'inline', 'thread']) {
-    for (const boot of ['native', 'ws']) {
+    for (const boot of ['native', 'ws', 'wss']) {
       test(`${method}, ${boot}: output, exit codes and ends on 1 to 20 hosts`, () => {
         for (const hosts of [1, 5, 20]) {
-          const settings = { 'launcher.root.method': method, 'bootcom.boot': boot, 'launcher.tree.arity': '3' };
+          const settings = {
+            'launcher.root.method': method, 'bootcom.boot': boot.replace('wss', 'ws'), 'launcher.tree.arity': '3',
+            'bootcom.ws.encrypt': `${boot === 'wss'}`,
+          };
           const good = play({ hosts, count: hosts + 3, command: ['echo', 'hello'], settings }, hosts);
           assert.is(good.report?.exitCode, 0, good.report?.cause?.message ?? '');
           assert.equal([good.out.size, new Set(good.out.values())], [hosts + 3, new Set(['hello\n'])]);

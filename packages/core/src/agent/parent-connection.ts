@@ -1,0 +1,111 @@
+/**
+ * Connection to the parent's listener: its addresses in turn, each with a share of the handshake's time, and all of
+ * them again after a while, for a parent that a crowd besieges may have dropped us for one of the crowd.
+ */
+
+import type { Channel, LinkCloseReason, Platform, Timer } from '@stci/interface';
+import type { BootRecord } from '../bootcom/boot-record.js';
+import { keyFor, linkKey } from '../bootcom/encryption.js';
+import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
+
+/** Rounds through all addresses, and the wait before the second; each further one is twice as long. */
+const ROUNDS_MAX = 6;
+const WAIT_MS = 50;
+
+export interface ParentConnectionInit {
+  readonly platform: Platform;
+  readonly boot: BootRecord;
+  /** Best first. */
+  readonly addresses: readonly string[];
+  connect(address: string, deadlineMs: number, key?: Uint8Array): Channel;
+  limits(handshakeMs: number, channel: Channel): LinkLimits;
+}
+
+export interface ParentConnectionEvents {
+  /** Of the link that came up. */
+  readonly link: LinkEvents;
+  /** No address led to the parent; told once. */
+  onFailed(text: string): void;
+}
+
+export class ParentConnection {
+  readonly #init: ParentConnectionInit;
+  readonly #events: ParentConnectionEvents;
+  readonly #key: () => Uint8Array;
+  readonly #deadlineMs: number;
+  #link: Link | undefined;
+  #timer: Timer | undefined;
+  #round = 1;
+  #tried: string[] = [];
+  #lost = false;
+  #over = false;
+
+  constructor(init: ParentConnectionInit, events: ParentConnectionEvents) {
+    const { platform, boot } = init;
+    this.#init = init;
+    this.#events = events;
+    this.#key = () => linkKey(platform.secrets, boot.secret);
+    this.#deadlineMs = platform.clock.nowMs() + boot.handshakeMs;
+    this.#attempt(0);
+  }
+
+  /** Gives up, or ends the link if it is up. */
+  destroy(text: string): void {
+    this.#over = true;
+    this.#timer?.cancel();
+    this.#link?.destroy(text);
+  }
+
+  #attempt(index: number): void {
+    const { platform, boot, addresses } = this.#init;
+    const { self, session, secret, parent, frameBytesMax, handshakeMs } = boot;
+    const address = addresses[index];
+    if (address === undefined) return this.#roundOver();
+    const leftMs = this.#deadlineMs - platform.clock.nowMs();
+    const shareMs = Math.max(1, Math.floor(Math.min(leftMs, handshakeMs / addresses.length)));
+    const admit = (peer: number): string | undefined => (peer === parent ? undefined : 'it is not the parent');
+    const channel = this.#init.connect(address, shareMs, keyFor(address, this.#key));
+    let linked = false;
+    this.#link = new Link(
+      {
+        channel,
+        clock: platform.clock,
+        handshake: { role: 'connect', self, session, secret, secrets: platform.secrets, admit },
+        limits: { ...this.#init.limits(shareMs, channel), frameBytesMax },
+      },
+      {
+        ...this.#events.link,
+        onUp: (link) => {
+          linked = true;
+          this.#events.link.onUp(link);
+        },
+        onClosed: (link, reason, text) => {
+          if (linked) this.#events.link.onClosed(link, reason, text);
+          else this.#failed(index, reason, `${address}: ${text}`);
+        },
+      },
+    );
+  }
+
+  #failed(index: number, reason: LinkCloseReason, text: string): void {
+    if (this.#over) return;
+    this.#lost ||= reason === 'lost';
+    this.#tried.push(text);
+    this.#attempt(index + 1);
+  }
+
+  /** A peer that has refused us will do so again; one that was lost may be there the next time. */
+  #roundOver(): void {
+    const { platform, addresses } = this.#init;
+    const waitMs = WAIT_MS * 2 ** (this.#round - 1) * (0.5 + platform.random.uniform());
+    const leftMs = this.#deadlineMs - platform.clock.nowMs() - waitMs;
+    if (!this.#lost || this.#round === ROUNDS_MAX || leftMs < addresses.length) {
+      this.#over = true;
+      return this.#events.onFailed(this.#tried.join('; ') || 'it named no address');
+    }
+    this.#round += 1;
+    this.#lost = false;
+    this.#tried = [];
+    this.#timer = platform.clock.after(waitMs, () => this.#attempt(0));
+  }
+}
