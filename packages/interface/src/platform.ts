@@ -167,6 +167,8 @@ export interface AgentBundle {
 }
 
 export interface Processes {
+  /** Makes ready what the first start of a tool would wait for; for times in which nothing else is to be done. */
+  prepare(): void;
   /** Starts a tool. */
   spawn(spec: SpawnSpec, events: ProcessEvents): Process;
   /**

@@ -43,6 +43,11 @@ export class Guardian implements GroupKeeper {
     return { [GUARD_VARIABLE]: this.#mark };
   }
 
+  /** Starts it before it is needed. */
+  warm(): void {
+    if (this.#child === undefined) this.#start();
+  }
+
   prepare(): ErrorRecord | undefined {
     const error = this.#child === undefined ? this.#start() : undefined;
     if (error === undefined) this.#tell('!');

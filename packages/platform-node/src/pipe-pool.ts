@@ -38,6 +38,11 @@ export class PipePool {
     return this.#pipes.length;
   }
 
+  /** Makes the first pipes before they are needed. */
+  warm(): void {
+    if (this.#pipes.length === 0 && this.#isUsable) this.#fill();
+  }
+
   /** A fresh pipe, whose ends are the caller's to close; undefined where none can be made. */
   take(): PipeEnds | undefined {
     if (this.#pipes.length === 0 && this.#isUsable) this.#fill();

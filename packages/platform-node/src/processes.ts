@@ -27,6 +27,10 @@ export function createProcesses(deps: ProcessesDeps): Processes {
       return deps.agentCommand();
     },
     agentBundle: deps.agentBundle,
+    prepare: () => {
+      deps.keeper.warm();
+      deps.pipes.warm();
+    },
     spawn: (spec, events) => {
       const keeper = spec.lifetime === 'guarded' ? deps.keeper : undefined;
       return spawnTool(spec, { keeper, pipes: deps.pipes }, events);

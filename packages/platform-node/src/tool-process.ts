@@ -20,6 +20,8 @@ export interface GroupKeeper {
   readonly environment: Readonly<Record<string, string>>;
   /** Before the fork; an error means that the tool must not be started. */
   prepare(): ErrorRecord | undefined;
+  /** Does the part of it that can be done long before a tool. */
+  warm(): void;
   add(group: number): void;
   remove(group: number): void;
 }

@@ -147,6 +147,9 @@ export class SimProcesses implements Processes {
     return { host: this.#host, process, task };
   }
 
+  /** Nothing here takes longer the first time. */
+  prepare(): void {}
+
   sweep(mark: string, _deadlineMs: number, done: (ended: number) => void): void {
     this.#after(() => {
       const ended = this.#host.table.sweep(mark);

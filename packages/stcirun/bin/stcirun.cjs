@@ -11,7 +11,7 @@ const NO_RUN = /^-(h|V|-(help|version|dry-run|launcher|mca|am|host))/u;
 const words = process.argv.slice(2);
 const plain = !Object.keys(process.env).some((name) => name.startsWith('NODE_') || name.startsWith('STCI_MCA_'));
 if (words.length > 0 && plain && !words.some((word) => NO_RUN.test(word))) {
-  const agent = [`${__dirname}/../dist/bundle/agent.cjs`];
+  const agent = [`${__dirname}/../dist/bundle/agent.cjs`, 'ahead'];
   const child = require('node:child_process').spawn(process.execPath, agent, { stdio: 'pipe', detached: true });
   // One that could not be started is not taken; the next attempt tells why.
   child.on('error', () => undefined);

@@ -12,6 +12,9 @@ import { AGENT_BUNDLE } from './agent-files.js';
 /** Given to a bundle that was carried to this host (launcher-ssh); a bundle that lies here has none. */
 declare const stciCarrier: CarriedBundle | undefined;
 
+/** What bin/stcirun.cjs says to an agent that it starts before anything else. */
+const STARTED_AHEAD = 'ahead';
+
 const carried = typeof stciCarrier === 'undefined' ? undefined : stciCarrier;
 
 function main(): void {
@@ -21,6 +24,12 @@ function main(): void {
     agentBundle: join(__dirname, AGENT_BUNDLE),
     carried,
   });
+  if (process.argv[2] === STARTED_AHEAD) {
+    // Nobody has asked for it yet: what it will need is loaded and made while it waits.
+    setImmediate(() => {
+      void import('./agent-role.js').then(() => platform.processes.prepare());
+    });
+  }
   runAgent({
     platform,
     channel: openAgentChannel(),
