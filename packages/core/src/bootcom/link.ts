@@ -145,6 +145,7 @@ export class Link {
 
   /** Stops and resumes reading: back-pressure on the peer. */
   readable(on: boolean): void {
+    this.#lease?.listening(on);
     this.#channel.readable(on);
   }
 

@@ -1,0 +1,301 @@
+/** Leases: on a clock of their own, when they say, doubt and expire; on links over a network that is cut. */
+
+import { CONTROLLER, rootAddress, type Channel, type Clock, type Timer } from '@stci/interface';
+import { createWorld, type World } from '@stci/platform-sim';
+import { assert, seededIntegers, suite } from '@stci/testkit';
+import { Lease } from '../../dist/bootcom/lease.js';
+import { Link, type LinkEvents } from '../../dist/bootcom/link.js';
+
+const LEASE_MS = 800;
+const PERIOD_MS = LEASE_MS / 8;
+
+/** A clock that stands until it is told; `lateMs` later than due is when timers fire. */
+class HandClock {
+  now = 0;
+  timers: { atMs: number; call: () => void }[] = [];
+  timersMost = 0;
+
+  readonly clock = {
+    nowMs: () => this.now,
+    wallMs: () => this.now,
+    after: (delayMs: number, call: () => void): Timer => {
+      const timer = { atMs: this.now + delayMs, call };
+      this.timers.push(timer);
+      this.timersMost = Math.max(this.timersMost, this.timers.length);
+      return { cancel: () => void (this.timers = this.timers.filter((other) => other !== timer)) };
+    },
+    soon: (call: () => void) => call(),
+  } as unknown as Clock;
+
+  /** To `atMs`; timers that are due fire at their time. */
+  to(atMs: number): void {
+    for (;;) {
+      const [next] = this.timers.sort((a, b) => a.atMs - b.atMs);
+      if (next === undefined || next.atMs > atMs) break;
+      this.timers.shift();
+      this.now = Math.max(this.now, next.atMs);
+      next.call();
+    }
+    this.now = atMs;
+  }
+
+  /** The process is stopped: time passes, nothing fires. */
+  sleepTo(atMs: number): void {
+    this.now = atMs;
+  }
+}
+
+function leasing() {
+  const hand = new HandClock();
+  const told: { what: string; atMs: number }[] = [];
+  const tell = (what: string) => void told.push({ what, atMs: hand.now });
+  const lease = new Lease(
+    { clock: hand.clock, leaseMs: LEASE_MS },
+    {
+      sayAlive: () => {
+        tell('alive');
+        lease.said();
+      },
+      doubt: (doubted) => tell(doubted ? 'doubted' : 'trusted'),
+      expire: () => tell('expired'),
+    },
+  );
+  const of = (what: string) => told.filter((one) => one.what === what).map(({ atMs }) => atMs);
+  return { hand, lease, told, of };
+}
+
+suite('lease', (test) => {
+  test('never expires while anything is heard within 7/8 of it', () => {
+    const random = seededIntegers(11);
+    const { hand, lease, of } = leasing();
+    for (let at = 0; at < 100 * LEASE_MS;) {
+      at += 1 + random(7 * PERIOD_MS - 2);
+      hand.to(at);
+      lease.heard();
+    }
+    assert.equal(of('expired'), []);
+  });
+
+  test('expires once, in the last eighth of the lease after the last sign, whenever that was', () => {
+    for (let lastMs = 0; lastMs < 3 * LEASE_MS; lastMs += 7) {
+      const { hand, lease, of } = leasing();
+      for (let at = 0; at < lastMs; at += 50) {
+        hand.to(at);
+        lease.heard();
+      }
+      hand.to(lastMs);
+      lease.heard();
+      hand.to(lastMs + 10 * LEASE_MS);
+      const [atMs = 0, ...more] = of('expired');
+      assert.equal(more, []);
+      assert.ok(atMs - lastMs >= 7 * PERIOD_MS && atMs - lastMs <= LEASE_MS, `${atMs - lastMs} after ${lastMs}`);
+    }
+  });
+
+  test('says something at least every quarter, and nothing where enough is said', () => {
+    const { hand, lease, of } = leasing();
+    const hear = (untilMs: number, speak: boolean): void => {
+      for (let at = hand.now + 40; at <= untilMs; at += 40) {
+        hand.to(at);
+        lease.heard();
+        if (speak) lease.said();
+      }
+    };
+    hear(10 * LEASE_MS, false);
+    const times = of('alive');
+    const gaps = times.slice(1).map((atMs, i) => atMs - (times[i] as number));
+    assert.ok(gaps.length > 30 && gaps.every((gap) => gap <= LEASE_MS / 4), gaps.join());
+    hear(20 * LEASE_MS, true);
+    assert.equal(of('alive').filter((atMs) => atMs > 10.5 * LEASE_MS), []);
+  });
+
+  test('doubts at half of it, and trusts again', () => {
+    const { hand, lease, told } = leasing();
+    const changes = () => told.filter(({ what }) => what !== 'alive').map(({ what }) => what);
+    hand.to(LEASE_MS / 2 - 1);
+    assert.equal(changes(), []);
+    hand.to(LEASE_MS / 2 + PERIOD_MS);
+    assert.equal(changes(), ['doubted']);
+    lease.heard();
+    hand.to(hand.now + PERIOD_MS);
+    assert.equal(changes(), ['doubted', 'trusted']);
+  });
+
+  test('promised silence is added to it, can be taken back, and ends with the next word', () => {
+    const quiet = leasing();
+    quiet.lease.promise(5000);
+    quiet.hand.to(5000 + 6 * PERIOD_MS);
+    assert.equal(quiet.of('expired'), []);
+    quiet.hand.to(5000 + LEASE_MS);
+    assert.is(quiet.of('expired').length, 1);
+
+    const back = leasing();
+    back.lease.promise(1e9);
+    back.hand.to(3 * LEASE_MS);
+    back.lease.promise(0);
+    back.hand.to(5 * LEASE_MS);
+    assert.is(back.of('expired').length, 1, 'taken back');
+
+    const chatty = leasing();
+    chatty.lease.heard();
+    chatty.lease.promise(1e9);
+    for (let at = 10; at < 2 * LEASE_MS; at += 10) {
+      chatty.hand.to(at);
+      chatty.lease.heard();
+    }
+    chatty.hand.to(3.2 * LEASE_MS);
+    assert.is(chatty.of('expired').length, 1, 'a peer that speaks again, and never says so, is held to the lease');
+  });
+
+  test('a word right after the promise does not end it', () => {
+    const { hand, lease, of } = leasing();
+    hand.to(30);
+    lease.promise(1e9);
+    hand.to(PERIOD_MS + 20);
+    lease.heard();
+    hand.to(10 * LEASE_MS);
+    assert.equal(of('expired'), []);
+  });
+
+  test('time in which this process did not run does not count', () => {
+    const { hand, lease, of } = leasing();
+    hand.to(250);
+    hand.sleepTo(60_000);
+    hand.to(60_000 + 2 * PERIOD_MS);
+    lease.heard();
+    hand.to(60_000 + 6 * PERIOD_MS);
+    assert.equal(of('expired'), []);
+    hand.sleepTo(120_000);
+    hand.to(120_000 + LEASE_MS);
+    assert.is(of('expired').length, 1, 'and it goes on where it was');
+  });
+
+  test('nor does time in which the link was not read', () => {
+    const { hand, lease, of } = leasing();
+    lease.listening(false);
+    hand.to(5 * LEASE_MS);
+    assert.equal(of('expired'), []);
+    lease.listening(true);
+    hand.to(6 * LEASE_MS + PERIOD_MS);
+    assert.is(of('expired').length, 1);
+  });
+
+  test('has one timer; none when stopped or expired', () => {
+    const { hand, lease, told } = leasing();
+    for (let at = 0; at < 5 * LEASE_MS; at += 33) {
+      hand.to(at);
+      lease.heard();
+    }
+    assert.equal([hand.timersMost, hand.timers.length], [1, 1]);
+    lease.stop();
+    const before = told.length;
+    hand.to(20 * LEASE_MS);
+    assert.equal([hand.timers.length, told.length - before], [0, 0]);
+    const other = leasing();
+    other.hand.to(2 * LEASE_MS);
+    assert.equal([other.of('expired').length, other.hand.timers.length], [1, 0]);
+  });
+});
+
+interface Seen {
+  readonly log: string[];
+  link: Link | undefined;
+  closedMs: number;
+}
+
+/** Two agents on two hosts, linked over the network between them. */
+function joined(leaseMs: number) {
+  const world = createWorld({ seed: 4, link: { timeoutMs: 600_000 } });
+  const [near, far] = [world.platform('a'), world.platform('b')];
+  const seen: Seen[] = [{ log: [], link: undefined, closedMs: 0 }, { log: [], link: undefined, closedMs: 0 }];
+  const make = (which: number, channel: Channel): void => {
+    const [platform, mine] = [which === 0 ? near : far, seen[which] as Seen];
+    const self = which === 0 ? rootAddress(0) : CONTROLLER;
+    const base = { self, session: new Uint8Array(8), secret: new Uint8Array(32), admit: () => undefined };
+    const role = which === 0 ? ('connect' as const) : ('accept' as const);
+    const limits = { frameBytesMax: 100_000, queueBytesMax: 100_000, handshakeMs: 1000, leaseMs };
+    const events: LinkEvents = {
+      onUp: () => void mine.log.push('up'),
+      onFrame: () => undefined,
+      onDrain: () => undefined,
+      onClosed: (_link, reason, text) => {
+        mine.log.push(`${reason}: ${text}`);
+        mine.closedMs = world.nowMs;
+      },
+    };
+    mine.link = new Link({ channel, clock: platform.clock, handshake: { ...base, role, secrets: platform.secrets },
+      limits }, events);
+  };
+  far.network.listen({ interfaces: [], pendingMax: 4, frameBytesMax: 100_000 }, (channel) => make(1, channel),
+    (_error, listener) => make(0, near.network.connect(listener?.addresses[0] ?? '', 1000)));
+  const run = (ms: number): void => {
+    const untilMs = world.nowMs + ms;
+    world.at(untilMs, () => undefined);
+    world.run({ untilMs });
+    if (world.faults[0] !== undefined) throw world.faults[0].error;
+  };
+  run(100);
+  assert.equal(seen.map(({ log }) => log), [['up'], ['up']]);
+  return { world, seen, run, states: () => seen.map(({ link }) => link?.state) };
+}
+
+const processOf = (world: World, host: string): number =>
+  world.livingProcesses().find((process) => process.host === host)?.pid ?? -1;
+
+suite('link with a lease', (test) => {
+  test('stays up for ever where nobody has anything to say', () => {
+    const { states, run } = joined(1000);
+    run(600_000);
+    assert.equal(states(), ['up', 'up']);
+  });
+
+  test('a cut ends it at both ends within the lease, after a doubt; the words say why', () => {
+    const { world, seen, run, states } = joined(1000);
+    run(3333);
+    const cutMs = world.nowMs;
+    world.cutLink('a', 'b');
+    run(760);
+    assert.equal(states(), ['suspect', 'suspect']);
+    run(1000);
+    assert.equal(states(), ['closed', 'closed']);
+    for (const { log, closedMs } of seen) {
+      assert.match(log[1] ?? '', /^lost: no sign of life for \d+ ms \(bootcom\.lease\)/);
+      assert.ok(closedMs - cutMs <= 1000, `${closedMs - cutMs} ms`);
+    }
+  });
+
+  test('a cut that is mended in time harms nothing, again and again', () => {
+    const { world, run, states } = joined(1000);
+    for (let i = 0; i < 20; i++) {
+      world.cutLink('a', 'b');
+      run(600);
+      world.mendLink('a', 'b');
+      run(300);
+    }
+    assert.equal(states(), ['up', 'up']);
+  });
+
+  test('an end that is stopped is lost by its peer, unless it said so before', () => {
+    const { world, run, states, seen } = joined(1000);
+    seen[0]?.link?.announceSilence(0xffff_ffff);
+    run(1);
+    world.pauseProcess('a', processOf(world, 'a'));
+    run(60_000);
+    assert.is(states()[1], 'up');
+    world.resumeProcess('a', processOf(world, 'a'));
+    seen[0]?.link?.announceSilence(0);
+    run(5000);
+    assert.equal(states(), ['up', 'up'], 'nor does it take its own absence for the silence of its peer');
+    world.pauseProcess('a', processOf(world, 'a'));
+    run(1100);
+    assert.is(states()[1], 'closed');
+  });
+
+  test('an end that is closed leaves nothing to do', () => {
+    const { seen, run, states, world } = joined(1000);
+    seen[0]?.link?.close();
+    run(100);
+    assert.equal(states(), ['closed', 'closed']);
+    assert.is(world.run(), 'idle');
+  });
+});
