@@ -9,6 +9,7 @@
 import {
   addressIndex,
   addressKind,
+  assert,
   bootHost,
   bootPosition,
   rootAddress,
@@ -26,7 +27,7 @@ import type { Starter } from './starter.js';
 
 type Launch = MessageBody<'job.launch'>;
 
-/** Host name and login (empty: none). */
+/** Host name (empty: the host is left out) and login (empty: none). */
 export type HostLogin = readonly [string, string];
 
 export interface BootSubtreeInit {
@@ -49,7 +50,8 @@ export class BootSubtree {
 
   constructor(init: BootSubtreeInit, events: ChildrenEvents) {
     this.#init = init;
-    this.#logins = new Map(init.logins);
+    this.#logins = new Map();
+    for (const [position, login] of init.logins) this.#learn(position, login);
     this.#children = init.starter.children(events);
     init.node.router.rule = (destination) => this.#nextHop(destination);
   }
@@ -59,19 +61,19 @@ export class BootSubtree {
     this.#children.launch(this.#childPositions().map((position) => this.#spec(position)));
   }
 
-  /** Starts the agent of `host`, a child that failed, once more: on the host that `login` names. */
-  again(host: HostIndex, login: HostLogin): void {
+  /** Starts the agent of `host`, a child that failed, once more; `subtree`: who is at and below it now. */
+  again(host: HostIndex, subtree: readonly HostLogin[]): void {
     const position = bootPosition(host);
-    this.#logins.set(position, login);
-    this.#leftOut.delete(position);
+    if (!this.#childPositions().includes(position)) return;
+    this.#learnAll(position, subtree);
     this.#children.relaunch(this.#spec(position));
   }
 
   /** Leaves `host`, a child that failed, out: the agents below it become children of this one. */
-  adopt(host: HostIndex): void {
+  adopt(host: HostIndex, subtree: readonly HostLogin[]): void {
     const position = bootPosition(host);
     if (this.#leftOut.has(position) || !this.#childPositions().includes(position)) return;
-    this.#leftOut.add(position);
+    this.#learnAll(position, subtree);
     const adopted = this.#childPositions().filter((at) => isAtOrBelow(this.#init.tree, position, at));
     for (const at of adopted) this.#children.relaunch(this.#spec(at));
   }
@@ -93,6 +95,17 @@ export class BootSubtree {
 
   stop(reason: string, done: () => void): void {
     this.#children.stop(reason, done);
+  }
+
+  /** What was left out or replaced below an agent that failed is so for whoever takes its place. */
+  #learnAll(top: Position, subtree: readonly HostLogin[]): void {
+    for (const [position, login] of loginsOf(this.#init.tree, top, subtree)) this.#learn(position, login);
+  }
+
+  #learn(position: Position, login: HostLogin): void {
+    this.#logins.set(position, login);
+    if (login[0] === '') this.#leftOut.add(position);
+    else this.#leftOut.delete(position);
   }
 
   /** Children as they are: those of the plan, and in the place of one that is left out its own children. */
@@ -141,7 +154,9 @@ export function loginsOf(
   position: Position,
   subtree: readonly HostLogin[],
 ): Map<Position, HostLogin> {
-  return new Map(tree.subtree(position).map((at, i) => [at, subtree[i] as HostLogin]));
+  const positions = tree.subtree(position);
+  assert(positions.length === subtree.length, `${positions.length} hosts are in the subtree, ${subtree.length} came`);
+  return new Map(positions.map((at, i) => [at, subtree[i] as HostLogin]));
 }
 
 function isAtOrBelow(tree: TreeTopology, top: Position, position: Position): boolean {

@@ -6,6 +6,8 @@
  */
 
 import {
+  CONTROLLER,
+  StciError,
   addressIndex,
   bootHost,
   bootPosition,
@@ -16,7 +18,6 @@ import {
   type HostIndex,
   type HostSpec,
   type JobEvent,
-  type StciError,
   type Timer,
   type TreeTopology,
   type Address,
@@ -47,7 +48,8 @@ export interface BringUpEvents {
 }
 
 export interface BringUpFailure {
-  readonly host: HostIndex;
+  /** undefined: of no host, but of the controller itself. */
+  readonly host: HostIndex | undefined;
   readonly error: ErrorRecord;
 }
 
@@ -86,8 +88,8 @@ export class BringUp {
       },
       {
         onUp: () => undefined,
-        onFailed: (agent, error) => this.onFailed(agent, error),
-        onLost: (agent, error) => this.onFailed(agent, error),
+        onFailed: (agent, error) => this.#report('agent-launch', agent, error),
+        onLost: (agent, error) => this.#report('agent-lost', agent, error),
       },
     );
   }
@@ -103,15 +105,19 @@ export class BringUp {
   }
 
   start(): void {
-    this.#init.starter.ready((error) => {
-      if (error === undefined) this.#below.start();
-      else this.#events.onAborted([{ host: 0, error: toErrorRecord(error) }]);
+    this.#init.starter.ready((fault) => {
+      if (this.#phase !== 'starting') return;
+      if (fault === undefined) return this.#below.start();
+      const error = toErrorRecord(fault);
+      this.#events.tell({ type: 'failure', error });
+      this.#failures.push({ host: undefined, error });
+      this.#aborted();
     });
   }
 
   /** The root agent of `host` runs. */
   onUp(host: HostIndex): void {
-    if (this.#phase !== 'starting' || this.#states[host] !== 'pending') return;
+    if (!this.#isOpen || this.#states[host] !== 'pending') return;
     this.#states[host] = 'up';
     this.#upCount += 1;
     const { name } = this.#hosts[host] as HostSpec;
@@ -121,9 +127,9 @@ export class BringUp {
 
   /** A root agent did not come up, or was up and is gone; told by its starter. */
   onFailed(agent: Address, error: StciError): void {
-    if (this.#phase === 'over') return;
-    if (this.#phase === 'ready') return this.#events.onLost(agent, error);
     const host = addressIndex(agent);
+    if (this.#phase === 'over' || this.#states[host] === 'left-out') return;
+    if (this.#phase === 'ready') return this.#events.onLost(agent, error);
     if (this.#states[host] !== 'pending' && this.#states[host] !== 'up') return;
     // Whoever it had started is cut off and ends; all of them are to come up anew.
     for (const below of this.#below.hostsBelow(host)) this.#forget(below);
@@ -149,6 +155,11 @@ export class BringUp {
   abandon(): void {
     this.#timer?.cancel();
     if (this.#phase !== 'over') this.#phase = 'ready';
+  }
+
+  /** Hosts may still come up, and what becomes of them is of interest. */
+  get #isOpen(): boolean {
+    return this.#phase === 'starting' || this.#phase === 'aborting';
   }
 
   #forget(host: HostIndex): void {
@@ -179,23 +190,53 @@ export class BringUp {
     else this.#again(host, spare ?? spec);
   }
 
+  /** Told to oneself, as other starters do: behind all that has come from the agents below the one that is gone. */
+  #report(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError): void {
+    const { messages, platform } = this.#init.node;
+    const wallMs = platform.clock.wallMs();
+    messages.send(CONTROLLER, 'agent.failed', { kind, agent, error: toErrorRecord(error), wallMs });
+  }
+
   #again(host: HostIndex, spec: HostSpec): void {
     this.#hosts[host] = spec;
     this.#states[host] = 'pending';
     this.#attempts[host] = (this.#attempts[host] as number) + 1;
     const starter = this.#starterOf(host);
-    const [name, user] = login(spec);
-    if (starter === undefined) this.#below.again(host, [name, user]);
-    else this.#init.node.messages.send(rootAddress(starter), 'launch.again', { host, name, user });
+    const subtree = this.#subtree(host);
+    if (starter === undefined) this.#below.again(host, subtree);
+    else this.#tellStarter(starter, 'launch.again', { host, subtree });
   }
 
   #leaveOut(host: HostIndex): void {
-    const starter = this.#starterOf(host);
     this.#states[host] = 'left-out';
     this.#leftOutCount += 1;
-    if (starter === undefined) this.#below.adopt(host);
-    else this.#init.node.messages.send(rootAddress(starter), 'launch.adopt', { host });
+    const starter = this.#starterOf(host);
+    const subtree = this.#subtree(host);
+    if (starter === undefined) this.#below.adopt(host, subtree);
+    else this.#tellStarter(starter, 'launch.adopt', { host, subtree });
     this.#check();
+  }
+
+  /** A starter that is gone by now is about to be found so; whoever takes its place learns of it with its start. */
+  #tellStarter(
+    starter: HostIndex,
+    name: 'launch.again' | 'launch.adopt',
+    body: { readonly host: HostIndex; readonly subtree: readonly HostLogin[] },
+  ): void {
+    const { node } = this.#init;
+    try {
+      node.messages.send(rootAddress(starter), name, body);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      node.fault(fault, name);
+    }
+  }
+
+  /** Who is at and below `host`, as things are now. */
+  #subtree(host: HostIndex): HostLogin[] {
+    return this.#below
+      .hostsBelow(host)
+      .map((at) => (this.#states[at] === 'left-out' ? LEFT_OUT : login(this.#hosts[at] as HostSpec)));
   }
 
   /** Whoever starts `host`: the nearest host above it that is not left out; undefined: this agent. */
@@ -243,6 +284,8 @@ export class BringUp {
     return false;
   }
 }
+
+const LEFT_OUT: HostLogin = ['', ''];
 
 function login(host: HostSpec): HostLogin {
   return [host.name, host.user ?? ''];

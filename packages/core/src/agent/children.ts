@@ -105,10 +105,10 @@ export class Children {
     this.#schedule();
   }
 
-  /** As `launch`, for one that may have been started before and has failed. */
+  /** As `launch`, for one that may have been started before and has failed; one that has not is left as it is. */
   relaunch(spec: ChildSpec): void {
     const former = this.#children.get(spec.address);
-    assert(former === undefined || former.told, `${addressName(spec.address)} is started again after it failed`);
+    if (former !== undefined && !former.told) return;
     if (former !== undefined && former.state !== 'gone') this.#former.add(former);
     this.#children.delete(spec.address);
     if (!this.#stopping) this.launch([spec]);

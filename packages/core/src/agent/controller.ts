@@ -165,7 +165,7 @@ export class Controller {
         this.#open(changed, this.#mapped(changed));
       } catch (fault) {
         if (!(fault instanceof StciError)) throw fault;
-        return this.#fail(failureOf('agent-launch', fault, this.#now()));
+        return this.#forceEnd('agent-launch', fault);
       }
     }
     for (const host of leftOut) this.#lost.add(host);
@@ -180,7 +180,7 @@ export class Controller {
     const ledger = this.#ledger as Ledger;
     for (const { host, error } of failures) {
       const { exitCode } = fromErrorRecord(error);
-      ledger.failed({ kind: 'agent-launch', error, host, wallMs: this.#now(), exitCode });
+      ledger.failed({ kind: 'agent-launch', error, ...(host !== undefined && { host }), wallMs: this.#now(), exitCode });
     }
     this.#endJob(false, failures[0]?.error.message ?? 'the launch failed');
   }
@@ -255,12 +255,6 @@ export class Controller {
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
   }
 
-  /** A failure that belongs to no rank and no host. */
-  #fail(found: Failure): void {
-    if ((this.#ledger as Ledger).failed(found)) this.#decide(found);
-    this.#checkOver();
-  }
-
   #decide(found: Failure): void {
     this.#tell({ type: 'failure', error: found.error });
     this.#judge(found);
@@ -296,19 +290,19 @@ export class Controller {
     const missing = this.#launched ? [] : (this.#bringUp as BringUp).missing;
     const what = missing.length > 0 ? `hosts not up: ${some(missing)}` : `${ledger.ranksOpen} ranks not running`;
     const text = `The job was not running ${timeoutMs} ms after it was submitted (--launch-timeout): ${what}`;
-    this.#forceEnd(new StciError('STCI_LAUNCH_TIMEOUT', text));
+    this.#forceEnd('timeout', new StciError('STCI_LAUNCH_TIMEOUT', text));
   }
 
   #onJobTimeout(timeoutMs: number): void {
     const ledger = this.#ledger as Ledger;
     const still = `${ledger.ranksAlive} ranks still ran`;
     const text = `The job was not over ${timeoutMs} ms after it was submitted (--timeout): ${still}`;
-    this.#forceEnd(new StciError('STCI_JOB_TIMEOUT', text));
+    this.#forceEnd('timeout', new StciError('STCI_JOB_TIMEOUT', text));
   }
 
-  /** Deadlines are the user's word: no error manager is asked. */
-  #forceEnd(error: StciError): void {
-    const found = failureOf('timeout', error, this.#now());
+  /** No error manager is asked: deadlines are the user's word, and a job that finds no place on its hosts has no choice. */
+  #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
+    const found = failureOf(kind, error, this.#now());
     if ((this.#ledger as Ledger).failed(found)) this.#tell({ type: 'failure', error: found.error });
     this.#endJob(false, error.message);
   }

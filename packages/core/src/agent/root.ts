@@ -29,6 +29,8 @@ export interface RootDeps {
   readonly details: BootDetails;
   readonly tree: TreeTopology;
   readonly starter: Starter;
+  /** It cannot go on: whoever started it is to see it end. */
+  readonly fail: (reason: string) => void;
 }
 
 export class RootAgent {
@@ -37,6 +39,7 @@ export class RootAgent {
   readonly #below: BootSubtree;
   readonly #sessions: Children;
   #launch: Launch | undefined;
+  #stopping = false;
   /** The job's end may overtake the start of its session agent, which must learn of it all the same. */
   #jobEnd: MessageBody<'job.end'> | undefined;
 
@@ -60,26 +63,31 @@ export class RootAgent {
     messages.on('job.launch', (launch) => this.#onLaunch(launch));
     messages.on('job.signal', () => undefined); // Passed on to the session agent by the subtree frame itself.
     messages.on('job.end', (end) => void (this.#jobEnd = end));
-    messages.on('launch.again', ({ host, name, user }) => this.#below.again(host, [name, user]));
-    messages.on('launch.adopt', ({ host }) => this.#below.adopt(host));
+    messages.on('launch.again', ({ host, subtree }) => this.#below.again(host, subtree));
+    messages.on('launch.adopt', ({ host, subtree }) => this.#below.adopt(host, subtree));
   }
 
-  /** Starts the agents below, and tells the controller that this one runs. */
+  /** Starts the agents below, and tells the controller that this one runs, when others can link to it. */
   start(): void {
-    const { node, starter } = this.#deps;
+    const { node, starter, fail } = this.#deps;
     starter.ready((error) => {
-      if (error !== undefined) return node.fault(error, 'listener');
+      if (this.#stopping) return;
+      if (error !== undefined) {
+        node.fault(error, 'listener');
+        return fail(error.message);
+      }
       this.#below.start();
-    });
-    node.messages.send(CONTROLLER, 'agent.up', {
-      host: this.#host,
-      pid: node.platform.env.pid,
-      hostname: node.platform.env.hostname,
+      node.messages.send(CONTROLLER, 'agent.up', {
+        host: this.#host,
+        pid: node.platform.env.pid,
+        hostname: node.platform.env.hostname,
+      });
     });
   }
 
   /** Ends what is below: the tools of the session agent and the root agents beneath at the same time. */
   stop(done: () => void): void {
+    this.#stopping = true;
     let missing = 2;
     const one = (): void => {
       missing -= 1;

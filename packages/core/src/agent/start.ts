@@ -84,7 +84,8 @@ class RunningAgent implements AgentHandle {
     node.messages.on('agent.stop', ({ reason }) => this.#onStop(reason));
     if (addressKind(self) === 'root') {
       const starter = new Starter({ node, scope, startRole });
-      this.#role = new RootAgent({ node, details, starter, tree: scope.bootTree(details.hosts, details.arity) });
+      const tree = scope.bootTree(details.hosts, details.arity);
+      this.#role = new RootAgent({ node, details, starter, tree, fail: (reason) => this.#fail(reason) });
     } else if (addressKind(self) === 'session') {
       this.#role = new SessionAgent({ node, hostName: (details.subtree[0] as readonly [string, string])[0] });
     } else {
@@ -118,7 +119,7 @@ class RunningAgent implements AgentHandle {
     this.#parent = link;
     this.#lifecycle.apply('linked');
     this.#role?.start?.();
-    this.#lifecycle.apply('initialized');
+    if (!isOver(this.#lifecycle.state)) this.#lifecycle.apply('initialized');
   }
 
   #onStop(reason: string): void {

@@ -28,6 +28,9 @@ export const errorRecord: Shape<ErrorRecord> = (value, path) =>
 /** One host's part of a job: `[host, [[app, first, count, stride], …]]`. */
 const hostRuns = tuple(u32, list(tuple(u32, u32, u32, u32)));
 
+/** Names and logins of a subtree's hosts, as in boot details. */
+const hostLogins = list(tuple(str, str));
+
 const streamSpec = fields({
   id: u32,
   members: list(u32),
@@ -38,10 +41,10 @@ const streamSpec = fields({
 const MESSAGE_SHAPES = {
   /** Root agent → controller: running. */
   'agent.up': { id: 1, body: fields({ host: u32, pid: u32, hostname: str }) },
-  /** Controller → the starter of `host`: start its agent again, on the host of this name and login. */
-  'launch.again': { id: 5, body: fields({ host: u32, name: str, user: str }) },
+  /** Controller → the starter of `host`: start its agent again. `subtree`: who is at and below it now. */
+  'launch.again': { id: 5, body: fields({ host: u32, subtree: hostLogins }) },
   /** Controller → the starter of `host`, which is left out: start the agents below it yourself. */
-  'launch.adopt': { id: 6, body: fields({ host: u32 }) },
+  'launch.adopt': { id: 6, body: fields({ host: u32, subtree: hostLogins }) },
   /** Parent → child, neighbour: end what is below you, then yourself. */
   'agent.stop': { id: 2, body: fields({ reason: str }) },
   /** Agent → controller: a child did not come up, or is gone. */
