@@ -241,8 +241,8 @@ class Books implements Ledger {
   }
 }
 
-/** One failure a rank; one of each kind a host; one of each code for the job as a whole. */
+/** One failure a rank; one of each kind a host, of each that had its place; one of each code for the job as a whole. */
 function failureKey({ kind, rank, host, error }: Failure): string {
   if (rank !== undefined) return `rank ${rank}`;
-  return host === undefined ? `job ${kind} ${error.code}` : `host ${host} ${kind}`;
+  return host === undefined ? `job ${kind} ${error.code}` : `host ${host} ${error.host} ${kind}`;
 }

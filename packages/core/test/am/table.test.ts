@@ -16,9 +16,9 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'agent.stop': { reason: 'r' },
   'agent.failed': { kind: 'agent-lost', agent: 0x2000_0001, error: ERROR, wallMs: 1.5 },
   'agent.echo': ['anything'],
-  'launch.again': { host: 3, name: 'h3', user: '' },
-  'launch.adopt': { host: 3 },
   'job.unread': { host: 3 },
+  'launch.again': { host: 3, subtree: [['h3', '']] },
+  'launch.adopt': { host: 3, subtree: [['', '']] },
   'job.launch': {
     job: 1, session: 'ab', size: 2, nodes: 1, apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/',
     stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, [[0, 0, 2, 1]]]],
