@@ -13,7 +13,7 @@ export interface BootDetails {
   /** All hosts of the allocation. */
   readonly hosts: number;
   readonly arity: number;
-  /** Name (empty: left out) and login (empty: none) of the hosts at and below this one, in pre-order of the boot tree. */
+  /** Name (empty: left out) and login (empty: none) of the hosts at and below this, in pre-order of the boot tree. */
   readonly subtree: readonly (readonly [string, string])[];
   /** Where to connect for the boot link, best first; empty for a native link. */
   readonly connect: readonly string[];

@@ -180,7 +180,8 @@ export class Controller {
     const ledger = this.#ledger as Ledger;
     for (const { host, error } of failures) {
       const { exitCode } = fromErrorRecord(error);
-      ledger.failed({ kind: 'agent-launch', error, ...(host !== undefined && { host }), wallMs: this.#now(), exitCode });
+      const place = host === undefined ? {} : { host };
+      ledger.failed({ kind: 'agent-launch', error, ...place, wallMs: this.#now(), exitCode });
     }
     this.#endJob(false, failures[0]?.error.message ?? 'the launch failed');
   }
@@ -300,7 +301,7 @@ export class Controller {
     this.#forceEnd('timeout', new StciError('STCI_JOB_TIMEOUT', text));
   }
 
-  /** No error manager is asked: deadlines are the user's word, and a job that finds no place on its hosts has no choice. */
+  /** No error manager is asked: deadlines are the user's word, and a job without room on its hosts has no choice. */
   #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
     const found = failureOf(kind, error, this.#now());
     if ((this.#ledger as Ledger).failed(found)) this.#tell({ type: 'failure', error: found.error });

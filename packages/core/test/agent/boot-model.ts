@@ -4,7 +4,9 @@
  * while the end of a link is seen at once. What becomes of each start is the test's to say.
  */
 
-import { CONTROLLER, StciError, addressIndex, bootHost, bootPosition, rootAddress, toErrorRecord } from '@stci/interface';
+import {
+  CONTROLLER, StciError, addressIndex, bootHost, bootPosition, rootAddress, toErrorRecord,
+} from '@stci/interface';
 import type {
   Address, BootstrapDecision, BootstrapPolicy, HostIndex, HostSpec, JobEvent, TreeTopology,
 } from '@stci/interface';

@@ -179,8 +179,10 @@ suite('bring-up', (test) => {
         fates[`${random(4) > 0 ? 'h' : 's'}${random(hosts)}`] = [one(), one(), one()];
       }
       const pick = seededIntegers(seed);
-      const mixed: BootstrapPolicy = { policy: 'mixed', decide: ({ attempts }, { sparesLeft }) =>
-        (attempts > 4 ? 'shrink' : (['retry', sparesLeft > 0 ? 'spare' : 'retry', 'shrink'] as const)[pick(3)] ?? 'retry') };
+      const mixed: BootstrapPolicy = { policy: 'mixed', decide: ({ attempts }, { sparesLeft }) => {
+        if (attempts > 4) return 'shrink';
+        return (['retry', sparesLeft > 0 ? 'spare' : 'retry', 'shrink'] as const)[pick(3)] ?? 'retry';
+      } };
       const policy = [mixed, mixed, mixed, retry(2), spare, shrink(1), abort][random(7)] ?? mixed;
       const model = play({ hosts, arity: 1 + random(4), spares: 3, policy, fate: bad(fates), seed,
         delayMs: [1, 30, 200][random(3)] ?? 1 });
