@@ -6,6 +6,7 @@ export { helpText, optionSyntax } from './cli/help.js';
 export { parseCommandLine, type CommandLine, type ProgramRequest, type RunRequest } from './cli/parse.js';
 export { exportedVariables, toolEnvironment } from './cli/environment.js';
 export { runJob, type JobRunParams } from './run/job-run.js';
+export { Progress, progressText, type LaunchState } from './run/progress.js';
 export { FORWARDED, parseForwardList } from './run/signals.js';
 export { exitReport, failureSummary, timeoutState } from './run/report.js';
 export { makeJobSpec, type Place } from './run/spec.js';

@@ -68,6 +68,8 @@ export interface FakeRun {
 export interface FakeRunOptions {
   /** Standard output takes nothing until `releaseOut`. */
   readonly holdOut?: boolean;
+  /** Standard error is a terminal so wide. */
+  readonly columns?: number;
 }
 
 export async function fakeRun(argv: readonly string[], size: number, options: FakeRunOptions = {}): Promise<FakeRun> {
@@ -89,7 +91,7 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
       texts.err += Buffer.concat(batch).toString();
       setImmediate(done);
     }, () => undefined);
-    return makeTerminal(out, err);
+    return makeTerminal(out, err, options.columns);
   };
   let frontEnd: FakeFrontEnd | undefined;
   const facts = new JobFacts(fakeMap(size), 1 << 20);
@@ -114,11 +116,12 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
   };
 }
 
-function makeTerminal(out: Writer, err: Writer): Terminal {
+function makeTerminal(out: Writer, err: Writer, columns: number | undefined): Terminal {
   const terminal: Terminal = {
     out,
     err,
     shared: false,
+    columns,
     beforeMessage: () => undefined,
     message: (text) => {
       terminal.beforeMessage();

@@ -1,7 +1,7 @@
 /** A job's run against a front-end agent that does what the test says. */
 
 import { assert, eventually, suite } from '@stci/testkit';
-import { Writer } from '@stci/stcirun';
+import { progressText, Writer } from '@stci/stcirun';
 import { fakeRun } from './fake-front-end.js';
 
 suite('job run', (test) => {
@@ -153,7 +153,46 @@ suite('job run', (test) => {
     run.frontEnd.events.onJobEvent({ type: 'running' });
     run.frontEnd.end();
     await run.exitCode;
-    assert.is(run.err(), 'name? \nstcirun: all 2 ranks run\n');
+    assert.match(run.err(), /^name\? \nstcirun: \d+\.\d{3} s: all 2 ranks run\n$/u);
+  });
+});
+
+suite('progress of a launch', (test) => {
+  const STATE = { up: 60, total: 64, missing: ['n07', 'n08', 'n09', 'n31'], retries: 0, elapsedMs: 1234 };
+
+  test('hosts, time, who is waited for, retries', () => {
+    assert.is(progressText(STATE, 100), 'stcirun: 60/64 hosts up, 1.2 s, waiting for n[07-09] and 1 more');
+    const later = { ...STATE, up: 64, missing: [], retries: 2 };
+    assert.is(progressText(later, 100), 'stcirun: 64/64 hosts up, 2 retries, 1.2 s, starting ranks');
+    assert.is(progressText(STATE, 20), 'stcirun: 60/64 host…');
+  });
+
+  test('a slow launch has a line, which goes for messages and when a rank runs', async () => {
+    const run = await fakeRun(['--launch-timeout', '9s'], 2, { columns: 80 });
+    const { events } = run.frontEnd;
+    await eventually(() => run.err() !== '', { deadlineMs: 3000, what: 'a line' });
+    assert.match(run.err(), /^\r\x1b\[Kstcirun: 0\/1 hosts up, 0\.\d s, waiting for n1$/u);
+    const failure = { code: 'STCI_LAUNCH_FAILED', message: 'it is off' };
+    events.onJobEvent({ type: 'failure', error: failure });
+    events.onJobEvent({ type: 'bootstrap', host: 0, name: 'n1', decision: 'spare', spare: 'n2' });
+    await eventually(() => run.err().endsWith('waiting for n2'), { deadlineMs: 3000, what: 'the line again' });
+    assert.match(run.err(), '\r\x1b[Kstcirun: spare host n2 takes the place of n1: it is off\n');
+    events.onJobEvent({ type: 'started', rank: 0, host: 0, pid: 7, wallMs: 0 });
+    await eventually(() => run.err().endsWith('\r\x1b[K'), { deadlineMs: 1000, what: 'the line gone' });
+    const before = run.err();
+    run.frontEnd.end();
+    await run.exitCode;
+    assert.is(run.err(), before);
+  });
+
+  test('no line for those who want none', async () => {
+    for (const [argv, columns] of [[['-q'], 80], [['-v'], 80], [[], undefined]] as const) {
+      const run = await fakeRun(argv, 2, { ...(columns !== undefined && { columns }) });
+      await new Promise((resolve) => setTimeout(resolve, 800));
+      assert.is(run.err(), '');
+      run.frontEnd.end();
+      await run.exitCode;
+    }
   });
 });
 

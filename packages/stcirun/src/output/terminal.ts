@@ -13,6 +13,8 @@ export interface Terminal {
   /** The same as `out` where both descriptors lead to one place. */
   readonly err: Writer;
   readonly shared: boolean;
+  /** Width for lines that are drawn over; undefined where standard error is no terminal that can do so. */
+  readonly columns: number | undefined;
   /** A line of our own on standard error. */
   message(text: string): void;
   /** Called before each message, to end an open line. */
@@ -20,6 +22,9 @@ export interface Terminal {
   /** Calls back when all is written. */
   flush(done: () => void): void;
 }
+
+/** Where a terminal does not say. */
+const COLUMNS = 80;
 
 /** `onFault` is told of standard output alone: without standard error there is nobody to tell. */
 export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void): Terminal {
@@ -30,6 +35,9 @@ export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void): T
     out,
     err,
     shared,
+    get columns() {
+      return isTerminal(2) && process.env['TERM'] !== 'dumb' ? process.stderr.columns || COLUMNS : undefined;
+    },
     beforeMessage: () => undefined,
     message: (text) => {
       terminal.beforeMessage();

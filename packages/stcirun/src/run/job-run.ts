@@ -23,6 +23,7 @@ import { eventJson } from '../output/json-sink.js';
 import type { OutputSink } from '../output/sink.js';
 import type { Terminal } from '../output/terminal.js';
 import { exitReport, failureSummary, timeoutState } from './report.js';
+import { Progress } from './progress.js';
 import { watchSignals } from './signals.js';
 import { StdinPump } from './stdin-pump.js';
 
@@ -46,6 +47,9 @@ export interface JobRunParams {
   readonly startFrontEnd: (events: FrontEndEvents) => FrontEnd;
 }
 
+/** Any long time: what counts is that something is pending. */
+const ALIVE_MS = 1 << 30;
+
 /** An end that we asked for. */
 interface OwnEnd {
   readonly exitCode: number;
@@ -63,6 +67,10 @@ class JobRun implements FrontEndEvents {
   readonly #sink: OutputSink;
   #frontEnd: FrontEnd | undefined;
   #stdin: StdinPump | undefined;
+  #progress: Progress | undefined;
+  readonly #startMs = performance.now();
+  /** Timers of agents keep no process alive: where every host has failed, nothing else would until the report. */
+  readonly #alive = setInterval(() => undefined, ALIVE_MS);
   #unwatch: () => void = () => undefined;
   #ownEnd: OwnEnd | undefined;
   /** The job is ending, for whatever reason. */
@@ -80,7 +88,12 @@ class JobRun implements FrontEndEvents {
     this.#map = params.map;
     this.#terminal = params.openTerminal((error) => this.#onStdoutFault(error));
     this.#sink = params.openSink(this.#terminal, (error) => this.#onOutputFault(error));
-    this.#terminal.beforeMessage = () => this.#sink.breakLine();
+    this.#terminal.beforeMessage = () => {
+      this.#progress?.clear();
+      this.#sink.breakLine();
+    };
+    const { quiet, verbose } = params.request;
+    if (!quiet && !verbose) this.#progress = new Progress(this.#terminal, params.map);
   }
 
   start(): void {
@@ -103,6 +116,7 @@ class JobRun implements FrontEndEvents {
   }
 
   onJobEvent(event: JobEvent): void {
+    this.#progress?.on(event);
     if (this.#params.request.json) this.#terminal.out.write(Buffer.from(eventJson(event)));
     switch (event.type) {
       case 'mapped':
@@ -137,6 +151,7 @@ class JobRun implements FrontEndEvents {
     wallMs: number,
     release: () => void,
   ): void {
+    this.#progress?.stop();
     if (chunk.length > 0) return this.#sink.push(rank, stream, chunk, wallMs, release);
     this.#sink.end(rank, stream);
     release();
@@ -152,6 +167,7 @@ class JobRun implements FrontEndEvents {
 
   onStopped(): void {
     this.#stopped = true;
+    this.#progress?.stop();
     if (this.#report === undefined && this.#ownEnd === undefined) {
       this.#say('the agents ended before they reported on the job');
       this.#ownEnd = { exitCode: EXIT.internal };
@@ -250,7 +266,10 @@ class JobRun implements FrontEndEvents {
   #finish(): void {
     if (!this.#shown || !this.#stopped) return;
     this.#unwatch();
-    this.#terminal.flush(() => this.#resolve(this.#ownEnd?.exitCode ?? this.#report?.exitCode ?? EXIT.internal));
+    this.#terminal.flush(() => {
+      clearInterval(this.#alive);
+      this.#resolve(this.#ownEnd?.exitCode ?? this.#report?.exitCode ?? EXIT.internal);
+    });
   }
 
   /** Errors: always. */
@@ -263,9 +282,10 @@ class JobRun implements FrontEndEvents {
     if (!this.#params.request.quiet) this.#say(text);
   }
 
-  /** What happens on the way: with --verbose. */
+  /** What happens on the way, and when: with --verbose. */
   #tell(text: string): void {
-    if (this.#params.request.verbose) this.#say(text);
+    if (!this.#params.request.verbose) return;
+    this.#say(`${((performance.now() - this.#startMs) / 1000).toFixed(3)} s: ${text}`);
   }
 }
 

@@ -1,0 +1,90 @@
+/** The built stcirun, end to end: hosts that do not come up, by a client in place of ssh that refuses or is slow. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { assert, suite } from '@stci/testkit';
+import { run, sh, type Result } from './e2e.js';
+import { atTerminal, whyNoPty } from './pty.js';
+
+const CLIENT = fileURLToPath(new URL('../test/fake-ssh.sh', import.meta.url));
+const SSH = ['--launcher', 'ssh', '--mca', `launcher.ssh.client=${CLIENT}`];
+const LONG = { timeoutMs: 40_000 };
+
+suite('stcirun, hosts that do not come up', (test) => {
+  let directory = '';
+  test.before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'stci-launch-'));
+  });
+  test.after(() => rmSync(directory, { recursive: true, force: true }));
+
+  const launch = (words: string, ...program: readonly string[]): Promise<Result> => {
+    const env = { XDG_CACHE_HOME: directory, FAKE_SSH_DIR: directory };
+    return run([...SSH, ...words.split(' '), ...program], { env, input: 'line\n' });
+  };
+  const lines = (text: string): string[] => text.split('\n').sort().slice(1);
+
+  test('abort: exit code 197 and what ssh said', async () => {
+    const job = await launch('--host a,dead', 'true');
+    assert.is(job.exitCode, 197, job.err);
+    assert.match(job.err, 'Connection refused');
+    const all = await launch('--host dead1,dead2', 'true');
+    assert.is(all.exitCode, 197);
+    assert.match(all.err, /dead1[^]*dead2/u);
+  }, LONG);
+
+  test('retry: the host is tried again', async () => {
+    const job = await launch('--host a,once1 --on-launch-failure retry:1 --tag=full', 'echo', 'x');
+    assert.is(job.exitCode, 0, job.err);
+    assert.equal(lines(job.out), ['[a:0:stdout] x', '[once1:1:stdout] x']);
+    const vain = await launch('--host a,dead --on-launch-failure retry:2 -v', 'true');
+    assert.is(vain.exitCode, 197, vain.err);
+    assert.is(vain.err.split('host dead is started again').length, 3, vain.err);
+  }, LONG);
+
+  test('spare: it carries the ranks, in tags, files, JSON and report; the reason is told', async () => {
+    const job = await launch('--host dead,a,s1,s2 --spares 2 --tag=full --exit-report', 'echo', 'x');
+    assert.is(job.exitCode, 0, job.err);
+    assert.equal(lines(job.out), ['[a:1:stdout] x', '[s1:0:stdout] x']);
+    assert.match(job.err, 'stcirun: spare host s1 takes the place of dead: ');
+    assert.match(job.err, 'Connection refused');
+    assert.match(job.err, /^0 +s1 .*exited/mu);
+    const json = await launch('--host dead,a,s1 --spares 1 --json', 'echo', 'x');
+    const objects = json.out.trim().split('\n').map((line) => JSON.parse(line));
+    assert.equal(objects.filter(({ type }) => type === 'output').map(({ host }) => host).sort(), ['a', 's1']);
+    assert.is(objects.find(({ type }) => type === 'bootstrap').spare, 's1');
+    const none = await launch('--host dead1,dead2,s --spares 1', 'true');
+    assert.is(none.exitCode, 197, none.err);
+  }, LONG);
+
+  test('shrink: the others go on, if they are enough', async () => {
+    const job = await launch('--host a,dead,b --min-hosts 2 --tag=full', 'echo', 'x');
+    assert.is(job.exitCode, 0, job.err);
+    assert.equal(lines(job.out), ['[a:0:stdout] x', '[b:1:stdout] x']);
+    assert.match(job.err, 'stcirun: host dead is left out: ');
+    const few = await launch('--host a,dead,b --min-hosts 3', 'true');
+    assert.is(few.exitCode, 197, few.err);
+  }, LONG);
+
+  test('shrink: input goes to a rank that is there; one that is not ends the job', async () => {
+    const line = sh('read x && echo got $x on $STCI_HOST || exit 0');
+    const job = await launch('--host a,dead,b --min-hosts 1 --stdin 1', ...line);
+    assert.match(job.out, 'got line on b', job.err);
+    const gone = await launch('--host a,dead,b --min-hosts 1 --stdin 2', 'cat');
+    assert.is(gone.exitCode, 193, gone.err);
+    assert.match(gone.err, 'expected a rank in 0..1');
+  }, LONG);
+
+  const why = whyNoPty ?? '';
+  test.skipIf(why !== '', why, 'at a terminal a slow launch has a line that goes again', async () => {
+    const words = [...SSH, '--host', 'a,slow', 'echo', 'up'].join(' ');
+    const screen = atTerminal(`export XDG_CACHE_HOME=${directory}; stcirun ${words}`);
+    assert.is(await screen.exitCode, 0, screen.text());
+    assert.match(screen.text(), /stcirun: 1\/2 hosts up, \d\.\d s, waiting for slow/u);
+    assert.match(screen.text(), /\r\x1b\[Kup\r\nup\r\n$/u);
+    const quiet = atTerminal(`export XDG_CACHE_HOME=${directory}; stcirun -q ${words}`);
+    assert.is(await quiet.exitCode, 0);
+    assert.is(quiet.text(), 'up\r\nup\r\n');
+  }, LONG);
+});
