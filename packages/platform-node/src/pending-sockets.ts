@@ -1,7 +1,8 @@
 /**
  * Sockets that have connected and not yet said what they want: a bounded set, each with little time. Who goes when it
- * is full: `crowdVictim` of the contracts. The set is cut to its bound a turn late: what has come from an honest peer
- * in the same turn as the crowd is read before, and takes it out of the crowd's way.
+ * is full: `crowdVictim` of the contracts. But nobody goes in his first moment: an honest peer speaks at once, and is
+ * out of the crowd's way before a burst that came with it is cut. For that moment the set may be larger than its bound
+ * by what a burst can bring.
  */
 
 import type { Socket } from 'node:net';
@@ -9,10 +10,15 @@ import { crowdVictim } from '@stci/interface';
 
 /** How long a peer may take to ask for an upgrade, in ms. */
 const PATIENCE_MS = 5000;
+/** Time that nobody takes from a newcomer, in ms: some round trips of a cluster's network. */
+const MOMENT_MS = 20;
+/** How many more than the bound there may be for that moment: the system's queue of a listener holds as many. */
+const BURST_MAX = 512;
 
 interface Waiting {
   readonly socket: Socket;
   readonly source: string;
+  readonly sinceMs: number;
   readonly timer: NodeJS.Timeout;
   progress: number;
 }
@@ -21,7 +27,7 @@ export class PendingSockets {
   readonly #max: number;
   readonly #patienceMs: number;
   readonly #waiting = new Map<Socket, Waiting>();
-  #cutScheduled = false;
+  #cutTimer: NodeJS.Timeout | undefined;
 
   constructor(max: number, patienceMs = PATIENCE_MS) {
     this.#max = max;
@@ -35,12 +41,11 @@ export class PendingSockets {
   add(socket: Socket, source = socket.remoteAddress ?? ''): void {
     const timer = setTimeout(() => this.drop(socket), this.#patienceMs);
     timer.unref();
-    this.#waiting.set(socket, { socket, source, timer, progress: 0 });
+    this.#waiting.set(socket, { socket, source, sinceMs: performance.now(), timer, progress: 0 });
     // A reset during the wait is no news.
     socket.on('error', () => {});
     socket.on('close', () => this.release(socket));
-    // Twice the bound is the end of patience: a flood in one turn is cut in that turn.
-    if (this.#waiting.size > 2 * this.#max) this.#cut(this.#max);
+    if (this.#waiting.size > this.#max + BURST_MAX) this.#dropOne([...this.#waiting.values()]);
     else if (this.#waiting.size > this.#max) this.#cutSoon();
   }
 
@@ -62,24 +67,31 @@ export class PendingSockets {
   }
 
   clear(): void {
+    clearTimeout(this.#cutTimer);
     for (const socket of [...this.#waiting.keys()]) this.drop(socket);
   }
 
-  /** After the next reading of sockets. */
   #cutSoon(): void {
-    if (this.#cutScheduled) return;
-    this.#cutScheduled = true;
-    setImmediate(() => setImmediate(() => {
-      this.#cutScheduled = false;
-      this.#cut(this.#max);
-    }));
+    this.#cutTimer ??= setTimeout(() => {
+      // What has come by now is read before it is judged.
+      setImmediate(() => {
+        this.#cutTimer = undefined;
+        this.#cut();
+      });
+    }, MOMENT_MS).unref();
   }
 
-  #cut(max: number): void {
-    while (this.#waiting.size > max) {
-      const victim = crowdVictim(this.#waiting.values(), (below) => Math.floor(Math.random() * below));
-      if (victim === undefined) return;
-      this.drop(victim.socket);
+  #cut(): void {
+    const untilMs = performance.now() - MOMENT_MS;
+    while (this.#waiting.size > this.#max) {
+      const settled = [...this.#waiting.values()].filter(({ sinceMs }) => sinceMs <= untilMs);
+      if (settled.length === 0) return this.#cutSoon();
+      this.#dropOne(settled);
     }
+  }
+
+  #dropOne(candidates: readonly Waiting[]): void {
+    const victim = crowdVictim(candidates, (below) => Math.floor(Math.random() * below));
+    if (victim !== undefined) this.drop(victim.socket);
   }
 }

@@ -1,0 +1,42 @@
+/** Who goes when a crowd is too large. */
+
+import { crowdVictim, type CrowdMember } from '@stci/interface';
+import { assert, seededIntegers, suite } from '@stci/testkit';
+
+const member = (source: string, progress = 0): CrowdMember => ({ source, progress });
+const first = (): number => 0;
+
+suite('crowd', (test) => {
+  test('nobody goes of an empty crowd', () => assert.is(crowdVictim([], first), undefined));
+
+  test('those that have shown least go before all others, wherever they come from', () => {
+    const crowd = [member('a', 1), member('a', 2), member('a', 1), member('b', 0), member('a', 1)];
+    assert.is(crowdVictim(crowd, first), crowd[3]);
+    assert.is(crowdVictim([...crowd].reverse(), first), crowd[3]);
+  });
+
+  test('of those, the source that sent most pays: a flood from one host takes no place of another', () => {
+    const next = seededIntegers(3);
+    const honest = member('child');
+    const crowd = [honest];
+    for (let i = 0; i < 1000; i++) {
+      crowd.push(member('flood'));
+      if (crowd.length <= 16) continue;
+      const victim = crowdVictim(crowd, next) as CrowdMember;
+      crowd.splice(crowd.indexOf(victim), 1);
+    }
+    assert.ok(crowd.includes(honest));
+  });
+
+  test('of one source the lot decides: neither the first nor the last can be sure to stay, or to go', () => {
+    const next = seededIntegers(5);
+    const gone = new Map<number, number>();
+    for (let round = 0; round < 4000; round++) {
+      const crowd = Array.from({ length: 8 }, () => member('here'));
+      const index = crowd.indexOf(crowdVictim(crowd, next) as CrowdMember);
+      gone.set(index, (gone.get(index) ?? 0) + 1);
+    }
+    assert.is(gone.size, 8);
+    for (const count of gone.values()) assert.ok(count > 400 && count < 600, `${count} of 4000 in 8 places`);
+  });
+});
