@@ -150,7 +150,7 @@ if (kept) {
 }
 me.title = 'stci-agent';
 var main = { exports: {} }, names = ['require', 'module', 'exports', '__filename', '__dirname', 'stciCarrier'];
-require('vm').compileFunction(bytes.toString('latin1'), names, { filename: file })(
+require('vm').compileFunction(bytes.latin1Slice(0, bytes.indexOf('\\n//\\n') + 1 || size), names, { filename: file })(
   require, main, main.exports, file, dir, { hash: hash, bytes: bytes, path: kept ? file : undefined });
 `;
 

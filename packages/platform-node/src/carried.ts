@@ -10,12 +10,15 @@ import type { AgentBundle } from '@stci/interface';
 import { builtin } from './builtin.js';
 
 /** What an agent is given by the code that carried it here. */
-export interface CarriedBundle extends Omit<AgentBundle, 'node'> {
+export interface CarriedBundle {
+  readonly hash: string;
+  /** undefined once it is certain that they lie at `path`. */
+  readonly bytes: Uint8Array | undefined;
   /** Where the bytes lie on this host; undefined: only in this process. */
   path?: string | undefined;
 }
 
-/** The names under which a bundle finds what it is given: it is the body of a function with these parameters. */
+/** A bundle's head, its text up to a line of `//`, is the body of a function with these parameters. */
 const PARAMETERS = ['require', 'module', 'exports', '__filename', '__dirname', 'stciCarrier'];
 
 /** Run by `node -e` and by threads, with a path and a hash as the last two arguments. */
@@ -26,7 +29,8 @@ if (require('node:crypto').createHash('sha256').update(bytes).digest('hex') !== 
   throw new Error('The agent bundle ' + path + ' was changed after it had been stored: it is not run');
 }
 const main = { exports: {} };
-require('node:vm').compileFunction(bytes.toString('latin1'), ${JSON.stringify(PARAMETERS)}, { filename: path })(
+const head = bytes.latin1Slice(0, bytes.indexOf('\\n//\\n') + 1 || bytes.length);
+require('node:vm').compileFunction(head, ${JSON.stringify(PARAMETERS)}, { filename: path })(
   require, main, main.exports, path, require('node:path').dirname(path), { hash, bytes, path });
 `;
 
@@ -45,6 +49,15 @@ export function carriedThread(carried: CarriedBundle): { code: string; args: rea
     if (!(thrown instanceof StciError)) throw thrown;
     return { code: REFUSE_CODE, args: [thrown.message] };
   }
+}
+
+/** The bytes to send on: kept in this process, or read again and checked. Throws StciError where they have changed. */
+export function carriedBundle({ hash, bytes, path }: CarriedBundle): AgentBundle {
+  if (bytes !== undefined) return { hash, bytes, node: process.execPath };
+  const again = read(path);
+  if (again.hash === hash) return again;
+  const message = `The agent bundle ${path} was changed after it had been stored: it is not sent on.`;
+  throw new StciError('STCI_INTERNAL', message);
 }
 
 /** Reads the file when it is first asked for. Throws STCI_INTERNAL where there is none. */
@@ -83,7 +96,7 @@ function place(carried: CarriedBundle): string {
   throw new StciError('STCI_PROGRAM_SPAWN', message, { cause: failure });
 }
 
-function write(directory: string, { bytes, hash }: CarriedBundle): string {
+function write(directory: string, { bytes = new Uint8Array(), hash }: CarriedBundle): string {
   const { existsSync, openSync, unlinkSync, writeSync } = builtin('node:fs');
   const unique = builtin('node:crypto').randomBytes(8).toString('hex');
   const path = builtin('node:path').join(directory, `stci-agent-${hash.slice(0, 16)}-${unique}.cjs`);

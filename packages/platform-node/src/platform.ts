@@ -3,7 +3,7 @@
 import type { LogLevel, Platform } from '@stci/interface';
 import type { SpareAgent } from './agent-process.js';
 import { createClock } from './clock.js';
-import { bundleOf, carriedCommand, carriedThread, type CarriedBundle } from './carried.js';
+import { bundleOf, carriedBundle, carriedCommand, carriedThread, type CarriedBundle } from './carried.js';
 import { createEnvironment } from './environment.js';
 import { Guardian } from './guardian.js';
 import { createLog } from './log.js';
@@ -67,6 +67,6 @@ function agentSource(options: NodePlatformOptions): Pick<ProcessesDeps, 'agentCo
   return {
     agentCommand: () => carriedCommand(carried),
     agentMain: () => carriedThread(carried),
-    agentBundle: () => ({ ...carried, node: process.execPath }),
+    agentBundle: () => carriedBundle(carried),
   };
 }

@@ -7,10 +7,10 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AGENT_BUNDLE } from '../dist/agent-files.js';
+import { AGENT_BUNDLE, AGENT_MAIN } from '../dist/agent-files.js';
 import { pack, packWhole } from './pack.mjs';
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -69,9 +69,28 @@ function writeLoaders(programs, record) {
   for (const { name, parts } of programs) writeFileSync(join(out, `${name}.cjs`), loader(parts[0], record));
 }
 
+/** The agent in one piece, with the code cache of a run in which it was the agent. */
+async function bundleAgent(programs) {
+  const make = await packWhole({ root: here, name: 'agent', entry: 'dist/agent-main.js', out });
+  const path = join(out, AGENT_MAIN);
+  writeLoaders(programs, false);
+  writeFileSync(path, make('record'), 'latin1');
+  runAll(RUNS.slice(-1));
+  const cache = readFileSync(`${path}.cache`);
+  rmSync(`${path}.cache`);
+  writeFileSync(join(out, AGENT_BUNDLE), make(cache), 'latin1');
+}
+
 function record(programs) {
   writeLoaders(programs, true);
-  for (const [program, ...args] of RUNS) {
+  runAll(RUNS);
+  for (const { name, parts } of programs) {
+    if (!existsSync(join(out, `${parts[0]}.cache`))) throw new Error(`the build made no code cache of ${name}`);
+  }
+}
+
+function runAll(runs) {
+  for (const [program, ...args] of runs) {
     const run = spawnSync(process.execPath, [join(out, program), ...args], {
       cwd: '/',
       encoding: 'utf8',
@@ -82,9 +101,6 @@ function record(programs) {
     if (run.status === 0) continue;
     throw new Error(`${program} ${args.join(' ')} failed in the build:\n${run.stdout}${run.stderr}`);
   }
-  for (const { name, parts } of programs) {
-    if (!existsSync(join(out, `${parts[0]}.cache`))) throw new Error(`the build made no code cache of ${name}`);
-  }
 }
 
 rmSync(out, { recursive: true, force: true });
@@ -92,6 +108,6 @@ mkdirSync(out, { recursive: true });
 const programs = await Promise.all(
   PROGRAMS.map(async (program) => ({ name: program.name, parts: await pack({ root: here, out, ...program }) })),
 );
-await packWhole({ root: here, name: 'agent', entry: 'dist/agent-main.js', out, file: AGENT_BUNDLE });
+await bundleAgent(programs);
 record(programs);
 writeLoaders(programs, false);

@@ -29,17 +29,34 @@ export async function pack({ root, name, entry, out, without = [], small = false
 }
 
 /**
- * Writes the whole of `entry` as one file, small rather than readable: what is sent to hosts. Pieces stay functions,
- * which V8 compiles when they are called.
+ * The whole of `entry` as one file: what is sent to hosts. A head of plain code; a line of `//`, behind which whoever
+ * carries the file need not look; all pieces, small rather than readable, as functions that V8 compiles when they
+ * are called; and V8's code cache of them in a comment. Returns what makes the file's text: of a cache, or of `record`,
+ * for a file that writes one beside itself when it ends.
  */
-export async function packWhole({ root, name, entry, out, file }) {
+export async function packWhole({ root, name, entry, out }) {
   const pieces = await split({ root, name, entry, out, common: SMALL });
   const [first] = pieces.keys();
-  writeFileSync(join(out, file), whole(first, table(pieces, [...pieces.keys()])), 'latin1');
+  const source = table(pieces, [...pieces.keys()]);
+  return (cache) => {
+    const isRecorder = cache === 'record';
+    const text = isRecorder || cache === undefined ? '' : cache.toString('base64');
+    return `${head(first, source.length, isRecorder)}//\n${source}\n//${text}\n`;
+  };
 }
 
-/** `require`, `__filename` and `__dirname` are Node's, or those of the function that a carrier makes of the file. */
-const whole = (first, pieces) => `'use strict';
+/** `require`, `__filename` and `__dirname` are Node's, or those of the function that a carrier makes of the head. */
+const head = (first, sourceBytes, isRecorder) => `'use strict';
+const carrier = typeof stciCarrier === 'undefined' ? undefined : stciCarrier;
+globalThis[Symbol.for('stci.carried')] = carrier;
+const bytes = carrier ? carrier.bytes : require('node:fs').readFileSync(__filename);
+// One that is kept on this host is read again when it is sent on.
+if (carrier && carrier.path) carrier.bytes = undefined;
+const at = bytes.indexOf('\\n//\\n') + 4;
+const cachedData = Buffer.from(bytes.latin1Slice(at + ${sourceBytes} + 3), 'base64');
+const source = bytes.latin1Slice(at, at + ${sourceBytes});
+const script = new (require('node:vm').Script)(source, { filename: __filename, cachedData });
+const pieces = script.runInThisContext();
 const modules = Object.create(null);
 function piece(id) {
   if (!id.startsWith('./')) return require(id);
@@ -49,8 +66,12 @@ function piece(id) {
   pieces[file](module.exports, piece, module, __filename, __dirname);
   return module.exports;
 }
-const pieces = ${pieces};
-piece('./${first}');
+${isRecorder ? RECORDER : ''}piece('./${first}');
+`;
+
+const RECORDER = `process.on('exit', () => {
+  require('node:fs').writeFileSync(__filename + '.cache', script.createCachedData());
+});
 `;
 
 /** File name → CommonJS text and the files that it needs at once; the entry first. */

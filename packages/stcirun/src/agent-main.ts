@@ -9,13 +9,13 @@ import { createNodePlatform, openAgentChannel, type CarriedBundle } from '@stci/
 import { EXIT, StciError } from '@stci/interface';
 import { AGENT_BUNDLE } from './agent-files.js';
 
-/** Given to a bundle that was carried to this host (launcher-ssh); a bundle that lies here has none. */
-declare const stciCarrier: CarriedBundle | undefined;
+const KEY = Symbol.for('stci.carried');
+
+/** What a bundle came as that was carried to this host (launcher-ssh); one that lies here has none. */
+const carried = (globalThis as { [KEY]?: CarriedBundle })[KEY];
 
 /** What bin/stcirun.cjs says to an agent that it starts before anything else. */
 const STARTED_AHEAD = 'ahead';
-
-const carried = typeof stciCarrier === 'undefined' ? undefined : stciCarrier;
 
 function main(): void {
   const platform = createNodePlatform({
