@@ -1,0 +1,74 @@
+/**
+ * Processor time of a launch on test hosts. Each side, here and the hosts, is a control group of its own, so that
+ * nothing that was started is missed (daemons, orphans) and nothing else on the machine is counted; in microseconds.
+ * `machine` is all that was not idle, from /proc/stat: the check, and right on a machine that does nothing else.
+ */
+
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = '/sys/fs/cgroup';
+/** A tick of /proc, on every Linux that Node runs on. */
+const TICK_MS = 10;
+const SETTLED_DEADLINE_MS = 10_000;
+
+/** Where the kernel counts time by group: version 1 in `cpuacct`, version 2 (maybe beside it). */
+const KINDS = [
+  { at: join(ROOT, 'cpuacct'), file: 'cpuacct.usage', toMs: (text) => Number(text) / 1e6 },
+  { at: ROOT, file: 'cpu.stat', toMs: usageMs },
+  { at: join(ROOT, 'unified'), file: 'cpu.stat', toMs: usageMs },
+];
+
+/** Why there is no such meter here, or undefined. */
+export function whyNoMeter() {
+  return findKind() === undefined ? 'no control groups that can be written to: processor time is not told' : undefined;
+}
+
+export function createCpuMeter(hosts) {
+  const { at, file, toMs } = findKind();
+  const groups = { front: join(at, `stci-bench-${process.pid}-front`), hosts: join(at, `stci-bench-${process.pid}-hosts`) };
+  for (const path of Object.values(groups)) mkdirSync(path);
+  const inits = hosts.names.map((host) => hosts.processes(host).find(({ hostPid }) => hostPid === 1).pid);
+  for (const pid of inits) writeFileSync(join(groups.hosts, 'cgroup.procs'), String(pid));
+  const read = (group) => toMs(readFileSync(join(group, file), 'latin1'));
+  const members = (group) => readFileSync(join(group, 'cgroup.procs'), 'latin1').split('\n').length - 1;
+  return {
+    /** What to spawn so that it is counted; the same process all along. */
+    counted: (argv) => ['sh', '-c', 'echo $$ > "$0" && exec "$@"', join(groups.front, 'cgroup.procs'), ...argv],
+    read: () => ({ frontMs: read(groups.front), hostMs: read(groups.hosts), machineMs: machineMs() }),
+    /** Once all that the launch has started, here and on the hosts, is gone. */
+    settled: async () => {
+      const untilMs = performance.now() + SETTLED_DEADLINE_MS;
+      while (members(groups.front) > 0 || members(groups.hosts) > inits.length) {
+        if (performance.now() > untilMs) throw new Error('processes of the launch are left');
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    },
+    /** After the hosts are down. */
+    close: () => Object.values(groups).forEach((path) => rmdirSync(path)),
+  };
+}
+
+function findKind() {
+  return KINDS.find(({ at }) => {
+    const probe = join(at, `stci-bench-${process.pid}`);
+    try {
+      mkdirSync(probe);
+      return existsSync(join(probe, 'cgroup.procs'));
+    } catch {
+      return false;
+    } finally {
+      if (existsSync(probe)) rmdirSync(probe);
+    }
+  });
+}
+
+function usageMs(text) {
+  return Number(/^usage_usec (\d+)/m.exec(text)?.[1] ?? NaN) / 1000;
+}
+
+/** user, nice, system, irq, softirq of all processors. */
+function machineMs() {
+  const [, ...fields] = readFileSync('/proc/stat', 'latin1').split('\n')[0].trim().split(/\s+/);
+  return [0, 1, 2, 5, 6].reduce((sum, i) => sum + Number(fields[i]) * TICK_MS, 0);
+}

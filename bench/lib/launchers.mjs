@@ -1,0 +1,75 @@
+/**
+ * Launchers that start one program on many hosts over ssh: ours, and peers where they are installed. A shape is a
+ * number of hosts and of ranks on each.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, stcirun } from './place.mjs';
+
+/** The order is that of the tables; the first is the floor, the second what goals refer to. */
+export const LAUNCHERS = [
+  { name: 'ssh, all at once', needs: 'xargs', argv: floorArgv },
+  { name: 'mpiexec.hydra', needs: 'mpiexec.hydra', package: 'hydra, or mpich', argv: hydraArgv },
+  { name: 'Open MPI mpirun', needs: 'mpirun.openmpi', package: 'openmpi-bin', argv: openMpiArgv },
+  { name: 'pdsh', needs: 'pdsh', package: 'pdsh', oneEach: true, argv: pdshArgv },
+  { name: 'clush', needs: 'clush', package: 'clustershell', oneEach: true, argv: clushArgv },
+  { name: 'stcirun', isOurs: true, argv: (shape) => ourArgv(shape) },
+  { name: 'stcirun, flat', isOurs: true, argv: (shape) => ourArgv(shape, ['--mca', 'launcher=flat']) },
+  { name: 'stcirun, nothing cached', isOurs: true, isCold: true, argv: (shape) => ourArgv(shape) },
+];
+
+/** Why it is left out of the bench; undefined: it is there. */
+export function whyNot(launcher) {
+  if (launcher.isOurs) {
+    return existsSync(join(root, 'packages/launcher-ssh/dist/index.js')) ? undefined : 'launcherproc ssh is not built';
+  }
+  if (spawnSync('sh', ['-c', 'command -v "$0"', launcher.needs]).status === 0) return undefined;
+  return `not installed${launcher.package ? ` (Debian: ${launcher.package})` : ''}`;
+}
+
+/** Host files of a shape, below `directory`. */
+export function makeShape(directory, hosts, ranksEach) {
+  const names = Array.from({ length: hosts }, (_, i) => `h${i + 1}`);
+  const file = (name, line) => {
+    const path = join(directory, `${name}-${hosts}x${ranksEach}`);
+    writeFileSync(path, names.map((host) => `${line(host)}\n`).join(''));
+    return path;
+  };
+  return {
+    hosts,
+    ranksEach,
+    ranks: hosts * ranksEach,
+    names,
+    plain: file('plain', (host) => host),
+    colons: file('colons', (host) => `${host}:${ranksEach}`),
+    slots: file('slots', (host) => `${host} slots=${ranksEach}`),
+  };
+}
+
+/** `ssh HOST true` for all hosts at the same time; several ranks are a shell's background jobs. */
+function floorArgv({ hosts, ranksEach, plain }) {
+  const command = ranksEach === 1 ? 'true' : `${'true & '.repeat(ranksEach)}wait`;
+  return ['xargs', '-a', plain, '-P', String(hosts), '-I', '{}', 'ssh', '-n', '{}', command];
+}
+
+function hydraArgv({ ranks, ranksEach, colons }) {
+  return ['mpiexec.hydra', '-launcher', 'ssh', '-f', colons, '-ppn', String(ranksEach), '-n', String(ranks), 'true'];
+}
+
+function openMpiArgv({ ranks, slots }) {
+  return ['mpirun.openmpi', '--allow-run-as-root', '--hostfile', slots, '-np', String(ranks), 'true'];
+}
+
+function pdshArgv({ hosts, names }) {
+  return ['pdsh', '-R', 'ssh', '-f', String(hosts), '-w', names.join(','), 'true'];
+}
+
+function clushArgv({ hosts, names }) {
+  return ['clush', '-q', '-f', String(hosts), '-w', names.join(','), 'true'];
+}
+
+function ourArgv({ ranks, slots }, options = []) {
+  return [process.execPath, stcirun, '--launcher', 'ssh', ...options, '--hostfile', slots, '-n', String(ranks), 'true'];
+}
