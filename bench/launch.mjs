@@ -4,17 +4,16 @@
  * what counts here; what hosts of their own would change is computed by the bench `scaling`.
  */
 
-import { spawn } from 'node:child_process';
 import { createCpuMeter, whyNoMeter } from './lib/cpu-meter.mjs';
 import { LAUNCHERS, makeShape, whyNot } from './lib/launchers.mjs';
-import { built, cleanEnvironment, withDirectory } from './lib/place.mjs';
+import { measureLaunch } from './lib/measure-launch.mjs';
+import { built, withDirectory } from './lib/place.mjs';
 import { print, printGoal } from './lib/print.mjs';
 import { interleave, median, ratio } from './lib/stats.mjs';
 
 /** Hosts, ranks on each. */
 const SHAPES = [[1, 1], [4, 1], [16, 1], [64, 1], [16, 8]];
 const ROUNDS = 7;
-const DEADLINE_MS = 60_000;
 const CPU_GOAL = 1.35;
 const WALL_GOAL = 1.25;
 
@@ -45,39 +44,10 @@ export async function bench({ shapes = SHAPES, rounds = ROUNDS, only = undefined
 
 async function measureShape(place, launchers, rounds) {
   const able = launchers.filter(({ oneEach }) => !oneEach || place.shape.ranksEach === 1);
-  const makers = able.map((launcher) => () => measure(place, launcher));
+  const makers = able.map((launcher) => () => measureLaunch(place, launcher));
   for (const make of makers) await make();
   const runs = await interleave(rounds, makers);
   return able.map((launcher, i) => ({ launcher, runs: runs[i] }));
-}
-
-/** One launch. Resolves when nothing of it is left. */
-async function measure({ hosts, cpu, shape }, launcher) {
-  if (launcher.isCold) await hosts.runOn('h1', ['rm', '-rf', `${hosts.home}/.cache/stci`]);
-  const before = cpu.read();
-  const sinceMs = performance.now();
-  await run(cpu.counted(hosts.loginArgv(launcher.argv(shape))));
-  const wallS = (performance.now() - sinceMs) / 1000;
-  await cpu.settled();
-  const after = cpu.read();
-  const seconds = (name) => (after[name] - before[name]) / 1000;
-  const [frontS, hostS, machineS] = [seconds('frontMs'), seconds('hostMs'), seconds('machineMs')];
-  return { wallS, frontS, hostS, cpuS: frontS + hostS, machineS };
-}
-
-/** Rejects unless it ends with 0 in time. */
-function run([program, ...args]) {
-  return new Promise((resolve, reject) => {
-    const env = { ...cleanEnvironment(), XDG_CACHE_HOME: undefined };
-    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env, timeout: DEADLINE_MS });
-    let said = '';
-    child.stderr.on('data', (chunk) => (said = (said + chunk).slice(-2000)));
-    child.on('error', reject);
-    child.on('close', (status, signal) => {
-      if (status === 0) resolve();
-      else reject(new Error(`${[program, ...args].join(' ')} ended with ${signal ?? status}: ${said}`));
-    });
-  });
 }
 
 function report(shape, results) {

@@ -8,6 +8,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, stcirun } from './place.mjs';
 
+const FLAT = ['--mca', 'launcher=flat', '--mca', 'launcher.window=64'];
+
 /** The order is that of the tables; the first is the floor, the second what goals refer to. */
 export const LAUNCHERS = [
   { name: 'ssh, all at once', needs: 'xargs', argv: floorArgv },
@@ -16,9 +18,12 @@ export const LAUNCHERS = [
   { name: 'pdsh', needs: 'pdsh', package: 'pdsh', oneEach: true, argv: pdshArgv },
   { name: 'clush', needs: 'clush', package: 'clustershell', oneEach: true, argv: clushArgv },
   { name: 'stcirun', isOurs: true, argv: (shape) => ourArgv(shape) },
-  { name: 'stcirun, flat', isOurs: true, argv: (shape) => ourArgv(shape, ['--mca', 'launcher=flat']) },
+  { name: 'stcirun, flat', isOurs: true, argv: (shape) => ourArgv(shape, FLAT) },
   { name: 'stcirun, nothing cached', isOurs: true, isCold: true, argv: (shape) => ourArgv(shape) },
 ];
+
+/** Each host is started by the one before: what one more level takes. */
+export const CHAIN = { name: 'chain', isOurs: true, argv: (shape) => ourArgv(shape, ['--mca', 'launcher.tree.arity=1']) };
 
 /** Why it is left out of the bench; undefined: it is there. */
 export function whyNot(launcher) {

@@ -1,10 +1,11 @@
 /**
  * Launch method `remote` of the simulation: each root agent on the simulated host that bears its host's name, by a
- * remote login program `login HOST COMMAND…`, which relays standard streams as a real one does.
+ * remote login program `login HOST DELAY COMMAND…`, which relays standard streams as a real one does. What a start
+ * costs can be set: how long a login takes, and how much later an agent's next one begins.
  */
 
 import { accept, defineComponent, launcherprocFramework } from '@stci/core/component';
-import type { Channel, Platform } from '@stci/interface';
+import type { Channel, Clock, Platform } from '@stci/interface';
 import type { AgentContext } from '@stci/platform-sim';
 
 const LOGIN_FAILED = 255;
@@ -15,24 +16,47 @@ export const launcherRemote = defineComponent({
   version: '1.0.0',
   frameworkVersion: 1,
   help: 'Agents on simulated hosts, by a simulated remote login.',
-  params: {},
+  params: {
+    login: { type: 'duration', default: 0, min: 0, max: 3_600_000, help: 'How long a login takes.' },
+    gap: { type: 'duration', default: 0, min: 0, max: 3_600_000, help: 'Between the starts of one agent.' },
+  },
   query: () => accept(1),
-  create: ({ platform, inline }) => ({
-    name: 'remote',
-    start: (start, events) =>
-      start.method === 'inline'
-        ? inline(start, events)
-        : platform.processes.spawnAgent('process', loginCommand(start.host.name, platform), events),
-  }),
+  create: ({ platform, inline }, params) => {
+    const delay = createDelay(platform.clock, params['login'] as number, params['gap'] as number);
+    return {
+      name: 'remote',
+      start: (start, events) =>
+        start.method === 'inline'
+          ? inline(start, events)
+          : platform.processes.spawnAgent('process', loginCommand(start.host.name, delay(), platform), events),
+    };
+  },
 });
 
-function loginCommand(host: string, { processes }: Platform): readonly string[] {
-  return ['login', host, ...processes.agentCommand];
+/** From now until a login that begins when the starter is free is over, ms. */
+function createDelay(clock: Clock, loginMs: number, gapMs: number): () => number {
+  let freeMs = 0;
+  return () => {
+    const nowMs = clock.nowMs();
+    const startMs = Math.max(nowMs, freeMs);
+    freeMs = startMs + gapMs;
+    return startMs - nowMs + loginMs;
+  };
+}
+
+function loginCommand(host: string, delayMs: number, { processes }: Platform): readonly string[] {
+  return ['login', host, String(delayMs), ...processes.agentCommand];
 }
 
 /** The program `login`. */
 export function loginMain(context: AgentContext): void {
-  const [host = '', ...command] = context.args;
+  const delayMs = Number(context.args[1]);
+  if (delayMs > 0) context.platform.clock.after(delayMs, () => logIn(context));
+  else logIn(context);
+}
+
+function logIn(context: AgentContext): void {
+  const [host = '', , ...command] = context.args;
   let status: number | undefined;
   const remote = context.startOn(host, command, {
     onError: (error) => {

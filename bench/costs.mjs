@@ -1,0 +1,92 @@
+/**
+ * What a start costs, measured on test hosts: the constants of the model behind docs/scaling.md. Writes
+ * bench/costs.json; run it on a quiet machine, then the bench `scaling`.
+ *
+ * Wall times come from launches that have the machine for themselves: one host, and chains of hosts each started by
+ * the one before. Processor times come from the difference of 64 and 16 hosts, so that what a launch costs once is
+ * out of them.
+ */
+
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { createCpuMeter, whyNoMeter } from './lib/cpu-meter.mjs';
+import { CHAIN, LAUNCHERS, makeShape, whyNot } from './lib/launchers.mjs';
+import { measureLaunch } from './lib/measure-launch.mjs';
+import { built, script, withDirectory } from './lib/place.mjs';
+import { print } from './lib/print.mjs';
+import { interleave, median } from './lib/stats.mjs';
+
+const ROUNDS = 9;
+const [FEW, MANY] = [16, 64];
+const CHAIN_HOSTS = 5;
+const [SSH, HYDRA, OURS, FLAT] = ['ssh, all at once', 'mpiexec.hydra', 'stcirun', 'stcirun, flat'];
+
+export async function bench({ rounds = ROUNDS } = {}) {
+  const { up, whyNoHosts } = await built('testkit', 'hosts/index.js');
+  const launchers = [SSH, HYDRA, OURS, FLAT].map((name) => LAUNCHERS.find((each) => each.name === name));
+  const why = whyNoHosts() ?? whyNoMeter() ?? launchers.map(whyNot).find((reason) => reason !== undefined);
+  if (why !== undefined) return print(`  left out: ${why}`);
+  await withDirectory(async (directory) => {
+    const hosts = await up(MANY);
+    const cpu = createCpuMeter(hosts);
+    try {
+      const places = [1, FEW, MANY].map((count) => ({ hosts, cpu, shape: makeShape(directory, count, 1) }));
+      const chain = { hosts, cpu, shape: makeShape(directory, CHAIN_HOSTS, 1) };
+      save(await measureAll(places, chain, launchers, rounds), rounds);
+    } finally {
+      await hosts.down();
+      cpu.close();
+    }
+  });
+}
+
+/** Medians by launcher and number of hosts. */
+async function measureAll(places, chain, launchers, rounds) {
+  const jobs = [
+    ...launchers.flatMap((launcher) => places.map((place) => ({ place, launcher }))),
+    { place: chain, launcher: CHAIN },
+  ];
+  const makers = jobs.map(({ place, launcher }) => () => measureLaunch(place, launcher));
+  for (const make of makers) await make();
+  const runs = await interleave(rounds, makers);
+  const of = (name, count) => {
+    const i = jobs.findIndex(({ place, launcher }) => launcher.name === name && place.shape.hosts === count);
+    const middle = (key) => 1000 * median(runs[i].map((run) => run[key]));
+    return { wallMs: middle('wallS'), frontMs: middle('frontS'), hostMs: middle('hostS') };
+  };
+  return of;
+}
+
+function save(of, rounds) {
+  const each = (name, key) => (of(name, MANY)[key] - of(name, FEW)[key]) / (MANY - FEW);
+  const ssh = { wallMs: of(SSH, 1).wallMs, starterCpuMs: each(SSH, 'frontMs'), hostCpuMs: each(SSH, 'hostMs') };
+  const threadMs = (name) => Math.max(0, each(name, 'frontMs') - ssh.starterCpuMs);
+  const childMs = (of('chain', CHAIN_HOSTS).wallMs - of(OURS, 1).wallMs) / (CHAIN_HOSTS - 1);
+  const costs = {
+    machine: `node ${process.version}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`,
+    date: new Date().toISOString().slice(0, 10),
+    rounds,
+    ssh,
+    hydra: {
+      fixedMs: of(HYDRA, 1).wallMs - ssh.wallMs,
+      childMs: ssh.wallMs,
+      starterCpuMs: each(HYDRA, 'frontMs'),
+      starterThreadMs: threadMs(HYDRA),
+      reportMs: 0,
+      hopMs: 0,
+      hostCpuMs: each(HYDRA, 'hostMs'),
+    },
+    ours: {
+      fixedMs: of(OURS, 1).wallMs - childMs,
+      childMs,
+      starterCpuMs: each(FLAT, 'frontMs'),
+      starterThreadMs: threadMs(FLAT),
+      reportMs: each(OURS, 'frontMs'),
+      hopMs: 0.2,
+      hostCpuMs: each(FLAT, 'hostMs'),
+    },
+  };
+  const text = JSON.stringify(costs, (_, value) => (typeof value === 'number' ? Number(value.toFixed(1)) : value), 2);
+  writeFileSync(script('costs.json'), `${text}\n`);
+  print(text);
+}

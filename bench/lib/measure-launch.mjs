@@ -1,0 +1,35 @@
+/** One launch on test hosts: wall time, and processor time here, on the hosts, and of the whole machine; seconds. */
+
+import { spawn } from 'node:child_process';
+import { cleanEnvironment } from './place.mjs';
+
+const DEADLINE_MS = 60_000;
+
+/** One launch. Resolves when nothing of it is left. */
+export async function measureLaunch({ hosts, cpu, shape }, launcher) {
+  if (launcher.isCold) await hosts.runOn('h1', ['rm', '-rf', `${hosts.home}/.cache/stci`]);
+  const before = cpu.read();
+  const sinceMs = performance.now();
+  await run(cpu.counted(hosts.loginArgv(launcher.argv(shape))));
+  const wallS = (performance.now() - sinceMs) / 1000;
+  await cpu.settled();
+  const after = cpu.read();
+  const seconds = (name) => (after[name] - before[name]) / 1000;
+  const [frontS, hostS, machineS] = [seconds('frontMs'), seconds('hostMs'), seconds('machineMs')];
+  return { wallS, frontS, hostS, cpuS: frontS + hostS, machineS };
+}
+
+/** Rejects unless it ends with 0 in time. */
+function run([program, ...args]) {
+  return new Promise((resolve, reject) => {
+    const env = { ...cleanEnvironment(), XDG_CACHE_HOME: undefined };
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env, timeout: DEADLINE_MS });
+    let said = '';
+    child.stderr.on('data', (chunk) => (said = (said + chunk).slice(-2000)));
+    child.on('error', reject);
+    child.on('close', (status, signal) => {
+      if (status === 0) resolve();
+      else reject(new Error(`${[program, ...args].join(' ')} ended with ${signal ?? status}: ${said}`));
+    });
+  });
+}

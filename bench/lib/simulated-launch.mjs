@@ -1,0 +1,82 @@
+/**
+ * A launch by the real agents on simulated hosts: each login takes what it was measured to take, and each agent's
+ * logins begin one after the other. Virtual time until the controller knows that all are up.
+ */
+
+import { built } from './place.mjs';
+
+const PROCESSORS = 2;
+const LATENCY_MS = 0.1;
+/** What the simulated start has besides its login: the handshake and its hops. */
+const { estimateLaunch, planLaunch } = await built('core', 'index.js');
+const { createTree } = await built('topology-tree', 'tree.js');
+
+/** Whole ms: that is how the simulated method is told. */
+function simulated({ childMs, starterCpuMs, starterThreadMs }) {
+  return { loginMs: Math.round(childMs), gapMs: Math.round(Math.max(starterThreadMs, starterCpuMs / PROCESSORS)) };
+}
+
+/** The model of the same launch. Processor time is no part of the simulation: the controller takes reports at once. */
+export function modelOf(costs, hosts, arity) {
+  const { loginMs, gapMs } = simulated(costs);
+  const plan = planLaunch(hosts, { policy: 'tree', arity: () => arity }, createTree);
+  const own = { fixedMs: 0, childMs: loginMs, starterCpuMs: gapMs, starterThreadMs: gapMs, reportMs: 0 };
+  return estimateLaunch(plan, {
+    costs: { ...own, hopMs: LATENCY_MS },
+    processors: 1,
+    window: Math.max(8, Math.min(arity, 1024)),
+  }).wallMs;
+}
+
+export async function simulateLaunch(costs, hosts, arity) {
+  const { makeWorld } = await built('swarm', 'run-job.js');
+  const { SimulatedFrontEnd, newRecord } = await built('swarm', 'front-end.js');
+  const { LOGIN_HOST } = await built('swarm', 'faults.js');
+  const options = jobOptions(hosts, arity, simulated(costs));
+  const world = makeWorld(options);
+  const record = newRecord();
+  const main = (context) => void new SimulatedFrontEnd(context, options, record, () => {});
+  world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
+  let looked = 0;
+  const allUp = () => {
+    while (looked < record.events.length) {
+      const event = record.events[looked++];
+      if (event.type === 'failure') throw new Error(event.error.message);
+      if (event.type === 'host-up' && event.up === hosts) return true;
+    }
+    return false;
+  };
+  world.run({ until: allUp });
+  if (!allUp() && looked === 0) throw new Error('the launch did not come to its end');
+  return world.nowMs;
+}
+
+function jobOptions(hosts, arity, { loginMs, gapMs }) {
+  return {
+    seed: 1,
+    hosts,
+    remote: true,
+    slots: 1,
+    apps: [{ program: 'true', args: [], count: 1 }],
+    byNode: true,
+    settings: {
+      launcherproc: 'remote',
+      'launcherproc.remote.login': `${loginMs}ms`,
+      'launcherproc.remote.gap': `${gapMs}ms`,
+      'launcher.tree.arity': String(Math.min(arity, 1024)),
+      'launcher.window': String(Math.max(8, Math.min(arity, 1024))),
+      'launcher.handshake': '10m',
+    },
+    stdin: { to: 'none' },
+    stdinBytes: 0,
+    releaseMs: 0,
+    timeoutMs: undefined,
+    launchTimeoutMs: 3_600_000,
+    faults: [],
+    controls: [],
+    link: { latencyMs: LATENCY_MS, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
+    spawnMs: [0.4, 1.2],
+    pipeBytes: 65_536,
+    clockSkewMs: 0,
+  };
+}
