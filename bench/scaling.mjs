@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { root, script } from './lib/place.mjs';
 import { print } from './lib/print.mjs';
 import { scalingDocument, scalingPlot } from './lib/scaling-document.mjs';
-import { simulateLaunch } from './lib/simulated-launch.mjs';
-import { modelOf } from './lib/simulated-launch.mjs';
+import { modelOf, simulateLaunch } from './lib/simulated-launch.mjs';
 
 /** Hosts, arity. */
 const CHECKS = [[64, 8], [1000, 2], [1000, 8], [1000, 32], [1000, 1000], [10_000, 8], [10_000, 16]];

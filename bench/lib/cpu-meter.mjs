@@ -26,7 +26,8 @@ export function whyNoMeter() {
 
 export function createCpuMeter(hosts) {
   const { at, file, toMs } = findKind();
-  const groups = { front: join(at, `stci-bench-${process.pid}-front`), hosts: join(at, `stci-bench-${process.pid}-hosts`) };
+  const groupOf = (side) => join(at, `stci-bench-${process.pid}-${side}`);
+  const groups = { front: groupOf('front'), hosts: groupOf('hosts') };
   for (const path of Object.values(groups)) mkdirSync(path);
   const inits = hosts.names.map((host) => hosts.processes(host).find(({ hostPid }) => hostPid === 1).pid);
   for (const pid of inits) writeFileSync(join(groups.hosts, 'cgroup.procs'), String(pid));

@@ -23,7 +23,11 @@ export const LAUNCHERS = [
 ];
 
 /** Each host is started by the one before: what one more level takes. */
-export const CHAIN = { name: 'chain', isOurs: true, argv: (shape) => ourArgv(shape, ['--mca', 'launcher.tree.arity=1']) };
+export const CHAIN = {
+  name: 'chain',
+  isOurs: true,
+  argv: (shape) => ourArgv(shape, ['--mca', 'launcher.tree.arity=1']),
+};
 
 /** Why it is left out of the bench; undefined: it is there. */
 export function whyNot(launcher) {

@@ -8,7 +8,7 @@ const COLOURS = ['#b00020', '#777777', '#0b6e4f', '#1f5fbf', '#c77700', '#7a3db8
 export function plot(series, { x, y }) {
   const at = scales(x.ticks, y.ticks);
   const lines = series.map(({ points }, i) => {
-    const path = points.map(([px, py]) => `${at.x(px)},${at.y(py)}`).join(' ');
+    const path = points.map(([px, py]) => `${at.x(px)},${at.y(py)}`).join('\n');
     return `<polyline fill="none" stroke="${COLOURS[i]}" stroke-width="2" points="${path}"/>`;
   });
   const legend = series.map(({ name }, i) => {
@@ -17,7 +17,8 @@ export function plot(series, { x, y }) {
       + text(BOX.right + 34, top, name, 'start');
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}"`,
+    ' font-family="sans-serif" font-size="12">',
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,
     ...x.ticks.map((tick) => gridLine(at.x(tick), BOX.top, at.x(tick), BOX.bottom)
       + text(at.x(tick), BOX.bottom + 18, tick, 'middle')),

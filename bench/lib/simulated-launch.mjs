@@ -7,7 +7,6 @@ import { built } from './place.mjs';
 
 const PROCESSORS = 2;
 const LATENCY_MS = 0.1;
-/** What the simulated start has besides its login: the handshake and its hops. */
 const { estimateLaunch, planLaunch } = await built('core', 'index.js');
 const { createTree } = await built('topology-tree', 'tree.js');
 

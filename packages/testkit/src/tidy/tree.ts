@@ -17,7 +17,7 @@ export interface Finding {
   readonly text: string;
 }
 
-const TEXT = /(\.(ts|mjs|js|json|md|yaml|yml|sh)|^\.ci\/run|^LICENSE|^\.gitignore)$/;
+const TEXT = /(\.(ts|mjs|js|json|md|svg|yaml|yml|sh)|^\.ci\/run|^LICENSE|^\.gitignore)$/;
 
 /** Reads what git knows and what it would take (ignored files are left out). */
 export function readTree(root: string): Tree {
