@@ -34,6 +34,8 @@ export interface RunOptions {
   /** Kills the run after so long. */
   readonly limitMs?: number;
   readonly cwd?: string;
+  /** Options of Node for stcirun's own process. */
+  readonly nodeArgs?: readonly string[];
 }
 
 export function start(args: readonly string[], options: RunOptions = {}): Run {
@@ -41,7 +43,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Run {
   const mark = `${process.pid}.${runs}`;
   const startMs = performance.now();
   const { NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), PROGRAM, ...args], {
     detached: true,
     env: { ...env, ...options.env, [MARK]: mark },
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],

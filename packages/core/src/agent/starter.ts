@@ -43,7 +43,7 @@ export class Starter {
   constructor(init: StarterInit) {
     this.#init = init;
     const { params, platform } = init.node;
-    this.#strangers = new Strangers(params.int('bootcom.pending.max'), platform.random);
+    this.#strangers = new Strangers(params.int('bootcom.pending.max'), platform);
     this.#nativeLink = init.node.params.string('bootcom.boot') === 'native';
   }
 

@@ -1,0 +1,119 @@
+/**
+ * The secret crosses a channel in boot records alone: one an agent, and nothing else that an agent hears or says holds
+ * it. All bytes of all agents of a simulated job are looked at.
+ */
+
+import { createFrontEnd, roleStarter, runAgent } from '@stci/core';
+import type { Channel, ChannelEvents, JobReport, Platform } from '@stci/interface';
+import { createWorld } from '@stci/platform-sim';
+import { assert, suite } from '@stci/testkit';
+import { resolved, universe } from '../assembly.js';
+
+const SECRET_BYTES = 32;
+const HOSTS = 7;
+
+interface Tapped {
+  readonly heard: Uint8Array[];
+  readonly said: Uint8Array[];
+}
+
+function tap(channel: Channel, to: Tapped): Channel {
+  return {
+    kind: channel.kind,
+    label: channel.label,
+    get queuedBytes() {
+      return channel.queuedBytes;
+    },
+    bind: (events: ChannelEvents) => channel.bind({
+      onData: (chunk) => {
+        to.heard.push(chunk.slice());
+        events.onData(chunk);
+      },
+      onDrain: () => events.onDrain(),
+      onClose: (reason) => events.onClose(reason),
+    }),
+    send: (chunks) => {
+      to.said.push(...chunks.map((chunk) => chunk.slice()));
+      return channel.send(chunks);
+    },
+    readable: (on) => channel.readable(on),
+    close: () => channel.close(),
+    destroy: (reason) => channel.destroy(reason),
+  };
+}
+
+function count(chunks: readonly Uint8Array[], needle: Uint8Array): number {
+  const bytes = Buffer.concat(chunks);
+  let found = 0;
+  for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1)) found += 1;
+  return found;
+}
+
+function play(boot: string): { secret: Uint8Array; taps: Tapped[]; sockets: Tapped[]; report: JobReport } {
+  const world = createWorld({ seed: 4 });
+  const [taps, sockets]: [Tapped[], Tapped[]] = [[], []];
+  const add = (list: Tapped[]): Tapped => {
+    list.push({ heard: [], said: [] });
+    return list[list.length - 1] as Tapped;
+  };
+  world.program('stci-agent', ({ platform, channel, exit }) => {
+    const network: Platform['network'] = {
+      listen: (...args) => platform.network.listen(...args),
+      connect: (...args) => tap(platform.network.connect(...args), add(sockets)),
+    };
+    runAgent({
+      platform: { ...platform, network },
+      channel: tap(channel, add(taps)),
+      load: (done) => done(roleStarter(universe)),
+      exit: ({ failed }) => exit(failed ? 1 : 0),
+    });
+  });
+  const { params, snapshot } = resolved({
+    launcherproc: 'local', 'launcher.tree.arity': '2', 'launcher.session.method': 'process', 'bootcom.boot': boot,
+  });
+  let secret: Uint8Array | undefined;
+  let report: JobReport | undefined;
+  world.start('login', ['stcirun'], ({ platform, exit }) => {
+    const bytes = (length: number): Uint8Array => {
+      const made = platform.secrets.bytes(length);
+      if (length === SECRET_BYTES) secret = made;
+      return made;
+    };
+    const spied = { ...platform, secrets: { ...platform.secrets, bytes } };
+    const frontEnd = createFrontEnd({ platform: spied, universe, params, snapshot }, {
+      onJobEvent: (event) => {
+        if (event.type !== 'ended') return;
+        report = event.report;
+        frontEnd.stop();
+      },
+      onOutput: (_rank, _stream, _chunk, _wallMs, release) => release(),
+      onStdinDrain: () => undefined,
+      onStdinClosed: () => undefined,
+      onStopped: () => exit(0),
+    });
+    frontEnd.submit({
+      apps: [{ program: 'echo', args: ['hello'], count: HOSTS, env: {} }],
+      hosts: Array.from({ length: HOSTS }, (_, i) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' })),
+      mapBy: { by: 'node' }, oversubscribe: true, env: { PATH: '/bin' }, wdir: '/', stdin: { to: 'none' },
+      launchTimeoutMs: 30_000,
+    });
+  });
+  world.run({ untilMs: 60_000, maxEvents: 2_000_000 });
+  return { secret: secret as unknown as Uint8Array, taps, sockets, report: report as unknown as JobReport };
+}
+
+suite('the secret on its way', (test) => {
+  for (const boot of ['native', 'ws']) {
+    test(`${boot} links: an agent hears it once, in its boot record, and never says it`, () => {
+      const { secret, taps, sockets, report } = play(boot);
+      assert.is(report.exitCode, 0);
+      assert.equal([taps.length, sockets.length > 0], [2 * HOSTS, boot === 'ws'], 'root and session agents');
+      for (const { heard } of taps) {
+        assert.equal([count(heard.slice(0, 1), secret), count(heard, secret)], [1, 1]);
+      }
+      const said = taps.reduce((sum, each) => sum + count(each.said, secret), 0);
+      assert.is(said, 0);
+      assert.is(sockets.reduce((sum, each) => sum + count([...each.heard, ...each.said], secret), 0), 0);
+    });
+  }
+});

@@ -1,0 +1,62 @@
+/** A bounded number of links that prove nothing, and who goes when there are more. */
+
+import { createWorld } from '@stci/platform-sim';
+import { assert, suite } from '@stci/testkit';
+import type { Link } from '../../dist/bootcom/link.js';
+import { Strangers } from '../../dist/bootcom/strangers.js';
+
+const MAX = 4;
+
+interface Fake {
+  hasMet: boolean;
+  gone: string;
+}
+
+function place() {
+  const world = createWorld({ seed: 1 });
+  const strangers = new Strangers(MAX, world.platform('h1'));
+  const come = (label = 'ws://10.0.0.1:999', hasMet = false): Fake => {
+    const fake = { hasMet, gone: '', destroy: (text: string) => void (fake.gone = text) };
+    strangers.add(fake as unknown as Link, label);
+    return fake;
+  };
+  const pass = (ms: number): void => void world.run({ untilMs: world.nowMs + ms });
+  return { strangers, come, pass };
+}
+
+const standing = (crowd: readonly Fake[]): number => crowd.filter(({ gone }) => gone === '').length;
+
+suite('strangers', (test) => {
+  test('as many as may be stay; of more, none goes at once, and the rest a moment later', () => {
+    const { strangers, come, pass } = place();
+    const crowd = Array.from({ length: 2 * MAX }, () => come());
+    assert.equal([standing(crowd), strangers.count], [8, 8]);
+    pass(30);
+    assert.equal([standing(crowd), strangers.count], [MAX, MAX]);
+    assert.match(crowd.find(({ gone }) => gone !== '')?.gone ?? '', /more than 4 connections .*bootcom\.pending\.max/);
+  });
+
+  test('never more than twice as many', () => {
+    const { strangers, come } = place();
+    const crowd = Array.from({ length: 100 }, () => come());
+    assert.equal([standing(crowd), strangers.count], [2 * MAX, 2 * MAX]);
+  });
+
+  test('who has named the session stays, and so does who comes from elsewhere', () => {
+    const { come, pass } = place();
+    const [met, elsewhere] = [come(undefined, true), come('ws://10.0.0.2:999')];
+    const crowd = Array.from({ length: 300 }, (_, i) => come(`ws://10.0.0.1:${i}`));
+    pass(30);
+    assert.equal([met.gone, elsewhere.gone, standing(crowd)], ['', '', MAX - 2]);
+  });
+
+  test('who has proved itself is no stranger any more; an end clears them all', () => {
+    const { strangers, come, pass } = place();
+    const crowd = Array.from({ length: MAX + 1 }, () => come());
+    strangers.delete(crowd[0] as unknown as Link);
+    pass(30);
+    assert.is(strangers.count, MAX);
+    strangers.clear('over');
+    assert.equal([standing(crowd), crowd[1]?.gone], [1, 'over']);
+  });
+});

@@ -1,0 +1,131 @@
+/**
+ * The session's secret of a real job is nowhere to be seen: not in the command line or the environment of any process,
+ * not in any output, with all that can be told being told. The test learns the secret from Node's random source in
+ * stcirun's process; no option tells it.
+ */
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { linkKey } from '@stci/core/bootcom';
+import { EXIT } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import { assert, eventually, suite } from '@stci/testkit';
+import { start, type Run } from './e2e.js';
+
+const { secrets } = createNodePlatform();
+const SECRET_BYTES = 32;
+
+/** Writes each run of random bytes that is as long as a secret to a file. */
+const SPY = (file: string): string => `
+  const crypto = require('node:crypto');
+  const { appendFileSync } = require('node:fs');
+  const real = crypto.randomBytes;
+  crypto.randomBytes = (length, ...rest) => {
+    const bytes = real(length, ...rest);
+    if (length === ${SECRET_BYTES}) appendFileSync(${JSON.stringify(file)}, bytes.toString('hex') + '\\n');
+    return bytes;
+  };
+`;
+
+/** What bytes look like in text, wherever in a longer piece they begin. */
+function looks(bytes: Uint8Array): Buffer[] {
+  const hex = Buffer.from(bytes).toString('hex');
+  const base64 = [0, 1, 2].flatMap((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').slice(shift === 0 ? 0 : 4, 40);
+    return [text, text.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+  const list = Array.from(bytes).join(',');
+  return [Buffer.from(bytes), ...[hex, hex.toUpperCase(), ...base64, list].map((text) => Buffer.from(text, 'latin1'))];
+}
+
+interface Spied {
+  readonly run: Run;
+  /** The secret and what is derived from it, in all their looks. */
+  needles(): Buffer[];
+  end(): void;
+}
+
+function spied(args: readonly string[], env: Readonly<Record<string, string>> = {}): Spied {
+  const dir = mkdtempSync(join(tmpdir(), 'stci-secret-'));
+  const [spy, file] = [join(dir, 'spy.cjs'), join(dir, 'secrets')];
+  writeFileSync(spy, SPY(file));
+  const run = start(args, { input: 'open', nodeArgs: ['--require', spy], env, limitMs: 20_000 });
+  const needles = (): Buffer[] => {
+    const found = readFileSync(file, 'utf8').trim().split('\n').map((hex) => Buffer.from(hex, 'hex'));
+    assert.is(found.length, 1, 'a session has one secret');
+    return found.flatMap((secret) => [...looks(secret), ...looks(linkKey(secrets, secret))]);
+  };
+  return { run, needles, end: () => rmSync(dir, { recursive: true }) };
+}
+
+function show(needles: readonly Buffer[], where: string, bytes: Buffer): string[] {
+  return needles.some((needle) => bytes.includes(needle)) ? [where] : [];
+}
+
+/** Where in /proc a needle is, and how many processes were looked at. */
+function searchProcesses(needles: readonly Buffer[]): { found: string[]; count: number } {
+  const found: string[] = [];
+  let count = 0;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      for (const what of ['cmdline', 'environ']) {
+        found.push(...show(needles, `${pid} ${what}`, readFileSync(`/proc/${pid}/${what}`)));
+      }
+      count += 1;
+    } catch {
+      // It has ended, or is somebody else's.
+    }
+  }
+  return { found, count };
+}
+
+/** Shows its environment and its parent's command line, and waits. */
+const TOOL = ['sh', '-c', 'env; tr "\\0" " " < /proc/$PPID/cmdline; echo; echo ready; read x; exit 3'];
+
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  'native links': [],
+  'ws links, as JSON': ['--json', '--mca', 'bootcom.boot=ws'],
+  'encrypted ws links': ['--mca', 'bootcom.boot=ws', '--mca', 'bootcom.ws.encrypt=true'],
+  'agents in threads': ['--mca', 'launcher.session.method=thread'],
+};
+
+suite('the secret of a session', (test) => {
+  for (const [kind, args] of Object.entries(KINDS)) {
+    test(`${kind}: is in no command line, no environment, no output`, async () => {
+      const flags = ['--launcher', 'local', '--host', 'a,b', '-n', '2', '--stdin', 'all', '--verbose', '--exit-report'];
+      const { run, needles, end } = spied([...flags, ...args, '--', ...TOOL], { STCI_DEBUG: '1' });
+      await eventually(() => run.out().match(/ready/g)?.length === 2, { what: 'the tools', deadlineMs: 10_000 });
+      const { found, count } = searchProcesses(needles());
+      assert.ok(count > 5, 'stcirun, agents and tools are among the processes');
+      run.child.stdin?.end('\n');
+      const { exitCode, out, err } = await run.result;
+      assert.is(exitCode, 3, err);
+      assert.ok(err.length > 0 && /STCI_/.test(out), 'there is output to search');
+      found.push(...show(needles(), 'standard output', Buffer.from(out, 'latin1')));
+      found.push(...show(needles(), 'standard error', Buffer.from(err)));
+      assert.equal(found, []);
+      end();
+    }, { timeoutMs: 25_000 });
+  }
+
+  test('the search finds what it looks for', () => {
+    const secret = secrets.bytes(SECRET_BYTES);
+    const [hex, base64] = [Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64')];
+    const shifted = Buffer.concat([Buffer.from('ab'), secret, Buffer.from('c')]);
+    for (const text of [`x${hex}`, hex.toUpperCase(), base64, shifted.toString('base64'), shifted.toString('base64url'),
+      JSON.stringify([...secret]), shifted.toString('latin1')]) {
+      assert.equal(show(looks(secret), 'here', Buffer.from(text, 'latin1')), ['here'], text);
+      assert.equal(show(looks(secrets.bytes(SECRET_BYTES)), 'here', Buffer.from(text, 'latin1')), []);
+    }
+  });
+
+  test('errors of a job that fails do not tell it', async () => {
+    const flags = ['--launcher', 'local', '--host', 'a,b', '--verbose', '--exit-report=json'];
+    const { run, needles, end } = spied([...flags, '--', 'no-such-program'], { STCI_DEBUG: '1' });
+    const { exitCode, out, err } = await run.result;
+    assert.is(exitCode, EXIT.program, err);
+    assert.equal([...show(needles(), 'out', Buffer.from(out)), ...show(needles(), 'err', Buffer.from(err))], []);
+    end();
+  });
+});
