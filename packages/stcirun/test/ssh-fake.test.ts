@@ -93,7 +93,8 @@ suite('launcherproc ssh with a client of our own', (test) => {
     const flood = await new Started(client('flood', 'exec yes welcome')).fails('login shell');
     assert.match(flood, /printed without end\.\n {2}the login printed: welcome \| welcome/);
     const exits = client('exits', 'echo "Authenticated to h1" >&2; echo no way; exit 1');
-    assert.match(await new Started(exits).fails('login shell'), /the login printed: no way\n {2}ssh ended with status 1/);
+    const message = await new Started(exits).fails('login shell');
+    assert.match(message, /the login printed: no way\n {2}ssh ended with status 1/);
   });
 
   test('kill before and after the agent is there is one exit, and the phase is known', async () => {

@@ -13,13 +13,14 @@ import {
 } from '@stci/core';
 import type { Params } from '@stci/interface';
 import { launcherLocal } from '@stci/launcher-local';
+import { launcherSsh } from '@stci/launcher-ssh';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
 import { launcherRemote } from './launcher-remote.js';
 
 const registry: Registry = createRegistry(
-  builtins([topologyTree, topologyBmg, topologyMesh, launcherLocal, launcherRemote, ...bootcomComponents]),
+  builtins([topologyTree, topologyBmg, topologyMesh, launcherLocal, launcherRemote, launcherSsh, ...bootcomComponents]),
 );
 
 /** One for all agents of all runs: it holds no state. */

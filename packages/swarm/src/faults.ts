@@ -13,6 +13,9 @@ export interface FaultDone {
 
 export const LOGIN_HOST = 'login';
 
+/** Agents, and what carries their links. */
+const AGENT_COMMANDS = ['stci-agent', 'login', 'ssh', 'login-shell'];
+
 export function isTool(process: SimProcess): boolean {
   return process.env['STCI_RANK'] !== undefined;
 }
@@ -22,7 +25,7 @@ export function describe({ host, pid, command }: SimProcess): string {
 }
 
 export function isAgent(process: SimProcess): boolean {
-  return process.command[0] === 'stci-agent' || process.command[0] === 'login';
+  return AGENT_COMMANDS.includes(process.command[0] ?? '');
 }
 
 /** Schedules all of them; `done` grows as they happen. */

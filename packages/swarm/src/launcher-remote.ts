@@ -50,13 +50,14 @@ function loginCommand(host: string, delayMs: number, { processes }: Platform): r
 
 /** The program `login`. */
 export function loginMain(context: AgentContext): void {
-  const delayMs = Number(context.args[1]);
-  if (delayMs > 0) context.platform.clock.after(delayMs, () => logIn(context));
-  else logIn(context);
+  const [host = '', delay, ...command] = context.args;
+  const delayMs = Number(delay);
+  if (delayMs > 0) context.platform.clock.after(delayMs, () => relayLogin(context, host, command));
+  else relayLogin(context, host, command);
 }
 
-function logIn(context: AgentContext): void {
-  const [host = '', , ...command] = context.args;
+/** Runs `command` on `host`, relays both directions, ends as it ends. */
+export function relayLogin(context: AgentContext, host: string, command: readonly string[]): void {
   let status: number | undefined;
   const remote = context.startOn(host, command, {
     onError: (error) => {

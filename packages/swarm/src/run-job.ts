@@ -11,6 +11,7 @@ import { LOGIN_HOST, describe, isTool, lastFaultMs, scheduleFaults } from './fau
 import type { Run } from './run.js';
 import { SimulatedFrontEnd, hostName, newRecord } from './front-end.js';
 import { loginMain } from './launcher-remote.js';
+import { installSsh } from './ssh.js';
 import { Wire } from './wire.js';
 import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
 
@@ -46,6 +47,7 @@ export function makeWorld(options: SwarmOptions): World {
   });
   world.program('login', loginMain);
   world.program('stci-agent', agentMain);
+  installSsh(world, agentMain);
   world.host(LOGIN_HOST);
   // Two more than the job has: spares.
   for (let index = 0; index < options.hosts + 2 && options.remote; index++) {

@@ -14,6 +14,10 @@ const GOODBYE = 4;
 /** A boot record names all hosts and parameters; nothing else is longer. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 const PROBLEMS_MAX = 20;
+/** No frame begins with one of these: a simulated bundle is made of the one, an answer begins with the other. */
+const BUNDLE_BYTE = 0x2a;
+const LINE_BYTE = 0x53;
+const NEWLINE = 0x0a;
 
 export class Wire {
   readonly problems: string[] = [];
@@ -37,6 +41,8 @@ class FrameReader {
   #headerBytes = 0;
   #bodyBytesLeft = 0;
   #isOver = false;
+  #isPrelude = true;
+  #line = '';
   #isBroken = false;
 
   constructor(wire: Wire) {
@@ -44,7 +50,7 @@ class FrameReader {
   }
 
   read(chunk: Uint8Array): void {
-    let offset = 0;
+    let offset = this.#isPrelude ? this.#skipPrelude(chunk) : 0;
     while (offset < chunk.length && !this.#isBroken) {
       if (this.#isOver) return this.#fail(`${chunk.length - offset} bytes after a goodbye`);
       if (this.#bodyBytesLeft > 0) {
@@ -56,6 +62,23 @@ class FrameReader {
         if (this.#headerBytes === HEADER_BYTES) this.#onHeader();
       }
     }
+  }
+
+  /** What an ssh carries before the agent speaks: answers in lines, the last of them `have` or `run`; the bundle. */
+  #skipPrelude(chunk: Uint8Array): number {
+    let offset = 0;
+    for (; offset < chunk.length; offset++) {
+      const byte = chunk[offset] as number;
+      if (byte === BUNDLE_BYTE && this.#line === '') continue;
+      this.#isPrelude = this.#line !== '' || byte === LINE_BYTE;
+      if (!this.#isPrelude) return offset;
+      this.#line += String.fromCharCode(byte);
+      if (byte !== NEWLINE) continue;
+      this.#isPrelude = !/ (have|run)\n$/.test(this.#line);
+      this.#line = '';
+      if (!this.#isPrelude) return offset + 1;
+    }
+    return offset;
   }
 
   #onHeader(): void {

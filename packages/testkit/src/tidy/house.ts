@@ -34,7 +34,7 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   'platform-sim': { workspace: [CONTRACTS], external: {}, free: undefined },
   swarm: {
     workspace: [
-      CONTRACTS, '@stci/core', '@stci/core/*', '@stci/platform-sim', '@stci/launcher-local',
+      CONTRACTS, '@stci/core', '@stci/core/*', '@stci/platform-sim', '@stci/launcher-local', '@stci/launcher-ssh',
       '@stci/topology-tree', '@stci/topology-bmg', '@stci/topology-mesh',
     ],
     external: {},

@@ -1,0 +1,65 @@
+/**
+ * `ssh HOST LINE` and the login shell behind it, simulated: the component launcher-ssh is the real one, and so are its
+ * answers; the hosts' part of a start (find a node, ask for the bundle, check its length, keep it) is played here.
+ */
+
+import { assert, type Channel } from '@stci/interface';
+import { GatedChannel } from '@stci/launcher-ssh';
+import { textBytes, type AgentContext, type AgentMain, type World } from '@stci/platform-sim';
+import { relayLogin } from './launcher-remote.js';
+
+/** What command.ts of launcher-ssh writes: the words behind the shell's text. */
+const WORDS = / stci '[^']*' 'base64' '([0-9a-f]+)' '([0-9a-f]+)' '(\d+)' /;
+
+/** Puts both programs on every host of `world`. Each host keeps the bundles that it was sent. */
+export function installSsh(world: World, agentMain: AgentMain): void {
+  const kept = new Set<string>();
+  world.program('ssh', (context) => {
+    const at = context.args.indexOf('--');
+    relayLogin(context, context.args[at + 1] ?? '', ['login-shell', context.args.at(-1) ?? '']);
+  });
+  world.program('login-shell', (context) => loginShell(context, kept, agentMain));
+}
+
+function loginShell(context: AgentContext, kept: Set<string>, agentMain: AgentMain): void {
+  const { channel, platform } = context;
+  const [, nonce = '', hash = '', size = ''] = WORDS.exec(context.args[0] ?? '') ?? [];
+  assert(nonce !== '', 'the line for the login shell is as launcher-ssh writes it');
+  const key = `${platform.env.hostname} ${hash}`;
+  const say = (word: string): void => void channel.send([textBytes(`STCI ${nonce} ${word}\n`)]);
+  const gate = new GatedChannel('sshd', platform.clock, channel);
+  const open = (first: Uint8Array): void => {
+    kept.add(key);
+    gate.open(first);
+    agentMain({ ...context, channel: gate });
+  };
+  say('shell');
+  const missing = kept.has(key) ? 0 : Number(size);
+  say(missing === 0 ? 'have' : 'need');
+  receive(channel, gate, missing, (first) => {
+    say('run');
+    open(first);
+  }, () => context.exit(1));
+  if (missing === 0) open(new Uint8Array());
+}
+
+/** Takes `missing` bytes off the channel, then passes everything on. */
+function receive(
+  channel: Channel,
+  gate: GatedChannel,
+  missing: number,
+  done: (first: Uint8Array) => void,
+  cut: () => void,
+): void {
+  let left = missing;
+  channel.bind({
+    onData: (chunk) => {
+      if (left === 0) return gate.onData(chunk);
+      const taken = Math.min(left, chunk.length);
+      left -= taken;
+      if (left === 0) done(chunk.subarray(taken));
+    },
+    onDrain: () => gate.onDrain(),
+    onClose: (reason) => (left > 0 ? cut() : gate.end(reason)),
+  });
+}

@@ -1,0 +1,33 @@
+/** launcher-ssh on simulated hosts: jobs that swarm has drawn, with faults and without, started over simulated ssh. */
+
+import { PLAIN, drawOptions, runJob, type SwarmOptions } from '@stci/swarm';
+import { assert, suite } from '@stci/testkit';
+
+const SEEDS = 150;
+
+const overSsh = (options: SwarmOptions): SwarmOptions => ({
+  ...options,
+  settings: { ...options.settings, launcherproc: 'ssh', 'launcher.root.method': 'process' },
+});
+
+suite('swarm over ssh', (test) => {
+  test('one client a host, in a tree; the agents are sent and come up', () => {
+    const apps = [{ program: 'hostname', args: [], count: 20 }];
+    const { run, problems } = runJob(overSsh({ ...PLAIN, remote: true, hosts: 10, slots: 2, apps, settings: {} }));
+    assert.equal(problems, []);
+    assert.is(run.record.report?.exitCode, 0);
+    const clients = run.world.processes().filter(({ command }) => command[0] === 'ssh');
+    assert.is(clients.length, 10);
+    assert.ok(clients.every(({ command }) => command.includes('--') && !command.join(' ').includes('undefined')));
+  });
+
+  test(`${SEEDS} drawn jobs`, () => {
+    let over = 0;
+    for (let seed = 1; over < SEEDS; seed++) {
+      const options = drawOptions(seed);
+      if (!options.remote || options.hosts > 60) continue;
+      over += 1;
+      assert.equal(runJob(overSsh(options)).problems, [], `seed ${seed}`);
+    }
+  }, { timeoutMs: 60_000 });
+});
