@@ -12,6 +12,9 @@ import { clientTls } from './tls.js';
 /** Longest message; the sender cuts chunks to it. */
 export const MESSAGE_BYTES_MAX = 256 * 1024;
 
+/** Pieces in which one message may come: more than a network makes of it, fewer than a peer that sends single bytes. */
+const CHUNKS_MAX = 4096;
+
 /** After `close` the far end may still be reading what was sent; its owner decides how long that may take. */
 const CLOSE_TIMEOUT_MS = 600_000;
 
@@ -19,6 +22,10 @@ export const WS_OPTIONS = {
   perMessageDeflate: false,
   maxPayload: MESSAGE_BYTES_MAX,
   skipUTF8Validation: true,
+  // What our end never sends, and what a stranger could make us hold or answer.
+  maxFragments: 1,
+  maxBufferedChunks: CHUNKS_MAX,
+  autoPong: false,
   closeTimeout: CLOSE_TIMEOUT_MS,
 } as const;
 

@@ -95,6 +95,30 @@ suite('ws listener', (test) => {
     place.listener.close();
   });
 
+  test('a message in fragments closes its channel; a ping is not answered', async () => {
+    const place = await listen();
+    const upgrade = `${UPGRADE}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
+    const fragments = Uint8Array.of(0x02, 0x81, 0, 0, 0, 0, 1, 0x00, 0x81, 0, 0, 0, 0, 2, 0x80, 0x81, 0, 0, 0, 0, 3);
+    dial(place.port, upgrade, fragments);
+    let answered = 0;
+    const pinging = dial(place.port, upgrade).on('data', (chunk: Buffer) => (answered += chunk.length));
+    await eventually(() => place.accepted.length === 2 && answered > 0, { what: 'two channels, and the upgrade' });
+    const [first, second] = place.accepted.map((channel) => new Recorder(channel));
+    const before = answered;
+    // Thirty pings, then a message of one byte: when it is here, the pings were.
+    pinging.write(Uint8Array.from({ length: 30 * 6 }, (_, i) => [0x89, 0x80, 0, 0, 0, 0][i % 6] as number));
+    pinging.write(Uint8Array.of(0x82, 0x81, 0, 0, 0, 0, 7));
+    const bytes = () => [first?.bytes, second?.bytes];
+    await eventually(() => [first, second].some((each) => each?.closed === true) && bytes().includes(1), {
+      what: 'the end of the one, a byte of the other',
+    });
+    place.accepted.forEach((channel) => channel.send([Uint8Array.of(9)]));
+    await eventually(() => answered > before, { what: 'a byte back' });
+    assert.equal([answered - before, bytes().sort()], [3, [0, 1]], 'a header of two bytes and a byte');
+    place.listener.close();
+    pinging.destroy();
+  });
+
   test('takes a port of the range, the next where one is taken, and says when none is left', async () => {
     const first = await listen();
     const range = [first.port, first.port] as const;

@@ -151,9 +151,9 @@ function same(a: Uint8Array, b: Uint8Array): boolean {
   return difference === 0;
 }
 
-/** ASCII bytes to text; everything else becomes `?`. */
+/** ASCII bytes to text; everything else becomes `?`. A reason has an end: whoever gives it may be malicious. */
 function text(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '?')).join('');
+  return Array.from(bytes.subarray(0, HANDSHAKE_BODY_BYTES_MAX), (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '?')).join('');
 }
 
 export function ascii(words: string): Uint8Array {
