@@ -34,6 +34,8 @@ export interface RemoteStart {
   /** The starter's own node: tried on the host after those in its PATH. */
   readonly ownNode: string;
   readonly node: string;
+  /** A program of `hostProgram` to run in place of the agent. */
+  readonly program?: string;
 }
 
 /** Why ssh is not called with that name; undefined where it may be. */
@@ -65,8 +67,8 @@ export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart
 /** The line for the login shell. */
 export function remoteCommand(start: RemoteStart): string {
   const ownNode = PLAIN_PATH.test(start.ownNode) ? start.ownNode : '';
-  programWord ??= base64(PROGRAM_TEXT);
-  const words = [programWord, 'base64', start.nonce, start.hash, String(start.bundleBytes), ownNode];
+  const word = start.program === undefined ? (programWord ??= base64(PROGRAM_TEXT)) : base64(start.program);
+  const words = [word, 'base64', start.nonce, start.hash, String(start.bundleBytes), ownNode];
   const quoted = [...words.map(singleQuoted), escapedWord(start.node)];
   return `exec /bin/sh -c ${singleQuoted(SHELL_TEXT)} stci ${quoted.join(' ')}`;
 }

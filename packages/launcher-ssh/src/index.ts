@@ -4,10 +4,15 @@
  */
 
 import { accept, decline, defineComponent, launcherprocFramework } from '@stci/core/component';
+import type { ParamValue } from '@stci/interface';
+import type { SshParams } from './command.js';
 import { createSsh } from './ssh.js';
 
 export { createSsh } from './ssh.js';
+export type { SshParams } from './command.js';
 export { remoteCommand, escapedWord, hostProblem, sshCommand } from './command.js';
+export { base64 } from './base64.js';
+export { hostProgram, RUN_FIRST_ARGUMENT } from './loader.js';
 export { diagnose } from './diagnose.js';
 export type { SshFacts, SshPhase } from './diagnose.js';
 export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
@@ -62,10 +67,15 @@ export const launcherSsh = defineComponent({
     }
     return accept(40, named === true ? 'asked for by name' : 'any host with a login');
   },
-  create: (deps, params) => createSsh(deps, {
+  create: (deps, params) => createSsh(deps, sshParams(params)),
+});
+
+/** From the values of the component's parameters. */
+export function sshParams(params: Readonly<Record<string, ParamValue>>): SshParams {
+  return {
     client: params['client'] as string,
     options: (params['options'] as string).split(/\s+/).filter((word) => word !== ''),
     node: params['node'] as string,
     connectMs: params['connect'] as number,
-  }),
-});
+  };
+}

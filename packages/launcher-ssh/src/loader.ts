@@ -47,8 +47,11 @@ export const SHELL_TEXT = [
   `exec "\${c%%:*}" -e "${RUN_FIRST_ARGUMENT}" -- "$1" "$2" "$3" "$4" "$5" "$c"`,
 ].join('; ');
 
-/** Arguments: itself, its encoding, nonce, hash, bytes, candidates for node (this one first), old nodes met so far. */
-const PROGRAM = `
+/**
+ * What every program begins with: finds a node that is new enough. Arguments: the program itself, its encoding, nonce,
+ * hash, bytes, candidates for node (this one first), old nodes met so far.
+ */
+const BEGIN = `
 var fs = require('fs'), path = require('path'), me = process, args = me.argv;
 var nonce = args[3], hash = args[4], size = +args[5], nodes = args[6].split(':'), met = args[7] || '';
 function say(words) { fs.writeSync(1, 'STCI ' + nonce + ' ' + words + '\\n'); }
@@ -68,6 +71,10 @@ function tryNextNode() {
   me.exit(1);
 }
 if (+me.version.slice(1).split('.')[0] < ${NODE_MAJOR_MIN}) tryNextNode();
+`;
+
+/** Finds the agent's bundle, or asks for it, and runs it. */
+const RUN_AGENT = `
 var home = me.env.XDG_CACHE_HOME || '';
 var dir = path.join(home[0] === '/' ? home : path.join(require('os').homedir(), '.cache'), 'stci');
 var file = path.join(dir, 'agent-' + hash + '.cjs');
@@ -154,5 +161,10 @@ require('vm').compileFunction(bytes.latin1Slice(0, bytes.indexOf('\\n//\\n') + 1
   require, main, main.exports, file, dir, { hash: hash, bytes: bytes, path: kept ? file : undefined });
 `;
 
-/** The program, each line without its indentation. */
-export const PROGRAM_TEXT = `(function () {${PROGRAM.replaceAll(/\n */g, '\n')}})();`;
+/** A program for the host that does `body`, plain old JavaScript, on a node that is new enough; without indentation. */
+export function hostProgram(body: string): string {
+  return `(function () {${(BEGIN + body).replaceAll(/\n */g, '\n')}})();`;
+}
+
+/** The program that runs the agent. */
+export const PROGRAM_TEXT = hostProgram(RUN_AGENT);

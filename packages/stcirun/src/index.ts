@@ -11,6 +11,7 @@ export { FORWARDED, parseForwardList } from './run/signals.js';
 export { exitReport, failureSummary, timeoutState } from './run/report.js';
 export { makeJobSpec, type Place } from './run/spec.js';
 export { JobFacts } from './output/facts.js';
+export { parseConfiguration } from './doctor/reach.js';
 export { openSink, type OpenSinkParams } from './output/open-sink.js';
 export type { OutputFacts, OutputSink } from './output/sink.js';
 export type { Terminal } from './output/terminal.js';

@@ -12,17 +12,21 @@ async function main(argv: readonly string[]): Promise<number> {
   const asked = first === 'help' ? rest : argv;
   if (first === '--version' || first === '-V') printOut(`${COMMAND} ${VERSION}\n`);
   else if (asked.length === 0 || asked[0] === '--help' || asked[0] === '-h') printOut(overview());
-  else await runCommand(asked, first === 'help');
+  else return runCommand(asked, first === 'help');
   return 0;
 }
 
-async function runCommand(argv: readonly string[], help: boolean): Promise<void> {
+async function runCommand(argv: readonly string[], help: boolean): Promise<number> {
   const found = findCommand(argv);
-  if (help || found.rest.includes('--help') || found.rest.includes('-h')) return printOut(commandHelp(found));
+  if (help || found.rest.includes('--help') || found.rest.includes('-h')) {
+    printOut(commandHelp(found));
+    return 0;
+  }
   // oclif is told all that it would otherwise look for on the disk.
   const pjson = { name: '@stci/stcirun', version: VERSION, oclif: { bin: COMMAND } };
   const Command = found.command as unknown as { run(argv: string[], options: object): Promise<unknown> };
-  await Command.run([...found.rest], { root: __dirname, pjson });
+  const exitCode = await Command.run([...found.rest], { root: __dirname, pjson });
+  return typeof exitCode === 'number' ? exitCode : 0;
 }
 
 catchAll(COMMAND);

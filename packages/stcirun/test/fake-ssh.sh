@@ -13,4 +13,5 @@ case $host in
   once*) mkdir "$FAKE_SSH_DIR/$host" 2>/dev/null && refuse ;;
 esac
 echo "Authenticated to $host" >&2
+case $* in *' -G '*) exit 1 ;; esac
 exec sh -c "$command"

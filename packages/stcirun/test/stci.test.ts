@@ -17,7 +17,7 @@ suite('stci', (test) => {
     const overview = stci();
     assert.is(overview.exitCode, 0);
     assert.is(stci('--help').out, overview.out);
-    for (const command of ['info', 'version', 'hosts expand', 'hosts fold']) {
+    for (const command of ['info', 'doctor', 'version', 'hosts expand', 'hosts fold']) {
       assert.match(overview.out, `\n  ${command} `);
       const help = stci('help', ...command.split(' ')).out;
       assert.match(help, `Usage: stci ${command}`);

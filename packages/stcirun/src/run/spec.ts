@@ -81,7 +81,8 @@ function indexesOf(request: ProgramRequest, hosts: readonly HostSpec[]): number[
   throw new StciError('STCI_HOST_UNKNOWN', text);
 }
 
-function readHostfile(path: string, name: string): string {
+/** Throws STCI_HOSTFILE_INVALID. `name` is what the user wrote. */
+export function readHostfile(path: string, name: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (thrown) {

@@ -3,11 +3,13 @@
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import type { StciCommandClass } from './base.js';
+import { DoctorCommand } from './doctor.js';
 import { HostsExpandCommand, HostsFoldCommand } from './hosts-expand.js';
 import { InfoCommand } from './info.js';
 import { VersionCommand } from './version.js';
 
 export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
+  doctor: DoctorCommand,
   'hosts expand': HostsExpandCommand,
   'hosts fold': HostsFoldCommand,
   info: InfoCommand,

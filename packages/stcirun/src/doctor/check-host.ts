@@ -1,0 +1,168 @@
+/**
+ * All checks of one host, and what they mean: each is good, worth a look, or why the host cannot be used; with what to
+ * do. A host is usable when agents can be started there: what ssh itself does counts, not what we see from outside.
+ */
+
+import type { HostSpec } from '@stci/interface';
+import { diagnose, hostProblem, type SshParams } from '@stci/launcher-ssh';
+import { probeProgram, type HostFacts } from './probe.js';
+import { reach, type Reach } from './reach.js';
+import { localCommand, makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from './run-probe.js';
+
+export const CHECKS = ['name', 'port', 'login', 'node', 'clock', 'ports', 'cache', 'leftovers'] as const;
+export type CheckName = (typeof CHECKS)[number];
+
+/** `none`: it could not be told, or does not apply. */
+export type CheckState = 'good' | 'warn' | 'bad' | 'none';
+
+export interface Check {
+  readonly state: CheckState;
+  /** A few words for the table. */
+  readonly text: string;
+  /** What is wrong, and what to do about it; undefined where all is well. */
+  readonly problem?: string;
+}
+
+export interface HostReport {
+  readonly host: string;
+  readonly usable: boolean;
+  /** How long all of it took. */
+  readonly ms: number;
+  readonly checks: Readonly<Record<CheckName, Check>>;
+}
+
+export interface DoctorParams {
+  /** undefined: this machine, without a login. */
+  readonly ssh: SshParams | undefined;
+  readonly ports: readonly [number, number] | undefined;
+  /** For each host. */
+  readonly deadlineMs: number;
+}
+
+/** A clock that is farther off makes times of output misleading. */
+const OFFSET_MS_MAX = 1000;
+
+const NONE: Check = { state: 'none', text: '-' };
+const good = (text: string): Check => ({ state: 'good', text });
+const warn = (text: string, problem: string): Check => ({ state: 'warn', text, problem });
+const bad = (text: string, problem: string): Check => ({ state: 'bad', text, problem });
+
+/** Never rejects; takes little more than the deadline. */
+export async function checkHost(host: HostSpec, params: DoctorParams): Promise<HostReport> {
+  const startMs = performance.now();
+  const checks = await (params.ssh === undefined ? checkHere(params) : checkThere(host, params.ssh, params));
+  const usable = !Object.values(checks).some(({ state }) => state === 'bad');
+  return { host: host.name, usable, ms: Math.round(performance.now() - startMs), checks };
+}
+
+async function checkHere({ ports, deadlineMs }: DoctorParams): Promise<HostReport['checks']> {
+  const nonce = makeNonce();
+  const result = await runProbe(localCommand(nonce, probeProgram(ports)), nonce, deadlineMs);
+  const login = result.facts === undefined ? bad('FAIL', `the check itself failed: ${result.lines.join('; ')}`) : NONE;
+  return { ...after(result, ports), name: NONE, port: NONE, login, clock: NONE };
+}
+
+async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams): Promise<HostReport['checks']> {
+  const { ports, deadlineMs } = params;
+  const wrong = hostProblem(host.name);
+  if (wrong !== undefined) {
+    const none = Object.fromEntries(CHECKS.map((name) => [name, NONE])) as Record<CheckName, Check>;
+    return { ...none, name: bad('FAIL', `'${host.name}' ${wrong}. Correct the host list.`) };
+  }
+  const nonce = makeNonce();
+  // A little less than the deadline: ssh's own words are better than ours.
+  const connectMs = Math.min(ssh.connectMs, (deadlineMs * 3) / 4);
+  const command = probeCommand(host, { ...ssh, connectMs }, nonce, probeProgram(ports));
+  const [reached, result] = await Promise.all([reach(host, ssh, connectMs), runProbe(command, nonce, deadlineMs)]);
+  const isIn = result.facts !== undefined || result.report !== undefined;
+  return { ...after(result, ports), ...outside(reached, isIn), ...loginAndNode(host, ssh, result, deadlineMs) };
+}
+
+/** What was seen from outside; where the login works all the same it is no more than strange, else that tells more. */
+function outside(reached: Reach, isIn: boolean): Record<'name' | 'port', Check> {
+  const { place, addresses, nameError, greeting, portError } = reached;
+  const fail = (text: string): Check => {
+    return isIn ? warn('?', `${text}, but a login works`) : { state: 'bad', text: `FAIL: ${text}` };
+  };
+  if (place === undefined) return { name: NONE, port: NONE };
+  if (place.isIndirect) return { name: good('jump'), port: NONE };
+  if (nameError !== undefined) return { name: fail(nameError), port: NONE };
+  return {
+    name: good(addresses?.[0] ?? '?'),
+    port: portError === undefined ? good(greetingText(greeting)) : fail(portError),
+  };
+}
+
+function greetingText(greeting: string | undefined): string {
+  return greeting?.replace(/^SSH-[\d.]+-/u, '').split(' ')[0] ?? 'ok';
+}
+
+function loginAndNode(
+  host: HostSpec,
+  { node }: SshParams,
+  result: ProbeResult,
+  deadlineMs: number,
+): Partial<Record<CheckName, Check>> {
+  const { facts, phase, end, lines, banner, report, flooded, isLate } = result;
+  if (facts !== undefined) {
+    if (banner.trim() === '') return { login: good('ok') };
+    const noise = 'the login prints text where there is no terminal; have its start-up files keep quiet there';
+    return { login: warn('prints', noise) };
+  }
+  if (isLate) {
+    const where = phase === 'connect' ? 'connect or authenticate' : phase;
+    const said = lines.map((line) => `\n  it said: ${line}`).join('');
+    const more = 'Look at the host, or give it longer: --timeout TIME.';
+    return { login: bad('FAIL', `no answer within ${deadlineMs} ms, phase ${where}.${said}\n  what to do: ${more}`) };
+  }
+  const error = diagnose({ host: host.name, phase, end, lines, banner, report, flooded, node });
+  const isNode = report !== undefined || error.data?.['phase'] === 'node' || phase === 'node' || phase === 'handshake';
+  const found = bad('FAIL', error.message);
+  return isNode ? { login: good('ok'), node: found } : { login: found };
+}
+
+/** What the host itself has told. */
+function after({ facts, clock }: ProbeResult, ports: DoctorParams['ports']): Record<CheckName, Check> {
+  const none = Object.fromEntries(CHECKS.map((name) => [name, NONE])) as Record<CheckName, Check>;
+  if (facts === undefined) return none;
+  return {
+    ...none,
+    node: good(facts.node),
+    clock: clockCheck(clock),
+    ports: portsCheck(facts.ports, ports),
+    cache: cacheCheck(facts.cache),
+    leftovers: leftoversCheck(facts),
+  };
+}
+
+function clockCheck(clock: Clock | undefined): Check {
+  if (clock === undefined) return NONE;
+  const { offsetMs, errorMs } = clock;
+  const digits = Math.abs(offsetMs) < 10 ? 1 : 0;
+  const text = `${offsetMs < 0 ? '' : '+'}${offsetMs.toFixed(digits)}±${errorMs.toFixed(digits)} ms`;
+  if (Math.abs(offsetMs) - errorMs <= OFFSET_MS_MAX) return good(text);
+  return warn(text, 'its clock is not ours: times of output and reports mislead. Have it set by NTP (chronyd, ntpd)');
+}
+
+function portsCheck({ tried, free, first, error }: HostFacts['ports'], range: DoctorParams['ports']): Check {
+  if (tried === 0) return free > 0 ? good('any') : bad('FAIL', `no port can be listened on: ${error}`);
+  const text = `${free}/${tried}${first === undefined ? '' : ` from ${first}`}`;
+  if (free > 0) return good(text);
+  const wanted = `${range?.[0]}-${range?.[1]}`;
+  return bad(text, `no port of ${wanted} is free (${error}). Name another range: --mca bootcom.ws.ports=LOW-HIGH`);
+}
+
+function cacheCheck({ path, error }: HostFacts['cache']): Check {
+  if (error === undefined) return good('ok');
+  return warn('no', `the agent cannot be kept in ${path} (${error}): it is sent at every start. `
+    + 'Make it writable, make room, or set XDG_CACHE_HOME there');
+}
+
+function leftoversCheck({ left, leftCount, agents }: HostFacts): Check {
+  if (leftCount === 0) return good(agents === 0 ? 'none' : `none (${agents} at work)`);
+  const named = left.map(({ pid, command }) => `\n  ${pid}  ${command}`).join('');
+  const whose = agents === 0
+    ? 'nothing of STCI looks after them' : 'jobs that run there may have put them into the background';
+  const kill = `kill -9 ${left.map(({ pid }) => pid).join(' ')}`;
+  return warn(String(leftCount), `${leftCount} left of earlier runs (${whose}):${named}\n  what to do, there: ${kill}`);
+}

@@ -1,0 +1,170 @@
+/**
+ * Runs doctor's program on one host, over the system's ssh client or here, and gathers what came of it: facts, clock,
+ * and where it stopped if it did. The deadline counts from the start; what is over it is killed.
+ */
+
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { base64, RUN_FIRST_ARGUMENT, sshCommand, type SshPhase } from '@stci/launcher-ssh';
+import type { SshParams } from '@stci/launcher-ssh';
+import type { HostSpec, ProcessEnd, SignalName } from '@stci/interface';
+import type { HostFacts } from './probe.js';
+
+/** Asked so often; the quickest answer is the truest. */
+const CLOCK_ASKED = 5;
+const TEXT_CHARS_MAX = 256 * 1024;
+const LINES_MAX = 12;
+/** What ssh says because we asked it to be verbose. */
+const NOISE = /^(Authenticated to |Transferred: sent |Bytes per second: |Connection to .* closed\.)/u;
+
+export interface Clock {
+  /** The host's clock less ours. */
+  readonly offsetMs: number;
+  /** Half of the way there and back: how wrong that may be. */
+  readonly errorMs: number;
+}
+
+export interface ProbeResult {
+  readonly facts: HostFacts | undefined;
+  readonly clock: Clock | undefined;
+  /** Where it was when it ended. */
+  readonly phase: SshPhase;
+  readonly isLate: boolean;
+  readonly end: ProcessEnd;
+  readonly lines: readonly string[];
+  readonly banner: string;
+  readonly report: { readonly phase: string; readonly text: string } | undefined;
+  readonly flooded: boolean;
+}
+
+/** How to run it there. */
+export function probeCommand(host: HostSpec, ssh: SshParams, nonce: string, program: string): readonly string[] {
+  const start = { nonce, hash: '-', bundleBytes: 0, ownNode: process.execPath, node: ssh.node, program };
+  return sshCommand(host, ssh, start);
+}
+
+/** How to run it here. */
+export function localCommand(nonce: string, program: string): readonly string[] {
+  const node = process.execPath;
+  return [node, '-e', RUN_FIRST_ARGUMENT, '--', base64(program), 'base64', nonce, '-', '0', node];
+}
+
+export function makeNonce(): string {
+  return randomBytes(8).toString('hex');
+}
+
+export function runProbe(command: readonly string[], nonce: string, deadlineMs: number): Promise<ProbeResult> {
+  return new Promise((resolve) => new Probe(nonce, resolve).start(command, deadlineMs));
+}
+
+class Probe {
+  readonly #mark: string;
+  readonly #resolve: (result: ProbeResult) => void;
+  #ask: () => void = () => undefined;
+  #kill: () => void = () => undefined;
+  #text = '';
+  #errText = '';
+  #banner = '';
+  #lines: string[] = [];
+  #phase: SshPhase = 'connect';
+  #facts: HostFacts | undefined;
+  #report: ProbeResult['report'];
+  #clock: Clock | undefined;
+  #asked = 0;
+  #askedMs = 0;
+  #isLate = false;
+  #flooded = false;
+  #noClient: string | undefined;
+
+  constructor(nonce: string, resolve: (result: ProbeResult) => void) {
+    this.#mark = `STCI ${nonce} `;
+    this.#resolve = resolve;
+  }
+
+  start([program = '', ...args]: readonly string[], deadlineMs: number): void {
+    const child = spawn(program, args, { stdio: 'pipe' });
+    this.#ask = () => this.#askClock((text) => (text === undefined ? child.stdin.end() : child.stdin.write(text)));
+    this.#kill = () => child.kill('SIGKILL');
+    const timer = setTimeout(() => {
+      this.#isLate = true;
+      this.#kill();
+    }, deadlineMs);
+    child.stdin.on('error', () => undefined);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => this.#onText(text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => this.#onErrText(text));
+    child.on('error', (error) => (this.#noClient = error.message));
+    child.on('close', (status, signal) => {
+      clearTimeout(timer);
+      this.#onClose(status, signal);
+    });
+  }
+
+  #onText(text: string): void {
+    const parts = (this.#text + text).split('\n');
+    this.#text = parts.pop() ?? '';
+    for (const line of parts) this.#onLine(line);
+    if (this.#text.length + this.#banner.length < TEXT_CHARS_MAX) return;
+    this.#flooded = true;
+    this.#text = '';
+    this.#kill();
+  }
+
+  #onLine(line: string): void {
+    const at = line.indexOf(this.#mark);
+    if (at < 0 || this.#facts === undefined) this.#banner += at < 0 ? `${line}\n` : line.slice(0, at);
+    if (at < 0) return;
+    const [, word, rest = ''] = /^(\w+) ?(.*)$/su.exec(line.slice(at + this.#mark.length)) ?? [];
+    if (word === 'shell') this.#phase = 'node';
+    else if (word === 'fail') this.#report = { phase: 'node', text: rest.replace(/^node /u, '') };
+    else if (word === 'facts') this.#onFacts(rest);
+    else if (word === 'clock') this.#onClock(Number(rest));
+  }
+
+  #onFacts(text: string): void {
+    this.#phase = 'handshake';
+    this.#facts = JSON.parse(text) as HostFacts;
+    this.#ask();
+  }
+
+  #askClock(write: (text: string | undefined) => void): void {
+    this.#askedMs = Date.now();
+    this.#asked += 1;
+    write(this.#asked > CLOCK_ASKED ? undefined : '?');
+  }
+
+  #onClock(thereMs: number): void {
+    const nowMs = Date.now();
+    const errorMs = (nowMs - this.#askedMs) / 2;
+    const offsetMs = thereMs - (nowMs + this.#askedMs) / 2;
+    if (this.#clock === undefined || errorMs < this.#clock.errorMs) this.#clock = { offsetMs, errorMs };
+    this.#ask();
+  }
+
+  #onErrText(text: string): void {
+    const parts = (this.#errText + text).split('\n');
+    this.#errText = (parts.pop() ?? '').slice(-1000);
+    for (const raw of parts) {
+      const line = raw.trimEnd();
+      if (line.startsWith('Authenticated to ') && this.#phase === 'connect') this.#phase = 'login shell';
+      if (NOISE.test(line)) continue;
+      this.#lines.push(line);
+      if (this.#lines.length > LINES_MAX) this.#lines.shift();
+    }
+  }
+
+  #onClose(status: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#errText !== '') this.#onErrText('\n');
+    if (this.#noClient !== undefined) this.#lines.push(this.#noClient);
+    this.#resolve({
+      facts: this.#facts,
+      clock: this.#clock,
+      phase: this.#phase,
+      isLate: this.#isLate,
+      end: signal === null ? { status: status ?? 0 } : { signal: signal as SignalName },
+      lines: this.#lines,
+      banner: this.#banner,
+      report: this.#report,
+      flooded: this.#flooded,
+    });
+  }
+}

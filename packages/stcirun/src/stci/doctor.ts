@@ -1,0 +1,97 @@
+/** `stci doctor`: can agents be started on these hosts, and if not, what is to be done. */
+
+import { resolve } from 'node:path';
+import * as Flags from '@oclif/core/flags';
+import { allocate } from '@stci/core';
+import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
+import { sshParams } from '@stci/launcher-ssh';
+import { createNodePlatform } from '@stci/platform-node';
+import { assembleRegistry } from '../assembly.js';
+import { parseDuration, parsePair, type Pair } from '../cli/values.js';
+import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
+import { doctorJson, doctorText } from '../doctor/render.js';
+import { printError, printOut } from '../print.js';
+import { loadParams } from '../run/params.js';
+import { readHostfile } from '../run/spec.js';
+import { StciCommand } from './base.js';
+
+const pair = Flags.custom<Pair>({ parse: async (text) => parsePair('--mca', text) });
+const duration = Flags.custom<number>({ parse: async (text) => parseDuration('--timeout', text) });
+const list = { multiple: true, multipleNonGreedy: true } as const;
+
+const DEADLINE_MS = 15_000;
+/** Hosts at a time: a login costs a tenth of a second of this machine's processor. */
+const WINDOW = 32;
+
+export class DoctorCommand extends StciCommand {
+  static override readonly summary = 'checks hosts: name, port, login, node, clock, free ports, cache, leftovers';
+  static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--launcher NAME] [--json]';
+  static override readonly details = `  --host LIST       hosts to check: a,b or n[01-16]; without any: this machine
+  --hostfile FILE   hosts of a file
+  --exclude LIST    hosts to leave out
+  --launcher NAME   ssh: by a login, as jobs are started there; local: this machine alone
+  --timeout TIME    for each host, such as 30s (default 15s)
+  --json            one JSON object
+  --mca KEY=VALUE   as if stcirun had been given it, such as launcher.ssh.node=PATH
+  --am FILE         as if stcirun had been given it
+
+Exit code: 0 if every host is usable, else ${EXIT.launch}.
+
+Examples:
+  stci doctor --hostfile hosts
+  stci doctor --host 'n[01-64]' --mca bootcom.ws.ports=40000-40100
+`;
+
+  static override flags = {
+    host: Flags.string(list),
+    hostfile: Flags.string(list),
+    exclude: Flags.string(list),
+    launcher: Flags.string({ options: ['ssh', 'local'] }),
+    timeout: duration({ default: DEADLINE_MS }),
+    json: Flags.boolean(),
+    mca: pair(list),
+    am: Flags.string(list),
+  };
+
+  async run(): Promise<number> {
+    const { flags } = await this.parse(DoctorCommand);
+    const { env } = createNodePlatform();
+    const mca = (flags.mca ?? []).map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
+    const { params, warnings } = loadParams(assembleRegistry(), { mca, am: flags.am ?? [] }, env.wdir, env.variables);
+    for (const warning of warnings) printError(`stci: ${warning}\n`);
+    const named = [...(flags.host ?? []), ...(flags.hostfile ?? [])];
+    const isLocal = flags.launcher === 'local' || (flags.launcher === undefined && named.length === 0);
+    if (isLocal && named.length > 0) {
+      throw new StciError('STCI_USAGE', '--launcher local checks this machine alone: leave --host and --hostfile out.');
+    }
+    const hosts = allocate({
+      hosts: flags.host ?? [],
+      hostfiles: (flags.hostfile ?? []).map((name) => ({ name, text: readHostfile(resolve(env.wdir, name), name) })),
+      exclude: flags.exclude ?? [],
+      thisMachine: env,
+    });
+    const reports = await checkAll(hosts, {
+      ssh: isLocal ? undefined : sshParams(params.under('launcherproc.ssh')),
+      ports: portsOf(params),
+      deadlineMs: flags.timeout,
+    });
+    printOut(flags.json ? doctorJson(reports) : doctorText(reports));
+    return reports.every(({ usable }) => usable) ? 0 : EXIT.launch;
+  }
+}
+
+function portsOf(params: Params): DoctorParams['ports'] {
+  const [low, high] = params.string('bootcom.ws.ports').split('-').map(Number);
+  return low === undefined || high === undefined ? undefined : [low, high];
+}
+
+/** In the order of the hosts, so many at a time. */
+async function checkAll(hosts: readonly HostSpec[], params: DoctorParams): Promise<HostReport[]> {
+  const reports: HostReport[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let i = next++; i < hosts.length; i = next++) reports[i] = await checkHost(hosts[i] as HostSpec, params);
+  };
+  await Promise.all(Array.from({ length: Math.min(WINDOW, hosts.length) }, work));
+  return reports;
+}

@@ -1,0 +1,128 @@
+/** `stci doctor` here, by a client in place of ssh, and on test hosts with one thing wrong each. */
+
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { assert, suite } from '@stci/testkit';
+import { up, whyNoHosts } from '@stci/testkit/hosts';
+import { parseConfiguration } from '@stci/stcirun';
+
+const PROGRAM = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
+const CLIENT = fileURLToPath(new URL('../test/fake-ssh.sh', import.meta.url));
+const LONG = { timeoutMs: 60_000 };
+
+interface Said {
+  readonly exitCode: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function doctor(...args: string[]): Promise<Said> {
+  const { NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;
+  const child = spawn(process.execPath, [PROGRAM, 'doctor', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text));
+  return new Promise((resolve) => child.on('close', (exitCode) => resolve({ exitCode, ...said })));
+}
+
+suite('stci doctor', (test) => {
+  test('this machine: node, ports, cache, and what earlier runs left', async () => {
+    const env = { PATH: process.env['PATH'], STCI_TOOL_MARK: 'old-1-0.' };
+    const left = spawn('sleep', ['60'], { env, detached: true, stdio: 'ignore' });
+    try {
+      const { exitCode, out, err } = await doctor('--launcher', 'local', '--json');
+      assert.is(exitCode, 0, err);
+      const { total, usable, hosts } = JSON.parse(out);
+      assert.equal([total, usable], [1, 1]);
+      const { checks } = hosts[0];
+      assert.is(checks.node.text, process.version);
+      assert.is(checks.login.state, 'none');
+      assert.equal([checks.ports.state, checks.cache.state], ['good', 'good']);
+      assert.is(checks.leftovers.state, 'warn');
+      assert.match(checks.leftovers.problem, `${left.pid}  sleep 60`);
+      assert.match(checks.leftovers.problem, /kill -9 /u);
+    } finally {
+      left.kill('SIGKILL');
+    }
+  }, LONG);
+
+  test('hosts by a login: those that are usable are named, the others with their cause', async () => {
+    const client = ['--mca', `launcher.ssh.client=${CLIENT}`];
+    const { exitCode, out, err } = await doctor('--host', 'a,dead,b', ...client);
+    assert.is(exitCode, 197, err);
+    assert.match(out, /^a +- +- +ok +v\d+\.\d+\.\d+ +[+-]?[\d.]+±[\d.]+ ms +any +ok/mu);
+    assert.match(out, /^dead: login: phase connect: .*\n.*Connection refused/mu);
+    assert.match(out, '2 of 3 hosts are usable: --host a,b\n');
+    const late = await doctor('--host', 'slow', '--timeout', '1s', ...client);
+    assert.is(late.exitCode, 197);
+    assert.match(late.out, 'no answer within 1000 ms');
+    const noNode = await doctor('--host', 'a', '--mca', 'launcher.ssh.node=/no/such/node', ...client);
+    assert.match(noNode.out, 'the host has no program /no/such/node');
+  }, LONG);
+
+  test('ports of a range', async () => {
+    const { exitCode, out } = await doctor('--mca', 'bootcom.ws.ports=40100-40109');
+    assert.is(exitCode, 0);
+    assert.match(out, /\d+\/10 from 401\d\d/u);
+  }, LONG);
+
+  test('refused: hosts that cannot be, options that contradict', async () => {
+    for (const [args, exitCode, words] of [
+      ['--host n[1-', 195, '--host'],
+      ['--hostfile /no/such/file', 195, '/no/such/file'],
+      ['--launcher local --host a', 193, 'this machine alone'],
+      ['--launcher rsh', 193, 'rsh'],
+      ['--timeout 3', 193, '--timeout'],
+    ] as const) {
+      const said = await doctor(...args.split(' '));
+      assert.is(said.exitCode, exitCode, said.err);
+      assert.match(said.err, words);
+    }
+  }, LONG);
+
+  test("ssh's configuration: other names and ports, jump hosts", () => {
+    const text = 'user me\nhostname a.example\nport 2222\nproxycommand none\n';
+    assert.equal(parseConfiguration(text), { hostname: 'a.example', port: 2222, isIndirect: false });
+    assert.is(parseConfiguration(`${text}proxyjump gate\n`)?.isIndirect, true);
+    assert.is(parseConfiguration('usage: ssh'), undefined);
+  });
+});
+
+/** Trait → the check that is not good, its state, and a text of its problem. */
+const SICK: readonly (readonly [string, string, string, string])[] = [
+  ['no-node', 'node', 'bad', 'has no node'],
+  ['old-node', 'node', 'bad', 'v18.20.4'],
+  ['key-refused', 'login', 'bad', 'Permission denied'],
+  ['no-sshd', 'port', 'bad', ''],
+  ['silent', 'login', 'bad', 'does not answer'],
+  ['full-disk', 'cache', 'warn', 'no space'],
+  ['slow-login:30000', 'login', 'bad', 'phase login shell'],
+  ['banner', 'login', 'warn', 'prints text'],
+  ['changed-host-key', 'login', 'bad', 'another key'],
+];
+
+suite('stci doctor on test hosts', (test) => {
+  const why = whyNoHosts() ?? '';
+  test.skipIf(why !== '', why, 'each with one thing wrong, and one with nothing', async () => {
+    const traits = Object.fromEntries(SICK.map(([trait], i) => [`h${i + 2}`, [trait]]));
+    const hosts = await up(SICK.length + 1, { traits });
+    try {
+      const argv = ['doctor', '--json', '--timeout', '8s', '--host', `h[1-${SICK.length + 1}]`];
+      const said = await hosts.run([process.execPath, PROGRAM, ...argv]);
+      assert.is(said.code, 197, said.stderr);
+      const [well, ...sick] = JSON.parse(said.stdout).hosts;
+      assert.is(well.usable, true);
+      for (const check of ['name', 'port', 'login', 'node', 'clock', 'ports', 'cache', 'leftovers']) {
+        assert.is(well.checks[check].state, 'good', check);
+      }
+      for (const [i, [trait, check, state, words]] of SICK.entries()) {
+        const { checks, usable } = sick[i];
+        assert.is(checks[check].state, state, trait);
+        assert.match(checks[check].problem ?? '', words);
+        assert.is(usable, state !== 'bad', trait);
+      }
+    } finally {
+      await hosts.down();
+    }
+  }, LONG);
+});
