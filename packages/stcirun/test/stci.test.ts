@@ -6,9 +6,19 @@ import { assert, suite } from '@stci/testkit';
 
 const PROGRAM = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
 
-function stci(...args: string[]): { exitCode: number | null; out: string; err: string } {
+interface Said {
+  readonly exitCode: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function stci(...args: string[]): Said {
+  return stciWith('', ...args);
+}
+
+function stciWith(input: string, ...args: string[]): Said {
   const { NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8', env });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8', env, input });
   return { exitCode: status, out: stdout, err: stderr };
 }
 
@@ -17,7 +27,7 @@ suite('stci', (test) => {
     const overview = stci();
     assert.is(overview.exitCode, 0);
     assert.is(stci('--help').out, overview.out);
-    for (const command of ['info', 'doctor', 'version', 'hosts expand', 'hosts fold']) {
+    for (const command of ['info', 'doctor', 'version', 'hosts expand', 'hosts fold', 'hosts minus', 'hosts count']) {
       assert.match(overview.out, `\n  ${command} `);
       const help = stci('help', ...command.split(' ')).out;
       assert.match(help, `Usage: stci ${command}`);
@@ -38,6 +48,22 @@ suite('stci', (test) => {
   test('host lists, there and back', () => {
     assert.is(stci('hosts', 'expand', 'n[08-10],x').out, 'n08\nn09\nn10\nx\n');
     assert.is(stci('hosts', 'fold', 'n1', 'n2', 'n3').out, 'n[1-3]\n');
+    const file = '# nodes\nn1 slots=4\r\n\nn[2-3]:2 # good\n';
+    assert.is(stciWith(file, 'hosts', 'fold', '-', 'x').out, 'n[1-3],x\n');
+  });
+
+  test('host lists as sets', () => {
+    for (const [verb, lists, wanted] of [
+      ['union', ['n[1-4]', 'n[3-8]'], 'n[1-8]'],
+      ['intersect', ['n[1-8]', 'n[3-9]', 'n[1-4]'], 'n[3-4]'],
+      ['minus', ['n[1-8]', 'n3', 'n[5-6]'], 'n[1-2,4,7-8]'],
+      ['xor', ['n[1-4]', 'n[3-6]'], 'n[1-2,5-6]'],
+      ['intersect', ['a', 'b'], ''],
+      ['count', ['rack[1-4]n[01-32]', 'rack1n01'], '128'],
+    ] as const) {
+      assert.equal(stci('hosts', verb, ...lists), { exitCode: 0, out: `${wanted}\n`, err: '' }, verb);
+    }
+    assert.is(stciWith('n[2-3]\n', 'hosts', 'minus', 'n[1-4]', '-').out, 'n[1,4]\n');
   });
 
   const BAD: readonly (readonly [args: string, exitCode: number, ...words: string[]])[] = [
@@ -45,6 +71,9 @@ suite('stci', (test) => {
     ['hosts expnd x', 193, 'hosts expand'],
     ['hosts', 193, 'hosts expand'],
     ['hosts expand', 193, 'no host list'],
+    ['hosts minus a', 193, 'two or more'],
+    ['hosts union - -', 193, 'once'],
+    ['hosts union --all a', 193, '--all'],
     ['hosts expand n[1-', 195, 'bracket'],
     ['info launchr', 194, 'launcher'],
     ['info launcher:tre', 194, 'tree'],

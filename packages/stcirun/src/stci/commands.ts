@@ -4,7 +4,15 @@ import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import type { StciCommandClass } from './base.js';
 import { DoctorCommand } from './doctor.js';
-import { HostsExpandCommand, HostsFoldCommand } from './hosts-expand.js';
+import {
+  HostsCountCommand,
+  HostsExpandCommand,
+  HostsFoldCommand,
+  HostsIntersectCommand,
+  HostsMinusCommand,
+  HostsUnionCommand,
+  HostsXorCommand,
+} from './hosts.js';
 import { InfoCommand } from './info.js';
 import { VersionCommand } from './version.js';
 
@@ -12,6 +20,11 @@ export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   doctor: DoctorCommand,
   'hosts expand': HostsExpandCommand,
   'hosts fold': HostsFoldCommand,
+  'hosts union': HostsUnionCommand,
+  'hosts intersect': HostsIntersectCommand,
+  'hosts minus': HostsMinusCommand,
+  'hosts xor': HostsXorCommand,
+  'hosts count': HostsCountCommand,
   info: InfoCommand,
   version: VersionCommand,
 };
@@ -37,7 +50,7 @@ export function findCommand(argv: readonly string[]): Found {
 }
 
 export function overview(): string {
-  const rows = Object.entries(COMMANDS).map(([name, command]) => `  ${name.padEnd(14)}${command.summary ?? ''}\n`);
+  const rows = Object.entries(COMMANDS).map(([name, command]) => `  ${name.padEnd(18)}${command.summary ?? ''}\n`);
   return `Usage: stci COMMAND [arguments]
 
 Looks at STCI; programs are run by stcirun.

@@ -1,0 +1,139 @@
+/**
+ * `stci hosts VERB`: host lists as names, as lists and as sets, as stcirun reads them. A word is a host list; `-`
+ * stands for what standard input holds, one list a line, as host files have it (text after # is passed over).
+ */
+
+import { readFileSync } from 'node:fs';
+import { expandHostlist, foldHostlist, intersectHosts, minusHosts, unionHosts, xorHosts } from '@stci/core';
+import { StciError } from '@stci/interface';
+import { printOut } from '../print.js';
+import { StciCommand } from './base.js';
+
+const INPUT = 0;
+
+abstract class HostsCommand extends StciCommand {
+  static override strict = false;
+  static override readonly synopsis: string = 'LIST...';
+
+  /** The names of each word. */
+  protected async lists(): Promise<readonly (readonly string[])[]> {
+    const { argv } = await this.parse({ strict: false, args: {}, flags: {} });
+    const words = argv as string[];
+    const option = words.find((word) => /^-./u.test(word));
+    if (option !== undefined) throw new StciError('STCI_USAGE', `There is no option ${option}. See stci help.`);
+    if (words.length === 0) {
+      throw new StciError('STCI_USAGE', "There is no host list. Write, for example: stci hosts expand 'n[01-16,20]'");
+    }
+    if (words.filter((word) => word === '-').length > 1) {
+      throw new StciError('STCI_USAGE', 'Standard input (-) can be read once only.');
+    }
+    return words.map((word) => (word === '-' ? inputLists() : [word]).flatMap(namesOf));
+  }
+
+  protected async names(): Promise<string[]> {
+    return (await this.lists()).flat();
+  }
+}
+
+function namesOf(list: string): string[] {
+  return expandHostlist(list).map((host) => host.name);
+}
+
+function inputLists(): string[] {
+  const lines = readFileSync(INPUT, 'utf8').split(/\r?\n/u);
+  const first = lines.map((line) => line.replace(/#.*$/u, '').trim().split(/\s/u, 1)[0] as string);
+  return first.filter((list) => list !== '');
+}
+
+export class HostsExpandCommand extends HostsCommand {
+  static override readonly summary = 'the names of a host list, one a line';
+  static override readonly details = `
+Example:
+  stci hosts expand 'n[01-16,20]'
+`;
+
+  async run(): Promise<void> {
+    const names = await this.names();
+    printOut(names.map((name) => `${name}\n`).join(''));
+  }
+}
+
+export class HostsFoldCommand extends HostsCommand {
+  static override readonly summary = 'names as one short host list';
+  static override readonly details = `
+Examples:
+  stci hosts fold n01 n02 n03
+  stci hosts fold - < hosts          a list a line; each line's first word counts
+`;
+
+  async run(): Promise<void> {
+    printOut(`${foldHostlist(await this.names())}\n`);
+  }
+}
+
+export class HostsCountCommand extends HostsCommand {
+  static override readonly summary = 'how many hosts a list names, each counted once';
+  static override readonly details = `
+Example:
+  stci hosts count 'rack[1-4]n[01-32]'
+`;
+
+  async run(): Promise<void> {
+    printOut(`${new Set(await this.names()).size}\n`);
+  }
+}
+
+type SetOperation = (a: Iterable<string>, b: Iterable<string>) => string[];
+
+/** From the left to the right: the first list with the second, that with the third, and so on. */
+abstract class HostsSetCommand extends HostsCommand {
+  static override readonly synopsis: string = 'LIST LIST...';
+  protected abstract readonly operation: SetOperation;
+
+  async run(): Promise<void> {
+    const [first = [], ...others] = await this.lists();
+    if (others.length === 0) {
+      throw new StciError('STCI_USAGE', 'There is one list only: expected two or more, each a word of its own.');
+    }
+    const names = others.reduce<readonly string[]>((left, right) => this.operation(left, right), unionHosts(first, []));
+    printOut(`${foldHostlist(names)}\n`);
+  }
+}
+
+export class HostsUnionCommand extends HostsSetCommand {
+  static override readonly summary = 'hosts that are in any of the lists';
+  static override readonly details = `
+Example:
+  stci hosts union 'n[1-4]' 'n[3-8]'           n[1-8]
+`;
+  protected readonly operation = unionHosts;
+}
+
+export class HostsIntersectCommand extends HostsSetCommand {
+  static override readonly summary = 'hosts that are in all of the lists';
+  static override readonly details = `
+Example:
+  stci hosts intersect 'n[1-4]' 'n[3-8]'       n[3-4]
+`;
+  protected readonly operation = intersectHosts;
+}
+
+export class HostsMinusCommand extends HostsSetCommand {
+  static override readonly summary = 'hosts of the first list that are in none of the others';
+  static override readonly details = `
+Example:
+  stci hosts minus 'n[1-8]' n3 'n[5-6]'        n[1-2,4,7-8]
+`;
+  protected readonly operation = minusHosts;
+}
+
+export class HostsXorCommand extends HostsSetCommand {
+  static override readonly summary = 'hosts that are in exactly one of two lists';
+  static override readonly details = `
+With more than two lists: of the first two, then with the third, and so on.
+
+Example:
+  stci hosts xor 'n[1-4]' 'n[3-6]'             n[1-2,5-6]
+`;
+  protected readonly operation = xorHosts;
+}
