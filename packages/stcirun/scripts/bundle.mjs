@@ -74,11 +74,11 @@ async function bundleAgent(programs) {
   const make = await packWhole({ root: here, name: 'agent', entry: 'dist/agent-main.js', out });
   const path = join(out, AGENT_MAIN);
   writeLoaders(programs, false);
-  writeFileSync(path, make('record'), 'latin1');
+  writeFileSync(path, make('record'));
   runAll(RUNS.slice(-1));
   const cache = readFileSync(`${path}.cache`);
   rmSync(`${path}.cache`);
-  writeFileSync(join(out, AGENT_BUNDLE), make(cache), 'latin1');
+  writeFileSync(join(out, AGENT_BUNDLE), make(cache));
 }
 
 function record(programs) {

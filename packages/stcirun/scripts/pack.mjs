@@ -31,8 +31,8 @@ export async function pack({ root, name, entry, out, without = [], small = false
 /**
  * The whole of `entry` as one file: what is sent to hosts. A head of plain code; a line of `//`, behind which whoever
  * carries the file need not look; all pieces, small rather than readable, as functions that V8 compiles when they
- * are called; and V8's code cache of them in a comment. Returns what makes the file's text: of a cache, or of `record`,
- * for a file that writes one beside itself when it ends.
+ * are called; behind another `//`, V8's code cache of them as it is. Returns what makes the file: of a cache, or of
+ * `record`, for a file that writes one beside itself when it ends.
  */
 export async function packWhole({ root, name, entry, out }) {
   const pieces = await split({ root, name, entry, out, common: SMALL });
@@ -40,8 +40,8 @@ export async function packWhole({ root, name, entry, out }) {
   const source = table(pieces, [...pieces.keys()]);
   return (cache) => {
     const isRecorder = cache === 'record';
-    const text = isRecorder || cache === undefined ? '' : cache.toString('base64');
-    return `${head(first, source.length, isRecorder)}//\n${source}\n//${text}\n`;
+    const text = `${head(first, source.length, isRecorder)}//\n${source}\n//`;
+    return Buffer.concat([Buffer.from(text, 'latin1'), isRecorder ? Buffer.alloc(0) : cache]);
   };
 }
 
@@ -53,7 +53,7 @@ const bytes = carrier ? carrier.bytes : require('node:fs').readFileSync(__filena
 // One that is kept on this host is read again when it is sent on.
 if (carrier && carrier.path) carrier.bytes = undefined;
 const at = bytes.indexOf('\\n//\\n') + 4;
-const cachedData = Buffer.from(bytes.latin1Slice(at + ${sourceBytes} + 3), 'base64');
+const cachedData = bytes.subarray(at + ${sourceBytes} + 3);
 const source = bytes.latin1Slice(at, at + ${sourceBytes});
 const script = new (require('node:vm').Script)(source, { filename: __filename, cachedData });
 const pieces = script.runInThisContext();
