@@ -8,6 +8,7 @@ import { runAgent } from '@stci/core/main';
 import { createNodePlatform, openAgentChannel, type CarriedBundle } from '@stci/platform-node';
 import { EXIT, StciError } from '@stci/interface';
 import { AGENT_BUNDLE } from './agent-files.js';
+import { refuseDebugger } from './no-debugger.js';
 
 const KEY = Symbol.for('stci.carried');
 
@@ -43,6 +44,7 @@ function main(): void {
   });
 }
 
+refuseDebugger();
 try {
   main();
 } catch (thrown) {

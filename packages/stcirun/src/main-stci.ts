@@ -1,6 +1,7 @@
 /** stci's main: finds the command, hands it its arguments. */
 
 import { catchAll, reportFault } from './fault.js';
+import { refuseDebugger } from './no-debugger.js';
 import { printOut } from './print.js';
 import { commandHelp, findCommand, overview } from './stci/commands.js';
 import { VERSION } from './version.js';
@@ -29,6 +30,7 @@ async function runCommand(argv: readonly string[], help: boolean): Promise<numbe
   return typeof exitCode === 'number' ? exitCode : 0;
 }
 
+refuseDebugger();
 catchAll(COMMAND);
 main(process.argv.slice(2)).then(
   (exitCode) => process.exit(exitCode),

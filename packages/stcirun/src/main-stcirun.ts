@@ -2,6 +2,7 @@
 
 import { parseCommandLine } from './cli/parse.js';
 import { catchAll, reportFault } from './fault.js';
+import { refuseDebugger } from './no-debugger.js';
 import { printOut } from './print.js';
 import { VERSION } from './version.js';
 
@@ -19,6 +20,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return 0;
 }
 
+refuseDebugger();
 catchAll(COMMAND);
 // A run that waits for nothing but a deadline has nothing open, and Node would end it, with 0.
 setInterval(() => undefined, AWAKE_MS);

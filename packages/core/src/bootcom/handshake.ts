@@ -153,7 +153,8 @@ function same(a: Uint8Array, b: Uint8Array): boolean {
 
 /** ASCII bytes to text; everything else becomes `?`. A reason has an end: whoever gives it may be malicious. */
 function text(bytes: Uint8Array): string {
-  return Array.from(bytes.subarray(0, HANDSHAKE_BODY_BYTES_MAX), (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '?')).join('');
+  const start = bytes.subarray(0, HANDSHAKE_BODY_BYTES_MAX);
+  return Array.from(start, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '?')).join('');
 }
 
 export function ascii(words: string): Uint8Array {
