@@ -115,10 +115,18 @@ function received() {
   say('fail bundle it came changed: its hash is another');
   return me.exit(1);
 }
+function makeDirectory() {
+  try {
+    fs.mkdirSync(dir, { recursive: true, mode: 448 });
+  } catch (e) {
+    if (e.code === 'ENOENT') fs.accessSync(require('os').homedir(), 2);
+    throw e;
+  }
+}
 function stored(bytes) {
   var fd, next = file + '.' + require('crypto').randomBytes(8).toString('hex') + '.tmp';
   try {
-    fs.mkdirSync(dir, { recursive: true, mode: 448 });
+    makeDirectory();
     var facts = fs.lstatSync(dir);
     if (facts.isDirectory() && facts.uid === me.getuid() && !ours(facts)) fs.chmodSync(dir, 448);
     if (!facts.isDirectory() || facts.uid !== me.getuid()) throw new Error(dir + ' is not a directory of this user');

@@ -151,13 +151,17 @@ class SshAgent implements AgentProcess {
   #onData(chunk: Uint8Array): void {
     if (this.#isHeard) return this.#gate.onData(chunk);
     if (this.#phase === 'handshake') {
-      this.#isHeard = true;
+      this.#onHeard();
       return this.#gate.onData(chunk);
     }
     const first = this.#answers.push(chunk);
     if (first === undefined) return;
-    this.#isHeard = first.length > 0;
+    if (first.length > 0) this.#onHeard();
     this.#gate.open(first);
+  }
+
+  #onHeard(): void {
+    this.#isHeard = true;
     // What was said on the way is no failure's cause any more.
     for (const line of this.#lines) this.#events.onDiagnostic(line);
     this.#lines = [];
