@@ -12,7 +12,7 @@ import { createParams } from './params.js';
 import { problemsError, quote } from './problems.js';
 import type { ParamProblem } from './problems.js';
 import { listProblem } from './selection-list.js';
-import { amTexts, commandLineTexts, environmentName, environmentTexts, fileTexts } from './sources.js';
+import { amTexts, commandLineTexts, environmentName, environmentTexts, fileTexts, repeatProblem } from './sources.js';
 import type { ParamInputs, ParamText, SourceTexts } from './sources.js';
 import { expectedForm, formatValue, parseValue } from './values.js';
 
@@ -32,6 +32,7 @@ export function resolveParams(
   const problems = sources.flatMap((source) => source.problems);
   const values = new Map<string, ResolvedParam>(defaults(catalog));
   const warnings: string[] = [];
+  const written = new Map<string, ParamText>();
   for (const text of sources.flatMap((source) => source.texts)) {
     const read = readText(catalog, text);
     if ('problem' in read) {
@@ -39,6 +40,14 @@ export function resolveParams(
       continue;
     }
     const { name } = read.entry;
+    const earlier = written.get(`${text.source} ${name}`);
+    written.set(`${text.source} ${name}`, text);
+    // Under one name its source has seen to that; a later --am file goes over an earlier one.
+    const isSecond = earlier !== undefined && earlier.name !== text.name && earlier.text !== text.text;
+    if (isSecond && text.source !== 'am file') {
+      problems.push(repeatProblem(earlier, text));
+      continue;
+    }
     const warning = overrideWarning(read.entry, values.get(name), read.value, text);
     if (warning !== undefined) warnings.push(warning);
     values.set(name, { name, value: read.value, source: text.source, origin: text.origin });

@@ -132,7 +132,7 @@ function withoutRepeats(texts: readonly ParamText[], problems: ParamProblem[]): 
   return { texts: [...first.values()], problems };
 }
 
-function repeatProblem(earlier: ParamText, later: ParamText): ParamProblem {
+export function repeatProblem(earlier: ParamText, later: ParamText): ParamProblem {
   return {
     code: 'STCI_PARAM_INVALID',
     message: `${plain(later.name)} is set twice by the ${later.source}: ${quote(earlier.text)} (${earlier.origin}) and `

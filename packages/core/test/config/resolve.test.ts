@@ -155,6 +155,30 @@ suite('resolver: the override file', (test) => {
   });
 });
 
+suite('resolver: aliases', (test) => {
+  const group = { name: 'login', help: 'Test.', params: {
+    node: { type: 'string', default: '', help: 'Test.', aliases: ['other.node'] },
+  } } as const;
+  const aliased = createRegistry({ ...builtins(), groups: [...(builtins().groups ?? []), group] });
+  const set = (inputs: ParamInputs) =>
+    resolveParams(aliased.catalog, inputs).params.entries().find(({ name }) => name === 'login.node');
+
+  test('every source may write either name; the value is kept under the parameter\'s own', () => {
+    for (const [source, setter, origin] of SETTERS) {
+      const expected = { name: 'login.node', value: '/n', source, origin: origin('other.node', '/n') };
+      assert.equal(set(setter('other.node', '/n')), expected);
+    }
+  });
+
+  test('a higher source wins under whichever name; two values under two names in one source are refused', () => {
+    const environment = { [environmentName('login.node')]: 'low' };
+    assert.is(set({ environment, commandLine: [{ key: 'other.node', value: 'high' }] })?.value, 'high');
+    const both = (value: string) => ({ commandLine: [{ key: 'other.node', value }, { key: 'login.node', value: 'b' }] });
+    assert.is(set(both('b'))?.value, 'b');
+    assert.match(assert.throwsCode('STCI_PARAM_INVALID', () => set(both('a'))).message, /set twice by the command line/);
+  });
+});
+
 suite('resolver: all problems at once', (test) => {
   test('problems of all sources and kinds come in one error', () => {
     const error = failure({
