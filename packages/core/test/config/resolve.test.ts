@@ -170,12 +170,14 @@ suite('resolver: aliases', (test) => {
     }
   });
 
-  test('a higher source wins under whichever name; two values under two names in one source are refused', () => {
+  test('a higher source wins under whichever name; one source may not set both to two values', () => {
     const environment = { [environmentName('login.node')]: 'low' };
     assert.is(set({ environment, commandLine: [{ key: 'other.node', value: 'high' }] })?.value, 'high');
-    const both = (value: string) => ({ commandLine: [{ key: 'other.node', value }, { key: 'login.node', value: 'b' }] });
+    const both = (value: string) =>
+      ({ commandLine: [{ key: 'other.node', value }, { key: 'login.node', value: 'b' }] });
     assert.is(set(both('b'))?.value, 'b');
-    assert.match(assert.throwsCode('STCI_PARAM_INVALID', () => set(both('a'))).message, /set twice by the command line/);
+    const error = assert.throwsCode('STCI_PARAM_INVALID', () => set(both('a')));
+    assert.match(error.message, /set twice by the command line/);
   });
 });
 
