@@ -4,9 +4,10 @@
  * stcirun's process; no option tells it.
  */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { linkKey } from '@stci/core/bootcom';
 import { EXIT } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
@@ -50,7 +51,8 @@ function spied(args: readonly string[], env: Readonly<Record<string, string>> = 
   const dir = mkdtempSync(join(tmpdir(), 'stci-secret-'));
   const [spy, file] = [join(dir, 'spy.cjs'), join(dir, 'secrets')];
   writeFileSync(spy, SPY(file));
-  const run = start(args, { input: 'open', nodeArgs: ['--require', spy], env, limitMs: 20_000 });
+  const all = { ...env, XDG_CACHE_HOME: dir };
+  const run = start(args, { input: 'open', nodeArgs: ['--require', spy], env: all, limitMs: 20_000 });
   const needles = (): Buffer[] => {
     const found = readFileSync(file, 'utf8').trim().split('\n').map((hex) => Buffer.from(hex, 'hex'));
     assert.is(found.length, 1, 'a session has one secret');
@@ -83,17 +85,20 @@ function searchProcesses(needles: readonly Buffer[]): { found: string[]; count: 
 /** Shows its environment and its parent's command line, and waits. */
 const TOOL = ['sh', '-c', 'env; tr "\\0" " " < /proc/$PPID/cmdline; echo; echo ready; read x; exit 3'];
 
+const FAKE_SSH = fileURLToPath(new URL('../test/fake-ssh.sh', import.meta.url));
+
 const KINDS: Readonly<Record<string, readonly string[]>> = {
-  'native links': [],
-  'ws links, as JSON': ['--json', '--mca', 'bootcom.boot=ws'],
-  'encrypted ws links': ['--mca', 'bootcom.boot=ws', '--mca', 'bootcom.ws.encrypt=true'],
-  'agents in threads': ['--mca', 'launcher.session.method=thread'],
+  'native links': ['--launcher', 'local'],
+  'ws links, as JSON': ['--launcher', 'local', '--json', '--mca', 'bootcom.boot=ws'],
+  'encrypted ws links': ['--launcher', 'local', '--mca', 'bootcom.boot=ws', '--mca', 'bootcom.ws.encrypt=true'],
+  'agents in threads': ['--launcher', 'local', '--mca', 'launcher.session.method=thread'],
+  'a start over ssh': ['--launcher', 'ssh', '--mca', `launcher.ssh.client=${FAKE_SSH}`],
 };
 
 suite('the secret of a session', (test) => {
   for (const [kind, args] of Object.entries(KINDS)) {
     test(`${kind}: is in no command line, no environment, no output`, async () => {
-      const flags = ['--launcher', 'local', '--host', 'a,b', '-n', '2', '--stdin', 'all', '--verbose', '--exit-report'];
+      const flags = ['--host', 'a,b', '-n', '2', '--stdin', 'all', '--verbose', '--exit-report'];
       const { run, needles, end } = spied([...flags, ...args, '--', ...TOOL], { STCI_DEBUG: '1' });
       await eventually(() => run.out().match(/ready/g)?.length === 2, { what: 'the tools', deadlineMs: 10_000 });
       const { found, count } = searchProcesses(needles());
@@ -118,6 +123,19 @@ suite('the secret of a session', (test) => {
       assert.equal(show(looks(secret), 'here', Buffer.from(text, 'latin1')), ['here'], text);
       assert.equal(show(looks(secrets.bytes(SECRET_BYTES)), 'here', Buffer.from(text, 'latin1')), []);
     }
+  });
+
+  test('a tool inherits nothing of its agent but its standard streams', async () => {
+    const { run, end } = spied(['--launcher', 'local', '--host', 'a,b', '--quiet', '--', 'ls', '-l', '/proc/self/fd']);
+    const { out, err } = await run.result;
+    // What whoever runs the tests has left open goes down to all.
+    const isOuter = (fd: string, to: string): boolean =>
+      Number(fd) > 2 && existsSync(`/proc/self/fd/${fd}`) && readlinkSync(`/proc/self/fd/${fd}`) === to;
+    const isOwn = (to: string): boolean => /^\/proc\/\d+\/fd$/.test(to);
+    const found = [...out.matchAll(/ (\d+) -> (.*)/g)].map(([, fd, to]) => [fd, to] as [string, string]);
+    const inherited = found.filter(([fd, to]) => !isOuter(fd, to) && !isOwn(to)).map(([fd]) => fd);
+    assert.equal([...new Set(inherited)].sort(), ['0', '1', '2'], `${out}${err}`);
+    end();
   });
 
   test('errors of a job that fails do not tell it', async () => {
