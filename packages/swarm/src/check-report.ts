@@ -4,6 +4,7 @@
  */
 
 import { ERROR_KINDS, type JobReport, type RankReport } from '@stci/interface';
+import { launchExpectation } from './check-bootstrap.js';
 import type { Run } from './run.js';
 import { rankProcesses, truthOf, type RankTruth } from './truth.js';
 
@@ -72,6 +73,7 @@ function isSlow(run: Run): boolean {
 /** True where something beyond the programs themselves may decide the exit code. */
 function isDisturbed(run: Run): boolean {
   const { timeoutMs, launchTimeoutMs, controls, faults } = run.options;
+  if (launchExpectation(run) !== 'runs') return true;
   return timeoutMs !== undefined || launchTimeoutMs < 60_000 || isSlow(run) || controls.length > 0 || faults.length > 0;
 }
 

@@ -3,11 +3,11 @@
  * knows and with what the programs must do. Each returns what is wrong, in words.
  */
 
+import { checkBootstrap } from './check-bootstrap.js';
 import { checkOutput } from './check-output.js';
 import { checkReport, hasAgentFault } from './check-report.js';
 import type { JobEvent } from '@stci/interface';
-import type { SimProcess } from '@stci/platform-sim';
-import { LOGIN_HOST, describe } from './faults.js';
+import { describe } from './faults.js';
 import type { Run } from './run.js';
 
 export type Checker = (run: Run) => readonly string[];
@@ -24,6 +24,7 @@ export const CHECKERS: Readonly<Record<string, Checker>> = {
   wire: ({ wire }) => wire.problems,
   output: checkOutput,
   report: checkReport,
+  bootstrap: checkBootstrap,
 };
 
 export function checkRun(run: Run): string[] {
@@ -65,20 +66,14 @@ function isForced(run: Run): boolean {
 function checkProcesses(run: Run): string[] {
   const problems: string[] = [];
   if (run.isOver) {
-    const orphans = run.orphans.filter((process) => canKnow(run, process));
-    problems.push(...orphans.map((process) => `alive after the end: ${describe(process)}`));
+    problems.push(...run.orphans.map((process) => `alive after the end: ${describe(process)}`));
   }
   for (const process of run.world.processes()) {
-    if (process.state === 'reaped' || !run.isOver || !canKnow(run, process)) continue;
+    if (process.state === 'reaped' || !run.isOver) continue;
     problems.push(`${process.state} at the end: ${describe(process)}`);
   }
   if (isForced(run)) return problems;
   return [...problems, ...run.toolsAtReport.map((text) => `alive when the job was reported as ended: ${text}`)];
-}
-
-/** Below a crashed host there is silence: an agent there learns of nothing until leases come. */
-function canKnow(run: Run, process: SimProcess): boolean {
-  return process.host === LOGIN_HOST || !run.faults.some(({ plan }) => plan.kind === 'crash-host');
 }
 
 /** No exception: neither out of a callback, nor caught and logged by a dispatcher. */

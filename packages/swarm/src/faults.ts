@@ -1,6 +1,6 @@
 /** Carries out a run's faults at their times, on targets picked among what is there then; undoes those that end. */
 
-import type { SimProcess, World } from '@stci/platform-sim';
+import type { AgentMain, SimProcess, World } from '@stci/platform-sim';
 import { hostName } from './front-end.js';
 import type { FaultPlan, SwarmOptions } from './options.js';
 
@@ -32,6 +32,10 @@ export function isAgent(process: SimProcess): boolean {
 export function scheduleFaults(world: World, options: SwarmOptions, frontEnd: SimProcess): FaultDone[] {
   const done: FaultDone[] = [];
   for (const plan of options.faults) {
+    if (plan.kind === 'kill-start') {
+      killAtStart(world, options, plan, done);
+      continue;
+    }
     world.at(plan.atMs, () => {
       const target = strike(world, options, frontEnd, plan);
       if (target !== undefined) done.push({ plan, timeMs: world.nowMs, target });
@@ -42,11 +46,12 @@ export function scheduleFaults(world: World, options: SwarmOptions, frontEnd: Si
 
 /** The moment after which nothing is disturbed any more. */
 export function lastFaultMs(options: SwarmOptions): number {
-  const ends = options.faults.map((fault) => fault.atMs + ('lastsMs' in fault ? fault.lastsMs : 0));
+  const ends = options.faults.map((fault) => fault.atMs + (('lastsMs' in fault ? fault.lastsMs : undefined) ?? 0));
   return Math.max(0, ...ends, ...options.controls.map(({ atMs }) => atMs));
 }
 
 function strike(world: World, options: SwarmOptions, frontEnd: SimProcess, plan: FaultPlan): string | undefined {
+  if (plan.kind === 'cut-host') return cutHost(world, options, plan);
   if (plan.kind === 'cut' || plan.kind === 'slow') return strikeLink(world, options, plan);
   if (plan.kind === 'crash-host') {
     const host = hostName(Math.floor(plan.pick * options.hosts));
@@ -60,6 +65,40 @@ function strike(world: World, options: SwarmOptions, frontEnd: SimProcess, plan:
     world.at(world.nowMs + plan.lastsMs, () => world.resumeProcess(target.host, target.pid));
   } else world.killProcess(target.host, target.pid, 'signal' in plan ? plan.signal : 'SIGKILL');
   return describe(target);
+}
+
+/** Kills the agent that is started as the nth on a host, some time after that. */
+function killAtStart(
+  world: World,
+  options: SwarmOptions,
+  plan: FaultPlan & { readonly kind: 'kill-start' },
+  done: FaultDone[],
+): void {
+  const main = world.findAgent('stci-agent') as AgentMain;
+  const host = options.remote ? hostName(Math.floor(plan.pick * options.hosts)) : LOGIN_HOST;
+  let starts = 0;
+  world.program('stci-agent', (context) => {
+    const { hostname, pid } = context.platform.env;
+    if (hostname === host && ++starts === plan.start) {
+      world.at(world.nowMs + plan.afterMs, () => {
+        const process = world.host(host).table.find(pid);
+        // A thread's process is its starter's.
+        if (process?.isAlive !== true || !isAgent(process)) return;
+        world.killProcess(host, pid);
+        done.push({ plan, timeMs: world.nowMs, target: `${host}/${pid} stci-agent` });
+      });
+    }
+    main(context);
+  });
+}
+
+/** A host that nobody reaches any more, and that reaches nobody. */
+function cutHost(world: World, options: SwarmOptions, plan: FaultPlan & { readonly kind: 'cut-host' }): string {
+  const host = hostName(Math.floor(plan.pick * options.hosts));
+  const others = [...world.hosts].map(({ name }) => name).filter((name) => name !== host);
+  const mend = world.partition([host], others);
+  if (plan.lastsMs !== undefined) world.at(world.nowMs + plan.lastsMs, mend);
+  return host;
 }
 
 function pickProcess(world: World, plan: FaultPlan & { readonly pick: number }): SimProcess | undefined {

@@ -23,11 +23,22 @@ export type FaultPlan =
   | (Aimed & { readonly kind: 'pause-agent' | 'pause-tool'; readonly lastsMs: number })
   | (Aimed & { readonly kind: 'cut'; readonly lastsMs: number })
   | (Aimed & { readonly kind: 'crash-host' })
+  /** All links of a host; without `lastsMs` for ever. */
+  | (Aimed & { readonly kind: 'cut-host'; readonly lastsMs?: number })
+  /** The agent of a host, so long after that start of it. */
+  | (Aimed & { readonly kind: 'kill-start'; readonly start: number; readonly afterMs: number })
   | (Aimed & { readonly kind: 'slow'; readonly latencyMs: number });
 
 export type ControlPlan =
   | (Moment & { readonly kind: 'signal'; readonly signal: SignalName })
   | (Moment & { readonly kind: 'interrupt'; readonly kill: boolean });
+
+/** A host whose first starts of an agent fail: the login is refused, or is never answered. */
+export interface BadHost {
+  readonly host: number;
+  readonly kind: 'refuse' | 'silent';
+  readonly starts: number;
+}
 
 export interface SwarmOptions {
   readonly seed: number;
@@ -45,6 +56,7 @@ export interface SwarmOptions {
   readonly timeoutMs: number | undefined;
   readonly launchTimeoutMs: number;
   readonly faults: readonly FaultPlan[];
+  readonly badHosts: readonly BadHost[];
   readonly controls: readonly ControlPlan[];
   readonly link: Pick<LinkParams, 'latencyMs' | 'jitterMs' | 'cutChance' | 'bytesPerMs' | 'timeoutMs'>;
   readonly spawnMs: readonly [number, number];
@@ -88,7 +100,8 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
     releaseMs: random.chance(0.3) ? random.pick([0.1, 1, 20, 300]) : 0,
     timeoutMs,
     launchTimeoutMs: random.chance(0.05) ? 5 + random.integer(200) : 60_000,
-    faults: hasFaults ? drawFaults(random, remote, timeoutMs !== undefined) : [],
+    faults: hasFaults ? drawFaults(random, remote) : [],
+    badHosts: remote && random.chance(0.2) ? drawBadHosts(random, hosts) : [],
     controls: random.chance(0.2) ? drawControls(random) : [],
     link: {
       latencyMs: random.pick([0.02, 0.1, 1, 20]),
@@ -131,9 +144,25 @@ function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record
   if (random.chance(0.5)) settings['iof.window'] = String(random.pick([65_536, 262_144, 1_048_576]));
   if (random.chance(0.2)) settings['event.turn.max'] = String(random.pick([1, 4, 1024]));
   if (random.chance(0.2)) settings['iof.drain'] = `${random.pick([0, 20, 1000])}ms`;
-  if (random.chance(0.3)) settings['bootstrap'] = random.pick(['retry', 'shrink', 'spare']);
+  if (random.chance(0.4)) drawBootstrap(random, hosts, settings);
+  if (random.chance(0.3)) settings['bootcom.lease'] = random.pick(['2s', '4s', '30s']);
   if (random.chance(0.1)) settings['bootcom.frame.max'] = String(65_536);
   return settings;
+}
+
+function drawBootstrap(random: SimRandom, hosts: number, settings: Record<string, string>): void {
+  settings['bootstrap'] = random.pick(['abort', 'retry', 'shrink', 'spare']);
+  if (random.chance(0.5)) settings['bootstrap.collect'] = `${random.pick([0, 50, 20_000])}ms`;
+  if (random.chance(0.5)) settings['bootstrap.retry.count'] = String(1 + random.integer(4));
+  if (random.chance(0.5)) settings['bootstrap.shrink.min'] = String(1 + random.integer(hosts));
+  if (random.chance(0.3)) settings['launcher.handshake'] = `${random.pick([500, 3000])}ms`;
+}
+
+function drawBadHosts(random: SimRandom, hosts: number): BadHost[] {
+  const bad = new Set(Array.from({ length: 1 + random.integer(4) }, () => random.integer(hosts)));
+  return [...bad].map((host) => {
+    return { host, kind: random.chance(0.7) ? 'refuse' : 'silent', starts: random.pick([1, 2, 100]) };
+  });
 }
 
 function drawStdin(random: SimRandom, ranks: number): StdinTo {
@@ -146,11 +175,10 @@ function drawMoment(random: SimRandom): number {
   return Math.exp(random.between(Math.log(0.5), Math.log(MOMENT_MS_MAX)));
 }
 
-/** A crashed host is silent: without a deadline its job would wait for ever. */
-function drawFaults(random: SimRandom, remote: boolean, hasTimeout: boolean): FaultPlan[] {
+function drawFaults(random: SimRandom, remote: boolean): FaultPlan[] {
   const kinds: FaultPlan['kind'][] = ['kill-tool', 'kill-agent', 'kill-front-end', 'pause-agent', 'pause-tool'];
-  if (remote) kinds.push('cut', 'slow');
-  if (remote && hasTimeout) kinds.push('crash-host');
+  kinds.push('kill-start');
+  if (remote) kinds.push('cut', 'slow', 'crash-host', 'cut-host');
   // Some kinds are left out altogether, the others are not equally likely.
   const weightOf = (kind: FaultPlan['kind']): number => random.uniform() * (kind === 'kill-front-end' ? 0.3 : 1);
   const weights = kinds.map((kind) => (random.chance(0.5) ? weightOf(kind) : 0));
@@ -176,6 +204,10 @@ function drawFault(random: SimRandom, kind: FaultPlan['kind']): FaultPlan {
       return { atMs, kind, pick, signal: random.pick(['SIGKILL', 'SIGKILL', 'SIGTERM']) };
     case 'crash-host':
       return { atMs, kind, pick };
+    case 'cut-host':
+      return { atMs, kind, pick, ...(random.chance(0.6) && { lastsMs: random.between(1, 15_000) }) };
+    case 'kill-start':
+      return { atMs: 0, kind, pick, start: random.pick([1, 1, 2, 3]), afterMs: random.chance(0.5) ? 0 : atMs / 10 };
     case 'slow':
       return { atMs, kind, pick, latencyMs: random.between(10, 500) };
     case 'pause-agent':

@@ -25,6 +25,7 @@ export const PLAIN: SwarmOptions = {
   timeoutMs: undefined,
   launchTimeoutMs: 60_000,
   faults: [],
+  badHosts: [],
   controls: [],
   link: { latencyMs: 0.1, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
   spawnMs: [0.4, 1.2],

@@ -4,8 +4,8 @@
  */
 
 import { roleStarter, runAgent } from '@stci/core';
-import { CODE, createWorld, type AgentContext, type SimEvent, type SimProcess, type World } from '@stci/platform-sim';
-import { universe } from './assembly.js';
+import { CODE, createWorld, type AgentContext, type AgentMain, type SimEvent, type SimProcess, type World } from '@stci/platform-sim';
+import { resolveSettings, universe } from './assembly.js';
 import { checkRun } from './checkers.js';
 import { LOGIN_HOST, describe, isTool, lastFaultMs, scheduleFaults } from './faults.js';
 import type { Run } from './run.js';
@@ -19,6 +19,8 @@ import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
 const LIVENESS_MS = 120_000;
 /** From the end of the front-end to the end of all processes. */
 const ORPHAN_MS = 5000;
+/** As much again where hosts are cut off: agents find out by their leases, and wait for children that do not answer. */
+const SILENT_ORPHAN_MS = 12_000;
 /** After that nothing happens for long; a world that goes on is looked at as it is then. */
 const AFTER_MS = 120_000;
 const EVENTS_MAX = 50_000_000;
@@ -45,7 +47,7 @@ export function makeWorld(options: SwarmOptions): World {
     times: { spawnMs },
     sizes: { pipeBytes },
   });
-  world.program('login', loginMain);
+  world.program('login', badLogin(options));
   world.program('stci-agent', agentMain);
   installSsh(world, agentMain);
   world.host(LOGIN_HOST);
@@ -55,6 +57,25 @@ export function makeWorld(options: SwarmOptions): World {
     host.wallOffsetMs = options.clockSkewMs * world.random.fork(`skew ${index}`).uniform();
   }
   return world;
+}
+
+/** The remote login, but to hosts that refuse it or do not answer. */
+function badLogin({ badHosts }: SwarmOptions): AgentMain {
+  const starts = new Map<string, number>();
+  return (context) => {
+    const [host = ''] = context.args;
+    const start = (starts.get(host) ?? 0) + 1;
+    starts.set(host, start);
+    const bad = badHosts.find((each) => hostName(each.host) === host);
+    if (bad === undefined || start > bad.starts) return loginMain(context);
+    if (bad.kind === 'silent') {
+      const nothing = (): void => undefined;
+      context.channel.bind({ onData: nothing, onDrain: nothing, onClose: () => context.exit(255) });
+      return;
+    }
+    context.diagnostic(`${host}: connection refused`);
+    context.exit(255);
+  };
 }
 
 /** The agent's main, the same as on Node but for the loading of modules. */
@@ -73,6 +94,14 @@ function agentMain(context: AgentContext): void {
 export function runJob(options: SwarmOptions, hooks: RunHooks = {}): RunOutcome {
   const run = play(options, hooks);
   return { run, problems: checkRun(run), traceHash: run.world.traceHash };
+}
+
+/** The time that all processes have to end. */
+function orphanMs({ settings, faults }: SwarmOptions): number {
+  const isSilent = faults.some(({ kind }) => ['crash-host', 'cut-host', 'cut', 'pause-agent'].includes(kind));
+  if (!isSilent) return ORPHAN_MS;
+  const { params } = resolveSettings(settings);
+  return ORPHAN_MS + SILENT_ORPHAN_MS + params.int('bootcom.lease') + params.int('tool.grace');
 }
 
 function play(options: SwarmOptions, hooks: RunHooks): Run {
@@ -103,7 +132,7 @@ function play(options: SwarmOptions, hooks: RunHooks): Run {
   world.run({ until: () => !frontEnd.isAlive, untilMs, maxEvents: EVENTS_MAX });
   const isOver = !frontEnd.isAlive;
   const restMs = Math.max(world.nowMs, lastFaultMs(options));
-  world.run({ untilMs: restMs + ORPHAN_MS, maxEvents: EVENTS_MAX });
+  world.run({ untilMs: restMs + orphanMs(options), maxEvents: EVENTS_MAX });
   const orphans = world.livingProcesses();
   const isQuiet = world.run({ untilMs: world.nowMs + AFTER_MS, maxEvents: EVENTS_MAX }) === 'idle';
   return { options, world, record, frontEnd, faults, isOver, orphans, toolsAtReport, leftEvents, wire, isQuiet };

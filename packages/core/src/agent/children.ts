@@ -222,6 +222,8 @@ export class Children {
     if (child.state === 'starting') this.#fail(child, text);
     else if (child.state === 'up' && reason !== 'goodbye') this.#lose(child, text);
     else if (child.state === 'up') this.#lose(child, 'it left by itself');
+    // Nobody is there who would end the process any more.
+    else if (child.state === 'stopping' && reason !== 'goodbye' && !child.exited) child.process?.kill();
     this.#settle(child);
   }
 

@@ -1,0 +1,121 @@
+// @timeoutMs 60000
+/** Whole jobs whose hosts do not all come up: refused, silent, killed at every moment of their start; each policy. */
+
+import { assert, suite } from '@stci/testkit';
+import { PLAIN, runJob, type BadHost, type RunOutcome, type SwarmOptions } from '@stci/swarm';
+
+const SIZES = [[1, 1], [2, 1], [5, 1], [4, 2], [7, 2], [13, 3], [40, 4], [40, 2]] as const;
+
+interface Wish extends Partial<Omit<SwarmOptions, 'settings'>> {
+  readonly arity?: number;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** A rank a host that tells its host's name, on hosts of their own; the checkers have judged it. */
+function job({ hosts = 7, arity = 2, settings = {}, ...over }: Wish): RunOutcome {
+  const all = { launcherproc: 'remote', 'launcher.tree.arity': String(arity), 'launcher.root.method': 'process',
+    ...settings };
+  const apps = [{ program: 'hostname', args: [], count: hosts }];
+  const outcome = runJob({ ...PLAIN, hosts, remote: true, apps, settings: all, ...over });
+  assert.equal(outcome.problems, [], JSON.stringify({ hosts, arity, settings, ...over }));
+  assert.is(outcome.run.isOver, true);
+  return outcome;
+}
+
+const refused = (...hosts: number[]): BadHost[] => hosts.map((host) => ({ host, kind: 'refuse', starts: 100 }));
+const exitOf = ({ run }: RunOutcome): number | undefined => run.record.report?.exitCode;
+const places = ({ run }: RunOutcome): string[] => (run.record.report?.ranks ?? []).map(({ host }) => host);
+const outcomes = ({ run }: RunOutcome): string[] =>
+  [...new Set((run.record.report?.ranks ?? []).map(({ outcome }) => outcome))];
+const failures = ({ run }: RunOutcome): string[] =>
+  (run.record.report?.failures ?? []).map(({ host }) => host ?? '').sort();
+
+suite('jobs whose hosts do not all come up', (test) => {
+  test('abort: nothing runs, the exit code says so, each bad host that was tried is named once', () => {
+    const one = job({ badHosts: refused(3) });
+    assert.equal([exitOf(one) === 0, outcomes(one), failures(one)], [false, ['not-started'], ['n3']]);
+    // n2 and n4 are below n0: they are never tried.
+    assert.equal(failures(job({ badHosts: refused(0, 1, 2, 4) })), ['n0', 'n1']);
+    assert.equal(failures(job({ badHosts: refused(2, 3, 4, 5) })), ['n2', 'n3', 'n4', 'n5']);
+  });
+
+  test('abort: further failures are awaited for a while, and no longer than any may come', () => {
+    const badHosts: BadHost[] = [{ host: 0, kind: 'silent', starts: 9 }, ...refused(1)];
+    const short = job({ badHosts, settings: { 'bootstrap.collect': '500ms' } });
+    assert.equal(failures(short), ['n1']);
+    assert.ok((short.run.record.reportMs ?? 0) < 700);
+    const long = job({ badHosts, settings: { 'bootstrap.collect': '60s', 'launcher.handshake': '4s' } });
+    assert.equal(failures(long), ['n0', 'n1']);
+    assert.ok((long.run.record.reportMs ?? 0) < 4200);
+  });
+
+  for (const [hosts, arity] of SIZES) {
+    test(`retry, ${hosts} hosts, arity ${arity}: each host in turn fails twice, and all ranks run`, () => {
+      const settings = { bootstrap: 'retry' };
+      for (let host = 0; host < hosts; host += hosts > 10 ? 7 : 1) {
+        for (const kind of ['refuse', 'silent'] as const) {
+          const done = job({ hosts, arity, settings, badHosts: [{ host, kind, starts: 2 }] });
+          assert.equal([exitOf(done), outcomes(done)], [0, ['exited']]);
+        }
+      }
+      assert.is.not(exitOf(job({ hosts, arity, settings, badHosts: refused(hosts - 1) })), 0);
+    });
+
+    test(`shrink, ${hosts} hosts, arity ${arity}: what is below a host that is left out runs its ranks`, () => {
+      for (let host = 0; host < hosts; host += hosts > 10 ? 7 : 1) {
+        for (const kind of ['refuse', 'silent'] as const) {
+          const done = job({ hosts, arity, settings: { bootstrap: 'shrink' }, badHosts: [{ host, kind, starts: 9 }] });
+          if (hosts === 1) {
+            assert.is.not(exitOf(done), 0);
+            continue;
+          }
+          assert.equal([exitOf(done), outcomes(done)], [0, ['exited']]);
+          const others = Array.from({ length: hosts }, (_, index) => `n${index}`).filter((_, index) => index !== host);
+          assert.equal([...new Set(places(done))].sort(), others.sort());
+        }
+      }
+    });
+  }
+
+  test('shrink: a whole path of inner hosts, and many at once; fewer than the least number end it', () => {
+    const settings = { bootstrap: 'shrink', 'bootstrap.shrink.min': '3' };
+    const path = job({ hosts: 15, settings, badHosts: refused(0, 2, 6) });
+    assert.equal([exitOf(path), new Set(places(path)).size], [0, 12]);
+    assert.equal(exitOf(job({ hosts: 15, settings, badHosts: refused(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13) })), 0);
+    assert.is.not(exitOf(job({ hosts: 15, settings, badHosts: refused(...Array.from({ length: 13 }, (_, i) => i)) })), 0);
+  });
+
+  test('spare: takes the place of any host; a third bad host ends it', () => {
+    const settings = { bootstrap: 'spare' };
+    for (let host = 0; host < 7; host++) {
+      const done = job({ settings, badHosts: refused(host) });
+      assert.equal([exitOf(done), places(done).includes('n7'), places(done).includes(`n${host}`)], [0, true, false]);
+    }
+    const two = job({ settings, badHosts: refused(0, 2) });
+    assert.equal([exitOf(two), places(two).filter((name) => ['n7', 'n8'].includes(name)).length], [0, 2]);
+    assert.is.not(exitOf(job({ settings, badHosts: refused(0, 2, 5) })), 0);
+  });
+
+  for (const bootstrap of ['abort', 'retry', 'shrink', 'spare']) {
+    for (const boot of ['native', 'ws']) {
+      test(`${bootstrap}, ${boot} links: an agent killed at any moment of the start`, () => {
+        const settings = { bootstrap, 'bootcom.boot': boot };
+        const seen = new Set<number | undefined>();
+        for (let step = 0; step < 24; step++) {
+          for (const host of [0, 2, 6]) {
+            // From its first step on, over boot record, handshake and being up, to the launch.
+            const pick = (host + 0.5) / 7;
+            const kill = { kind: 'kill-start' as const, atMs: 0, pick, start: 1, afterMs: step * 0.35 };
+            const done = job({ settings, faults: [kill] });
+            seen.add(exitOf(done));
+            const names = new Set(places(done));
+            if (exitOf(done) === 0) assert.is(names.size, bootstrap === 'shrink' && !names.has(`n${host}`) ? 6 : 7);
+            else assert.ok(failures(done).includes(`n${host}`), `step ${step}: ${failures(done).join()}`);
+          }
+        }
+        assert.equal(seen.has(0), true, 'some are too late to do harm, or are mended');
+        assert.ok(seen.size > 1, 'others are not');
+      });
+    }
+  }
+});

@@ -1,0 +1,109 @@
+// @timeoutMs 60000
+/** Hosts that are cut off or crash while a job runs: what is left of it ends within the lease, and the report names them. */
+
+import { assert, suite } from '@stci/testkit';
+import { PLAIN, runJob, type FaultPlan, type RunHooks, type SwarmOptions } from '@stci/swarm';
+
+const GRACE_MS = 300;
+const LEASE_MS = 4000;
+/** Ends of processes, their notices, last looks for daemons. */
+const SLACK_MS = 2500;
+const AT_MS = 500;
+
+interface Silence {
+  readonly hosts: number;
+  readonly arity: number;
+  readonly faults: readonly FaultPlan[];
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Host `index` of `hosts`, for a fault. */
+const pick = (index: number, hosts: number): number => (index + 0.5) / hosts;
+
+function job({ hosts, arity, faults, settings = {} }: Silence) {
+  const options: SwarmOptions = { ...PLAIN, hosts, remote: true, slots: 2, faults,
+    apps: [{ program: 'fork', args: ['--wait', '60', 'sleep', '90'], count: 2 * hosts }],
+    settings: { launcherproc: 'remote', 'launcher.tree.arity': String(arity), 'launcher.root.method': 'process',
+      'tool.grace': `${GRACE_MS}ms`, 'bootcom.lease': `${LEASE_MS}ms`, ...settings } };
+  const before: string[] = [];
+  const left: string[] = [];
+  const hooks: RunHooks = { onWorld: (world) => {
+    const look = (into: string[]) => () => into.push(...world.livingProcesses()
+      .filter(({ host }) => host !== 'login').map(({ host, command }) => `${host} ${command.join(' ')}`));
+    world.at(AT_MS - 1, look(before));
+    world.at(AT_MS + LEASE_MS + GRACE_MS + SLACK_MS, look(left));
+  } };
+  const { run, problems } = runJob(options, hooks);
+  const { report, reportMs = Infinity } = run.record;
+  const lost = (report?.ranks ?? []).filter(({ outcome }) => outcome === 'lost').map(({ host }) => host);
+  const named = (report?.failures ?? []).flatMap(({ host }) => host ?? []).sort();
+  return { run, problems, before, left, report, reportMs, lost: [...new Set(lost)].sort(), named };
+}
+
+const crash = (index: number, hosts: number): FaultPlan =>
+  ({ kind: 'crash-host', atMs: AT_MS, pick: pick(index, hosts) });
+const cut = (index: number, hosts: number, lastsMs?: number): FaultPlan =>
+  ({ kind: 'cut-host', atMs: AT_MS, pick: pick(index, hosts), ...(lastsMs !== undefined && { lastsMs }) });
+
+suite('hosts that fall silent while a job runs', (test) => {
+  for (const [hosts, arity] of [[1, 2], [3, 1], [7, 2], [13, 3], [40, 4]] as const) {
+    for (const [name, fault] of [['cut', cut], ['crashed', crash]] as const) {
+      test(`${hosts} hosts, arity ${arity}, one ${name}: nothing is left within lease and grace, and it is named`, () => {
+        for (let host = 0; host < hosts; host += hosts > 10 ? 6 : 1) {
+          const done = job({ hosts, arity, faults: [fault(host, hosts)] });
+          assert.equal(done.problems, []);
+          assert.ok(done.before.length >= 5 * hosts, 'all ran before');
+          assert.equal(done.left, [], `host ${host}`);
+          assert.ok(done.reportMs <= AT_MS + LEASE_MS + GRACE_MS + SLACK_MS, `${done.reportMs} ms`);
+          assert.ok(done.lost.includes(`n${host}`) && done.named.includes(`n${host}`), done.named.join());
+          assert.is.not(done.report?.exitCode, 0);
+        }
+      });
+    }
+  }
+
+  test('several hosts at once, an inner one and leaves: all are named', () => {
+    const done = job({ hosts: 15, arity: 2, faults: [cut(0, 15), crash(5, 15), cut(13, 15)] });
+    assert.equal([done.problems, done.left], [[], []]);
+    for (const name of ['n0', 'n5', 'n13']) assert.ok(done.named.includes(name), `${name} of ${done.named.join()}`);
+  });
+
+  test('every host at once: the front-end ends with a report all the same', () => {
+    const done = job({ hosts: 5, arity: 2, faults: [0, 1, 2, 3, 4].map((host) => cut(host, 5)) });
+    assert.equal([done.problems, done.left, done.lost.length], [[], [], 5]);
+    assert.equal(done.named, ['n0', 'n1', 'n2', 'n3', 'n4']);
+  });
+
+  const variants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    'agents linked over the network': { 'bootcom.boot': 'ws' },
+    'session agents of their own': { 'launcher.session.method': 'process' },
+    'no grace': { 'tool.grace': '0ms' },
+  };
+  for (const [what, settings] of Object.entries(variants)) {
+    test(`with ${what}`, () => {
+      for (const host of [0, 4]) {
+        const done = job({ hosts: 7, arity: 2, faults: [cut(host, 7)], settings });
+        assert.equal([done.problems, done.left], [[], []]);
+        assert.ok(done.named.includes(`n${host}`));
+      }
+    });
+  }
+
+  test('where the rest goes on, it does: only what was cut off ends', () => {
+    const done = job({ hosts: 7, arity: 2, faults: [cut(6, 7)], settings: { errmgr: 'continue' } });
+    assert.equal(done.problems, []);
+    assert.equal([done.lost, done.left.filter((line) => line.startsWith('n6 '))], [['n6'], []]);
+    assert.ok(done.left.length >= 30, 'the others run');
+  });
+
+  test('a cut that is mended within half of the lease harms nobody', () => {
+    const done = job({ hosts: 7, arity: 2, faults: [cut(0, 7, LEASE_MS / 2)] });
+    assert.equal([done.problems, done.lost, done.report?.exitCode], [[], [], 0]);
+  });
+
+  test('kill -9 of the front-end while a host is cut off', () => {
+    const faults: FaultPlan[] = [cut(0, 7), { kind: 'kill-front-end', atMs: AT_MS + 100 }];
+    const done = job({ hosts: 7, arity: 2, faults });
+    assert.equal([done.problems, done.left], [[], []]);
+  });
+});
