@@ -3,7 +3,8 @@
 export { CHECKERS, checkRun, type Checker } from './checkers.js';
 export { runJob, makeWorld, type RunHooks, type RunOutcome } from './run-job.js';
 export type { Run } from './run.js';
-export { drawOptions, type ControlPlan, type FaultPlan, type BadHost, type SwarmOptions, type Wishes } from './options.js';
+export { drawOptions } from './options.js';
+export type { BadHost, ControlPlan, FaultPlan, SwarmOptions, Wishes } from './options.js';
 export { type AppPlan } from './programs.js';
 export { PLAIN, REGRESSIONS, type Regression } from './regressions.js';
 export { USAGE, explore, parseArguments, type Exploration, type ExploreIo, type ExplorePlan } from './explore.js';

@@ -4,7 +4,9 @@
  */
 
 import { roleStarter, runAgent } from '@stci/core';
-import { CODE, createWorld, type AgentContext, type AgentMain, type SimEvent, type SimProcess, type World } from '@stci/platform-sim';
+import {
+  CODE, createWorld, type AgentContext, type AgentMain, type SimEvent, type SimProcess, type World,
+} from '@stci/platform-sim';
 import { resolveSettings, universe } from './assembly.js';
 import { checkRun } from './checkers.js';
 import { LOGIN_HOST, describe, isTool, lastFaultMs, scheduleFaults } from './faults.js';

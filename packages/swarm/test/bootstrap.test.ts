@@ -82,7 +82,8 @@ suite('jobs whose hosts do not all come up', (test) => {
     const path = job({ hosts: 15, settings, badHosts: refused(0, 2, 6) });
     assert.equal([exitOf(path), new Set(places(path)).size], [0, 12]);
     assert.equal(exitOf(job({ hosts: 15, settings, badHosts: refused(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13) })), 0);
-    assert.is.not(exitOf(job({ hosts: 15, settings, badHosts: refused(...Array.from({ length: 13 }, (_, i) => i)) })), 0);
+    const most = Array.from({ length: 13 }, (_, host) => host);
+    assert.is.not(exitOf(job({ hosts: 15, settings, badHosts: refused(...most) })), 0);
   });
 
   test('spare: takes the place of any host; a third bad host ends it', () => {

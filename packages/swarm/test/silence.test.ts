@@ -1,5 +1,5 @@
 // @timeoutMs 60000
-/** Hosts that are cut off or crash while a job runs: what is left of it ends within the lease, and the report names them. */
+/** Hosts that are cut off or crash while a job runs: the rest ends within the lease, and the report names them. */
 
 import { assert, suite } from '@stci/testkit';
 import { PLAIN, runJob, type FaultPlan, type RunHooks, type SwarmOptions } from '@stci/swarm';
@@ -48,7 +48,7 @@ const cut = (index: number, hosts: number, lastsMs?: number): FaultPlan =>
 suite('hosts that fall silent while a job runs', (test) => {
   for (const [hosts, arity] of [[1, 2], [3, 1], [7, 2], [13, 3], [40, 4]] as const) {
     for (const [name, fault] of [['cut', cut], ['crashed', crash]] as const) {
-      test(`${hosts} hosts, arity ${arity}, one ${name}: nothing is left within lease and grace, and it is named`, () => {
+      test(`${hosts} hosts, arity ${arity}, one ${name}: nothing is left in time, and it is named`, () => {
         for (let host = 0; host < hosts; host += hosts > 10 ? 6 : 1) {
           const done = job({ hosts, arity, faults: [fault(host, hosts)] });
           assert.equal(done.problems, []);

@@ -66,6 +66,7 @@ interface Child {
   linkClosed: boolean;
   exited: boolean;
   told: boolean;
+  killed: boolean;
   timer?: Timer;
   readonly diagnostics: string[];
 }
@@ -98,7 +99,10 @@ export class Children {
   launch(specs: readonly ChildSpec[]): void {
     for (const spec of specs) {
       assert(!this.#children.has(spec.address), `${addressName(spec.address)} is started once`);
-      const child: Child = { spec, state: 'waiting', linkClosed: true, exited: true, told: false, diagnostics: [] };
+      const child: Child = {
+        spec, state: 'waiting', linkClosed: true, exited: true, told: false, killed: false,
+        diagnostics: [],
+      };
       this.#children.set(spec.address, child);
       this.#waiting.push(child);
     }
@@ -223,7 +227,7 @@ export class Children {
     else if (child.state === 'up' && reason !== 'goodbye') this.#lose(child, text);
     else if (child.state === 'up') this.#lose(child, 'it left by itself');
     // Nobody is there who would end the process any more.
-    else if (child.state === 'stopping' && reason !== 'goodbye' && !child.exited) child.process?.kill();
+    else if (child.state === 'stopping' && reason !== 'goodbye') this.#kill(child);
     this.#settle(child);
   }
 
@@ -245,7 +249,7 @@ export class Children {
     if (child.state !== 'starting') return;
     this.#leaveStarting(child, 'stopping');
     child.timer?.cancel();
-    child.process?.kill();
+    this.#kill(child);
     child.link?.destroy(what);
     if (child.told || this.#stopping) return;
     child.told = true;
@@ -255,7 +259,7 @@ export class Children {
 
   #lose(child: Child, what: string): void {
     child.state = 'stopping';
-    child.process?.kill();
+    this.#kill(child);
     if (child.told || this.#stopping) return;
     child.told = true;
     this.#events.onLost(child.spec.address, this.#error('STCI_AGENT_LOST', child, `is lost: ${what}`));
@@ -270,6 +274,12 @@ export class Children {
       agent,
       data: cause === undefined ? undefined : { cause },
     });
+  }
+
+  #kill(child: Child): void {
+    if (child.killed || child.exited) return;
+    child.killed = true;
+    child.process?.kill();
   }
 
   #leaveStarting(child: Child, state: ChildState): void {
@@ -320,7 +330,7 @@ export class Children {
     for (const child of this.#all()) {
       if (child.state === 'gone') continue;
       this.#init.node.fault(`still there after ${this.#init.stopMs} ms, killed`, addressName(child.spec.address));
-      child.process?.kill();
+      this.#kill(child);
       child.link?.destroy('did not stop in time');
     }
     this.#stopTimer = this.#init.node.platform.clock.after(KILL_WAIT_MS, () => {

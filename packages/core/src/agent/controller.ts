@@ -26,15 +26,17 @@ import {
   type JobEvent,
   type JobMap,
   type JobSpec,
+  type Rank,
   type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
+import { ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
 import { BringUp, type BringUpFailure } from './bring-up.js';
 import { DrainWatch } from './drain-watch.js';
-import { failureOf, orphaned, silent, some } from './job-failures.js';
+import { failureOf, orphaned, silent, some, unanswered } from './job-failures.js';
 import { creditBytes, jobLaunch, onHosts } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import type { Starter } from './starter.js';
@@ -187,6 +189,7 @@ export class Controller {
   }
 
   #onStarted(host: HostIndex, ranks: MessageBody<'job.started'>['ranks']): void {
+    if (this.#phase === 'over') return; // Of a host that was given up.
     const ledger = this.#ledger as Ledger;
     for (const [rank, pid, wallMs] of ranks) {
       if (ledger.started(rank, pid, wallMs)) this.#tell({ type: 'started', rank, host, pid, wallMs });
@@ -202,6 +205,7 @@ export class Controller {
   }
 
   #onExited(ends: readonly RankEnd[]): void {
+    if (this.#phase === 'over') return;
     const ledger = this.#ledger as Ledger;
     for (const end of ends) {
       const entry = ledger.exited(end, this.#now());
@@ -332,7 +336,20 @@ export class Controller {
     if ((this.#ledger as Ledger).complete) return;
     this.#node.messages.sendSubtree('job.end', { kill: true, reason: 'the job does not end' });
     const { clock } = this.#node.platform;
-    this.#endTimer = clock.after(END_REPORT_MS, () => (this.#ledger as Ledger).complete || this.#over());
+    this.#endTimer = clock.after(END_REPORT_MS, () => this.#giveUp());
+  }
+
+  /** Hosts that do not answer, and whose leases are longer than a user waits for the end of a job. */
+  #giveUp(): void {
+    const { complete, map, spec } = this.#ledger as Ledger;
+    if (complete) return;
+    const isOpen = (rank: Rank): boolean => (this.#ledger as Ledger).rankReport(rank) === undefined;
+    for (const place of map.hosts) {
+      if (![...ranksOf(place)].some(isOpen)) continue;
+      const found = this.#loseHost(place.host, toErrorRecord(unanswered(spec.hosts, place.host)), 'agent-lost');
+      for (const { error } of found) this.#tell({ type: 'failure', error });
+    }
+    this.#over();
   }
 
   #checkOver(): void {

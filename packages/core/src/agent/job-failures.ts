@@ -35,6 +35,13 @@ export function silent(hosts: readonly HostSpec[], index: HostIndex, cause: Stci
   return new StciError('STCI_AGENT_LOST', text, { host, cause });
 }
 
+/** A host whose ranks were told to end, of which nothing came. */
+export function unanswered(hosts: readonly HostSpec[], index: HostIndex): StciError {
+  const host = hosts[index]?.name ?? String(index);
+  const text = `Host ${host} does not answer: what became of its ranks is not known`;
+  return new StciError('STCI_AGENT_LOST', text, { host });
+}
+
 export function some(names: readonly string[]): string {
   const shown = names.slice(0, NAMES_SHOWN).join(', ');
   return names.length > NAMES_SHOWN ? `${shown} and ${names.length - NAMES_SHOWN} more` : shown;

@@ -18,6 +18,7 @@ import {
 } from '@stci/interface';
 import { FrameDecoder } from '../codec/frame-decoder.js';
 import {
+  FRAGMENT_BYTES_MAX,
   HEADER_BYTES,
   LAYER,
   frameBody,
@@ -264,7 +265,8 @@ export class Link {
     this.#state = 'up';
     this.#timer?.cancel();
     this.#lease = this.#makeLease();
-    this.#decoder.bodyBytesMax = this.#init.limits.frameBytesMax;
+    // What agents cut their messages into always passes, whatever bootcom.frame.max says.
+    this.#decoder.bodyBytesMax = Math.max(this.#init.limits.frameBytesMax, FRAGMENT_BYTES_MAX);
     const early = this.#early;
     this.#early = [];
     this.#transmit(early);
