@@ -6,5 +6,6 @@ export type { Run } from './run.js';
 export { drawOptions } from './options.js';
 export type { BadHost, ControlPlan, FaultPlan, SwarmOptions, Wishes } from './options.js';
 export { type AppPlan } from './programs.js';
-export { PLAIN, REGRESSIONS, type Regression } from './regressions.js';
+export { PLAIN, type Regression } from './plain.js';
+export { REGRESSIONS } from './regressions.js';
 export { USAGE, explore, parseArguments, type Exploration, type ExploreIo, type ExplorePlan } from './explore.js';

@@ -1,0 +1,50 @@
+/** Runs that failed once, as in regressions.ts: hosts that fall silent, and long words. */
+
+import { PLAIN, type Regression } from './plain.js';
+
+export const SILENCE_REGRESSIONS: readonly Regression[] = [
+  {
+    found:
+      'A report too long for one frame was cut into frames larger than the smallest bootcom.frame.max: the front-end ' +
+      'closed its link to the controller, and waited for ever.',
+    options: {
+      ...PLAIN,
+      seed: 4258,
+      slots: 900,
+      apps: [{ program: 'true', args: [], count: 900 }],
+      settings: { launcherproc: 'local', 'bootcom.frame.max': '65536' },
+    },
+  },
+  {
+    found:
+      'A host was cut off for less than its lease, but longer than the end of a job is waited for: its ranks were ' +
+      'lost without a word on it, and told of again when it was back, after the end.',
+    options: {
+      ...PLAIN,
+      seed: 9528,
+      hosts: 6,
+      remote: true,
+      slots: 3,
+      apps: [
+        { program: 'ignore-term', args: ['2.5'], count: 12 },
+        { program: 'fork', args: ['--wait', '1', 'lines', '1000', '80', '0.002'], count: 3 },
+      ],
+      byNode: true,
+      settings: {
+        launcherproc: 'remote',
+        'launcher.tree.arity': '1',
+        'launcher.root.method': 'process',
+        'tool.grace': '50ms',
+        'bootcom.lease': '30s',
+      },
+      timeoutMs: 2096,
+      faults: [
+        { atMs: 11, kind: 'cut', pick: 0.5296462255064398, lastsMs: 900 },
+        { atMs: 62, kind: 'pause-agent', pick: 0.16875559091567993, lastsMs: 1188 },
+        { atMs: 977, kind: 'cut-host', pick: 0.9210848682560027, lastsMs: 12_643 },
+        { atMs: 1333, kind: 'cut-host', pick: 0.057155556278303266, lastsMs: 12_891 },
+      ],
+      link: { latencyMs: 20, jitterMs: 0, cutChance: 0.5, bytesPerMs: Infinity, timeoutMs: 60_000 },
+    },
+  },
+];
