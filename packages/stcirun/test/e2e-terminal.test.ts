@@ -83,6 +83,21 @@ suite('stcirun at a terminal', (test) => {
     await screen.shows('over 130');
   });
 
+  check('Ctrl-Z of a job that says nothing: its agents were not silent, stcirun was', async () => {
+    const stops = 'for i in 1 2; do echo stopped $i; sleep 1.5; fg; done';
+    const screen = atTerminal(`set -m; stcirun ${SHORT} -n 2 sh -c 'echo up >&2; sleep 100'; ${stops}; echo over $?`);
+    await screen.shows('up\r', 2);
+    for (const stop of [1, 2]) {
+      await wait(300);
+      screen.type(CTRL_Z);
+      await screen.shows(`stopped ${stop}`);
+      await wait(1600);
+    }
+    screen.type(CTRL_C);
+    await screen.shows('over 130');
+    assert.not.match(screen.text(), 'lost');
+  });
+
   check('Ctrl-Z where no signal is sent on: stcirun stops, the ranks run on', async () => {
     const line = `stcirun ${SHORT} -n 1 --forward-signals none --stdin none sh -c 'echo up; sleep 2; echo ranup >&2'`;
     const screen = atTerminal(`set -m; ${line}; echo stopped $?; sleep 3; fg; echo over $?`);
