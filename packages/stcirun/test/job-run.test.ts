@@ -143,7 +143,15 @@ suite('job run', (test) => {
     await run.exitCode;
     const lines = run.err().trimEnd().split('\n');
     assert.is(lines.length, 5);
-    assert.is(lines[4], 'stcirun: and 2 more failures (ranks 7,9); --exit-report shows all');
+    assert.is(lines[4], 'stcirun: and 2 more failures (ranks 7,9); --exit-report=json shows all');
+  });
+
+  test('hosts that failed are all named: each is a thing to mend', async () => {
+    const failures = Array.from({ length: 9 }, (_, i) => ({ code: 'STCI_LAUNCH_FAILED', message: `n${i} is gone` }));
+    const run = await fakeRun([], 10);
+    run.frontEnd.end({ exitCode: 197, failures, ...(failures[0] !== undefined && { cause: failures[0] }) });
+    await run.exitCode;
+    assert.is(run.err().trimEnd().split('\n').length, 9);
   });
 
   test('a message of our own does not stand in the middle of a line', async () => {

@@ -172,7 +172,7 @@ export class Children {
     const process = child.spec.start({
       onError: (error) => {
         child.exited = true;
-        this.#fail(child, `${error.message}`, error.code);
+        this.#fail(child, error.message, { ...error.data, cause: error.code });
         this.#settle(child);
       },
       onDiagnostic: (line) => this.#onDiagnostic(child, line),
@@ -245,7 +245,7 @@ export class Children {
     this.#init.node.platform.log.write('info', `${addressName(child.spec.address)}: ${line}`);
   }
 
-  #fail(child: Child, what: string, code?: string): void {
+  #fail(child: Child, what: string, data?: StciError['data']): void {
     if (child.state !== 'starting') return;
     this.#leaveStarting(child, 'stopping');
     child.timer?.cancel();
@@ -253,7 +253,7 @@ export class Children {
     child.link?.destroy(what);
     if (child.told || this.#stopping) return;
     child.told = true;
-    const error = this.#error('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, code);
+    const error = this.#error('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, data);
     this.#events.onFailed(child.spec.address, error);
   }
 
@@ -265,15 +265,16 @@ export class Children {
     this.#events.onLost(child.spec.address, this.#error('STCI_AGENT_LOST', child, `is lost: ${what}`));
   }
 
-  #error(code: 'STCI_LAUNCH_FAILED' | 'STCI_AGENT_LOST', child: Child, what: string, cause?: string): StciError {
+  #error(
+    code: 'STCI_LAUNCH_FAILED' | 'STCI_AGENT_LOST',
+    child: Child,
+    what: string,
+    data?: StciError['data'],
+  ): StciError {
     const said = child.diagnostics.length === 0 ? '' : `\n  it said: ${child.diagnostics.join('\n  it said: ')}`;
     const agent = addressName(child.spec.address);
     const host = child.spec.host.name;
-    return new StciError(code, `Agent ${agent} on host ${host} ${what}${said}`, {
-      host,
-      agent,
-      data: cause === undefined ? undefined : { cause },
-    });
+    return new StciError(code, `Agent ${agent} on host ${host} ${what}${said}`, { host, agent, data });
   }
 
   #kill(child: Child): void {

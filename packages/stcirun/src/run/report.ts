@@ -2,11 +2,12 @@
 
 import { foldHostlist } from '@stci/core';
 import { foldRanks, isoTime } from '@stci/core/iof';
-import type { JobReport, RankReport } from '@stci/interface';
+import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
 import { reportJson } from '../output/json-sink.js';
 
-/** Further failures that the summary names one by one. */
+/** Further failures that the summary names one by one: of ranks, and of hosts, which are each a thing to mend. */
 const FAILURES_SHOWN = 3;
+const HOST_FAILURES_SHOWN = 64;
 
 /** Lines for standard error where the job failed; empty where it did not. */
 export function failureSummary(report: JobReport): readonly string[] {
@@ -15,13 +16,22 @@ export function failureSummary(report: JobReport): readonly string[] {
   const at = cause.host === undefined || cause.message.includes(cause.host) ? '' : ` (host ${cause.host})`;
   const lines = [`${cause.message}${at}`];
   const others = report.failures.filter((failure) => failure !== cause && failure.message !== cause.message);
-  for (const other of others.slice(0, FAILURES_SHOWN)) lines.push(`also: ${other.message}`);
-  if (others.length > FAILURES_SHOWN) {
-    const ranks = others.slice(FAILURES_SHOWN).flatMap((failure) => (failure.rank === undefined ? [] : [failure.rank]));
+  const shown = [
+    ...others.filter(isOfHost).slice(0, HOST_FAILURES_SHOWN),
+    ...others.filter((failure) => !isOfHost(failure)).slice(0, FAILURES_SHOWN),
+  ];
+  for (const other of shown) lines.push(`also: ${other.message}`);
+  const rest = others.filter((failure) => !shown.includes(failure));
+  if (rest.length > 0) {
+    const ranks = rest.flatMap((failure) => (failure.rank === undefined ? [] : [failure.rank]));
     const which = ranks.length === 0 ? '' : ` (ranks ${foldRanks(ranks)})`;
-    lines.push(`and ${others.length - FAILURES_SHOWN} more failures${which}; --exit-report shows all`);
+    lines.push(`and ${rest.length} more failures${which}; --exit-report=json shows all`);
   }
   return lines;
+}
+
+function isOfHost({ code, rank }: ErrorRecord): boolean {
+  return rank === undefined && (code === 'STCI_LAUNCH_FAILED' || code === 'STCI_AGENT_LOST');
 }
 
 /** Which ranks were still at work when a time limit ended the job. */
