@@ -1,4 +1,4 @@
-// @timeoutMs 60000
+// @timeoutMs 240000
 /** Hosts that are cut off or crash while a job runs: the rest ends within the lease, and the report names them. */
 
 import { assert, suite } from '@stci/testkit';
@@ -45,6 +45,9 @@ const crash = (index: number, hosts: number): FaultPlan =>
 const cut = (index: number, hosts: number, lastsMs?: number): FaultPlan =>
   ({ kind: 'cut-host', atMs: AT_MS, pick: pick(index, hosts), ...(lastsMs !== undefined && { lastsMs }) });
 
+/** Whole jobs by the dozen, on a machine that may be busy. */
+const WIDE = { timeoutMs: 60_000 };
+
 suite('hosts that fall silent while a job runs', (test) => {
   for (const [hosts, arity] of [[1, 2], [3, 1], [7, 2], [13, 3], [40, 4]] as const) {
     for (const [name, fault] of [['cut', cut], ['crashed', crash]] as const) {
@@ -58,7 +61,7 @@ suite('hosts that fall silent while a job runs', (test) => {
           assert.ok(done.lost.includes(`n${host}`) && done.named.includes(`n${host}`), done.named.join());
           assert.is.not(done.report?.exitCode, 0);
         }
-      });
+      }, WIDE);
     }
   }
 
@@ -66,13 +69,13 @@ suite('hosts that fall silent while a job runs', (test) => {
     const done = job({ hosts: 15, arity: 2, faults: [cut(0, 15), crash(5, 15), cut(13, 15)] });
     assert.equal([done.problems, done.left], [[], []]);
     for (const name of ['n0', 'n5', 'n13']) assert.ok(done.named.includes(name), `${name} of ${done.named.join()}`);
-  });
+  }, WIDE);
 
   test('every host at once: the front-end ends with a report all the same', () => {
     const done = job({ hosts: 5, arity: 2, faults: [0, 1, 2, 3, 4].map((host) => cut(host, 5)) });
     assert.equal([done.problems, done.left, done.lost.length], [[], [], 5]);
     assert.equal(done.named, ['n0', 'n1', 'n2', 'n3', 'n4']);
-  });
+  }, WIDE);
 
   const variants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'agents linked over the network': { 'bootcom.boot': 'ws' },
@@ -86,7 +89,7 @@ suite('hosts that fall silent while a job runs', (test) => {
         assert.equal([done.problems, done.left], [[], []]);
         assert.ok(done.named.includes(`n${host}`));
       }
-    });
+    }, WIDE);
   }
 
   test('where the rest goes on, it does: only what was cut off ends', () => {
@@ -94,16 +97,16 @@ suite('hosts that fall silent while a job runs', (test) => {
     assert.equal(done.problems, []);
     assert.equal([done.lost, done.left.filter((line) => line.startsWith('n6 '))], [['n6'], []]);
     assert.ok(done.left.length >= 30, 'the others run');
-  });
+  }, WIDE);
 
   test('a cut that is mended within half of the lease harms nobody', () => {
     const done = job({ hosts: 7, arity: 2, faults: [cut(0, 7, LEASE_MS / 2)] });
     assert.equal([done.problems, done.lost, done.report?.exitCode], [[], [], 0]);
-  });
+  }, WIDE);
 
   test('kill -9 of the front-end while a host is cut off', () => {
     const faults: FaultPlan[] = [cut(0, 7), { kind: 'kill-front-end', atMs: AT_MS + 100 }];
     const done = job({ hosts: 7, arity: 2, faults });
     assert.equal([done.problems, done.left], [[], []]);
-  });
+  }, WIDE);
 });
