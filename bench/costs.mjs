@@ -2,28 +2,30 @@
  * What a start costs, measured on test hosts: the constants of the model behind docs/scaling.md. Writes
  * bench/costs.json; run it on a quiet machine, then the bench `scaling`.
  *
- * Wall times come from launches that have the machine for themselves: one host, and chains of hosts each started by
- * the one before. Processor times come from the difference of 64 and 16 hosts, so that what a launch costs once is
- * out of them.
+ * Wall times come from launches that have the machine nearly for themselves: one host, and a chain of hosts each
+ * started by the one before. Processor times come from the difference of 64 and 16 hosts, so that what a launch costs once is
+ * out of them; other work on the machine is not counted.
  */
 
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { createCpuMeter, whyNoMeter } from './lib/cpu-meter.mjs';
-import { CHAIN, LAUNCHERS, makeShape, whyNot } from './lib/launchers.mjs';
-import { measureLaunch } from './lib/measure-launch.mjs';
+import { CHAIN, FLAT, LAUNCHERS, makeShape, whyNot } from './lib/launchers.mjs';
+import { measureLaunch, otherShare } from './lib/measure-launch.mjs';
 import { built, script, withDirectory } from './lib/place.mjs';
 import { print } from './lib/print.mjs';
-import { interleave, median } from './lib/stats.mjs';
+import { median } from './lib/stats.mjs';
 
-const ROUNDS = 9;
+const ROUNDS = 7;
+/** Wall times are of the runs, out of so many more, during which other work had least of the processors. */
+const TRIES = 3;
 const [FEW, MANY] = [16, 64];
 const CHAIN_HOSTS = 5;
-const [SSH, HYDRA, OURS, FLAT] = ['ssh, all at once', 'mpiexec.hydra', 'stcirun', 'stcirun, flat'];
+const [SSH, HYDRA, OURS] = ['ssh, all at once', 'mpiexec.hydra', 'stcirun'];
 
 export async function bench({ rounds = ROUNDS } = {}) {
   const { up, whyNoHosts } = await built('testkit', 'hosts/index.js');
-  const launchers = [SSH, HYDRA, OURS, FLAT].map((name) => LAUNCHERS.find((each) => each.name === name));
+  const launchers = [...[SSH, HYDRA, OURS].map((name) => LAUNCHERS.find((each) => each.name === name)), FLAT];
   const why = whyNoHosts() ?? whyNoMeter() ?? launchers.map(whyNot).find((reason) => reason !== undefined);
   if (why !== undefined) return print(`  left out: ${why}`);
   await withDirectory(async (directory) => {
@@ -42,30 +44,40 @@ export async function bench({ rounds = ROUNDS } = {}) {
 
 /** Medians by launcher and number of hosts. */
 async function measureAll(places, chain, launchers, rounds) {
-  const jobs = [
-    ...launchers.flatMap((launcher) => places.map((place) => ({ place, launcher }))),
-    { place: chain, launcher: CHAIN },
-  ];
-  const makers = jobs.map(({ place, launcher }) => () => measureLaunch(place, launcher));
-  for (const make of makers) await make();
-  const runs = await interleave(rounds, makers);
+  const [one, ...many] = places;
+  const alone = [...launchers.map((launcher) => ({ place: one, launcher })), { place: chain, launcher: CHAIN }];
+  const crowds = many.flatMap((place) => launchers.map((launcher) => ({ place, launcher })));
+  const all = [...alone, ...crowds];
+  for (const { place, launcher } of all) await measureLaunch(place, launcher);
+  const runs = new Map(all.map((job) => [job, []]));
+  for (let round = 0; round < TRIES * rounds; round++) {
+    for (const job of alone) runs.get(job).push(await measureLaunch(job.place, job.launcher));
+  }
+  for (const job of alone) {
+    runs.set(job, runs.get(job).sort((a, b) => otherShare(a) - otherShare(b)).slice(0, rounds));
+  }
+  const othersPart = Math.max(...alone.flatMap((job) => runs.get(job).map(otherShare)));
+  for (let round = 0; round < rounds; round++) {
+    for (const job of crowds) runs.get(job).push(await measureLaunch(job.place, job.launcher));
+  }
   const of = (name, count) => {
-    const i = jobs.findIndex(({ place, launcher }) => launcher.name === name && place.shape.hosts === count);
-    const middle = (key) => 1000 * median(runs[i].map((run) => run[key]));
+    const job = all.find(({ place, launcher }) => launcher.name === name && place.shape.hosts === count);
+    const middle = (key) => 1000 * median(runs.get(job).map((run) => run[key]));
     return { wallMs: middle('wallS'), frontMs: middle('frontS'), hostMs: middle('hostS') };
   };
-  return of;
+  return { of, othersPart };
 }
 
-function save(of, rounds) {
+function save({ of, othersPart }, rounds) {
   const each = (name, key) => (of(name, MANY)[key] - of(name, FEW)[key]) / (MANY - FEW);
   const ssh = { wallMs: of(SSH, 1).wallMs, starterCpuMs: each(SSH, 'frontMs'), hostCpuMs: each(SSH, 'hostMs') };
   const threadMs = (name) => Math.max(0, each(name, 'frontMs') - ssh.starterCpuMs);
-  const childMs = (of('chain', CHAIN_HOSTS).wallMs - of(OURS, 1).wallMs) / (CHAIN_HOSTS - 1);
+  const childMs = (of(CHAIN.name, CHAIN_HOSTS).wallMs - of(OURS, 1).wallMs) / (CHAIN_HOSTS - 1);
   const costs = {
     machine: `node ${process.version}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`,
     date: new Date().toISOString().slice(0, 10),
     rounds,
+    othersPercent: 100 * othersPart,
     ssh,
     hydra: {
       fixedMs: of(HYDRA, 1).wallMs - ssh.wallMs,
@@ -79,11 +91,11 @@ function save(of, rounds) {
     ours: {
       fixedMs: of(OURS, 1).wallMs - childMs,
       childMs,
-      starterCpuMs: each(FLAT, 'frontMs'),
-      starterThreadMs: threadMs(FLAT),
+      starterCpuMs: each(FLAT.name, 'frontMs'),
+      starterThreadMs: threadMs(FLAT.name),
       reportMs: each(OURS, 'frontMs'),
       hopMs: 0.2,
-      hostCpuMs: each(FLAT, 'hostMs'),
+      hostCpuMs: each(FLAT.name, 'hostMs'),
     },
   };
   const text = JSON.stringify(costs, (_, value) => (typeof value === 'number' ? Number(value.toFixed(1)) : value), 2);

@@ -6,7 +6,7 @@
 
 import { createCpuMeter, whyNoMeter } from './lib/cpu-meter.mjs';
 import { LAUNCHERS, makeShape, whyNot } from './lib/launchers.mjs';
-import { measureLaunch } from './lib/measure-launch.mjs';
+import { measureLaunch, otherShare } from './lib/measure-launch.mjs';
 import { built, withDirectory } from './lib/place.mjs';
 import { print, printGoal } from './lib/print.mjs';
 import { interleave, median, ratio } from './lib/stats.mjs';
@@ -53,7 +53,8 @@ async function measureShape(place, launchers, rounds) {
 function report(shape, results) {
   const floor = results[0].runs;
   const hydra = results.find(({ launcher }) => launcher.name === 'mpiexec.hydra')?.runs;
-  print(`\n  ${shape.hosts} hosts × ${shape.ranksEach}`);
+  const others = median(results.flatMap(({ runs }) => runs).map(otherShare));
+  print(`\n  ${shape.hosts} hosts × ${shape.ranksEach}; other work had ${(100 * others).toFixed(0)} % of the processors`);
   print('  | launcher | wall s | cpu s | here + hosts | machine s | wall, cpu to hydra | wall, cpu to ssh |');
   print('  |---|---|---|---|---|---|---|');
   for (const { launcher, runs } of results) {

@@ -1,6 +1,7 @@
 /** One launch on test hosts: wall time, and processor time here, on the hosts, and of the whole machine; seconds. */
 
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { cleanEnvironment } from './place.mjs';
 
 const DEADLINE_MS = 60_000;
@@ -32,4 +33,9 @@ function run([program, ...args]) {
       else reject(new Error(`${[program, ...args].join(' ')} ended with ${signal ?? status}: ${said}`));
     });
   });
+}
+
+/** The part of all processors that other work had during a run. */
+export function otherShare({ machineS, cpuS, wallS }) {
+  return (machineS - cpuS) / (wallS * availableParallelism());
 }

@@ -50,7 +50,7 @@ time.
 `;
 }
 
-function intro({ machine, date, rounds }) {
+function intro({ machine, date, rounds, othersPercent }) {
   return `# Scaling
 
 How long a launch takes on many hosts of their own, computed from what one start costs. \`npm run bench -- costs\`
@@ -58,7 +58,8 @@ measures that on test hosts of this machine, \`npm run bench -- scaling\` comput
 edited by hand), \`npm run bench -- launch\` compares whole launches with their peers where all hosts share two
 processors; see [speed.md](speed.md).
 
-Measured on ${date}: ${machine}; medians of ${rounds}, in turns. Milliseconds:
+Measured on ${date}: ${machine}; medians of ${rounds}, in turns. Other work had at most ${othersPercent.toFixed(0)} % of the
+processors while wall times were taken. Milliseconds:
 `;
 }
 
@@ -137,6 +138,10 @@ start (\`launcher.window\`), loses little with few processors at any size, and l
 it is the default. Where hosts have many processors, say 16, \`--mca launcher.tree.arity=24 --mca launcher.window=24\`
 is quicker for hundreds of hosts; hydra's flat start stays ahead for longer there, since the work of its one starter is
 what a tree saves.
+
+What limits: with few hosts the time of one start, most of it the login's own; from some thousand hosts on the
+controller, which takes ${costs.ours.reportMs.toFixed(1)} ms of processor for each host. That figure is of a whole job, with the
+end of its tool and of its agent, so a launch alone is quicker than the tables say.
 `;
 }
 

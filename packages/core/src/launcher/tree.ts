@@ -19,7 +19,7 @@ export const launcherTree = defineComponent({
       min: 1,
       max: 1024,
       help: 'Children of an agent in the boot tree. More makes the tree flatter and each agent busier; the number of '
-        + 'levels is log(hosts) / log(arity).',
+        + 'levels is log(hosts) / log(arity); docs/scaling.md shows which is best for how many hosts.',
     },
   },
   query: () => accept(50),
