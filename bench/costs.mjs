@@ -3,8 +3,8 @@
  * bench/costs.json; run it on a quiet machine, then the bench `scaling`.
  *
  * Wall times come from launches that have the machine nearly for themselves: one host, and a chain of hosts each
- * started by the one before. Processor times come from the difference of 64 and 16 hosts, so that what a launch costs once is
- * out of them; other work on the machine is not counted.
+ * started by the one before. Processor times come from the difference of 64 and 16 hosts, so that what a launch costs
+ * once is out of them; other work on the machine is not counted.
  */
 
 import { writeFileSync } from 'node:fs';

@@ -53,8 +53,8 @@ async function measureShape(place, launchers, rounds) {
 function report(shape, results) {
   const floor = results[0].runs;
   const hydra = results.find(({ launcher }) => launcher.name === 'mpiexec.hydra')?.runs;
-  const others = median(results.flatMap(({ runs }) => runs).map(otherShare));
-  print(`\n  ${shape.hosts} hosts × ${shape.ranksEach}; other work had ${(100 * others).toFixed(0)} % of the processors`);
+  const others = (100 * median(results.flatMap(({ runs }) => runs).map(otherShare))).toFixed(0);
+  print(`\n  ${shape.hosts} hosts × ${shape.ranksEach}; other work had ${others} % of the processors`);
   print('  | launcher | wall s | cpu s | here + hosts | machine s | wall, cpu to hydra | wall, cpu to ssh |');
   print('  |---|---|---|---|---|---|---|');
   for (const { launcher, runs } of results) {

@@ -86,6 +86,7 @@ function jobOptions(hosts, seed, method) {
     timeoutMs: undefined,
     launchTimeoutMs: 60_000,
     faults: [],
+    badHosts: [],
     controls: [],
     link: { latencyMs: 0.1, jitterMs: 0.05, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
     spawnMs: [0.4, 1.2],

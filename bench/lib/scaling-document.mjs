@@ -58,8 +58,8 @@ measures that on test hosts of this machine, \`npm run bench -- scaling\` comput
 edited by hand), \`npm run bench -- launch\` compares whole launches with their peers where all hosts share two
 processors; see [speed.md](speed.md).
 
-Measured on ${date}: ${machine}; medians of ${rounds}, in turns. Other work had at most ${othersPercent.toFixed(0)} % of the
-processors while wall times were taken. Milliseconds:
+Measured on ${date}: ${machine}; medians of ${rounds}, in turns. Other work had at most
+${othersPercent.toFixed(0)} % of the processors while wall times were taken. Milliseconds:
 `;
 }
 
@@ -140,8 +140,8 @@ is quicker for hundreds of hosts; hydra's flat start stays ahead for longer ther
 what a tree saves.
 
 What limits: with few hosts the time of one start, most of it the login's own; from some thousand hosts on the
-controller, which takes ${costs.ours.reportMs.toFixed(1)} ms of processor for each host. That figure is of a whole job, with the
-end of its tool and of its agent, so a launch alone is quicker than the tables say.
+controller, which takes ${costs.ours.reportMs.toFixed(1)} ms of processor for each host. That figure is of a whole
+job, with the end of its tool and of its agent, so a launch alone is quicker than the tables say.
 `;
 }
 

@@ -31,7 +31,8 @@ export async function simulateLaunch(costs, hosts, arity) {
   const { makeWorld } = await built('swarm', 'run-job.js');
   const { SimulatedFrontEnd, newRecord } = await built('swarm', 'front-end.js');
   const { LOGIN_HOST } = await built('swarm', 'faults.js');
-  const options = jobOptions(hosts, arity, simulated(costs));
+  const { PLAIN } = await built('swarm', 'index.js');
+  const options = { ...PLAIN, ...jobOptions(hosts, arity, simulated(costs)) };
   const world = makeWorld(options);
   const record = newRecord();
   const main = (context) => void new SimulatedFrontEnd(context, options, record, () => {});
@@ -66,16 +67,7 @@ function jobOptions(hosts, arity, { loginMs, gapMs }) {
       'launcher.window': String(Math.max(8, Math.min(arity, 1024))),
       'launcher.handshake': '10m',
     },
-    stdin: { to: 'none' },
-    stdinBytes: 0,
-    releaseMs: 0,
-    timeoutMs: undefined,
     launchTimeoutMs: 3_600_000,
-    faults: [],
-    controls: [],
     link: { latencyMs: LATENCY_MS, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
-    spawnMs: [0.4, 1.2],
-    pipeBytes: 65_536,
-    clockSkewMs: 0,
   };
 }
