@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 const bench = dirname(dirname(fileURLToPath(import.meta.url)));
 
 export const root = dirname(bench);
-export const stcirun = join(root, 'packages/stcirun/dist/bundle/stcirun.cjs');
+/** What node_modules/.bin/stcirun leads to: the command as users run it. */
+export const stcirun = join(root, 'packages/stcirun/bin/stcirun.cjs');
 export const agentMain = join(root, 'packages/stcirun/dist/bundle/agent.cjs');
 
 /** A script of the bench folder. */
