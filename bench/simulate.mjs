@@ -36,8 +36,9 @@ async function preparedLaunch() {
   const { makeWorld } = await built('swarm', 'run-job.js');
   const { SimulatedFrontEnd, newRecord } = await built('swarm', 'front-end.js');
   const { LOGIN_HOST } = await built('swarm', 'faults.js');
+  const { PLAIN } = await built('swarm', 'plain.js');
   return (hosts, seed, method = 'inline') => {
-    const options = jobOptions(hosts, seed, method);
+    const options = jobOptions(PLAIN, hosts, seed, method);
     const world = makeWorld(options);
     const record = newRecord();
     const clocks = startClocks();
@@ -67,12 +68,11 @@ function startClocks() {
   };
 }
 
-function jobOptions(hosts, seed, method) {
+function jobOptions(plain, hosts, seed, method) {
   return {
+    ...plain,
     seed,
     hosts,
-    remote: false,
-    slots: 1,
     apps: [{ program: 'sleep', args: ['1'], count: hosts }],
     byNode: true,
     settings: {
@@ -80,18 +80,7 @@ function jobOptions(hosts, seed, method) {
       'launcher.root.method': method,
       'launcher.session.method': 'inline',
     },
-    stdin: { to: 'none' },
-    stdinBytes: 0,
-    releaseMs: 0,
-    timeoutMs: undefined,
-    launchTimeoutMs: 60_000,
-    faults: [],
-    badHosts: [],
-    controls: [],
-    link: { latencyMs: 0.1, jitterMs: 0.05, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
-    spawnMs: [0.4, 1.2],
-    pipeBytes: 65_536,
-    clockSkewMs: 0,
+    link: { ...plain.link, jitterMs: 0.05 },
   };
 }
 

@@ -7,7 +7,6 @@
 import {
   StciError,
   addressName,
-  assert,
   type Address,
   type Channel,
   type Clock,
@@ -19,7 +18,6 @@ import {
 import { FrameDecoder } from '../codec/frame-decoder.js';
 import {
   FRAGMENT_BYTES_MAX,
-  HEADER_BYTES,
   LAYER,
   frameBody,
   frameLayer,
@@ -293,11 +291,4 @@ export class Link {
     this.#lease?.stop();
     this.#events.onClosed(this, end.reason, end.text);
   }
-}
-
-/** Bytes of a frame given in pieces, its header included. */
-export function frameBytes(pieces: readonly Uint8Array[]): number {
-  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  assert(bytes >= HEADER_BYTES, 'a frame has a header');
-  return bytes;
 }
