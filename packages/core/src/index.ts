@@ -12,8 +12,8 @@ export { foldRanks, mapJson, planJson, renderMap, renderPlan } from './launcher/
 export { bootcomComponents } from './bootcom/kinds.js';
 export { createFrontEnd } from './agent/front-end.js';
 export type { FrontEndInit } from './agent/front-end.js';
-export { createUniverse, platformFacts } from './agent/compose.js';
-export { roleStarter } from './agent/start.js';
+export { createComposition, platformFacts } from './agent/compose.js';
+export { roleFactory } from './agent/start.js';
 export { runAgent } from './agent/main.js';
-export type { AgentEnd, AgentHandle, AgentMainInit, RoleStarter } from './agent/main.js';
-export type { Universe } from './agent/universe.js';
+export type { AgentEnd, AgentHandle, AgentMainInit, RoleFactory } from './agent/main.js';
+export type { Composition } from './agent/composition.js';

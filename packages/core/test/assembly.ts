@@ -1,10 +1,10 @@
-/** The registry and universe of the tests: the components of an installation, and parameters as on a command line. */
+/** Registry and composition of the tests: the components of an installation, parameters as on a command line. */
 
 import {
   bootcomComponents,
   builtins,
   createRegistry,
-  createUniverse,
+  createComposition,
   paramsSnapshot,
   resolveParams,
   type ParamSnapshot,
@@ -18,7 +18,7 @@ import { topologyTree } from '@stci/topology-tree';
 const registry = createRegistry(builtins([topologyTree, topologyBmg, topologyMesh, launcherLocal,
   ...bootcomComponents]));
 
-export const universe = createUniverse(registry);
+export const composition = createComposition(registry);
 
 export type Settings = Readonly<Record<string, string>>;
 

@@ -2,11 +2,11 @@
 
 import type { BootstrapDecision, BootstrapPolicy } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { resolved, universe, type Settings } from './assembly.js';
+import { resolved, composition, type Settings } from './assembly.js';
 import { testPlace } from './world.js';
 
 function policyOf(settings: Settings): BootstrapPolicy {
-  return universe.scope('policy', resolved(settings).params, testPlace().platform).bootstrapPolicy();
+  return composition.scope('policy', resolved(settings).params, testPlace().platform).bootstrapPolicy();
 }
 
 function decide(settings: Settings, facts: { attempts?: number; hostsLeft?: number; sparesLeft?: number } = {}):

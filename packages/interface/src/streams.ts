@@ -14,7 +14,7 @@ export const DEFAULT_STREAM: StreamId = 1;
 
 /**
  * `none`: each contribution travels by itself, forwarded undecoded. The others combine one contribution of every
- * member a wave: numbers by `sum`, `min`, `max`; lists by `concat` (ordered by member); booleans by `and`, `or`.
+ * member a round: numbers by `sum`, `min`, `max`; lists by `concat` (ordered by member); booleans by `and`, `or`.
  */
 export type Reduction = 'none' | 'sum' | 'min' | 'max' | 'concat' | 'and' | 'or';
 
@@ -28,7 +28,7 @@ export interface StreamSpec {
 
 export interface StreamEvents {
   /**
-   * At the root: a contribution (reduction `none`) or a wave's result. `release` gives the credit back to the
+   * At the root: a contribution (reduction `none`) or a round's result. `release` gives the credit back to the
    * source: call it when the data is consumed; the sender stops when too much is not.
    */
   onUp(data: unknown, source: Address, release: () => void): void;
@@ -36,14 +36,14 @@ export interface StreamEvents {
   onDown(data: unknown, release: () => void): void;
   /** `up` or `down` may be called again after it returned false. */
   onCredit(): void;
-  /** A wave that not all members joined in time, or data that can't be combined. The stream is closed. */
+  /** A round that not all members joined in time, or data that can't be combined. The stream is closed. */
   onFault(error: StciError): void;
 }
 
 /** Every `up` and `down` sends what it is given; false asks the caller to wait for `onCredit`. */
 export interface Stream {
   readonly spec: StreamSpec;
-  /** Contributes, to the root or to the wave. */
+  /** Contributes, to the root or to the round. */
   up(data: unknown): boolean;
   /** From the root to all other members, or to one of them. */
   down(data: unknown, to?: Address): boolean;

@@ -164,7 +164,7 @@ if (kept) {
   say('run');
 }
 me.title = 'stci-agent';
-var main = { exports: {} }, names = ['require', 'module', 'exports', '__filename', '__dirname', 'stciCarrier'];
+var main = { exports: {} }, names = ['require', 'module', 'exports', '__filename', '__dirname', 'stciShipped'];
 require('vm').compileFunction(bytes.latin1Slice(0, bytes.indexOf('\\n//\\n') + 1 || size), names, { filename: file })(
   require, main, main.exports, file, dir, { hash: hash, bytes: bytes, path: kept ? file : undefined });
 `;

@@ -10,7 +10,7 @@ import { remoteCommand } from '@stci/launcher-ssh';
 export const NONCE = '0123456789abcdef';
 
 /** Answers `q` by its end, everything else as it is; tells what it was given as its carrier. */
-const FAKE_AGENT = `process.stdout.write('agent ' + typeof stciCarrier.path + ' ' + __filename + '\\n');
+const FAKE_AGENT = `process.stdout.write('agent ' + typeof stciShipped.path + ' ' + __filename + '\\n');
 process.stdin.on('data', (chunk) => { if (String(chunk) === 'q') process.exit(7); process.stdout.write(chunk); });
 process.stdin.on('end', () => process.exit(0));
 `;

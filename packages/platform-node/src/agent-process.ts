@@ -15,7 +15,7 @@ import { lineCutter } from './lines.js';
 import { streamChannel } from './stream-channel.js';
 
 /** An agent's process that was started before it was asked for. */
-export interface SpareAgent {
+export interface PrestartedAgent {
   /** Hands it over, once; undefined where there is none, or none that still runs. */
   take(): ChildProcess | undefined;
 }

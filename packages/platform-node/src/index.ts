@@ -2,10 +2,10 @@
 
 export { createNodePlatform } from './platform.js';
 export type { NodePlatformOptions } from './platform.js';
-export type { SpareAgent } from './agent-process.js';
+export type { PrestartedAgent } from './agent-process.js';
 export { openAgentChannel } from './agent-thread.js';
 export { openStdioChannel } from './stdio-channel.js';
 export { streamChannel } from './stream-channel.js';
 export type { StreamChannelOptions } from './stream-channel.js';
-export type { CarriedBundle } from './carried.js';
+export type { ShippedBundle } from './shipped-bundle.js';
 export { builtin } from './builtin.js';

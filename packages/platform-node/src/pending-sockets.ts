@@ -1,12 +1,12 @@
 /**
- * Sockets that have connected and not yet said what they want: a bounded set, each with little time. Who goes when it
- * is full: `crowdVictim` of the contracts. But nobody goes in his first moment: an honest peer speaks at once, and is
- * out of the crowd's way before a burst that came with it is cut. For that moment the set may be larger than its bound
- * by what a burst can bring.
+ * Sockets that have connected and not yet sent a request: a bounded set, each with a deadline. `selectEviction` chooses
+ * which is dropped when the set is full. New sockets are exempt from eviction for 20 ms: an honest peer sends its
+ * request at once, and has made progress before a burst that arrived with it is evicted. For that time the set may
+ * exceed its limit by what a burst can bring.
  */
 
 import type { Socket } from 'node:net';
-import { crowdVictim } from '@stci/interface';
+import { selectEviction } from '@stci/interface';
 
 /** How long a peer may take to ask for an upgrade, in ms. */
 const PATIENCE_MS = 5000;
@@ -91,7 +91,7 @@ export class PendingSockets {
   }
 
   #dropOne(candidates: readonly Waiting[]): void {
-    const victim = crowdVictim(candidates, (below) => Math.floor(Math.random() * below));
+    const victim = selectEviction(candidates, (below) => Math.floor(Math.random() * below));
     if (victim !== undefined) this.drop(victim.socket);
   }
 }

@@ -1,9 +1,9 @@
 /** Puts the platform together. Nothing is opened or loaded here: an agent pays for what it uses, when it uses it. */
 
 import type { LogLevel, Platform } from '@stci/interface';
-import type { SpareAgent } from './agent-process.js';
+import type { PrestartedAgent } from './agent-process.js';
 import { createClock } from './clock.js';
-import { bundleOf, carriedBundle, carriedCommand, carriedThread, type CarriedBundle } from './carried.js';
+import { bundleOf, shippedBundle, shippedCommand, shippedThread, type ShippedBundle } from './shipped-bundle.js';
 import { createEnvironment } from './environment.js';
 import { Guardian } from './guardian.js';
 import { createLog } from './log.js';
@@ -22,11 +22,11 @@ export interface NodePlatformOptions {
    * An agent's process that `agentCommand` has started already, by the same means: the first agent that is asked for
    * as a process is this one. So its start overlaps with ours.
    */
-  readonly spareAgent?: SpareAgent | undefined;
+  readonly prestartedAgent?: PrestartedAgent | undefined;
   /** File of the agent in one piece, for hosts that have nothing of ours. */
   readonly agentBundle?: string;
   /** What this agent came as, where it was sent to this host: it starts and sends others from that. */
-  readonly carried?: CarriedBundle | undefined;
+  readonly carried?: ShippedBundle | undefined;
   /** Default `warn`. */
   readonly logLevel?: LogLevel;
   /** For choices that shall repeat; default: from the system. */
@@ -45,7 +45,7 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
     processes: createProcesses({
       clock,
       ...agentSource(options),
-      spareAgent: options.spareAgent,
+      prestartedAgent: options.prestartedAgent,
       keeper: new Guardian(secrets, log),
       pipes: new PipePool(log),
     }),
@@ -65,8 +65,8 @@ function agentSource(options: NodePlatformOptions): Pick<ProcessesDeps, 'agentCo
     };
   }
   return {
-    agentCommand: () => carriedCommand(carried),
-    agentMain: () => carriedThread(carried),
-    agentBundle: () => carriedBundle(carried),
+    agentCommand: () => shippedCommand(carried),
+    agentMain: () => shippedThread(carried),
+    agentBundle: () => shippedBundle(carried),
   };
 }

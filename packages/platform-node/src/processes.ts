@@ -3,7 +3,7 @@
 import { assert } from '@stci/interface';
 import type { AgentBundle, Clock, Processes } from '@stci/interface';
 import { spawnAgentProcess } from './agent-process.js';
-import type { SpareAgent } from './agent-process.js';
+import type { PrestartedAgent } from './agent-process.js';
 import { spawnAgentThread, type ThreadMain } from './agent-thread.js';
 import type { PipePool } from './pipe-pool.js';
 import type { GroupKeeper } from './tool-process.js';
@@ -16,7 +16,7 @@ export interface ProcessesDeps {
   readonly agentCommand: () => readonly string[];
   readonly agentMain: () => ThreadMain | undefined;
   readonly agentBundle: () => AgentBundle;
-  readonly spareAgent?: SpareAgent | undefined;
+  readonly prestartedAgent?: PrestartedAgent | undefined;
   readonly keeper: GroupKeeper;
   readonly pipes: PipePool;
 }
@@ -37,7 +37,7 @@ export function createProcesses(deps: ProcessesDeps): Processes {
     },
     spawnAgent: (method, command, events) => {
       if (method === 'process') {
-        const spare = deps.spareAgent;
+        const spare = deps.prestartedAgent;
         const isWanted = spare !== undefined && command === deps.agentCommand();
         return spawnAgentProcess(command, events, isWanted ? spare.take() : undefined);
       }

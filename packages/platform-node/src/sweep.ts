@@ -23,11 +23,11 @@ function killAll(pids: readonly number[], ended: Set<number>): void {
 export function sweep(clock: Clock, mark: string, deadlineMs: number, done: (ended: number) => void): void {
   const endMs = clock.nowMs() + deadlineMs;
   const ended = new Set<number>();
-  const look = (): void => {
+  const check = (): void => {
     const found = markedPids(mark);
     killAll(found, ended);
     if (found.length === 0 || clock.nowMs() >= endMs) done(ended.size);
-    else clock.after(PAUSE_MS, look);
+    else clock.after(PAUSE_MS, check);
   };
-  clock.soon(look);
+  clock.soon(check);
 }

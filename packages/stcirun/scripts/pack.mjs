@@ -47,8 +47,8 @@ export async function packWhole({ root, name, entry, out }) {
 
 /** `require`, `__filename` and `__dirname` are Node's, or those of the function that a carrier makes of the head. */
 const head = (first, sourceBytes, isRecorder) => `'use strict';
-const carrier = typeof stciCarrier === 'undefined' ? undefined : stciCarrier;
-globalThis[Symbol.for('stci.carried')] = carrier;
+const carrier = typeof stciShipped === 'undefined' ? undefined : stciShipped;
+globalThis[Symbol.for('stci.shippedBundle')] = carrier;
 const bytes = carrier ? carrier.bytes : require('node:fs').readFileSync(__filename);
 // One that is kept on this host is read again when it is sent on.
 if (carrier && carrier.path) carrier.bytes = undefined;

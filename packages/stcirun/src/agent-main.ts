@@ -5,15 +5,15 @@
 
 import { join } from 'node:path';
 import { runAgent } from '@stci/core/main';
-import { createNodePlatform, openAgentChannel, type CarriedBundle } from '@stci/platform-node';
+import { createNodePlatform, openAgentChannel, type ShippedBundle } from '@stci/platform-node';
 import { EXIT, StciError } from '@stci/interface';
 import { AGENT_BUNDLE } from './agent-files.js';
 import { refuseDebugger } from './no-debugger.js';
 
-const KEY = Symbol.for('stci.carried');
+const KEY = Symbol.for('stci.shippedBundle');
 
 /** What a bundle came as that was carried to this host (launcher-ssh); one that lies here has none. */
-const carried = (globalThis as { [KEY]?: CarriedBundle })[KEY];
+const carried = (globalThis as { [KEY]?: ShippedBundle })[KEY];
 
 /** What bin/stcirun.cjs says to an agent that it starts before anything else. */
 const STARTED_AHEAD = 'ahead';

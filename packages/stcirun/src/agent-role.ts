@@ -1,6 +1,6 @@
 /** The part of an agent that is loaded when its link is up: registry, roles. */
 
-import { createUniverse, roleStarter } from '@stci/core';
+import { createComposition, roleFactory } from '@stci/core';
 import { assembleRegistry } from './assembly.js';
 
-export const startRole = roleStarter(createUniverse(assembleRegistry()));
+export const startRole = roleFactory(createComposition(assembleRegistry()));

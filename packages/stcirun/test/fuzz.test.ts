@@ -1,5 +1,5 @@
 /**
- * Strangers at the real thing: seeded noise at an agent's standard input and at the listeners of a running job. An
+ * PendingLinks at the real thing: seeded noise at an agent's standard input and at the listeners of a running job. An
  * agent ends with one clear line, or drops the peer; the job goes on unharmed.
  */
 

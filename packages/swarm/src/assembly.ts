@@ -4,12 +4,12 @@ import {
   bootcomComponents,
   builtins,
   createRegistry,
-  createUniverse,
+  createComposition,
   paramsSnapshot,
   resolveParams,
   type ParamSnapshot,
   type Registry,
-  type Universe,
+  type Composition,
 } from '@stci/core';
 import type { Params } from '@stci/interface';
 import { launcherLocal } from '@stci/launcher-local';
@@ -24,7 +24,7 @@ const registry: Registry = createRegistry(
 );
 
 /** One for all agents of all runs: it holds no state. */
-export const universe: Universe = createUniverse(registry);
+export const composition: Composition = createComposition(registry);
 
 export interface ResolvedSettings {
   readonly params: Params;

@@ -8,7 +8,7 @@ import { ERROR_KINDS } from '@stci/interface';
 import type { AppSpec, EndCause, FrontEnd, FrontEndEvents, HostSpec } from '@stci/interface';
 import type { JobEvent, JobReport, JobSpec, Timer } from '@stci/interface';
 import { textBytes, type AgentContext } from '@stci/platform-sim';
-import { resolveSettings, universe } from './assembly.js';
+import { resolveSettings, composition } from './assembly.js';
 import type { SwarmOptions } from './options.js';
 
 /** Bytes of one stream of one rank, as they came. */
@@ -128,7 +128,7 @@ export class SimulatedFrontEnd {
     this.#input = stdinBytes(options);
     const { params, snapshot } = resolveSettings(options.settings);
     const { platform } = context;
-    this.#frontEnd = createFrontEnd({ platform, universe, params, snapshot }, this.#events());
+    this.#frontEnd = createFrontEnd({ platform, composition, params, snapshot }, this.#events());
     this.#frontEnd.submit(jobSpec(options));
     const { clock } = platform;
     this.#controls = options.controls.map((plan) => clock.after(plan.atMs, () => this.#control(plan)));

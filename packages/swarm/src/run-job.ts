@@ -3,11 +3,11 @@
  * or report, and at last a look at what is left. The same options give the same run.
  */
 
-import { roleStarter, runAgent } from '@stci/core';
+import { roleFactory, runAgent } from '@stci/core';
 import {
   CODE, createWorld, type AgentContext, type AgentMain, type SimEvent, type SimProcess, type World,
 } from '@stci/platform-sim';
-import { resolveSettings, universe } from './assembly.js';
+import { resolveSettings, composition } from './assembly.js';
 import { checkRun } from './checkers.js';
 import { LOGIN_HOST, describe, isTool, lastFaultMs, scheduleFaults } from './faults.js';
 import type { Run } from './run.js';
@@ -85,7 +85,7 @@ function agentMain(context: AgentContext): void {
   runAgent({
     platform: context.platform,
     channel: context.channel,
-    load: (done) => context.platform.clock.soon(() => done(roleStarter(universe))),
+    load: (done) => context.platform.clock.soon(() => done(roleFactory(composition))),
     exit: (end) => {
       if (end.failed) context.diagnostic(end.reason);
       context.exit(end.failed ? 1 : 0);

@@ -6,7 +6,7 @@
 import type { HostIndex, HostSpec } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
 import { any, fields, list, plain, str, tuple, u32 } from '../codec/shape.js';
-import type { ParamSnapshot } from './universe.js';
+import type { ParamSnapshot } from './composition.js';
 
 export interface BootDetails {
   readonly host: HostIndex;

@@ -21,9 +21,9 @@ import {
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { encodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
-import type { ChildSpec, Children, ChildrenEvents } from './children.js';
+import type { ChildSpec, ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
 import type { AgentNode } from './node.js';
-import type { Starter } from './starter.js';
+import type { AgentLauncher } from './agent-launcher.js';
 
 type Launch = MessageBody<'job.launch'>;
 
@@ -32,7 +32,7 @@ export type HostLogin = readonly [string, string];
 
 export interface BootSubtreeInit {
   readonly node: AgentNode;
-  readonly starter: Starter;
+  readonly agentLauncher: AgentLauncher;
   readonly tree: TreeTopology;
   /** Where this agent is: 0 for the controller. */
   readonly position: Position;
@@ -46,13 +46,13 @@ export class BootSubtree {
   readonly #init: BootSubtreeInit;
   readonly #logins: Map<Position, HostLogin>;
   readonly #leftOut = new Set<Position>();
-  readonly #children: Children;
+  readonly #children: ChildSupervisor;
 
-  constructor(init: BootSubtreeInit, events: ChildrenEvents) {
+  constructor(init: BootSubtreeInit, events: SupervisorEvents) {
     this.#init = init;
     this.#logins = new Map();
     for (const [position, login] of init.logins) this.#learn(position, login);
-    this.#children = init.starter.children(events);
+    this.#children = init.agentLauncher.supervise(events);
     init.node.router.rule = (destination) => this.#nextHop(destination);
   }
 
@@ -62,7 +62,7 @@ export class BootSubtree {
   }
 
   /** Starts the agent of `host`, a child that failed, once more; `subtree`: who is at and below it now. */
-  again(host: HostIndex, subtree: readonly HostLogin[]): void {
+  restart(host: HostIndex, subtree: readonly HostLogin[]): void {
     const position = bootPosition(host);
     if (!this.#childPositions().includes(position)) return;
     this.#learnAll(position, subtree);
@@ -70,7 +70,7 @@ export class BootSubtree {
   }
 
   /** Leaves `host`, a child that failed, out: the agents below it become children of this one. */
-  adopt(host: HostIndex, subtree: readonly HostLogin[]): void {
+  takeOver(host: HostIndex, subtree: readonly HostLogin[]): void {
     const position = bootPosition(host);
     if (this.#leftOut.has(position) || !this.#childPositions().includes(position)) return;
     this.#learnAll(position, subtree);
@@ -138,13 +138,13 @@ export class BootSubtree {
   }
 
   #spec(position: Position): ChildSpec {
-    const { node, starter, tree, common } = this.#init;
+    const { node, agentLauncher, tree, common } = this.#init;
     const host = bootHost(position);
     const subtree = tree.subtree(position).map((at) => this.#logins.get(at) as HostLogin);
-    const details: BootDetails = { ...common, host, subtree, connect: starter.addresses() };
+    const details: BootDetails = { ...common, host, subtree, connect: agentLauncher.addresses() };
     const method = node.params.string('launcher.root.method') as AgentMethod;
     const start = { address: rootAddress(host), host: hostSpec(subtree[0] as HostLogin, host), method };
-    return starter.rootSpec(start, encodeBootDetails(details));
+    return agentLauncher.rootSpec(start, encodeBootDetails(details));
   }
 }
 

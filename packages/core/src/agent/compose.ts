@@ -1,5 +1,5 @@
 /**
- * Composition: the one place where modules are resolved. A universe is made once a process from the registry; each
+ * Composition: the one place where modules are resolved. A composition is made once a process from the registry; each
  * agent has a scope of its own in it, in which every module is made once, at its first use.
  */
 
@@ -20,12 +20,12 @@ import { errmgrFramework } from '../errmgr/framework.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import type { Facts } from '../mca/candidates.js';
-import { createUniverse as createContainer, type Scope } from '../mca/container.js';
+import { createContainer, type Scope } from '../mca/container.js';
 import type { Registry } from '../mca/registry.js';
 import { createSelector, type Selector } from '../mca/selector.js';
 import { token } from '../mca/token.js';
 import { topologyFramework } from '../topology/framework.js';
-import type { AgentScope, Universe } from './universe.js';
+import type { AgentScope, Composition } from './composition.js';
 
 const PLATFORM = token<Platform>('platform');
 const PARAMS = token<Params>('parameters');
@@ -34,7 +34,7 @@ const LAUNCHER = token<Launcher>('launcher');
 const BOOTSTRAP_POLICY = token<BootstrapPolicy>('bootstrap policy');
 const ERROR_MANAGER = token<ErrorManager>('error manager');
 
-export function createUniverse(registry: Registry): Universe {
+export function createComposition(registry: Registry): Composition {
   const container = createContainer();
   container.provide(SELECTOR, (agent) =>
     createSelector(registry, agent.get(PARAMS), platformFacts(agent.get(PLATFORM))),

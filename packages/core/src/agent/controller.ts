@@ -34,13 +34,13 @@ import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
-import { BringUp, type BringUpFailure } from './bring-up.js';
+import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { DrainWatch } from './drain-watch.js';
-import { failureOf, orphaned, silent, some, unanswered } from './job-failures.js';
+import { failureOf, cutOffRecord, silentHostError, summarizeNames, unansweredHostError } from './job-failures.js';
 import { creditBytes, jobLaunch, onHosts } from './job-launch.js';
 import type { AgentNode } from './node.js';
-import type { Starter } from './starter.js';
-import type { AgentScope, ParamSnapshot } from './universe.js';
+import type { AgentLauncher } from './agent-launcher.js';
+import type { AgentScope, ParamSnapshot } from './composition.js';
 
 /** How long, after their grace, the ends of ranks are awaited before all is killed, and then before it is over. */
 const END_REPORT_MS = 5000;
@@ -48,7 +48,7 @@ const END_REPORT_MS = 5000;
 export interface ControllerDeps {
   readonly node: AgentNode;
   readonly scope: AgentScope;
-  readonly starter: Starter;
+  readonly agentLauncher: AgentLauncher;
   readonly snapshot: ParamSnapshot;
 }
 
@@ -59,7 +59,7 @@ export class Controller {
   readonly #node: AgentNode;
   readonly #errorManager: ErrorManager;
   #phase: Phase = 'idle';
-  #bringUp: BringUp | undefined;
+  #bootstrap: Bootstrap | undefined;
   #ledger: Ledger | undefined;
   #jobs = 0;
   /** Hosts that are lost: nothing is expected of them any more. */
@@ -85,15 +85,15 @@ export class Controller {
   stop(done: () => void): void {
     this.#cancelTimers();
     this.#phase = 'over';
-    if (this.#bringUp === undefined) done();
-    else this.#bringUp.stop(done);
+    if (this.#bootstrap === undefined) done();
+    else this.#bootstrap.stop(done);
   }
 
   #listen(): void {
     const { messages } = this.#node;
     messages.on('job.submit', ({ spec }) => ({ job: this.#submit(spec) }));
     messages.on('job.control', (control) => this.#onControl(control));
-    messages.on('agent.up', ({ host }) => this.#bringUp?.onUp(host));
+    messages.on('agent.up', ({ host }) => this.#bootstrap?.onUp(host));
     messages.on('agent.failed', ({ agent, error }) => this.#onAgentFailed(agent, fromErrorRecord(error)));
     messages.on('job.started', ({ host, ranks }) => this.#onStarted(host, ranks));
     messages.on('job.exited', ({ ranks }) => this.#onExited(ranks as readonly RankEnd[]));
@@ -104,13 +104,13 @@ export class Controller {
   #submit(spec: JobSpec): number {
     if (this.#phase !== 'idle') throw new StciError('STCI_JOB_INVALID', 'This controller runs a job already');
     validateJob(spec);
-    const { scope, starter, snapshot } = this.#deps;
+    const { scope, agentLauncher, snapshot } = this.#deps;
     const map = this.#mapped(spec);
-    starter.selectLauncherProc([...spec.hosts, ...(spec.spares ?? [])]);
-    const bringUp = new BringUp(
+    agentLauncher.selectLauncherProc([...spec.hosts, ...(spec.spares ?? [])]);
+    const bootstrap = new Bootstrap(
       {
         node: this.#node,
-        starter,
+        agentLauncher,
         tree: scope.bootTree(spec.hosts.length, scope.launcher().arity(spec.hosts.length)),
         policy: scope.bootstrapPolicy(),
         hosts: spec.hosts,
@@ -125,11 +125,11 @@ export class Controller {
       },
     );
     this.#jobs += 1;
-    this.#bringUp = bringUp;
+    this.#bootstrap = bootstrap;
     this.#open(spec, map);
     this.#phase = 'launching';
     this.#armDeadlines(spec);
-    bringUp.start();
+    bootstrap.start();
     return this.#jobs;
   }
 
@@ -174,10 +174,10 @@ export class Controller {
     this.#launched = true;
     const window = creditBytes(this.#node.params, hosts.length);
     const launch = jobLaunch(this.#node.sessionName, this.#ledger as Ledger, window);
-    (this.#bringUp as BringUp).below.passLaunch(launch);
+    (this.#bootstrap as Bootstrap).below.passLaunch(launch);
   }
 
-  #onAborted(failures: readonly BringUpFailure[]): void {
+  #onAborted(failures: readonly BootstrapFailure[]): void {
     if (this.#phase !== 'launching') return;
     const ledger = this.#ledger as Ledger;
     for (const { host, error } of failures) {
@@ -225,7 +225,7 @@ export class Controller {
 
   /** While hosts come up, a root agent's failure is the bring-up's; a session agent's is always the job's. */
   #onAgentFailed(agent: Address, error: StciError): void {
-    if (addressKind(agent) === 'root') this.#bringUp?.onFailed(agent, error);
+    if (addressKind(agent) === 'root') this.#bootstrap?.onFailed(agent, error);
     else this.#onAgentLost(agent, error);
   }
 
@@ -234,11 +234,11 @@ export class Controller {
     const ledger = this.#ledger;
     if (ledger === undefined || this.#phase === 'over') return;
     const host = addressIndex(agent);
-    const gone = addressKind(agent) === 'root' ? (this.#bringUp as BringUp).below.hostsBelow(host) : [host];
+    const gone = addressKind(agent) === 'root' ? (this.#bootstrap as Bootstrap).below.hostsBelow(host) : [host];
     const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
     const record = toErrorRecord(error);
     const found = gone.flatMap((each) =>
-      this.#loseHost(each, each === host ? record : orphaned(ledger.spec.hosts, each, host), kind),
+      this.#loseHost(each, each === host ? record : cutOffRecord(ledger.spec.hosts, each, host), kind),
     );
     // All of them are told before the first decision, which may be the end of the job.
     for (const { error: told } of found) this.#tell({ type: 'failure', error: told });
@@ -292,8 +292,9 @@ export class Controller {
   #onLaunchTimeout(timeoutMs: number): void {
     const ledger = this.#ledger as Ledger;
     if (this.#phase !== 'launching') return;
-    const missing = this.#launched ? [] : (this.#bringUp as BringUp).missing;
-    const what = missing.length > 0 ? `hosts not up: ${some(missing)}` : `${ledger.ranksOpen} ranks not running`;
+    const missing = this.#launched ? [] : (this.#bootstrap as Bootstrap).missing;
+    const notRunning = `${ledger.ranksOpen} ranks not running`;
+    const what = missing.length > 0 ? `hosts not up: ${summarizeNames(missing)}` : notRunning;
     const text = `The job was not running ${timeoutMs} ms after it was submitted (--launch-timeout): ${what}`;
     this.#forceEnd('timeout', new StciError('STCI_LAUNCH_TIMEOUT', text));
   }
@@ -320,7 +321,7 @@ export class Controller {
     this.#launchTimer?.cancel();
     this.#jobTimer?.cancel();
     if (first) this.#tell({ type: 'ending', reason });
-    this.#bringUp?.abandon();
+    this.#bootstrap?.abandon();
     if (this.#launched) this.#node.messages.sendSubtree('job.end', { kill, reason });
     else this.#undrained.clear();
     if (!this.#launched) ledger.closeUnstarted();
@@ -346,8 +347,9 @@ export class Controller {
     const isOpen = (rank: Rank): boolean => (this.#ledger as Ledger).rankReport(rank) === undefined;
     for (const place of map.hosts) {
       if (![...ranksOf(place)].some(isOpen)) continue;
-      const found = this.#loseHost(place.host, toErrorRecord(unanswered(spec.hosts, place.host)), 'agent-lost');
-      for (const { error } of found) this.#tell({ type: 'failure', error });
+      const error = toErrorRecord(unansweredHostError(spec.hosts, place.host));
+      const found = this.#loseHost(place.host, error, 'agent-lost');
+      for (const lost of found) this.#tell({ type: 'failure', error: lost.error });
     }
     this.#over();
   }
@@ -362,7 +364,7 @@ export class Controller {
 
   #onSilent(host: HostIndex, cause: StciError): void {
     const { hosts } = (this.#ledger as Ledger).spec;
-    this.#onAgentLost(sessionAddress(host), silent(hosts, host, cause));
+    this.#onAgentLost(sessionAddress(host), silentHostError(hosts, host, cause));
   }
 
   #over(): void {

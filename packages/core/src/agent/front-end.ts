@@ -33,16 +33,16 @@ import { hostOf, type PlacementLookup } from '../job/placement.js';
 import { Controller } from './controller.js';
 import { creditBytes } from './job-launch.js';
 import { AgentNode, type Identity } from './node.js';
-import { roleStarter } from './start.js';
-import { Starter } from './starter.js';
-import type { AgentScope, ParamSnapshot, Universe } from './universe.js';
+import { roleFactory } from './start.js';
+import { AgentLauncher } from './agent-launcher.js';
+import type { AgentScope, ParamSnapshot, Composition } from './composition.js';
 
 /** How long a submit waits for the controller's answer. */
 const SUBMIT_MS = 30_000;
 
 export interface FrontEndInit {
   readonly platform: Platform;
-  readonly universe: Universe;
+  readonly composition: Composition;
   readonly params: Params;
   /** What the agents are given of `params`. */
   readonly snapshot: ParamSnapshot;
@@ -72,17 +72,17 @@ class LocalFrontEnd implements FrontEnd {
   #stopping = false;
 
   constructor(init: FrontEndInit, events: FrontEndEvents) {
-    const { platform, params, universe } = init;
+    const { platform, params, composition } = init;
     this.#events = events;
     this.#params = params;
-    const scope = universe.scope('front-end', params, platform);
+    const scope = composition.scope('front-end', params, platform);
     const session = platform.secrets.bytes(SESSION_BYTES);
     const secret = platform.secrets.bytes(SECRET_BYTES);
     const identity = (self: Address, parent: Address | undefined): Identity => ({ self, parent, session, secret });
     this.#node = makeNode(init, scope, identity(FRONT_END, CONTROLLER));
     this.#controllerNode = makeNode(init, scope, identity(CONTROLLER, undefined));
-    const starter = new Starter({ node: this.#controllerNode, scope, startRole: roleStarter(universe) });
-    this.#controller = new Controller({ node: this.#controllerNode, scope, starter, snapshot: init.snapshot });
+    const agentLauncher = new AgentLauncher({ node: this.#controllerNode, scope, startRole: roleFactory(composition) });
+    this.#controller = new Controller({ node: this.#controllerNode, scope, agentLauncher, snapshot: init.snapshot });
     this.#node.messages.on('job.unread', ({ host }) => this.#onUnread(host));
     this.#node.messages.on('job.event', (event) => this.#onJobEvent(event));
     this.#join();

@@ -8,11 +8,11 @@ import {
   type Platform,
 } from '@stci/interface';
 import { memoryChannel } from '../bootcom/memory-channel.js';
-import { runAgent, type RoleStarter } from './main.js';
+import { runAgent, type RoleFactory } from './main.js';
 
 export function startInline(
   platform: Platform,
-  start: RoleStarter,
+  start: RoleFactory,
   what: AgentStart,
   events: AgentProcessEvents,
 ): AgentProcess {

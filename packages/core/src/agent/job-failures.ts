@@ -19,7 +19,7 @@ export function failureOf(kind: FailureKind, error: StciError, wallMs: number): 
 }
 
 /** What is told of a host whose agent may be well, below one that is gone. */
-export function orphaned(hosts: readonly HostSpec[], host: HostIndex, lost: HostIndex): ErrorRecord {
+export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: HostIndex): ErrorRecord {
   const name = (index: HostIndex): string => hosts[index]?.name ?? String(index);
   return {
     code: 'STCI_AGENT_LOST',
@@ -29,20 +29,20 @@ export function orphaned(hosts: readonly HostSpec[], host: HostIndex, lost: Host
 }
 
 /** A host that owed nothing but the word that it is done, and does not answer. */
-export function silent(hosts: readonly HostSpec[], index: HostIndex, cause: StciError): StciError {
+export function silentHostError(hosts: readonly HostSpec[], index: HostIndex, cause: StciError): StciError {
   const host = hosts[index]?.name ?? String(index);
   const text = `Host ${host} is silent: its ranks have ended, the rest of their output may be lost`;
   return new StciError('STCI_AGENT_LOST', text, { host, cause });
 }
 
 /** A host whose ranks were told to end, of which nothing came. */
-export function unanswered(hosts: readonly HostSpec[], index: HostIndex): StciError {
+export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex): StciError {
   const host = hosts[index]?.name ?? String(index);
   const text = `Host ${host} does not answer: what became of its ranks is not known`;
   return new StciError('STCI_AGENT_LOST', text, { host });
 }
 
-export function some(names: readonly string[]): string {
+export function summarizeNames(names: readonly string[]): string {
   const shown = names.slice(0, NAMES_SHOWN).join(', ');
   return names.length > NAMES_SHOWN ? `${shown} and ${names.length - NAMES_SHOWN} more` : shown;
 }

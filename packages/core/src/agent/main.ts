@@ -25,7 +25,7 @@ export interface AgentEnd {
 export interface BootLink {
   readonly link: Link;
   /** Hands the link over: frames so far, then all events, go to `events`. */
-  adopt(events: LinkEvents): void;
+  takeOver(events: LinkEvents): void;
 }
 
 export interface RoleInit {
@@ -41,14 +41,14 @@ export interface AgentHandle {
 }
 
 /** Makes the role that the boot record's address names; agent/start.ts. */
-export type RoleStarter = (init: RoleInit) => AgentHandle;
+export type RoleFactory = (init: RoleInit) => AgentHandle;
 
 export interface AgentMainInit {
   readonly platform: Platform;
   /** Came with the start: standard input and output, a message port, memory. */
   readonly channel: Channel;
   /** Loads the rest of the agent. */
-  load(done: (start: RoleStarter) => void): void;
+  load(done: (start: RoleFactory) => void): void;
   /** Told once. */
   exit(end: AgentEnd): void;
 }
@@ -79,7 +79,7 @@ class AgentMain implements AgentHandle {
 
   #linkNative(boot: BootRecord, channel: Channel): void {
     const pending = new PendingBootLink(
-      (link) => this.#startRole(boot, { link, adopt: (events) => pending.adopt(events) }),
+      (link) => this.#startRole(boot, { link, takeOver: (events) => pending.takeOver(events) }),
       (reason, text) => this.#exit({ failed: reason !== 'goodbye', reason: text }),
     );
     const { self, session, secret, parent, frameBytesMax, handshakeMs, leaseMs } = boot;
@@ -146,7 +146,7 @@ class PendingBootLink implements LinkEvents {
     this.#onEarlyClose = onEarlyClose;
   }
 
-  adopt(events: LinkEvents): void {
+  takeOver(events: LinkEvents): void {
     const link = this.#link;
     if (link === undefined) throw new StciError('STCI_INTERNAL', 'The boot link is adopted after its handshake');
     this.#target = events;

@@ -18,9 +18,9 @@ import {
 import type { MessageBody } from '../am/messages.js';
 import { encodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
 import { BootSubtree, loginsOf, type HostLogin } from './boot-subtree.js';
-import type { Children } from './children.js';
+import type { ChildSupervisor } from './child-supervisor.js';
 import type { AgentNode } from './node.js';
-import type { Starter } from './starter.js';
+import type { AgentLauncher } from './agent-launcher.js';
 
 type Launch = MessageBody<'job.launch'>;
 
@@ -28,7 +28,7 @@ export interface RootDeps {
   readonly node: AgentNode;
   readonly details: BootDetails;
   readonly tree: TreeTopology;
-  readonly starter: Starter;
+  readonly agentLauncher: AgentLauncher;
   /** It cannot go on: whoever started it is to see it end. */
   readonly fail: (reason: string) => void;
 }
@@ -37,7 +37,7 @@ export class RootAgent {
   readonly #deps: RootDeps;
   readonly #host: HostIndex;
   readonly #below: BootSubtree;
-  readonly #sessions: Children;
+  readonly #sessions: ChildSupervisor;
   #launch: Launch | undefined;
   #stopping = false;
   /** The job's end may overtake the start of its session agent, which must learn of it all the same. */
@@ -45,7 +45,7 @@ export class RootAgent {
 
   constructor(deps: RootDeps) {
     this.#deps = deps;
-    const { node, starter, tree, details } = deps;
+    const { node, agentLauncher, tree, details } = deps;
     this.#host = details.host;
     const events = {
       onFailed: (agent: Address, error: StciError) => this.#report('agent-launch', agent, error),
@@ -55,22 +55,22 @@ export class RootAgent {
     const { hosts, arity, params } = details;
     const logins = loginsOf(tree, position, details.subtree);
     this.#below = new BootSubtree(
-      { node, starter, tree, position, logins, common: { hosts, arity, params } },
+      { node, agentLauncher, tree, position, logins, common: { hosts, arity, params } },
       { ...events, onUp: () => undefined },
     );
-    this.#sessions = starter.children({ ...events, onUp: () => this.#onSessionUp() });
+    this.#sessions = agentLauncher.supervise({ ...events, onUp: () => this.#onSessionUp() });
     const { messages } = node;
     messages.on('job.launch', (launch) => this.#onLaunch(launch));
     messages.on('job.signal', () => undefined); // Passed on to the session agent by the subtree frame itself.
     messages.on('job.end', (end) => void (this.#jobEnd = end));
-    messages.on('launch.again', ({ host, subtree }) => this.#below.again(host, subtree));
-    messages.on('launch.adopt', ({ host, subtree }) => this.#below.adopt(host, subtree));
+    messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
+    messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
   }
 
   /** Starts the agents below, and tells the controller that this one runs, when others can link to it. */
   start(): void {
-    const { node, starter, fail } = this.#deps;
-    starter.ready((error) => {
+    const { node, agentLauncher, fail } = this.#deps;
+    agentLauncher.ready((error) => {
       if (this.#stopping) return;
       if (error !== undefined) {
         node.fault(error, 'listener');
@@ -92,7 +92,7 @@ export class RootAgent {
     const one = (): void => {
       missing -= 1;
       if (missing > 0) return;
-      this.#deps.starter.close();
+      this.#deps.agentLauncher.close();
       done();
     };
     this.#sessions.stop('the root agent stops', one);
@@ -106,14 +106,14 @@ export class RootAgent {
   }
 
   #startSession(launch: Launch): void {
-    const { details, node, starter } = this.#deps;
+    const { details, node, agentLauncher } = this.#deps;
     this.#launch = launch;
     const login = details.subtree[0] as HostLogin;
     const method = node.params.string('launcher.session.method') as AgentMethod;
     const start = { address: sessionAddress(this.#host), host: hostSpec(login, this.#host), method };
-    starter.ready(() => {
-      const child: BootDetails = { ...details, subtree: [login], connect: starter.addresses() };
-      this.#sessions.launch([starter.sessionSpec(start, encodeBootDetails(child))]);
+    agentLauncher.ready(() => {
+      const child: BootDetails = { ...details, subtree: [login], connect: agentLauncher.addresses() };
+      this.#sessions.launch([agentLauncher.sessionSpec(start, encodeBootDetails(child))]);
     });
   }
 

@@ -17,13 +17,13 @@ import {
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
 import { decodeBootDetails } from './boot-details.js';
 import { Lifecycle, isOver } from './lifecycle.js';
-import type { AgentEnd, AgentHandle, RoleInit, RoleStarter } from './main.js';
+import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';
 import { AgentNode } from './node.js';
 import { ParentConnection } from './parent-connection.js';
 import { RootAgent } from './root.js';
 import { SessionAgent } from './session.js';
-import { Starter } from './starter.js';
-import type { Universe } from './universe.js';
+import { AgentLauncher } from './agent-launcher.js';
+import type { Composition } from './composition.js';
 
 /** Time for the last words to leave before the agent ends all the same. */
 const GOODBYE_MS = 1000;
@@ -36,8 +36,8 @@ interface Role {
   end?(kill: boolean): void;
 }
 
-export function roleStarter(universe: Universe): RoleStarter {
-  const start: RoleStarter = (init) => new RunningAgent(init, universe, start);
+export function roleFactory(composition: Composition): RoleFactory {
+  const start: RoleFactory = (init) => new RunningAgent(init, composition, start);
   return start;
 }
 
@@ -52,11 +52,11 @@ class RunningAgent implements AgentHandle {
   #goodbyeTimer: Timer | undefined;
   #end: AgentEnd = { failed: false, reason: 'stopped' };
 
-  constructor(init: RoleInit, universe: Universe, startRole: RoleStarter) {
+  constructor(init: RoleInit, composition: Composition, startRole: RoleFactory) {
     this.#platform = init.platform;
     this.#exit = init.exit;
     try {
-      this.#compose(init, universe, startRole);
+      this.#compose(init, composition, startRole);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       this.#fail(fault.message);
@@ -72,20 +72,20 @@ class RunningAgent implements AgentHandle {
     this.#stop();
   }
 
-  #compose(init: RoleInit, universe: Universe, startRole: RoleStarter): void {
+  #compose(init: RoleInit, composition: Composition, startRole: RoleFactory): void {
     const { platform, boot } = init;
     const details = decodeBootDetails(boot.details);
     const { self, parent, session, secret } = boot;
-    const params = universe.paramsOf(details.params);
-    const scope = universe.scope(addressName(self), params, platform);
+    const params = composition.paramsOf(details.params);
+    const scope = composition.scope(addressName(self), params, platform);
     const identity = { self, parent, session, secret };
     const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
     this.#node = node;
     node.messages.on('agent.stop', ({ reason }) => this.#onStop(reason));
     if (addressKind(self) === 'root') {
-      const starter = new Starter({ node, scope, startRole });
+      const agentLauncher = new AgentLauncher({ node, scope, startRole });
       const tree = scope.bootTree(details.hosts, details.arity);
-      this.#role = new RootAgent({ node, details, starter, tree, fail: (reason) => this.#fail(reason) });
+      this.#role = new RootAgent({ node, details, agentLauncher, tree, fail: (reason) => this.#fail(reason) });
     } else if (addressKind(self) === 'session') {
       this.#role = new SessionAgent({ node, hostName: (details.subtree[0] as readonly [string, string])[0] });
     } else {
@@ -96,7 +96,7 @@ class RunningAgent implements AgentHandle {
       onUp: (link) => this.#onLinked(link),
       onClosed: (_link, reason, text) => this.#onParentClosed(reason, text),
     });
-    if (init.bootLink !== undefined) init.bootLink.adopt(events);
+    if (init.bootLink !== undefined) init.bootLink.takeOver(events);
     else this.#connect(init, node, details.connect, scope.bootcom(params.string('bootcom.boot')), events);
   }
 

@@ -42,9 +42,9 @@ const MESSAGE_SHAPES = {
   /** Root agent → controller: running. */
   'agent.up': { id: 1, body: fields({ host: u32, pid: u32, hostname: str }) },
   /** Controller → the starter of `host`: start its agent again. `subtree`: who is at and below it now. */
-  'launch.again': { id: 5, body: fields({ host: u32, subtree: hostLogins }) },
+  'launch.restart': { id: 5, body: fields({ host: u32, subtree: hostLogins }) },
   /** Controller → the starter of `host`, which is left out: start the agents below it yourself. */
-  'launch.adopt': { id: 6, body: fields({ host: u32, subtree: hostLogins }) },
+  'launch.takeover': { id: 6, body: fields({ host: u32, subtree: hostLogins }) },
   /** Parent → child, neighbour: end what is below you, then yourself. */
   'agent.stop': { id: 2, body: fields({ reason: str }) },
   /** Agent → controller: a child did not come up, or is gone. */

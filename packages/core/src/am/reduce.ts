@@ -1,6 +1,6 @@
 /**
  * Reduction on the way up (STCI paper, II-E.2c): a node of the stream's tree combines one contribution of its own
- * and one of each child, wave by wave. Pure: contributions in, combined waves out, in order.
+ * and one of each child, round by round. Pure: contributions in, combined rounds out, in order.
  */
 
 import { StciError, type Reduction } from '@stci/interface';
@@ -9,14 +9,14 @@ import { StciError, type Reduction } from '@stci/interface';
 type Tagged = readonly (readonly [number, readonly unknown[]])[];
 
 /** What a member contributes, in the form that travels. */
-export function lift(reduction: Reduction, member: number, data: unknown): unknown {
+export function tagContribution(reduction: Reduction, member: number, data: unknown): unknown {
   if (reduction !== 'concat') return data;
   if (!Array.isArray(data)) throw mismatch(reduction, 'a list', data);
   return [[member, data]];
 }
 
 /** The root's result. */
-export function lower(reduction: Reduction, combined: unknown): unknown {
+export function untagResult(reduction: Reduction, combined: unknown): unknown {
   if (reduction !== 'concat') return combined;
   return [...(combined as Tagged)].sort((a, b) => a[0] - b[0]).flatMap(([, items]) => items);
 }
@@ -37,7 +37,7 @@ function booleans(reduction: Reduction, a: unknown, b: unknown): [boolean, boole
   return [a, b];
 }
 
-/** Associative and commutative, but for the order that `lower` restores. Throws STCI_STREAM_INVALID. */
+/** Associative and commutative, but for the order that `untagResult` restores. Throws STCI_STREAM_INVALID. */
 export function combine(reduction: Reduction, a: unknown, b: unknown): unknown {
   switch (reduction) {
     case 'sum': {
@@ -64,18 +64,18 @@ export function combine(reduction: Reduction, a: unknown, b: unknown): unknown {
   }
 }
 
-/** Waves that may be open at one node: a fast child may run ahead of a slow one by so many. */
-export const WAVES_MAX = 1024;
+/** Rounds that may be open at one node: a fast child may run ahead of a slow one by so many. */
+export const ROUNDS_MAX = 1024;
 
-interface Wave {
+interface Round {
   missing: number;
   value: unknown;
 }
 
-export class WaveTable {
+export class RoundTable {
   readonly #reduction: Reduction;
   readonly #contributors: number;
-  readonly #waves = new Map<number, Wave>();
+  readonly #rounds = new Map<number, Round>();
 
   /** `contributors`: the node itself and its children in the stream's tree. */
   constructor(reduction: Reduction, contributors: number) {
@@ -84,24 +84,24 @@ export class WaveTable {
   }
 
   get open(): number {
-    return this.#waves.size;
+    return this.#rounds.size;
   }
 
-  /** The combined value once it is the last contribution of its wave. Throws STCI_STREAM_INVALID. */
-  contribute(wave: number, value: unknown): { value: unknown } | undefined {
-    const entry = this.#waves.get(wave);
+  /** The combined value once it is the last contribution of its round. Throws STCI_STREAM_INVALID. */
+  contribute(round: number, value: unknown): { value: unknown } | undefined {
+    const entry = this.#rounds.get(round);
     if (entry === undefined) {
       if (this.#contributors === 1) return { value };
-      if (this.#waves.size >= WAVES_MAX) {
-        throw new StciError('STCI_STREAM_INVALID', `More than ${WAVES_MAX} waves wait for a member that lags behind`);
+      if (this.#rounds.size >= ROUNDS_MAX) {
+        throw new StciError('STCI_STREAM_INVALID', `More than ${ROUNDS_MAX} rounds wait for a member that lags behind`);
       }
-      this.#waves.set(wave, { missing: this.#contributors - 1, value });
+      this.#rounds.set(round, { missing: this.#contributors - 1, value });
       return undefined;
     }
     entry.value = combine(this.#reduction, entry.value, value);
     entry.missing -= 1;
     if (entry.missing > 0) return undefined;
-    this.#waves.delete(wave);
+    this.#rounds.delete(round);
     return { value: entry.value };
   }
 }

@@ -1,6 +1,6 @@
 /**
  * One end of a stream: what it sends under credit, what it is given, and, where the stream reduces, its part in each
- * wave. The layer (stream-layer.ts) opens ends and brings them their frames.
+ * round. The layer (stream-layer.ts) opens ends and brings them their frames.
  */
 
 import {
@@ -26,7 +26,7 @@ import {
 } from '../codec/frame.js';
 import { ReceiveCredit, SendCredit } from './credit.js';
 import { SUBTREE, type MessageLayer } from './message-layer.js';
-import { WaveTable, lift, lower } from './reduce.js';
+import { RoundTable, tagContribution, untagResult } from './reduce.js';
 
 /** Frame types of layer `stream`. */
 const STREAM_FRAME = { up: 1, down: 2, creditUp: 3, creditDown: 4 } as const;
@@ -60,9 +60,9 @@ export class StreamEndpoint implements Stream {
   #allAwaited = false;
   /** What was consumed of each source and not granted back yet. */
   readonly #consumed = new Map<Address, ReceiveCredit>();
-  readonly #waves: WaveTable | undefined;
-  readonly #waveTimers = new Map<number, Timer>();
-  #wave = 0;
+  readonly #rounds: RoundTable | undefined;
+  readonly #roundTimers = new Map<number, Timer>();
+  #round = 0;
   #sequence = 0;
   #closed = false;
 
@@ -82,7 +82,7 @@ export class StreamEndpoint implements Stream {
     assert(this.#position >= 0, 'an agent attaches only to streams that it is a member of');
     this.#tree = spec.topology.kind === 'boot' ? undefined : init.treeOf(spec);
     if (spec.reduction !== 'none') {
-      this.#waves = new WaveTable(spec.reduction, 1 + this.#childMembers().length);
+      this.#rounds = new RoundTable(spec.reduction, 1 + this.#childMembers().length);
     }
     if (this.#position === 0) {
       for (const member of spec.members.slice(1)) this.#downCredit.set(member, new SendCredit(creditBytes));
@@ -96,16 +96,16 @@ export class StreamEndpoint implements Stream {
 
   up(data: unknown): boolean {
     if (this.#closed) return true;
-    if (this.#waves === undefined) return this.upPieces([encode(data)]);
-    const value = lift(this.spec.reduction, this.#position, data);
-    this.#wave += 1;
-    this.#contribute(this.#wave, value);
+    if (this.#rounds === undefined) return this.upPieces([encode(data)]);
+    const value = tagContribution(this.spec.reduction, this.#position, data);
+    this.#round += 1;
+    this.#contribute(this.#round, value);
     return true;
   }
 
   /** Contributes CBOR that is encoded already, in pieces that are not copied. Reduction `none` only. */
   upPieces(pieces: readonly Uint8Array[]): boolean {
-    assert(this.#waves === undefined && this.#position !== 0, 'pieces go up from members, without reduction');
+    assert(this.#rounds === undefined && this.#position !== 0, 'pieces go up from members, without reduction');
     if (this.#closed) return true;
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     this.#send(STREAM_FRAME.up, this.root, 0, this.#nextSequence(), pieces);
@@ -146,8 +146,8 @@ export class StreamEndpoint implements Stream {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const timer of this.#waveTimers.values()) timer.cancel();
-    this.#waveTimers.clear();
+    for (const timer of this.#roundTimers.values()) timer.cancel();
+    this.#roundTimers.clear();
     this.#onClose();
     if (this.#position !== 0 || this.spec.id === 1) return;
     for (const member of this.spec.members.slice(1)) {
@@ -212,41 +212,42 @@ export class StreamEndpoint implements Stream {
     return true;
   }
 
-  #contribute(wave: number, value: unknown): void {
-    const waves = this.#waves;
-    if (waves === undefined) throw new StciError('STCI_STREAM_INVALID', `Stream ${this.spec.id} has no reduction`);
+  #contribute(round: number, value: unknown): void {
+    const rounds = this.#rounds;
+    if (rounds === undefined) throw new StciError('STCI_STREAM_INVALID', `Stream ${this.spec.id} has no reduction`);
     try {
-      const combined = waves.contribute(wave, value);
-      if (combined === undefined) this.#awaitWave(wave);
-      else this.#passWave(wave, combined.value);
+      const combined = rounds.contribute(round, value);
+      if (combined === undefined) this.#awaitRound(round);
+      else this.#passRound(round, combined.value);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       this.#fault(fault);
     }
   }
 
-  #passWave(wave: number, value: unknown): void {
-    this.#waveTimers.get(wave)?.cancel();
-    this.#waveTimers.delete(wave);
+  #passRound(round: number, value: unknown): void {
+    this.#roundTimers.get(round)?.cancel();
+    this.#roundTimers.delete(round);
     if (this.#position === 0) {
-      this.#events.onUp(lower(this.spec.reduction, value), this.root, () => undefined);
+      this.#events.onUp(untagResult(this.spec.reduction, value), this.root, () => undefined);
       return;
     }
     const parent = this.spec.members[(this.#tree as SpanningTree).parent(this.#position) as number] as Address;
-    this.#send(STREAM_FRAME.up, parent, FLAG.reduce, wave, [encode(value)]);
+    this.#send(STREAM_FRAME.up, parent, FLAG.reduce, round, [encode(value)]);
   }
 
-  #awaitWave(wave: number): void {
-    if (this.#waveTimers.has(wave)) return;
+  #awaitRound(round: number): void {
+    if (this.#roundTimers.has(round)) return;
     const { clock, limits } = this.#init;
     const fire = (): void =>
       this.#fault(
         new StciError(
           'STCI_STREAM_INVALID',
-          `Wave ${wave} of stream ${this.spec.id} was not whole after ${limits.requestTimeoutMs} ms (request.timeout)`,
+          `Round ${round} of stream ${this.spec.id} was not complete after ${limits.requestTimeoutMs} ms `
+            + '(request.timeout)',
         ),
       );
-    this.#waveTimers.set(wave, clock.after(limits.requestTimeoutMs, fire));
+    this.#roundTimers.set(round, clock.after(limits.requestTimeoutMs, fire));
   }
 
   #fault(error: StciError): void {

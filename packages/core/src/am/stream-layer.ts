@@ -1,7 +1,7 @@
 /**
  * Stream layer (STCI paper, II-E.2c): overlays over agents, data up to the root and down to the members along the
  * stream's tree, under credit. Without reduction a contribution is addressed to the root and every agent on the way
- * reads its header only. With reduction it goes from member to member, a wave at a time.
+ * reads its header only. With reduction it goes from member to member, a round at a time.
  *
  * The default stream's tree is the boot tree itself (topology kind `boot`): what goes down is passed on by every agent
  * to all links below it.

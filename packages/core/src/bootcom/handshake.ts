@@ -76,7 +76,7 @@ export class Handshake {
   }
 
   /** The peer has named the session. That is no proof yet. */
-  get hasMet(): boolean {
+  get isIntroduced(): boolean {
     return this.#peerHello !== undefined;
   }
 

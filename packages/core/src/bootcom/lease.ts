@@ -50,7 +50,7 @@ export class Lease {
     this.#heardSince = true;
   }
 
-  said(): void {
+  onSent(): void {
     this.#saidSince = true;
   }
 
@@ -72,7 +72,7 @@ export class Lease {
   }
 
   #arm(): void {
-    this.#timer = this.#init.clock.after(this.#init.leaseMs / 8, () => this.#look());
+    this.#timer = this.#init.clock.after(this.#init.leaseMs / 8, () => this.#check());
   }
 
   #note(now: number): void {
@@ -89,7 +89,7 @@ export class Lease {
   }
 
   /** Times are taken here and not for each message: exact to an eighth of the lease, always to the safe side. */
-  #look(): void {
+  #check(): void {
     const now = this.#init.clock.nowMs();
     this.#note(now);
     this.#arm();

@@ -113,8 +113,8 @@ export class Link {
   }
 
   /** The peer has named the session, which strangers don't know; see Handshake. */
-  get hasMet(): boolean {
-    return this.#handshake.hasMet;
+  get isIntroduced(): boolean {
+    return this.#handshake.isIntroduced;
   }
 
   get facts(): LinkFacts {
@@ -195,7 +195,7 @@ export class Link {
   #transmit(pieces: readonly Uint8Array[]): boolean {
     if (pieces.length === 0) return true;
     for (const piece of pieces) this.#bytesOut += piece.length;
-    this.#lease?.said();
+    this.#lease?.onSent();
     const room = this.#channel.send(pieces);
     this.#checkQueue(this.#channel.queuedBytes);
     return room;

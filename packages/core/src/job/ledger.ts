@@ -82,10 +82,10 @@ export interface Ledger {
 }
 
 export function createLedger(init: LedgerInit): Ledger {
-  return new Books(init);
+  return new JobLedger(init);
 }
 
-class Books implements Ledger {
+class JobLedger implements Ledger {
   readonly job: JobId;
   readonly spec: JobSpec;
   readonly map: JobMap;

@@ -1,5 +1,5 @@
 /**
- * The token → factory table, on tsyringe and for it alone: no other file imports it. A universe holds what several
+ * The token → factory table, on tsyringe and for it alone: no other file imports it. A container holds what several
  * agents of one process share (as recipes, not as objects); each agent has a scope of its own, in which every
  * factory makes one object. Filled first, used after: no registration is ever replaced but by `override` in tests.
  *
@@ -38,16 +38,16 @@ export interface Scope extends Table, Resolver {
 }
 
 /** What the agents of one process, or of one simulation, share. Full before the first scope is made. */
-export interface Universe extends Table {
+export interface Container extends Table {
   createScope(name: string): Scope;
 }
 
-/** A new universe knows nothing of any other: the global container stays empty. */
-export function createUniverse(): Universe {
+/** A new container knows nothing of any other: the global container stays empty. */
+export function createContainer(): Container {
   const container = globalContainer.createChildContainer();
   const scopes = new WeakMap<DependencyContainer, Scope>();
   let isOpen = true;
-  const assertOpen = (): void => assert(isOpen, 'a universe is filled before its first scope is made');
+  const assertOpen = (): void => assert(isOpen, 'a container is filled before its first scope is made');
   const table = createTable(container, scopes);
   return Object.freeze({
     provide: <T>(key: Token<T>, factory: Factory<T>) => {
@@ -75,7 +75,7 @@ function createTable(container: DependencyContainer, scopes: WeakMap<DependencyC
   return {
     provide: <T>(key: Token<T>, factory: Factory<T>) => {
       assertNew(key);
-      // The container that is passed in is the one that resolves, also for a factory of the universe: one object
+      // The container that is passed in is the one that resolves, also for a factory of the container: one object
       // an agent. `instanceCachingFactory` would give the first agent's object to all.
       const useFactory = instancePerContainerCachingFactory((resolving) => made(key, factory, scopes.get(resolving)));
       container.register(key, { useFactory });

@@ -13,9 +13,9 @@ import type {
 import { seededIntegers, type IntegerSource } from '@stci/testkit';
 import { BootSubtree, loginsOf, type HostLogin } from '../../dist/agent/boot-subtree.js';
 import { decodeBootDetails } from '../../dist/agent/boot-details.js';
-import { BringUp, type BringUpFailure } from '../../dist/agent/bring-up.js';
-import type { ChildSpec, ChildrenEvents } from '../../dist/agent/children.js';
-import { resolved, universe } from '../assembly.js';
+import { Bootstrap, type BootstrapFailure } from '../../dist/agent/bootstrap.js';
+import type { ChildSpec, SupervisorEvents } from '../../dist/agent/child-supervisor.js';
+import { resolved, composition } from '../assembly.js';
 import { testPlace } from '../world.js';
 
 /** A start: it fails, hangs until its deadline, comes up, or comes up and dies after so many ms. */
@@ -53,7 +53,7 @@ interface Agent {
   readonly handle: Handler;
   alive: boolean;
   below: BootSubtree | undefined;
-  events: ChildrenEvents | undefined;
+  events: SupervisorEvents | undefined;
   rule: (destination: Address) => Address | undefined;
 }
 
@@ -64,10 +64,10 @@ export class BootModel {
   /** Host → name of the host whose agent got its part of the launch. */
   readonly launched: [HostIndex, string][] = [];
   readonly ready: { hosts: readonly HostSpec[]; leftOut: ReadonlySet<HostIndex>; atMs: number }[] = [];
-  readonly aborted: { failures: readonly BringUpFailure[]; atMs: number }[] = [];
+  readonly aborted: { failures: readonly BootstrapFailure[]; atMs: number }[] = [];
   readonly lost: Address[] = [];
   readonly faults: string[] = [];
-  readonly bringUp: BringUp;
+  readonly bootstrap: Bootstrap;
   readonly tree: TreeTopology;
   nowMs = 0;
   readonly #play: Play;
@@ -81,10 +81,10 @@ export class BootModel {
   constructor(play: Play) {
     this.#play = play;
     this.#random = seededIntegers(play.seed ?? 1);
-    this.tree = universe.scope('model', this.#params, testPlace().platform).bootTree(play.hosts, play.arity);
+    this.tree = composition.scope('model', this.#params, testPlace().platform).bootTree(play.hosts, play.arity);
     const handle: Handler = (name, body) => {
       const later = (call: () => void): void => this.#queue('controller', call);
-      if (name === 'agent.up') later(() => this.bringUp.onUp(body['host'] as number));
+      if (name === 'agent.up') later(() => this.bootstrap.onUp(body['host'] as number));
       if (name === 'agent.failed') later(() => this.#onFailed(body));
     };
     this.#controller = this.#agent(0, 'controller', undefined, handle);
@@ -98,8 +98,8 @@ export class BootModel {
         return decision;
       },
     };
-    this.bringUp = new BringUp(
-      { node: this.#node(this.#controller) as never, starter: this.#starter(this.#controller) as never,
+    this.bootstrap = new Bootstrap(
+      { node: this.#node(this.#controller) as never, agentLauncher: this.#starter(this.#controller) as never,
         tree: this.tree, policy, hosts: named('h', play.hosts), spares: named('s', play.spares ?? 0), snapshot: {} },
       {
         tell: (event) => void this.events.push(event),
@@ -108,7 +108,7 @@ export class BootModel {
         onLost: (agent) => void this.lost.push(agent),
       },
     );
-    this.#controller.below = this.bringUp.below;
+    this.#controller.below = this.bootstrap.below;
   }
 
   /** All that happens until `untilMs`. */
@@ -124,7 +124,7 @@ export class BootModel {
   }
 
   start(): this {
-    this.bringUp.start();
+    this.bootstrap.start();
     return this;
   }
 
@@ -132,7 +132,7 @@ export class BootModel {
     const hosts = Array.from({ length: this.#play.hosts }, (_, host) => [host, []] as const);
     const leftOut = this.ready[0]?.leftOut;
     const wanted = hosts.filter(([host]) => leftOut?.has(host) !== true);
-    this.bringUp.below.passLaunch({ hosts: wanted } as never);
+    this.bootstrap.below.passLaunch({ hosts: wanted } as never);
   }
 
   /** Agents that are alive, by position. */
@@ -163,7 +163,7 @@ export class BootModel {
   #onFailed(body: Body): void {
     const { error } = body as { error: { code: 'STCI_LAUNCH_FAILED'; message: string; host: string } };
     const fault = new StciError(error.code, error.message, { host: error.host });
-    this.bringUp.onFailed(body['agent'] as number, fault);
+    this.bootstrap.onFailed(body['agent'] as number, fault);
   }
 
   #find(agent: Agent, position: number): Agent | undefined {
@@ -245,7 +245,7 @@ export class BootModel {
       close: () => undefined,
       addresses: () => [],
       rootSpec: (what: { address: Address; host: HostSpec }, details: Uint8Array) => ({ ...what, details }),
-      children: (events: ChildrenEvents) => {
+      supervise: (events: SupervisorEvents) => {
         agent.events = events;
         return {
           launch: (specs: readonly ChildSpec[]) => specs.forEach(start),
@@ -265,18 +265,18 @@ export class BootModel {
     const fate = this.#play.fate(name, start);
     if (fate === 'fail') return this.#fail(starter, child, `${name} refuses`);
     if (fate === 'hang') return void this.#after(HANG_MS, () => this.#fail(starter, child, `${name} hangs`));
-    const agent = this.#bringUp(starter, child, name);
+    const agent = this.#bootstrap(starter, child, name);
     this.#send(agent, CONTROLLER, 'agent.up', { host: addressIndex(address) });
     if (fate !== 'up') this.#after(fate, () => this.#die(agent));
   }
 
-  #bringUp(starter: Agent, child: Child, name: string): Agent {
+  #bootstrap(starter: Agent, child: Child, name: string): Agent {
     const details = decodeBootDetails(child.spec.details);
     const position = bootPosition(details.host);
     const handle: Handler = (what, body) => {
       const { host, subtree } = body as { host: HostIndex; subtree: readonly HostLogin[] };
-      if (what === 'launch.again') agent.below?.again(host, subtree);
-      if (what === 'launch.adopt') agent.below?.adopt(host, subtree);
+      if (what === 'launch.restart') agent.below?.restart(host, subtree);
+      if (what === 'launch.takeover') agent.below?.takeOver(host, subtree);
       if (what !== 'job.launch') return;
       const { hosts } = body as { hosts: readonly (readonly [HostIndex])[] };
       for (const [each] of hosts) if (each === bootHost(position)) this.launched.push([each, name]);
@@ -289,7 +289,8 @@ export class BootModel {
     const logins = loginsOf(this.tree, position, details.subtree);
     const { hosts, arity, params } = details;
     agent.below = new BootSubtree(
-      { node: this.#node(agent) as never, starter: this.#starter(agent) as never, tree: this.tree, position, logins,
+      { node: this.#node(agent) as never, agentLauncher: this.#starter(agent) as never, tree: this.tree,
+        position, logins,
         common: { hosts, arity, params } },
       { onUp: () => undefined, onFailed: report, onLost: report },
     );

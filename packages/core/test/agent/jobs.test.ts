@@ -1,10 +1,10 @@
 /** Whole small jobs in simulation, from submit to the last agent's end: every method of starting × both boot links. */
 
-import { createFrontEnd, roleStarter, runAgent } from '@stci/core';
+import { createFrontEnd, roleFactory, runAgent } from '@stci/core';
 import type { AppSpec, FrontEnd, JobReport, JobSpec, StdinTo } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
-import { resolved, universe, type Settings } from '../assembly.js';
+import { resolved, composition, type Settings } from '../assembly.js';
 
 interface Asked {
   readonly hosts: number;
@@ -27,7 +27,7 @@ interface Done {
 }
 
 function agentMain({ platform, channel, exit }: AgentContext): void {
-  const load = (done: (start: ReturnType<typeof roleStarter>) => void): void => done(roleStarter(universe));
+  const load = (done: (start: ReturnType<typeof roleFactory>) => void): void => done(roleFactory(composition));
   runAgent({ platform, channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });
 }
 
@@ -50,7 +50,7 @@ function play(asked: Asked, seed = 1): Done {
   let report: JobReport | undefined;
   let stopped = 0;
   world.start('login', ['stcirun'], ({ platform, exit }) => {
-    const frontEnd = createFrontEnd({ platform, universe, params, snapshot }, {
+    const frontEnd = createFrontEnd({ platform, composition, params, snapshot }, {
       onJobEvent: (event) => {
         if (event.type === 'running') asked.onRunning?.(frontEnd, world);
         if (event.type !== 'ended') return;

@@ -1,15 +1,15 @@
 /** Launcherproc `local` in simulation: the same suite as on a real machine, all three methods. */
 
 import { createLocal } from '@stci/launcher-local';
-import { runAgent, roleStarter } from '@stci/core';
+import { runAgent, roleFactory } from '@stci/core';
 import { assert, launcherProcCompliance, type BadAgent } from '@stci/testkit';
 import type { AgentContext } from '@stci/platform-sim';
 import { startInline } from '../../dist/agent/inline.js';
-import { resolved, universe } from '../assembly.js';
+import { resolved, composition } from '../assembly.js';
 import { testPlace } from '../world.js';
 
 const { snapshot } = resolved({});
-const starter = roleStarter(universe);
+const starter = roleFactory(composition);
 
 function agentMain({ platform, channel, exit }: AgentContext): void {
   runAgent({ platform, channel, load: (done) => done(starter), exit: ({ failed }) => exit(failed ? 1 : 0) });

@@ -3,11 +3,11 @@
  * it. All bytes of all agents of a simulated job are looked at.
  */
 
-import { createFrontEnd, roleStarter, runAgent } from '@stci/core';
+import { createFrontEnd, roleFactory, runAgent } from '@stci/core';
 import type { Channel, ChannelEvents, JobReport, Platform } from '@stci/interface';
 import { createWorld } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
-import { resolved, universe } from '../assembly.js';
+import { resolved, composition } from '../assembly.js';
 
 const SECRET_BYTES = 32;
 const HOSTS = 7;
@@ -64,7 +64,7 @@ function play(boot: string): { secret: Uint8Array; taps: Tapped[]; sockets: Tapp
     runAgent({
       platform: { ...platform, network },
       channel: tap(channel, add(taps)),
-      load: (done) => done(roleStarter(universe)),
+      load: (done) => done(roleFactory(composition)),
       exit: ({ failed }) => exit(failed ? 1 : 0),
     });
   });
@@ -80,7 +80,7 @@ function play(boot: string): { secret: Uint8Array; taps: Tapped[]; sockets: Tapp
       return made;
     };
     const spied = { ...platform, secrets: { ...platform.secrets, bytes } };
-    const frontEnd = createFrontEnd({ platform: spied, universe, params, snapshot }, {
+    const frontEnd = createFrontEnd({ platform: spied, composition, params, snapshot }, {
       onJobEvent: (event) => {
         if (event.type !== 'ended') return;
         report = event.report;

@@ -7,7 +7,7 @@ import { CONTROLLER, rootAddress, type Address, type Channel, type StciError } f
 import { AgentNode } from '../../dist/agent/node.js';
 import { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
-import { resolved, universe, type Settings } from '../assembly.js';
+import { resolved, composition, type Settings } from '../assembly.js';
 import { testPlace, type TestPlace } from '../world.js';
 
 export interface Net extends TestPlace {
@@ -29,7 +29,7 @@ export function makeNet(parents: readonly number[], settings: Settings = {}, see
   const place = testPlace(seed);
   const { platform } = place;
   const { params } = resolved(settings);
-  const scope = universe.scope('net', params, platform);
+  const scope = composition.scope('net', params, platform);
   const [faults, closed] = [[] as string[], [] as string[]];
   const log = { level: 'warn' as const, write: (_level: string, text: string) => void faults.push(text) };
   const nodes = parents.map((parent, i) => new AgentNode({

@@ -127,14 +127,14 @@ suite('streams with reduction', (test) => {
     ['tree', { arity: 1 }], ['tree', { arity: 2 }], ['tree', { arity: 3 }], ['tree', { arity: 4 }], ['bmg', {}],
     ['mesh', { dimensions: [3, 4] }],
   ];
-  const expected: [Reduction, (i: number, wave: number) => unknown, (wave: number) => unknown][] = [
-    ['sum', (i, wave) => i * wave, (wave) => 66 * wave],
-    ['min', (i, wave) => wave - i, (wave) => wave - 11],
-    ['max', (i, wave) => wave - i, (wave) => wave],
-    ['and', (i, wave) => wave % 2 === 0 || i !== 7, (wave) => wave % 2 === 0],
-    ['or', (i, wave) => wave % 2 === 1 && i === 7, (wave) => wave % 2 === 1],
-    ['concat', (i, wave) => (i % 3 === 0 ? [] : [i, `w${wave}`]), (wave) =>
-      all(12).flatMap((i) => (i % 3 === 0 ? [] : [i, `w${wave}`]))],
+  const expected: [Reduction, (i: number, round: number) => unknown, (round: number) => unknown][] = [
+    ['sum', (i, round) => i * round, (round) => 66 * round],
+    ['min', (i, round) => round - i, (round) => round - 11],
+    ['max', (i, round) => round - i, (round) => round],
+    ['and', (i, round) => round % 2 === 0 || i !== 7, (round) => round % 2 === 0],
+    ['or', (i, round) => round % 2 === 1 && i === 7, (round) => round % 2 === 1],
+    ['concat', (i, round) => (i % 3 === 0 ? [] : [i, `w${round}`]), (round) =>
+      all(12).flatMap((i) => (i % 3 === 0 ? [] : [i, `w${round}`]))],
   ];
   for (const [kind, options] of trees) {
     test(`every reduction over ${kind} ${JSON.stringify(options)}, members running ahead of each other`, () => {
@@ -142,16 +142,16 @@ suite('streams with reduction', (test) => {
         const net = makeNet(tree(12, 2));
         const { heard, streams } = open(net, specOf(all(12), kind, options, reduction));
         const next = seededIntegers(5);
-        const wave = all(12).map(() => 0);
+        const round = all(12).map(() => 0);
         for (let left = 12 * 30; left > 0; ) {
           const i = next(12);
-          if ((wave[i] as number) >= 30) continue;
-          wave[i] = (wave[i] as number) + 1;
-          streams[i]?.up(value(i, wave[i] as number));
+          if ((round[i] as number) >= 30) continue;
+          round[i] = (round[i] as number) + 1;
+          streams[i]?.up(value(i, round[i] as number));
           left -= 1;
           if (next(4) === 0) net.run(0.05);
         }
-        net.until(() => heard[0]?.ups.length === 30, `all waves of ${reduction}`);
+        net.until(() => heard[0]?.ups.length === 30, `all rounds of ${reduction}`);
         assert.equal(heard[0]?.ups.map(({ data }) => data), all(30).map((n) => result(n + 1)), reduction);
         assert.equal(net.faults, []);
       }
@@ -172,12 +172,12 @@ suite('streams with reduction', (test) => {
     const { heard, streams } = open(net, specOf(all(5), 'tree', { arity: 1 }, 'concat'));
     for (const i of all(5)) streams[i]?.up([new Uint8Array(300_000).fill(i)]);
     net.run();
-    const [wave] = (heard[0] as Heard).ups;
-    assert.equal((wave?.data as Uint8Array[]).map((part) => [part.length, part[0], part.at(-1)]),
+    const [round] = (heard[0] as Heard).ups;
+    assert.equal((round?.data as Uint8Array[]).map((part) => [part.length, part[0], part.at(-1)]),
       all(5).map((i) => [300_000, i, i]));
   });
 
-  test('a wave that one member misses is a fault at its deadline, and closes the stream', () => {
+  test('a round that one member misses is a fault at its deadline, and closes the stream', () => {
     const net = makeNet(star(4), { 'request.timeout': '2s' });
     const { heard, streams, root } = open(net, specOf(all(4), 'tree', { arity: 3 }, 'sum'));
     for (const i of [0, 1, 2]) streams[i]?.up(1);
@@ -185,7 +185,7 @@ suite('streams with reduction', (test) => {
     assert.is(heard[0]?.faults.length, 0);
     net.run(200);
     assert.equal(heard[0]?.faults.map(({ code }) => code), ['STCI_STREAM_INVALID']);
-    assert.match(heard[0]?.faults[0]?.message ?? '', /Wave 1 of stream 2 .* 2000 ms \(request\.timeout\)/);
+    assert.match(heard[0]?.faults[0]?.message ?? '', /Round 1 of stream 2 .* 2000 ms \(request\.timeout\)/);
     streams[3]?.up(1);
     root.up(1);
     net.run(5000);
@@ -210,7 +210,7 @@ suite('streams with reduction', (test) => {
     const { heard, streams } = open(net, specOf(all(3), 'tree', { arity: 2 }, 'sum'));
     for (let n = 0; n < 1100; n++) streams[1]?.up(1);
     net.run();
-    assert.match(heard[0]?.faults[0]?.message ?? '', /More than 1024 waves/);
+    assert.match(heard[0]?.faults[0]?.message ?? '', /More than 1024 rounds/);
     assert.is(heard[0]?.faults.length, 1);
   });
 });

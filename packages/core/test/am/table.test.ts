@@ -17,8 +17,8 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'agent.failed': { kind: 'agent-lost', agent: 0x2000_0001, error: ERROR, wallMs: 1.5 },
   'agent.echo': ['anything'],
   'job.unread': { host: 3 },
-  'launch.again': { host: 3, subtree: [['h3', '']] },
-  'launch.adopt': { host: 3, subtree: [['', '']] },
+  'launch.restart': { host: 3, subtree: [['h3', '']] },
+  'launch.takeover': { host: 3, subtree: [['', '']] },
   'job.launch': {
     job: 1, session: 'ab', size: 2, nodes: 1, apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/',
     stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, [[0, 0, 2, 1]]]],

@@ -54,7 +54,7 @@ function leasing() {
     {
       sayAlive: () => {
         tell('alive');
-        lease.said();
+        lease.onSent();
       },
       doubt: (doubted) => tell(doubted ? 'doubted' : 'trusted'),
       expire: () => tell('expired'),
@@ -98,7 +98,7 @@ suite('lease', (test) => {
       for (let at = hand.now + 40; at <= untilMs; at += 40) {
         hand.to(at);
         lease.heard();
-        if (speak) lease.said();
+        if (speak) lease.onSent();
       }
     };
     hear(10 * LEASE_MS, false);

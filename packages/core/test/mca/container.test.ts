@@ -1,7 +1,7 @@
 /** The container, and one test for each of tsyringe's traps that it must keep shut. */
 
 import { assert, suite } from '@stci/testkit';
-import { createUniverse } from '@stci/core/container';
+import { createContainer } from '@stci/core/container';
 import type { Scope } from '@stci/core/container';
 import { token } from '@stci/core';
 import { StciError } from '@stci/interface';
@@ -11,11 +11,11 @@ const LOG = token<{ readonly owner: string }>('test.log');
 const USER = token<{ readonly log: { readonly owner: string } }>('test.user');
 
 function agents(count: number): Scope[] {
-  const universe = createUniverse();
-  universe.provide(LOG, (resolver) => ({ owner: resolver.get(NAME) }));
-  universe.provide(USER, (resolver) => ({ log: resolver.get(LOG) }));
+  const container = createContainer();
+  container.provide(LOG, (resolver) => ({ owner: resolver.get(NAME) }));
+  container.provide(USER, (resolver) => ({ log: resolver.get(LOG) }));
   return Array.from({ length: count }, (_, index) => {
-    const scope = universe.createScope(`agent ${index}`);
+    const scope = container.createScope(`agent ${index}`);
     scope.provideValue(NAME, `name ${index}`);
     return scope;
   });
@@ -30,7 +30,7 @@ suite('container', (test) => {
   });
 
   test('a factory runs at the first get, once', () => {
-    const scope = createUniverse().createScope('agent');
+    const scope = createContainer().createScope('agent');
     let calls = 0;
     scope.provide(LOG, () => ({ owner: String(calls += 1) }));
     assert.is(calls, 0);
@@ -39,7 +39,7 @@ suite('container', (test) => {
   });
 
   test('values that are false to a condition are values', () => {
-    const scope = createUniverse().createScope('agent');
+    const scope = createContainer().createScope('agent');
     scope.provideValue(NAME, '');
     assert.is(scope.get(NAME), '');
     let calls = 0;
@@ -54,51 +54,51 @@ suite('container', (test) => {
     assert.is.not(scopes[0]?.get(LOG), scopes[1]?.get(LOG));
   });
 
-  test('trap: a universe knows nothing of another', () => {
-    const first = createUniverse();
+  test('trap: a container knows nothing of another', () => {
+    const first = createContainer();
     first.provideValue(NAME, 'first');
-    const second = createUniverse();
+    const second = createContainer();
     second.provideValue(NAME, 'second');
     assert.is(second.createScope('b').get(NAME), 'second');
     assert.is(first.createScope('a').get(NAME), 'first');
-    assert.is(createUniverse().createScope('c').has(NAME), false);
+    assert.is(createContainer().createScope('c').has(NAME), false);
   });
 
   test('trap: what one agent registers, another does not see', () => {
-    const universe = createUniverse();
-    const [first, second] = [universe.createScope('first'), universe.createScope('second')];
+    const container = createContainer();
+    const [first, second] = [container.createScope('first'), container.createScope('second')];
     first.provideValue(NAME, 'first');
     assert.is(second.has(NAME), false);
     assert.throws(() => second.get(NAME), /test\.name is registered in second/);
   });
 
   test('trap: nothing is replaced in silence', () => {
-    const universe = createUniverse();
-    universe.provideValue(NAME, 'first');
-    assert.throws(() => universe.provideValue(NAME, 'second'), /not registered yet/);
-    assert.throws(() => universe.provide(NAME, () => 'second'), /not registered yet/);
-    const scope = universe.createScope('agent');
+    const container = createContainer();
+    container.provideValue(NAME, 'first');
+    assert.throws(() => container.provideValue(NAME, 'second'), /not registered yet/);
+    assert.throws(() => container.provide(NAME, () => 'second'), /not registered yet/);
+    const scope = container.createScope('agent');
     assert.throws(() => scope.provideValue(NAME, 'third'), /not registered yet/);
     assert.is(scope.get(NAME), 'first');
   });
 
-  test('trap: a universe is closed when it has a scope', () => {
-    const universe = createUniverse();
-    universe.createScope('agent');
-    assert.throws(() => universe.provideValue(NAME, 'late'), /before its first scope/);
-    assert.throws(() => universe.provide(NAME, () => 'late'), /before its first scope/);
+  test('trap: a container is closed when it has a scope', () => {
+    const container = createContainer();
+    container.createScope('agent');
+    assert.throws(() => container.provideValue(NAME, 'late'), /before its first scope/);
+    assert.throws(() => container.provide(NAME, () => 'late'), /before its first scope/);
   });
 
   test('trap: an unknown token is a mistake that names the way to it', () => {
     const [scope] = agents(1) as [Scope];
     assert.throws(() => scope.get(token('test.unknown')), /test\.unknown is registered in agent 0/);
-    const broken = createUniverse().createScope('broken');
+    const broken = createContainer().createScope('broken');
     broken.provide(USER, (resolver) => ({ log: resolver.get(LOG) }));
     assert.throws(() => broken.get(USER), /test\.user → test\.log/);
   });
 
   test('trap: two tokens of one name are two', () => {
-    const scope = createUniverse().createScope('agent');
+    const scope = createContainer().createScope('agent');
     const [a, b] = [token<number>('same'), token<number>('same')];
     scope.provideValue(a, 1);
     scope.provideValue(b, 2);
@@ -106,7 +106,7 @@ suite('container', (test) => {
   });
 
   test('trap: a cycle is an error with its path, not the end of the stack', () => {
-    const scope = createUniverse().createScope('agent');
+    const scope = createContainer().createScope('agent');
     const [a, b, c] = [token<object>('a'), token<object>('b'), token<object>('c')];
     scope.provide(a, (resolver) => ({ b: resolver.get(b) }));
     scope.provide(b, (resolver) => ({ c: resolver.get(c) }));
@@ -117,7 +117,7 @@ suite('container', (test) => {
   });
 
   test('trap: the error of a factory comes through as it is, and the next try starts afresh', () => {
-    const scope = createUniverse().createScope('agent');
+    const scope = createContainer().createScope('agent');
     const thrown = new StciError('STCI_TOPOLOGY_INVALID', 'no');
     let isBroken = true;
     scope.provide(LOG, () => {
@@ -131,7 +131,7 @@ suite('container', (test) => {
   });
 
   test('trap: a factory that returns nothing would run again each time', () => {
-    const scope = createUniverse().createScope('agent');
+    const scope = createContainer().createScope('agent');
     const empty = token<undefined>('empty');
     scope.provide(empty, () => undefined);
     assert.throws(() => scope.get(empty), /returns a value/);

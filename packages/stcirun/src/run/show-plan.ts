@@ -1,6 +1,6 @@
 /** What `--display` and `--dry-run` print: the job map and the launch plan, as text or as JSON lines. */
 
-import { foldHostlist, mapJson, planJson, planLaunch, renderMap, renderPlan, type Universe } from '@stci/core';
+import { foldHostlist, mapJson, planJson, planLaunch, renderMap, renderPlan, type Composition } from '@stci/core';
 import type { JobMap, JobSpec, LaunchPlan, Params } from '@stci/interface';
 import type { RunRequest } from '../cli/parse.js';
 
@@ -9,7 +9,7 @@ export interface ShowPlanParams {
   readonly spec: JobSpec;
   readonly map: JobMap;
   readonly params: Params;
-  readonly scope: ReturnType<Universe['scope']>;
+  readonly scope: ReturnType<Composition['scope']>;
 }
 
 export function showPlan({ request, spec, map, params, scope }: ShowPlanParams): string {

@@ -3,11 +3,11 @@
 import { join } from 'node:path';
 import {
   createFrontEnd,
-  createUniverse,
+  createComposition,
   mapJob,
   paramsSnapshot,
   type Registry,
-  type Universe,
+  type Composition,
 } from '@stci/core';
 import { parseTemplate } from '@stci/core/iof';
 import type { JobMap, JobSpec, Params, Platform } from '@stci/interface';
@@ -23,13 +23,13 @@ import { runJob } from './job-run.js';
 import { loadParams } from './params.js';
 import { showPlan } from './show-plan.js';
 import { parseForwardList } from './signals.js';
-import { spareAgent } from './spare-agent.js';
+import { prestartedAgent } from './prestarted-agent.js';
 import { makeJobSpec } from './spec.js';
 
 /** All that is settled before an agent is started. */
 interface Prepared {
   readonly registry: Registry;
-  readonly universe: Universe;
+  readonly composition: Composition;
   readonly params: Params;
   readonly platform: Platform;
   readonly spec: JobSpec;
@@ -44,9 +44,9 @@ export async function startRun(request: RunRequest, agents: string): Promise<num
   const forwarded = parseForwardList(request.forwardSignals);
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
   const prepared = prepare(request, agents);
-  const { registry, universe, params, platform, spec, map } = prepared;
+  const { registry, composition, params, platform, spec, map } = prepared;
   if (request.dryRun || request.display !== undefined) {
-    const scope = universe.scope('stcirun', params, platform);
+    const scope = composition.scope('stcirun', params, platform);
     const text = showPlan({ request, spec, map, params, scope });
     if (request.dryRun || request.json) printOut(text);
     else printError(text);
@@ -62,7 +62,8 @@ export async function startRun(request: RunRequest, agents: string): Promise<num
     openTerminal,
     openSink: (terminal, onFault) => openSink({ request, template, terminal, facts, onFault }),
     startFrontEnd: (events) => {
-      return createFrontEnd({ platform, universe, params, snapshot: paramsSnapshot(registry.catalog, params) }, events);
+      const snapshot = paramsSnapshot(registry.catalog, params);
+      return createFrontEnd({ platform, composition, params, snapshot }, events);
     },
   });
 }
@@ -76,7 +77,7 @@ function prepare(request: RunRequest, agents: string): Prepared {
     agentMain,
     agentBundle: join(agents, AGENT_BUNDLE),
     logLevel,
-    spareAgent: spareAgent(),
+    prestartedAgent: prestartedAgent(),
   });
   const { wdir, variables } = platform.env;
   const { params, warnings } = loadParams(registry, request, wdir, variables);
@@ -85,5 +86,5 @@ function prepare(request: RunRequest, agents: string): Prepared {
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
   const map = mapJob(spec, { ranksMax, ranksPerHostMax });
-  return { registry, universe: createUniverse(registry), params, platform, spec, map };
+  return { registry, composition: createComposition(registry), params, platform, spec, map };
 }

@@ -16,7 +16,7 @@ export class StdinPump {
   #stream: NodeJS.ReadStream | undefined;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
-  readonly #onContinue = (): void => this.#look();
+  readonly #onContinue = (): void => this.#check();
 
   constructor(frontEnd: Pick<FrontEnd, 'writeStdin' | 'closeStdin'>) {
     this.#frontEnd = frontEnd;
@@ -26,7 +26,7 @@ export class StdinPump {
     if (isNothing()) return this.#end();
     if (!isTerminal(0)) return this.#read();
     process.on('SIGCONT', this.#onContinue);
-    this.#look();
+    this.#check();
   }
 
   drain(): void {
@@ -45,7 +45,7 @@ export class StdinPump {
   }
 
   /** Reads in the foreground, waits in the background. */
-  #look(): void {
+  #check(): void {
     if (this.#over) return;
     if (inForeground()) {
       clearInterval(this.#timer);
@@ -56,7 +56,7 @@ export class StdinPump {
     }
     this.#stream?.pause();
     if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => this.#look(), FOREGROUND_PERIOD_MS);
+    this.#timer = setInterval(() => this.#check(), FOREGROUND_PERIOD_MS);
     this.#timer.unref();
   }
 

@@ -62,7 +62,7 @@ suite('bring-up', (test) => {
   test('all come up: progress counts each once', () => {
     const model = play({ hosts: 20, arity: 3 });
     assert.equal(ups(model).map((line) => line.split(' ')[1]), Array.from({ length: 20 }, (_, i) => `${i + 1}/20`));
-    assert.equal([model.ready.length, model.ready[0]?.leftOut.size, model.bringUp.missing], [1, 0, []]);
+    assert.equal([model.ready.length, model.ready[0]?.leftOut.size, model.bootstrap.missing], [1, 0, []]);
     check(model, 'well');
   });
 
@@ -140,21 +140,21 @@ suite('bring-up', (test) => {
     model.kill(4);
     model.run();
     assert.equal([model.lost, model.decisions.length - decided], [[rootAddress(4)], 0]);
-    model.bringUp.onFailed(rootAddress(1), new Error('late') as never);
+    model.bootstrap.onFailed(rootAddress(1), new Error('late') as never);
     assert.is(model.lost.length, 1);
   });
 
   test('doubled and late words change nothing', () => {
     const model = play({ policy: retry(1) });
     const before = model.events.length;
-    model.bringUp.onUp(3);
-    model.bringUp.onUp(3);
+    model.bootstrap.onUp(3);
+    model.bootstrap.onUp(3);
     assert.equal([model.events.length - before, model.ready.length], [0, 1]);
     const aborted = play({ fate: bad({ h1: ['fail'] }) });
-    aborted.bringUp.stop(() => undefined);
+    aborted.bootstrap.stop(() => undefined);
     const told = aborted.events.length;
-    aborted.bringUp.onUp(6);
-    aborted.bringUp.onFailed(rootAddress(2), new Error('late') as never);
+    aborted.bootstrap.onUp(6);
+    aborted.bootstrap.onFailed(rootAddress(2), new Error('late') as never);
     aborted.run();
     assert.equal([aborted.events.length - told, aborted.aborted.length], [0, 1]);
   });
@@ -162,7 +162,7 @@ suite('bring-up', (test) => {
   test('ended in the midst of it, nothing is told any more', () => {
     const model = new BootModel({ hosts: 9, arity: 2, policy: retry(3), fate: bad({ h0: ['fail'] }) }).start().run(40);
     let done = 0;
-    model.bringUp.stop(() => (done += 1));
+    model.bootstrap.stop(() => (done += 1));
     const told = model.events.length;
     model.run();
     assert.equal([done, model.events.length - told, model.ready.length, model.aborted.length], [1, 0, 0, 0]);

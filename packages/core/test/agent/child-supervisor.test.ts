@@ -2,7 +2,7 @@
 
 import { rootAddress, type Address, type AgentProcessEvents, type Channel, type StciError } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { Children, type ChildSpec } from '../../dist/agent/children.js';
+import { ChildSupervisor, type ChildSpec } from '../../dist/agent/child-supervisor.js';
 import { readBootRecord } from '../../dist/bootcom/boot-record.js';
 import { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
@@ -13,7 +13,7 @@ type Way = 'up' | 'error' | 'exit' | 'silent' | 'deaf' | 'hangs-up';
 
 interface Played {
   readonly net: Net;
-  readonly children: Children;
+  readonly children: ChildSupervisor;
   readonly told: string[];
   readonly errors: StciError[];
   readonly processes: Map<Address, { events: AgentProcessEvents; link?: Link; killed: number; channel: Channel }>;
@@ -37,7 +37,7 @@ function playing(): Played {
     told.push(`${what} ${address & 0xff}`);
     if (error !== undefined) errors.push(error);
   };
-  const children = new Children(
+  const children = new ChildSupervisor(
     { node: node as never, window: WINDOW, handshakeMs: HANDSHAKE_MS, stopMs: STOP_MS, nativeLink: true },
     {
       onUp: (address) => done('up', address),

@@ -1,13 +1,13 @@
 /**
- * Crowd: who goes when more peers wait than may. Strangers can come faster than honest peers can prove themselves, so
- * no order of arrival helps: whoever drops the oldest is emptied by a burst, whoever turns away the newest is filled
- * once and stays full. The rule here: those that have shown least go first; among them, of the source that has sent
- * the most; among those, one by lot. So a burst of n costs a peer in a crowd of m its place with a chance of
- * 1 - (1 - 1/m)^n at most, each step that a peer makes takes it out of the crowd's way, and one source can't crowd
- * out another.
+ * Eviction: which connection is dropped when more are pending than the limit allows. Unauthenticated peers can connect
+ * faster than honest peers can prove themselves, so no order of arrival helps: dropping the oldest lets a burst empty
+ * the set, refusing the newest lets it be filled once and stay full. The rule: those with the least progress first;
+ * among them, the source with the most connections; among those, one at random. A burst of n connections evicts a peer
+ * among m equals with a probability of at most 1 - (1 - 1/m)^n, each step of progress takes a peer out of that risk,
+ * and one source can't evict another.
  */
 
-export interface CrowdMember {
+export interface EvictionCandidate {
   /** Where it comes from, such as an address without its port. */
   readonly source: string;
   /** Steps made on the way to its proof. */
@@ -15,7 +15,7 @@ export interface CrowdMember {
 }
 
 /** Who is to go; undefined where nobody is there. `pick(n)` draws from 0..n-1. */
-export function crowdVictim<T extends CrowdMember>(
+export function selectEviction<T extends EvictionCandidate>(
   members: Iterable<T>,
   pick: (below: number) => number,
 ): T | undefined {

@@ -1,5 +1,5 @@
 /**
- * Universe: what the agents of one process share: the registry's components behind the few questions that agents
+ * Composition: what the agents of one process share: the registry's components behind the few questions that agents
  * ask. Made by compose.ts; agents never see a container.
  */
 
@@ -24,7 +24,7 @@ import type {
 /** Job-wide parameters by full name, as they travel. */
 export type ParamSnapshot = Readonly<Record<string, ParamValue>>;
 
-export interface Universe {
+export interface Composition {
   /** Parameters of an agent, from what its parent sent. Throws STCI_PARAM_* where the two differ in version. */
   paramsOf(snapshot: ParamSnapshot): Params;
   /** The modules of the agent `name`, selected by its parameters. */

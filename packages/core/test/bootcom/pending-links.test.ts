@@ -3,20 +3,20 @@
 import { createWorld } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
 import type { Link } from '../../dist/bootcom/link.js';
-import { Strangers } from '../../dist/bootcom/strangers.js';
+import { PendingLinks } from '../../dist/bootcom/pending-links.js';
 
 const MAX = 4;
 
 interface Fake {
-  hasMet: boolean;
+  isIntroduced: boolean;
   gone: string;
 }
 
 function place() {
   const world = createWorld({ seed: 1 });
-  const strangers = new Strangers(MAX, world.platform('h1'));
-  const come = (label = 'ws://10.0.0.1:999', hasMet = false): Fake => {
-    const fake = { hasMet, gone: '', destroy: (text: string) => void (fake.gone = text) };
+  const strangers = new PendingLinks(MAX, world.platform('h1'));
+  const come = (label = 'ws://10.0.0.1:999', isIntroduced = false): Fake => {
+    const fake = { isIntroduced, gone: '', destroy: (text: string) => void (fake.gone = text) };
     strangers.add(fake as unknown as Link, label);
     return fake;
   };

@@ -10,7 +10,7 @@ import type { AgentBundle } from '@stci/interface';
 import { builtin } from './builtin.js';
 
 /** What an agent is given by the code that carried it here. */
-export interface CarriedBundle {
+export interface ShippedBundle {
   readonly hash: string;
   /** undefined once it is certain that they lie at `path`. */
   readonly bytes: Uint8Array | undefined;
@@ -19,7 +19,7 @@ export interface CarriedBundle {
 }
 
 /** A bundle's head, its text up to a line of `//`, is the body of a function with these parameters. */
-const PARAMETERS = ['require', 'module', 'exports', '__filename', '__dirname', 'stciCarrier'];
+const PARAMETERS = ['require', 'module', 'exports', '__filename', '__dirname', 'stciShipped'];
 
 /** Run by `node -e` and by threads, with a path and a hash as the last two arguments. */
 const RUN_CODE = `'use strict';
@@ -37,12 +37,12 @@ require('node:vm').compileFunction(head, ${JSON.stringify(PARAMETERS)}, { filena
 /** What a start does on a host that takes no file: the reason goes to whoever waits for the agent. */
 const REFUSE_CODE = `process.stderr.write(process.argv.at(-1) + '\\n'); process.exitCode = 1;`;
 
-export function carriedCommand(carried: CarriedBundle): readonly string[] {
-  const { code, args } = carriedThread(carried);
+export function shippedCommand(carried: ShippedBundle): readonly string[] {
+  const { code, args } = shippedThread(carried);
   return [process.execPath, '-e', code, '--', ...args];
 }
 
-export function carriedThread(carried: CarriedBundle): { code: string; args: readonly string[] } {
+export function shippedThread(carried: ShippedBundle): { code: string; args: readonly string[] } {
   try {
     return { code: RUN_CODE, args: [(carried.path ??= place(carried)), carried.hash] };
   } catch (thrown) {
@@ -52,7 +52,7 @@ export function carriedThread(carried: CarriedBundle): { code: string; args: rea
 }
 
 /** The bytes to send on: kept in this process, or read again and checked. Throws StciError where they have changed. */
-export function carriedBundle({ hash, bytes, path }: CarriedBundle): AgentBundle {
+export function shippedBundle({ hash, bytes, path }: ShippedBundle): AgentBundle {
   if (bytes !== undefined) return { hash, bytes, node: process.execPath };
   const again = read(path);
   if (again.hash === hash) return again;
@@ -79,7 +79,7 @@ function read(path: string | undefined): AgentBundle {
   }
 }
 
-function place(carried: CarriedBundle): string {
+function place(carried: ShippedBundle): string {
   const { tmpdir } = builtin('node:os');
   let failure: unknown;
   for (const directory of [process.env['XDG_RUNTIME_DIR'], tmpdir(), '/dev/shm', '/var/tmp']) {
@@ -96,7 +96,7 @@ function place(carried: CarriedBundle): string {
   throw new StciError('STCI_PROGRAM_SPAWN', message, { cause: failure });
 }
 
-function write(directory: string, { bytes = new Uint8Array(), hash }: CarriedBundle): string {
+function write(directory: string, { bytes = new Uint8Array(), hash }: ShippedBundle): string {
   const { existsSync, openSync, unlinkSync, writeSync } = builtin('node:fs');
   const unique = builtin('node:crypto').randomBytes(8).toString('hex');
   const path = builtin('node:path').join(directory, `stci-agent-${hash.slice(0, 16)}-${unique}.cjs`);

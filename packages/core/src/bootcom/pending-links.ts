@@ -1,25 +1,25 @@
 /**
- * Strangers: links at a listener whose peers have not proved who they are, a bounded number of them. A peer that names
- * the session, which is told only to those that belong to it, goes after all that don't; and nobody goes in his first
- * moment, in which an honest peer names it, unless there are twice as many as may be.
+ * Pending links: links at a listener whose peers have not proved who they are, a bounded number of them. Peers that
+ * have not named the session, which only its members know, are evicted first. New connections are exempt from
+ * eviction for 20 ms, in which an honest peer names the session, up to twice the limit.
  */
 
-import { crowdVictim, type Clock, type CrowdMember, type Random, type Timer } from '@stci/interface';
+import { selectEviction, type Clock, type EvictionCandidate, type Random, type Timer } from '@stci/interface';
 import type { Link } from './link.js';
 
 /** Time that nobody takes from a newcomer, in ms: some round trips of a cluster's network. */
 const MOMENT_MS = 20;
 
-interface Stranger extends CrowdMember {
+interface PendingLink extends EvictionCandidate {
   readonly link: Link;
   readonly sinceMs: number;
 }
 
-export class Strangers {
+export class PendingLinks {
   readonly #max: number;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #byLink = new Map<Link, Stranger>();
+  readonly #byLink = new Map<Link, PendingLink>();
   #timer: Timer | undefined;
 
   constructor(max: number, { clock, random }: { readonly clock: Clock; readonly random: Random }) {
@@ -39,7 +39,7 @@ export class Strangers {
       source: label.replace(/:\d+$/, ''),
       sinceMs: this.#clock.nowMs(),
       get progress() {
-        return link.hasMet ? 1 : 0;
+        return link.isIntroduced ? 1 : 0;
       },
     });
     if (this.#byLink.size > 2 * this.#max) this.#dropOne([...this.#byLink.values()]);
@@ -72,8 +72,8 @@ export class Strangers {
     }
   }
 
-  #dropOne(candidates: readonly Stranger[]): void {
-    const victim = crowdVictim(candidates, (below) => this.#random.integer(below));
+  #dropOne(candidates: readonly PendingLink[]): void {
+    const victim = selectEviction(candidates, (below) => this.#random.integer(below));
     if (victim === undefined) return;
     this.delete(victim.link);
     victim.link.destroy(`more than ${this.#max} connections have not proved who they are (bootcom.pending.max)`);

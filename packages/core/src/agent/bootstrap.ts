@@ -24,12 +24,12 @@ import {
 } from '@stci/interface';
 import { BootSubtree, type HostLogin } from './boot-subtree.js';
 import type { AgentNode } from './node.js';
-import type { Starter } from './starter.js';
-import type { ParamSnapshot } from './universe.js';
+import type { AgentLauncher } from './agent-launcher.js';
+import type { ParamSnapshot } from './composition.js';
 
-export interface BringUpInit {
+export interface BootstrapInit {
   readonly node: AgentNode;
-  readonly starter: Starter;
+  readonly agentLauncher: AgentLauncher;
   readonly tree: TreeTopology;
   readonly policy: BootstrapPolicy;
   readonly hosts: readonly HostSpec[];
@@ -37,17 +37,17 @@ export interface BringUpInit {
   readonly snapshot: ParamSnapshot;
 }
 
-export interface BringUpEvents {
+export interface BootstrapEvents {
   tell(event: JobEvent): void;
   /** All hosts that are wanted are up. `hosts` as they are now; `leftOut` did not come up and is not waited for. */
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void;
   /** The policy has ended it: every failure found, the first one first. */
-  onAborted(failures: readonly BringUpFailure[]): void;
+  onAborted(failures: readonly BootstrapFailure[]): void;
   /** Once ready: an agent that was up is gone. */
   onLost(agent: Address, error: StciError): void;
 }
 
-export interface BringUpFailure {
+export interface BootstrapFailure {
   /** undefined: of no host, but of the controller itself. */
   readonly host: HostIndex | undefined;
   readonly error: ErrorRecord;
@@ -55,32 +55,32 @@ export interface BringUpFailure {
 
 type HostState = 'pending' | 'up' | 'failed' | 'left-out';
 
-export class BringUp {
-  readonly #init: BringUpInit;
-  readonly #events: BringUpEvents;
+export class Bootstrap {
+  readonly #init: BootstrapInit;
+  readonly #events: BootstrapEvents;
   readonly #below: BootSubtree;
   readonly #hosts: HostSpec[];
   readonly #spares: HostSpec[];
   readonly #states: HostState[];
   readonly #attempts: number[];
-  readonly #failures: BringUpFailure[] = [];
+  readonly #failures: BootstrapFailure[] = [];
   #upCount = 0;
   #leftOutCount = 0;
   #phase: 'starting' | 'aborting' | 'ready' | 'over' = 'starting';
   #timer: Timer | undefined;
 
-  constructor(init: BringUpInit, events: BringUpEvents) {
+  constructor(init: BootstrapInit, events: BootstrapEvents) {
     this.#init = init;
     this.#events = events;
     this.#hosts = [...init.hosts];
     this.#spares = [...init.spares];
     this.#states = init.hosts.map(() => 'pending');
     this.#attempts = init.hosts.map(() => 1);
-    const { node, starter, tree, snapshot } = init;
+    const { node, agentLauncher, tree, snapshot } = init;
     this.#below = new BootSubtree(
       {
         node,
-        starter,
+        agentLauncher,
         tree,
         position: 0,
         logins: new Map(init.hosts.map((host, i) => [bootPosition(i), login(host)])),
@@ -105,7 +105,7 @@ export class BringUp {
   }
 
   start(): void {
-    this.#init.starter.ready((fault) => {
+    this.#init.agentLauncher.ready((fault) => {
       if (this.#phase !== 'starting') return;
       if (fault === undefined) return this.#below.start();
       const error = toErrorRecord(fault);
@@ -146,7 +146,7 @@ export class BringUp {
     this.#phase = 'over';
     this.#timer?.cancel();
     this.#below.stop('the session ends', () => {
-      this.#init.starter.close();
+      this.#init.agentLauncher.close();
       done();
     });
   }
@@ -187,7 +187,7 @@ export class BringUp {
       ...(spare !== undefined && { spare: spare.name }),
     });
     if (decision === 'shrink') this.#leaveOut(host);
-    else this.#again(host, spare ?? spec);
+    else this.#restart(host, spare ?? spec);
   }
 
   /** Told to oneself, as other starters do: behind all that has come from the agents below the one that is gone. */
@@ -197,14 +197,14 @@ export class BringUp {
     messages.send(CONTROLLER, 'agent.failed', { kind, agent, error: toErrorRecord(error), wallMs });
   }
 
-  #again(host: HostIndex, spec: HostSpec): void {
+  #restart(host: HostIndex, spec: HostSpec): void {
     this.#hosts[host] = spec;
     this.#states[host] = 'pending';
     this.#attempts[host] = (this.#attempts[host] as number) + 1;
     const starter = this.#starterOf(host);
     const subtree = this.#subtree(host);
-    if (starter === undefined) this.#below.again(host, subtree);
-    else this.#tellStarter(starter, 'launch.again', { host, subtree });
+    if (starter === undefined) this.#below.restart(host, subtree);
+    else this.#tellStarter(starter, 'launch.restart', { host, subtree });
   }
 
   #leaveOut(host: HostIndex): void {
@@ -212,15 +212,15 @@ export class BringUp {
     this.#leftOutCount += 1;
     const starter = this.#starterOf(host);
     const subtree = this.#subtree(host);
-    if (starter === undefined) this.#below.adopt(host, subtree);
-    else this.#tellStarter(starter, 'launch.adopt', { host, subtree });
+    if (starter === undefined) this.#below.takeOver(host, subtree);
+    else this.#tellStarter(starter, 'launch.takeover', { host, subtree });
     this.#check();
   }
 
   /** A starter that is gone by now is about to be found so; whoever takes its place learns of it with its start. */
   #tellStarter(
     starter: HostIndex,
-    name: 'launch.again' | 'launch.adopt',
+    name: 'launch.restart' | 'launch.takeover',
     body: { readonly host: HostIndex; readonly subtree: readonly HostLogin[] },
   ): void {
     const { node } = this.#init;

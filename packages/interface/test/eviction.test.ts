@@ -1,18 +1,18 @@
 /** Who goes when a crowd is too large. */
 
-import { crowdVictim, type CrowdMember } from '@stci/interface';
+import { selectEviction, type EvictionCandidate } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 
-const member = (source: string, progress = 0): CrowdMember => ({ source, progress });
+const member = (source: string, progress = 0): EvictionCandidate => ({ source, progress });
 const first = (): number => 0;
 
 suite('crowd', (test) => {
-  test('nobody goes of an empty crowd', () => assert.is(crowdVictim([], first), undefined));
+  test('nobody goes of an empty crowd', () => assert.is(selectEviction([], first), undefined));
 
   test('those that have shown least go before all others, wherever they come from', () => {
     const crowd = [member('a', 1), member('a', 2), member('a', 1), member('b', 0), member('a', 1)];
-    assert.is(crowdVictim(crowd, first), crowd[3]);
-    assert.is(crowdVictim([...crowd].reverse(), first), crowd[3]);
+    assert.is(selectEviction(crowd, first), crowd[3]);
+    assert.is(selectEviction([...crowd].reverse(), first), crowd[3]);
   });
 
   test('of those, the source that sent most pays: a flood from one host takes no place of another', () => {
@@ -22,7 +22,7 @@ suite('crowd', (test) => {
     for (let i = 0; i < 1000; i++) {
       crowd.push(member('flood'));
       if (crowd.length <= 16) continue;
-      const victim = crowdVictim(crowd, next) as CrowdMember;
+      const victim = selectEviction(crowd, next) as EvictionCandidate;
       crowd.splice(crowd.indexOf(victim), 1);
     }
     assert.ok(crowd.includes(honest));
@@ -33,7 +33,7 @@ suite('crowd', (test) => {
     const gone = new Map<number, number>();
     for (let round = 0; round < 4000; round++) {
       const crowd = Array.from({ length: 8 }, () => member('here'));
-      const index = crowd.indexOf(crowdVictim(crowd, next) as CrowdMember);
+      const index = crowd.indexOf(selectEviction(crowd, next) as EvictionCandidate);
       gone.set(index, (gone.get(index) ?? 0) + 1);
     }
     assert.is(gone.size, 8);

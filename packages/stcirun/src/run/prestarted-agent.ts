@@ -4,14 +4,14 @@
  */
 
 import type { ChildProcess } from 'node:child_process';
-import type { SpareAgent } from '@stci/platform-node';
+import type { PrestartedAgent } from '@stci/platform-node';
 
 /** An agent on this machine is asked for much sooner, if at all. */
 const UNUSED_MS = 2000;
 
-const KEY = Symbol.for('stci.spareAgent');
+const KEY = Symbol.for('stci.prestartedAgent');
 
-export function spareAgent(): SpareAgent | undefined {
+export function prestartedAgent(): PrestartedAgent | undefined {
   let child = (globalThis as { [KEY]?: ChildProcess })[KEY];
   if (child === undefined) return undefined;
   const drop = (): void => {

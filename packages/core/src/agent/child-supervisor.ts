@@ -1,5 +1,5 @@
 /**
- * Children: an agent starts others, watches them and ends them. A window bounds how many are being started at
+ * Child supervisor: an agent starts others, watches them and ends them. A window bounds how many are being started at
  * once; each has a deadline from its start to the end of its handshake. Whatever goes wrong with a child is told
  * once, as an error that says which host, in which phase, and what the child itself said last.
  */
@@ -35,7 +35,7 @@ export interface ChildSpec {
   start(events: AgentProcessEvents): AgentProcess;
 }
 
-export interface ChildrenInit {
+export interface SupervisorInit {
   readonly node: AgentNode;
   /** Children that are being started at once, at least 1. */
   readonly window: number;
@@ -45,7 +45,7 @@ export interface ChildrenInit {
   readonly nativeLink: boolean;
 }
 
-export interface ChildrenEvents {
+export interface SupervisorEvents {
   onUp(address: Address): void;
   /** It did not come up. */
   onFailed(address: Address, error: StciError): void;
@@ -71,9 +71,9 @@ interface Child {
   readonly diagnostics: string[];
 }
 
-export class Children {
-  readonly #init: ChildrenInit;
-  readonly #events: ChildrenEvents;
+export class ChildSupervisor {
+  readonly #init: SupervisorInit;
+  readonly #events: SupervisorEvents;
   readonly #children = new Map<Address, Child>();
   /** Earlier starts of the same agents, failed, of which something is still left. */
   readonly #former = new Set<Child>();
@@ -84,7 +84,7 @@ export class Children {
   #onStopped: (() => void) | undefined;
   #stopTimer: Timer | undefined;
 
-  constructor(init: ChildrenInit, events: ChildrenEvents) {
+  constructor(init: SupervisorInit, events: SupervisorEvents) {
     this.#init = init;
     this.#events = events;
   }
@@ -130,7 +130,7 @@ export class Children {
   }
 
   /** A child that called back at our listener has proved itself. */
-  adopt(link: Link): void {
+  acceptLink(link: Link): void {
     this.#onUp(this.#children.get(link.peer) as Child, link);
   }
 

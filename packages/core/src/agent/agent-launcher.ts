@@ -1,6 +1,6 @@
 /**
- * Starter: how an agent starts others, by its parameters: launcherproc and method, boot link native or over a listener
- * of its own. Shared by the controller and by root agents.
+ * Agent launcher: how an agent starts others, by its parameters: launcherproc and method, boot link native or over
+ * a listener of its own. Shared by the controller and by root agents.
  */
 
 import {
@@ -14,43 +14,43 @@ import {
   type Listener,
 } from '@stci/interface';
 import { StciError, fromErrorRecord } from '@stci/interface';
-import { Children, type ChildSpec, type ChildrenEvents } from './children.js';
+import { ChildSupervisor, type ChildSpec, type SupervisorEvents } from './child-supervisor.js';
 import { startInline } from './inline.js';
-import type { RoleStarter } from './main.js';
+import type { RoleFactory } from './main.js';
 import { encryptsLinks, linkKey } from '../bootcom/encryption.js';
-import { Strangers } from '../bootcom/strangers.js';
+import { PendingLinks } from '../bootcom/pending-links.js';
 import type { AgentNode } from './node.js';
-import type { AgentScope } from './universe.js';
+import type { AgentScope } from './composition.js';
 
-export interface StarterInit {
+export interface AgentLauncherInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
   /** Makes the role of an agent that shares this process. */
-  readonly startRole: RoleStarter;
+  readonly startRole: RoleFactory;
 }
 
-export class Starter {
-  readonly #init: StarterInit;
+export class AgentLauncher {
+  readonly #init: AgentLauncherInit;
   readonly #nativeLink: boolean;
-  readonly #groups: Children[] = [];
+  readonly #groups: ChildSupervisor[] = [];
   #listener: Listener | undefined;
   /** Who waits for the listener; undefined while none is being made. */
   #waiting: ((error: StciError | undefined) => void)[] | undefined;
   #launcherProc: LauncherProc | undefined;
   #closed = false;
-  readonly #strangers: Strangers;
+  readonly #pendingLinks: PendingLinks;
 
-  constructor(init: StarterInit) {
+  constructor(init: AgentLauncherInit) {
     this.#init = init;
     const { params, platform } = init.node;
-    this.#strangers = new Strangers(params.int('bootcom.pending.max'), platform);
+    this.#pendingLinks = new PendingLinks(params.int('bootcom.pending.max'), platform);
     this.#nativeLink = init.node.params.string('bootcom.boot') === 'native';
   }
 
   /** A group of children with its own window. */
-  children(events: ChildrenEvents): Children {
+  supervise(events: SupervisorEvents): ChildSupervisor {
     const { node } = this.#init;
-    const group = new Children(
+    const group = new ChildSupervisor(
       {
         node,
         window: node.params.int('launcher.window'),
@@ -120,29 +120,29 @@ export class Starter {
   close(): void {
     this.#closed = true;
     this.#listener?.close();
-    this.#strangers.clear('the listener has closed');
+    this.#pendingLinks.clear('the listener has closed');
   }
 
   /** Whoever connects must be a child that is being started. */
   #accept(channel: Channel): void {
     const { node } = this.#init;
-    let owner: Children | undefined;
+    let owner: ChildSupervisor | undefined;
     const admit = (peer: Address): string | undefined => {
       owner = this.#groups.find((group) => group.owns(peer));
       return owner === undefined ? 'it is no child of this agent' : owner.admit(peer);
     };
     const stranger = node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
       onUp: (link) => {
-        this.#strangers.delete(link);
-        owner?.adopt(link);
+        this.#pendingLinks.delete(link);
+        owner?.acceptLink(link);
       },
       onClosed: (link, reason, text) => {
-        this.#strangers.delete(link);
+        this.#pendingLinks.delete(link);
         if (owner === undefined) node.fault(text, 'a stranger at the listener');
         else owner.linkClosed(link, reason, text);
       },
     });
-    this.#strangers.add(stranger, channel.label);
+    this.#pendingLinks.add(stranger, channel.label);
   }
 
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {
