@@ -60,8 +60,8 @@ export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
       default: 10_000,
       min: 200,
       max: 86_400_000,
-      help: 'A link on which nothing came for so long counts as broken: an agent that is cut off ends its tools and '
-        + 'itself by then. Something is sent every quarter of it. Shorter ends sooner, longer bears longer stalls.',
+      help: 'A link on which nothing came for so long is lost, not earlier: an agent that is cut off then ends its '
+        + 'tools and itself. Something is sent every quarter of it. Shorter ends sooner, longer bears longer stalls.',
     },
     'frame.max': {
       type: 'size',

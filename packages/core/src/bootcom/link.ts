@@ -112,7 +112,7 @@ export class Link {
     return this.#peer;
   }
 
-  /** The peer has named the session, which strangers don't know; see Handshake. */
+  /** The peer has named the session, which only its members know; see Handshake. */
   get isIntroduced(): boolean {
     return this.#handshake.isIntroduced;
   }
@@ -148,7 +148,7 @@ export class Link {
     this.#channel.readable(on);
   }
 
-  /** Marks a peer that a detector doubts, and clears the mark. */
+  /** Marks a peer that the lease, or a detector, holds for dead or slow, and clears the mark. */
   suspect(doubted: boolean): void {
     if (this.#state === 'up' || this.#state === 'suspect') this.#state = doubted ? 'suspect' : 'up';
   }
@@ -240,7 +240,7 @@ export class Link {
       this.#framesIn += 1;
       this.#events.onFrame(this, frame);
     } else if (frameType(frame) === LINK_FRAME.alive) {
-      this.#lease?.promise(readU32(frameBody(frame), 0));
+      this.#lease?.announce(readU32(frameBody(frame), 0));
     } else if (frameType(frame) === LINK_FRAME.goodbye) {
       this.#closing = { reason: 'goodbye', text: `${addressName(this.#peer)} said goodbye` };
       this.#channel.close();
