@@ -41,8 +41,8 @@ function noise(seed: number): Uint8Array {
 }
 
 const boot = (details: Uint8Array): Uint8Array => encodeBootRecord({
-  session: new Uint8Array(8), secret: new Uint8Array(32), self: rootAddress(0), parent: CONTROLLER, nativeLink: true,
-  frameBytesMax: 65_536, handshakeMs: 300, leaseMs: 10_000, details,
+  session: new Uint8Array(8), secret: new Uint8Array(32), self: rootAddress(0), parent: CONTROLLER, start: 1,
+  nativeLink: true, frameBytesMax: 65_536, handshakeMs: 300, leaseMs: 10_000, details,
 });
 
 suite('strangers at an agent\'s standard input', (test) => {
@@ -56,7 +56,7 @@ suite('strangers at an agent\'s standard input', (test) => {
       [agentWith(record.slice(0, 70)), /before the boot record/],
       [agentWith(record, true), /no handshake within 300 ms/],
       [agentWith(behind, true), /version|layer|handshake/],
-      [agentWith(linkFrame(LINK_FRAME.hello, 1, new Uint8Array(24)), true), /started by its parent, not by hand/],
+      [agentWith(linkFrame(LINK_FRAME.hello, 1, new Uint8Array(28)), true), /started by its parent, not by hand/],
     ];
     for (const [ended, expected] of cases) {
       const { status, err } = await ended;
@@ -102,7 +102,7 @@ suite('strangers at the listeners of a running job', (test) => {
     assert.ok(ports.length >= 3, `${ports.length} listeners: the controller's and the root agents'`);
     const crowd: Recorder[] = [];
     for (const port of ports) {
-      const hello = linkFrame(LINK_FRAME.hello, rootAddress(1), new Uint8Array(24));
+      const hello = linkFrame(LINK_FRAME.hello, rootAddress(1), new Uint8Array(28));
       for (const [i, bytes] of [noise(1), noise(2), hello, new Uint8Array(50_000).fill(9)].entries()) {
         crowd.push(await stranger(port, bytes.length > 0 ? bytes : Uint8Array.of(i)));
       }

@@ -33,7 +33,7 @@ const KINDS: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.write(`${UPGRADE}\r\n`), // Upgrades and is silent.
   (socket) => {
     socket.write(`${UPGRADE}\r\n`);
-    socket.write(message(linkFrame(LINK_FRAME.hello, rootAddress(0), new Uint8Array(24))));
+    socket.write(message(linkFrame(LINK_FRAME.hello, rootAddress(0), new Uint8Array(28))));
   },
   (socket) => {
     socket.write(`${UPGRADE}\r\n`);

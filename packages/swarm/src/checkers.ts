@@ -101,11 +101,10 @@ function checkEvents(run: Run): string[] {
   return problems;
 }
 
-/** A host may fail to come up more than once, and the job is mapped anew where it runs on other hosts than planned. */
+/** A host may come up more than once, and the job is mapped anew where it runs on other hosts than planned. */
 function mayRepeat(run: Run, event: JobEvent): boolean {
   if (run.options.settings['bootstrap'] === undefined) return false;
-  const isLaunchFailure = event.type === 'failure' && event.error.code === 'STCI_LAUNCH_FAILED';
-  return isLaunchFailure || ['host-up', 'mapped', 'bootstrap'].includes(event.type);
+  return ['host-up', 'mapped', 'bootstrap'].includes(event.type);
 }
 
 function eventKey(event: JobEvent): string {

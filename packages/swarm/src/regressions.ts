@@ -5,6 +5,7 @@
 
 import { PLAIN, type Regression } from './plain.js';
 import { SILENCE_REGRESSIONS } from './regressions-silence.js';
+import { START_REGRESSIONS } from './regressions-starts.js';
 
 export const REGRESSIONS: readonly Regression[] = [
   {
@@ -346,4 +347,5 @@ export const REGRESSIONS: readonly Regression[] = [
     },
   },
   ...SILENCE_REGRESSIONS,
+  ...START_REGRESSIONS,
 ];

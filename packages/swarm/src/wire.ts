@@ -52,11 +52,12 @@ class FrameReader {
   read(chunk: Uint8Array): void {
     let offset = this.#isPrelude ? this.#skipPrelude(chunk) : 0;
     while (offset < chunk.length && !this.#isBroken) {
-      if (this.#isOver) return this.#fail(`${chunk.length - offset} bytes after a goodbye`);
       if (this.#bodyBytesLeft > 0) {
         const bytes = Math.min(this.#bodyBytesLeft, chunk.length - offset);
         this.#bodyBytesLeft -= bytes;
         offset += bytes;
+      } else if (this.#isOver) {
+        return this.#fail(`${chunk.length - offset} bytes after a goodbye`);
       } else {
         this.#header[this.#headerBytes++] = chunk[offset++] as number;
         if (this.#headerBytes === HEADER_BYTES) this.#onHeader();

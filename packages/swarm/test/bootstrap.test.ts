@@ -94,6 +94,7 @@ suite('jobs whose hosts do not all come up', (test) => {
     const settings = { launcherproc: 'local', 'bootcom.boot': 'ws', 'bootcom.ws.ports': '40000-40001' };
     const ended = job({ hosts: 4, arity: 1, remote: false, settings, timeoutMs: 50_000 });
     assert.equal([exitOf(ended) === 0, failures(ended)], [false, ['n1']]);
+    assert.match(ended.run.record.report?.cause?.message ?? '', /root:1 on host n1 exited: .*port/);
     const shrunk = job({ hosts: 4, arity: 1, remote: false, settings: { ...settings, bootstrap: 'shrink' } });
     assert.equal([exitOf(shrunk), [...new Set(places(shrunk))]], [0, ['n0']]);
   }, WIDE);

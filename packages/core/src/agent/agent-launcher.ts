@@ -127,9 +127,9 @@ export class AgentLauncher {
   #accept(channel: Channel): void {
     const { node } = this.#init;
     let owner: ChildSupervisor | undefined;
-    const admit = (peer: Address): string | undefined => {
+    const admit = (peer: Address, start: number): string | undefined => {
       owner = this.#groups.find((group) => group.owns(peer));
-      return owner === undefined ? 'it is no child of this agent' : owner.admit(peer);
+      return owner === undefined ? 'it is no child of this agent' : owner.admit(peer, start);
     };
     const stranger = node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
       onUp: (link) => {

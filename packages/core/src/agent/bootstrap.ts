@@ -63,6 +63,8 @@ export class Bootstrap {
   readonly #spares: HostSpec[];
   readonly #states: HostState[];
   readonly #attempts: number[];
+  /** Failures so far, by name of the host: its second is told from the first. */
+  readonly #failureCounts = new Map<string, number>();
   readonly #failures: BootstrapFailure[] = [];
   #upCount = 0;
   #leftOutCount = 0;
@@ -129,11 +131,11 @@ export class Bootstrap {
   onFailed(agent: Address, error: StciError): void {
     const host = addressIndex(agent);
     if (this.#phase === 'over' || this.#states[host] === 'left-out') return;
-    if (this.#phase === 'ready') return this.#events.onLost(agent, error);
+    if (this.#phase === 'ready') return this.#events.onLost(agent, this.#numbered(host, error));
     if (this.#states[host] !== 'pending' && this.#states[host] !== 'up') return;
     // Whoever it had started is cut off and ends; all of them are to come up anew.
     for (const below of this.#below.hostsBelow(host)) this.#forget(below);
-    const record = toErrorRecord(error);
+    const record = toErrorRecord(this.#numbered(host, error));
     this.#states[host] = 'failed';
     this.#failures.push({ host, error: record });
     this.#events.tell({ type: 'failure', error: record });
@@ -160,6 +162,18 @@ export class Bootstrap {
   /** Hosts may still come up, and what becomes of them is of interest. */
   get #isOpen(): boolean {
     return this.#phase === 'starting' || this.#phase === 'aborting';
+  }
+
+  /** The same words for the second failure of a host would read as one failure told twice. */
+  #numbered(host: HostIndex, error: StciError): StciError {
+    const { name } = this.#hosts[host] as HostSpec;
+    const count = (this.#failureCounts.get(name) ?? 0) + 1;
+    this.#failureCounts.set(name, count);
+    if (count === 1) return error;
+    const [first = '', ...rest] = error.message.split('\n');
+    const message = [`${first} (failure ${count} of this host)`, ...rest].join('\n');
+    const { code, agent, rank, data, cause } = error;
+    return new StciError(code, message, { agent, host: error.host, rank, data: { ...data, failure: count }, cause });
   }
 
   #forget(host: HostIndex): void {

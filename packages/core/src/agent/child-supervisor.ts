@@ -19,6 +19,8 @@ import {
 } from '@stci/interface';
 import { encodeBootRecord } from '../bootcom/boot-record.js';
 import type { Link } from '../bootcom/link.js';
+import { formatDuration } from '../config/duration.js';
+import { readU32 } from '../codec/frame.js';
 import type { AgentNode } from './node.js';
 
 /** Lines of a child's standard error that are kept for the report of its failure. */
@@ -60,6 +62,8 @@ type ChildState = 'waiting' | 'starting' | 'up' | 'stopping' | 'gone';
 
 interface Child {
   readonly spec: ChildSpec;
+  /** Of its boot record. */
+  readonly start: number;
   state: ChildState;
   process?: AgentProcess;
   link?: Link;
@@ -100,7 +104,7 @@ export class ChildSupervisor {
     for (const spec of specs) {
       assert(!this.#children.has(spec.address), `${addressName(spec.address)} is started once`);
       const child: Child = {
-        spec, state: 'waiting', linkClosed: true, exited: true, told: false, killed: false,
+        spec, start: this.#newStart(), state: 'waiting', linkClosed: true, exited: true, told: false, killed: false,
         diagnostics: [],
       };
       this.#children.set(spec.address, child);
@@ -119,9 +123,10 @@ export class ChildSupervisor {
   }
 
   /** The reason why `peer` may not link to us as our child, or undefined. */
-  admit(peer: Address): string | undefined {
+  admit(peer: Address, start: number): string | undefined {
     const child = this.#children.get(peer);
     if (child === undefined) return 'it is no child of this agent';
+    if (child.start !== start) return 'it is of an earlier start, which was given up';
     return child.state === 'starting' ? undefined : `it is ${child.state}`;
   }
 
@@ -149,6 +154,10 @@ export class ChildSupervisor {
     for (const child of this.#all()) this.#stopChild(child, reason);
     this.#stopTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#killRest());
     this.#checkStopped();
+  }
+
+  #newStart(): number {
+    return readU32(this.#init.node.platform.secrets.bytes(4), 0);
   }
 
   #schedule(): void {
@@ -186,6 +195,7 @@ export class ChildSupervisor {
         secret,
         self: child.spec.address,
         parent: self,
+        start: child.start,
         nativeLink: this.#init.nativeLink,
         frameBytesMax: node.params.int('bootcom.frame.max'),
         handshakeMs,
@@ -198,13 +208,13 @@ export class ChildSupervisor {
     child.timer = node.platform.clock.after(handshakeMs, () => {
       const { phase } = process;
       const reached = phase === undefined ? '' : `; it got as far as phase ${phase}`;
-      this.#fail(child, `no handshake within ${handshakeMs} ms (launcher.handshake)${reached}`);
+      this.#fail(child, `no handshake within ${formatDuration(handshakeMs)} (launcher.handshake)${reached}`);
     });
   }
 
   #makeLink(child: Child, channel: Channel): void {
-    const admit = (peer: Address): string | undefined =>
-      peer === child.spec.address ? this.admit(peer) : 'it was started as another agent';
+    const admit = (peer: Address, start: number): string | undefined =>
+      peer === child.spec.address ? this.admit(peer, start) : 'it was started as another agent';
     child.linkClosed = false;
     child.link = this.#init.node.acceptLink(channel, this.#init.handshakeMs, admit, {
       onUp: (link) => this.#onUp(child, link),
@@ -224,8 +234,7 @@ export class ChildSupervisor {
   #onLinkClosed(child: Child, reason: LinkCloseReason, text: string): void {
     child.linkClosed = true;
     if (child.state === 'starting') this.#fail(child, text);
-    else if (child.state === 'up' && reason !== 'goodbye') this.#lose(child, text);
-    else if (child.state === 'up') this.#lose(child, 'it left by itself');
+    else if (child.state === 'up') this.#lose(child, reason === 'goodbye' ? text : `is lost: ${text}`);
     // Nobody is there who would end the process any more.
     else if (child.state === 'stopping' && reason !== 'goodbye') this.#kill(child);
     this.#settle(child);
@@ -262,7 +271,7 @@ export class ChildSupervisor {
     this.#kill(child);
     if (child.told || this.#stopping) return;
     child.told = true;
-    this.#events.onLost(child.spec.address, this.#error('STCI_AGENT_LOST', child, `is lost: ${what}`));
+    this.#events.onLost(child.spec.address, this.#error('STCI_AGENT_LOST', child, what));
   }
 
   #error(
@@ -330,7 +339,8 @@ export class ChildSupervisor {
   #killRest(): void {
     for (const child of this.#all()) {
       if (child.state === 'gone') continue;
-      this.#init.node.fault(`still there after ${this.#init.stopMs} ms, killed`, addressName(child.spec.address));
+      const text = `still there after ${formatDuration(this.#init.stopMs)}, killed`;
+      this.#init.node.fault(text, addressName(child.spec.address));
       this.#kill(child);
       child.link?.destroy('did not stop in time');
     }

@@ -30,6 +30,7 @@ import {
   type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
+import { formatDuration } from '../config/duration.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { ranksOf } from '../job/placement.js';
@@ -295,14 +296,14 @@ export class Controller {
     const missing = this.#launched ? [] : (this.#bootstrap as Bootstrap).missing;
     const notRunning = `${ledger.ranksOpen} ranks not running`;
     const what = missing.length > 0 ? `hosts not up: ${summarizeNames(missing)}` : notRunning;
-    const text = `The job was not running ${timeoutMs} ms after it was submitted (--launch-timeout): ${what}`;
+    const text = `Job was not running ${formatDuration(timeoutMs)} after it was submitted (--launch-timeout): ${what}`;
     this.#forceEnd('timeout', new StciError('STCI_LAUNCH_TIMEOUT', text));
   }
 
   #onJobTimeout(timeoutMs: number): void {
     const ledger = this.#ledger as Ledger;
     const still = `${ledger.ranksAlive} ranks still ran`;
-    const text = `The job was not over ${timeoutMs} ms after it was submitted (--timeout): ${still}`;
+    const text = `Job timed out after ${formatDuration(timeoutMs)} (--timeout): ${still}`;
     this.#forceEnd('timeout', new StciError('STCI_JOB_TIMEOUT', text));
   }
 

@@ -17,6 +17,7 @@ import {
 import { MessageLayer, type Received } from '../am/message-layer.js';
 import { Router } from '../am/router.js';
 import { StreamLayer } from '../am/stream-layer.js';
+import type { HandshakeInit } from '../bootcom/handshake.js';
 import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
 import { EventDispatcher } from '../event/dispatcher.js';
@@ -123,7 +124,7 @@ export class AgentNode {
   acceptLink(
     channel: Channel,
     handshakeMs: number,
-    admit: (peer: Address) => string | undefined,
+    admit: HandshakeInit['admit'],
     hooks: LinkHooks,
   ): Link {
     const { self, session, secret } = this.identity;

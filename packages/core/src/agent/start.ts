@@ -158,7 +158,7 @@ class RunningAgent implements AgentHandle {
     const parent = this.#parent;
     if (parent === undefined || parent.state === 'closed') return this.#over();
     this.#goodbyeTimer = this.#platform.clock.after(GOODBYE_MS, () => this.#over());
-    parent.close();
+    parent.close(this.#end.failed ? this.#end.reason : '');
   }
 
   #over(): void {

@@ -7,6 +7,7 @@
  */
 
 import { StciError, type Address, type Channel, type ChannelEvents, type Clock, type Timer } from '@stci/interface';
+import { formatDuration } from '../config/duration.js';
 import { FrameDecoder } from '../codec/frame-decoder.js';
 import { frameBody, frameLayer, frameType, readU32, writeU32, LAYER, type Frame } from '../codec/frame.js';
 import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.js';
@@ -14,13 +15,15 @@ import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.
 /** Largest boot record: parameters and the names of a subtree of hosts. */
 const BOOT_BYTES_MAX = 16 * 1024 * 1024;
 
-const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 4 + 4 + 4 + 4 + 4 + 1;
+const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 6 * 4 + 1;
 
 export interface BootRecord {
   readonly session: Uint8Array;
   readonly secret: Uint8Array;
   readonly self: Address;
   readonly parent: Address;
+  /** Unpredictable, of this start alone: what a predecessor of the same address says is another one. */
+  readonly start: number;
   /** True: the boot link is the channel of this record; false: the details say where to connect. */
   readonly nativeLink: boolean;
   /** Largest frame body on the boot link, bytes. */
@@ -43,7 +46,8 @@ export function encodeBootRecord(record: BootRecord): Uint8Array {
   writeU32(body, at + 8, record.frameBytesMax);
   writeU32(body, at + 12, record.handshakeMs);
   writeU32(body, at + 16, record.leaseMs);
-  body[at + 20] = record.nativeLink ? 1 : 0;
+  writeU32(body, at + 20, record.start);
+  body[at + 24] = record.nativeLink ? 1 : 0;
   body.set(record.details, FIXED_BYTES);
   return linkFrame(LINK_FRAME.boot, record.parent, body);
 }
@@ -62,7 +66,8 @@ function decodeBootRecord(frame: Frame): BootRecord {
     frameBytesMax: readU32(body, at + 8),
     handshakeMs: readU32(body, at + 12),
     leaseMs: readU32(body, at + 16),
-    nativeLink: body[at + 20] === 1,
+    start: readU32(body, at + 20),
+    nativeLink: body[at + 24] === 1,
     details: body.slice(FIXED_BYTES),
   };
 }
@@ -110,7 +115,7 @@ class BootReader {
       },
     });
     this.#timer = clock.after(deadlineMs, () =>
-      this.#fail(new StciError('STCI_AUTH_TIMEOUT', `No boot record within ${deadlineMs} ms`)),
+      this.#fail(new StciError('STCI_AUTH_TIMEOUT', `No boot record within ${formatDuration(deadlineMs)}`)),
     );
   }
 

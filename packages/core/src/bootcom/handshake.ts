@@ -3,26 +3,38 @@
  * in, frames and a verdict out.
  *
  *   connecting end (child)                      accepting end (parent)
- *     hello: session, address, nonce   ──────▶
- *                                      ◀──────  hello: session, address, nonce
+ *     hello: session, start, address, nonce ─▶
+ *                                      ◀──────  hello: session, 0, address, nonce
  *                                      ◀──────  proof: mac(secret, "accept", both hellos)
  *     proof: mac(secret, "connect", …) ──────▶  up
  *     up
  *
- * The role is part of what is signed, so a proof can't be sent back to its maker; both nonces are, so none can be
- * used twice. An end that does not like the other says `refuse` with a reason, unless the other has proved nothing:
- * strangers learn nothing.
+ * The start is the number of the boot record that an agent was started with: an agent that was given up and started
+ * again is known from its predecessor, which may still connect. The role is part of what is signed, so a proof can't be
+ * sent back to its maker; both nonces are, so none can be used twice. An end that does not accept the other says
+ * `refuse` with a reason, unless the other has proved nothing: whoever lacks the secret learns nothing.
  */
 
 import { StciError, addressName, type Address, type Secrets } from '@stci/interface';
-import { LAYER, encodeHeader, frameBody, frameSource, frameType, type Frame } from '../codec/frame.js';
+import {
+  LAYER,
+  encodeHeader,
+  frameBody,
+  frameSource,
+  frameType,
+  readU32,
+  writeU32,
+  type Frame,
+} from '../codec/frame.js';
 
 /** Frame types of layer `link`. */
 export const LINK_FRAME = { boot: 0, hello: 1, proof: 2, refuse: 3, goodbye: 4, alive: 5 } as const;
 
 export const SECRET_BYTES = 32;
 export const SESSION_BYTES = 8;
+const START_BYTES = 4;
 const NONCE_BYTES = 16;
+const HELLO_BYTES = SESSION_BYTES + START_BYTES + NONCE_BYTES;
 const MAC_BYTES = 32;
 
 /** Largest body that a peer may send before it has proved itself. */
@@ -34,8 +46,10 @@ export interface HandshakeInit {
   readonly session: Uint8Array;
   readonly secret: Uint8Array;
   readonly secrets: Secrets;
+  /** Of the boot record of a connecting end. */
+  readonly start?: number;
   /** Who may be at the other end: the reason why not, or undefined. Asked once, with the proof checked. */
-  admit(peer: Address): string | undefined;
+  admit(peer: Address, start: number): string | undefined;
 }
 
 export interface HandshakeStep {
@@ -64,9 +78,10 @@ export class Handshake {
 
   constructor(init: HandshakeInit) {
     this.#init = init;
-    const body = new Uint8Array(SESSION_BYTES + NONCE_BYTES);
+    const body = new Uint8Array(HELLO_BYTES);
     body.set(init.session);
-    body.set(init.secrets.bytes(NONCE_BYTES), SESSION_BYTES);
+    writeU32(body, SESSION_BYTES, init.start ?? 0);
+    body.set(init.secrets.bytes(NONCE_BYTES), SESSION_BYTES + START_BYTES);
     this.#hello = linkFrame(LINK_FRAME.hello, init.self, body);
   }
 
@@ -96,8 +111,8 @@ export class Handshake {
 
   #onHello(frame: Frame): HandshakeStep {
     const body = frameBody(frame);
-    if (this.#peerHello !== undefined || body.length !== SESSION_BYTES + NONCE_BYTES) {
-      throw new StciError('STCI_AUTH_FAILED', 'Expected one hello of 24 bytes');
+    if (this.#peerHello !== undefined || body.length !== HELLO_BYTES) {
+      throw new StciError('STCI_AUTH_FAILED', `Expected one hello of ${HELLO_BYTES} bytes`);
     }
     if (!same(body.subarray(0, SESSION_BYTES), this.#init.session)) {
       throw new StciError('STCI_AUTH_FAILED', 'The peer belongs to another session');
@@ -114,7 +129,7 @@ export class Handshake {
     if (!same(frameBody(frame), this.#mac(theirRole))) {
       throw new StciError('STCI_AUTH_FAILED', `${addressName(this.#peer)} does not know the session's secret`);
     }
-    const refusal = this.#init.admit(this.#peer);
+    const refusal = this.#init.admit(this.#peer, readU32(frameBody(this.#peerHello), SESSION_BYTES));
     if (refusal !== undefined) {
       throw new StciError('STCI_AUTH_FAILED', `Refused ${addressName(this.#peer)}: ${refusal}`, {
         data: { refuse: true },
@@ -140,7 +155,12 @@ export class Handshake {
 
 /** What a peer says that does not want the link, as an error. */
 export function refusalOf(frame: Frame): StciError {
-  return new StciError('STCI_AUTH_FAILED', `The peer refused the link: ${text(frameBody(frame))}`);
+  return new StciError('STCI_AUTH_FAILED', `The peer refused the link: ${reasonOf(frame)}`);
+}
+
+/** The words that a refusal or a goodbye carries. */
+export function reasonOf(frame: Frame): string {
+  return text(frameBody(frame));
 }
 
 /** Compares in time that depends on the length only. */

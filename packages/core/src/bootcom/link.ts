@@ -15,6 +15,7 @@ import {
   type LinkState,
   type Timer,
 } from '@stci/interface';
+import { formatDuration } from '../config/duration.js';
 import { FrameDecoder } from '../codec/frame-decoder.js';
 import {
   FRAGMENT_BYTES_MAX,
@@ -32,6 +33,7 @@ import {
   LINK_FRAME,
   ascii,
   linkFrame,
+  reasonOf,
   refusalOf,
   type HandshakeInit,
 } from './handshake.js';
@@ -93,7 +95,7 @@ export class Link {
       onFrame: (frame) => this.#onFrame(frame),
     });
     this.#timer = init.clock.after(init.limits.handshakeMs, () =>
-      this.#fail('timeout', `no handshake within ${init.limits.handshakeMs} ms`),
+      this.#fail('timeout', `no handshake within ${formatDuration(init.limits.handshakeMs)}`),
     );
     this.#channel.bind({
       onData: (chunk) => this.#onData(chunk),
@@ -158,11 +160,11 @@ export class Link {
     if (this.#lease !== undefined) this.#sayAlive(silenceMs);
   }
 
-  /** Ends the link as wanted: what was sent arrives, then a goodbye. */
-  close(): void {
+  /** Ends the link as wanted: what was sent arrives, then a goodbye with the cause, where there is one. */
+  close(cause = ''): void {
     if (this.#state === 'closed' || this.#closing !== undefined) return;
     if (this.#state !== 'connecting') {
-      this.#transmit([linkFrame(LINK_FRAME.goodbye, this.#init.handshake.self, new Uint8Array(0))]);
+      this.#transmit([linkFrame(LINK_FRAME.goodbye, this.#init.handshake.self, ascii(cause))]);
     }
     this.#closing = { reason: 'local', text: 'closed by this agent' };
     this.#channel.close();
@@ -181,7 +183,7 @@ export class Link {
       {
         sayAlive: () => this.#sayAlive(0),
         doubt: (doubted) => this.suspect(doubted),
-        expire: (silentMs) => this.#fail('lost', `no sign of life for ${Math.round(silentMs)} ms (bootcom.lease)`),
+        expire: (silentMs) => this.#fail('lost', `no sign of life for ${formatDuration(silentMs)} (bootcom.lease)`),
       },
     );
   }
@@ -242,7 +244,8 @@ export class Link {
     } else if (frameType(frame) === LINK_FRAME.alive) {
       this.#lease?.announce(readU32(frameBody(frame), 0));
     } else if (frameType(frame) === LINK_FRAME.goodbye) {
-      this.#closing = { reason: 'goodbye', text: `${addressName(this.#peer)} said goodbye` };
+      const cause = reasonOf(frame);
+      this.#closing = { reason: 'goodbye', text: cause === '' ? 'exited' : `exited: ${cause}` };
       this.#channel.close();
     } else if (frameType(frame) === LINK_FRAME.refuse) {
       // The accepting end decides last: the connecting one has its proof already and believes itself to be up.

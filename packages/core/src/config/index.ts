@@ -1,6 +1,7 @@
 /** Parameters: catalogue, sources, resolver, result. */
 
 export type { CatalogEntry, ParamCatalog, ParamGroup, ParamRule } from './catalog.js';
+export { formatDuration } from './duration.js';
 export { didYouMean, nearest } from './nearest.js';
 export { paramsFromSnapshot, paramsSnapshot } from './params.js';
 export type { ParamSnapshot } from './params.js';

@@ -3,23 +3,25 @@
 import { rootAddress, type Address, type AgentProcessEvents, type Channel, type StciError } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { ChildSupervisor, type ChildSpec } from '../../dist/agent/child-supervisor.js';
-import { readBootRecord } from '../../dist/bootcom/boot-record.js';
+import { readBootRecord, type BootRecord } from '../../dist/bootcom/boot-record.js';
 import { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import { makeNet, type Net } from '../am/net.js';
 
 /** What a child does: comes up, or one of the ways in which it does not. */
-type Way = 'up' | 'error' | 'exit' | 'silent' | 'deaf' | 'hangs-up';
+type Way = 'up' | 'error' | 'exit' | 'silent' | 'deaf' | 'hangs-up' | 'connects-late';
 
 interface Played {
   readonly net: Net;
   readonly children: ChildSupervisor;
   readonly told: string[];
   readonly errors: StciError[];
+  readonly records: BootRecord[];
   readonly processes: Map<Address, { events: AgentProcessEvents; link?: Link; killed: number; channel: Channel }>;
   /** Children that were being started at the same time, at most. */
   most: number;
   launch(...ways: Way[]): void;
+  spec(index: number, way: Way): ChildSpec;
 }
 
 const WINDOW = 3;
@@ -52,7 +54,7 @@ function playing(): Played {
     const process = { events, killed: 0,
       channel: far } as { events: AgentProcessEvents; link?: Link; killed: number; channel: Channel };
     processes.set(address, process);
-    net.platform.clock.soon(() => act(net, way, process, address));
+    net.platform.clock.soon(() => act(played, way, process, address));
     const kill = (): void => {
       process.killed += 1;
       if (process.killed > 1) return;
@@ -63,17 +65,18 @@ function playing(): Played {
   };
   let next = 0;
   const played: Played = {
-    net, children, told, errors, processes, most: 0,
-    launch: (...ways) => children.launch(ways.map((way): ChildSpec => {
-      const address = rootAddress(next++);
+    net, children, told, errors, processes, records: [], most: 0,
+    launch: (...ways) => children.launch(ways.map((way) => played.spec(next++, way))),
+    spec: (index, way) => {
+      const address = rootAddress(index);
       const host = { name: `h${address & 0xff}`, slots: 1, slotsBound: false, origin: 'test' };
       return { address, host, details: new Uint8Array(0), start: (events) => start(address, way, events) };
-    })),
+    },
   };
   return played;
 }
 
-function act(net: Net, way: Way, process: { events: AgentProcessEvents; link?: Link; channel: Channel },
+function act({ net, records }: Played, way: Way, process: { events: AgentProcessEvents; link?: Link; channel: Channel },
   address: Address): void {
   const { clock, secrets } = net.platform;
   if (way === 'error') process.events.onError({ code: 'STCI_PROGRAM_SPAWN', message: 'no such agent' });
@@ -83,15 +86,17 @@ function act(net: Net, way: Way, process: { events: AgentProcessEvents; link?: L
     process.events.onExit({ status: 4 });
   }
   if (way === 'hangs-up') process.channel.destroy('gone');
-  if (way !== 'up' && way !== 'deaf') return;
+  if (way !== 'up' && way !== 'deaf' && way !== 'connects-late') return;
   readBootRecord(process.channel, clock, 1000, (_error, record, rest) => {
     if (record === undefined || rest === undefined) return;
-    const { session, secret, parent } = record;
+    records.push(record);
+    if (way === 'connects-late') return;
+    const { session, secret, start, parent } = record;
     const admit = (peer: Address): string | undefined => (peer === parent ? undefined : 'not my parent');
     process.link = new Link(
       {
         channel: rest, clock,
-        handshake: { role: 'connect', self: address, session, secret, secrets, admit },
+        handshake: { role: 'connect', self: address, session, secret, start, secrets, admit },
         limits: { frameBytesMax: 65_536, queueBytesMax: 1_000_000, handshakeMs: 1000 },
       },
       {
@@ -146,9 +151,10 @@ suite('children of an agent', (test) => {
     p.launch('up', 'up');
     p.net.until(() => p.told.length === 2, 'both up');
     p.processes.get(rootAddress(0))?.channel.destroy('crashed');
-    p.processes.get(rootAddress(1))?.link?.close();
+    p.processes.get(rootAddress(1))?.link?.close('no such interface');
     p.net.run(5000);
     assert.equal(p.told.slice(2).sort(), ['lost 0', 'lost 1']);
+    assert.match(p.errors.map(({ message }) => message).join('\n'), /root:1 on host h1 exited: no such interface/);
     assert.equal(p.errors.map(({ code }) => code), ['STCI_AGENT_LOST', 'STCI_AGENT_LOST']);
     assert.is(p.children.alive, 0);
   });
@@ -193,9 +199,21 @@ suite('children of an agent', (test) => {
   test('who may link: a child that is being started, under its own address, once', () => {
     const p = playing();
     p.launch('up');
-    assert.match(p.children.admit(rootAddress(9)) ?? '', 'no child of this agent');
-    assert.match(p.children.admit(rootAddress(0)) ?? '', 'it is waiting');
+    assert.match(p.children.admit(rootAddress(9), 0) ?? '', 'no child of this agent');
     p.net.until(() => p.told.length === 1, 'up');
-    assert.match(p.children.admit(rootAddress(0)) ?? '', 'it is up');
+    const { start } = p.records[0] as BootRecord;
+    assert.match(p.children.admit(rootAddress(0), start) ?? '', 'it is up');
+    assert.match(p.children.admit(rootAddress(0), start + 1) ?? '', 'of an earlier start');
+  });
+
+  test('who may link: not the predecessor of one that was started again, however late it comes', () => {
+    const p = playing();
+    p.launch('connects-late');
+    p.net.until(() => p.told.length === 1, 'given up');
+    p.children.relaunch(p.spec(0, 'connects-late'));
+    p.net.until(() => p.records.length === 2, 'started again');
+    const [former, now] = p.records.map(({ start }) => start) as [number, number];
+    assert.match(p.children.admit(rootAddress(0), former) ?? '', 'of an earlier start');
+    assert.is(p.children.admit(rootAddress(0), now), undefined);
   });
 });

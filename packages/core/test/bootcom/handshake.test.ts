@@ -137,7 +137,7 @@ suite('handshake', (test) => {
   test('bodies of another size are refused', () => {
     for (const length of [0, 23, 25, 512]) {
       refused(() => make('accept').receive(linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(length))),
-        /hello of 24 bytes/);
+        /hello of 28 bytes/);
     }
     for (const length of [0, 31, 33, 512]) {
       const parent = make('accept');
@@ -171,9 +171,9 @@ suite('handshake', (test) => {
       const next = seededIntegers(seed);
       const parent = make('accept');
       if (seed % 2 === 0) parent.receive(make('connect').begin()[0] as Uint8Array);
-      const length = [0, 24, 32, next(100)][next(4)] as number;
+      const length = [0, 28, 32, next(100)][next(4)] as number;
       const frame = linkFrame(next(6), CHILD, Uint8Array.from({ length }, () => next(256)));
-      if (frameType(frame) === LINK_FRAME.hello && length === 24) frame.set(SESSION, HEADER_BYTES);
+      if (frameType(frame) === LINK_FRAME.hello && length === 28) frame.set(SESSION, HEADER_BYTES);
       let peer: Address | undefined;
       try {
         peer = parent.receive(frame).peer;

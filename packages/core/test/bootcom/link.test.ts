@@ -126,7 +126,7 @@ suite('link', (test) => {
     place.run();
     assert.equal(parent.heard.bodies.map((body) => body[0]), [1]);
     assert.equal(child.heard.log, [up + CONTROLLER, 'local: closed by this agent']);
-    assert.equal(parent.heard.log, [up + CHILD, 'goodbye: root:0 said goodbye']);
+    assert.equal(parent.heard.log, [up + CHILD, 'goodbye: exited']);
     const lost = pair();
     lost.place.run();
     lost.near.destroy('pulled out');
@@ -176,7 +176,7 @@ suite('link', (test) => {
     const said: Uint8Array[] = [];
     near.bind({ onData: (chunk) => said.push(chunk), onDrain: () => undefined, onClose: () => undefined });
     end(place, far, 'accept');
-    near.send([linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(24).fill(1))]);
+    near.send([linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(28).fill(1))]);
     place.run();
     assert.is(said.length, 0, 'another session hears nothing at all');
   });
@@ -205,7 +205,7 @@ suite('link', (test) => {
       [(channel) => channel.send([encodeHeader({ layer: 2, type: 1, flags: 0, ttl: 1, stream: 0, source: 0,
         destination: 0, job: 0, sequence: 0 }, 100_001)]), /^protocol: .*at most 100000 bytes.*100001/],
       [(channel) => channel.send([Uint8Array.of(2, 0, 0)]), /^protocol: .*version 1, got 2/],
-      [(channel) => channel.send([linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(24))]),
+      [(channel) => channel.send([linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(28))]),
         /^protocol: Expected no handshake/],
       [(channel) => channel.send([new Uint8Array(HEADER_BYTES).fill(1)]), /^protocol: .*layer 0, 2 or 3, got layer 1/],
     ];
