@@ -40,6 +40,9 @@ suite('output template', (test) => {
 
   test('a host name is one path element', () => {
     assert.is(expandTemplate(parseTemplate('%h'), { ...facts, host: '../x' }), '.._x');
+    for (const [host, name] of [['..', '__'], ['.', '_'], ['...', '...'], ['a\0b', 'a_b']] as const) {
+      assert.is(expandTemplate(parseTemplate('out/%h/%r'), { ...facts, host }), `out/${name}/7`);
+    }
   });
 
   test('whatever else follows a percent sign is refused with its place', () => {

@@ -14,5 +14,6 @@ export * from './launcher.js';
 export * from './link.js';
 export * from './params.js';
 export * from './platform.js';
+export * from './printable.js';
 export * from './streams.js';
 export * from './topology.js';

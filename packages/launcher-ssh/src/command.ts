@@ -56,6 +56,7 @@ export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart
     '-o', `ConnectTimeout=${seconds}`,
     '-o', 'ClearAllForwardings=yes', // The user's tunnels are for the user's own logins; many at once would collide.
     '-o', 'RemoteCommand=none', // One of the configuration would forbid ours.
+    '-o', 'ControlMaster=no', // A master that is there is used; we become none, whose options others would inherit.
     '-o', 'LogLevel=VERBOSE', // It then says when the login has succeeded.
     ...(host.user === undefined ? [] : ['-l', host.user]),
     '--',

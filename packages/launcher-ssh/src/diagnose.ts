@@ -12,6 +12,8 @@ export type SshPhase = 'resolve' | 'connect' | 'authenticate' | 'login shell' | 
 
 export interface SshFacts {
   readonly host: string;
+  /** The login name that the host list gives; undefined: the configuration's. */
+  readonly user?: string | undefined;
   /** Where the start was when it ended. */
   readonly phase: SshPhase;
   readonly end: ProcessEnd;
@@ -35,7 +37,7 @@ interface Finding {
 
 type Row = readonly [pattern: RegExp, phase: SshPhase, what: string, remedy: string];
 
-const BY_HAND = 'Try `ssh HOST true` by hand';
+const BY_HAND = 'Try `ssh LOGIN true` by hand';
 
 /** First match wins: the more telling sentence stands above the one that only follows from it. */
 const SENTENCES: readonly Row[] = [
@@ -54,16 +56,16 @@ const SENTENCES: readonly Row[] = [
     'Is it switched on, and no firewall between? A longer wait: --mca launcher.ssh.connect=30s.'],
   [/REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/, 'authenticate',
     'the host shows another key than it did before',
-    'Ask its administrator why. If that is right: ssh-keygen -R HOST, then `ssh HOST true` once by hand.'],
+    'Ask its administrator why. If that is right: ssh-keygen -R HOST, then `ssh LOGIN true` once by hand.'],
   [/No \S+ host key is known|host key is not cached|DNS.*fingerprint/i, 'authenticate',
     'the key of the host is not known',
-    '`ssh HOST true` once by hand and confirm the key, or have it put into known_hosts (ssh-keyscan).'],
+    '`ssh LOGIN true` once by hand and confirm the key, or have it put into known_hosts (ssh-keyscan).'],
   [/Host key verification failed/i, 'authenticate', 'the key of the host is not accepted',
-    '`ssh HOST true` once by hand shows why; known_hosts must have its key.'],
+    '`ssh LOGIN true` once by hand shows why; known_hosts must have its key.'],
   [/Too many authentication failures/i, 'authenticate', 'too many keys were offered before the right one',
     'Name the key: IdentityFile with IdentitiesOnly yes in ~/.ssh/config.'],
   [/Permission denied \(/i, 'authenticate', 'the login was refused; nobody is asked for a password here',
-    'Put your public key into authorized_keys there (ssh-copy-id HOST), load it (ssh-add), check the user name.'],
+    'Put your public key into authorized_keys there (ssh-copy-id LOGIN), load it (ssh-add), check the user name.'],
   [/no matching (host key type|key exchange method|cipher|MAC) found|Unable to negotiate/i, 'connect',
     'the two versions of ssh have no method in common', 'Allow one of the methods that it offers in ~/.ssh/config.'],
   [/(kex|ssh)_exchange_identification|Connection (closed|reset) by .* port \d+|Connection reset/i, 'connect',
@@ -79,15 +81,20 @@ const BY_PHASE: Readonly<Record<SshPhase, readonly [what: string, remedy: string
   connect: ['ssh ended before the login', `${BY_HAND}, with -v.`],
   authenticate: ['ssh ended during the login', `${BY_HAND}, with -v.`],
   'login shell': ['the login shell ended before it ran anything',
-    'Look at the login shell and its start-up files there; `ssh HOST echo hello` must print hello.'],
+    'Look at the login shell and its start-up files there; `ssh LOGIN echo hello` must print hello.'],
   node: ['the shell on the host could not start node', 'Name a node that works there: --mca launcher.ssh.node=PATH.'],
   bundle: ['the connection ended while the agent was sent', `${BY_HAND}; look at the host.`],
   handshake: ['the agent ended before it said anything', 'What it said tells why.'],
 };
 
+/** `text` with the words HOST and LOGIN, a host as ssh's argument with its login name, replaced. */
+function fill(text: string, { host, user }: Pick<SshFacts, 'host' | 'user'>): string {
+  return text.replaceAll('LOGIN', user === undefined ? host : `${user}@${host}`).replaceAll('HOST', host);
+}
+
 /** What a start that took too long was waiting for, and what to do about it. */
-export function describeWait(phase: SshPhase, host: string): string {
-  if (phase === 'connect') return `connect or authenticate\n  what to do: ${BY_HAND.replace('HOST', host)}, with -v.`;
+export function describeWait(phase: SshPhase, place: Pick<SshFacts, 'host' | 'user'>): string {
+  if (phase === 'connect') return `connect or authenticate\n  what to do: ${fill(BY_HAND, place)}, with -v.`;
   if (phase !== 'login shell') return phase;
   return 'login shell\n  what to do: See what its start-up files there wait for, or wait longer: '
     + '--mca launcher.handshake=60s.';
@@ -107,7 +114,7 @@ export function diagnose(facts: SshFacts): ErrorRecord {
     ? '' : `\n  the login printed: ${cut(oneLine(facts.banner))}`;
   const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;
   const message = `phase ${phase}: ${what}.${said.join('')}${printed}\n  ssh ${how}`
-    + `\n  what to do: ${remedy.replaceAll('HOST', host)}`;
+    + `\n  what to do: ${fill(remedy, facts)}`;
   return { code: 'STCI_LAUNCH_FAILED', message, host, data: { phase, status: end.status ?? -1 } };
 }
 
@@ -115,7 +122,7 @@ function find(facts: SshFacts): Finding {
   const { phase, report, lines, flooded } = facts;
   if (flooded === true) {
     return { phase: 'login shell', what: 'the login printed without end',
-      remedy: 'Have its start-up files print only where there is a terminal (`ssh HOST true` must print nothing).' };
+      remedy: 'Have its start-up files print only where there is a terminal (`ssh LOGIN true` must print nothing).' };
   }
   if (report?.phase === 'node') return nodeFinding(report.text, facts.node);
   if (report !== undefined) return bundleFinding(report);
@@ -144,7 +151,7 @@ function nodeFinding(text: string, named: string): Finding {
 
 function bundleFinding({ text }: { readonly text: string }): Finding {
   return { phase: 'bundle', what: `the agent was sent and not taken: ${text}`,
-    remedy: 'Something on the way changes bytes: `ssh HOST cat` must give back what it is given.' };
+    remedy: 'Something on the way changes bytes: `ssh LOGIN cat` must give back what it is given.' };
 }
 
 function oneLine(text: string): string {

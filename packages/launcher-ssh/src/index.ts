@@ -13,7 +13,7 @@ export type { SshParams } from './command.js';
 export { remoteCommand, escapedWord, hostProblem, sshCommand } from './command.js';
 export { base64 } from './base64.js';
 export { hostProgram, RUN_FIRST_ARGUMENT } from './loader.js';
-export { diagnose } from './diagnose.js';
+export { describeWait, diagnose } from './diagnose.js';
 export type { SshFacts, SshPhase } from './diagnose.js';
 export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
 export type { Answer } from './answers.js';

@@ -12,6 +12,7 @@ import {
   type AgentStart,
   type Channel,
   type ErrorRecord,
+  type HostSpec,
   type LauncherProc,
   type LauncherProcDeps,
   type Platform,
@@ -84,7 +85,7 @@ class SshAgent implements AgentProcess {
   readonly channel: Channel;
   readonly #platform: SshDeps['platform'];
   readonly #params: SshParams;
-  readonly #host: string;
+  readonly #host: Pick<HostSpec, 'name' | 'user'>;
   readonly #bundle: AgentBundle;
   readonly #events: AgentProcessEvents;
   readonly #client: AgentProcess;
@@ -111,7 +112,7 @@ class SshAgent implements AgentProcess {
     const nonce = hex(platform.secrets.bytes(NONCE_BYTES));
     this.#platform = platform;
     this.#params = params;
-    this.#host = host.name;
+    this.#host = host;
     this.#bundle = bundle;
     this.#events = events;
     this.#answers = new AnswerReader(nonce, {
@@ -140,7 +141,7 @@ class SshAgent implements AgentProcess {
   get phase(): string | undefined {
     if (this.#isHeard) return undefined;
     const said = this.#lines.map((line) => `\n  it said: ${line}`).join('');
-    return describeWait(this.#phase, this.#host) + said;
+    return describeWait(this.#phase, { host: this.#host.name, user: this.#host.user }) + said;
   }
 
   kill(): void {
@@ -201,7 +202,7 @@ class SshAgent implements AgentProcess {
   #onNoClient(error: ErrorRecord): void {
     this.#isOver = true;
     const remedy = 'Install the OpenSSH client here, or name one: --mca launcher.ssh.client=PATH.';
-    this.#events.onError({ ...error, host: this.#host, message: `phase connect: ${error.message}\n  ${remedy}` });
+    this.#events.onError({ ...error, host: this.#host.name, message: `phase connect: ${error.message}\n  ${remedy}` });
     this.#gate.end(error.message);
   }
 
@@ -232,7 +233,8 @@ class SshAgent implements AgentProcess {
 
   #diagnose(end: ProcessEnd): ErrorRecord {
     return diagnose({
-      host: this.#host,
+      host: this.#host.name,
+      user: this.#host.user,
       phase: this.#phase,
       end,
       lines: this.#lines,

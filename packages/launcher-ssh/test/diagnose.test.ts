@@ -1,6 +1,6 @@
 /** What OpenSSH says, word for word (9.2 on Linux, others where noted), and what is made of it. */
 
-import { diagnose, type SshFacts } from '@stci/launcher-ssh';
+import { describeWait, diagnose, type SshFacts } from '@stci/launcher-ssh';
 import { assert, suite } from '@stci/testkit';
 
 const BASE: SshFacts = { host: 'h4', phase: 'connect', end: { status: 255 }, lines: [], banner: '', node: '' };
@@ -41,6 +41,18 @@ const TABLE: readonly (readonly [lines: string, phase: string, part: string])[] 
 ];
 
 suite('ssh: diagnosis', (test) => {
+  test('a remedy names the login as it was asked for, and a key by its host alone', () => {
+    for (const [lines, remedy] of [
+      ['me@h4: Permission denied (publickey).', '(ssh-copy-id you@h4)'],
+      ['No ED25519 host key is known for h4', '`ssh you@h4 true`'],
+      ['REMOTE HOST IDENTIFICATION HAS CHANGED', 'ssh-keygen -R h4, then `ssh you@h4 true`'],
+      ['nobody has heard of it', '`ssh you@h4 true` by hand'],
+    ] as const) {
+      assert.ok(tell({ user: 'you', lines: [lines] }).includes(remedy), tell({ user: 'you', lines: [lines] }));
+    }
+    assert.ok(describeWait('connect', { host: 'h4', user: 'you' }).includes('ssh you@h4 true'));
+  });
+
   test('of every sentence: the phase, what it means, the words themselves, the status, what to do', () => {
     for (const [words, phase, part] of TABLE) {
       const error = diagnose({ ...BASE, lines: words.split('\n') });

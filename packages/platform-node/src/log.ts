@@ -3,7 +3,7 @@
  * written must never end an agent: a closed or full standard error loses lines silently.
  */
 
-import type { Log, LogLevel } from '@stci/interface';
+import { printable, type Log, type LogLevel } from '@stci/interface';
 import { builtin } from './builtin.js';
 
 const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
@@ -30,7 +30,7 @@ export function createLog(level: LogLevel, write: (line: string) => void = write
     write: (at, text) => {
       if (LEVELS.indexOf(at) > rank) return;
       const line = text.length > LINE_CHARS_MAX ? `${text.slice(0, LINE_CHARS_MAX)}…` : text;
-      write(`stci ${at}: ${line.replaceAll(/\r?\n/g, '\\n')}\n`);
+      write(`stci ${at}: ${printable(line.replaceAll(/\r?\n/g, '\\n'))}\n`);
     },
   };
 }

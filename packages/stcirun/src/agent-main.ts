@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { runAgent } from '@stci/core/main';
 import { createNodePlatform, openAgentChannel, type ShippedBundle } from '@stci/platform-node';
-import { EXIT, StciError } from '@stci/interface';
+import { EXIT, StciError, printable } from '@stci/interface';
 import { AGENT_BUNDLE } from './agent-files.js';
 import { refuseDebugger } from './no-debugger.js';
 
@@ -49,6 +49,6 @@ try {
   main();
 } catch (thrown) {
   if (!(thrown instanceof StciError)) throw thrown;
-  process.stderr.write(`stci: ${thrown.message}\n`);
+  process.stderr.write(`stci: ${printable(thrown.message)}\n`);
   process.exitCode = thrown.exitCode;
 }

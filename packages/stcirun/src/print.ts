@@ -1,9 +1,10 @@
 /**
  * Short texts of our own, written at once: help, versions, plans, errors before a job runs. A reader who has gone
- * away (`stcirun --help | head -1`) is no error.
+ * away (`stcirun --help | head -1`) is no error. What they quote of others is printed without its control characters.
  */
 
 import { writeSync } from 'node:fs';
+import { printable } from '@stci/interface';
 
 const RETRY_MS = 5;
 
@@ -16,7 +17,7 @@ export function printError(text: string): void {
 }
 
 function print(fd: number, text: string): void {
-  let rest = Buffer.from(text);
+  let rest = Buffer.from(printable(text));
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(fd, rest));

@@ -85,6 +85,11 @@ export function expandTemplate(template: OutputTemplate, facts: TemplateFacts): 
 
 function expandField(value: string | number, width: number): string {
   if (typeof value === 'number') return String(value).padStart(width, '0');
-  // A host name is one path element, whatever it holds.
-  return value.replaceAll('/', '_');
+  return pathElement(value);
+}
+
+/** `value` as one element of a path, or a part of one: without slashes, and never `.` or `..`. */
+function pathElement(value: string): string {
+  const element = value.replaceAll(/[/\0]/g, '_');
+  return /^\.{1,2}$/.test(element) ? element.replaceAll('.', '_') : element;
 }

@@ -115,7 +115,7 @@ function loginAndNode(
     const more = 'Look at the host, or give it longer: --timeout TIME.';
     return { login: bad('FAIL', `no answer within ${deadlineMs} ms, phase ${where}.${said}\n  what to do: ${more}`) };
   }
-  const error = diagnose({ host: host.name, phase, end, lines, banner, report, flooded, node });
+  const error = diagnose({ host: host.name, user: host.user, phase, end, lines, banner, report, flooded, node });
   const isNode = report !== undefined || error.data?.['phase'] === 'node' || phase === 'node' || phase === 'handshake';
   const found = bad('FAIL', error.message);
   return isNode ? { login: good('ok'), node: found } : { login: found };

@@ -1,7 +1,7 @@
 /** Output as JSON lines on standard output (`--json`), and the job's events between them. */
 
 import { isoTime, JsonLines, sourceId } from '@stci/core/iof';
-import type { JobEvent, JobReport, RankReport } from '@stci/interface';
+import { printable, type JobEvent, type JobReport, type RankReport } from '@stci/interface';
 import { nodeCodec, type OutputFacts, type OutputSink } from './sink.js';
 import type { Terminal } from './terminal.js';
 
@@ -24,7 +24,7 @@ export function createJsonSink(terminal: Terminal, facts: OutputFacts): OutputSi
 
 /** An event of the job as one object; times are ISO texts. */
 export function eventJson(event: JobEvent): string {
-  return `${JSON.stringify(eventObject(event))}\n`;
+  return printable(`${JSON.stringify(eventObject(event))}\n`);
 }
 
 function eventObject(event: JobEvent): object {

@@ -5,6 +5,7 @@
 
 import * as fs from 'node:fs';
 import type { WriteStream } from 'node:tty';
+import { printable } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
 import { fileBatches, streamBatches, Writer } from './writer.js';
 
@@ -15,7 +16,7 @@ export interface Terminal {
   readonly shared: boolean;
   /** Width for lines that are drawn over; undefined where standard error is no terminal that can do so. */
   readonly columns: number | undefined;
-  /** A line of our own on standard error. */
+  /** A line of our own on standard error; control characters of what it quotes are printed escaped. */
   message(text: string): void;
   /** Called before each message, to end an open line. */
   beforeMessage: () => void;
@@ -41,7 +42,7 @@ export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void): T
     beforeMessage: () => undefined,
     message: (text) => {
       terminal.beforeMessage();
-      err.write(Buffer.from(text.endsWith('\n') ? text : `${text}\n`));
+      err.write(Buffer.from(printable(text.endsWith('\n') ? text : `${text}\n`)));
     },
     flush: (done) => out.after(() => err.after(done)),
   };

@@ -5,7 +5,7 @@
  */
 
 import { foldHostlist } from '@stci/core';
-import type { HostIndex, JobEvent, JobMap } from '@stci/interface';
+import { printable, type HostIndex, type JobEvent, type JobMap } from '@stci/interface';
 import type { Terminal } from '../output/terminal.js';
 
 const FIRST_MS = 500;
@@ -31,7 +31,7 @@ export function progressText({ up, total, missing, retries, elapsedMs }: LaunchS
   const who = missing.length > 0 ? `${foldHostlist(names)}${more}` : `${total - up} of them again`;
   const waiting = up < total ? `, waiting for ${who}` : ', starting ranks';
   const again = retries === 0 ? '' : `, ${retries} ${retries === 1 ? 'retry' : 'retries'}`;
-  const text = `stcirun: ${up}/${total} hosts up${again}, ${(elapsedMs / 1000).toFixed(1)} s${waiting}`;
+  const text = printable(`stcirun: ${up}/${total} hosts up${again}, ${(elapsedMs / 1000).toFixed(1)} s${waiting}`);
   return text.length <= columns ? text : `${text.slice(0, columns - 1)}…`;
 }
 

@@ -1,0 +1,63 @@
+/** stcirun over real ssh: what the user's configuration does to our logins, and what hosts say to our terminal. */
+// @timeoutMs 120000
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { assert, suite } from '@stci/testkit';
+import { up, whyNoHosts, type Hosts, type RunResult } from '@stci/testkit/hosts';
+
+const STCIRUN = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
+const why = whyNoHosts();
+const LONG = { timeoutMs: 60_000 };
+
+let hosts: Hosts;
+
+function stcirun(args: readonly string[]): Promise<RunResult> {
+  return hosts.run([process.execPath, STCIRUN, ...args]);
+}
+
+/** A client's configuration with `lines` before the set's own; the path of the file. */
+function configuration(name: string, lines: readonly string[]): string {
+  const path = join(hosts.loginHome, name);
+  writeFileSync(path, `${lines.join('\n')}\nInclude ~/.ssh/config\n`);
+  return path;
+}
+
+const logins = (host: string): number => hosts.log(host).split('Accepted publickey').length - 1;
+
+suite('stcirun and the ssh configuration', (test) => {
+  const check = (name: string, body: () => Promise<void>): void =>
+    test.skipIf(why !== undefined, why ?? '', name, body, LONG);
+  test.before(async () => {
+    if (why === undefined) hosts = await up(2);
+  }, LONG);
+  test.after(() => hosts?.down(), LONG);
+
+  check('with ControlMaster auto our client becomes no master; a master that is there is used', async () => {
+    const socket = join(hosts.loginHome, 'master');
+    const file = configuration('mastered', ['ControlMaster auto', 'ControlPersist 60', `ControlPath ${socket}`]);
+    const job = ['--mca', `launcher.ssh.options=-F ${file}`, '--host', 'h1', '-n', '1', '--', 'hostname'];
+    const alone = await stcirun(job);
+    assert.equal([alone.code, alone.stdout, existsSync(socket)], [0, 'h1\n', false], alone.stderr);
+    const master = await hosts.run(['ssh', '-F', file, '-o', 'ControlMaster=yes', '-fN', 'h1']);
+    assert.equal([master.code, existsSync(socket)], [0, true], master.stderr);
+    const before = logins('h1');
+    const shared = await stcirun(job);
+    assert.equal([shared.code, shared.stdout, logins('h1') - before], [0, 'h1\n', 0], shared.stderr);
+    const end = await hosts.run(['ssh', '-F', file, '-O', 'exit', 'h1']);
+    assert.is(end.code, 0, 'the master outlives our use of it');
+  });
+
+  check('escape sequences that a host sends reach standard error written out', async () => {
+    const shell = join(hosts.loginHome, 'rude');
+    const words = 'printf "\\033]0;owned\\007\\033[2J" >&2; printf "\\033[31mbanner\\n"; exit 3';
+    writeFileSync(shell, `#!/bin/sh\n${words}\n`, { mode: 0o755 });
+    const job = ['--mca', `launcher.ssh.client=${shell}`, '--host', 'h1', '-n', '1', 'true'];
+    const run = await stcirun(['--verbose', ...job]);
+    assert.equal([run.code, /[\x00-\x08\x0b-\x1f]/.test(run.stderr)], [197, false]);
+    assert.ok(run.stderr.includes('it said: \\u001b]0;owned\\u0007\\u001b[2J'), run.stderr);
+    const json = await stcirun(['--json', ...job]);
+    assert.not(/[\x00-\x08\x0b-\x1f]/.test(json.stdout + json.stderr), 'in JSON neither');
+  });
+});
