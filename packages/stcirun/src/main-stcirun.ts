@@ -1,5 +1,6 @@
 /** stcirun's main. What help and version do not need is loaded later. */
 
+import { checkArguments } from './cli/bytes.js';
 import { parseCommandLine } from './cli/parse.js';
 import { catchAll, reportFault } from './fault.js';
 import { refuseDebugger } from './no-debugger.js';
@@ -12,6 +13,7 @@ const COMMAND = 'stcirun';
 const AWAKE_MS = 2 ** 31 - 1;
 
 async function main(argv: readonly string[]): Promise<number> {
+  checkArguments(argv);
   const line = await parseCommandLine(argv);
   if (line.kind === 'version') printOut(`${COMMAND} ${VERSION}\n`);
   else if (line.kind === 'help') printOut((await import('./cli/help.js')).helpText());

@@ -14,6 +14,7 @@ import type { JobMap, JobSpec, Params, Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN } from '../agent-files.js';
 import { assembleRegistry } from '../assembly.js';
+import { checkSpec } from '../cli/bytes.js';
 import type { RunRequest } from '../cli/parse.js';
 import { printError, printOut } from '../print.js';
 import { JobFacts } from '../output/facts.js';
@@ -83,6 +84,7 @@ function prepare(request: RunRequest, agents: string): Prepared {
   const { params, warnings } = loadParams(registry, request, wdir, variables);
   if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
   const spec = makeJobSpec(request, platform.env);
+  checkSpec(spec);
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
   const map = mapJob(spec, { ranksMax, ranksPerHostMax });
