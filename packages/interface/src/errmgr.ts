@@ -19,6 +19,8 @@ export type FailureKind =
   | 'agent-lost'
   /** A deadline of the job passed. */
   | 'timeout'
+  /** The user ended the job. */
+  | 'interrupt'
   /** The front-end can take no more output. */
   | 'output';
 

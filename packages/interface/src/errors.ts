@@ -6,7 +6,7 @@
 
 /** What an error code means to the outside. */
 export interface ErrorKind {
-  /** Exit code of `stcirun` when this is the cause of its end: 193..215, one meaning each; 130 for an interrupt. */
+  /** Exit code of `stcirun` when this is the cause of its end: 193..215, one meaning each; below for signals. */
   readonly exitCode: number;
   /** True where the same call may succeed later without a change. */
   readonly retryable: boolean;
@@ -85,6 +85,8 @@ export const ERROR_KINDS = {
   STCI_AUTH_TIMEOUT: kind(EXIT.protocol, true),
   STCI_EVENT_QUEUE_FULL: kind(EXIT.internal),
   STCI_OUTPUT_FAILED: kind(EXIT.output),
+  /** The reader of standard output has gone: 128 + SIGPIPE, as for any program that writes into a closed pipe. */
+  STCI_OUTPUT_CLOSED: kind(141),
   STCI_OUTPUT_TEMPLATE: kind(EXIT.usage),
   STCI_INTERNAL: kind(EXIT.internal),
 } as const satisfies Record<string, ErrorKind>;

@@ -5,15 +5,14 @@ export { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './cli/fl
 export { helpText, optionSyntax } from './cli/help.js';
 export { parseCommandLine, type CommandLine, type ProgramRequest, type RunRequest } from './cli/parse.js';
 export { exportedVariables, toolEnvironment } from './cli/environment.js';
-export { runJob, type JobRunParams } from './run/job-run.js';
+export { openDriver, type DriverParams } from './run/driver.js';
 export { Progress, progressText, type LaunchState } from './run/progress.js';
 export { FORWARDED, parseForwardList } from './run/signals.js';
-export { exitReport, failureSummary, timeoutState } from './run/report.js';
 export { makeJobSpec, type Place } from './run/spec.js';
 export { JobFacts } from './output/facts.js';
 export { parseConfiguration } from './doctor/reach.js';
 export { openSink, type OpenSinkParams } from './output/open-sink.js';
-export type { OutputFacts, OutputSink } from './output/sink.js';
+export type { OutputFacts } from './output/sink.js';
 export type { Terminal } from './output/terminal.js';
 export { Writer, type WriteBatch } from './output/writer.js';
 export { VERSION } from './version.js';

@@ -1,7 +1,21 @@
 /** A front-end agent that does what the test says, and terminals that are arrays. */
 
-import type { FrontEnd, FrontEndEvents, JobControl, JobMap, JobReport, JobSpec, RankReport } from '@stci/interface';
-import { JobFacts, openSink, parseCommandLine, runJob, Writer, type Terminal } from '@stci/stcirun';
+import type {
+  Clock, FrontEnd, FrontEndEvents, JobControl, JobMap, JobReport, JobSpec, RankReport
+} from '@stci/interface';
+import { parseTemplate } from '@stci/core/iof';
+import { JobRun } from '@stci/core/run';
+import { JobFacts, openDriver, openSink, parseCommandLine, Writer, type Terminal } from '@stci/stcirun';
+
+const CLOCK: Clock = {
+  nowMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  after: (delayMs, fire) => {
+    const timer = setTimeout(fire, delayMs);
+    return { cancel: () => clearTimeout(timer) };
+  },
+  soon: (fire) => void setImmediate(fire),
+};
 
 export class FakeFrontEnd implements FrontEnd {
   readonly events: FrontEndEvents;
@@ -49,6 +63,18 @@ export class FakeFrontEnd implements FrontEnd {
     this.events.onOutput(rank, stream, Buffer.from(text), 0, release);
   }
 
+  /** Ends as a controller does that is told to, with the cause that came first. */
+  endAsTold(): void {
+    const control = this.controls.find(({ verb }) => verb === 'end');
+    const cause = control?.verb === 'end' ? control.cause : undefined;
+    if (cause === undefined) return this.end();
+    this.end({ exitCode: cause.exitCode, cause: cause.error, failures: [cause.error] });
+  }
+
+  endsAsTold(): void {
+    this.onControl = () => this.endAsTold();
+  }
+
   end(report: Partial<JobReport> = {}): void {
     const ranks: RankReport[] = [];
     const whole = { job: 1, exitCode: 0, failures: [], ranks, submitWallMs: 0, endWallMs: 1, ...report };
@@ -63,6 +89,7 @@ export interface FakeRun {
   err(): string;
   /** Lets a write of standard output that is held back go on, or fail. */
   releaseOut(error?: NodeJS.ErrnoException): void;
+  isOutHeld(): boolean;
 }
 
 export interface FakeRunOptions {
@@ -70,12 +97,15 @@ export interface FakeRunOptions {
   readonly holdOut?: boolean;
   /** Standard error is a terminal so wide. */
   readonly columns?: number;
+  /** As with the error manager `continue`. */
+  readonly failuresAtOnce?: boolean;
 }
 
 export async function fakeRun(argv: readonly string[], size: number, options: FakeRunOptions = {}): Promise<FakeRun> {
   const line = await parseCommandLine([...argv, 'program']);
   if (line.kind !== 'run') throw new Error('expected a run');
   const { request } = line;
+  const template = request.output === undefined ? undefined : parseTemplate(request.output);
   const texts = { out: '', err: '' };
   let held: ((error?: Error) => void) | undefined;
   const openTerminal = (onFault: (error: NodeJS.ErrnoException) => void): Terminal => {
@@ -95,24 +125,37 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
   };
   let frontEnd: FakeFrontEnd | undefined;
   const facts = new JobFacts(fakeMap(size), 1 << 20);
-  const exitCode = runJob({
-    spec: { stdin: { to: 'none' } } as JobSpec,
-    map: fakeMap(size),
-    onMapped: (map) => facts.remap(map),
-    request,
+  const driver = openDriver({
     forwarded: [],
+    map: fakeMap(size),
     openTerminal,
-    openSink: (terminal, onFault) => {
-      return openSink({ request, template: undefined, terminal, facts, onFault });
-    },
-    startFrontEnd: (events) => (frontEnd = new FakeFrontEnd(events)),
+    openSink: (terminal, onFault) => openSink({ request, template, terminal, facts, onFault }),
+  });
+  const exitCode = new Promise<number>((resolve) => {
+    const run = new JobRun({
+      clock: CLOCK,
+      spec: { stdin: { to: 'none' } } as JobSpec,
+      map: fakeMap(size),
+      onMapped: (map) => facts.remap(map),
+      options: request,
+      failuresAtOnce: options.failuresAtOnce === true,
+      driver,
+      startFrontEnd: (events) => (frontEnd = new FakeFrontEnd(events)),
+      onExit: resolve,
+    });
+    run.start();
   });
   return {
     frontEnd: frontEnd as unknown as FakeFrontEnd,
     exitCode,
     out: () => texts.out,
     err: () => texts.err,
-    releaseOut: (error) => held?.(error),
+    releaseOut: (error) => {
+      const finish = held;
+      held = undefined;
+      finish?.(error);
+    },
+    isOutHeld: () => held !== undefined,
   };
 }
 
@@ -122,9 +165,9 @@ function makeTerminal(out: Writer, err: Writer, columns: number | undefined): Te
     err,
     shared: false,
     columns,
-    beforeMessage: () => undefined,
+    event: (text) => out.write(Buffer.from(text)),
+    abandon: () => out.abandon(),
     message: (text) => {
-      terminal.beforeMessage();
       err.write(Buffer.from(`${text.trimEnd()}\n`));
     },
     flush: (done) => out.after(() => err.after(done)),

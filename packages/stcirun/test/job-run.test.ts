@@ -1,8 +1,13 @@
 /** A job's run against a front-end agent that does what the test says. */
 
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
 import { progressText, Writer } from '@stci/stcirun';
-import { fakeRun } from './fake-front-end.js';
+import { fakeRun, type FakeRun } from './fake-front-end.js';
+
+const FAILURE = { code: 'STCI_TOOL_STATUS', message: 'Rank 0 on n1 ended with status 7' };
 
 suite('job run', (test) => {
   test('shows output and ends with the exit code of the report', async () => {
@@ -43,37 +48,89 @@ suite('job run', (test) => {
 
   test('an output that is closed ends the job quietly with 141', async () => {
     const run = await fakeRun([], 2, { holdOut: true });
-    run.frontEnd.onControl = () => run.frontEnd.end({ exitCode: 143 });
+    run.frontEnd.endsAsTold();
     run.frontEnd.output(0, 'stdout', 'x\n');
     run.releaseOut(Object.assign(new Error('pipe'), { code: 'EPIPE' }));
     assert.is(await run.exitCode, 141);
-    assert.equal(run.frontEnd.controls, [{ verb: 'end', kill: false, reason: 'standard output was closed' }]);
+    assert.equal(run.frontEnd.controls.map((control) => control.verb === 'end' && control.cause?.exitCode), [141]);
     assert.is(run.err(), '');
   });
 
   test('an output that is full ends the job with 202 and a message; later output is dropped and released', async () => {
     const run = await fakeRun([], 2, { holdOut: true });
     run.frontEnd.output(0, 'stdout', 'x\n');
+    run.frontEnd.endsAsTold();
     run.releaseOut(Object.assign(new Error('full'), { code: 'ENOSPC' }));
     let released = false;
     run.frontEnd.output(0, 'stdout', 'y\n', () => (released = true));
     assert.ok(released);
-    run.frontEnd.end({ exitCode: 143 });
     assert.is(await run.exitCode, 202);
     assert.match(run.err(), 'no space');
   });
 
-  test('a failure that came before an interrupt keeps its exit code; one after does not count', async () => {
-    for (const [first, exitCode] of [[true, 7], [false, 130]] as const) {
-      const run = await fakeRun([], 2);
-      const failure = { code: 'STCI_TOOL_STATUS', message: 'Rank 0 on n1 ended with status 7' };
-      if (first) run.frontEnd.events.onJobEvent({ type: 'failure', error: failure });
-      process.emit('SIGINT');
-      if (!first) run.frontEnd.events.onJobEvent({ type: 'failure', error: failure });
-      run.frontEnd.end({ exitCode: 7, cause: failure, failures: [failure] });
+  test('an interrupt goes to the controller with its cause, whose exit rule decides', async () => {
+    const run = await fakeRun([], 2);
+    process.emit('SIGTERM');
+    const [control] = run.frontEnd.controls;
+    assert.ok(control?.verb === 'end' && !control.kill);
+    assert.equal([control.cause?.kind, control.cause?.exitCode], ['interrupt', 143]);
+    run.frontEnd.end({ exitCode: 7, cause: FAILURE, failures: [FAILURE] });
+    assert.is(await run.exitCode, 7);
+    assert.match(run.err(), 'received SIGTERM: ending 2 ranks on 1 host; SIGTERM again to kill');
+  });
+
+  test('one exit code: process, exit report and JSON, by whatever the job ends', async () => {
+    const ends: readonly (readonly [exitCode: number, end: (run: FakeRun) => void])[] = [
+      [130, () => process.emit('SIGINT')],
+      [129, () => process.emit('SIGHUP')],
+      // The controller had sent its report when the interrupt reached it.
+      [130, ({ frontEnd }) => {
+        frontEnd.onControl = () => frontEnd.end();
+        process.emit('SIGINT');
+      }],
+      [202, () => undefined],
+      [3, ({ frontEnd }) => frontEnd.end({ exitCode: 3, cause: FAILURE, failures: [FAILURE] })],
+    ];
+    for (const [exitCode, end] of ends) {
+      const directory = mkdtempSync(join(tmpdir(), 'stci-run-'));
+      const file = join(directory, 'report');
+      const output = exitCode === 202 ? ['--output', '/dev/full'] : [];
+      const run = await fakeRun(['--json', `--exit-report=json:${file}`, ...output], 2);
+      run.frontEnd.endsAsTold();
+      if (exitCode === 202) run.frontEnd.output(0, 'stdout', 'x\n');
+      end(run);
       assert.is(await run.exitCode, exitCode);
-      assert.match(run.err(), 'interrupted: ending 2 ranks on 1 host; Ctrl-C again to kill');
+      const last = JSON.parse(run.out().trimEnd().split('\n').at(-1) as string);
+      const report = JSON.parse(readFileSync(file, 'utf8'));
+      rmSync(directory, { recursive: true });
+      assert.equal([last.type, last.report.exitCode, report.exitCode], ['ended', exitCode, exitCode]);
     }
+  });
+
+  test('the report is written again when its reader goes after the end of the job', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-run-'));
+    const file = join(directory, 'report');
+    const run = await fakeRun(['--json', `--exit-report=text:${file}`], 2, { holdOut: true });
+    run.frontEnd.end();
+    await eventually(() => run.isOutHeld(), { deadlineMs: 2000, what: 'the last event' });
+    assert.match(readFileSync(file, 'utf8'), 'job exit code 0');
+    run.releaseOut(Object.assign(new Error('pipe'), { code: 'EPIPE' }));
+    assert.is(await run.exitCode, 141);
+    assert.match(readFileSync(file, 'utf8'), 'job exit code 141');
+    rmSync(directory, { recursive: true });
+  });
+
+  test('failures that end nothing are told when they are known, and once', async () => {
+    const run = await fakeRun([], 4, { failuresAtOnce: true });
+    const { events } = run.frontEnd;
+    const failures = [1, 2].map((rank) => ({ ...FAILURE, message: `Rank ${rank} failed`, rank }));
+    for (const error of failures) events.onJobEvent({ type: 'failure', error });
+    assert.is(run.err(), 'stcirun: Rank 1 failed\n');
+    await eventually(() => run.err().endsWith('Rank 2 failed\n'), { deadlineMs: 1000, what: 'the second' });
+    run.frontEnd.end({ exitCode: 7, failures, ...(failures[0] !== undefined && { cause: failures[0] }) });
+    assert.is(await run.exitCode, 7);
+    const [, , last, ...more] = run.err().trimEnd().split('\n');
+    assert.equal([last, more], ['stcirun: 2 failures; exit code 7 by the first: Rank 1 failed', []]);
   });
 
   test('a host that is replaced: named in a remark, in tags and counts; the job is not ending', async () => {
@@ -84,8 +141,8 @@ suite('job run', (test) => {
     events.onJobEvent({ type: 'bootstrap', host: 0, name: 'n1', decision: 'spare', spare: 'n9' });
     events.onJobEvent({ type: 'mapped', map: { size: 3, hosts: [{ host: 0, name: 'n9', runs }] } });
     run.frontEnd.output(2, 'stdout', 'x\n');
+    run.frontEnd.endsAsTold();
     process.emit('SIGINT');
-    run.frontEnd.end({ exitCode: 143 });
     assert.is(await run.exitCode, 130);
     assert.is(run.out(), '[n9:2:stdout] x\n');
     assert.match(run.err(), 'spare host n9 takes the place of n1: n1 does not answer\n');
@@ -109,7 +166,7 @@ suite('job run', (test) => {
     process.emit('SIGINT');
     process.emit('SIGINT');
     assert.equal(run.frontEnd.controls.map((control) => control.verb === 'end' && control.kill), [false, true]);
-    run.frontEnd.end({ exitCode: 137 });
+    run.frontEnd.endAsTold();
     assert.is(await run.exitCode, 130);
     assert.is(run.err(), '');
   });
@@ -123,7 +180,7 @@ suite('job run', (test) => {
     process.emit('SIGINT');
     run.frontEnd.output(0, 'stdout', 'y\n', () => (released += 1));
     assert.is(released, 2);
-    run.frontEnd.end({ exitCode: 137 });
+    run.frontEnd.endAsTold();
     assert.is(await run.exitCode, 130);
   });
 

@@ -8,7 +8,7 @@ import type { Decision, Failure } from '@stci/interface';
 import { errmgrFramework } from './framework.js';
 
 function decide(failure: Failure): Decision {
-  const over = failure.kind === 'timeout' || failure.kind === 'output';
+  const over = ['timeout', 'interrupt', 'output'].includes(failure.kind);
   return { action: over ? 'end-job' : 'go-on' };
 }
 

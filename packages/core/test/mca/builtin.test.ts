@@ -30,7 +30,7 @@ suite('built-in components', (test) => {
     const { policy, decide } = selector(registry, { errmgr: 'continue' }).one(errmgrFramework).create({}, undefined);
     assert.is(policy, 'continue');
     const ending = KINDS.filter((kind) => decide(failure(kind), CONTEXT).action === 'end-job');
-    assert.equal(ending, ['timeout', 'output']);
+    assert.equal(ending, ['timeout', 'interrupt', 'output']);
   });
 
   test('modes', () => {
@@ -56,7 +56,7 @@ suite('built-in components', (test) => {
 });
 
 const KINDS: readonly FailureKind[] =
-  ['tool-status', 'tool-signal', 'tool-start', 'agent-launch', 'agent-lost', 'timeout', 'output'];
+  ['tool-status', 'tool-signal', 'tool-start', 'agent-launch', 'agent-lost', 'timeout', 'interrupt', 'output'];
 const CONTEXT = { phase: 'running', ranksAlive: 3, failuresBefore: 0 } as const;
 const ERROR: ErrorRecord = { code: 'STCI_INTERNAL', message: 'test' };
 

@@ -14,8 +14,9 @@ import {
   type SourceId,
   type StreamName,
 } from '@stci/core/iof';
+import type { OutputSink } from '@stci/core/run';
 import { StciError } from '@stci/interface';
-import { HELD_BYTES_MAX, type OutputFacts, type OutputSink } from './sink.js';
+import { HELD_BYTES_MAX, type OutputFacts } from './sink.js';
 import { fileBatches, Writer } from './writer.js';
 
 export interface FileSinkParams {

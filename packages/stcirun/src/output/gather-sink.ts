@@ -10,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gatherHeader, groupOutput, NEWLINE, sourceId, sourceRank, sourceStream } from '@stci/core/iof';
 import type { SourceId, StreamName } from '@stci/core/iof';
+import type { OutputSink } from '@stci/core/run';
 import type { StciError } from '@stci/interface';
 import { outputError } from './file-sink.js';
-import type { OutputSink } from './sink.js';
 import type { Terminal } from './terminal.js';
 import type { Writer } from './writer.js';
 

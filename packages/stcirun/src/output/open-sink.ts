@@ -1,13 +1,14 @@
 /** Chooses the sink that the command line asks for. What a run does not use is not loaded. */
 
 import { makeLabel, type OutputTemplate } from '@stci/core/iof';
+import type { OutputSink } from '@stci/core/run';
 import type { StciError } from '@stci/interface';
 import type { RunRequest } from '../cli/parse.js';
 import { FileSink } from './file-sink.js';
 import { GatherSink } from './gather-sink.js';
 import { createJsonSink } from './json-sink.js';
 import { createScreenSink } from './screen-sink.js';
-import { nodeCodec, type OutputFacts, type OutputSink } from './sink.js';
+import { nodeCodec, type OutputFacts } from './sink.js';
 import type { Terminal } from './terminal.js';
 
 /** A front-end has one job, for now. */

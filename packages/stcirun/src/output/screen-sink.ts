@@ -5,7 +5,8 @@
  */
 
 import { LineMerger, sourceId, type SourceId, type StreamName } from '@stci/core/iof';
-import { HELD_BYTES_MAX, type OutputSink } from './sink.js';
+import type { OutputSink } from '@stci/core/run';
+import { HELD_BYTES_MAX } from './sink.js';
 import type { Terminal } from './terminal.js';
 import type { Writer } from './writer.js';
 

@@ -1,21 +1,7 @@
-/**
- * Where output goes: one interface, four ways (screen, files, gathered, JSON). A sink takes chunks as they come from
- * the front-end agent and releases each once it is written or safely put away.
- */
+/** What the four sinks (screen, files, gathered, JSON) have in common. */
 
 import type { Rank } from '@stci/interface';
-import type { StreamName, TextCodec } from '@stci/core/iof';
-
-export interface OutputSink {
-  /** Place and process of a rank, told before its output as a rule, but not surely. */
-  started(rank: Rank, pid: number): void;
-  push(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void;
-  end(rank: Rank, stream: StreamName): void;
-  /** The job has ended: shows the rest; calls back when all is written. */
-  finish(done: () => void): void;
-  /** Ends a line that stands open on the screen. */
-  breakLine(): void;
-}
+import type { TextCodec } from '@stci/core/iof';
 
 /** What sinks must know of the job. */
 export interface OutputFacts {

@@ -5,23 +5,18 @@
 
 import * as fs from 'node:fs';
 import type { WriteStream } from 'node:tty';
+import type { RunScreen } from '@stci/core/run';
 import { printable } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
 import { fileBatches, streamBatches, Writer } from './writer.js';
 
-export interface Terminal {
+export interface Terminal extends RunScreen {
   readonly out: Writer;
   /** The same as `out` where both descriptors lead to one place. */
   readonly err: Writer;
   readonly shared: boolean;
   /** Width for lines that are drawn over; undefined where standard error is no terminal that can do so. */
   readonly columns: number | undefined;
-  /** A line of our own on standard error; control characters of what it quotes are printed escaped. */
-  message(text: string): void;
-  /** Called before each message, to end an open line. */
-  beforeMessage: () => void;
-  /** Calls back when all is written. */
-  flush(done: () => void): void;
 }
 
 /** Where a terminal does not say. */
@@ -39,11 +34,11 @@ export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void): T
     get columns() {
       return isTerminal(2) && process.env['TERM'] !== 'dumb' ? process.stderr.columns || COLUMNS : undefined;
     },
-    beforeMessage: () => undefined,
     message: (text) => {
-      terminal.beforeMessage();
       err.write(Buffer.from(printable(text.endsWith('\n') ? text : `${text}\n`)));
     },
+    event: (text) => out.write(Buffer.from(text)),
+    abandon: () => out.abandon(),
     flush: (done) => out.after(() => err.after(done)),
   };
   return terminal;

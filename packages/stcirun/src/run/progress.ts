@@ -5,6 +5,7 @@
  */
 
 import { foldHostlist } from '@stci/core';
+import type { RunProgress } from '@stci/core/run';
 import { printable, type HostIndex, type JobEvent, type JobMap } from '@stci/interface';
 import type { Terminal } from '../output/terminal.js';
 
@@ -35,8 +36,9 @@ export function progressText({ up, total, missing, retries, elapsedMs }: LaunchS
   return text.length <= columns ? text : `${text.slice(0, columns - 1)}…`;
 }
 
-export class Progress {
+export class Progress implements RunProgress {
   readonly #terminal: Terminal;
+  readonly #breakLine: () => void;
   readonly #startMs = performance.now();
   /** Of the hosts that are to come up, by index; in the order in which they are started, near the root first. */
   readonly #missing: Map<HostIndex, string>;
@@ -47,8 +49,10 @@ export class Progress {
   #shown = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(terminal: Terminal, map: JobMap) {
+  /** `breakLine` ends an open line of a rank. */
+  constructor(terminal: Terminal, map: JobMap, breakLine: () => void) {
     this.#terminal = terminal;
+    this.#breakLine = breakLine;
     this.#total = map.hosts.length;
     this.#missing = new Map(map.hosts.map(({ host, name }) => [host, name]));
     this.#timer = setTimeout(() => this.#draw(), FIRST_MS);
@@ -104,7 +108,7 @@ export class Progress {
     const total = this.#total;
     const elapsedMs = performance.now() - this.#startMs;
     const state = { up: Math.min(this.#up, total - missing.length), total, missing, retries: this.#retries, elapsedMs };
-    if (!this.#shown) this.#terminal.beforeMessage();
+    if (!this.#shown) this.#breakLine();
     this.#shown = true;
     this.#terminal.err.write(Buffer.from(`${ERASE}${progressText(state, columns - 1)}`));
   }

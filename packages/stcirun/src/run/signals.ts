@@ -6,6 +6,7 @@
  */
 
 import { didYouMean, signalNumber } from '@stci/core';
+import type { SignalActions } from '@stci/core/run';
 import { StciError, type SignalName } from '@stci/interface';
 
 export const FORWARDED: readonly SignalName[] = ['SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTSTP', 'SIGCONT'];
@@ -35,14 +36,6 @@ export function parseForwardList(text: string | undefined): readonly SignalName[
     const text = `--forward-signals: '${word}' ${why}.${hint} Write names such as USR1,USR2, or none.`;
     throw new StciError('STCI_USAGE', text);
   });
-}
-
-export interface SignalActions {
-  /** Ends the job; `times` is 1, 2, 3, … */
-  end(signal: SignalName, times: number): void;
-  forward(signal: SignalName): void;
-  /** stcirun is about to stop (true), or goes on. */
-  pause(on: boolean): void;
 }
 
 /** Watches the signals until the returned function is called. */

@@ -10,6 +10,7 @@ import {
   type Composition,
 } from '@stci/core';
 import { parseTemplate } from '@stci/core/iof';
+import { JobRun } from '@stci/core/run';
 import type { JobMap, JobSpec, Params, Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN } from '../agent-files.js';
@@ -20,7 +21,7 @@ import { printError, printOut } from '../print.js';
 import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal } from '../output/terminal.js';
-import { runJob } from './job-run.js';
+import { openDriver } from './driver.js';
 import { loadParams } from './params.js';
 import { showPlan } from './show-plan.js';
 import { parseForwardList } from './signals.js';
@@ -54,18 +55,28 @@ export async function startRun(request: RunRequest, agents: string): Promise<num
     if (request.dryRun) return 0;
   }
   const facts = new JobFacts(map, params.int('iof.line.max'));
-  return runJob({
-    spec,
-    map,
-    onMapped: (changed) => facts.remap(changed),
-    request,
+  const driver = openDriver({
     forwarded,
+    map,
     openTerminal,
     openSink: (terminal, onFault) => openSink({ request, template, terminal, facts, onFault }),
-    startFrontEnd: (events) => {
-      const snapshot = paramsSnapshot(registry.catalog, params);
-      return createFrontEnd({ platform, composition, params, snapshot }, events);
-    },
+  });
+  return new Promise((resolve) => {
+    const run = new JobRun({
+      clock: platform.clock,
+      spec,
+      map,
+      onMapped: (changed) => facts.remap(changed),
+      options: request,
+      failuresAtOnce: composition.scope('stcirun', params, platform).errorManager().policy === 'continue',
+      driver,
+      startFrontEnd: (events) => {
+        const snapshot = paramsSnapshot(registry.catalog, params);
+        return createFrontEnd({ platform, composition, params, snapshot }, events);
+      },
+      onExit: resolve,
+    });
+    run.start();
   });
 }
 

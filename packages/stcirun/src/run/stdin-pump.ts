@@ -5,13 +5,14 @@
  */
 
 import { fstatSync, readFileSync } from 'node:fs';
+import type { StdinSource } from '@stci/core/run';
 import type { FrontEnd } from '@stci/interface';
 import { isTerminal } from '../output/terminal.js';
 
 /** How often a pump in the background looks whether it is in the foreground again. */
 const FOREGROUND_PERIOD_MS = 500;
 
-export class StdinPump {
+export class StdinPump implements StdinSource {
   readonly #frontEnd: Pick<FrontEnd, 'writeStdin' | 'closeStdin'>;
   #stream: NodeJS.ReadStream | undefined;
   #timer: NodeJS.Timeout | undefined;

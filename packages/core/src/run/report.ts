@@ -1,21 +1,50 @@
 /** What is told of a job at its end: why it failed, in plain words, and the exit report, a row a rank. */
 
-import { foldHostlist } from '@stci/core';
-import { foldRanks, isoTime } from '@stci/core/iof';
+import { EXIT } from '@stci/interface';
 import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
-import { reportJson } from '../output/json-sink.js';
+import { foldRanks } from '../iof/fold.js';
+import { isoTime } from '../iof/label.js';
+import { foldHostlist } from '../job/hostset.js';
+import { reportJson } from './event-json.js';
+import { isOwnFailure } from './outcome.js';
 
 /** Further failures that the summary names one by one: of ranks, and of hosts, which are each a thing to mend. */
 const FAILURES_SHOWN = 3;
 const HOST_FAILURES_SHOWN = 64;
 
+export interface FinalLine {
+  readonly text: string;
+  /** Not an error. */
+  readonly isRemark: boolean;
+}
+
+/** All that is told at the end, but for the exit report. `told`: messages of failures that were told on the way. */
+export function finalWords(report: JobReport, told: ReadonlySet<string>): readonly FinalLine[] {
+  const late = report.exitCode === EXIT.jobTimeout || report.exitCode === EXIT.launchTimeout;
+  const errors = [...failureSummary(report, told), ...(late ? timeoutState(report) : [])];
+  const left = report.ranks.reduce((sum, rank) => sum + rank.leftovers, 0);
+  return [
+    ...errors.map((text) => ({ text, isRemark: false })),
+    ...(left > 0 ? [{ text: leftoverText(report, left), isRemark: true }] : []),
+  ];
+}
+
+function leftoverText(report: JobReport, left: number): string {
+  const hosts = foldHostlist(new Set(report.ranks.filter((rank) => rank.leftovers > 0).map((rank) => rank.host)));
+  return `ended ${left} ${left === 1 ? 'process' : 'processes'} that ranks had left behind on ${hosts}`;
+}
+
 /** Lines for standard error where the job failed; empty where it did not. */
-export function failureSummary(report: JobReport): readonly string[] {
+export function failureSummary(report: JobReport, told: ReadonlySet<string> = new Set()): readonly string[] {
   if (report.cause === undefined) return [];
   const { cause } = report;
-  const at = cause.host === undefined || cause.message.includes(cause.host) ? '' : ` (host ${cause.host})`;
-  const lines = [`${cause.message}${at}`];
-  const others = report.failures.filter((failure) => failure !== cause && failure.message !== cause.message);
+  const lines: string[] = [];
+  if (told.has(cause.message)) {
+    if (told.size > 1) lines.push(`${told.size} failures; exit code ${report.exitCode} by the first: ${cause.message}`);
+  } else if (!isOwnFailure(cause)) lines.push(`${cause.message}${hostText(cause)}`);
+  const isNews = (failure: ErrorRecord): boolean =>
+    failure.message !== cause.message && !told.has(failure.message) && !isOwnFailure(failure);
+  const others = report.failures.filter(isNews);
   const shown = [
     ...others.filter(isOfHost).slice(0, HOST_FAILURES_SHOWN),
     ...others.filter((failure) => !isOfHost(failure)).slice(0, FAILURES_SHOWN),
@@ -28,6 +57,10 @@ export function failureSummary(report: JobReport): readonly string[] {
     lines.push(`and ${rest.length} more failures${which}; --exit-report=json shows all`);
   }
   return lines;
+}
+
+function hostText({ host, message }: ErrorRecord): string {
+  return host === undefined || message.includes(host) ? '' : ` (host ${host})`;
 }
 
 function isOfHost({ code, rank }: ErrorRecord): boolean {

@@ -1,0 +1,87 @@
+/** What a run works with: its screen, its sink of output, its signals, its standard input. */
+
+import type { FrontEnd, JobEvent, Rank, SignalName, StciError } from '@stci/interface';
+import type { StreamName } from '../iof/source.js';
+
+/** What the user asked for, as far as the run itself shows it. */
+export interface RunOptions {
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly json: boolean;
+  readonly exitReport?: {
+    readonly format: 'text' | 'json';
+    /** undefined: standard error. */
+    readonly file?: string;
+  };
+}
+
+/** The caller's standard output and error. */
+export interface RunScreen {
+  /** A line of our own on standard error; never inside a line of a rank. */
+  message(text: string): void;
+  /** A line of JSON on standard output. */
+  event(text: string): void;
+  /** Drops the output that is unwritten and all that comes: its reader does not read. Messages still go out. */
+  abandon(): void;
+  /** Calls back when all is written, or soon where output was abandoned. */
+  flush(done: () => void): void;
+}
+
+/**
+ * Where output goes. A sink takes chunks as they come from the front-end agent and releases each once it is written or
+ * safely put away.
+ */
+export interface OutputSink {
+  /** Place and process of a rank, told before its output. */
+  started(rank: Rank, pid: number): void;
+  push(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void;
+  /** The stream ends, or its host is lost: its unfinished line is shown. */
+  end(rank: Rank, stream: StreamName): void;
+  /** The job has ended: shows the rest; calls back when all is written. */
+  finish(done: () => void): void;
+  /** Ends a line that stands open on the screen. */
+  breakLine(): void;
+}
+
+/** The live line of a launch. */
+export interface RunProgress {
+  on(event: JobEvent): void;
+  /** Takes the line away for other text; it is drawn again soon. */
+  clear(): void;
+  /** Takes it away for good. */
+  stop(): void;
+}
+
+export interface SignalActions {
+  /** Ends the job; `times` is 1, 2, 3, … */
+  end(signal: SignalName, times: number): void;
+  forward(signal: SignalName): void;
+  /** The front-end is about to stop (true), or goes on. */
+  pause(on: boolean): void;
+}
+
+/** The caller's standard input on its way to the ranks. */
+export interface StdinSource {
+  start(): void;
+  /** The ranks take more. */
+  drain(): void;
+  /** No rank reads any more, or the job has ended. */
+  stop(): void;
+}
+
+/** Everything outside of the run. */
+export interface RunDriver {
+  /** `isClosed`: the reader has gone, which is no error of ours. */
+  openScreen(onFault: (error: StciError, isClosed: boolean) => void): RunScreen;
+  /** After the screen. */
+  openSink(onFault: (error: StciError) => void): OutputSink;
+  /** `breakLine` ends an open line of a rank before the live line is drawn. */
+  openProgress(breakLine: () => void): RunProgress | undefined;
+  openStdin(frontEnd: FrontEnd): StdinSource;
+  /** Watches until the returned function is called. */
+  watchSignals(actions: SignalActions): () => void;
+  /** Writes the exit report; `error` tells why it could not be. */
+  writeReport(file: string, text: string, done: (error: StciError | undefined) => void): void;
+  /** Leaves at once, whatever is unwritten. */
+  leave(exitCode: number): void;
+}

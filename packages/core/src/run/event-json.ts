@@ -1,0 +1,44 @@
+/** The job's events and report as JSON (`--json`, `--exit-report=json`): hosts by name, times as ISO texts. */
+
+import { printable, type HostIndex, type JobEvent, type JobReport, type RankReport } from '@stci/interface';
+import { isoTime } from '../iof/label.js';
+
+/** One object and a newline. */
+export function eventJson(event: JobEvent, hostName: (host: HostIndex) => string): string {
+  return printable(`${JSON.stringify(eventObject(event, hostName))}\n`);
+}
+
+function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): object {
+  switch (event.type) {
+    case 'host-up':
+    case 'bootstrap':
+      return { ...event, host: event.name };
+    case 'started': {
+      const { wallMs, host, ...rest } = event;
+      return { ...rest, host: hostName(host), time: isoTime(wallMs) };
+    }
+    case 'exited':
+      return { type: event.type, ...rankJson(event.report) };
+    case 'ended':
+      return { type: event.type, report: reportJson(event.report) };
+    default:
+      return event;
+  }
+}
+
+export function reportJson(report: JobReport): object {
+  const { submitWallMs, endWallMs, ranks, ...rest } = report;
+  return { ...rest, submitted: isoTime(submitWallMs), ended: isoTime(endWallMs), ranks: ranks.map(rankJson) };
+}
+
+function rankJson({ startWallMs, endWallMs, end, ...rest }: RankReport): object {
+  const known = startWallMs !== undefined && endWallMs !== undefined;
+  return {
+    ...rest,
+    ...(end?.status !== undefined && { status: end.status }),
+    ...(end?.signal !== undefined && { signal: end.signal }),
+    ...(startWallMs !== undefined && { start: isoTime(startWallMs) }),
+    ...(endWallMs !== undefined && { end: isoTime(endWallMs) }),
+    ...(known && { durationMs: Math.max(0, Math.round(endWallMs - startWallMs)) }),
+  };
+}

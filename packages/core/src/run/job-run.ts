@@ -1,0 +1,290 @@
+/**
+ * One job, from submit to exit code: the front-end agent on one side, the caller's output, input and signals on the
+ * other. What the end means is not decided here: causes of ours (a signal, output that nobody takes) go to the
+ * controller, whose exit rule orders them among the job's failures, and outcome.ts settles the rest.
+ */
+
+import { StciError } from '@stci/interface';
+import type {
+  Clock, EndCause, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport, JobSpec, Rank, SignalName,
+} from '@stci/interface';
+import type { StreamName } from '../iof/source.js';
+import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
+import { eventJson } from './event-json.js';
+import {
+  exitCodeWithoutReport, interruptCause, outputClosedCause, outputFailedCause, settleReport,
+} from './outcome.js';
+import { exitReport, finalWords } from './report.js';
+
+/** As long as can be told: the user decides when the front-end goes on. */
+const SILENCE_MS_MAX = 0xffff_ffff;
+
+export interface JobRunInit {
+  readonly clock: Clock;
+  readonly spec: JobSpec;
+  /** As it is planned. */
+  readonly map: JobMap;
+  /** Told where it is mapped otherwise after all. */
+  readonly onMapped: (map: JobMap) => void;
+  readonly options: RunOptions;
+  /** Failures do not end the job (error manager `continue`): each is told when it is known. */
+  readonly failuresAtOnce: boolean;
+  readonly driver: RunDriver;
+  readonly startFrontEnd: (events: FrontEndEvents) => FrontEnd;
+  /** Told once, last. */
+  readonly onExit: (exitCode: number) => void;
+}
+
+export class JobRun implements FrontEndEvents {
+  readonly #init: JobRunInit;
+  readonly #driver: RunDriver;
+  readonly #screen: RunScreen;
+  readonly #sink: OutputSink;
+  readonly #progress: RunProgress | undefined;
+  readonly #startMs: number;
+  #frontEnd: FrontEnd | undefined;
+  #stdin: StdinSource | undefined;
+  #unwatch: () => void = () => undefined;
+  #map: JobMap;
+  /** Text of the last failure: where a bootstrap policy tolerates it, it is told with what the policy does. */
+  #lastFailure = '';
+  /** Messages of failures that were told when they were known. */
+  readonly #told = new Set<string>();
+  /** Why we have ended the job, first one first. */
+  readonly #causes: EndCause[] = [];
+  #report: JobReport | undefined;
+  /** What is shown, everywhere the same. */
+  #settled: JobReport | undefined;
+  /** Exit code of a job that was refused before it began. */
+  #refusedCode: number | undefined;
+  #shown = false;
+  #stopped = false;
+
+  constructor(init: JobRunInit) {
+    this.#init = init;
+    this.#driver = init.driver;
+    this.#map = init.map;
+    this.#startMs = init.clock.nowMs();
+    this.#screen = this.#driver.openScreen((error, isClosed) => {
+      if (isClosed) this.#endBy(outputClosedCause(), 'standard output was closed');
+      else this.#onOutputFault(error);
+    });
+    this.#sink = this.#driver.openSink((error) => this.#onOutputFault(error));
+    const { quiet, verbose } = init.options;
+    if (!quiet && !verbose) this.#progress = this.#driver.openProgress(() => this.#sink.breakLine());
+  }
+
+  start(): void {
+    const frontEnd = this.#init.startFrontEnd(this);
+    this.#frontEnd = frontEnd;
+    this.#unwatch = this.#driver.watchSignals({
+      end: (signal, times) => this.#onEndSignal(signal, times),
+      forward: (signal) => frontEnd.control({ verb: 'signal', signal }),
+      pause: (on) => frontEnd.announceSilence(on ? SILENCE_MS_MAX : 0),
+    });
+    try {
+      frontEnd.submit(this.#init.spec);
+    } catch (thrown) {
+      if (!(thrown instanceof StciError)) throw thrown;
+      this.#say(thrown.message);
+      this.#refusedCode = thrown.exitCode;
+      this.#shown = true;
+      frontEnd.stop();
+    }
+  }
+
+  onJobEvent(event: JobEvent): void {
+    this.#progress?.on(event);
+    // The end is written when all output is: nothing may change the exit code after it.
+    if (this.#init.options.json && event.type !== 'ended') this.#writeEvent(event);
+    switch (event.type) {
+      case 'mapped':
+        this.#map = event.map;
+        return this.#init.onMapped(event.map);
+      case 'bootstrap':
+        return this.#onBootstrap(event);
+      case 'host-up':
+        return this.#tell(`host ${event.name} is up (${event.up} of ${event.total})`);
+      case 'started':
+        return this.#onStarted(event.rank, event.pid);
+      case 'running':
+        return this.#tell(`all ${this.#map.size} ranks run`);
+      case 'exited':
+        return this.#tell(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
+      case 'failure':
+        return this.#onFailure(event.error);
+      case 'ending':
+        return this.#tell(`ending the job: ${event.reason}`);
+      case 'ended':
+        return this.#onEnded(event.report);
+    }
+  }
+
+  onOutput(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
+    this.#progress?.stop();
+    if (chunk.length > 0) return this.#sink.push(rank, stream, chunk, wallMs, release);
+    this.#sink.end(rank, stream);
+    release();
+  }
+
+  onStdinDrain(): void {
+    this.#stdin?.drain();
+  }
+
+  onStdinClosed(): void {
+    this.#stdin?.stop();
+  }
+
+  onStopped(): void {
+    this.#stopped = true;
+    this.#progress?.stop();
+    if (this.#report === undefined && this.#refusedCode === undefined) {
+      if (this.#causes.length === 0) this.#say('the agents ended before they reported on the job');
+      this.#shown = true;
+    }
+    this.#finish();
+  }
+
+  #onStarted(rank: Rank, pid: number): void {
+    this.#sink.started(rank, pid);
+    if (this.#stdin === undefined && this.#init.spec.stdin.to !== 'none') {
+      this.#stdin = this.#driver.openStdin(this.#frontEnd as FrontEnd);
+      this.#stdin.start();
+    }
+    this.#tell(`rank ${rank} runs as process ${pid}`);
+  }
+
+  #onFailure({ code, message }: { readonly code: string; readonly message: string }): void {
+    this.#lastFailure = message;
+    // Whether a host that does not come up matters is the bootstrap policy's to say.
+    const atOnce = this.#init.failuresAtOnce && code !== 'STCI_LAUNCH_FAILED';
+    if (!atOnce || this.#causes.some(({ error }) => error.code === code)) return this.#tell(`failure: ${message}`);
+    this.#told.add(message);
+    this.#say(message);
+  }
+
+  /** The failure that was told just before does not end the job. */
+  #onBootstrap({ name, decision, spare }: Extract<JobEvent, { type: 'bootstrap' }>): void {
+    const text = this.#lastFailure;
+    if (decision === 'retry') this.#tell(`host ${name} is started again`);
+    else if (decision === 'spare') this.#remark(`spare host ${spare} takes the place of ${name}: ${text}`);
+    else this.#remark(`host ${name} is left out: ${text}`);
+  }
+
+  #onEndSignal(signal: SignalName, times: number): void {
+    const cause = interruptCause(signal);
+    if (this.#settled === undefined) this.#addCause(cause);
+    if (times > 2) return this.#driver.leave(this.#exitCode());
+    if (times === 2) {
+      this.#remark('killing all ranks');
+      // A reader that has stopped reading must not hold up the end.
+      this.#screen.abandon();
+    } else {
+      const map = this.#map;
+      const ranks = map.size === 1 ? '1 rank' : `${map.size} ranks`;
+      const hosts = map.hosts.length === 1 ? '1 host' : `${map.hosts.length} hosts`;
+      const [word, again] = signal === 'SIGINT' ? ['interrupted', 'Ctrl-C'] : [`received ${signal}`, signal];
+      this.#remark(`${word}: ending ${ranks} on ${hosts}; ${again} again to kill`);
+    }
+    this.#frontEnd?.control({ verb: 'end', kill: times > 1, reason: signal, cause });
+  }
+
+  #onOutputFault(error: StciError): void {
+    this.#say(error.message);
+    this.#endBy(outputFailedCause(error), error.message);
+  }
+
+  #endBy(cause: EndCause, reason: string): void {
+    this.#addCause(cause);
+    if (this.#report === undefined) this.#frontEnd?.control({ verb: 'end', kill: false, reason, cause });
+  }
+
+  #addCause(cause: EndCause): void {
+    if (!this.#causes.some(({ error }) => error.code === cause.error.code)) this.#causes.push(cause);
+  }
+
+  #onEnded(report: JobReport): void {
+    this.#report = report;
+    this.#stdin?.stop();
+    this.#frontEnd?.stop();
+    this.#sink.finish(() => {
+      const settled = this.#settle();
+      for (const line of finalWords(settled, this.#told)) this.#say(line.text, line.isRemark);
+      this.#writeReport(() => this.#showEnd());
+    });
+  }
+
+  /** The last things that are written. Only a fault of this very writing can change the exit code any more. */
+  #showEnd(): void {
+    const { exitCode } = this.#settle();
+    if (this.#init.options.json) this.#writeEvent({ type: 'ended', report: this.#settle() });
+    this.#screen.flush(() => {
+      const done = (): void => {
+        this.#shown = true;
+        this.#finish();
+      };
+      if (this.#settle().exitCode !== exitCode) this.#writeReport(done);
+      else done();
+    });
+  }
+
+  #settle(): JobReport {
+    return (this.#settled = settleReport(this.#report as JobReport, this.#causes));
+  }
+
+  #writeReport(done: () => void): void {
+    const wanted = this.#init.options.exitReport;
+    if (wanted === undefined) return done();
+    const text = exitReport(this.#settle(), wanted.format);
+    if (wanted.file === undefined) {
+      this.#message(text);
+      return done();
+    }
+    this.#driver.writeReport(wanted.file, text, (error) => {
+      if (error !== undefined) this.#onOutputFault(error);
+      done();
+    });
+  }
+
+  #writeEvent(event: JobEvent): void {
+    const hostName = (host: HostIndex): string => this.#map.hosts[host]?.name ?? '?';
+    this.#screen.event(eventJson(event, hostName));
+  }
+
+  #finish(): void {
+    if (!this.#shown || !this.#stopped) return;
+    this.#unwatch();
+    this.#screen.flush(() => this.#init.onExit(this.#exitCode()));
+  }
+
+  #exitCode(): number {
+    if (this.#refusedCode !== undefined) return this.#refusedCode;
+    return this.#settled?.exitCode ?? exitCodeWithoutReport(this.#causes);
+  }
+
+  #message(text: string): void {
+    this.#progress?.clear();
+    this.#sink.breakLine();
+    this.#screen.message(text);
+  }
+
+  /** Errors: always. Remarks: not with --quiet. */
+  #say(text: string, isRemark = false): void {
+    if (!isRemark || !this.#init.options.quiet) this.#message(`stcirun: ${text}`);
+  }
+
+  #remark(text: string): void {
+    this.#say(text, true);
+  }
+
+  /** What happens on the way, and when: with --verbose. */
+  #tell(text: string): void {
+    if (!this.#init.options.verbose) return;
+    this.#say(`${((this.#init.clock.nowMs() - this.#startMs) / 1000).toFixed(3)} s: ${text}`);
+  }
+}
+
+function endText({ outcome, end }: { outcome: string; end?: { status?: number; signal?: string } }): string {
+  if (end?.signal !== undefined) return `${outcome}, ${end.signal}`;
+  return end?.status === undefined ? outcome : `${outcome}, status ${end.status}`;
+}

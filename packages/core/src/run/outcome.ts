@@ -1,0 +1,55 @@
+/**
+ * The one outcome of a run. The exit rule (job/exit-rule.ts) decides it where the job's failures are kept; what ends a
+ * job from outside, a signal to the front-end or output that nobody takes, is told to the controller as a cause and
+ * enters that rule. What happens after the job has ended, while its last output is written, is settled here by the
+ * same rule: a failure that the job had already stands, and the first later one decides otherwise. The process's exit
+ * status, the exit report and `--json` all show the settled report.
+ */
+
+import { ERROR_KINDS, EXIT, toErrorRecord } from '@stci/interface';
+import type { EndCause, ErrorCode, JobReport, SignalName, StciError } from '@stci/interface';
+import { signalExitCode } from '../job/signals.js';
+
+/** The user ended the job. */
+export function interruptCause(signal: SignalName): EndCause {
+  const error = { code: 'STCI_JOB_INTERRUPTED', message: `Interrupted by ${signal}`, data: { signal } };
+  return { kind: 'interrupt', error, exitCode: signalExitCode(signal) };
+}
+
+/** The reader of standard output has gone. */
+export function outputClosedCause(): EndCause {
+  const error = { code: 'STCI_OUTPUT_CLOSED', message: 'Standard output was closed' } as const;
+  return { kind: 'output', error, exitCode: ERROR_KINDS[error.code].exitCode };
+}
+
+/** Output cannot be written. */
+export function outputFailedCause(error: StciError): EndCause {
+  return { kind: 'output', error: toErrorRecord(error), exitCode: error.exitCode };
+}
+
+const OWN_CODES: ReadonlySet<string> = new Set<ErrorCode>([
+  'STCI_JOB_INTERRUPTED', 'STCI_OUTPUT_CLOSED', 'STCI_OUTPUT_FAILED',
+]);
+
+/** True for a failure that the front-end made, and has told, itself. */
+export function isOwnFailure({ code }: { readonly code: string }): boolean {
+  return OWN_CODES.has(code);
+}
+
+/** The report with what the front-end met, in that order; a cause that the controller has entered changes nothing. */
+export function settleReport(report: JobReport, causes: readonly EndCause[]): JobReport {
+  const { exitCode, failures } = report;
+  const missing = causes.filter(({ error }) => !failures.some(({ code }) => code === error.code));
+  const [first] = missing;
+  if (first === undefined) return report;
+  return {
+    ...report,
+    failures: [...failures, ...missing.map(({ error }) => error)],
+    ...(exitCode === 0 && { exitCode: first.exitCode, cause: first.error }),
+  };
+}
+
+/** Exit code where no report came: the agents ended before, or the first cause was ours. */
+export function exitCodeWithoutReport(causes: readonly EndCause[]): number {
+  return causes[0]?.exitCode ?? EXIT.internal;
+}

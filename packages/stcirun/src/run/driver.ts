@@ -1,0 +1,38 @@
+/** What a run works with on this machine: its terminal, sinks, signals, standard input, the file of its report. */
+
+import { writeFile } from 'node:fs';
+import type { RunDriver } from '@stci/core/run';
+import type { JobMap, SignalName, StciError } from '@stci/interface';
+import type { OutputSink } from '@stci/core/run';
+import { outputError } from '../output/file-sink.js';
+import type { Terminal } from '../output/terminal.js';
+import { Progress } from './progress.js';
+import { watchSignals } from './signals.js';
+import { StdinPump } from './stdin-pump.js';
+
+export interface DriverParams {
+  readonly forwarded: readonly SignalName[];
+  readonly map: JobMap;
+  /** Where the output is shown or put. `onFault` is told when it cannot be. */
+  readonly openTerminal: (onFault: (error: NodeJS.ErrnoException) => void) => Terminal;
+  readonly openSink: (terminal: Terminal, onFault: (error: StciError) => void) => OutputSink;
+}
+
+export function openDriver({ forwarded, map, openTerminal, openSink }: DriverParams): RunDriver {
+  let terminal: Terminal;
+  return {
+    openScreen: (onFault) => {
+      return (terminal = openTerminal((error) => {
+        onFault(outputError('standard output', error), error.code === 'EPIPE');
+      }));
+    },
+    openSink: (onFault) => openSink(terminal, onFault),
+    openProgress: (breakLine) => new Progress(terminal, map, breakLine),
+    openStdin: (frontEnd) => new StdinPump(frontEnd),
+    watchSignals: (actions) => watchSignals(forwarded, actions),
+    writeReport: (file, text, done) => {
+      writeFile(file, text, (error) => done(error === null ? undefined : outputError(`file ${file}`, error)));
+    },
+    leave: (exitCode) => process.exit(exitCode),
+  };
+}
