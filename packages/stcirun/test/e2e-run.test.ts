@@ -39,8 +39,11 @@ suite('stcirun, exit codes', (test) => {
   }
 
   test('a rank that fails late does not hide the one that failed first, with --on-failure continue', async () => {
-    const line = 'if [ $STCI_RANK = 1 ]; then exit 5; else sleep 0.3; exit 6; fi';
-    const result = await run(['-n', '2', '--on-failure', 'continue', ...sh(line)]);
+    const line = 'if [ $STCI_RANK = 1 ]; then exit 5; else read line; exit 6; fi';
+    const job = start(['-n', '2', '--on-failure', 'continue', ...sh(line)], { input: 'open' });
+    await eventually(() => job.err().includes('status 5'), { deadlineMs: 10_000, what: 'the first failure' });
+    job.child.stdin?.end('\n');
+    const result = await job.result;
     assert.is(result.exitCode, 5, result.err);
     assert.match(result.err, 'also: Rank 0');
   });

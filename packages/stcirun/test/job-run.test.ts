@@ -126,7 +126,7 @@ suite('job run', (test) => {
     const failures = [1, 2].map((rank) => ({ ...FAILURE, message: `Rank ${rank} failed`, rank }));
     for (const error of failures) events.onJobEvent({ type: 'failure', error });
     assert.is(run.err(), 'stcirun: Rank 1 failed\n');
-    await eventually(() => run.err().endsWith('Rank 2 failed\n'), { deadlineMs: 1000, what: 'the second' });
+    await eventually(() => run.err().endsWith('also: Rank 2 failed\n'), { deadlineMs: 1000, what: 'the second' });
     run.frontEnd.end({ exitCode: 7, failures, ...(failures[0] !== undefined && { cause: failures[0] }) });
     assert.is(await run.exitCode, 7);
     const [, , last, ...more] = run.err().trimEnd().split('\n');

@@ -159,8 +159,8 @@ export class JobRun implements FrontEndEvents {
     // Whether a host that does not come up matters is the bootstrap policy's to say.
     const atOnce = this.#init.failuresAtOnce && code !== 'STCI_LAUNCH_FAILED';
     if (!atOnce || this.#causes.some(({ error }) => error.code === code)) return this.#tell(`failure: ${message}`);
+    this.#say(this.#told.size === 0 ? message : `also: ${message}`);
     this.#told.add(message);
-    this.#say(message);
   }
 
   /** The failure that was told just before does not end the job. */
