@@ -1,10 +1,12 @@
 /**
- * CBOR: the one place that knows cbor-x. Plain maps, arrays, numbers, strings and byte strings; no record
- * extensions, so that any CBOR reader understands the bytes. Decoded byte strings share memory with the input.
+ * CBOR: the one place that knows cbor-x. Plain maps, arrays, numbers, strings and byte strings; no tags and no record
+ * extensions, so that any CBOR reader understands the bytes. What arrives is checked before cbor-x sees it
+ * (cbor-check.ts). Decoded byte strings share memory with the input.
  */
 
 import { StciError, assert } from '@stci/interface';
 import { Encoder } from 'cbor-x/index-no-eval';
+import { cborProblem } from './cbor-check.js';
 
 const encoder = new Encoder({
   useRecords: false,
@@ -22,6 +24,8 @@ export function encode(value: unknown): Uint8Array {
 
 /** Throws STCI_CODEC_INVALID for cut, trailing or hostile bytes. */
 export function decode(bytes: Uint8Array): unknown {
+  const problem = cborProblem(bytes);
+  if (problem !== undefined) throw new StciError('STCI_CODEC_INVALID', `Expected one plain CBOR value: ${problem}`);
   try {
     return encoder.decode(bytes) as unknown;
   } catch (cause) {

@@ -96,6 +96,39 @@ suite('cbor', (test) => {
     assert.equal(decode(encode({ fine: [1] })), { fine: [1] }, 'the decoder goes on');
   });
 
+  test('no tag is decoded, wherever it stands, nor anything else that agents do not send', () => {
+    const bignum = new Uint8Array(1024 * 1024 + 6).fill(0xff);
+    bignum.set([0xc2, 0x5a, 0x00, 0x10, 0x00, 0x00]);
+    const sinceMs = performance.now();
+    assert.throwsCode('STCI_CODEC_INVALID', () => decode(bignum));
+    const inside = join([Uint8Array.of(0x82, 0x01), bignum.subarray(0, 70_006)]);
+    assert.throwsCode('STCI_CODEC_INVALID', () => decode(inside));
+    assert.ok(performance.now() - sinceMs < 500, 'a bignum of a megabyte is not looked at');
+    for (let tag = 0; tag < 300; tag++) {
+      const head = tag < 24 ? [0xc0 + tag] : tag < 256 ? [0xd8, tag] : [0xd9, tag >> 8, tag & 255];
+      for (const inner of ['01', '4101', '6131', '8101', 'a1613101', 'fb3ff0000000000000', '820102']) {
+        for (const before of [[], [0x81], [0xa1, 0x61, 0x61]]) {
+          const error = assert.throwsCode('STCI_CODEC_INVALID', () => decode(Uint8Array.of(...before, ...head,
+            ...hex(inner))));
+          assert.match(error.message, /a tag, of which agents send none/);
+        }
+      }
+    }
+    for (const other of ['a10101', 'a1a001', 'a1f601', 'a1416101', '5f4101ff', '7f6161ff', '9f01ff', 'bf616101ff',
+      '1bffffffffffffffff', '3bffffffffffffffff', '1b0020000000000000', 'f0', 'f818', 'f820', 'fc', '1c', '5c', 'ff']) {
+      assert.throwsCode('STCI_CODEC_INVALID', () => decode(hex(other)));
+    }
+  });
+
+  test('values within one another, 64 deep and no more', () => {
+    const nested = (depth: number, open: number[]): Uint8Array =>
+      Uint8Array.of(...Array.from({ length: depth }, () => open).flat(), 0x01);
+    for (const open of [[0x81], [0xa1, 0x61, 0x61]]) {
+      decode(nested(64, open));
+      assert.throwsCode('STCI_CODEC_INVALID', () => decode(nested(65, open)));
+    }
+  });
+
   test('a key cannot change the prototype', () => {
     const value = decode(hex('a1 69 5f5f70726f746f5f5f a1 61 78 01')) as Record<string, unknown>;
     assert.equal([value['x'], ({} as Record<string, unknown>)['x']], [undefined, undefined]);
