@@ -21,8 +21,6 @@ suite('host files', (test) => {
 
   test('mistakes name file, line and column', () => {
     const cases: [string, string][] = [
-      ['a\nb\na', 'h.txt:3:1: host a was given before, at h.txt:1'],
-      ['n[1-2],n2', 'h.txt:1:1: host n2 was given before, at h.txt:1'],
       ['a slot=3', 'h.txt:1:3: expected slots=N or user=NAME, got "slot=3". Did you mean slots?'],
       ['a max_slots=3', 'got "max_slots=3"'],
       ['a slots', 'h.txt:1:3: expected slots=N'],
@@ -58,9 +56,11 @@ suite('allocation', (test) => {
       assert.match(assert.throwsCode('STCI_HOST_UNKNOWN', () => from(request)).message, words);
     refused({ hostfiles: [{ name: 'f', text: 'node1' }], hosts: ['nod1'] }, 'Did you mean node1?');
     refused({ hosts: ['a'], exclude: ['b'] }, 'host b is not among the hosts of the job');
-    refused({ hosts: ['a,b'], exclude: ['a,b'] }, 'leave at least one');
-    const hostfiles = [file, { name: 'g', text: '\na' }];
-    const twice = assert.throwsCode('STCI_HOSTFILE_INVALID', () => from({ hostfiles }));
-    assert.match(twice.message, 'g:2: host a was given before, at f:1');
+    refused({ hosts: ['a,b'], exclude: ['a,b'] }, 'all 2 are excluded');
+  });
+
+  test('a host named again gets more slots, by line, list or file', () => {
+    assert.is(show(parseHostfile('h', 'a\nb\na\na\nn[1-2],n2')), 'a~3(h:1) b~1(h:2) n1~1(h:5) n2~2(h:5)');
+    assert.is(from({ hostfiles: [file, { name: 'g', text: '\na\nu@b' }] }), 'a=3(f:1) u@b~2(f:2)');
   });
 });

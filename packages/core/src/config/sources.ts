@@ -152,9 +152,12 @@ export interface ParamFilePaths {
   readonly system: string;
 }
 
-/** Candidate paths for a working directory (absolute) and an environment (`XDG_CONFIG_HOME`, `HOME`). */
+/**
+ * Candidate paths for a working directory (absolute; undefined: there is none) and an environment (`XDG_CONFIG_HOME`,
+ * `HOME`).
+ */
 export function paramFilePaths(
-  workingDirectory: string,
+  workingDirectory: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
 ): ParamFilePaths {
   const { XDG_CONFIG_HOME: xdg, HOME: home } = environment;
@@ -168,7 +171,8 @@ export function paramFilePaths(
   };
 }
 
-function upward(directory: string): string[] {
+function upward(directory: string | undefined): string[] {
+  if (directory === undefined) return [];
   const parts = directory.split('/').filter((part) => part !== '');
   return Array.from({ length: parts.length + 1 }, (_, index) => `/${parts.slice(0, parts.length - index).join('/')}`);
 }

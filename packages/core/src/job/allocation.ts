@@ -3,7 +3,7 @@
  *
  * - `--host` alone: its hosts in order. A host named again gets more slots: `a,a` is a with 2, `a:2,a` is a with 3.
  *   Slots are a bound as soon as one entry of the host wrote `:N`; else they are a hint.
- * - `--hostfile` alone: its hosts in order. A host in two files, or twice in one, is refused.
+ * - `--hostfile` alone: the hosts of the files in order, by the same rule: a line a slot, as PBS writes them.
  * - both: `--host` chooses among the hosts of the files, and its `:N` stands above theirs.
  * - none: this machine, with a slot a processor as a hint.
  * - `--exclude` takes hosts away from any of these.
@@ -11,8 +11,8 @@
 
 import { StciError } from '@stci/interface';
 import type { HostSpec } from '@stci/interface';
-import { parseHostfile } from './hostfile.js';
-import { SLOTS_MAX, expandHostlist } from './hostlist.js';
+import { joinHosts, parseHostfile } from './hostfile.js';
+import { expandHostlist } from './hostlist.js';
 import { didYouMean } from '../config/nearest.js';
 import { THIS_MACHINE } from './slots.js';
 
@@ -34,7 +34,7 @@ export interface AllocationRequest {
  */
 export function allocate(request: AllocationRequest): HostSpec[] {
   const named = namedHosts(request.hosts);
-  const filed = filedHosts(request.hostfiles);
+  const filed = joinHosts(request.hostfiles.flatMap(({ name, text }) => parseHostfile(name, text)));
   const all = choose(named, filed) ?? [thisMachine(request.thisMachine)];
   return exclude(all, request.exclude);
 }
@@ -43,52 +43,25 @@ function thisMachine({ hostname, cpuCount }: AllocationRequest['thisMachine']): 
   return { name: hostname, slots: Math.max(1, cpuCount), slotsBound: false, origin: THIS_MACHINE };
 }
 
-function namedHosts(lists: readonly string[]): Map<string, HostSpec> {
-  const hosts = new Map<string, HostSpec>();
-  for (const list of lists) {
-    for (const { name, user, slots } of expandHostlist(list, { name: '--host' })) {
-      const before = hosts.get(name);
-      const login = user ?? before?.user;
-      hosts.set(name, {
-        name,
-        slots: Math.min(SLOTS_MAX, (before?.slots ?? 0) + (slots ?? 1)),
-        slotsBound: slots !== undefined || before?.slotsBound === true,
-        ...(login !== undefined && { user: login }),
-        origin: '--host',
-      });
-    }
-  }
-  return hosts;
+function namedHosts(lists: readonly string[]): HostSpec[] {
+  const items = lists.flatMap((list) => expandHostlist(list, { name: '--host' }));
+  return joinHosts(items.map((item) => {
+    return { ...item, slots: item.slots ?? 1, slotsBound: item.slots !== undefined, origin: '--host' };
+  }));
 }
 
-function filedHosts(files: AllocationRequest['hostfiles']): Map<string, HostSpec> {
-  const hosts = new Map<string, HostSpec>();
-  for (const { name, text } of files) {
-    for (const host of parseHostfile(name, text)) {
-      const before = hosts.get(host.name);
-      if (before !== undefined) {
-        throw new StciError(
-          'STCI_HOSTFILE_INVALID',
-          `${host.origin}: host ${host.name} was given before, at ${before.origin}. Give it in one host file.`,
-        );
-      }
-      hosts.set(host.name, host);
-    }
-  }
-  return hosts;
-}
-
-function choose(named: Map<string, HostSpec>, filed: Map<string, HostSpec>): HostSpec[] | undefined {
-  if (filed.size === 0) return named.size === 0 ? undefined : [...named.values()];
-  if (named.size === 0) return [...filed.values()];
-  return [...named.values()].map((host) => {
-    const inFile = filed.get(host.name);
-    if (inFile === undefined) throw unknown('--host', host.name, 'in the host files', filed.keys());
+function choose(named: readonly HostSpec[], filed: readonly HostSpec[]): readonly HostSpec[] | undefined {
+  if (filed.length === 0) return named.length === 0 ? undefined : named;
+  if (named.length === 0) return filed;
+  const byName = new Map(filed.map((host) => [host.name, host]));
+  return named.map((host) => {
+    const inFile = byName.get(host.name);
+    if (inFile === undefined) throw unknown('--host', host.name, 'in the host files', byName.keys());
     return host.slotsBound ? { ...inFile, ...host } : inFile;
   });
 }
 
-function exclude(hosts: HostSpec[], lists: readonly string[]): HostSpec[] {
+function exclude(hosts: readonly HostSpec[], lists: readonly string[]): HostSpec[] {
   const away = new Set<string>();
   const names = new Set(hosts.map((host) => host.name));
   for (const list of lists) {
@@ -99,7 +72,7 @@ function exclude(hosts: HostSpec[], lists: readonly string[]): HostSpec[] {
   }
   const left = hosts.filter((host) => !away.has(host.name));
   if (left.length > 0) return left;
-  throw new StciError('STCI_HOST_UNKNOWN', `--exclude takes all ${hosts.length} host(s) away: leave at least one.`);
+  throw new StciError('STCI_HOST_UNKNOWN', `--exclude: all ${hosts.length} are excluded. Leave at least one.`);
 }
 
 function unknown(option: string, name: string, where: string, known: Iterable<string>): StciError {

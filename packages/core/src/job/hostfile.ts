@@ -6,8 +6,8 @@
  *     n[02-03]:4           four slots each, as a bound
  *     user@n04 slots=8     the same in words; also user=NAME
  *
- * A host may stand in a file once: two lines for one host are a mistake more often than a wish, and are refused with
- * both lines named. A byte order mark, CRLF, blank lines and trailing blanks do no harm.
+ * A host that is named again gets more slots, as with --host: batch systems write a line a slot (PBS_NODEFILE). A
+ * byte order mark, CRLF, blank lines and trailing blanks do no harm.
  */
 
 import { StciError } from '@stci/interface';
@@ -19,27 +19,32 @@ import { didYouMean } from '../config/nearest.js';
 const KEYWORDS = ['slots', 'user'] as const;
 type Keyword = (typeof KEYWORDS)[number];
 
-/** Longest host file, in characters. */
-export const HOSTFILE_CHARACTERS_MAX = 64 * 1024 * 1024;
+/** Longest host file, in bytes and so in characters. */
+export const HOSTFILE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The hosts of the file `name`. Throws STCI_HOSTFILE_INVALID with `name:line:column` and what was expected. */
 export function parseHostfile(name: string, text: string): HostSpec[] {
-  if (text.length > HOSTFILE_CHARACTERS_MAX) {
-    throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at most ${HOSTFILE_CHARACTERS_MAX} characters`);
+  if (text.length > HOSTFILE_BYTES_MAX) {
+    throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at most ${HOSTFILE_BYTES_MAX} characters`);
   }
-  const hosts = new Map<string, HostSpec>();
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-  lines.forEach((line, index) => {
-    const origin = `${name}:${index + 1}`;
-    for (const host of parseLine(line, origin)) {
-      const before = hosts.get(host.name);
-      if (before !== undefined) {
-        throw invalid(origin, 1, `host ${host.name} was given before, at ${before.origin}. Give it once.`);
-      }
-      hosts.set(host.name, host);
-    }
-  });
-  if (hosts.size === 0) throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at least one host, got none`);
+  const hosts = joinHosts(lines.flatMap((line, index) => parseLine(line, `${name}:${index + 1}`)));
+  if (hosts.length > 0) return hosts;
+  throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at least one host, got none`);
+}
+
+/**
+ * Each host once, in order of first appearance. Slots add up, and are a bound as soon as one entry wrote them; the
+ * last login name counts; the first origin is kept.
+ */
+export function joinHosts(entries: Iterable<HostSpec>): HostSpec[] {
+  const hosts = new Map<string, HostSpec>();
+  for (const entry of entries) {
+    const before = hosts.get(entry.name);
+    const slots = Math.min(SLOTS_MAX, (before?.slots ?? 0) + entry.slots);
+    const slotsBound = entry.slotsBound || before?.slotsBound === true;
+    hosts.set(entry.name, { ...before, ...entry, slots, slotsBound, origin: before?.origin ?? entry.origin });
+  }
   return [...hosts.values()];
 }
 

@@ -1,4 +1,4 @@
-/** Jobs, pure: hosts, map, books, exit rule. */
+/** Jobs, pure: hosts, map, ledger, exit rule. */
 
 export { allocate } from './allocation.js';
 export type { AllocationRequest } from './allocation.js';
@@ -6,7 +6,7 @@ export { RANK_VARIABLES, hostContext, rankEnvironment, rankVariables } from './e
 export type { HostContext, RankVariable } from './environment.js';
 export { decideExit, errorExitCode, failureOf, failuresInOrder, processExitCode } from './exit-rule.js';
 export type { ExitDecision, RankEnding } from './exit-rule.js';
-export { parseHostfile } from './hostfile.js';
+export { HOSTFILE_BYTES_MAX, parseHostfile } from './hostfile.js';
 export { HOSTLIST_MAX, SLOTS_MAX, expandHostlist } from './hostlist.js';
 export type { HostItem, HostlistSource } from './hostlist.js';
 export { foldHostlist, intersectHosts, minusHosts, unionHosts, xorHosts } from './hostset.js';

@@ -14,7 +14,8 @@ const SOURCES: Readonly<Record<(typeof PARAM_SOURCES)[number], string>> = {
   'command line': '`--mca key=value`, and the short options that stand for one',
   'am file': '`--am FILE`, may be repeated, a later file goes over an earlier one',
   environment: `\`${environmentName('launcher.tree.arity')}=4\`: \`_\` stands for \`.\``,
-  'project file': '`stci.conf` in the working directory or the nearest directory above it',
+  'project file': '`stci.conf` in the working directory or the nearest directory above it, where nobody else could '
+    + 'have written it ([security.md](security.md#configuration-files))',
   'user file': '`$XDG_CONFIG_HOME/stci/stci.conf`, else `~/.config/stci/stci.conf`',
   'system file': '`/etc/stci/stci.conf`',
   default: 'the tables below',

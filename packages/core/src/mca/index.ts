@@ -5,6 +5,7 @@ export type { Candidate, Candidates, Facts, ListOrigin } from './candidates.js';
 export { parametersDocument } from './document.js';
 export { describe, parseInfoTarget } from './info.js';
 export type {
+  ConfigFile,
   DescribeOptions,
   Info,
   InfoCandidate,

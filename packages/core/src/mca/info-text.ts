@@ -3,7 +3,7 @@
  * word that is longer than a line (a path, say) may stick out, so that it can be copied whole.
  */
 
-import type { Info, InfoCandidate, InfoParam, InfoWhy } from './info.js';
+import type { ConfigFile, Info, InfoCandidate, InfoParam, InfoWhy } from './info.js';
 
 const COLUMNS_MAX = 100;
 
@@ -24,7 +24,15 @@ export function infoText(info: Info): string {
   blocks.push(...info.groups.map(({ name, help, params }) => {
     return [...wrap(`group ${name}: ${help}`, 0, 2), ...paramLines(params, 2)];
   }));
+  if (info.files !== undefined) blocks.unshift(fileLines(info.files));
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function fileLines(files: readonly ConfigFile[]): string[] {
+  const lines = files.flatMap(({ source, path, state, reason }) => {
+    return wrap(`${source}: ${path} (${reason === undefined ? state : `${state}: ${reason}`})`, 2, 4);
+  });
+  return ['configuration files, from high to low', ...lines];
 }
 
 /** Names aligned, `= value (type bounds; default; source)`, the help below. */

@@ -79,8 +79,18 @@ export interface InfoGroup {
   readonly params: readonly InfoParam[];
 }
 
+/** A file of parameters that was looked for; `reason` says why one that is there does not count. */
+export interface ConfigFile {
+  readonly source: ParamSource;
+  readonly path: string;
+  readonly state: 'read' | 'absent' | 'passed over' | 'unreadable';
+  readonly reason?: string;
+}
+
 export interface Info {
   readonly format: 1;
+  /** Without a target only, from high to low. */
+  readonly files?: readonly ConfigFile[];
   readonly frameworks: readonly InfoFramework[];
   readonly groups: readonly InfoGroup[];
 }
@@ -96,6 +106,7 @@ export interface DescribeOptions {
   readonly target?: InfoTarget | undefined;
   readonly why?: boolean;
   readonly facts?: Facts;
+  readonly files?: readonly ConfigFile[];
   /** By framework: what keyed components shall be asked about, where the caller has it. */
   readonly requests?: Readonly<Record<string, unknown>>;
 }
@@ -132,7 +143,8 @@ export function describe(registry: Registry, params: Params, options: DescribeOp
   const groups = registry.groups.filter(({ name }) => wanted(name)).map(({ name, help }) => {
     return { name, help, params: reader(name) };
   });
-  return { format: 1, frameworks, groups };
+  const files = target === undefined ? options.files : undefined;
+  return { format: 1, ...(files !== undefined && { files }), frameworks, groups };
 }
 
 function checkTarget(registry: Registry, target: InfoTarget): void {

@@ -133,7 +133,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     ...(flags['forward-signals'] !== undefined && { forwardSignals: flags['forward-signals'] }),
     ...(flags.display !== undefined && { display: flags.display }),
     dryRun: flags['dry-run'],
-    stdin: flags.stdin ?? { to: 'rank', rank: 0 },
+    stdin: flags.stdin ?? (readsHosts(flags) ? { to: 'none' } : { to: 'rank', rank: 0 }),
     tag: flags.tag ?? 'none',
     timestamp: flags.timestamp,
     ...(flags.output !== undefined && { output: flags.output }),
@@ -143,6 +143,11 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     verbose: flags.verbose,
     quiet: flags.quiet,
   };
+}
+
+/** Standard input holds hosts, and nothing for ranks. */
+function readsHosts(flags: FlagValues): boolean {
+  return flags.hostfile?.includes('-') === true;
 }
 
 function mcaOf(flags: FlagValues): RunRequest['mca'] {
@@ -201,5 +206,11 @@ function checkTogether(flags: FlagValues): void {
   if (flags.json && flags.gather) clash('--json', '--gather', 'JSON lines carry their rank');
   if (flags.json && flags.tag !== undefined) clash('--json', '--tag', 'JSON lines carry their rank');
   if (flags.json && flags.timestamp) clash('--json', '--timestamp', 'JSON lines carry their time');
+  if (readsHosts(flags) && flags.stdin !== undefined && flags.stdin.to !== 'none') {
+    clash('--hostfile -', '--stdin', 'standard input holds the hosts');
+  }
+  if (flags.hostfile?.indexOf('-') !== flags.hostfile?.lastIndexOf('-')) {
+    throw new StciError('STCI_USAGE', 'Standard input can be read only once: give --hostfile - once.');
+  }
   if (flags.verbose && flags.quiet) clash('--verbose', '--quiet', 'they say the opposite');
 }

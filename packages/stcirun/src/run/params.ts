@@ -1,10 +1,18 @@
 /** Reads the files that parameters may stand in and resolves them with the environment and the command line. */
 
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { paramFilePaths, resolveParams, type ParamFile, type Registry, type Resolution } from '@stci/core';
+import {
+  paramFilePaths,
+  resolveParams,
+  type ConfigFile,
+  type ParamFile,
+  type Registry,
+  type Resolution,
+} from '@stci/core';
 import { StciError } from '@stci/interface';
 import type { Variables } from '../cli/environment.js';
+import { resolveFrom } from './caller-directory.js';
+import { readBounded, readReason } from './read-file.js';
+import { readTrustedFile } from './trusted-file.js';
 
 /** A file of parameters that is larger is surely another file. */
 const FILE_BYTES_MAX = 4 << 20;
@@ -14,42 +22,71 @@ export interface ParamsRequest {
   readonly am: readonly string[];
 }
 
+export interface LoadedParams extends Resolution {
+  /** Every file that was looked for and is there, or is looked for by a fixed name. */
+  readonly files: readonly ConfigFile[];
+}
+
 /** Throws STCI_PARAM_* and STCI_MCA_COMPONENT_UNKNOWN, all problems in one error. */
-export function loadParams(registry: Registry, request: ParamsRequest, wdir: string, env: Variables): Resolution {
+export function loadParams(
+  registry: Registry,
+  request: ParamsRequest,
+  wdir: string | undefined,
+  env: Variables,
+): LoadedParams {
   const paths = paramFilePaths(wdir, env);
-  const project = firstThere(paths.project);
-  return resolveParams(
+  const files: ConfigFile[] = [];
+  const look = (source: ConfigFile['source'], path: string): string | undefined => {
+    const found = readTrustedFile(path, FILE_BYTES_MAX);
+    if (found.state !== 'absent' || source !== 'project file') {
+      files.push({ source, path, state: found.state, ...('reason' in found && { reason: found.reason }) });
+    }
+    if (found.state === 'passed over') warnings.push(`${path} is passed over: ${found.reason}. ${found.remedy}.`);
+    if (found.state === 'unreadable') onUnreadable(source, path, found.reason, warnings);
+    return found.state === 'read' ? found.text : undefined;
+  };
+  const warnings: string[] = [];
+  const override = look('override', paths.override);
+  const project = firstRead(paths.project, (path) => look('project file', path));
+  const user = paths.user === undefined ? undefined : { path: paths.user, text: look('user file', paths.user) };
+  const system = look('system file', paths.system);
+  const resolution = resolveParams(
     registry.catalog,
     {
-      override: readParamFile(paths.override),
+      override: { path: paths.override, text: override },
       commandLine: request.mca,
-      amFiles: request.am.map((name) => ({ path: name, text: readParamFile(resolve(wdir, name)).text })),
+      amFiles: request.am.map((name) => ({ path: name, text: readNamed(resolveFrom(wdir, name, '--am'), name) })),
       environment: env,
       ...(project !== undefined && { project }),
-      ...(paths.user !== undefined && { user: readParamFile(paths.user) }),
-      system: readParamFile(paths.system),
+      ...(user !== undefined && { user }),
+      system: { path: paths.system, text: system },
     },
     registry.rules,
   );
+  return { ...resolution, warnings: [...warnings, ...resolution.warnings], files };
 }
 
-function firstThere(paths: readonly string[]): ParamFile | undefined {
+/** The nearest file that counts. */
+function firstRead(paths: readonly string[], look: (path: string) => string | undefined): ParamFile | undefined {
   for (const path of paths) {
-    const file = readParamFile(path);
-    if (file.text !== undefined) return file;
+    const text = look(path);
+    if (text !== undefined) return { path, text };
   }
   return undefined;
 }
 
-/** Without text where there is no such file. One that is there and cannot be read is an error. */
-function readParamFile(path: string): ParamFile {
+/** What the user or anybody above the directory may lack is gone without; an administrator's file is not. */
+function onUnreadable(source: ConfigFile['source'], path: string, reason: string, warnings: string[]): void {
+  if (source === 'user file') return;
+  if (source === 'project file') warnings.push(`${path} is passed over: it cannot be read: ${reason}.`);
+  else throw new StciError('STCI_PARAM_FILE', `${path} cannot be read: ${reason}. Mend it or move it away.`);
+}
+
+/** A file that the user names counts whoever owns it, and must be there. */
+function readNamed(path: string, name: string): string {
   try {
-    const text = readFileSync(path, 'utf8');
-    if (text.length <= FILE_BYTES_MAX) return { path, text };
+    return readBounded(path, FILE_BYTES_MAX);
   } catch (thrown) {
-    const { code, message } = thrown as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { path, text: undefined };
-    throw new StciError('STCI_PARAM_FILE', `${path} cannot be read: ${message}. Mend it or move it away.`);
+    throw new StciError('STCI_PARAM_FILE', `--am ${name} cannot be read: ${readReason(thrown)}. Check the path.`);
   }
-  throw new StciError('STCI_PARAM_FILE', `${path} is larger than ${FILE_BYTES_MAX} bytes: no file of parameters is.`);
 }

@@ -1,14 +1,15 @@
 /** RunRequest → JobSpec: host files are read, hosts allocated, the environment and directories settled. */
 
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { allocate, expandHostlist, validateJob } from '@stci/core';
+import { allocate, expandHostlist, HOSTFILE_BYTES_MAX, validateJob } from '@stci/core';
 import { StciError, type AppSpec, type HostSpec, type JobSpec } from '@stci/interface';
 import { exportedVariables, toolEnvironment, type Variables } from '../cli/environment.js';
 import type { ProgramRequest, RunRequest } from '../cli/parse.js';
+import { removed, resolveFrom } from './caller-directory.js';
+import { readBounded, readReason, STANDARD_INPUT } from './read-file.js';
 
 export interface Place {
-  readonly wdir: string;
+  /** undefined where it was removed. */
+  readonly wdir: string | undefined;
   readonly hostname: string;
   readonly cpuCount: number;
   readonly variables: Variables;
@@ -21,7 +22,7 @@ const LAUNCH_TIMEOUT_MS = 60_000;
 export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
   const all = allocate({
     hosts: request.programs.flatMap((program) => program.hosts),
-    hostfiles: request.hostfiles.map((name) => ({ name, text: readHostfile(resolve(place.wdir, name), name) })),
+    hostfiles: request.hostfiles.map((name) => readHostfile(place.wdir, name)),
     exclude: request.exclude,
     thisMachine: { hostname: place.hostname, cpuCount: place.cpuCount },
   });
@@ -34,7 +35,7 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
     mapBy: request.mapBy,
     oversubscribe: request.oversubscribe,
     env: toolEnvironment(place.variables),
-    wdir: place.wdir,
+    wdir: place.wdir ?? everyOwn(request.programs),
     stdin: request.stdin,
     ...(request.timeoutMs !== undefined && { timeoutMs: request.timeoutMs }),
     launchTimeoutMs: request.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS,
@@ -68,7 +69,7 @@ function makeApp(request: ProgramRequest, hosts: readonly HostSpec[] | undefined
     ...(request.count !== undefined && { count: request.count }),
     ...(own !== undefined && { hosts: own }),
     env: exportedVariables(request.exports, place.variables),
-    ...(request.wdir !== undefined && { wdir: resolve(place.wdir, request.wdir) }),
+    ...(request.wdir !== undefined && { wdir: resolveFrom(place.wdir, request.wdir, '--wdir') }),
   };
 }
 
@@ -81,12 +82,19 @@ function indexesOf(request: ProgramRequest, hosts: readonly HostSpec[]): number[
   throw new StciError('STCI_HOST_UNKNOWN', text);
 }
 
-/** Throws STCI_HOSTFILE_INVALID. `name` is what the user wrote. */
-export function readHostfile(path: string, name: string): string {
+/** Any directory, where no program needs the caller's. */
+function everyOwn(programs: readonly ProgramRequest[]): string {
+  if (programs.every(({ wdir }) => wdir !== undefined)) return '/';
+  throw removed('Change to another one, or say with --wdir DIR where the program shall run.');
+}
+
+/** Throws STCI_HOSTFILE_INVALID. `name` is what the user wrote; `-` is standard input. */
+export function readHostfile(directory: string | undefined, name: string): { name: string; text: string } {
+  const path = name === STANDARD_INPUT ? name : resolveFrom(directory, name, '--hostfile');
   try {
-    return readFileSync(path, 'utf8');
+    return { name: name === STANDARD_INPUT ? 'standard input' : name, text: readBounded(path, HOSTFILE_BYTES_MAX) };
   } catch (thrown) {
-    const { message } = thrown as Error;
-    throw new StciError('STCI_HOSTFILE_INVALID', `--hostfile ${name} cannot be read: ${message}. Check the path.`);
+    const text = `--hostfile ${name} cannot be read: ${readReason(thrown)}. Check the path.`;
+    throw new StciError('STCI_HOSTFILE_INVALID', text);
   }
 }

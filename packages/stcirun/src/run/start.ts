@@ -6,6 +6,7 @@ import {
   createComposition,
   mapJob,
   paramsSnapshot,
+  type ConfigFile,
   type Registry,
   type Composition,
 } from '@stci/core';
@@ -21,6 +22,7 @@ import { printError, printOut } from '../print.js';
 import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal } from '../output/terminal.js';
+import { callerDirectory } from './caller-directory.js';
 import { openDriver } from './driver.js';
 import { loadParams } from './params.js';
 import { showPlan } from './show-plan.js';
@@ -81,6 +83,7 @@ export async function startRun(request: RunRequest, agents: string): Promise<num
 }
 
 function prepare(request: RunRequest, agents: string): Prepared {
+  const wdir = callerDirectory();
   const registry = assembleRegistry();
   const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : request.quiet ? 'error' : 'warn';
   const agentMain = join(agents, AGENT_MAIN);
@@ -91,13 +94,20 @@ function prepare(request: RunRequest, agents: string): Prepared {
     logLevel,
     prestartedAgent: prestartedAgent(),
   });
-  const { wdir, variables } = platform.env;
-  const { params, warnings } = loadParams(registry, request, wdir, variables);
+  const { hostname, cpuCount, variables } = platform.env;
+  const { params, warnings, files } = loadParams(registry, request, wdir, variables);
   if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
-  const spec = makeJobSpec(request, platform.env);
+  if (request.verbose) for (const file of files) printError(fileLine(file));
+  const spec = makeJobSpec(request, { wdir, hostname, cpuCount, variables });
   checkSpec(spec);
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
   const map = mapJob(spec, { ranksMax, ranksPerHostMax });
   return { registry, composition: createComposition(registry), params, platform, spec, map };
+}
+
+/** What `--verbose` tells of a file of parameters; nothing of one that is not there. */
+function fileLine({ source, path, state, reason }: ConfigFile): string {
+  if (state === 'read') return `stcirun: ${source} ${path}\n`;
+  return state === 'unreadable' ? `stcirun: ${source} ${path} cannot be read: ${reason}. Going on without it.\n` : '';
 }

@@ -1,6 +1,5 @@
 /** `stci doctor`: can agents be started on these hosts, and if not, what is to be done. */
 
-import { resolve } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { allocate } from '@stci/core';
 import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
@@ -11,6 +10,7 @@ import { parseDuration, parsePair, type Pair } from '../cli/values.js';
 import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
 import { doctorJson, doctorText } from '../doctor/render.js';
 import { printError, printOut } from '../print.js';
+import { callerDirectory } from '../run/caller-directory.js';
 import { loadParams } from '../run/params.js';
 import { readHostfile } from '../run/spec.js';
 import { StciCommand } from './base.js';
@@ -57,7 +57,8 @@ Examples:
     const { flags } = await this.parse(DoctorCommand);
     const { env } = createNodePlatform();
     const mca = (flags.mca ?? []).map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
-    const { params, warnings } = loadParams(assembleRegistry(), { mca, am: flags.am ?? [] }, env.wdir, env.variables);
+    const wdir = callerDirectory();
+    const { params, warnings } = loadParams(assembleRegistry(), { mca, am: flags.am ?? [] }, wdir, env.variables);
     for (const warning of warnings) printError(`stci: ${warning}\n`);
     const named = [...(flags.host ?? []), ...(flags.hostfile ?? [])];
     const isLocal = flags.launcher === 'local' || (flags.launcher === undefined && named.length === 0);
@@ -66,7 +67,7 @@ Examples:
     }
     const hosts = allocate({
       hosts: flags.host ?? [],
-      hostfiles: (flags.hostfile ?? []).map((name) => ({ name, text: readHostfile(resolve(env.wdir, name), name) })),
+      hostfiles: (flags.hostfile ?? []).map((name) => readHostfile(wdir, name)),
       exclude: flags.exclude ?? [],
       thisMachine: env,
     });

@@ -7,6 +7,7 @@ import { createNodePlatform } from '@stci/platform-node';
 import { assembleRegistry } from '../assembly.js';
 import { parsePair, type Pair } from '../cli/values.js';
 import { printError, printOut } from '../print.js';
+import { callerDirectory } from '../run/caller-directory.js';
 import { loadParams } from '../run/params.js';
 import { StciCommand } from './base.js';
 
@@ -39,11 +40,12 @@ Examples:
     const registry = assembleRegistry();
     const platform = createNodePlatform();
     const mca = (flags.mca ?? []).map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
-    const { wdir, variables } = platform.env;
-    const { params, warnings } = loadParams(registry, { mca, am: flags.am ?? [] }, wdir, variables);
+    const { variables } = platform.env;
+    const request = { mca, am: flags.am ?? [] };
+    const { params, warnings, files } = loadParams(registry, request, callerDirectory(), variables);
     for (const warning of warnings) printError(`stci: ${warning}\n`);
     const target = args.target === undefined ? undefined : parseInfoTarget(args.target);
-    const info = describe(registry, params, { target, why: flags.why, facts: platformFacts(platform) });
+    const info = describe(registry, params, { target, why: flags.why, facts: platformFacts(platform), files });
     printOut(flags.json ? `${JSON.stringify(info, undefined, 2)}\n` : infoText(info));
   }
 }

@@ -1,0 +1,78 @@
+/**
+ * Configuration files that are found without being named count only where nobody but the caller and root could have
+ * written them: a parameter may name a program. The file and the directory it stands in must belong to the caller or
+ * root, and neither may be writable for group or others; where the name is a symbolic link, this holds for the
+ * directory of the link, too. Directories farther up are not looked at: who may rename there can put another
+ * directory in the place of this one, but not one that belongs to the caller and holds what the caller never wrote.
+ * All of it is stated in docs/security.md.
+ */
+
+import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { dirname } from 'node:path';
+import { OPEN_FLAGS, readDescriptor, readReason } from './read-file.js';
+
+export type FileState =
+  | { readonly state: 'absent' }
+  | { readonly state: 'read'; readonly text: string }
+  /** Somebody else could have written it. `remedy` is what to do where the user trusts it. */
+  | { readonly state: 'passed over'; readonly reason: string; readonly remedy: string }
+  | { readonly state: 'unreadable'; readonly reason: string };
+
+const ABSENT = ['ENOENT', 'ENOTDIR'];
+const GROUP_OR_OTHERS_WRITE = 0o022;
+
+export function readTrustedFile(path: string, bytesMax: number): FileState {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { state: 'absent' };
+    return readChecked(path, realpathSync(path), bytesMax);
+  } catch (thrown) {
+    if (ABSENT.includes((thrown as NodeJS.ErrnoException).code ?? '')) return { state: 'absent' };
+    return { state: 'unreadable', reason: readReason(thrown) };
+  }
+}
+
+/**
+ * The owner is that of the descriptor that is read, so that no rename between check and reading helps anybody;
+ * directories are looked at after it was opened.
+ */
+function readChecked(path: string, real: string, bytesMax: number): FileState {
+  const directories = [...new Set([dirname(real), realpathSync(dirname(path))])];
+  let fd: number | undefined;
+  try {
+    fd = openSync(real, OPEN_FLAGS | constants.O_NOFOLLOW);
+    const stat = fstatSync(fd);
+    const wrong = distrust(stat, 'it', path) ?? firstWrong(directories);
+    if (wrong !== undefined) return { state: 'passed over', ...wrong };
+    if (!stat.isFile()) return { state: 'unreadable', reason: 'it is not a regular file' };
+    return { state: 'read', text: readDescriptor(fd, bytesMax) };
+  } catch (thrown) {
+    // Somebody else's file that cannot even be read is not a fault of the caller.
+    const wrong = distrust(statSync(real), 'it', path) ?? firstWrong(directories);
+    if (wrong === undefined) throw thrown;
+    return { state: 'passed over', ...wrong };
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+type Wrong = { readonly reason: string; readonly remedy: string };
+
+function firstWrong(directories: readonly string[]): Wrong | undefined {
+  for (const directory of directories) {
+    const wrong = distrust(statSync(directory), `its directory ${directory}`, directory);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+/** Why what `stat` tells of could have been written by somebody else; undefined where it could not. */
+function distrust(stat: Stats, what: string, path: string): Wrong | undefined {
+  const caller = process.geteuid?.() ?? 0;
+  if (stat.uid !== caller && stat.uid !== 0) {
+    const reason = `${what} belongs to another user (uid ${stat.uid}; you are uid ${caller})`;
+    return { reason, remedy: `If you trust the file, name it with --am` };
+  }
+  if ((stat.mode & GROUP_OR_OTHERS_WRITE) === 0) return undefined;
+  const whom = (stat.mode & 0o002) === 0 ? 'its group' : 'everybody';
+  return { reason: `${what} can be written by ${whom}`, remedy: `To use the file: chmod go-w ${path}` };
+}

@@ -1,0 +1,62 @@
+/** Files that a command line names, and the directory it is run in: devices, pipes, removed directories. */
+
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { assert, suite } from '@stci/testkit';
+
+const PROGRAM = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
+
+/** A line of bash in which `stcirun` is the built one. */
+function bash(line: string): SpawnSyncReturns<string> {
+  const script = `stcirun() { '${process.execPath}' '${PROGRAM}' "$@"; }; ${line}`;
+  return spawnSync('bash', ['-c', script], { encoding: 'utf8', timeout: 30_000, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+suite('files that a command line names', (test) => {
+  test('one that never ends is refused soon', () => {
+    const hosts = bash('stcirun --hostfile /dev/zero true');
+    assert.is(hosts.status, 195);
+    assert.match(hosts.stderr, '--hostfile /dev/zero cannot be read: it is larger than');
+    const params = bash('stcirun --am /dev/zero true');
+    assert.is(params.status, 194);
+    assert.match(params.stderr, '--am /dev/zero cannot be read: it is larger than');
+  });
+
+  test('a pipe into which nobody writes is given up', () => {
+    const result = bash('cd "$(mktemp -d)" && mkfifo pipe && stcirun --hostfile pipe true; rm -r "$PWD"');
+    assert.match(result.stderr, '--hostfile pipe cannot be read: nothing came for 10 s');
+  }, { timeoutMs: 20_000 });
+
+  test('hosts come from pipes and standard input; ranks then get none', () => {
+    const line = 'stcirun --launcher local --hostfile';
+    assert.is(bash(`${line} <(sleep 0.3; echo a; echo a) sh -c 'echo $STCI_HOST'`).stdout, 'a\na\n');
+    assert.is(bash(`${line} <(true) true`).status, 195);
+    assert.is(bash(`printf 'a\\nb\\n' | ${line} - sh -c 'cat; echo $STCI_SIZE'`).stdout, '2\n2\n');
+    assert.is(bash(`${line} - --stdin all true < /dev/null`).status, 193);
+    assert.match(bash(`${line} - --hostfile - true < /dev/null`).stderr, 'only once');
+  }, { timeoutMs: 20_000 });
+
+  test('what is wrong is said in plain words', () => {
+    assert.match(bash('stcirun --am /tmp true').stderr, '--am /tmp cannot be read: it is a directory. Check the path.');
+    assert.match(bash('stcirun --hostfile /tmp/none true').stderr, 'cannot be read: no such file or directory. Check');
+  });
+});
+
+suite('a working directory that was removed', (test) => {
+  const gone = 'cd "$(mktemp -d)" && rmdir "$PWD" &&';
+
+  test('is enough where every program has one of its own', () => {
+    for (const hosts of ['', '--launcher local --host a,b']) {
+      const { status, stdout, stderr } = bash(`${gone} stcirun --wdir / ${hosts} -n 1 pwd : -n 1 --wdir /usr pwd`);
+      assert.equal([status, stdout.split('\n').sort(), stderr], [0, ['', '/', '/usr'], '']);
+    }
+  });
+
+  test('is told where it is needed', () => {
+    for (const argv of ['pwd', '--wdir sub pwd', '--wdir / pwd : pwd', '--wdir / --hostfile hosts pwd']) {
+      const { status, stderr } = bash(`${gone} stcirun ${argv}`);
+      assert.is(status, 196, argv);
+      assert.match(stderr, 'stcirun: The current working directory was removed. ', argv);
+    }
+  });
+});
