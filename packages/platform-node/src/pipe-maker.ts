@@ -84,11 +84,20 @@ function linkOf(path: string): string | undefined {
 function descriptors(process: number | 'self'): Map<string, string> {
   const directory = `/proc/${process}/fd`;
   const found = new Map<string, string>();
-  for (const fd of builtin('node:fs').readdirSync(directory)) {
+  for (const fd of entries(directory)) {
     const link = linkOf(`${directory}/${fd}`);
     if (link !== undefined) found.set(link, `${directory}/${fd}`);
   }
   return found;
+}
+
+/** None of a process that has ended: until it is waited for, root finds its directory empty, others EACCES. */
+function entries(directory: string): string[] {
+  try {
+    return builtin('node:fs').readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 function openAll(pid: number, count: number): PipeEnds[] {

@@ -15,10 +15,10 @@ const LONG = { timeoutMs: 60_000 };
 /** What each bad host is, and what is said of it: phase, then a part of the text. */
 const BAD: Readonly<Record<string, readonly [trait: string, phase: string, part: RegExp]>> = {
   h2: ['no-node', 'node', /the host has no node/],
-  h3: ['old-node', 'node', /found \S+\/node v18\.20\.4; Node 20 or later is needed/],
+  h3: ['old-node', 'node', /found (\S+\/node v18\.20\.4(, )?)+; Node 20 or later is needed/],
   h4: ['shell-exits', 'login shell', /the login printed: This account is currently not available/],
-  h5: ['key-refused', 'authenticate', /root@h5: Permission denied \(publickey\)/],
-  h6: ['password', 'authenticate', /root@h6: Permission denied \(password\)/],
+  h5: ['key-refused', 'authenticate', /\S@h5: Permission denied \(publickey\)/],
+  h6: ['password', 'authenticate', /\S@h6: Permission denied \(password\)/],
   h7: ['unknown-host-key', 'authenticate', /No ED25519 host key is known for h7/],
   h8: ['changed-host-key', 'authenticate', /Host key for h8 has changed/],
   h9: ['no-sshd', 'connect', /connect to host h9 port 22: Connection refused/],

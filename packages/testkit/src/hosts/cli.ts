@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { attach, listSets, up } from './make.js';
 import { HOSTS_MAX, HostsError, checkSetName } from './names.js';
 import type { Hosts } from './hosts.js';
-import { checkCanMakeHosts } from './machine.js';
+import { checkCanMakeHosts, whyNoHosts } from './machine.js';
 import { removeLeftovers, removeSet } from './remove.js';
 import { isLeftover, readState, underLock } from './state.js';
 import { TRAITS } from './traits.js';
@@ -138,7 +138,7 @@ function list(): number {
     const left = isLeftover(state);
     const whose = left ? 'left by a run that is gone' : state.kept ? 'kept' : `of process ${state.owner.pid}`;
     console.log(`${state.set}: ${state.size} hosts, 10.77.${state.subnet}.0/24, ${whose}`);
-    if (!left && state.phase === 'up' && process.geteuid?.() === 0) listHosts(attach(state.set));
+    if (!left && state.phase === 'up' && whyNoHosts() === undefined) listHosts(attach(state.set));
   }
   return 0;
 }

@@ -3,8 +3,9 @@
  * One user key opens all hosts, from the login side and from each other; every host has a key of its own.
  */
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { SHELL, passwd, writeEtc } from './etc.js';
 import { LOGIN, addressOf, hostNames, placesOf } from './names.js';
 import type { Places } from './names.js';
 import { makeKey } from './keys.js';
@@ -15,9 +16,7 @@ import type { SetState } from './state.js';
 import { hasOwnHome, parseTraits } from './traits.js';
 import type { Traits } from './traits.js';
 
-const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 const PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
-
 
 export function writeFiles(state: SetState, machine: Machine): void {
   const places = placesOf(state.set);
@@ -63,24 +62,6 @@ function writeShell(places: Places, host: string, { names, loginDelayMs }: Trait
   if (text === undefined) return SHELL;
   write(places.shells, host, text, 0o755);
   return join(places.shells, host);
-}
-
-function writeEtc(state: SetState, places: Places): void {
-  const { etc } = places;
-  const lines = [LOGIN, ...hostNames(state.size)].map((place) => `${addressOf(state.subnet, place)} ${place}`);
-  write(etc, 'hosts', ['127.0.0.1 localhost', '::1 localhost', ...lines, ''].join('\n'));
-  // Names come from the file alone: nothing asks a name server, nothing waits for one.
-  write(etc, 'nsswitch.conf', 'passwd: files\ngroup: files\nshadow: files\nhosts: files\n');
-  write(etc, 'passwd', passwd(places.home, SHELL));
-  write(etc, 'passwd-login', passwd(places.loginHome, SHELL));
-  // No password is right, and the account is not locked (a locked one is refused before its key is looked at).
-  write(etc, 'shadow', 'root:*:19000:0:99999:7:::\n', 0o600);
-}
-
-/** This machine's accounts with another home and shell for root. */
-function passwd(home: string, shell: string): string {
-  const others = readFileSync('/etc/passwd', 'utf8').split('\n').filter((line) => !/^root:|^\s*$/.test(line));
-  return [`root:x:0:0:root:${home}:${shell}`, ...others, ''].join('\n');
 }
 
 function writeHome(home: string, key: string, known: string): void {

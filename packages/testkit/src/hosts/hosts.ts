@@ -10,6 +10,7 @@ import { runProgram } from './exec.js';
 import type { Argv, RunOptions, RunResult } from './exec.js';
 import { HostsError, LOGIN, addressOf, hostNames, netnsPath, placesOf } from './names.js';
 import { setLink, setRate, wiredPlaces } from './network.js';
+import { asHostUser, enter, hostUser } from './privilege.js';
 import { hostTree, killAllIn, netnsInode, processesIn, signal } from './procs.js';
 import type { Process } from './procs.js';
 import { removeSet } from './remove.js';
@@ -63,8 +64,9 @@ export class Hosts {
    */
   loginArgv(argv: Argv, { cwd, env }: Pick<RunOptions, 'cwd' | 'env'> = {}): Argv {
     const holder = this.#loginHolder();
-    return ['nsenter', `--net=${netnsPath(this.set, LOGIN)}`, `--mount=/proc/${holder}/ns/mnt`,
-      `--uts=/proc/${holder}/ns/uts`, ...inEnvironment(this.loginHome, cwd ?? process.cwd(), env ?? {}), ...argv];
+    const namespaces = [`--net=${netnsPath(this.set, LOGIN)}`, `--mount=/proc/${holder}/ns/mnt`,
+      `--uts=/proc/${holder}/ns/uts`];
+    return this.#enter(namespaces, inEnvironment(this.loginHome, cwd ?? process.cwd(), env ?? {}), argv);
   }
 
   /** Runs a program on a host as its console would, without ssh. */
@@ -75,9 +77,8 @@ export class Hosts {
 
   /** What to spawn for that. Here the program is a child of what is spawned: a process tree is entered by a fork. */
   hostArgv(host: string, argv: Argv, { cwd, env }: Pick<RunOptions, 'cwd' | 'env'> = {}): Argv {
-    const enter = ['--mount', '--uts', '--ipc', '--net', '--pid'];
-    const environment = inEnvironment(this.home, cwd ?? '/', env ?? {});
-    return ['nsenter', '--target', String(this.#init(host)), ...enter, ...environment, ...argv];
+    const namespaces = ['--target', String(this.#init(host)), '--mount', '--uts', '--ipc', '--net', '--pid'];
+    return this.#enter(namespaces, inEnvironment(this.home, cwd ?? '/', env ?? {}), argv);
   }
 
   /** True while the host's first process runs. */
@@ -172,6 +173,10 @@ export class Hosts {
     await underLock(() => removeSet(this.set));
   }
 
+  #enter(namespaces: readonly string[], environment: readonly string[], argv: Argv): Argv {
+    return enter(placesOf(this.set).root, namespaces, [...asHostUser(), ...environment, ...argv]);
+  }
+
   #known(host: string): void {
     if (this.names.includes(host)) return;
     throw new HostsError(`there is no host "${host}" in "${this.set}": they are h1 to h${this.names.length}`);
@@ -218,7 +223,7 @@ export class Hosts {
 function inEnvironment(home: string, cwd: string, env: NonNullable<RunOptions['env']>): string[] {
   const removed = ['SSH_AUTH_SOCK', ...Object.keys(env).filter((name) => env[name] === undefined)];
   const set = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
-  const user = [`HOME=${home}`, 'USER=root', 'LOGNAME=root'];
+  const user = [`HOME=${home}`, `USER=${hostUser.name}`, `LOGNAME=${hostUser.name}`];
   return ['env', '-C', cwd, ...removed.flatMap((name) => ['-u', name]), ...user, ...set];
 }
 

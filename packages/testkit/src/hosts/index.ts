@@ -8,7 +8,7 @@ export { attach, listSets, up } from './make.js';
 export type { UpOptions } from './make.js';
 export type { Hosts } from './hosts.js';
 export type { Argv, RunOptions, RunResult } from './exec.js';
-export { HOSTS_MAX, HostsError, LOGIN } from './names.js';
+export { HOSTS_MAX, HostsError, LOGIN, RUNTIME_DIRECTORY } from './names.js';
 export type { Process } from './procs.js';
 export type { SetState } from './state.js';
 export { TRAITS } from './traits.js';

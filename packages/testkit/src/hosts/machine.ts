@@ -3,10 +3,12 @@
  * are skipped with its answer; commands print it.
  */
 
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runProgram } from './exec.js';
 import { HostsError } from './names.js';
+import { asHostUser, isRoot } from './privilege.js';
 
 /** What the hosts' files must name. */
 export interface Machine {
@@ -20,19 +22,39 @@ export interface Machine {
 /** Command → Debian's package. */
 const NEEDED = {
   ip: 'iproute2', sshd: 'openssh-server', ssh: 'openssh-client', unshare: 'util-linux', nsenter: 'util-linux',
-  flock: 'util-linux', mount: 'mount', bash: 'bash',
+  flock: 'util-linux', mount: 'mount', bash: 'bash', hostname: 'hostname',
 } as const;
+
+const NAMESPACES_DEADLINE_MS = 10_000;
 
 const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** Undefined where test hosts can be made; else what is missing and what to do. */
 export function whyNoHosts(): string | undefined {
   if (process.platform !== 'linux') return `test hosts need Linux, this is ${process.platform}`;
-  if (process.geteuid?.() !== 0) return 'test hosts need root: network namespaces and sshd; use sudo';
   const missing = Object.entries(NEEDED).filter(([command]) => find(command) === undefined);
-  if (missing.length === 0) return undefined;
+  if (missing.length === 0) return whyNoNamespaces();
   const packages = [...new Set(missing.map(([, name]) => name))].join(' ');
   return `test hosts need ${missing.map(([command]) => command).join(', ')}: apt-get install ${packages}`;
+}
+
+/** Asked once: makes the namespaces of a host, as this user would. */
+function whyNoNamespaces(): string | undefined {
+  refusal ??= tryNamespaces();
+  return refusal === '' ? undefined : refusal;
+}
+
+let refusal: string | undefined;
+
+function tryNamespaces(): string {
+  const user = isRoot ? [] : ['--user', '--map-root-user'];
+  const host = ['--mount', '--uts', '--ipc', '--net', '--pid', '--fork', '--mount-proc', '--'];
+  const { status, stderr, error } = spawnSync('unshare', [...user, ...host, ...asHostUser(), 'true'], {
+    encoding: 'utf8', timeout: NAMESPACES_DEADLINE_MS,
+  });
+  if (status === 0) return '';
+  const advice = isRoot ? 'a container needs CAP_SYS_ADMIN for them' : 'use sudo, or allow user namespaces';
+  return `test hosts need namespaces (${error?.message ?? stderr.trim()}): ${advice}`;
 }
 
 /** Throws a HostsError with whyNoHosts(). */

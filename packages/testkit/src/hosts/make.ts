@@ -3,6 +3,7 @@
  * removed, name and number chosen, the state written down. The rest is the set's own.
  */
 
+import { startHolder } from './holder.js';
 import { checkCanMakeHosts, inspectMachine } from './machine.js';
 import { Hosts } from './hosts.js';
 import { HostsError, checkSetName, checkSize, hostNames } from './names.js';
@@ -35,6 +36,7 @@ export async function up(size: number, options: UpOptions = {}): Promise<Hosts> 
   const hosts = new Hosts(state);
   try {
     writeFiles(state, await inspectMachine());
+    await startHolder(state.set);
     await makeNetwork(state);
     await startPlaces(state, wiredPlaces(state), options.deadlineMs ?? 30_000);
     updateState({ ...state, phase: 'up' });

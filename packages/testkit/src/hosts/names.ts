@@ -1,13 +1,15 @@
 /**
- * Names, addresses and places of test hosts: pure. A set of hosts has a name and a number of its own; everything
+ * Names, addresses and places of test hosts. A set of hosts has a name and a number of its own; everything
  * that it makes on the machine carries the set's name, so that a later run knows whose it is: network namespaces
- * `stci-SET-h1`, files below /run/stci-hosts/SET. The set's number is the third byte of its addresses.
+ * `stci-SET-h1`, files below RUNTIME_DIRECTORY/SET. The set's number is the third byte of its addresses.
  */
 
 import { join } from 'node:path';
+import { isRoot, outerId } from './privilege.js';
 
-/** Where every set keeps its state; gone after a reboot at most machines. */
-export const RUNTIME_DIRECTORY = '/run/stci-hosts';
+/** Where every set of this user keeps its state. Not below /tmp and /dev/shm, which a host may have as its own. */
+export const RUNTIME_DIRECTORY = isRoot ? '/run/stci-hosts' : `/var/tmp/stci-hosts-${outerId}`;
+/** Where `ip netns` has the names; without root this is the holder's, see privilege.ts. */
 export const NETNS_DIRECTORY = '/run/netns';
 
 /** Most hosts in a set: their last address byte is 10 + i. */
@@ -50,8 +52,13 @@ export function netnsName(set: string, place: string): string {
   return `stci-${set}-${place}`;
 }
 
+/** The directory with the names of a set's network namespaces, as this process sees it. */
+export function netnsDirectory(set: string): string {
+  return isRoot ? NETNS_DIRECTORY : join(placesOf(set).root, 'netns');
+}
+
 export function netnsPath(set: string, place: string): string {
-  return join(NETNS_DIRECTORY, netnsName(set, place));
+  return join(netnsDirectory(set), netnsName(set, place));
 }
 
 /** The set of a namespace that these functions named; undefined for any other. */
@@ -68,7 +75,7 @@ export interface Places {
   readonly etc: string;
   /** Shells that do more than a shell. */
   readonly shells: string;
-  /** HOME of root on every host: one path, shared or with the host's own directory bound over it. */
+  /** HOME of the user on every host: one path, shared or with the host's own directory bound over it. */
   readonly home: string;
   readonly loginHome: string;
   readonly userKey: string;

@@ -3,10 +3,12 @@
  * bridge has the host's name, so a host is cut off by taking that end down: its own side notices nothing but silence.
  */
 
-import { LOGIN, NETWORK, addressOf, hostNames, netnsName } from './names.js';
+import { LOGIN, NETWORK, addressOf, hostNames, netnsName, netnsPath, placesOf } from './names.js';
 import type { SetState } from './state.js';
 import { parseTraits } from './traits.js';
 import { runOrThrow } from './exec.js';
+import type { Argv } from './exec.js';
+import { enter, netnsNames, netnsNamesAndHome } from './privilege.js';
 
 const MAKE_DEADLINE_MS = 30_000;
 
@@ -18,8 +20,8 @@ export function wiredPlaces({ size, traits }: SetState): string[] {
 export async function makeNetwork(state: SetState): Promise<void> {
   const places = wiredPlaces(state);
   const { set } = state;
-  await batch([], [...places, NETWORK].map((place) => `netns add ${netnsName(set, place)}`));
-  await batch(['-n', netnsName(set, NETWORK)], [
+  await batch(withNames(set, ['ip']), [...places, NETWORK].map((place) => `netns add ${netnsName(set, place)}`));
+  await batch(inNetns(set, NETWORK, ['ip']), [
     'link add br0 type bridge stp_state 0 forward_delay 0',
     'link set br0 up',
     ...places.flatMap((place) => [
@@ -41,27 +43,39 @@ export function placeBatch({ subnet, traits }: SetState, place: string): string 
 }
 
 export async function setLink(set: string, host: string, to: 'up' | 'down'): Promise<void> {
-  await runOrThrow(['ip', '-n', netnsName(set, NETWORK), 'link', 'set', host, to]);
+  await runOrThrow(inNetns(set, NETWORK, ['ip', 'link', 'set', host, to]));
 }
 
 /** Bounds what passes to and from the host, kilobits a second each way; undefined: unbounded. */
 export async function setRate(set: string, host: string, kilobits: number | undefined): Promise<void> {
   for (const [place, device] of [[NETWORK, host], [host, 'eth0']] as const) {
-    const at: [string, ...string[]] = ['tc', '-n', netnsName(set, place), 'qdisc'];
+    const queue = (...words: string[]): Promise<string> => runOrThrow(inNetns(set, place, ['tc', 'qdisc', ...words]));
     // Without a bound there may be nothing to remove: setting a queue first makes the removal always right.
     const rate = ['root', 'tbf', 'rate', `${kilobits ?? 1_000_000}kbit`, 'burst', '4kb', 'latency', '10s'];
-    await runOrThrow([...at, 'replace', 'dev', device, ...rate]);
-    if (kilobits === undefined) await runOrThrow([...at, 'del', 'dev', device, 'root']);
+    await queue('replace', 'dev', device, ...rate);
+    if (kilobits === undefined) await queue('del', 'dev', device, 'root');
   }
 }
 
-/** Removes namespaces; with them go their devices. Names that are gone already are no error. */
-export async function removeNetns(names: readonly string[]): Promise<void> {
+/** Removes namespaces of a set; with them go their devices. Names that are gone already are no error. */
+export async function removeNetns(set: string, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
-  await batch(['-force'], names.map((name) => `netns del ${name}`)).catch(() => undefined);
+  await batch(withNames(set, ['ip', '-force']), names.map((name) => `netns del ${name}`)).catch(() => undefined);
 }
 
-async function batch(options: readonly string[], lines: readonly string[]): Promise<void> {
+/** A program of this machine in the network namespace of a place. */
+function inNetns(set: string, place: string, argv: Argv): Argv {
+  const { root } = placesOf(set);
+  return enter(root, [...netnsNames(root), `--net=${netnsPath(set, place)}`], argv);
+}
+
+/** A program that knows network namespaces by name. */
+function withNames(set: string, argv: Argv): Argv {
+  const { root } = placesOf(set);
+  return enter(root, netnsNamesAndHome(root), argv);
+}
+
+async function batch(argv: Argv, lines: readonly string[]): Promise<void> {
   const input = `${lines.join('\n')}\n`;
-  await runOrThrow(['ip', ...options, '-batch', '-'], { input, deadlineMs: MAKE_DEADLINE_MS });
+  await runOrThrow([...argv, '-batch', '-'], { input, deadlineMs: MAKE_DEADLINE_MS });
 }

@@ -4,7 +4,9 @@
  */
 
 import { existsSync, rmSync } from 'node:fs';
-import { NETNS_DIRECTORY, placesOf, setOfNetns } from './names.js';
+import { join } from 'node:path';
+import { endHolder } from './holder.js';
+import { NETNS_DIRECTORY, netnsDirectory, placesOf, setOfNetns } from './names.js';
 import { removeNetns } from './network.js';
 import { killAllIn, netnsInode } from './procs.js';
 import { entries, isLeftover, readStates } from './state.js';
@@ -13,12 +15,14 @@ const END_DEADLINE_MS = 10_000;
 
 /** Ends every process of the set, removes its namespaces and files. Nothing to remove is no error. */
 export async function removeSet(set: string): Promise<void> {
-  const names = entries(NETNS_DIRECTORY).filter((name) => setOfNetns(name) === set);
-  const inodes = names.map((name) => netnsInode(`${NETNS_DIRECTORY}/${name}`)).filter((inode) => inode !== undefined);
+  const directory = netnsDirectory(set);
+  const names = entries(directory).filter((name) => setOfNetns(name) === set);
+  const inodes = names.map((name) => netnsInode(join(directory, name))).filter((inode) => inode !== undefined);
   await killAllIn(new Set(inodes), END_DEADLINE_MS);
-  await removeNetns(names);
-  const left = names.filter((name) => existsSync(`${NETNS_DIRECTORY}/${name}`));
+  await removeNetns(set, names);
+  const left = names.filter((name) => existsSync(join(directory, name)));
   if (left.length > 0) throw new Error(`cannot remove the network namespaces ${left.join(', ')}`);
+  await endHolder(set, END_DEADLINE_MS);
   rmSync(placesOf(set).root, { recursive: true, force: true });
 }
 

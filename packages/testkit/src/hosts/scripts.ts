@@ -6,24 +6,43 @@
 
 import type { Machine } from './machine.js';
 import { NETNS_DIRECTORY } from './names.js';
+import { BOUND_FILES } from './etc.js';
+import { HOLDER, asHostUser, isRoot } from './privilege.js';
 import type { Places } from './names.js';
 import { hasOwnHome } from './traits.js';
 import type { Traits } from './traits.js';
 
 const FULL_HOME_KBYTES = 256;
 
-/**
- * Run by bash with the set, its directory and the places to start. Inherited descriptors are closed first: daemons
- * would hold the caller's pipes and locks for ever. The set's directory may lie where nothing can be executed.
- */
-export const KEEPER = `
-set=$1 root=$2; shift 2
+/** Daemons close what they inherited: they would hold the caller's pipes and locks for ever. */
+const CLOSE_INHERITED = `
 for fd in /proc/self/fd/*; do
   fd=\${fd##*/}
   if [ "$fd" -gt 2 ] && [ "$fd" -ne 255 ]; then eval "exec $fd>&-"; fi
 done 2>/dev/null
-mount --bind "$root" "$root" && mount -o remount,bind,exec,suid "$root" || exit 1
-for file in hosts nsswitch.conf passwd shadow; do mount --bind "$root/etc/$file" "/etc/$file" || exit 1; done
+`;
+
+/**
+ * Run by bash in new user and mount namespaces, with the set and its directory: keeps both, and the names of the
+ * network namespaces to come, which \`ip\` wants below /run.
+ */
+export const HOLD = `
+set=$1 root=$2
+${CLOSE_INHERITED}
+mount -t tmpfs -o mode=755,size=1m stci /run && mkdir ${NETNS_DIRECTORY} || exit 1
+ln -s "/proc/$$/root${NETNS_DIRECTORY}" "$root/netns" && ln -s "/proc/$$" "$root/${HOLDER}" || exit 1
+exec -a "stci-hosts:$set" sleep infinity
+`;
+
+/** Root's set lies below /run, where nothing may be executable. */
+const MAKE_EXECUTABLE = 'mount --bind "$root" "$root" && mount -o remount,bind,exec,suid "$root" || exit 1';
+
+/** Run by bash with the set, its directory and the places to start. */
+export const KEEPER = `
+set=$1 root=$2; shift 2
+${CLOSE_INHERITED}
+${isRoot ? MAKE_EXECUTABLE : ''}
+for file in ${BOUND_FILES.join(' ')}; do mount --bind "$root/etc/$file" "/etc/$file" || exit 1; done
 for place in "$@"; do
   log=$root/hosts/$place/log
   if [ "$place" = login ]; then
@@ -54,9 +73,9 @@ export function hostScript({ places, host, traits, machine, ownPasswd }: HostScr
     ...homeSteps(places, host, traits),
     ...(names.has('private-tmp') ? ['mount -t tmpfs -o mode=1777,size=256m stci /tmp'] : []),
     ...(names.has('no-node') || names.has('old-node') ? nodeSteps(at, machine, names.has('old-node')) : []),
-    'mkdir -p /run/sshd',
+    ...(isRoot ? ['mkdir -p /run/sshd'] : ['echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start']),
     ...(names.has('no-sshd') ? [`echo 1 >${at}/ready`, 'exec sleep infinity']
-      : [`exec ${machine.sshd} -D -e -f ${at}/sshd_config`]),
+      : [`exec ${[...asHostUser(), machine.sshd].join(' ')} -D -e -f ${at}/sshd_config`]),
   ]);
 }
 
@@ -71,7 +90,9 @@ export function loginScript(places: Places): string {
 }
 
 function script(at: string, hostname: string, steps: readonly string[]): string {
-  return ['#!/bin/sh', 'set -e', `trap 'echo >${at}/failed' EXIT`, `echo ${hostname} >/proc/sys/kernel/hostname`,
+  return ['#!/bin/sh', 'set -e', `trap 'echo >${at}/failed' EXIT`, `hostname ${hostname}`,
+    // The holder's /run was for the names of network namespaces; this place has the machine's.
+    ...(isRoot ? [] : ['umount --lazy /run']),
     `ip -batch ${at}/network`, ...steps, ''].join('\n');
 }
 

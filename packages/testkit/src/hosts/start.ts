@@ -2,12 +2,13 @@
  * Starts places of a set, together, and waits until each says that it is ready: sshd writes its file once it listens.
  */
 
-import { spawn } from 'node:child_process';
-import { existsSync, openSync, closeSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../deadline.js';
 import { tail } from './exec.js';
+import { startDaemon } from './holder.js';
 import { HostsError, LOGIN, netnsPath, placesOf } from './names.js';
+import { enter, netnsNames } from './privilege.js';
 import { KEEPER } from './scripts.js';
 import type { SetState } from './state.js';
 
@@ -34,15 +35,11 @@ export async function startPlaces({ set }: SetState, names: readonly string[], d
   throw new HostsError(`the test host ${first} did not come up within ${deadlineMs} ms: ${words || 'no word of it'}`);
 }
 
-/** In a session of its own, and with nothing of this process but the environment. */
+/** In the login side's network, with mounts of its own. */
 function keeper(set: string, names: readonly string[]): void {
   const { root } = placesOf(set);
-  const log = openSync(join(root, 'keeper.log'), 'a');
-  const args = [`--net=${netnsPath(set, LOGIN)}`, 'unshare', '--mount', 'bash', '-c', KEEPER, 'stci-hosts', set, root];
-  const child = spawn('nsenter', [...args, ...names], { cwd: '/', detached: true, stdio: ['ignore', log, log] });
-  child.on('error', () => undefined);
-  child.unref();
-  closeSync(log);
+  const argv = ['unshare', '--mount', 'bash', '-c', KEEPER, 'stci-hosts', set, root, ...names];
+  startDaemon(root, 'keeper', enter(root, [...netnsNames(root), `--net=${netnsPath(set, LOGIN)}`], argv));
 }
 
 function read(path: string): string {

@@ -5,7 +5,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withDeadline } from '../deadline.js';
 import { HostsError, RUNTIME_DIRECTORY, SETS_MAX, placesOf } from './names.js';
@@ -86,7 +86,7 @@ export function freeSubnet(states: Iterable<SetState | undefined>): number {
  * its standard input: however this process ends, the lock is free.
  */
 export async function underLock<T>(body: () => Promise<T>): Promise<T> {
-  mkdirSync(RUNTIME_DIRECTORY, { recursive: true, mode: 0o755 });
+  makeRuntimeDirectory();
   const path = join(RUNTIME_DIRECTORY, '.lock');
   const holder = spawn('flock', ['--exclusive', path, 'sh', '-c', 'echo held; exec cat >/dev/null'], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -105,6 +105,14 @@ export async function underLock<T>(body: () => Promise<T>): Promise<T> {
     holder.kill();
     await ended;
   }
+}
+
+/** The directory is this user's, or it is not used: without root it lies where anybody may have made it before. */
+function makeRuntimeDirectory(): void {
+  mkdirSync(RUNTIME_DIRECTORY, { recursive: true, mode: 0o755 });
+  const { uid, mode } = lstatSync(RUNTIME_DIRECTORY);
+  if (uid === process.geteuid?.() && (mode & 0o170022) === 0o040000) return;
+  throw new HostsError(`${RUNTIME_DIRECTORY} is not a directory of this user alone: remove it`);
 }
 
 /** Names in a directory without the hidden ones; none where there is no directory. */
