@@ -315,7 +315,7 @@ export const REGRESSIONS: readonly Regression[] = [
   {
     found:
       'A host that crashed after its ranks had ended, before it said that nothing is left of them, was waited for ' +
-      'without end: the controller asks now.',
+      'without end. The lease of its link finds it now.',
     options: {
       ...PLAIN,
       seed: 32246,

@@ -110,6 +110,26 @@ suite('jobs whose hosts do not all come up', (test) => {
     assert.is.not(exitOf(job({ settings, badHosts: refused(0, 2, 5) })), 0);
   }, WIDE);
 
+  for (const bootstrap of ['retry', 'shrink', 'spare']) {
+    test(`${bootstrap}: whoever takes the place of an inner agent knows who was left out or replaced below it`, () => {
+      const counts = new Set<number>();
+      for (let step = 0; step < 16; step++) {
+        // n6 is below n2, and n2 below n0: it fails first, then one above it dies at any moment, up or not yet.
+        for (const above of [0, 2]) {
+          const pick = (above + 0.5) / 15;
+          const kill = { kind: 'kill-start' as const, atMs: 0, pick, start: 1, afterMs: step * 0.5 };
+          const badHosts: BadHost[] = [{ host: 6, kind: 'refuse', starts: bootstrap === 'retry' ? 1 : 9 }];
+          const done = job({ hosts: 15, settings: { bootstrap }, badHosts, faults: [kill] });
+          const names = new Set(places(done));
+          if (exitOf(done) !== 0) assert.ok(failures(done).includes(`n${above}`), failures(done).join());
+          else assert.is(names.has('n6'), bootstrap === 'retry');
+          if (exitOf(done) === 0) counts.add(names.size);
+        }
+      }
+      assert.equal([...counts].sort(), bootstrap === 'shrink' ? [13, 14] : [15]);
+    }, WIDE);
+  }
+
   for (const bootstrap of ['abort', 'retry', 'shrink', 'spare']) {
     for (const boot of ['native', 'ws']) {
       test(`${bootstrap}, ${boot} links: an agent killed at any moment of the start`, () => {

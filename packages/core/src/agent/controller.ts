@@ -13,7 +13,6 @@ import {
   addressIndex,
   addressKind,
   fromErrorRecord,
-  sessionAddress,
   toErrorRecord,
   type Address,
   type ErrorManager,
@@ -36,8 +35,7 @@ import { mapJob } from '../job/map.js';
 import { ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
-import { DrainWatch } from './drain-watch.js';
-import { failureOf, cutOffRecord, silentHostError, summarizeNames, unansweredHostError } from './job-failures.js';
+import { failureOf, cutOffRecord, summarizeNames, unansweredHostError } from './job-failures.js';
 import { creditBytes, jobLaunch, onHosts } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
@@ -69,16 +67,15 @@ export class Controller {
   readonly #undrained = new Set<HostIndex>();
   /** The launch has gone down: from now on there are session agents to talk to. */
   #launched = false;
+  #endSent: 'term' | 'kill' | undefined;
   #launchTimer: Timer | undefined;
   #jobTimer: Timer | undefined;
   #endTimer: Timer | undefined;
-  readonly #drainWatch: DrainWatch;
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
     this.#node = deps.node;
     this.#errorManager = deps.scope.errorManager();
-    this.#drainWatch = new DrainWatch(deps.node, this.#undrained, (host, error) => this.#onSilent(host, error));
     this.#listen();
   }
 
@@ -323,7 +320,7 @@ export class Controller {
     this.#jobTimer?.cancel();
     if (first) this.#tell({ type: 'ending', reason });
     this.#bootstrap?.abandon();
-    if (this.#launched) this.#node.messages.sendSubtree('job.end', { kill, reason });
+    if (this.#launched) this.#sendEnd(kill, reason);
     else this.#undrained.clear();
     if (!this.#launched) ledger.closeUnstarted();
     // A user who insists does not wait for output that nobody takes.
@@ -333,10 +330,17 @@ export class Controller {
     this.#checkOver();
   }
 
+  /** Once, and once more where the ranks are to be killed: each failure of a job that ends is no news to its hosts. */
+  #sendEnd(kill: boolean, reason: string): void {
+    if (this.#endSent === 'kill' || (this.#endSent === 'term' && !kill)) return;
+    this.#endSent = kill ? 'kill' : 'term';
+    this.#node.messages.sendSubtree('job.end', { kill, reason });
+  }
+
   /** Output may take as long as its reader wants; the ends of the ranks may not. */
   #onEndOverdue(): void {
     if ((this.#ledger as Ledger).complete) return;
-    this.#node.messages.sendSubtree('job.end', { kill: true, reason: 'the job does not end' });
+    this.#sendEnd(true, 'the job does not end');
     const { clock } = this.#node.platform;
     this.#endTimer = clock.after(END_REPORT_MS, () => this.#giveUp());
   }
@@ -358,26 +362,26 @@ export class Controller {
   #checkOver(): void {
     const ledger = this.#ledger;
     if (ledger === undefined || this.#phase === 'over' || this.#phase === 'idle') return;
-    if (!ledger.complete) return;
-    if (this.#undrained.size === 0) this.#over();
-    else this.#drainWatch.start();
-  }
-
-  #onSilent(host: HostIndex, cause: StciError): void {
-    const { hosts } = (this.#ledger as Ledger).spec;
-    this.#onAgentLost(sessionAddress(host), silentHostError(hosts, host, cause));
+    if (ledger.complete && this.#undrained.size === 0) this.#over();
   }
 
   #over(): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     this.#cancelTimers();
-    this.#tell({ type: 'ended', report: (this.#ledger as Ledger).report(this.#now()) });
+    const report = (this.#ledger as Ledger).report(this.#now());
+    // In parts: a report of many ranks, or of failures with long texts, is larger than a message may be.
+    for (const error of report.failures) this.#send('job.failure', { error });
+    this.#tell({ type: 'ended', report: { ...report, ranks: [], failures: [] } });
   }
 
   #tell(event: JobEvent): void {
+    this.#send('job.event', event);
+  }
+
+  #send<Name extends 'job.event' | 'job.failure'>(name: Name, body: MessageBody<Name>): void {
     try {
-      this.#node.messages.send(FRONT_END, 'job.event', event);
+      this.#node.messages.send(FRONT_END, name, body);
     } catch (fault) {
       this.#node.fault(fault, 'front-end'); // The front-end has gone: its link's end stops the session.
     }
@@ -385,7 +389,6 @@ export class Controller {
 
   #cancelTimers(): void {
     for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer]) timer?.cancel();
-    this.#drainWatch.stop();
   }
 
   #now(): number {

@@ -33,6 +33,7 @@ import { hostOf, type PlacementLookup } from '../job/placement.js';
 import { Controller } from './controller.js';
 import { creditBytes } from './job-launch.js';
 import { AgentNode, type Identity } from './node.js';
+import { ReportBuilder } from './report-builder.js';
 import { roleFactory } from './start.js';
 import { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, ParamSnapshot, Composition } from './composition.js';
@@ -65,6 +66,7 @@ class LocalFrontEnd implements FrontEnd {
   #stdinTo: Address | 'all' | undefined;
   #stdinQueue: Uint8Array[] = [];
   #lookup: PlacementLookup | undefined;
+  readonly #report = new ReportBuilder();
   /** Input travels when all that take it run: an agent that is not there yet would miss it. */
   #inputOpen = false;
   /** Hosts with a rank that may read standard input. */
@@ -85,6 +87,7 @@ class LocalFrontEnd implements FrontEnd {
     this.#controller = new Controller({ node: this.#controllerNode, scope, agentLauncher, snapshot: init.snapshot });
     this.#node.messages.on('job.unread', ({ host }) => this.#onUnread(host));
     this.#node.messages.on('job.event', (event) => this.#onJobEvent(event));
+    this.#node.messages.on('job.failure', ({ error }) => this.#report.failed(error));
     this.#join();
   }
 
@@ -175,12 +178,15 @@ class LocalFrontEnd implements FrontEnd {
 
   #onJobEvent(event: JobEvent): void {
     if (event.type === 'mapped') this.#onMapped(event.map);
+    if (event.type === 'exited') this.#report.exited(event.report);
     if (this.#opensInput(event)) this.#openInput();
     if (event.type === 'exited' && event.report.outcome === 'lost') this.#dropHost(event.report.rank);
-    this.#events.onJobEvent(event);
+    if (event.type !== 'ended') return this.#events.onJobEvent(event);
+    this.#events.onJobEvent({ type: 'ended', report: this.#report.complete(event.report) });
   }
 
   #onMapped(map: JobMap): void {
+    this.#report.mapped(map);
     const spec = this.#spec as JobSpec;
     const members = map.hosts.filter(({ runs }) => runs.length > 0).map(({ host }) => sessionAddress(host));
     this.#stream?.close(); // Mapped anew, on other hosts.

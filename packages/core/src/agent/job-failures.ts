@@ -28,13 +28,6 @@ export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: 
   };
 }
 
-/** A host that owed nothing but the word that it is done, and does not answer. */
-export function silentHostError(hosts: readonly HostSpec[], index: HostIndex, cause: StciError): StciError {
-  const host = hosts[index]?.name ?? String(index);
-  const text = `Host ${host} is silent: its ranks have ended, the rest of their output may be lost`;
-  return new StciError('STCI_AGENT_LOST', text, { host, cause });
-}
-
 /** A host whose ranks were told to end, of which nothing came. */
 export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex): StciError {
   const host = hosts[index]?.name ?? String(index);

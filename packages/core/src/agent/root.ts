@@ -40,7 +40,7 @@ export class RootAgent {
   readonly #sessions: ChildSupervisor;
   #launch: Launch | undefined;
   #stopping = false;
-  /** The job's end may overtake the start of its session agent, which must learn of it all the same. */
+  /** The job's end may arrive before its session agent is up, which must learn of it all the same. */
   #jobEnd: MessageBody<'job.end'> | undefined;
 
   constructor(deps: RootDeps) {
@@ -62,7 +62,7 @@ export class RootAgent {
     const { messages } = node;
     messages.on('job.launch', (launch) => this.#onLaunch(launch));
     messages.on('job.signal', () => undefined); // Passed on to the session agent by the subtree frame itself.
-    messages.on('job.end', (end) => void (this.#jobEnd = end));
+    messages.on('job.end', (end) => this.#onJobEnd(end));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
     messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
   }
@@ -117,12 +117,21 @@ export class RootAgent {
     });
   }
 
+  /** An end that came before is sent before the launch, so that the session agent starts no tool. */
   #onSessionUp(): void {
     const { node } = this.#deps;
     const link = node.router.link(sessionAddress(this.#host));
     if (link === undefined || this.#launch === undefined) return;
-    node.messages.sendNeighbour(link, 'job.launch', this.#launch);
     if (this.#jobEnd !== undefined) node.messages.sendNeighbour(link, 'job.end', this.#jobEnd);
+    node.messages.sendNeighbour(link, 'job.launch', this.#launch);
+  }
+
+  /** The frame went on to the links that were up when it came; the session agent's may have come up since. */
+  #onJobEnd(end: MessageBody<'job.end'>): void {
+    const { node } = this.#deps;
+    this.#jobEnd = end;
+    const link = node.router.link(sessionAddress(this.#host));
+    if (link !== undefined) node.messages.sendNeighbour(link, 'job.end', end);
   }
 
   #report(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError): void {

@@ -71,7 +71,7 @@ export class SessionAgent {
   /** Ends all tools: TERM, grace, KILL; or KILL at once. Those not yet started are not started any more. */
   end(kill: boolean): void {
     this.#ending = true;
-    for (const tool of this.#unstarted.splice(0)) tool.skip();
+    this.#skipUnstarted();
     for (const tool of this.#tools) tool.end(kill);
   }
 
@@ -96,6 +96,7 @@ export class SessionAgent {
       const env = rankEnvironment(launch, context, placement);
       this.#addTool(placement.rank, apps[placement.app] as AppSpec, env, launch);
     }
+    if (this.#ending) this.#skipUnstarted();
     this.#node.platform.clock.soon(() => this.#startNext());
   }
 
@@ -165,6 +166,10 @@ export class SessionAgent {
     } catch (fault) {
       this.#node.fault(fault, 'report of unread input'); // The parent is gone: the agent is about to end.
     }
+  }
+
+  #skipUnstarted(): void {
+    for (const tool of this.#unstarted.splice(0)) tool.skip();
   }
 
   #startNext(): void {

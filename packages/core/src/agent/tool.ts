@@ -197,11 +197,12 @@ export class Tool {
   #endGroup(kill: boolean): void {
     const process = this.#process as Process;
     const { clock } = this.#init.platform;
-    process.signal(kill ? 'SIGKILL' : 'SIGTERM', 'group');
-    if (!kill) {
+    if (kill) process.signal('SIGKILL', 'group');
+    else if (this.#killTimer === undefined) {
+      process.signal('SIGTERM', 'group');
       // A stopped process takes no TERM before it goes on.
       process.signal('SIGCONT', 'group');
-      this.#killTimer ??= clock.after(this.#init.graceMs, () => process.signal('SIGKILL', 'group'));
+      this.#killTimer = clock.after(this.#init.graceMs, () => process.signal('SIGKILL', 'group'));
     }
     this.#pollTimer ??= clock.after(GROUP_POLL_MS, () => this.#poll());
   }

@@ -101,8 +101,10 @@ const MESSAGE_SHAPES = {
   /** Front-end → controller. */
   'job.submit': { id: 20, body: fields({ spec: plain<JobSpec>() }) },
   'job.control': { id: 21, body: plain<JobControl>() },
-  /** Controller → front-end, in order. */
+  /** Controller → front-end, in order. The report of `ended` has neither ranks nor failures: they came before. */
   'job.event': { id: 22, body: plain<JobEvent>() },
+  /** Controller → front-end, before `ended`: one failure of the report, the first one first. */
+  'job.failure': { id: 23, body: fields({ error: errorRecord }) },
   /** Stream root → member, request: open your end. */
   'stream.open': { id: 30, body: streamSpec },
   'stream.close': { id: 31, body: fields({ stream: u32 }) },

@@ -16,6 +16,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'agent.stop': { reason: 'r' },
   'agent.failed': { kind: 'agent-lost', agent: 0x2000_0001, error: ERROR, wallMs: 1.5 },
   'agent.echo': ['anything'],
+  'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
   'job.unread': { host: 3 },
   'launch.restart': { host: 3, subtree: [['h3', '']] },
   'launch.takeover': { host: 3, subtree: [['', '']] },

@@ -1,0 +1,59 @@
+// @timeoutMs 120000
+/** How jobs end: signals are sent once, nothing starts after the end, the report is whole for any number of ranks. */
+
+import type { SimProcess } from '@stci/platform-sim';
+import { assert, suite } from '@stci/testkit';
+import { PLAIN, runJob, type RunOutcome, type SwarmOptions } from '@stci/swarm';
+
+/** From the front-end to the session agent, and a start that is under way. */
+const TRAVEL_MS = 0.8;
+
+const isTool = ({ env }: SimProcess): boolean => env['STCI_RANK'] !== undefined;
+
+function outcomes({ run }: RunOutcome): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome } of run.record.report?.ranks ?? []) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+suite('ends of jobs', (test) => {
+  test('a report of more ranks, or of more failures, than one message holds arrives whole', () => {
+    const settings = { launcherproc: 'local', 'message.bytes.max': '65536' };
+    const apps = [{ program: 'exit', args: ['3'], count: 1500 }];
+    const failed = runJob({ ...PLAIN, slots: 1500, apps, settings: { ...settings, errmgr: 'continue' } });
+    assert.equal([failed.problems, outcomes(failed)], [[], { exited: 1500 }]);
+    assert.is(failed.run.record.report?.failures.length, 1000);
+  }, { timeoutMs: 60_000 });
+
+  test('200 000 ranks that were never started are all in the report', () => {
+    const options: SwarmOptions = { ...PLAIN, hosts: 50, remote: true, slots: 4000,
+      apps: [{ program: 'true', args: [], count: 200_000 }], badHosts: [{ host: 3, kind: 'refuse', starts: 9 }],
+      settings: { launcherproc: 'remote' } };
+    const failed = runJob(options);
+    assert.equal([failed.problems, outcomes(failed)], [[], { 'not-started': 200_000 }]);
+    assert.is(failed.run.record.report?.exitCode, 197);
+  }, { timeoutMs: 60_000 });
+
+  for (const method of ['process', 'thread', 'inline']) {
+    for (const boot of ['native', 'ws']) {
+      test(`session agent as ${method}, ${boot} link: no tool starts after an interrupt, at any moment`, () => {
+        const seen = new Set<string>();
+        for (let step = 0; step < 60; step++) {
+          const atMs = 1.3 + step * 0.04;
+          const options: SwarmOptions = { ...PLAIN, hosts: 1, remote: true, slots: 3,
+            apps: [{ program: 'sleep', args: ['30'], count: 3 }],
+            controls: [{ kind: 'interrupt', kill: false, atMs }],
+            settings: { launcherproc: 'remote', 'launcher.root.method': 'process',
+              'launcher.session.method': method, 'bootcom.boot': boot } };
+          const ended = runJob(options);
+          assert.equal(ended.problems, [], `step ${step}`);
+          for (const outcome of Object.keys(outcomes(ended))) seen.add(outcome);
+          const late = ended.run.world.processes().filter((each) => isTool(each) && each.startMs > atMs + TRAVEL_MS);
+          assert.equal(late.map(({ startMs }) => startMs - atMs), [], `step ${step}`);
+          assert.ok((ended.run.record.reportMs ?? Infinity) < 1000, `step ${step}: ${ended.run.record.reportMs} ms`);
+        }
+        assert.equal([...seen].sort(), ['ended', 'not-started']);
+      }, { timeoutMs: 60_000 });
+    }
+  }
+});
