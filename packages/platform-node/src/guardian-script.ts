@@ -2,41 +2,64 @@
  * The guardian: a POSIX shell with nothing but built-ins and /proc, which outlives its Node process by a moment and
  * ends what that process can end no more. It reads from a pipe that only that process holds, so the end of file is
  * the process's end, whatever killed it. Lines:
- *   first line     the mark, `STCI_GUARD=…`, which the tools' environments hold (not an argument: those are public)
+ *   first line     the mark, `STCI_GUARD=…`, which the tools' environments hold (never an argument: those are public)
  *   `!`            a tool is about to be started
  *   `+123` `-123`  process group 123 is ours / is gone
- * At end of file all groups are killed. Then whoever holds the mark, with its group: a tool started so late that its
- * `+` was never written, and daemons that left their group. A killed process may have forked just before, and a fork
- * holds the mark only after its exec, so the search ends after several quiet rounds; one is enough if nothing was
- * running. What hides from both (a daemon that clears its environment and leaves its group) is not found.
+ *   `=`            a search has found that nothing of any tool is left
+ * At end of file it has nothing to do where no tool was started since the last `=`. Else all groups are killed. Then
+ * whoever holds a mark, with its group: a tool started so late that its `+` was never written, and daemons that left
+ * their group. There are two marks, in the environment and in a limit (process-mark.ts). A killed process may have
+ * forked just before, and a fork holds the first mark only after its exec, so the search ends after several quiet
+ * rounds; one is enough if nothing was running. Only processes of this user are looked at, unless it is root.
  */
 
-// `read` of dash takes a system call a byte, so grep is used for the search where there is one.
-// Not every sleep takes fractions; where one does not, the pause is a second.
+// `read` of dash takes a system call a byte, so grep is used for the search where there is one. Not every sleep takes
+// fractions; where one does not, the pause is a second. A subshell would find itself: the list is made before it.
+// `$$` is the agent where the shell that became the agent has forked this one.
 export const GUARDIAN_SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE ALRM USR1 USR2 TSTP TTIN TTOU
 IFS= read -r mark || exit 0
 groups=' '
 begun=
+used=
 while IFS= read -r line; do
   case $line in
-    '!') begun=1 ;;
-    +*) begun=; groups="$groups\${line#+} " ;;
+    '!') begun=1 used=1 ;;
+    '=') used= ;;
+    +*) begun= used=1 groups="$groups\${line#+} " ;;
     -*) case $groups in
           *" \${line#-} "*) groups="\${groups%% \${line#-} *} \${groups#* \${line#-} }" ;;
         esac ;;
   esac
 done
+[ -n "$used" ] || exit 0
 for group in $groups; do kill -s KILL -- "-$group"; done 2>/dev/null
+
+IFS=' ' read -r self rest </proc/self/stat
+limit=$mark
+while read -r a b c number rest; do
+  case "$a $b $c $number" in "Max file locks "*[!0-9]* | "Max file locks ") ;; "Max file locks "*)
+    case $((number & 4194303)) in "$PPID" | "$$") limit=$number ;; esac ;;
+  esac
+done </proc/self/limits
+
+all=
+if [ -O /proc/1 ]; then all=1; fi
+list() {
+  files=
+  for dir in /proc/[0-9]*; do
+    if [ -n "$all" -o -O "$dir" ] && [ "$dir" != "/proc/$self" ]; then files="$files $dir/environ $dir/limits"; fi
+  done
+}
 
 marked() {
   if command -v grep >/dev/null; then
-    grep -lF -e "$mark" /proc/[0-9]*/environ
+    printf '%s\\n' "$mark" "$limit" | grep -lF -f - $files
     return
   fi
-  for file in /proc/[0-9]*/environ; do
+  for file in $files; do
     while IFS= read -r text || [ -n "$text" ]; do
-      case $text in *"$mark"*) echo "$file"; break ;; esac
+      case $text in *"$mark"* | *"$limit"*) echo "$file"; break ;; esac
     done <"$file"
   done
 }
@@ -44,6 +67,7 @@ marked() {
 end() {
   IFS= read -r stat <"$1/stat" || return
   set -- "\${1#/proc/}" \${stat##*) }
+  case $2 in Z | X) return ;; esac
   case $4 in '' | 0 | 1 | *[!0-9]*) ;; *) kill -s KILL -- "-$4" ;; esac
   kill -s KILL "$1"
 }
@@ -53,9 +77,10 @@ case $begun$groups in ' ') quiet=1 ;; esac
 rounds=200
 while [ "$quiet" -gt 0 ] && [ "$rounds" -gt 0 ]; do
   rounds=$((rounds - 1))
+  list
   found=$(marked 2>/dev/null)
   if [ -n "$found" ]; then quiet=4; else quiet=$((quiet - 1)); fi
-  for file in $found; do end "\${file%/environ}"; done 2>/dev/null
+  for file in $found; do end "\${file%/*}"; done 2>/dev/null
   if [ "$quiet" -gt 0 ]; then sleep 0.02 2>/dev/null || sleep 1; fi
 done
 `;

@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import type { ErrorRecord, Log, Secrets } from '@stci/interface';
 import { builtin } from './builtin.js';
 import { GUARDIAN_SCRIPT } from './guardian-script.js';
+import type { Since } from './proc.js';
 import type { GroupKeeper } from './tool-process.js';
 
 /** The variable that holds the mark, in the environment of each guarded tool. */
@@ -27,6 +28,7 @@ export class Guardian implements GroupKeeper {
   #mark: string | undefined;
   #child: ChildProcess | undefined;
   #starts = 0;
+  #firstStart: Since | undefined;
 
   constructor(secrets: Secrets, log: Log) {
     this.#secrets = secrets;
@@ -55,12 +57,21 @@ export class Guardian implements GroupKeeper {
   }
 
   add(group: number): void {
+    this.#firstStart ??= { pid: group, atMs: performance.now() };
     this.#groups.add(group);
     this.#tell(`+${group}`);
   }
 
   remove(group: number): void {
     if (this.#groups.delete(group)) this.#tell(`-${group}`);
+  }
+
+  get firstStart(): Since | undefined {
+    return this.#firstStart;
+  }
+
+  clear(): void {
+    if (this.#groups.size === 0) this.#tell('=');
   }
 
   #tell(line: string): void {

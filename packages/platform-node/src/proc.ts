@@ -1,6 +1,6 @@
 /**
- * What /proc tells of processes: members of a group, and whose environment holds a mark. A zombie is dead: it holds
- * its number, and so its group's, but runs nothing.
+ * What /proc tells of processes: members of a group, parents, owners, and which are new. A zombie is dead: it holds its
+ * number, and so its group's, but runs nothing.
  */
 
 import { builtin } from './builtin.js';
@@ -23,6 +23,7 @@ function allPids(): string[] {
 
 interface Facts {
   readonly state: string;
+  readonly parent: number;
   readonly group: number;
   readonly session: number;
 }
@@ -32,8 +33,8 @@ function factsOf(pid: string): Facts | undefined {
   try {
     const text = builtin('node:fs').readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may hold spaces and parentheses: the fields begin behind the last one.
-    const [state, , group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ', 4);
-    return { state: state ?? 'X', group: Number(group), session: Number(session) };
+    const [state, parent, group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ', 4);
+    return { state: state ?? 'X', parent: Number(parent), group: Number(group), session: Number(session) };
   } catch (error) {
     const errno = (error as NodeJS.ErrnoException).code;
     if (errno === 'ENOENT' || errno === 'ESRCH') return undefined;
@@ -45,7 +46,7 @@ function isDead(state: string): boolean {
   return state === 'Z' || state === 'X';
 }
 
-/** The number is in use as a group's, ours or a stranger's. */
+/** The number is in use as a group's, ours or another program's. */
 function groupExists(group: number): boolean {
   try {
     process.kill(-group, 0);
@@ -68,10 +69,10 @@ function countMembers(group: number, isLeaderOver: boolean): number {
 }
 
 /**
- * Number of living members of the group of a session's leader. The system gives a number to nobody while it is in
- * use as a process, a group or a session; so whatever bears that of a leader that is over (`isLeaderOver`), or has it
- * as a group but not as a session, is a stranger's, and ours is gone. Where /proc cannot be read, a group that exists
- * counts as one.
+ * Number of living members of the group of a session's leader. The system gives a number to nobody while it is in use
+ * as a process, a group or a session; so whatever has that of a leader that is over (`isLeaderOver`), or has it as a
+ * group but not as a session, belongs to another program, and ours is gone. Where /proc cannot be read, a group that
+ * exists counts as one.
  */
 export function groupSize(group: number, isLeaderOver: boolean): number {
   if (!groupExists(group)) return 0;
@@ -82,19 +83,54 @@ export function groupSize(group: number, isLeaderOver: boolean): number {
   }
 }
 
-/** Processes of ours whose environment holds `mark`, dead ones and ourselves left out. */
-export function markedPids(mark: string): number[] {
-  const { readFileSync } = builtin('node:fs');
-  const needle = Buffer.from(mark);
-  return allPids()
-    .filter((pid) => {
-      try {
-        // A zombie's environment reads as empty.
-        return readFileSync(`/proc/${pid}/environ`).includes(needle);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number)
-    .filter((pid) => pid !== process.pid);
+/** The parent of a living process; undefined where it is dead or cannot be read. */
+export function parentOf(pid: number): number | undefined {
+  try {
+    const facts = factsOf(String(pid));
+    return facts === undefined || isDead(facts.state) ? undefined : facts.parent;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first process that something is to be compared with: its id, and when it was started (`Clock.nowMs`). */
+export interface Since {
+  readonly pid: number;
+  readonly atMs: number;
+}
+
+/** In so short a time the system does not give every process id once. */
+const YOUNG_MS = 1000;
+/** So many ids are looked at one by one; where there are more, listing all processes is cheaper. */
+const IDS_MAX = 256;
+
+/** Ids that processes may have that were started after `since`; all there are where that cannot be told cheaply. */
+export function newPids(since: Since | undefined, nowMs: number): readonly string[] {
+  if (since === undefined || nowMs - since.atMs > YOUNG_MS) return allPids();
+  const count = lastPid() - since.pid;
+  if (!(count >= 0 && count <= IDS_MAX)) return allPids();
+  return Array.from({ length: count + 1 }, (_, index) => String(since.pid + index));
+}
+
+/** The id that the system gave last, in our namespace; NaN where it does not say. */
+function lastPid(): number {
+  try {
+    return Number(builtin('node:fs').readFileSync('/proc/loadavg', 'latin1').trimEnd().split(' ').at(-1));
+  } catch {
+    return NaN;
+  }
+}
+
+/** Those of `pids` that belong to this user: nobody else's can be read or ended, unless by root. */
+export function ownPids(pids: readonly string[]): readonly string[] {
+  const { statSync } = builtin('node:fs');
+  const uid = process.geteuid?.();
+  if (uid === 0) return pids;
+  return pids.filter((pid) => {
+    try {
+      return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid;
+    } catch {
+      return false;
+    }
+  });
 }

@@ -45,6 +45,9 @@ export function createProcesses(deps: ProcessesDeps): Processes {
       assert(main !== undefined, 'a platform that starts agents as threads is given their main');
       return spawnAgentThread(main, events);
     },
-    sweep: (mark, deadlineMs, done) => sweep(deps.clock, mark, deadlineMs, done),
+    sweep: (mark, deadlineMs, done) => {
+      const { clock, keeper } = deps;
+      sweep({ clock, since: () => keeper.firstStart, onClean: () => keeper.clear() }, mark, deadlineMs, done);
+    },
   };
 }

@@ -9,7 +9,7 @@ import type { Writable } from 'node:stream';
 import type { ErrorRecord, Process, ProcessEvents, SignalName, SpawnSpec } from '@stci/interface';
 import { builtin } from './builtin.js';
 import type { PipePool } from './pipe-pool.js';
-import { groupSize } from './proc.js';
+import { groupSize, type Since } from './proc.js';
 import { checkWdir, resolveProgram, spawnError } from './program.js';
 import { ToolStdio } from './tool-stdio.js';
 import type { ToolStreams } from './tool-stdio.js';
@@ -24,6 +24,10 @@ export interface GroupKeeper {
   warm(): void;
   add(group: number): void;
   remove(group: number): void;
+  /** The first tool; undefined before it. */
+  readonly firstStart: Since | undefined;
+  /** Told when a search has found nothing that tools left behind: unless another is started, none is needed again. */
+  clear(): void;
 }
 
 export interface ToolDeps {

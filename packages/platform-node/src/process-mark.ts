@@ -1,0 +1,41 @@
+/**
+ * Two marks that the descendants of an agent inherit. One is a variable in their environment. The other is the soft
+ * limit of file locks (RLIMIT_LOCKS), which Linux has not applied since 2.4: whoever clears the environment and makes
+ * a session of its own keeps it. The shell that execs the agent sets it: 40 random bits, then the 22 of the agent's
+ * process id, so that an agent knows its own number from one that it inherited from another agent.
+ */
+
+import { builtin } from './builtin.js';
+
+/** As many bits as the largest process id of Linux takes. */
+const PID_BITS = 22n;
+const LIMIT_LINE = /^Max file locks\s+(\d+)/m;
+
+/** A shell function: `stci_mark RANDOM`, a number of 40 bits, before the same process becomes the agent. */
+export const MARK_FUNCTION =
+  'stci_mark() { ulimit -S -w $(($1 << 22 | $$)) 2>/dev/null || ulimit -S -x $(($1 << 22 | $$)) 2>/dev/null; }';
+
+let own: string | undefined | false = false;
+
+/** The number that marks this agent's descendants, as in /proc/PID/limits; undefined where it has none. */
+export function ownLimit(): string | undefined {
+  if (own === false) own = readOwn();
+  return own;
+}
+
+function readOwn(): string | undefined {
+  const limit = limitOf('self');
+  if (limit === undefined) return undefined;
+  const number = BigInt(limit);
+  const isOwn = number >> PID_BITS > 0n && BigInt.asUintN(Number(PID_BITS), number) === BigInt(process.pid);
+  return isOwn ? limit : undefined;
+}
+
+/** The soft limit of file locks of a process; undefined where it has none or cannot be read. */
+export function limitOf(pid: string): string | undefined {
+  try {
+    return LIMIT_LINE.exec(builtin('node:fs').readFileSync(`/proc/${pid}/limits`, 'latin1'))?.[1];
+  } catch {
+    return undefined;
+  }
+}
