@@ -12,6 +12,7 @@ import type { Fault, TestResult } from './record.js';
 const LINGER_MS = 3_000;
 
 const { setTimeout, clearTimeout } = globalThis;
+const now = performance.now.bind(performance);
 
 const tests: TestResult[] = [];
 const faults: Fault[] = [];
@@ -82,22 +83,25 @@ export function fault(where: string, thrown: unknown): void {
 }
 
 /**
- * Runs one test or hook under its deadline; an exception that nobody caught meanwhile is its failure too. Never
- * rejects: undefined is success, else what was thrown, in a box, for `throw undefined` is a failure as well.
+ * Runs one test or hook under its deadline; an exception that nobody caught meanwhile is its failure too. A body that
+ * kept the timer from firing is late all the same. Never rejects: undefined is success, else what was thrown, in a
+ * box, for `throw undefined` is a failure as well.
  */
 export async function attempt(
   where: string,
   timeoutMs: number,
   body: () => unknown,
 ): Promise<{ readonly thrown: unknown } | undefined> {
+  const late = (): DeadlineError => new DeadlineError(`Not done within ${timeoutMs} ms: ${where}`);
+  const endMs = now() + timeoutMs;
   let timer: NodeJS.Timeout | undefined;
   const broken = new Promise<never>((_resolve, reject) => {
     step = { where, fail: reject };
-    timer = setTimeout(() => reject(new DeadlineError(`Not done within ${timeoutMs} ms: ${where}`)), timeoutMs);
+    timer = setTimeout(() => reject(late()), timeoutMs);
   });
   try {
     await Promise.race([(async () => body())(), broken]);
-    return undefined;
+    return now() <= endMs ? undefined : { thrown: late() };
   } catch (thrown) {
     return { thrown };
   } finally {

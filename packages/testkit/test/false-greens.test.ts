@@ -36,6 +36,7 @@ const RED: readonly (readonly [name: string, lastLine: string, ...says: string[]
   ['no-suite', '0 passed, 1 failed', 'no count record'],
   ['no-tests', '0 passed, 2 failed', 'has no tests'],
   ['never-settles', '1 passed, 1 failed', 'Not done within 50 ms: never settles › waits'],
+  ['blocks', '1 passed, 2 failed', 'Not done within 50 ms: blocks › too long\n', 'blocks › too long after an await'],
   ['exits-early', '1 passed, 1 failed', 'exited with code 0 before its tests ended: in exits early › exits'],
   ['exits-while-loading', '0 passed, 1 failed', 'exited with code 0 before its tests ended: before any test'],
   ['drains', '1 passed, 1 failed', 'All tests passed, but it ended with code 13'],

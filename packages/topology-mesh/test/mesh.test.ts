@@ -3,22 +3,20 @@
 import { assert, suite, topologyCompliance } from '@stci/testkit';
 import { createMesh, nearCubic, topologyMesh } from '@stci/topology-mesh';
 
-interface Form {
-  readonly dimensions: (size: number) => readonly number[];
-  readonly wrap: boolean;
-}
+type Dimensions = (size: number) => readonly number[];
 
-const line: Form['dimensions'] = (size) => [size];
-const flat: Form['dimensions'] = (size) => {
+const line: Dimensions = (size) => [size];
+const flat: Dimensions = (size) => {
   const [a, b, c] = nearCubic(size);
   return [a, b * c];
 };
-const form = (label: string, dimensions: Form['dimensions'], wrap: boolean, degree: number) => ({
-  label, options: { dimensions, wrap }, degreeMax: () => degree, avoidsDead: true,
-  ...(degree === 2 && { largeSizes: [1_000] }),
+const form = (label: string, dimensions: Dimensions, wrap: boolean, degree: number) => ({
+  label, options: (size: number) => ({ dimensions: dimensions(size), wrap }), degreeMax: () => degree,
+  avoidsDead: true, ...(degree === 2 && { largeSizes: [1_000] }),
 });
 
-topologyCompliance('mesh', (size, { dimensions, wrap }: Form) => createMesh(dimensions(size), wrap), [
+topologyCompliance(topologyMesh, [
+  { label: 'by default', degreeMax: () => 6, avoidsDead: true },
   form('line', line, false, 2),
   form('ring', line, true, 2),
   form('2-D', flat, false, 4),

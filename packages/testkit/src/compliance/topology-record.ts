@@ -1,0 +1,102 @@
+/**
+ * The record of a topology component: how it is registered, chosen, given parameters and asked for a topology. All of
+ * it goes through core's registry and selector, as in a program. Used by the topology compliance suite.
+ */
+
+import { TOPOLOGY_SIZE_MAX, topologyFramework } from '@stci/core/component';
+import type { TopologyDeps } from '@stci/core/component';
+import { createRegistry, createSelector, formatValue, resolveParams } from '@stci/core';
+import type { Component, ParamSpec, ParamValue, Topology, TopologyRequest } from '@stci/interface';
+import * as assert from '../assert.js';
+
+export type TopologyComponent = Component<Topology, TopologyDeps, TopologyRequest>;
+export type TopologyOptions = Readonly<Record<string, unknown>>;
+/** Makes a topology through the registry; with `params` as if the user had set them. */
+export type MakeTopology = (
+  size: number,
+  options?: TopologyOptions,
+  params?: Readonly<Record<string, string>>,
+) => Topology;
+
+const BAD_SIZES: readonly unknown[] = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, TOPOLOGY_SIZE_MAX + 1, '4'];
+/** Positions of the topologies that are compared; every legal value of a parameter must do for them. */
+const COMPARED_SIZE = 12;
+
+/** Throws what the registry and the selector throw for a bad record. */
+export function topologyMaker(component: TopologyComponent): MakeTopology {
+  const registry = createRegistry({ frameworks: [topologyFramework], components: [component] });
+  const prefix = `${topologyFramework.name}.${component.name}`;
+  const kinds = new Map<string, ReturnType<typeof keyed>>();
+  const keyed = (params: Readonly<Record<string, string>>) => {
+    const commandLine = Object.entries(params).map(([name, value]) => ({ key: `${prefix}.${name}`, value }));
+    const resolved = resolveParams(registry.catalog, { commandLine }, registry.rules).params;
+    return createSelector(registry, resolved).keyed(topologyFramework);
+  };
+  return (size, options, params = {}) => {
+    const key = JSON.stringify(params);
+    const made = kinds.get(key) ?? keyed(params);
+    kinds.set(key, made);
+    return made.create(component.name, {}, { kind: component.name, size, ...(options !== undefined && { options }) });
+  };
+}
+
+/** What people read of it, and that its answer depends on nothing but the question. */
+export function checkRecord(component: TopologyComponent): void {
+  assert.match(component.version, /^\d+\.\d+\.\d+$/, 'Expected the version');
+  assert.match(component.help, /^\p{Lu}[^]*\.$/u, 'Expected the help to be sentences:');
+  const params = Object.freeze(defaults(component));
+  const request = Object.freeze({ kind: component.name, size: COMPARED_SIZE });
+  const ask = () => component.query(Object.freeze({ params, request, facts: Object.freeze({}) }));
+  const verdict = ask();
+  assert.equal(ask(), verdict, 'the same question has the same answer');
+  assert.ok(!verdict.accept || Number.isFinite(verdict.priority), 'the priority is a number');
+  assert.ok(verdict.accept || verdict.reason !== '', 'who declines says why');
+  for (const [name, spec] of Object.entries(component.params)) {
+    assert.match(spec.help, /^\p{Lu}[^]*\.$/u, `Expected the help of ${name} to be sentences:`);
+  }
+}
+
+/** A size or an option that cannot be is refused by STCI_TOPOLOGY_INVALID, which names the kind and what was given. */
+export function checkRefusals(component: TopologyComponent, make: MakeTopology): void {
+  const refused = (what: string, body: () => unknown): void => {
+    assert.match(assert.throwsCode('STCI_TOPOLOGY_INVALID', body).message, `topology ${component.name}: ${what}`);
+  };
+  for (const size of BAD_SIZES) refused('size', () => make(size as number));
+  const unknown = assert.throwsCode('STCI_TOPOLOGY_INVALID', () => make(COMPARED_SIZE, { 'no-such-option': 1 }));
+  assert.match(unknown.message, 'no-such-option');
+  for (const name of Object.keys(component.params)) {
+    refused(`option ${name}`, () => make(COMPARED_SIZE, { [name]: { not: 'a value' } }));
+  }
+}
+
+/** A parameter is the default of the option with its name, and the option comes before it. */
+export function checkParams(component: TopologyComponent, make: MakeTopology): void {
+  for (const [name, spec] of Object.entries(component.params)) {
+    for (const value of someValues(spec)) {
+      const given = picture(make(COMPARED_SIZE, { [name]: value }));
+      const set = { [name]: formatValue(spec, value) };
+      assert.equal(picture(make(COMPARED_SIZE, undefined, set)), given, `parameter ${name}=${set[name]} counts`);
+      for (const other of someValues(spec)) {
+        const over = make(COMPARED_SIZE, { [name]: value }, { [name]: formatValue(spec, other) });
+        assert.equal(picture(over), given, `option ${name} comes before the parameter`);
+      }
+    }
+  }
+}
+
+/** All links: topologies with the same picture are the same. */
+function picture(topology: Topology): (readonly number[])[] {
+  return Array.from({ length: topology.size }, (_, position) => topology.neighbours(position));
+}
+
+function defaults({ params }: TopologyComponent): Record<string, ParamValue> {
+  return Object.fromEntries(Object.entries(params).map(([name, spec]) => [name, spec.default]));
+}
+
+/** The default, and legal values that differ from it where the type says what is legal. */
+function someValues(spec: ParamSpec): ParamValue[] {
+  if (spec.type === 'bool') return [false, true];
+  if (spec.type === 'enum') return [...(spec.values ?? [])];
+  if (typeof spec.default !== 'number') return [spec.default];
+  return [...new Set([spec.min ?? spec.default, spec.default, spec.default + 1])];
+}
