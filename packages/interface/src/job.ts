@@ -122,6 +122,11 @@ export interface RankReport {
   readonly leftovers: number;
 }
 
+export interface HostDaemons {
+  readonly host: string;
+  readonly count: number;
+}
+
 export interface JobReport {
   readonly job: JobId;
   /** By the exit rule: see docs/exit-codes.md. */
@@ -131,6 +136,8 @@ export interface JobReport {
   /** Every failure that was found, first one first, each counted once. */
   readonly failures: readonly ErrorRecord[];
   readonly ranks: readonly RankReport[];
+  /** Hosts on which programs had left processes outside of their groups (daemons), which were found and ended. */
+  readonly daemons: readonly HostDaemons[];
   readonly submitWallMs: number;
   readonly endWallMs: number;
 }

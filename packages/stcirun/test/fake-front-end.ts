@@ -77,7 +77,7 @@ export class FakeFrontEnd implements FrontEnd {
 
   end(report: Partial<JobReport> = {}): void {
     const ranks: RankReport[] = [];
-    const whole = { job: 1, exitCode: 0, failures: [], ranks, submitWallMs: 0, endWallMs: 1, ...report };
+    const whole = { job: 1, exitCode: 0, failures: [], ranks, daemons: [], submitWallMs: 0, endWallMs: 1, ...report };
     this.events.onJobEvent({ type: 'ended', report: whole });
   }
 }

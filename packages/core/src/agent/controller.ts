@@ -95,7 +95,7 @@ export class Controller {
     messages.on('agent.failed', ({ agent, error }) => this.#onAgentFailed(agent, fromErrorRecord(error)));
     messages.on('job.started', ({ host, ranks }) => this.#onStarted(host, ranks));
     messages.on('job.exited', ({ ranks }) => this.#onExited(ranks as readonly RankEnd[]));
-    messages.on('job.drained', ({ host }) => this.#onDrained(host));
+    messages.on('job.drained', ({ host, swept }) => this.#onDrained(host, swept));
   }
 
   /** Throws StciError where the job cannot be run: nothing has been started then. */
@@ -216,8 +216,9 @@ export class Controller {
     this.#checkOver();
   }
 
-  #onDrained(host: HostIndex): void {
+  #onDrained(host: HostIndex, daemons: number): void {
     this.#undrained.delete(host);
+    this.#ledger?.drained(host, daemons);
     this.#checkOver();
   }
 

@@ -170,6 +170,7 @@ class LocalFrontEnd implements FrontEnd {
         cause: record,
         failures: [record],
         ranks: [],
+        daemons: [],
         submitWallMs: now,
         endWallMs: now,
       },

@@ -71,6 +71,8 @@ export interface Ledger {
   exited(end: RankEnd, nowWallMs: number): Entry;
   /** The ranks of `host` without an outcome become `lost`; returns them. A second loss of the host is no news. */
   agentLost(host: HostIndex, error: ErrorRecord, wallMs: number): Entry & { readonly ranks: readonly Rank[] };
+  /** Nothing of the job is left on `host`; `daemons` of its processes had left their groups and were ended. */
+  drained(host: HostIndex, daemons: number): void;
   /** Any other failure; false where its rank, or its host with the same kind, has one already. */
   failed(failure: Failure): boolean;
   /** Ranks that were never started become `not-started`: nobody will start them now. Returns them. */
@@ -97,6 +99,7 @@ class JobLedger implements Ledger {
   readonly submitWallMs: number;
   readonly #rows: Row[];
   readonly #known = new Set<string>();
+  readonly #daemons = new Map<HostIndex, number>();
   #unstarted: number;
   /** By the exit rule, of all failures. */
   #first: Failure | undefined;
@@ -156,6 +159,10 @@ class JobLedger implements Ledger {
     return this.failed(failure) ? { counted: true, failure, ranks } : { counted: false, ranks };
   }
 
+  drained(host: HostIndex, daemons: number): void {
+    if (daemons > 0) this.#daemons.set(host, daemons);
+  }
+
   failed(failure: Failure): boolean {
     const key = failureKey(failure);
     if (this.#known.has(key)) return false;
@@ -193,6 +200,7 @@ class JobLedger implements Ledger {
       ...(cause !== undefined && { cause }),
       failures: failuresInOrder(this.failures).map((failure) => failure.error),
       ranks,
+      daemons: [...this.#daemons].map(([host, count]) => ({ host: this.#hostName(host), count })),
       submitWallMs: this.submitWallMs,
       endWallMs,
     };

@@ -22,16 +22,30 @@ export interface FinalLine {
 export function finalWords(report: JobReport, told: ReadonlySet<string>): readonly FinalLine[] {
   const late = report.exitCode === EXIT.jobTimeout || report.exitCode === EXIT.launchTimeout;
   const errors = [...failureSummary(report, told), ...(late ? timeoutState(report) : [])];
-  const left = report.ranks.reduce((sum, rank) => sum + rank.leftovers, 0);
   return [
-    ...errors.map((text) => ({ text, isRemark: false })),
-    ...(left > 0 ? [{ text: leftoverText(report, left), isRemark: true }] : []),
+    ...[...errors, ...lostText(report)].map((text) => ({ text, isRemark: false })),
+    ...leftoverText(report).map((text) => ({ text, isRemark: true })),
   ];
 }
 
-function leftoverText(report: JobReport, left: number): string {
-  const hosts = foldHostlist(new Set(report.ranks.filter((rank) => rank.leftovers > 0).map((rank) => rank.host)));
-  return `ended ${left} ${left === 1 ? 'process' : 'processes'} that ranks had left behind on ${hosts}`;
+/** What ranks left behind and the runtime ended: in their groups, and daemons. */
+function leftoverText({ ranks, daemons }: JobReport): readonly string[] {
+  const places = [...ranks.map(({ host, leftovers }) => ({ host, count: leftovers })), ...daemons];
+  const left = places.reduce((sum, { count }) => sum + count, 0);
+  if (left === 0) return [];
+  const hosts = foldHostlist(new Set(places.filter(({ count }) => count > 0).map(({ host }) => host)));
+  return [`ended ${left} ${left === 1 ? 'process' : 'processes'} that ranks had left behind on ${hosts}`];
+}
+
+/** Agents that are lost end their programs as a rule; where agent and guardian were killed, nobody has. */
+function lostText({ ranks }: JobReport): readonly string[] {
+  const lost = ranks.filter(({ outcome, pid }) => outcome === 'lost' && pid !== 0);
+  if (lost.length === 0) return [];
+  const hosts = foldHostlist(new Set(lost.map(({ host }) => host)));
+  return [
+    `programs on ${hosts} may still run: 'stci doctor --clean --host ${hosts}' ends them`
+      + ' (for agents of this machine without --host)',
+  ];
 }
 
 /** Lines for standard error where the job failed; empty where it did not. */
@@ -94,7 +108,8 @@ export function exitReport(report: JobReport, format: 'text' | 'json'): string {
   const rows = [COLUMNS as readonly string[], ...report.ranks.map(row)];
   const widths = COLUMNS.map((_, i) => Math.max(...rows.map((cells) => (cells[i] as string).length)));
   const lines = rows.map((cells) => cells.map((cell, i) => cell.padEnd(widths[i] as number)).join('  ').trimEnd());
-  return `${lines.join('\n')}\njob exit code ${report.exitCode}\n`;
+  const daemons = report.daemons.map(({ host, count }) => `daemons ended on ${host}: ${count}\n`).join('');
+  return `${lines.join('\n')}\n${daemons}job exit code ${report.exitCode}\n`;
 }
 
 function row(rank: RankReport): readonly string[] {
