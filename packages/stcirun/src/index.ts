@@ -13,6 +13,6 @@ export { JobFacts } from './output/facts.js';
 export { parseConfiguration } from './doctor/reach.js';
 export { openSink, type OpenSinkParams } from './output/open-sink.js';
 export type { OutputFacts } from './output/sink.js';
-export type { Terminal } from './output/terminal.js';
+export { makeTerminal, type Terminal } from './output/terminal.js';
 export { Writer, type WriteBatch } from './output/writer.js';
 export { VERSION } from './version.js';

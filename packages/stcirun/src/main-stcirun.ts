@@ -1,10 +1,10 @@
 /** stcirun's main. What help and version do not need is loaded later. */
 
 import { checkArguments } from './cli/bytes.js';
-import { parseCommandLine } from './cli/parse.js';
 import { catchAll, reportFault } from './fault.js';
 import { refuseDebugger } from './no-debugger.js';
 import { printOut } from './print.js';
+import { replaceStandardStreams } from './standard-streams.js';
 import { VERSION } from './version.js';
 
 const COMMAND = 'stcirun';
@@ -14,6 +14,7 @@ const AWAKE_MS = 2 ** 31 - 1;
 
 async function main(argv: readonly string[]): Promise<number> {
   checkArguments(argv);
+  const { parseCommandLine } = await import('./cli/parse.js');
   const line = await parseCommandLine(argv);
   if (line.kind === 'version') printOut(`${COMMAND} ${VERSION}\n`);
   else if (line.kind === 'help') printOut((await import('./cli/help.js')).helpText());
@@ -22,6 +23,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return 0;
 }
 
+replaceStandardStreams();
 refuseDebugger();
 catchAll(COMMAND);
 // A run that waits for nothing but a deadline has nothing open, and Node would end it, with 0.

@@ -1,12 +1,17 @@
 /** The built stcirun, end to end: tags, files, gathering, JSON, reports, big output, closed readers. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { constants, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
-import { run, sh, start } from './e2e.js';
+import { PROGRAM, run, sh, start } from './e2e.js';
 
 const TWO = ['--launcher', 'local', '--host', 'a,b'];
+
+function isAgent(pid: string): boolean {
+  return pid !== '' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('agent.cjs');
+}
 
 suite('stcirun, lines', (test) => {
   test('tags and times', async () => {
@@ -39,6 +44,29 @@ suite('stcirun, lines', (test) => {
     job.child.stdin?.end('you\n');
     assert.is((await job.result).out, 'name? hello you\n');
   }, { timeoutMs: 10_000 });
+
+  test('a line with a pause in it stays whole in a pipe, whoever speaks meanwhile', async () => {
+    const one = 'printf abc; sleep 1; echo def';
+    const line = `if [ $STCI_RANK = 0 ]; then ${one}; else sleep 0.6; echo other; fi`;
+    assert.is((await run(['-n', '2', ...sh(line)])).out, 'other\nabcdef\n');
+    assert.is((await run(['-n', '2', '--tag', ...sh(line)])).out, '[1] other\n[0] abcdef\n');
+  }, { timeoutMs: 15_000 });
+
+  test('a message of ours waits for the end of a line that is in a pipe already', async () => {
+    const line = 'printf "abc" >&2; read x; printf "def\\n" >&2; read x; printf end >&2';
+    const job = start(['-n', '1', '--stdin', '0', ...sh(line)], { input: 'open' });
+    await eventually(() => job.err() === 'abc', { deadlineMs: 10_000, what: 'half a line' });
+    job.child.kill('SIGTERM');
+    const { err, exitCode } = await job.result;
+    assert.is(err, 'abc\nstcirun: received SIGTERM: ending 1 rank on 1 host; SIGTERM again to kill\n');
+    assert.is(exitCode, 143);
+    const trap = 'printf "def\\nghi" >&3; exit 0';
+    const trapping = `exec 3>&2 2>/dev/null; trap '${trap}' TERM; printf abc >&3; while :; do sleep 0.05; done`;
+    const second = start(['-n', '1', ...sh(trapping)]);
+    await eventually(() => second.err() === 'abc', { deadlineMs: 10_000, what: 'half a line' });
+    second.child.kill('SIGTERM');
+    assert.match((await second.result).err, /^abcdef\nstcirun: received SIGTERM: .*\nghi$/u);
+  }, { timeoutMs: 20_000 });
 
   test('32 ranks, 10 000 lines each: whole, in order, none missing', async () => {
     const program = 'BEGIN { for (i = 0; i < 10000; i++) print "line " r " " i " xxxxxxxxxxxxxxxx" }';
@@ -152,6 +180,48 @@ suite('stcirun, other forms', (test) => {
     assert.is(result.out, 'out\nout\n');
     assert.is(result.exitCode, 0);
   });
+
+  test('pipes that others share stay blocking, while it runs and afterwards', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-output-'));
+    const shown = join(directory, 'shown');
+    const flags = 'cat /proc/$SHARER/fdinfo/0 /proc/$SHARER/fdinfo/1 /proc/$SHARER/fdinfo/2 >&3';
+    const line = `read x; echo out; echo err >&2; until grep -q err ${shown}; do sleep 0.05; done; ${flags}`;
+    const job = `"${process.execPath}" "${PROGRAM}" -n 1 --stdin 0 sh -c '${line.replaceAll('>&3', `>${shown}.1`)}'`;
+    const sharing = `SHARER=$(sh -c 'echo $PPID'); export SHARER; ${job}; ${flags}`;
+    const script = `exec 3>&1; (echo a; echo b) | { ${sharing}; } 2>&1 | cat >${shown}; cat ${shown}.1`;
+    const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+    rmSync(directory, { recursive: true });
+    const seen = [...stdout.matchAll(/^flags:\s+(\d+)$/gmu)].map((match) => Number.parseInt(match[1] as string, 8));
+    assert.is(seen.length, 6, stdout);
+    for (const each of seen) assert.is(each & constants.O_NONBLOCK, 0, stdout);
+  }, { timeoutMs: 20_000 });
+
+  test('the second interrupt drops output, not what we have to say', async () => {
+    const line = 'trap "" TERM; echo up; while :; do echo line; done';
+    const command = `exec "${process.execPath}" "${PROGRAM}" -n 2 --exit-report sh -c '${line}' 2>&1`;
+    const job = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let text = '';
+    job.stdout.setEncoding('latin1').on('data', (chunk: string) => (text = `${text}${chunk}`.slice(-100_000)));
+    const exitCode = new Promise((resolve) => job.on('close', resolve));
+    await eventually(() => text.includes('line'), { deadlineMs: 10_000, what: 'output' });
+    job.kill('SIGINT');
+    await eventually(() => text.includes('again to kill'), { deadlineMs: 10_000, what: 'the first answer' });
+    job.kill('SIGINT');
+    assert.is(await exitCode, 130, text.slice(-1000));
+    assert.match(text, /^stcirun: killing all ranks$/mu);
+    assert.match(text, /^job exit code 130$/mu);
+  }, { timeoutMs: 30_000 });
+
+  test('the unfinished line of a rank whose host is lost is shown', async () => {
+    const job = start([...TWO, ...sh('echo up; printf abc$STCI_RANK; sleep 60')]);
+    await eventually(() => job.out() === 'up\nup\n', { deadlineMs: 10_000, what: 'ranks' });
+    const { pid } = job.child;
+    const [agent] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(isAgent);
+    process.kill(Number(agent), 'SIGKILL');
+    const { exitCode, out } = await job.result;
+    assert.is(exitCode, 200);
+    assert.equal(out.split('\n').sort(), ['abc0', 'abc1', 'up', 'up']);
+  }, { timeoutMs: 20_000 });
 
   test('a slow reader loses nothing', async () => {
     const job = start(['-n', '2', ...sh('yes 123456789 | head -c 30000000')], { limitMs: 30_000 });

@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
 
 /** Marks the processes of one run, tools' children included. */
 const MARK = 'STCI_E2E_MARK';

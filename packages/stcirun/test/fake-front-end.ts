@@ -5,7 +5,7 @@ import type {
 } from '@stci/interface';
 import { parseTemplate } from '@stci/core/iof';
 import { JobRun } from '@stci/core/run';
-import { JobFacts, openDriver, openSink, parseCommandLine, Writer, type Terminal } from '@stci/stcirun';
+import { JobFacts, makeTerminal, openDriver, openSink, parseCommandLine, Writer, type Terminal } from '@stci/stcirun';
 
 const CLOCK: Clock = {
   nowMs: () => performance.now(),
@@ -120,8 +120,9 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
     const err = new Writer((batch, done) => {
       texts.err += Buffer.concat(batch).toString();
       setImmediate(done);
-    }, () => undefined);
-    return makeTerminal(out, err, options.columns);
+    }, () => undefined, { breaksLines: true });
+    const terminal = makeTerminal(out, err);
+    return { ...terminal, columns: options.columns, isTerminal: () => true, shared: false };
   };
   let frontEnd: FakeFrontEnd | undefined;
   const facts = new JobFacts(fakeMap(size), 1 << 20);
@@ -157,22 +158,6 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
     },
     isOutHeld: () => held !== undefined,
   };
-}
-
-function makeTerminal(out: Writer, err: Writer, columns: number | undefined): Terminal {
-  const terminal: Terminal = {
-    out,
-    err,
-    shared: false,
-    columns,
-    event: (text) => out.write(Buffer.from(text)),
-    abandon: () => out.abandon(),
-    message: (text) => {
-      err.write(Buffer.from(`${text.trimEnd()}\n`));
-    },
-    flush: (done) => out.after(() => err.after(done)),
-  };
-  return terminal;
 }
 
 function fakeMap(size: number): JobMap {

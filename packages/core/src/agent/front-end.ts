@@ -33,6 +33,7 @@ import { hostOf, type PlacementLookup } from '../job/placement.js';
 import { Controller } from './controller.js';
 import { creditBytes } from './job-launch.js';
 import { AgentNode, type Identity } from './node.js';
+import { OutputOrder } from './output-order.js';
 import { ReportBuilder } from './report-builder.js';
 import { roleFactory } from './start.js';
 import { AgentLauncher } from './agent-launcher.js';
@@ -59,6 +60,7 @@ class LocalFrontEnd implements FrontEnd {
   readonly #controllerNode: AgentNode;
   readonly #controller: Controller;
   readonly #events: FrontEndEvents;
+  readonly #output: OutputOrder;
   readonly #params: Params;
   #stream: StreamEndpoint | undefined;
   #spec: JobSpec | undefined;
@@ -76,6 +78,7 @@ class LocalFrontEnd implements FrontEnd {
   constructor(init: FrontEndInit, events: FrontEndEvents) {
     const { platform, params, composition } = init;
     this.#events = events;
+    this.#output = new OutputOrder((...output) => events.onOutput(...output));
     this.#params = params;
     const scope = composition.scope('front-end', params, platform);
     const session = platform.secrets.bytes(SESSION_BYTES);
@@ -182,8 +185,13 @@ class LocalFrontEnd implements FrontEnd {
     if (event.type === 'exited') this.#report.exited(event.report);
     if (this.#opensInput(event)) this.#openInput();
     if (event.type === 'exited' && event.report.outcome === 'lost') this.#dropHost(event.report.rank);
-    if (event.type !== 'ended') return this.#events.onJobEvent(event);
-    this.#events.onJobEvent({ type: 'ended', report: this.#report.complete(event.report) });
+    if (event.type === 'ended') {
+      this.#output.over();
+      return this.#events.onJobEvent({ type: 'ended', report: this.#report.complete(event.report) });
+    }
+    this.#events.onJobEvent(event);
+    if (event.type === 'started') this.#output.started(event.rank);
+    if (event.type === 'exited') this.#output.started(event.report.rank);
   }
 
   #onMapped(map: JobMap): void {
@@ -245,6 +253,7 @@ class LocalFrontEnd implements FrontEnd {
     const host = this.#lookup?.host(rank);
     if (host === undefined) return;
     this.#stream?.drop(sessionAddress(host));
+    this.#output.lost(host, (each) => (this.#lookup as PlacementLookup).host(each));
     this.#onUnread(host);
   }
 
@@ -255,7 +264,7 @@ class LocalFrontEnd implements FrontEnd {
 
   #onOutput(data: unknown, release: () => void): void {
     const [rank, stream, wallMs, chunk] = data as [number, number, number, Uint8Array];
-    this.#events.onOutput(rank, stream === 1 ? 'stdout' : 'stderr', chunk, wallMs, release);
+    this.#output.output(rank, stream === 1 ? 'stdout' : 'stderr', chunk, wallMs, release);
   }
 }
 

@@ -3,7 +3,7 @@
  * descriptors and files, tests to arrays.
  */
 
-export { joinBytes, NEWLINE, prefixLines, type TextCodec } from './bytes.js';
+export { joinBytes, NEWLINE, NEWLINE_BYTES, prefixLines, type TextCodec } from './bytes.js';
 export { foldRanks } from './fold.js';
 export { gatherHeader, groupOutput, type Gathered, type GatherGroup } from './gather.js';
 export { JsonLines, type JsonLinesParams } from './json-lines.js';

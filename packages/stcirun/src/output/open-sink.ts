@@ -28,6 +28,5 @@ export function openSink({ request, template, terminal, facts, onFault }: OpenSi
   if (template !== undefined) return new FileSink({ template, facts, job: JOB, prefix, onFault });
   if (gather) return new GatherSink({ terminal, onFault });
   if (json) return createJsonSink(terminal, facts);
-  const raw = (): boolean => facts.size === 1 && prefix === undefined;
-  return createScreenSink({ terminal, raw, lineBytesMax: facts.lineBytesMax, prefix });
+  return createScreenSink({ terminal, size: () => facts.size, lineBytesMax: facts.lineBytesMax, prefix });
 }

@@ -10,21 +10,64 @@ import { HELD_BYTES_MAX } from './sink.js';
 import type { Terminal } from './terminal.js';
 import type { Writer } from './writer.js';
 
-/** How long an unfinished line waits, alone, before it is taken for a prompt. */
+/** How long an unfinished line waits, alone, before it is shown as a prompt. */
 const PROMPT_MS = 100;
 
 export interface ScreenSinkParams {
   readonly terminal: Terminal;
-  /** True for one rank without labels; asked at the first output, when the map is settled. */
-  readonly raw: () => boolean;
+  /** Number of ranks; asked at the first output, when the map is settled. */
+  readonly size: () => number;
   readonly lineBytesMax: number;
   readonly prefix: ((source: SourceId, wallMs: number) => Uint8Array) | undefined;
 }
 
-interface Lane {
+/** One place: its writer, and the line discipline of all streams that lead to it. */
+class Lane {
   readonly writer: Writer;
   /** undefined: bytes pass as they are. */
   readonly merger: LineMerger | undefined;
+  /** Streams that may still say something. */
+  #openStreams: number;
+  readonly #isTerminal: boolean;
+
+  constructor(params: ScreenSinkParams, writer: Writer, stream: StreamName) {
+    const { size, lineBytesMax, prefix, terminal } = params;
+    this.writer = writer;
+    this.#isTerminal = terminal.isTerminal(stream);
+    this.#openStreams = size() * (terminal.shared ? 2 : 1);
+    if (size() === 1 && prefix === undefined) return;
+    this.merger = new LineMerger({
+      lineBytesMax,
+      heldBytesMax: HELD_BYTES_MAX,
+      promptMs: PROMPT_MS,
+      ...(prefix !== undefined && { prefix }),
+      emit: (bytes) => writer.write(bytes),
+    });
+  }
+
+  push(source: SourceId, chunk: Uint8Array, wallMs: number): void {
+    if (this.merger === undefined) this.writer.write(chunk);
+    else this.merger.push(source, chunk, wallMs, performance.now());
+  }
+
+  end(source: SourceId): void {
+    this.#openStreams -= 1;
+    this.merger?.end(source);
+  }
+
+  tick(): void {
+    if (this.promptDueMs() !== undefined) this.merger?.tick(performance.now());
+  }
+
+  /** Ends an open line for a message of our own; in a pipe or a file the message waits (writer.ts). */
+  breakLine(): void {
+    if (this.#isTerminal) this.merger?.breakLine();
+  }
+
+  /** When a prompt is due. A line shown in a pipe or a file may not be cut: there nobody else may be left to speak. */
+  promptDueMs(): number | undefined {
+    return this.#isTerminal || this.#openStreams <= 1 ? this.merger?.promptDueMs() : undefined;
+  }
 }
 
 export function createScreenSink(params: ScreenSinkParams): OutputSink {
@@ -35,12 +78,12 @@ export function createScreenSink(params: ScreenSinkParams): OutputSink {
 
   const tick = (): void => {
     timer = undefined;
-    for (const lane of Object.values(lanes())) lane.merger?.tick(performance.now());
+    for (const lane of Object.values(lanes())) lane.tick();
     watch();
   };
   const watch = (): void => {
     if (timer !== undefined) return;
-    const dues = Object.values(lanes()).map((lane) => lane.merger?.promptDueMs()).filter((due) => due !== undefined);
+    const dues = Object.values(lanes()).map((lane) => lane.promptDueMs()).filter((due) => due !== undefined);
     if (dues.length === 0) return;
     // Not pushed back by each chunk: the merger itself tells whether the quiet has been long enough.
     timer = setTimeout(tick, Math.max(1, Math.min(...dues) - performance.now()));
@@ -51,34 +94,24 @@ export function createScreenSink(params: ScreenSinkParams): OutputSink {
     started: () => undefined,
     push: (rank, stream, chunk, wallMs, release) => {
       const lane = lanes()[stream];
-      if (lane.merger === undefined) lane.writer.write(chunk);
-      else lane.merger.push(sourceId(rank, stream), chunk, wallMs, performance.now());
+      lane.push(sourceId(rank, stream), chunk, wallMs);
       lane.writer.after(release);
-      if (lane.merger !== undefined) watch();
+      watch();
     },
-    end: (rank, stream) => made?.[stream].merger?.end(sourceId(rank, stream)),
+    end: (rank, stream) => {
+      lanes()[stream].end(sourceId(rank, stream));
+      watch();
+    },
     finish: (done) => {
       clearTimeout(timer);
       terminal.flush(done);
     },
-    breakLine: () => made?.stderr.merger?.breakLine(),
+    breakLine: () => made?.stderr.breakLine(),
   };
 }
 
 function makeLanes(params: ScreenSinkParams): Record<StreamName, Lane> {
   const { terminal } = params;
-  const stdout = makeLane(params, terminal.out);
-  return { stdout, stderr: terminal.shared ? stdout : makeLane(params, terminal.err) };
-}
-
-function makeLane({ raw, lineBytesMax, prefix }: ScreenSinkParams, writer: Writer): Lane {
-  if (raw()) return { writer, merger: undefined };
-  const merger = new LineMerger({
-    lineBytesMax,
-    heldBytesMax: HELD_BYTES_MAX,
-    promptMs: PROMPT_MS,
-    ...(prefix !== undefined && { prefix }),
-    emit: (bytes) => writer.write(bytes),
-  });
-  return { writer, merger };
+  const stdout = new Lane(params, terminal.out, 'stdout');
+  return { stdout, stderr: terminal.shared ? stdout : new Lane(params, terminal.err, 'stderr') };
 }

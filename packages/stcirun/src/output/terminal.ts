@@ -5,16 +5,21 @@
 
 import * as fs from 'node:fs';
 import type { WriteStream } from 'node:tty';
+import type { StreamName } from '@stci/core/iof';
 import type { RunScreen } from '@stci/core/run';
 import { printable } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
-import { fileBatches, streamBatches, Writer } from './writer.js';
+import { nodeStream } from '../standard-streams.js';
+import { isSamePlace, isStream, isTerminal } from './descriptor.js';
+import { fileBatches, streamBatches, Writer, type WritableStream, type WriteBatch } from './writer.js';
 
 export interface Terminal extends RunScreen {
   readonly out: Writer;
   /** The same as `out` where both descriptors lead to one place. */
   readonly err: Writer;
   readonly shared: boolean;
+  /** Whether the stream leads to a terminal. */
+  isTerminal(stream: StreamName): boolean;
   /** Width for lines that are drawn over; undefined where standard error is no terminal that can do so. */
   readonly columns: number | undefined;
 }
@@ -22,31 +27,52 @@ export interface Terminal extends RunScreen {
 /** Where a terminal does not say. */
 const COLUMNS = 80;
 
+/** How long the last words may take where the reader has been given up. */
+const ABANDONED_FLUSH_MS = 1000;
+
 /** `onFault` is told of standard output alone: without standard error there is nobody to tell. */
 export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void): Terminal {
-  const shared = samePlace();
-  const out = new Writer(batchesOf(1), onFault);
-  const err = shared ? out : new Writer(batchesOf(2), () => undefined);
-  const terminal: Terminal = {
+  const shared = isSamePlace(1, 2);
+  const out = new Writer(batchesOf(1), onFault, { breaksLines: isTerminal(1) });
+  const err = shared ? out : new Writer(batchesOf(2), () => undefined, { breaksLines: isTerminal(2) });
+  return makeTerminal(out, err);
+}
+
+/** A terminal over its two writers, which are one where both lead to the same place. */
+export function makeTerminal(out: Writer, err: Writer): Terminal {
+  let isAbandoned = false;
+  return {
     out,
     err,
-    shared,
+    shared: out === err,
+    isTerminal: (stream) => isTerminal(stream === 'stdout' ? 1 : 2),
     get columns() {
       return isTerminal(2) && process.env['TERM'] !== 'dumb' ? process.stderr.columns || COLUMNS : undefined;
     },
-    message: (text) => {
-      err.write(Buffer.from(printable(text.endsWith('\n') ? text : `${text}\n`)));
+    message: (text) => err.message(Buffer.from(printable(text.endsWith('\n') ? text : `${text}\n`))),
+    event: (text) => out.message(Buffer.from(text)),
+    abandon: () => {
+      isAbandoned = true;
+      out.abandon();
+      if (out !== err) err.abandon();
     },
-    event: (text) => out.write(Buffer.from(text)),
-    abandon: () => out.abandon(),
-    flush: (done) => out.after(() => err.after(done)),
+    flush: (done) => {
+      out.endOutput();
+      err.endOutput();
+      let isDone = false;
+      const finish = (): void => {
+        if (!isDone) done();
+        isDone = true;
+      };
+      if (isAbandoned) setTimeout(finish, ABANDONED_FLUSH_MS);
+      out.after(() => err.after(finish));
+    },
   };
-  return terminal;
 }
 
 /** Chosen at the first write, so that a run without output opens nothing. */
-function batchesOf(fd: 1 | 2): ReturnType<typeof fileBatches> {
-  let chosen: ReturnType<typeof fileBatches> | undefined;
+function batchesOf(fd: 1 | 2): WriteBatch {
+  let chosen: WriteBatch | undefined;
   return (batch, done) => {
     chosen ??= isStream(fd) ? streamBatches(streamOf(fd)) : fileBatches(fd);
     chosen(batch, done);
@@ -58,52 +84,21 @@ interface Blocking {
   readonly _handle?: { setBlocking?(on: boolean): void };
 }
 
-function streamOf(fd: 1 | 2): NodeJS.WriteStream {
-  const own = isTerminal(fd) ? unblockedTerminal(fd) : undefined;
-  return own ?? (fd === 1 ? process.stdout : process.stderr);
-}
-
 /**
- * Node writes to a terminal with blocking calls: while the user holds it (Ctrl-S), nothing else would run, and the
- * agents would miss every sign of life. So it is opened anew, not blocking: the description that we share with
- * the caller's shell stays as it is. Where that cannot be (another user's terminal), Node's own way is left.
+ * Written without blocking, or nothing else would run while the reader holds (a terminal at Ctrl-S, a slow pipe), and
+ * agents would miss every sign of life. What the descriptor leads to is therefore opened anew: the description that we
+ * share with the caller's shell, or with the next program of a list, stays as it is. A socket, or a terminal or pipe
+ * of another user, cannot be opened so: Node's own stream is left, which puts the description back when it ends.
  */
-function unblockedTerminal(fd: number): WriteStream | undefined {
+function streamOf(fd: 1 | 2): WritableStream {
   try {
     const { O_NOCTTY, O_NONBLOCK, O_WRONLY } = fs.constants;
     const own = fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NOCTTY | O_NONBLOCK);
+    if (!isTerminal(fd)) return new (builtin('node:net').Socket)({ fd: own, readable: false, writable: true });
     const stream = new (builtin('node:tty').WriteStream)(own) as WriteStream & Blocking;
     stream._handle?.setBlocking?.(false);
     return stream;
   } catch {
-    return undefined;
-  }
-}
-
-function isStream(fd: number): boolean {
-  const stats = statOf(fd);
-  if (stats === undefined) return false;
-  return stats.isFIFO() || stats.isSocket() || (stats.isCharacterDevice() && isTerminal(fd));
-}
-
-/** A terminal's major device number is 136..143 (pty), 4 (tty) or 5 (console). Cheaper than loading node:tty. */
-export function isTerminal(fd: number): boolean {
-  const stats = statOf(fd);
-  if (stats === undefined || !stats.isCharacterDevice()) return false;
-  const major = (stats.rdev >> 8) & 0xfff;
-  return major === 4 || major === 5 || (major >= 136 && major <= 143);
-}
-
-function samePlace(): boolean {
-  const out = statOf(1);
-  const err = statOf(2);
-  return out !== undefined && err !== undefined && out.dev === err.dev && out.ino === err.ino;
-}
-
-function statOf(fd: number): fs.Stats | undefined {
-  try {
-    return fs.fstatSync(fd);
-  } catch {
-    return undefined;
+    return nodeStream(fd === 1 ? 'stdout' : 'stderr');
   }
 }

@@ -3,11 +3,12 @@
  * that was taken so far is with the system: credit is given back there, so that memory stays bounded by what may be
  * unwritten. After an error everything is dropped, still in order, so that nobody waits for ever.
  *
- * Files are written by the thread pool. Pipes and terminals are not: a write that blocks there could not be
- * abandoned when the program ends, so they go through Node's own non-blocking streams.
+ * Files are written by the thread pool. Pipes and terminals are not: a process cannot end while a thread of its pool is
+ * blocked, so they are written without blocking, on descriptions of our own (terminal.ts).
  */
 
 import * as fs from 'node:fs';
+import { NEWLINE, NEWLINE_BYTES } from '@stci/core/iof';
 
 /** Writes the batch whole, then calls `done`, never from inside the call. */
 export type WriteBatch = (batch: readonly Uint8Array[], done: (error?: Error | null) => void) => void;
@@ -21,19 +22,37 @@ interface Mark {
   readonly done: () => void;
 }
 
+export interface WriterOptions {
+  /**
+   * Where a message of our own comes while a line of a rank is unfinished: true ends the line (a terminal), false has
+   * the message wait for the end of the line (a pipe or a file, whose lines are never cut).
+   */
+  readonly breaksLines?: boolean;
+}
+
 export class Writer {
   readonly #writeBatch: WriteBatch;
   readonly #onFault: (error: Error) => void;
+  #breaksLines: boolean;
   #queue: Uint8Array[] = [];
   #marks: Mark[] = [];
   #acceptedBytes = 0;
   #writtenBytes = 0;
-  #busy = false;
+  #isBusy = false;
+  /** Bytes of the write that is under way. */
+  #busyBytes = 0;
   #broken = false;
+  #abandoned = false;
+  /** The last byte of output that was taken, and that was handed to the system, is not a newline. */
+  #midLine = false;
+  #handedMidLine = false;
+  /** Messages that wait for the end of a line. */
+  #held: Uint8Array[] = [];
 
-  constructor(writeBatch: WriteBatch, onFault: (error: Error) => void) {
+  constructor(writeBatch: WriteBatch, onFault: (error: Error) => void, options: WriterOptions = {}) {
     this.#writeBatch = writeBatch;
     this.#onFault = onFault;
+    this.#breaksLines = options.breaksLines === true;
   }
 
   /** Bytes taken and not yet with the system. */
@@ -41,11 +60,43 @@ export class Writer {
     return this.#acceptedBytes - this.#writtenBytes;
   }
 
+  /** Output of ranks. */
   write(bytes: Uint8Array): void {
-    if (this.#broken || bytes.length === 0) return;
-    this.#queue.push(bytes);
-    this.#acceptedBytes += bytes.length;
-    if (!this.#busy) this.#pump();
+    if (this.#broken || this.#abandoned || bytes.length === 0) return;
+    let rest = bytes;
+    if (this.#held.length > 0) {
+      const end = bytes.lastIndexOf(NEWLINE) + 1;
+      if (end > 0) {
+        this.#take(bytes.subarray(0, end));
+        this.#takeHeld();
+        rest = bytes.subarray(end);
+      }
+    }
+    this.#take(rest);
+    this.#midLine = bytes[bytes.length - 1] !== NEWLINE;
+  }
+
+  /** Whole lines of our own: never inside a line of a rank. */
+  message(bytes: Uint8Array): void {
+    if (this.#broken) return;
+    this.#held.push(bytes);
+    if (this.#midLine && !this.#breaksLines) return;
+    if (this.#midLine) this.#take(NEWLINE_BYTES);
+    this.#midLine = false;
+    this.#takeHeld();
+  }
+
+  /** Text that is drawn over and leaves the line as it was. */
+  draw(bytes: Uint8Array): void {
+    if (!this.#broken) this.#take(bytes);
+  }
+
+  /** All output has come: messages wait no longer. */
+  endOutput(): void {
+    this.#breaksLines = true;
+    const [first, ...more] = this.#held.splice(0);
+    if (first !== undefined) this.message(first);
+    for (const message of more) this.message(message);
   }
 
   /** Calls `done` once all that was written so far has gone, at once if nothing is left. */
@@ -54,21 +105,41 @@ export class Writer {
     else this.#marks.push({ atBytes: this.#acceptedBytes, done });
   }
 
-  /** Drops what is unwritten and all that comes: nobody waits any more for a reader that does not read. */
+  /** Drops the output that is unwritten and all that comes, for its reader does not read; messages still go out. */
   abandon(): void {
-    this.#broken = true;
+    this.#abandoned = true;
+    this.#drop();
+    this.#midLine = this.#handedMidLine;
+    this.endOutput();
+  }
+
+  #drop(): void {
     this.#queue = [];
+    this.#busyBytes = 0;
     this.#progress(this.queuedBytes);
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#queue.push(bytes);
+    this.#acceptedBytes += bytes.length;
+    if (!this.#isBusy) this.#pump();
+  }
+
+  #takeHeld(): void {
+    for (const message of this.#held.splice(0)) this.#take(message);
   }
 
   #pump(): void {
     const batch = this.#nextBatch();
-    let bytes = 0;
-    for (const piece of batch) bytes += piece.length;
-    this.#busy = true;
+    for (const piece of batch) this.#busyBytes += piece.length;
+    this.#handedMidLine = batch.at(-1)?.at(-1) !== NEWLINE;
+    this.#isBusy = true;
     this.#writeBatch(batch, (error) => {
-      this.#busy = false;
+      this.#isBusy = false;
       if (this.#broken) return;
+      const bytes = this.#busyBytes;
+      this.#busyBytes = 0;
       if (error) this.#fail(error);
       else this.#progress(bytes);
     });
@@ -89,13 +160,13 @@ export class Writer {
     while (this.#marks.length > 0 && (this.#marks[0] as Mark).atBytes <= this.#writtenBytes) {
       (this.#marks.shift() as Mark).done();
     }
-    if (!this.#busy && this.#queue.length > 0) this.#pump();
+    if (!this.#isBusy && this.#queue.length > 0) this.#pump();
   }
 
   #fail(error: Error): void {
     this.#broken = true;
     this.#onFault(error);
-    this.abandon();
+    this.#drop();
   }
 }
 
@@ -122,8 +193,10 @@ function skip(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
   return rest;
 }
 
+export type WritableStream = NodeJS.WritableStream & { cork(): void; uncork(): void };
+
 /** For pipes, sockets and terminals. The stream's errors come through the callback alone. */
-export function streamBatches(stream: NodeJS.WritableStream & { cork(): void; uncork(): void }): WriteBatch {
+export function streamBatches(stream: WritableStream): WriteBatch {
   stream.on('error', () => undefined);
   return (batch, done) => {
     stream.cork();

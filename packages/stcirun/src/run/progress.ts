@@ -79,7 +79,7 @@ export class Progress implements RunProgress {
   clear(): void {
     if (!this.#shown) return;
     this.#shown = false;
-    this.#terminal.err.write(Buffer.from(ERASE));
+    this.#terminal.err.draw(Buffer.from(ERASE));
   }
 
   /** Takes it away for good. */
@@ -110,6 +110,6 @@ export class Progress implements RunProgress {
     const state = { up: Math.min(this.#up, total - missing.length), total, missing, retries: this.#retries, elapsedMs };
     if (!this.#shown) this.#breakLine();
     this.#shown = true;
-    this.#terminal.err.write(Buffer.from(`${ERASE}${progressText(state, columns - 1)}`));
+    this.#terminal.err.draw(Buffer.from(`${ERASE}${progressText(state, columns - 1)}`));
   }
 }

@@ -4,17 +4,19 @@
  * would stop the process (SIGTTIN), so there the pump waits until it is brought back.
  */
 
-import { fstatSync, readFileSync } from 'node:fs';
+import { constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import type { StdinSource } from '@stci/core/run';
 import type { FrontEnd } from '@stci/interface';
-import { isTerminal } from '../output/terminal.js';
+import { builtin } from '@stci/platform-node';
+import { isTerminal } from '../output/descriptor.js';
 
 /** How often a pump in the background looks whether it is in the foreground again. */
 const FOREGROUND_PERIOD_MS = 500;
 
 export class StdinPump implements StdinSource {
   readonly #frontEnd: Pick<FrontEnd, 'writeStdin' | 'closeStdin'>;
-  #stream: NodeJS.ReadStream | undefined;
+  #stream: NodeJS.ReadStream | Socket | undefined;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
   readonly #onContinue = (): void => this.#check();
@@ -62,7 +64,7 @@ export class StdinPump implements StdinSource {
   }
 
   #read(): void {
-    const stream = process.stdin;
+    const stream = openStdin();
     this.#stream = stream;
     stream.on('data', (chunk: Uint8Array) => {
       if (this.#over) return;
@@ -76,6 +78,20 @@ export class StdinPump implements StdinSource {
     if (this.#over) return;
     this.stop();
     this.#frontEnd.closeStdin();
+  }
+}
+
+/**
+ * A pipe is opened anew: Node reads it without blocking, which would reach all who share the description, such as the
+ * next command of a list. A pipe that cannot be opened (another user's) is read as Node does it.
+ */
+function openStdin(): NodeJS.ReadStream | Socket {
+  if (!fstatSync(0).isFIFO()) return process.stdin;
+  try {
+    const fd = openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
+    return new (builtin('node:net').Socket)({ fd, readable: true, writable: false });
+  } catch {
+    return process.stdin;
   }
 }
 

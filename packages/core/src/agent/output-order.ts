@@ -1,0 +1,71 @@
+/**
+ * The order in which a front-end is told of a rank's output: after its start, up to one end of each stream. Events
+ * come by way of the controller and output does not, so output may be here first: it waits, under credit. A host that
+ * is lost sends no end: its streams are ended here, and what still comes of them is dropped.
+ */
+
+import type { FrontEndEvents, HostIndex, Rank } from '@stci/interface';
+import { sourceId, sourceRank, sourceStream, type SourceId, type StreamName } from '../iof/source.js';
+
+type Waiting = () => void;
+
+const NO_BYTES = new Uint8Array(0);
+
+export class OutputOrder {
+  readonly #onOutput: FrontEndEvents['onOutput'];
+  readonly #started = new Set<Rank>();
+  readonly #waiting = new Map<Rank, Waiting[]>();
+  /** Streams that have said something and not ended. */
+  readonly #open = new Set<SourceId>();
+  readonly #ended = new Set<SourceId>();
+  #isOver = false;
+
+  constructor(onOutput: FrontEndEvents['onOutput']) {
+    this.#onOutput = onOutput;
+  }
+
+  output(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
+    const source = sourceId(rank, stream);
+    if (this.#isOver || this.#ended.has(source)) return release();
+    if (!this.#started.has(rank)) {
+      const waiting = this.#waiting.get(rank) ?? [];
+      waiting.push(() => this.output(rank, stream, chunk, wallMs, release));
+      this.#waiting.set(rank, waiting);
+      return;
+    }
+    if (chunk.length > 0) this.#open.add(source);
+    else this.#close(source);
+    this.#onOutput(rank, stream, chunk, wallMs, release);
+  }
+
+  /** The rank's start has been told, or its end. */
+  started(rank: Rank): void {
+    this.#started.add(rank);
+    const waiting = this.#waiting.get(rank);
+    if (waiting === undefined) return;
+    this.#waiting.delete(rank);
+    for (const pass of waiting) pass();
+  }
+
+  /** The host is gone: nothing comes from it any more. */
+  lost(host: HostIndex, hostOf: (rank: Rank) => HostIndex): void {
+    for (const source of this.#open) if (hostOf(sourceRank(source)) === host) this.#end(source);
+  }
+
+  /** The job is over: what waits is passed on, and every stream has ended. */
+  over(): void {
+    for (const rank of [...this.#waiting.keys()]) this.started(rank);
+    for (const source of this.#open) this.#end(source);
+    this.#isOver = true;
+  }
+
+  #end(source: SourceId): void {
+    this.#close(source);
+    this.#onOutput(sourceRank(source), sourceStream(source), NO_BYTES, 0, () => undefined);
+  }
+
+  #close(source: SourceId): void {
+    this.#open.delete(source);
+    this.#ended.add(source);
+  }
+}

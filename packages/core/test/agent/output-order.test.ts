@@ -1,0 +1,51 @@
+/** What a front-end is told of a rank's output, and when. */
+
+import { assert, suite } from '@stci/testkit';
+import { OutputOrder } from '../../dist/agent/output-order.js';
+
+suite('order of output', (test) => {
+  const make = () => {
+    const told: string[] = [];
+    let released = 0;
+    const order = new OutputOrder((rank, stream, chunk, _wallMs, release) => {
+      told.push(`${rank} ${stream} ${chunk.length}`);
+      release();
+    });
+    const output = (rank: number, stream: 'stdout' | 'stderr', bytes: number): void =>
+      order.output(rank, stream, new Uint8Array(bytes), 0, () => (released += 1));
+    return { told, order, output, released: () => released };
+  };
+
+  test('output waits, under credit, for the start of its rank', () => {
+    const { told, order, output, released } = make();
+    output(0, 'stdout', 3);
+    output(0, 'stdout', 0);
+    order.started(1);
+    output(1, 'stderr', 4);
+    assert.equal([told, released()], [['1 stderr 4'], 1]);
+    order.started(0);
+    assert.equal([told, released()], [['1 stderr 4', '0 stdout 3', '0 stdout 0'], 3]);
+  });
+
+  test('a lost host ends its open streams, each once; what comes later is dropped and released', () => {
+    const { told, order, output, released } = make();
+    for (const rank of [0, 1, 2]) order.started(rank);
+    for (const rank of [0, 1, 2]) output(rank, 'stdout', 5);
+    output(1, 'stdout', 0);
+    told.length = 0;
+    order.lost(7, (rank) => (rank === 2 ? 3 : 7));
+    order.lost(7, (rank) => (rank === 2 ? 3 : 7));
+    assert.equal(told, ['0 stdout 0']);
+    output(0, 'stdout', 9);
+    assert.equal([told, released()], [['0 stdout 0'], 5]);
+  });
+
+  test('at the end of the job what waits is passed on and all is ended', () => {
+    const { told, order, output, released } = make();
+    output(0, 'stdout', 3);
+    order.over();
+    order.over();
+    output(0, 'stdout', 3);
+    assert.equal([told, released()], [['0 stdout 3', '0 stdout 0'], 2]);
+  });
+});
