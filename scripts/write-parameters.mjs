@@ -5,7 +5,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { parametersDocument } from '../packages/core/dist/index.js';
-import { assembleRegistry } from '../packages/stcirun/dist/assembly.js';
+import { frontEndRegistry } from '../packages/stcirun/dist/cli/front-end-registry.js';
 
 const path = new URL('../docs/parameters.md', import.meta.url);
-writeFileSync(path, parametersDocument(assembleRegistry()));
+writeFileSync(path, parametersDocument(frontEndRegistry()));

@@ -26,11 +26,11 @@ export function setAside(variables: Readonly<Record<string, string | undefined>>
 
 /** The opposite of `setAside`: what the user's programs shall see. */
 export function putBack(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const result: Record<string, string> = {};
-  for (const [name, value] of Object.entries(variables)) {
-    if (value !== undefined) result[name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name] = value;
-  }
-  return result;
+  const entries = Object.entries(variables).flatMap(([name, value]): [string, string][] => {
+    return value === undefined ? [] : [[name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name, value]];
+  });
+  // Not by assignment: a variable called `__proto__` is one as any other.
+  return Object.fromEntries(entries);
 }
 
 function userName(): string {

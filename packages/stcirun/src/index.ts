@@ -1,10 +1,12 @@
 /** What other packages and tests may use of the command line: its parts, not its programs. */
 
 export { assembleRegistry } from './assembly.js';
+export { frontEndRegistry } from './cli/front-end-registry.js';
+export { optionDefaults } from './cli/defaults.js';
 export { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './cli/flags.js';
 export { helpText, optionSyntax } from './cli/help.js';
 export { parseCommandLine, type CommandLine, type ProgramRequest, type RunRequest } from './cli/parse.js';
-export { exportedVariables, toolEnvironment } from './cli/environment.js';
+export { exportedVariables, SECRET_VARIABLES, SESSION_VARIABLES, toolEnvironment } from './cli/environment.js';
 export { openDriver, type DriverParams } from './run/driver.js';
 export { Progress, progressText, type LaunchState } from './run/progress.js';
 export { FORWARDED, parseForwardList } from './run/signals.js';

@@ -19,7 +19,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (line.kind === 'version') printOut(`${COMMAND} ${VERSION}\n`);
   else if (line.kind === 'help') printOut((await import('./cli/help.js')).helpText());
   // The agent lies beside this program (both run as bundles only: CommonJS, so `__dirname` is there).
-  else return (await import('./run/start.js')).startRun(line.request, __dirname);
+  else return (await import('./run/start.js')).startRun(line, __dirname);
   return 0;
 }
 

@@ -32,8 +32,13 @@ suite('command line, where options end', (test) => {
     assert.equal(await commandOf('echo', '-e'), ['echo', '-e']);
   });
 
-  test('-- ends options, and then even : belongs to the program', async () => {
-    assert.equal(await commandOf('-n', '2', '--', '-strange', ':', 'b'), ['-strange', ':', 'b']);
+  test('-- ends options; : begins the next program there too, and \\: is a : for the program', async () => {
+    const second = ['-n', '3', '--', '-b', '\\:', '\\\\:', 'c:'];
+    const { programs } = await request('-n', '2', '--', '-strange', 'a', ':', ...second);
+    assert.equal(programs.map(({ program, args, count }) => [program, args, count]), [
+      ['-strange', ['a'], 2],
+      ['-b', [':', '\\:', 'c:'], 3],
+    ]);
     assert.equal(await commandOf('-'), ['-']);
   });
 
@@ -50,9 +55,15 @@ suite('command line, where options end', (test) => {
   });
 
   test('a value that may be left out never eats the program', async () => {
-    const alone = await request('--tag', 'full');
+    const alone = await request('--tag', 'prog');
     assert.is(alone.tag, 'rank');
-    assert.is(alone.programs[0]?.program, 'full');
+    assert.is(alone.programs[0]?.program, 'prog');
+    assert.match(await refusal('--tag', 'host', 'a.org'), '--tag host can be read in two ways. Write --tag=host, or');
+    assert.is((await request('--tag', '--', 'host', 'a.org')).programs[0]?.program, 'host');
+    for (const [word, file] of [['json:r.json', 'r.json'], ['text:r', 'r'], ['json', undefined]] as const) {
+      const { exitReport, programs } = await request('--exit-report', word, 'p');
+      assert.equal([exitReport?.file, programs[0]?.program], [file, 'p']);
+    }
     assert.is((await request('--tag=full', 'p')).tag, 'full');
     assert.is((await request('-l', 'p')).tag, 'rank');
     assert.equal((await request('--exit-report', 'p')).exitReport, { format: 'text' });
@@ -147,22 +158,33 @@ suite('command line, values', (test) => {
     ['--map-by core p', 'slot, node or ppr:N', "'core'"],
     ['--map-by ppr: p', '--map-by ppr:N'],
     ['--stdin x p', 'a rank, all or none'],
-    ['--tag=maybe p', 'none, rank, full', "'maybe'"],
+    ['--tag=maybe p', 'none, rank, host, full', "'maybe'"],
     ['--display tree p', 'map, plan or all'],
-    ['--timeout 30 p', '--timeout', '2s'],
+    ['--timeout 30x p', '--timeout', 'such as 10, 250ms or 5m'],
+    ['--timeout 0 p', '--timeout'],
     ['--timeout 0ms p', '--timeout'],
     ['--exit-report=xml p', 'text, json'],
-    ['--mca noequals p', 'KEY=VALUE'],
+    ['--mca noequals', 'KEY=VALUE'],
     ['--mca =v p', 'KEY=VALUE'],
     ['--wdir= p', '--wdir', 'a value'],
     ['--tagg p', 'Unknown option --tagg', 'Did you mean --tag?'],
     ['--hostfil x p', 'Did you mean --hostfile'],
-    ['--host-file=x p', 'Unknown option --host-file', 'Did you mean --hostfile'],
-    ['-np 4 p', 'Unknown option -np', 'Did you mean --np?'],
+    ['--host-fil=x p', 'Unknown option --host-fil', 'Did you mean --hostfile'],
     ['-z p', 'Unknown option -z'],
+    ['-hosts= p', '--host'],
+    ['-hostz h p', 'Unknown option -hostz', 'Did you mean --host'],
+    ['-N 2 p', 'Unknown option -N', '--ppn N'],
+    ['--bind-to core p', 'Unknown option --bind-to', 'taskset'],
+    ['-envlist A,B p', '--export'],
+    ['-outfile-pattern x p', "--output 'out/%r.%s'"],
+    ['-env A', 'needs a name and a value'],
+    ['-vv p', '-v/--verbose is given twice', 'STCI_DEBUG=1'],
+    ['--gather --tag p', '--gather and --tag cannot be combined'],
+    ['--gather --timestamp p', '--gather and --timestamp cannot be combined'],
+    ['--export A,,B p', '--export', 'separated by commas'],
     ['--json=yes p', '--json takes no value'],
     ['--wdir a --wdir b p', '--wdir', 'once'],
-    ['--ppn 2 --map-by node p', '--ppn and --map-by cannot stand together'],
+    ['--ppn 2 --map-by node p', '--ppn and --map-by cannot be combined'],
     ['--json --tag p', '--json and --tag'],
     ['--json --gather p', '--json and --gather'],
     ['--output x --gather p', '--output and --gather'],
@@ -184,6 +206,53 @@ suite('command line, values', (test) => {
       assert.not.match(message, 'at async');
     });
   }
+
+  const PEERS: readonly (readonly [theirs: string, ours: string])[] = [
+    ['-np 4 p', '-n 4 p'],
+    ['--ntasks=4 p', '-n 4 p'],
+    ['-H a:2,b p', '--host a:2,b p'],
+    ['-host a p', '--host a p'],
+    ['-hosts a,b p', '--host a,b p'],
+    ['-w n[1-2] p', '--host n[1-2] p'],
+    ['-machinefile f p', '--hostfile f p'],
+    ['-f f p', '--hostfile f p'],
+    ['-ppn 2 p', '--ppn 2 p'],
+    ['--npernode 2 p', '--ppn 2 p'],
+    ['-wdir /x p', '--wdir /x p'],
+    ['-wd /x p', '--wdir /x p'],
+    ['-env A 1 p', '-x A=1 p'],
+    ['-genv A 1 a : -n 2 b', '-x A=1 a : -n 2 -x A=1 b'],
+    ['-genv A=1 p', '-x A=1 p'],
+    ['-genvnone p', '--export none p'],
+    ['-genvlist A,B p', '--export A,B p'],
+    ['--mca launcher flat p', '--mca launcher=flat p'],
+    ['--map-by ppr:2:node p', '--ppn 2 p'],
+    ['--bynode p', '--map-by node p'],
+    ['-timeout 10 p', '--timeout 10s p'],
+    ['--launch-timeout 5 p', '--launch-timeout 5s p'],
+    ['-prepend-rank p', '--tag p'],
+    ['--oversubscribe -q p', '-oversubscribe -quiet p'],
+  ];
+  for (const [theirs, ours] of PEERS) {
+    test(`${theirs} is ${ours}`, async () => {
+      const [found, wanted] = await Promise.all([theirs, ours].map((line) => request(...line.split(' '))));
+      assert.equal(found, wanted);
+    });
+  }
+
+  test('defaults count where the command line says nothing else', async () => {
+    const line = await parseCommandLine(['--gather', '--host', 'a', '--timeout', '5', 'p']);
+    if (line.kind !== 'run') throw new Error('expected a run');
+    const defaults = ([['tag', 'host'], ['hostfile', 'h'], ['timeout', '9'], ['export', 'all,A=1']] as const)
+      .map(([name, value]) => ({ name, word: `--${name}=${value}`, origin: 'user file (f:1)' }));
+    const last = { name: 'oversubscribe', word: '--oversubscribe', origin: '' } as const;
+    const found = await line.withDefaults([...defaults, last]);
+    assert.equal([found.tag, found.hostfiles, found.timeoutMs], ['none', [], 5000]);
+    assert.equal([found.exports, found.oversubscribe], [['all', 'A=1'], true]);
+    const wrong = { name: 'stdin', word: '--stdin=x', origin: 'user file (f:2)' } as const;
+    const code = await line.withDefaults([wrong]).catch((thrown: StciError) => `${thrown.code} ${thrown.message}`);
+    assert.match(String(code), 'STCI_PARAM_INVALID user file (f:2): --stdin: expected a rank');
+  });
 
   test('abbreviations are not accepted', async () => {
     assert.match(await refusal('--verb', 'p'), 'Unknown option --verb');

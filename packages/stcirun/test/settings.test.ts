@@ -12,10 +12,13 @@ import {
   optionSyntax,
   parseCommandLine,
   parseForwardList,
+  SECRET_VARIABLES,
+  SESSION_VARIABLES,
   toolEnvironment,
   VERSION,
 } from '@stci/stcirun';
 import { StciError, type JobSpec } from '@stci/interface';
+import { SYNONYMS } from '../dist/cli/peers.js';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -36,9 +39,51 @@ async function spec(...argv: string[]): Promise<JobSpec> {
 }
 
 suite('environment of programs', (test) => {
-  test('what speaks to the launcher is not passed on', () => {
-    const caller = { A: '1', STCI_MCA_launcher: 'flat', STCI_RANK: '3', STCI_SIZE: '4', STCI_DEBUG: '1' };
-    assert.equal(toolEnvironment(caller), { A: '1', STCI_DEBUG: '1' });
+  const caller = {
+    PATH: '/bin', HOME: '/h', OMP_A: '1', SSH_AUTH_SOCK: '/s', GITHUB_TOKEN: 't', MAX_TOKENS: '9', PWD: '/p',
+    STCI_MCA_launcher: 'flat', STCI_RANK: '3', STCI_SIZE: '4', STCI_DEBUG: '1',
+  };
+  const given = (exports: string[], unset: string[] = []): string => {
+    const environment = toolEnvironment(caller, { exports, unset });
+    return Object.entries(environment).map(([name, value]) => `${name}=${value}`).join(' ');
+  };
+
+  test('by default all but what is of the session, secret, or speaks to the launcher', () => {
+    assert.is(given([]), 'PATH=/bin HOME=/h OMP_A=1 MAX_TOKENS=9 STCI_DEBUG=1');
+    assert.is(given(['default', 'PWD', 'B=2']), 'PATH=/bin HOME=/h OMP_A=1 MAX_TOKENS=9 STCI_DEBUG=1 PWD=/p B=2');
+  });
+
+  test('--export all, none, or a list; --unset takes away', () => {
+    const all = 'PATH=/bin HOME=/h OMP_A=1 SSH_AUTH_SOCK=/s GITHUB_TOKEN=t MAX_TOKENS=9 PWD=/p STCI_DEBUG=1';
+    assert.is(given(['all']), all);
+    assert.is(given(['none']), '');
+    assert.is(given(['NONE', 'A=b=c']), 'A=b=c');
+    assert.is(given(['PATH', 'O*', 'X=']), 'PATH=/bin OMP_A=1 X=');
+    assert.is(given(['ALL', 'PATH=/x'], ['S*', '*TOKEN*']), 'PATH=/x HOME=/h OMP_A=1 PWD=/p');
+    for (const bad of ['NOPE', 'ZZ*', '=v', 'STCI_RANK', 'STCI_SIZE=3', 'STCI_MCA_launcher']) {
+      assert.is(code(() => given(['all', bad])), 'STCI_USAGE', bad);
+    }
+  });
+
+  test('session and secrets by name', () => {
+    const kept = ['XDG_SESSION_ID', 'TMUX_PANE', '_', 'AWS_SECRET_ACCESS_KEY', 'PGPASSWORD', 'npm_config_token'];
+    for (const name of kept) {
+      assert.equal(toolEnvironment({ [name]: '1' }, { exports: [], unset: [] }), {}, name);
+    }
+    const passed = ['TMPDIR', 'TERM', 'LANG', 'SLURM_JOB_ID', 'TOKENIZERS_PARALLELISM', 'SECRETARY', 'XDG_CONFIG_HOME'];
+    for (const name of passed) {
+      assert.equal(toolEnvironment({ [name]: '1' }, { exports: [], unset: [] }), { [name]: '1' }, name);
+    }
+    const text = readFileSync(new URL('docs/environment.md', root), 'utf8');
+    for (const name of [...SESSION_VARIABLES, ...SECRET_VARIABLES]) assert.ok(text.includes(`\`${name}\``), name);
+  });
+
+  test('a variable called __proto__ is one as any other', () => {
+    const own = JSON.parse('{"__proto__":"p","A":"1"}') as Record<string, string>;
+    assert.is(JSON.stringify(toolEnvironment(own, { exports: [], unset: [] })), '{"__proto__":"p","A":"1"}');
+    assert.is(JSON.stringify(exportedVariables(['__proto__', 'B=2'], own)), '{"__proto__":"p","B":"2"}');
+    assert.is(JSON.stringify(exportedVariables(['__proto__=q'], {})), '{"__proto__":"q"}');
+    assert.is(code(() => exportedVariables(['constructor'], {})), 'STCI_USAGE');
   });
 
   test('-x sets, takes from the caller, and knows patterns', () => {
@@ -50,6 +95,10 @@ suite('environment of programs', (test) => {
     assert.is(code(() => exportedVariables(['ZZ*'], caller)), 'STCI_USAGE');
     assert.is(code(() => exportedVariables(['=v'], caller)), 'STCI_USAGE');
     assert.is(code(() => exportedVariables(['.*'], caller)), 'STCI_USAGE');
+    for (const name of ['STCI_RANK=5', 'STCI_RANK', 'STCI_TOOL_MARK=x']) {
+      assert.is(code(() => exportedVariables([name], { STCI_RANK: '1' })), 'STCI_USAGE', name);
+    }
+    assert.equal(exportedVariables(['STCI_*'], { STCI_RANK: '1', STCI_DEBUG: '1' }), { STCI_DEBUG: '1' });
   });
 });
 
@@ -128,7 +177,8 @@ suite('help and documentation', (test) => {
       if (char !== undefined) assert.ok(text.includes(`### \`-${char}, --${name}`), `-${char}`);
     }
     const mentioned = new Set([...text.matchAll(/(?<![\w-])--([a-z][\w-]*)/gu)].map((match) => match[1] as string));
-    for (const name of mentioned) assert.ok(FLAG_NAMES.some((known) => known === name), `--${name} does not exist`);
+    const isKnown = (name: string): boolean => FLAG_NAMES.some((known) => known === name) || SYNONYMS.has(name);
+    for (const name of mentioned) assert.ok(isKnown(name), `--${name} does not exist`);
   });
 
   test('the version is that of package.json', () => {

@@ -17,7 +17,7 @@ import {
 import type { MessageBody } from '../am/messages.js';
 import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { encodeWithTail } from '../codec/cbor.js';
-import { rankEnvironment } from '../job/environment.js';
+import { MARK_VARIABLE, rankEnvironment } from '../job/environment.js';
 import { placementsOf } from '../job/placement.js';
 import type { AgentNode } from './node.js';
 import { OutputPump } from './output-pump.js';
@@ -26,9 +26,6 @@ import { Tool, type ToolEnd } from './tool.js';
 
 /** How long daemons that left their group are looked for at the end of a job. */
 const SWEEP_MS = 2000;
-
-/** Every tool carries the mark of its job and host here, its descendants too: by it the last of them is found. */
-const MARK_VARIABLE = 'STCI_TOOL_MARK';
 
 const EMPTY = new Uint8Array(0);
 

@@ -26,7 +26,15 @@ export function cborProblem(bytes: Uint8Array): string | undefined {
   return SCAN.run(bytes);
 }
 
+/** Whether the value that `cborProblem` has just found good has a key `__proto__` anywhere. */
+export function hasProtoKey(): boolean {
+  return SCAN.protoKey;
+}
+
+const PROTO = [...'__proto__'].map((character) => character.charCodeAt(0));
+
 class Scan {
+  protoKey = false;
   #bytes: Uint8Array = new Uint8Array(0);
   #at = 0;
   /** Open arrays and maps: items that are still to come in each, and whether it is a map. */
@@ -38,6 +46,7 @@ class Scan {
     this.#bytes = bytes;
     this.#at = 0;
     this.#depth = 0;
+    this.protoKey = false;
     do {
       const problem = this.#item();
       if (problem !== undefined) return `${problem}, at byte ${this.#at}`;
@@ -55,7 +64,10 @@ class Scan {
     if (this.#depth > 0) {
       const last = this.#depth - 1;
       const left = this.#left[last] as number;
-      if (this.#isMap[last] === 1 && left % 2 === 0 && major !== MAJOR.text) return 'a key that is no text';
+      if (this.#isMap[last] === 1 && left % 2 === 0) {
+        if (major !== MAJOR.text) return 'a key that is no text';
+        this.protoKey ||= info === PROTO.length && PROTO.every((byte, i) => this.#bytes[this.#at + 1 + i] === byte);
+      }
       this.#left[last] = left - 1;
     }
     if (major === MAJOR.tag) return 'a tag, of which agents send none';

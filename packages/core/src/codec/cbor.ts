@@ -6,7 +6,7 @@
 
 import { StciError, assert } from '@stci/interface';
 import { Encoder } from 'cbor-x/index-no-eval';
-import { cborProblem } from './cbor-check.js';
+import { cborProblem, hasProtoKey } from './cbor-check.js';
 
 const encoder = new Encoder({
   useRecords: false,
@@ -14,6 +14,9 @@ const encoder = new Encoder({
   tagUint8Array: false,
   mapsAsObjects: true,
 });
+
+/** cbor-x renames a key `__proto__`; as maps its values are kept. */
+const mapDecoder = new Encoder({ useRecords: false, mapsAsObjects: false });
 
 /** With the tail it makes the longest array whose CBOR head is one byte. */
 const TAIL_HEAD_MAX = 22;
@@ -27,11 +30,18 @@ export function decode(bytes: Uint8Array): unknown {
   const problem = cborProblem(bytes);
   if (problem !== undefined) throw new StciError('STCI_CODEC_INVALID', `Expected one plain CBOR value: ${problem}`);
   try {
-    return encoder.decode(bytes) as unknown;
+    return hasProtoKey() ? withObjects(mapDecoder.decode(bytes)) : (encoder.decode(bytes) as unknown);
   } catch (cause) {
     const text = cause instanceof Error ? cause.message : String(cause);
     throw new StciError('STCI_CODEC_INVALID', `Expected one whole CBOR value of ${bytes.length} bytes: ${text}`);
   }
+}
+
+/** Maps as objects, each key a property of the object's own; the depth is bounded by the check before. */
+function withObjects(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withObjects);
+  if (!(value instanceof Map)) return value;
+  return Object.fromEntries([...(value as Map<string, unknown>)].map(([key, item]) => [key, withObjects(item)]));
 }
 
 /**

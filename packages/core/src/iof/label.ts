@@ -1,14 +1,14 @@
 /**
- * What stands at the start of a line: `[3] ` by `--tag`, `[node1:3:stderr] ` by `--tag=full`, and before it the time
- * at which the line began, taken at the source, by `--timestamp`. The prefix of a source is made once; with time,
- * once a millisecond.
+ * What stands at the start of a line: `[3] ` by `--tag`, `[node1] ` by `--tag=host`, `[node1:3:stderr] ` by
+ * `--tag=full`, and before it the time at which the line began, taken at the source, by `--timestamp`. The prefix of
+ * a source is made once; with time, once a millisecond.
  */
 
 import type { Rank } from '@stci/interface';
 import { NO_BYTES, type TextCodec } from './bytes.js';
 import { sourceRank, sourceStream, type SourceId } from './source.js';
 
-export const TAG_MODES = ['none', 'rank', 'full'] as const;
+export const TAG_MODES = ['none', 'rank', 'host', 'full'] as const;
 export type TagMode = (typeof TAG_MODES)[number];
 
 export interface LabelParams {
@@ -49,5 +49,6 @@ export function makeLabel(params: LabelParams): ((source: SourceId, wallMs: numb
 function tagText(tag: TagMode, source: SourceId, hostOf: (rank: Rank) => string): string {
   if (tag === 'none') return '';
   const rank = sourceRank(source);
-  return tag === 'rank' ? `[${rank}] ` : `[${hostOf(rank)}:${rank}:${sourceStream(source)}] `;
+  if (tag === 'rank') return `[${rank}] `;
+  return tag === 'host' ? `[${hostOf(rank)}] ` : `[${hostOf(rank)}:${rank}:${sourceStream(source)}] `;
 }

@@ -1,6 +1,6 @@
 /**
- * What a tool finds in its environment about its job (docs/environment.md). The job's variables come first, the
- * app's stand above them, and the runtime's own `STCI_*` above both: a rank cannot be told a wrong number by accident.
+ * What a tool finds in its environment about its job (docs/environment.md). The program's own variables replace those
+ * of the job, and the runtime's `STCI_*` replace both, so that a rank is never told a wrong number.
  */
 
 import type { HostMap, JobId, JobMap, JobSpec, Placement } from '@stci/interface';
@@ -23,6 +23,12 @@ export const RANK_VARIABLES = [
   'STCI_RANK', 'STCI_SIZE', 'STCI_LOCAL_RANK', 'STCI_LOCAL_SIZE', 'STCI_NODE', 'STCI_NODES', 'STCI_HOST',
   'STCI_APP', 'STCI_JOB_ID', 'STCI_SESSION',
 ] as const;
+
+/** Every tool carries the mark of its job and host here, its descendants too: by it the last of them is found. */
+export const MARK_VARIABLE = 'STCI_TOOL_MARK';
+
+/** Set by the runtime, whatever the user's environment says. */
+export const RESERVED_VARIABLES: readonly string[] = [...RANK_VARIABLES, MARK_VARIABLE];
 
 export type RankVariable = (typeof RANK_VARIABLES)[number];
 

@@ -27,6 +27,15 @@ suite('cbor', (test) => {
     assert.equal([...back.bytes], [1, 2, 3]);
   });
 
+  test('a key __proto__ comes back as a property of its own, and changes no prototype', () => {
+    const text = '{"a":1,"__proto__":"x","b":[{"__proto__":{"polluted":true}}],"__proto_":"y"}';
+    const back = decode(encode(JSON.parse(text))) as { b: object[] };
+    assert.is(JSON.stringify(back), text);
+    assert.is(Object.getPrototypeOf(back.b[0]), Object.prototype);
+    assert.is(({} as { polluted?: boolean }).polluted, undefined);
+    assert.equal(decode(encode({ after: 1 })), { after: 1 });
+  });
+
   test('is plain CBOR: no tags, no record extensions, the shortest heads', () => {
     assert.equal([...encode({ a: 1, b: 'x' })], [...hex('a2 61 61 01 61 62 61 78')]);
     assert.equal([...encode([Uint8Array.of(9), true])], [...hex('82 41 09 f5')]);

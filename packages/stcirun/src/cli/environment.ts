@@ -1,44 +1,109 @@
 /**
- * What programs find in their environment: the caller's variables, without those that speak to the launcher itself,
- * and what `-x` adds for one program. The variables of a rank (`STCI_RANK`, …) are put over all of it at the host.
+ * What programs find in their environment (docs/environment.md): of the caller's variables those that `--export`
+ * chooses, without what `--unset` names; above them those of `-x`, for one program. The variables of a rank
+ * (`STCI_RANK`, …) are put over all of it at the host.
  */
 
-import { ENVIRONMENT_PREFIX, RANK_VARIABLES } from '@stci/core';
+import { ENVIRONMENT_PREFIX, RESERVED_VARIABLES } from '@stci/core';
 import { StciError } from '@stci/interface';
 
 export type Variables = Readonly<Record<string, string>>;
 
+/** Of this machine or of this login session: what they name is not there, or is somebody else's, on another host. */
+export const SESSION_VARIABLES: readonly string[] = [
+  '_', 'PWD', 'OLDPWD', 'SHLVL', 'HOST', 'HOSTNAME', 'TTY', 'LINES', 'COLUMNS', 'WINDOW', 'WINDOWID', 'STY', 'TMUX*',
+  'SSH_*', 'GPG_*', 'KRB5CCNAME', 'SUDO_*', 'DISPLAY', 'WAYLAND_*', 'XAUTHORITY', 'ICEAUTHORITY', 'SESSION_MANAGER',
+  'DBUS_*', 'XDG_RUNTIME_DIR', 'XDG_SESSION_*', 'XDG_SEAT*', 'XDG_VTNR', 'INVOCATION_ID', 'JOURNAL_STREAM',
+  'NOTIFY_SOCKET', 'LISTEN_*', 'CREDENTIALS_DIRECTORY', 'SYSTEMD_*', 'VSCODE_*',
+];
+
+/** Secrets by their names, in capitals or not. `TOKENIZERS_PARALLELISM` and `MAX_TOKENS` are none. */
+export const SECRET_VARIABLES: readonly string[] = [
+  '*TOKEN', '*TOKEN_*', '*SECRET', '*SECRETS', '*SECRET_*', '*PASSWORD*', '*PASSWD*', '*PASSPHRASE*', '*_PWD',
+  'SSHPASS', '*CREDENTIAL*', '*API_KEY*', '*APIKEY*', '*ACCESS_KEY*', '*PRIVATE_KEY*', '*AUTH_KEY*',
+];
+
+export interface ExportRequest {
+  /** Items of all `--export`, in order; none: `default`. */
+  readonly exports: readonly string[];
+  /** Each `--unset`: names and patterns. */
+  readonly unset: readonly string[];
+}
+
 /**
- * The caller's environment for tools: without `STCI_MCA_*`, which set parameters of this run and must not leak into
- * a stcirun that a tool starts, and without the rank variables of an outer run.
+ * The job's environment. Never in it: `STCI_MCA_*`, which set parameters of this run and must not leak into a stcirun
+ * that a tool starts, and the rank variables of an outer run.
  */
-export function toolEnvironment(caller: Variables): Record<string, string> {
-  const outer = new Set<string>(RANK_VARIABLES);
-  return Object.fromEntries(
-    Object.entries(caller).filter(([name]) => !name.startsWith(ENVIRONMENT_PREFIX) && !outer.has(name)),
-  );
+export function toolEnvironment(caller: Variables, { exports, unset }: ExportRequest): Record<string, string> {
+  const passable = Object.entries(caller).filter(([name]) => !name.startsWith(ENVIRONMENT_PREFIX) && !isReserved(name));
+  const [first = 'default', ...rest] = exports;
+  const base = BASES[first.toLowerCase()];
+  const chosen = base === undefined ? [] : passable.filter(([name]) => base(name));
+  const named = exportedVariables(base === undefined ? exports : rest, Object.fromEntries(passable), '--export');
+  const isUnset = matcher(unset);
+  return Object.fromEntries([...chosen, ...Object.entries(named)].filter(([name]) => !isUnset(name)));
+}
+
+const BASES: Readonly<Record<string, (name: string) => boolean>> = Object.assign(Object.create(null), {
+  all: () => true,
+  none: () => false,
+  default: isPassedByDefault,
+});
+
+const isOfSession = matcher(SESSION_VARIABLES);
+const isSecret = matcher(SECRET_VARIABLES);
+
+export function isPassedByDefault(name: string): boolean {
+  return !isOfSession(name) && !isSecret(name.toUpperCase());
 }
 
 /** `NAME=VALUE`, `NAME` with the caller's value, or a pattern such as `OMP_*`; later ones go over earlier ones. */
-export function exportedVariables(exports: readonly string[], caller: Variables): Record<string, string> {
-  const variables: Record<string, string> = {};
+export function exportedVariables(
+  exports: readonly string[],
+  caller: Variables,
+  option: '-x' | '--export' = '-x',
+): Record<string, string> {
+  const variables = new Map<string, string>();
   for (const text of exports) {
     const equals = text.indexOf('=');
-    if (equals === 0) throw new StciError('STCI_USAGE', `-x: expected NAME=VALUE, got '${text}' without a name.`);
-    if (equals > 0) variables[text.slice(0, equals)] = text.slice(equals + 1);
-    else for (const name of callerNames(text, caller)) variables[name] = caller[name] as string;
+    if (equals === 0) throw usage(`${option}: expected NAME=VALUE, got '${text}' without a name.`);
+    const names = equals > 0 ? [text.slice(0, equals)] : callerNames(text, caller, option);
+    for (const name of names) variables.set(name, equals > 0 ? text.slice(equals + 1) : (caller[name] as string));
   }
-  return variables;
+  for (const name of variables.keys()) if (isReserved(name)) throw reserved(option, name);
+  return Object.fromEntries(variables);
 }
 
-function callerNames(text: string, caller: Variables): readonly string[] {
+/** `__proto__` is a name as any other, and no other object's property is a variable. */
+function callerNames(text: string, caller: Variables, option: string): readonly string[] {
+  if (isReserved(text)) throw reserved(option, text);
   if (!/[*?]/u.test(text)) {
-    if (caller[text] !== undefined) return [text];
-    throw new StciError('STCI_USAGE', `-x: ${text} is not set here. Set it, or write -x ${text}=VALUE.`);
+    if (Object.hasOwn(caller, text)) return [text];
+    throw usage(`${option}: ${text} is not set here. Set it, or write ${text}=VALUE.`);
   }
-  const source = text.replaceAll(/[.+^${}()|[\]\\]/gu, '\\$&').replaceAll('*', '.*').replaceAll('?', '.');
-  const pattern = new RegExp(`^${source}$`, 'su');
-  const names = Object.keys(caller).filter((name) => pattern.test(name));
-  if (names.length === 0) throw new StciError('STCI_USAGE', `-x: no variable here matches '${text}'.`);
+  const isMatch = matcher([text]);
+  const names = Object.keys(caller).filter((name) => isMatch(name) && !isReserved(name));
+  if (names.length === 0) throw usage(`${option}: no variable here matches '${text}'.`);
   return names;
+}
+
+/** Whether a name fits one of the patterns, of which `*` and `?` stand for any characters and for one. */
+function matcher(patterns: readonly string[]): (name: string) => boolean {
+  const sources = patterns.map((pattern) => {
+    return pattern.replaceAll(/[.+^${}()|[\]\\]/gu, '\\$&').replaceAll('*', '.*').replaceAll('?', '.');
+  });
+  const pattern = new RegExp(`^(?:${sources.join('|')})$`, 'su');
+  return (name) => sources.length > 0 && pattern.test(name);
+}
+
+function isReserved(name: string): boolean {
+  return RESERVED_VARIABLES.includes(name);
+}
+
+function reserved(option: string, name: string): StciError {
+  return usage(`${option}: ${name} is set by stcirun itself, for each rank its own. Choose another name.`);
+}
+
+function usage(text: string): StciError {
+  return new StciError('STCI_USAGE', text);
 }

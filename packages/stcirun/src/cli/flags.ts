@@ -12,6 +12,7 @@ import {
   parseDisplay,
   parseDuration,
   parseExitReport,
+  parseExport,
   parseLaunchFailure,
   parseMapBy,
   parsePair,
@@ -27,6 +28,7 @@ import {
 // oclif wants a promise from a parser, and a concrete type for each.
 const text = (name: string) => Flags.custom<string>({ parse: async (value) => parseText(name, value) });
 const count = (name: string) => Flags.custom<number>({ parse: async (value) => parseCount(name, value) });
+const list = (name: string) => Flags.custom<string>({ parse: async (value) => parseExport(name, value) });
 const duration = (name: string) => Flags.custom<number>({ parse: async (value) => parseDuration(name, value) });
 const mapBy = Flags.custom<MapBy>({ parse: async (value) => parseMapBy('--map-by', value) });
 const pair = Flags.custom<Pair>({ parse: async (value) => parsePair('--mca', value) });
@@ -49,7 +51,7 @@ export const FLAGS = {
   hostfile: text('--hostfile')({
     multiple: true,
     helpValue: 'FILE',
-    description: 'file that names hosts, one a line: n1 slots=4',
+    description: 'file that names hosts, one a line: n1 slots=4; - is standard input',
   }),
   exclude: text('--exclude')({ multiple: true, helpValue: 'LIST', description: 'hosts to leave out' }),
   spares: count('--spares')({
@@ -66,7 +68,19 @@ export const FLAGS = {
     char: 'x',
     multiple: true,
     helpValue: 'NAME[=VALUE]',
-    description: "variable for the program; NAME alone or a pattern ('OMP_*') takes the caller's values",
+    description: "variable for the program; NAME alone or a pattern ('OMP_*') takes the caller's value",
+  }),
+  export: list('--export')({
+    multiple: true,
+    helpValue: 'LIST',
+    description:
+      "caller's variables that programs get: all, none, or names and NAME=VALUE; default: all but those of this "
+      + 'machine or session, and secrets',
+  }),
+  unset: text('--unset')({
+    multiple: true,
+    helpValue: 'NAME',
+    description: "variable, or pattern, of the caller's that programs do not get",
   }),
   launcher: text('--launcher')({
     helpValue: 'NAME',
@@ -95,7 +109,7 @@ export const FLAGS = {
   }),
   timeout: duration('--timeout')({
     helpValue: 'TIME',
-    description: 'end the job after this time, such as 30s or 5m; exit code 199',
+    description: 'end the job after this time: 10 or 10s, 5m, 250ms; exit code 199',
   }),
   'launch-timeout': duration('--launch-timeout')({
     helpValue: 'TIME',
@@ -108,7 +122,7 @@ export const FLAGS = {
   tag: tag({
     char: 'l',
     helpValue: 'FORMAT',
-    description: 'mark each line: rank gives [3], full gives [host:3:stdout]',
+    description: 'mark each line: rank gives [3], host gives [host], full gives [host:3:stdout]',
   }),
   timestamp: Flags.boolean({ description: 'put the time before each line, taken at the host where it was written' }),
   output: text('--output')({
@@ -130,8 +144,8 @@ export const FLAGS = {
     description: 'print the map, the launch plan, or all, before the job runs',
   }),
   'dry-run': Flags.boolean({ description: 'print map and launch plan, start nothing' }),
-  verbose: Flags.boolean({ char: 'v', description: 'tell what happens on the way' }),
-  quiet: Flags.boolean({ char: 'q', description: 'no messages of our own but errors' }),
+  verbose: Flags.boolean({ char: 'v', description: 'print each step of the launch and of the job' }),
+  quiet: Flags.boolean({ char: 'q', description: 'print errors only; no progress' }),
   version: Flags.boolean({ char: 'V', description: 'print the version' }),
   help: Flags.boolean({ char: 'h', description: 'print this help' }),
 };
@@ -165,6 +179,8 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   oversubscribe: facts(GROUPS[0]),
   wdir: facts(GROUPS[1], 'program'),
   env: facts(GROUPS[1], 'program'),
+  export: facts(GROUPS[1]),
+  unset: facts(GROUPS[1]),
   launcher: facts(GROUPS[2]),
   mca: facts(GROUPS[2]),
   am: facts(GROUPS[2]),

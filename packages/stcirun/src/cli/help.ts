@@ -9,7 +9,8 @@ const TEXT_COLUMN = 33;
 const INTRO = `Usage: stcirun [options] [--] program [arguments] [: [options] program [arguments]]...
 
 Runs a program as many ranks on one or more hosts, shows its output, and ends with its exit code.
-Options end at the program; nothing after it is read as an option. After '--' not even ':' is.
+Options end at the program; nothing after it is read as an option. ':' begins the next program
+of the job; a program gets one as an argument by '\\:'.
 `;
 
 const EXAMPLES = `

@@ -6,6 +6,7 @@
 import { parse } from '@oclif/core/parser';
 import type { TagMode } from '@stci/core/iof';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
+import type { OptionDefault } from './defaults.js';
 import { FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
 import { scan } from './scan.js';
 import { OptionValueError, type Display, type ExitReportRequest, type Pair } from './values.js';
@@ -35,6 +36,9 @@ export interface RunRequest {
   /** `--mca` and its short forms, in order; `origin` is the option as written. */
   readonly mca: readonly (Pair & { readonly origin: string })[];
   readonly am: readonly string[];
+  /** Items of all `--export`. */
+  readonly exports: readonly string[];
+  readonly unset: readonly string[];
   readonly timeoutMs?: number;
   readonly launchTimeoutMs?: number;
   readonly forwardSignals?: string;
@@ -54,7 +58,13 @@ export interface RunRequest {
 export type CommandLine =
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
-  | { readonly kind: 'run'; readonly request: RunRequest };
+  | {
+      readonly kind: 'run';
+      /** Of the command line alone. */
+      readonly request: RunRequest;
+      /** With what the parameters say of options that were not given. Throws STCI_PARAM_INVALID. */
+      withDefaults(defaults: readonly OptionDefault[]): Promise<RunRequest>;
+    };
 
 type FlagValues = Awaited<ReturnType<typeof parseOptions>>;
 
@@ -72,12 +82,43 @@ async function parseOptions(argv: readonly string[]) {
 export async function parseCommandLine(argv: readonly string[]): Promise<CommandLine> {
   const contexts = scan(argv);
   const all: FlagValues[] = [];
-  for (const { options } of contexts) all.push(await parseOptions(options));
+  for (const { options } of contexts) {
+    if (options.filter((option) => option === '--verbose').length > 1) {
+      throw new StciError('STCI_USAGE', '-v/--verbose is given twice: it has one level. STCI_DEBUG=1 tells more.');
+    }
+    all.push(await parseOptions(options));
+  }
   const job = mergeJob(all);
   if (job.help) return { kind: 'help' };
   if (job.version) return { kind: 'version' };
   const programs = contexts.map(({ command }, i) => programOf(command, all[i] as FlagValues));
-  return { kind: 'run', request: { programs, ...jobPart(job) } };
+  const requestOf = (flags: FlagValues): RunRequest => ({ programs, ...jobPart(flags) });
+  return {
+    kind: 'run',
+    request: requestOf(job),
+    withDefaults: async (defaults) => requestOf(await addDefaults(job, programs, defaults)),
+  };
+}
+
+/** Each default in turn, unless the command line gives the option, or one that it cannot be combined with. */
+async function addDefaults(
+  given: FlagValues,
+  programs: readonly ProgramRequest[],
+  defaults: readonly OptionDefault[],
+): Promise<FlagValues> {
+  let flags = given;
+  for (const { name, word, origin } of defaults) {
+    const parsed = await parseOptions([word]).catch((thrown: unknown) => {
+      if (!(thrown instanceof StciError)) throw thrown;
+      throw new StciError('STCI_PARAM_INVALID', `${origin}: ${thrown.message}`);
+    });
+    const before = given[name];
+    const isGiven = Array.isArray(before) ? before.length > 0 : before !== undefined && before !== false;
+    const hasHosts = name === 'hostfile' && programs.some(({ hosts }) => hosts.length > 0);
+    const candidate = { ...flags, [name]: parsed[name] };
+    if (!isGiven && !hasHosts && conflictOf(candidate) === undefined) flags = candidate;
+  }
+  return flags;
 }
 
 /** Options of the job from all contexts: lists are joined, single values must agree. */
@@ -128,6 +169,8 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     oversubscribe: flags.oversubscribe,
     mca: mcaOf(flags),
     am: flags.am ?? [],
+    exports: (flags.export ?? []).flatMap((text) => text.split(',')),
+    unset: flags.unset ?? [],
     ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
     ...(flags['launch-timeout'] !== undefined && { launchTimeoutMs: flags['launch-timeout'] }),
     ...(flags['forward-signals'] !== undefined && { forwardSignals: flags['forward-signals'] }),
@@ -183,34 +226,44 @@ function bootstrapOf(flags: FlagValues): RunRequest['mca'] {
   return pairs;
 }
 
-/** Options that cannot stand together, with the reason. */
+type Conflict = readonly [a: string, b: string, why: string];
+
+/** Throws for options that cannot be combined, with the reason. */
 function checkTogether(flags: FlagValues): void {
-  const clash = (a: string, b: string, why: string): never => {
-    throw new StciError('STCI_USAGE', `${a} and ${b} cannot stand together: ${why}. Leave one out.`);
-  };
-  if (flags.ppn !== undefined && flags['map-by'] !== undefined) clash('--ppn', '--map-by', '--ppn N is --map-by ppr:N');
-  if (flags.output !== undefined && flags.gather) clash('--output', '--gather', 'files are already kept apart by rank');
-  const policy = flags['on-launch-failure'];
-  if (flags.spares !== undefined && flags['min-hosts'] !== undefined) {
-    clash('--spares', '--min-hosts', 'one replaces hosts that do not come up, the other goes on without them');
+  const conflict = conflictOf(flags);
+  if (conflict !== undefined) {
+    const [a, b, why] = conflict;
+    throw new StciError('STCI_USAGE', `${a} and ${b} cannot be combined: ${why}. Leave one out.`);
   }
-  if (flags.spares !== undefined && policy !== undefined && policy.policy !== 'spare') {
-    clash('--spares', `--on-launch-failure ${policy.text}`, 'spares are used by policy spare alone');
-  }
-  if (flags['min-hosts'] !== undefined && policy !== undefined && policy.policy !== 'shrink') {
-    clash('--min-hosts', `--on-launch-failure ${policy.text}`, 'it is the bound of policy shrink');
-  }
-  if (policy?.policy === 'spare' && flags.spares === undefined) {
+  if (flags['on-launch-failure']?.policy === 'spare' && flags.spares === undefined) {
     throw new StciError('STCI_USAGE', '--on-launch-failure spare needs hosts to take: give --spares N as well.');
-  }
-  if (flags.json && flags.gather) clash('--json', '--gather', 'JSON lines carry their rank');
-  if (flags.json && flags.tag !== undefined) clash('--json', '--tag', 'JSON lines carry their rank');
-  if (flags.json && flags.timestamp) clash('--json', '--timestamp', 'JSON lines carry their time');
-  if (readsHosts(flags) && flags.stdin !== undefined && flags.stdin.to !== 'none') {
-    clash('--hostfile -', '--stdin', 'standard input holds the hosts');
   }
   if (flags.hostfile?.indexOf('-') !== flags.hostfile?.lastIndexOf('-')) {
     throw new StciError('STCI_USAGE', 'Standard input can be read only once: give --hostfile - once.');
   }
-  if (flags.verbose && flags.quiet) clash('--verbose', '--quiet', 'they say the opposite');
+}
+
+function conflictOf(flags: FlagValues): Conflict | undefined {
+  const { gather, json, tag, spares } = flags;
+  const hasTag = tag !== undefined && tag !== 'none';
+  const policy = flags['on-launch-failure'];
+  const launch = `--on-launch-failure ${policy?.text}`;
+  const isOther = (wanted: string): boolean => policy !== undefined && policy.policy !== wanted;
+  const table: readonly (readonly [boolean, ...Conflict])[] = [
+    [flags.ppn !== undefined && flags['map-by'] !== undefined, '--ppn', '--map-by', '--ppn N is --map-by ppr:N'],
+    [flags.output !== undefined && gather, '--output', '--gather', 'files are already kept apart by rank'],
+    [spares !== undefined && flags['min-hosts'] !== undefined, '--spares', '--min-hosts',
+      'one replaces hosts that do not come up, the other goes on without them'],
+    [spares !== undefined && isOther('spare'), '--spares', launch, 'spares are used by policy spare alone'],
+    [flags['min-hosts'] !== undefined && isOther('shrink'), '--min-hosts', launch, 'it is the bound of policy shrink'],
+    [json && gather, '--json', '--gather', 'JSON lines carry their rank'],
+    [json && hasTag, '--json', '--tag', 'JSON lines carry their rank'],
+    [json && flags.timestamp, '--json', '--timestamp', 'JSON lines carry their time'],
+    [gather && hasTag, '--gather', '--tag', 'equal output is shown once, under a head that names its ranks'],
+    [gather && flags.timestamp, '--gather', '--timestamp', 'lines of several ranks are shown once, without a time'],
+    [readsHosts(flags) && flags.stdin !== undefined && flags.stdin.to !== 'none', '--hostfile -', '--stdin',
+      'standard input holds the hosts'],
+    [flags.verbose && flags.quiet, '--verbose', '--quiet', 'they say the opposite'],
+  ];
+  return table.find(([applies]) => applies)?.slice(1) as Conflict | undefined;
 }

@@ -1,13 +1,15 @@
 /**
  * Finds where options end. POSIX order: options stop at the first word that is none, the program, and nothing after
- * it is ever read as an option. A word `:` after the program begins the next program of the job; after `--` even
- * that belongs to the program. The scanner knows from the flag table which options take a value; what it hands on to
- * the parser is in one form, `--name` or `--name=value`.
+ * it is ever read as an option; `--` ends them too. A word `:` after the program begins the next program of the job;
+ * `\:` stands for a `:` that the program is to get. The scanner knows from the flag table which options take a
+ * value; what it hands on to the parser is in one form, `--name` or `--name=value`.
  */
 
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { FLAG_NAMES, FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
+import { HINTS, LETTERS, SYNONYMS } from './peers.js';
+import { nextWordIs } from './values.js';
 
 /** One program with the options before it, both as words. */
 export interface ScannedContext {
@@ -16,25 +18,29 @@ export interface ScannedContext {
   readonly command: readonly string[];
 }
 
-const BY_CHAR: ReadonlyMap<string, FlagName> = new Map(
-  FLAG_NAMES.flatMap((name) => {
+const BY_CHAR: ReadonlyMap<string, FlagName> = new Map([
+  ...LETTERS,
+  ...FLAG_NAMES.flatMap((name): [string, FlagName][] => {
     const char = FLAGS[name].char;
-    return char === undefined ? [] : [[char, name] as const];
+    return char === undefined ? [] : [[char, name]];
   }),
-);
+]);
 
 export function scan(argv: readonly string[]): readonly ScannedContext[] {
   const contexts: ScannedContext[] = [];
+  // Of `-genv`: for the programs of all contexts, below their own.
+  const everywhere: string[] = [];
   let from = 0;
   for (;;) {
-    const { context, next } = scanContext(argv, from);
+    const { context, next } = new ContextScanner(argv, everywhere).run(from);
     contexts.push(context);
-    if (next === undefined) return contexts;
+    if (next === undefined) break;
     if (context.command.length === 0) {
       throw new StciError('STCI_USAGE', "There is no program before ':'. Write: stcirun [options] A : [options] B");
     }
     from = next;
   }
+  return contexts.map(({ options, command }) => ({ options: [...everywhere, ...options], command }));
 }
 
 interface Scanned {
@@ -43,57 +49,121 @@ interface Scanned {
   readonly next: number | undefined;
 }
 
-function scanContext(argv: readonly string[], from: number): Scanned {
-  const options: string[] = [];
-  let at = from;
-  while (at < argv.length) {
-    const word = argv[at] as string;
-    if (word === '--') return { context: { options, command: argv.slice(at + 1) }, next: undefined };
-    if (!word.startsWith('-') || word === '-') break;
-    at = word.startsWith('--') ? scanLong(argv, at, options) : scanShort(argv, at, options);
-  }
-  const colon = argv.indexOf(':', at);
-  const command = argv.slice(at, colon < 0 ? undefined : colon);
-  return { context: { options, command }, next: colon < 0 ? undefined : colon + 1 };
-}
+/** Reads the options of one program. Its `#long…` and `#short` return where the next word is. */
+class ContextScanner {
+  readonly #argv: readonly string[];
+  readonly #everywhere: string[];
+  readonly #options: string[] = [];
 
-/** Returns where the next word is. */
-function scanLong(argv: readonly string[], at: number, options: string[]): number {
-  const word = argv[at] as string;
-  const equals = word.indexOf('=');
-  const name = asFlag(equals < 0 ? word.slice(2) : word.slice(2, equals), word);
-  if (FLAGS[name].type === 'boolean') {
-    if (equals >= 0) throw new StciError('STCI_USAGE', `--${name} takes no value. Write it alone.`);
-    options.push(`--${name}`);
+  constructor(argv: readonly string[], everywhere: string[]) {
+    this.#argv = argv;
+    this.#everywhere = everywhere;
+  }
+
+  run(from: number): Scanned {
+    let at = from;
+    for (let word = this.#argv[at]; word?.startsWith('-') === true && word !== '-'; word = this.#argv[at]) {
+      if (word === '--') {
+        at += 1;
+        break;
+      }
+      at = this.#option(word, at);
+    }
+    const colon = this.#argv.indexOf(':', at);
+    const command = this.#argv.slice(at, colon < 0 ? undefined : colon);
+    const context = { options: this.#options, command: command.map(withoutEscape) };
+    return { context, next: colon < 0 ? undefined : colon + 1 };
+  }
+
+  #option(word: string, at: number): number {
+    const equals = word.indexOf('=');
+    const head = equals < 0 ? word : word.slice(0, equals);
+    const value = equals < 0 ? undefined : word.slice(equals + 1);
+    const name = head.replace(/^--?/u, '');
+    if (head === '-env' || head === '-genv') return this.#variable(head, value, at);
+    const isLong = head.startsWith('--') || name.length > 1;
+    if (isLong) {
+      const own = FLAG_NAMES.find((known) => known === name);
+      if (own !== undefined) return this.#long(own, head, value, at);
+      const synonym = SYNONYMS.get(name);
+      if (typeof synonym === 'string') return this.#long(synonym, head, value, at);
+      if (synonym !== undefined) return this.#fixed(synonym, head, value, at);
+      const hint = HINTS.get(name);
+      if (hint !== undefined) throw new StciError('STCI_USAGE', `Unknown option ${head}. ${hint}`);
+    }
+    return head.startsWith('--') ? unknown(head) : this.#short(word, at);
+  }
+
+  #long(name: FlagName, head: string, value: string | undefined, at: number): number {
+    if (FLAGS[name].type === 'boolean') {
+      if (value !== undefined) throw new StciError('STCI_USAGE', `${head} takes no value. Write it alone.`);
+      this.#options.push(`--${name}`);
+      return at + 1;
+    }
+    if (value !== undefined) return this.#push(name, value, at + 1);
+    const next = this.#argv[at + 1];
+    const { implied } = OPTION_FACTS[name];
+    if (implied !== undefined) return this.#implied(name, implied, at);
+    // Open MPI's `--mca KEY VALUE`.
+    const after = this.#argv[at + 2];
+    if (name === 'mca' && next !== undefined && !next.includes('=') && after !== undefined) {
+      return this.#push(name, `${next}=${after}`, at + 3);
+    }
+    return this.#push(name, next, at + 2);
+  }
+
+  #implied(name: FlagName, implied: string, at: number): number {
+    const next = this.#argv[at + 1] ?? '';
+    const kind = nextWordIs(name, next);
+    if (kind === 'value') return this.#push(name, next, at + 2);
+    if (kind === 'other') return this.#push(name, implied, at + 1);
+    const text = `--${name} ${next} can be read in two ways. Write --${name}=${next}, or --${name} -- ${next} for a `
+      + 'program of this name.';
+    throw new StciError('STCI_USAGE', text);
+  }
+
+  #fixed([name, fixed]: readonly [FlagName, string], head: string, value: string | undefined, at: number): number {
+    if (value !== undefined) throw new StciError('STCI_USAGE', `${head} takes no value. Write it alone.`);
+    return this.#push(name, fixed, at + 1);
+  }
+
+  /** MPICH's `-env NAME VALUE`, and `-genv` for the programs of the whole job. */
+  #variable(head: string, joined: string | undefined, at: number): number {
+    const [name, value] = this.#argv.slice(at + 1, at + 3);
+    const pair = joined ?? (name?.includes('=') === true ? name : undefined);
+    if (pair === undefined && value === undefined) {
+      throw new StciError('STCI_USAGE', `${head} needs a name and a value: -x NAME=VALUE.`);
+    }
+    const option = `--env=${pair ?? `${name}=${value}`}`;
+    (head === '-genv' ? this.#everywhere : this.#options).push(option);
+    return at + (joined === undefined ? (pair === undefined ? 3 : 2) : 1);
+  }
+
+  /** `-n4`, `-n 4`, `-lq`: letters may stand together, the last of them may take the rest as its value. */
+  #short(word: string, at: number): number {
+    for (let i = 1; i < word.length; i += 1) {
+      const letter = word[i] as string;
+      const name = BY_CHAR.get(letter);
+      if (name === undefined) return unknown(`-${letter}`, word);
+      const implied = OPTION_FACTS[name].implied;
+      if (FLAGS[name].type === 'boolean') this.#options.push(`--${name}`);
+      else if (implied !== undefined) this.#push(name, implied, at);
+      else if (i + 1 < word.length) return this.#push(name, word.slice(i + 1).replace(/^=/u, ''), at + 1);
+      else return this.#push(name, this.#argv[at + 1], at + 2);
+    }
     return at + 1;
   }
-  const implied = OPTION_FACTS[name].implied;
-  if (equals >= 0) return push(options, name, word.slice(equals + 1), at + 1);
-  if (implied !== undefined) return push(options, name, implied, at + 1);
-  return push(options, name, argv[at + 1], at + 2);
-}
 
-/** `-n4`, `-n 4`, `-lq`: letters may stand together, the last of them may take the rest as its value. */
-function scanShort(argv: readonly string[], at: number, options: string[]): number {
-  const word = argv[at] as string;
-  const whole = word.slice(1).replace(/=.*$/su, '');
-  if (whole.length > 1 && FLAG_NAMES.some((name) => name === whole)) unknown(`-${whole}`, [`--${whole}`]);
-  for (let i = 1; i < word.length; i += 1) {
-    const name = BY_CHAR.get(word[i] as string);
-    if (name === undefined) return unknown(`-${word[i]}`, [...BY_CHAR.keys()].map((char) => `-${char}`));
-    const implied = OPTION_FACTS[name].implied;
-    if (FLAGS[name].type === 'boolean') options.push(`--${name}`);
-    else if (implied !== undefined) push(options, name, implied, at);
-    else if (i + 1 < word.length) return push(options, name, word.slice(i + 1).replace(/^=/u, ''), at + 1);
-    else return push(options, name, argv[at + 1], at + 2);
+  #push(name: FlagName, value: string | undefined, next: number): number {
+    if (value === undefined) throw new StciError('STCI_USAGE', `${optionName(name)} needs a value: ${usageOf(name)}.`);
+    this.#options.push(`--${name}=${value}`);
+    return next;
   }
-  return at + 1;
 }
 
-function push(options: string[], name: FlagName, value: string | undefined, next: number): number {
-  if (value === undefined) throw new StciError('STCI_USAGE', `${optionName(name)} needs a value: ${usageOf(name)}.`);
-  options.push(`--${name}=${value}`);
-  return next;
+/** A `:` for the program is written `\:`, that one `\\:`, and so on. */
+function withoutEscape(word: string): string {
+  return /^\\+:$/u.test(word) ? word.slice(1) : word;
 }
 
 function usageOf(name: FlagName): string {
@@ -102,13 +172,12 @@ function usageOf(name: FlagName): string {
   return flag.char === undefined ? `--${name} ${value}` : `-${flag.char} ${value}`;
 }
 
-function asFlag(name: string, word: string): FlagName {
-  const found = FLAG_NAMES.find((known) => known === name);
-  return found ?? unknown(word.replace(/=.*$/su, ''), FLAG_NAMES.map((known) => `--${known}`));
-}
-
-function unknown(word: string, known: readonly string[]): never {
-  const hint = didYouMean(word, known);
+/** `word` is what was written where `option` is a letter of it. */
+function unknown(option: string, word = option): never {
+  const isLetter = word.length === 2;
+  const hint = isLetter ? HINTS.get(option.slice(1)) : undefined;
+  const near = didYouMean(word.replace(/^--?/u, '--').replace(/=.*$/su, ''), FLAG_NAMES.map((name) => `--${name}`));
+  const shown = word === option || isLetter ? word : `${word} (${option})`;
   const more = 'Options stand before the program; see stcirun --help.';
-  throw new StciError('STCI_USAGE', `Unknown option ${word}.${hint} ${more}`);
+  throw new StciError('STCI_USAGE', `Unknown option ${shown}.${hint === undefined ? near : ` ${hint}`} ${more}`);
 }

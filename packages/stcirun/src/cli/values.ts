@@ -4,14 +4,14 @@
  */
 
 import { TAG_MODES, type TagMode } from '@stci/core/iof';
-import { expectedForm, parseValue } from '@stci/core';
+import { parseValue } from '@stci/core';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 
 /** Most ranks that can be written; the job's own bound is the parameter `job.size.max`. */
 const COUNT_MAX = 268_435_456;
 const DURATION_MS_MAX = 2_147_483_647;
 
-/** oclif puts words of its own around the message of an error thrown while it parses; `text` is kept as it was. */
+/** oclif adds to the message of an error thrown while it parses; `text` is kept as it was. */
 export class OptionValueError extends StciError {
   readonly text: string;
 
@@ -38,17 +38,24 @@ export function parseCount(name: string, text: string): number {
   return count;
 }
 
+/** Seconds where no unit is written, as with other launchers. */
 export function parseDuration(name: string, text: string): number {
   const spec = { type: 'duration', default: 0, min: 1, max: DURATION_MS_MAX, help: '' } as const;
-  const parsed = parseValue(spec, text);
-  if (!parsed.ok || typeof parsed.value !== 'number') refuse(name, text, expectedForm(spec));
-  return parsed.value;
+  const parsed = parseValue(spec, /^\d+$/u.test(text) ? `${text}s` : text);
+  if (parsed.ok && typeof parsed.value === 'number') return parsed.value;
+  return refuse(name, text, 'seconds, or a whole number and a unit (ms, s, m, h), such as 10, 250ms or 5m');
+}
+
+/** Items of `--export`: one for each comma. */
+export function parseExport(name: string, text: string): string {
+  if (text.split(',').includes('')) refuse(name, text, 'all, none, or names and NAME=VALUE, separated by commas');
+  return text;
 }
 
 export function parseMapBy(name: string, text: string): MapBy {
   if (text === 'slot' || text === 'node') return { by: text };
-  const perHost = /^ppr:(.*)$/su.exec(text)?.[1];
-  if (perHost === undefined) refuse(name, text, 'slot, node or ppr:N');
+  const perHost = /^ppr:(.*?)(?::node)?$/su.exec(text)?.[1];
+  if (perHost === undefined) refuse(name, text, 'slot, node or ppr:N; ranks are bound to no cores');
   return { by: 'ppr', perHost: parseCount(`${name} ppr:N`, perHost) };
 }
 
@@ -91,8 +98,19 @@ export interface ExitReportRequest {
   readonly file?: string;
 }
 
+const EXIT_REPORT = /^(text|json)(?::(.+))?$/su;
+
+/**
+ * Options whose value may be left out: whether the next word is one. `value` is surely meant, as in `--exit-report
+ * json:FILE`; `unclear` could be a program of that name.
+ */
+export function nextWordIs(name: string, word: string): 'value' | 'unclear' | 'other' {
+  if (name === 'exit-report' && EXIT_REPORT.test(word)) return 'value';
+  return name === 'tag' && TAG_MODES.some((mode) => mode === word) ? 'unclear' : 'other';
+}
+
 export function parseExitReport(name: string, text: string): ExitReportRequest {
-  const match = /^(text|json)(?::(.+))?$/su.exec(text);
+  const match = EXIT_REPORT.exec(text);
   if (match === null) refuse(name, text, 'text, json, text:FILE or json:FILE');
   const format = match[1] === 'json' ? 'json' : 'text';
   return match[2] === undefined ? { format } : { format, file: match[2] };

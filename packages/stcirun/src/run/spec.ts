@@ -34,7 +34,7 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
     ...(spares.length > 0 && { spares }),
     mapBy: request.mapBy,
     oversubscribe: request.oversubscribe,
-    env: toolEnvironment(place.variables),
+    env: toolEnvironment(place.variables, request),
     wdir: place.wdir ?? everyOwn(request.programs),
     stdin: request.stdin,
     ...(request.timeoutMs !== undefined && { timeoutMs: request.timeoutMs }),

@@ -15,9 +15,10 @@ import { JobRun } from '@stci/core/run';
 import type { JobMap, JobSpec, Params, Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN } from '../agent-files.js';
-import { assembleRegistry } from '../assembly.js';
+import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { checkSpec } from '../cli/bytes.js';
-import type { RunRequest } from '../cli/parse.js';
+import { optionDefaults } from '../cli/defaults.js';
+import type { CommandLine, RunRequest } from '../cli/parse.js';
 import { printError, printOut } from '../print.js';
 import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
@@ -30,8 +31,11 @@ import { parseForwardList } from './signals.js';
 import { prestartedAgent } from './prestarted-agent.js';
 import { makeJobSpec } from './spec.js';
 
+type RunLine = Extract<CommandLine, { kind: 'run' }>;
+
 /** All that is settled before an agent is started. */
 interface Prepared {
+  readonly request: RunRequest;
   readonly registry: Registry;
   readonly composition: Composition;
   readonly params: Params;
@@ -44,11 +48,10 @@ interface Prepared {
  * The exit code. `agents`: directory of the agent's files. Throws StciError for what is wrong before anything is
  * started.
  */
-export async function startRun(request: RunRequest, agents: string): Promise<number> {
+export async function startRun(line: RunLine, agents: string): Promise<number> {
+  const { request, registry, composition, params, platform, spec, map } = await prepare(line, agents);
   const forwarded = parseForwardList(request.forwardSignals);
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
-  const prepared = prepare(request, agents);
-  const { registry, composition, params, platform, spec, map } = prepared;
   if (request.dryRun || request.display !== undefined) {
     const scope = composition.scope('stcirun', params, platform);
     const text = showPlan({ request, spec, map, params, scope });
@@ -82,10 +85,10 @@ export async function startRun(request: RunRequest, agents: string): Promise<num
   });
 }
 
-function prepare(request: RunRequest, agents: string): Prepared {
+async function prepare(line: RunLine, agents: string): Promise<Prepared> {
   const wdir = callerDirectory();
-  const registry = assembleRegistry();
-  const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : request.quiet ? 'error' : 'warn';
+  const registry = frontEndRegistry();
+  const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : line.request.quiet ? 'error' : 'warn';
   const agentMain = join(agents, AGENT_MAIN);
   const platform = createNodePlatform({
     agentCommand: [process.execPath, agentMain],
@@ -95,7 +98,8 @@ function prepare(request: RunRequest, agents: string): Prepared {
     prestartedAgent: prestartedAgent(),
   });
   const { hostname, cpuCount, variables } = platform.env;
-  const { params, warnings, files } = loadParams(registry, request, wdir, variables);
+  const { params, warnings, files } = loadParams(registry, line.request, wdir, variables);
+  const request = await line.withDefaults(optionDefaults(params));
   if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
   if (request.verbose) for (const file of files) printError(fileLine(file));
   const spec = makeJobSpec(request, { wdir, hostname, cpuCount, variables });
@@ -103,7 +107,7 @@ function prepare(request: RunRequest, agents: string): Prepared {
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
   const map = mapJob(spec, { ranksMax, ranksPerHostMax });
-  return { registry, composition: createComposition(registry), params, platform, spec, map };
+  return { request, registry, composition: createComposition(registry), params, platform, spec, map };
 }
 
 /** What `--verbose` tells of a file of parameters; nothing of one that is not there. */

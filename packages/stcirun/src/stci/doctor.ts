@@ -5,7 +5,7 @@ import { allocate } from '@stci/core';
 import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
 import { sshParams } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
-import { assembleRegistry } from '../assembly.js';
+import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { parseDuration, parsePair, type Pair } from '../cli/values.js';
 import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
 import { doctorJson, doctorText } from '../doctor/render.js';
@@ -58,7 +58,7 @@ Examples:
     const { env } = createNodePlatform();
     const mca = (flags.mca ?? []).map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
     const wdir = callerDirectory();
-    const { params, warnings } = loadParams(assembleRegistry(), { mca, am: flags.am ?? [] }, wdir, env.variables);
+    const { params, warnings } = loadParams(frontEndRegistry(), { mca, am: flags.am ?? [] }, wdir, env.variables);
     for (const warning of warnings) printError(`stci: ${warning}\n`);
     const named = [...(flags.host ?? []), ...(flags.hostfile ?? [])];
     const isLocal = flags.launcher === 'local' || (flags.launcher === undefined && named.length === 0);

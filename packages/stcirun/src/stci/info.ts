@@ -4,7 +4,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { describe, infoText, parseInfoTarget, platformFacts } from '@stci/core';
 import { createNodePlatform } from '@stci/platform-node';
-import { assembleRegistry } from '../assembly.js';
+import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { parsePair, type Pair } from '../cli/values.js';
 import { printError, printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
@@ -37,7 +37,7 @@ Examples:
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(InfoCommand);
-    const registry = assembleRegistry();
+    const registry = frontEndRegistry();
     const platform = createNodePlatform();
     const mca = (flags.mca ?? []).map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
     const { variables } = platform.env;

@@ -1,0 +1,62 @@
+/**
+ * Options as other launchers spell them (mpiexec of MPICH and Open MPI, srun, pdsh): accepted where the meaning is the
+ * same, else answered with the option of ours that does it. A single dash before a long name is accepted throughout.
+ */
+
+import type { FlagName } from './flags.js';
+
+/** Ours, or ours with a fixed value. */
+type Synonym = FlagName | readonly [FlagName, string];
+
+const names = <T>(value: T, list: string): [string, T][] => list.split(' ').map((name) => [name, value]);
+
+/** By name without its dashes. */
+export const SYNONYMS: ReadonlyMap<string, Synonym> = new Map<string, Synonym>([
+  ...names<Synonym>('np', 'ntasks'),
+  ...names<Synonym>('ppn', 'perhost npernode ntasks-per-node tasks-per-node'),
+  ...names<Synonym>('host', 'hosts nodelist'),
+  ...names<Synonym>('hostfile', 'machinefile machine-file host-file nodefile default-hostfile'),
+  ...names<Synonym>('wdir', 'wd chdir'),
+  ...names<Synonym>('export', 'genvlist'),
+  ...names<Synonym>('launcher', 'bootstrap'),
+  ...names<Synonym>('timestamp', 'timestamp-output'),
+  ...names<Synonym>(['export', 'all'], 'genvall'),
+  ...names<Synonym>(['export', 'none'], 'genvnone'),
+  ...names<Synonym>(['tag', 'rank'], 'prepend-rank label'),
+  ...names<Synonym>(['map-by', 'node'], 'bynode'),
+  ...names<Synonym>(['map-by', 'slot'], 'byslot'),
+  ...names<Synonym>(['ppn', '1'], 'pernode'),
+  ...names<Synonym>(['display', 'map'], 'display-map'),
+]);
+
+/** Single letters of theirs that are no letters of ours. */
+export const LETTERS: ReadonlyMap<string, FlagName> = new Map([
+  ['H', 'host'],
+  ['w', 'host'],
+  ['f', 'hostfile'],
+  ['D', 'wdir'],
+]);
+
+/** Another meaning, or none here: what to write instead. */
+export const HINTS: ReadonlyMap<string, string> = new Map([
+  ...names('Ranks on each host are --ppn N; a number of hosts is chosen by naming them, with --host.', 'N nodes'),
+  ...names('For one program write -x NAME or -x NAME=VALUE; --export is for the whole job.', 'envlist envall envnone'),
+  ...names("Write --output TEMPLATE, such as --output 'out/%r.%s'.",
+    'outfile-pattern errfile-pattern output-filename error o e'),
+  ...names('Write --tag, or --tag=full for host, rank and stream.', 'tag-output stream-buffering'),
+  ...names('Ranks are placed on hosts and bound to no cores; start the program through taskset or hwloc-bind.',
+    'bind-to binding cpu-bind rank-by c cpus-per-task cpus-per-proc cpus-per-rank report-bindings'),
+  ...names('Slots that were named are a bound unless --oversubscribe is given.', 'nooversubscribe overcommit O'),
+  ...names('Write --on-failure continue; to end the job at a failure is the default.',
+    'disable-auto-cleanup enable-recovery continuous kill-on-bad-exit K no-kill'),
+  ...names('Write --exit-report.', 'print-all-exitcodes'),
+  ...names('Write --mca bootcom.ws.interface=ADDRESS.', 'iface'),
+  ...names('Write --am FILE, or --mca KEY=VALUE.', 'tune gmca configfile'),
+  ...names('Write --mca launcher.ssh.client=PROGRAM.', 'launcher-exec bootstrap-exec'),
+  ...names('Write --dry-run, or --display all.', 'display-allocation show-progress test-only do-not-launch'),
+  ...names('Write --stdin WHO.', 's input i'),
+  ...names('Write --timeout TIME.', 't time'),
+  ...names('It is not needed here: leave it out.', 'allow-run-as-root unbuffered u merge-stderr-to-stdout no-requeue'),
+  ...names('Start stcirun inside of a job of the batch system.', 'p partition A account J job-name qos reservation'),
+  ...names('STCI_DEBUG=1 tells more.', 'd debug debug-devel'),
+]);
