@@ -35,6 +35,8 @@ export interface DoctorParams {
   /** undefined: this machine, without a login. */
   readonly ssh: SshParams | undefined;
   readonly ports: readonly [number, number] | undefined;
+  /** End what earlier runs left. */
+  readonly clean: boolean;
   /** For each host. */
   readonly deadlineMs: number;
 }
@@ -55,15 +57,15 @@ export async function checkHost(host: HostSpec, params: DoctorParams): Promise<H
   return { host: host.name, usable, ms: Math.round(performance.now() - startMs), checks };
 }
 
-async function checkHere({ ports, deadlineMs }: DoctorParams): Promise<HostReport['checks']> {
+async function checkHere({ ports, clean, deadlineMs }: DoctorParams): Promise<HostReport['checks']> {
   const nonce = makeNonce();
-  const result = await runProbe(localCommand(nonce, probeProgram(ports)), nonce, deadlineMs);
+  const result = await runProbe(localCommand(nonce, probeProgram(ports, clean)), nonce, deadlineMs);
   const login = result.facts === undefined ? bad('FAIL', `the check itself failed: ${result.lines.join('; ')}`) : NONE;
   return { ...after(result, ports), name: NONE, port: NONE, login, clock: NONE };
 }
 
 async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams): Promise<HostReport['checks']> {
-  const { ports, deadlineMs } = params;
+  const { ports, clean, deadlineMs } = params;
   const wrong = hostProblem(host.name);
   if (wrong !== undefined) {
     const none = Object.fromEntries(CHECKS.map((name) => [name, NONE])) as Record<CheckName, Check>;
@@ -72,7 +74,7 @@ async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams):
   const nonce = makeNonce();
   // A little less than the deadline: ssh's own words are better than ours.
   const connectMs = Math.min(ssh.connectMs, (deadlineMs * 3) / 4);
-  const command = probeCommand(host, { ...ssh, connectMs }, nonce, probeProgram(ports));
+  const command = probeCommand(host, { ...ssh, connectMs }, nonce, probeProgram(ports, clean));
   const [reached, result] = await Promise.all([reach(host, ssh, connectMs), runProbe(command, nonce, deadlineMs)]);
   const isIn = result.facts !== undefined || result.report !== undefined;
   return { ...after(result, ports), ...outside(reached, isIn), ...loginAndNode(host, ssh, result, deadlineMs) };
@@ -158,11 +160,22 @@ function cacheCheck({ path, error }: HostFacts['cache']): Check {
     + 'Make it writable, make room, or set XDG_CACHE_HOME there');
 }
 
-function leftoversCheck({ left, leftCount, agents }: HostFacts): Check {
-  if (leftCount === 0) return good(agents === 0 ? 'none' : `none (${agents} at work)`);
-  const named = left.map(({ pid, command }) => `\n  ${pid}  ${command}`).join('');
-  const whose = agents === 0
-    ? 'nothing of STCI looks after them' : 'jobs that run there may have put them into the background';
+function leftoversCheck({ left, leftCount, agents, ended, endedCount }: HostFacts): Check {
+  const done = endedCount === 0 ? '' : `ended ${endedCount}`;
+  const told = endedCount === 0 ? '' : `${done} of earlier runs:${listed(ended, endedCount)}`;
+  if (leftCount === 0) {
+    const text = done || (agents === 0 ? 'none' : `none (${agents} at work)`);
+    return told === '' ? good(text) : { state: 'good', text, problem: told };
+  }
   const kill = `kill -9 ${left.map(({ pid }) => pid).join(' ')}`;
-  return warn(String(leftCount), `${leftCount} left of earlier runs (${whose}):${named}\n  what to do, there: ${kill}`);
+  const remedy = endedCount > 0 ? `there: ${kill}` : `stci doctor --clean with the same hosts; or there: ${kill}`;
+  const text = `${leftCount} left of earlier runs, and no agent looks after them:${listed(left, leftCount)}`
+    + `\n  what to do: ${remedy}`;
+  return warn(String(leftCount), [told, text].filter((part) => part !== '').join('\n'));
+}
+
+function listed(processes: HostFacts['left'], count: number): string {
+  const rest = count - processes.length;
+  const lines = processes.map(({ pid, command }) => `\n  ${pid}  ${command}`);
+  return lines.join('') + (rest > 0 ? `\n  and ${rest} more` : '');
 }

@@ -1,7 +1,7 @@
 /**
  * What doctor runs on a host, as text, in the place of the agent and by the same way to it (launcher-ssh's loader):
- * looks at node, ports, cache and leftovers, tells all as one line of JSON, then answers each byte of its standard
- * input with its clock, and ends with that. Plain old JavaScript: see the loader.
+ * looks at node, ports, cache and leftovers (and ends those where that is asked for), tells all as one line of JSON,
+ * then answers each byte of its standard input with its clock, and ends so. Plain old JavaScript: see the loader.
  */
 
 import { hostProgram } from '@stci/launcher-ssh';
@@ -14,6 +14,10 @@ const PORTS_TRIED_MAX = 64;
 const LIFE_MS = 120_000;
 /** Leftovers that are named. */
 const NAMED_MAX = 20;
+/** Looks at what is left while it is being ended. */
+const CLEAN_ROUNDS = 50;
+/** A mark by limit holds the agent's process id in its lower part. */
+const PIDS = 2 ** 22;
 
 /** What it tells. */
 export interface HostFacts {
@@ -27,9 +31,16 @@ export interface HostFacts {
   readonly left: readonly { readonly pid: number; readonly command: string }[];
   readonly leftCount: number;
   readonly agents: number;
+  /** Those that were ended, where that was asked for. */
+  readonly ended: readonly { readonly pid: number; readonly command: string }[];
+  readonly endedCount: number;
 }
 
-/** Expects `low` and `tried`: the first port and how many, or 0 and 0. */
+/**
+ * Expects `low` and `tried`, the first port and how many, or 0 and 0; and `wantsClean`. What is left over is what
+ * carries a mark of an agent (platform-node's process-mark.ts), or is one, while no agent that is at work has it below
+ * itself or shares the mark with it. Processes of this user only, and none above this program.
+ */
 const BODY = `
 var facts = { node: me.version, nodePath: real(me.execPath), hostname: require('os').hostname() };
 function cache() {
@@ -46,41 +57,74 @@ function cache() {
     return { path: dir };
   } catch (e) { return { path: dir, error: e.message }; }
 }
-function parentOf(pid) {
-  var stat = fs.readFileSync('/proc/' + pid + '/stat', 'latin1');
-  return +stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1];
-}
+function read(pid, name) { return fs.readFileSync('/proc/' + pid + '/' + name, 'latin1'); }
 function isAgent(command) {
   return command[0] === 'stci-agent' || command.some(function (word) {
     return /[/]bundle[/]agent[.]cjs$|[/]agent-[0-9a-f]{64}[.]cjs$/.test(word);
   });
 }
+function isRun(command) { return command.some(function (word) { return /[/]stcirun([.]cjs)?$/.test(word); }); }
+function processOf(pid) {
+  var stat = read(pid, 'stat'), command = read(pid, 'cmdline').split('\\0');
+  var fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  var one = { pid: pid, parent: fields[1], agent: isAgent(command), run: isRun(command) };
+  one.dead = fields[0] === 'Z' || fields[0] === 'X';
+  one.command = command.join(' ').trim();
+  one.own = fs.statSync('/proc/' + pid).uid === me.getuid();
+  if (!one.own || one.dead) return one;
+  one.mark = (/(?:^|\\0)(STCI_TOOL_MARK=[^\\0]+)/.exec(read(pid, 'environ')) || [])[1];
+  var limit = (/^Max file locks +([0-9]+)/m.exec(read(pid, 'limits')) || [])[1];
+  if (limit && BigInt(limit) / BigInt(${PIDS}) > 0) one.limit = limit;
+  return one;
+}
 function leftovers() {
-  var all = {}, left = [], agents = 0;
+  var all = {}, atWork = {}, above = {}, left = [], agents = 0;
   fs.readdirSync('/proc').forEach(function (pid) {
-    if (!/^[0-9]+$/.test(pid) || +pid === me.pid) return;
-    try {
-      var command = fs.readFileSync('/proc/' + pid + '/cmdline', 'latin1').split('\\0');
-      var mark = fs.readFileSync('/proc/' + pid + '/environ', 'latin1').indexOf('STCI_TOOL_MARK=') >= 0;
-      all[pid] = { parent: parentOf(pid), agent: isAgent(command), mark: mark, command: command.join(' ').trim() };
-    } catch (e) {}
+    try { if (/^[0-9]+$/.test(pid)) all[pid] = processOf(pid); } catch (e) {}
   });
-  function isReaper(pid) { return pid === 1 || !!all[pid] && /(^|[/])systemd( |$)/.test(all[pid].command); }
+  for (var pid = me.pid; all[pid] && !above[pid]; pid = all[pid].parent) above[pid] = true;
+  function isReaper(pid) { return +pid === 1 || !!all[pid] && /(^|[/])systemd( |$)/.test(all[pid].command); }
   function isKept(pid) {
     for (var steps = 0; all[pid] && steps < 1000; steps++) {
-      if (all[pid].agent) return !isReaper(all[pid].parent);
+      if (all[pid].run || all[pid].agent && !isReaper(all[pid].parent)) return true;
+      if (all[pid].agent) return false;
       pid = all[pid].parent;
     }
     return false;
   }
   Object.keys(all).forEach(function (pid) {
-    var one = all[pid], kept = isKept(pid);
-    if (one.agent && kept) agents++;
-    if ((one.agent || one.mark) && !kept) left.push({ pid: +pid, command: one.command.slice(0, 80) });
+    var one = all[pid];
+    one.kept = isKept(pid);
+    if (!one.kept) return;
+    if (one.agent && one.own) agents++;
+    atWork[one.mark] = atWork[one.limit] = true;
+  });
+  Object.keys(all).forEach(function (pid) {
+    var one = all[pid];
+    if (one.kept || !one.own || one.dead || above[pid] || !(one.agent || one.mark || one.limit)) return;
+    if (!(one.mark && atWork[one.mark] || one.limit && atWork[one.limit])) left.push(one);
   });
   facts.agents = agents;
   facts.leftCount = left.length;
-  facts.left = left.slice(0, ${NAMED_MAX});
+  facts.left = named(left);
+  return left;
+}
+function named(list) {
+  return list.slice(0, ${NAMED_MAX}).map(function (one) {
+    return { pid: +one.pid, command: one.command.slice(0, 80) };
+  });
+}
+function clean() {
+  var ended = {}, pause = new Int32Array(new SharedArrayBuffer(4));
+  for (var rounds = 0, left = leftovers(); left.length > 0 && rounds < ${CLEAN_ROUNDS}; left = leftovers(), rounds++) {
+    left.forEach(function (one) {
+      try { me.kill(+one.pid, 'SIGKILL'); ended[one.pid] = one; } catch (e) {}
+    });
+    Atomics.wait(pause, 0, 0, 20);
+  }
+  var list = Object.keys(ended).map(function (pid) { return ended[pid]; });
+  facts.endedCount = list.length;
+  facts.ended = named(list);
 }
 function ports(done) {
   var found = { tried: tried, free: 0 }, port = low;
@@ -96,7 +140,9 @@ function ports(done) {
 }
 setTimeout(function () { me.exit(0); }, ${LIFE_MS});
 facts.cache = cache();
-try { leftovers(); } catch (e) { facts.left = []; facts.leftCount = facts.agents = 0; }
+facts.left = facts.ended = [];
+facts.leftCount = facts.endedCount = facts.agents = 0;
+try { if (wantsClean) clean(); else leftovers(); } catch (e) {}
 ports(function (found) {
   facts.ports = found;
   say('facts ' + JSON.stringify(facts));
@@ -108,8 +154,8 @@ ports(function (found) {
 `;
 
 /** `ports`: first and last; undefined: any. */
-export function probeProgram(ports: readonly [number, number] | undefined): string {
+export function probeProgram(ports: readonly [number, number] | undefined, clean: boolean): string {
   const [low, high] = ports ?? [0, -1];
   const tried = Math.min(PORTS_TRIED_MAX, high - low + 1);
-  return hostProgram(`var low = ${low}, tried = ${tried};\n${BODY}`);
+  return hostProgram(`var low = ${low}, tried = ${tried}, wantsClean = ${clean};\n${BODY}`);
 }

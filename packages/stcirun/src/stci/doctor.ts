@@ -25,12 +25,13 @@ const WINDOW = 32;
 
 export class DoctorCommand extends StciCommand {
   static override readonly summary = 'checks hosts: name, port, login, node, clock, free ports, cache, leftovers';
-  static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--launcher NAME] [--json]';
+  static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--launcher NAME] [--clean] [--json]';
   static override readonly details = `  --host LIST       hosts to check: a,b or n[01-16]; without any: this machine
   --hostfile FILE   hosts of a file
   --exclude LIST    hosts to leave out
   --launcher NAME   ssh: by a login, as jobs are started there; local: this machine alone
   --timeout TIME    for each host, such as 30s (default 15s)
+  --clean           end what earlier runs of yours left there, and list it; running jobs are spared
   --json            one JSON object
   --mca KEY=VALUE   as if stcirun had been given it, such as launcher.ssh.node=PATH
   --am FILE         as if stcirun had been given it
@@ -39,6 +40,7 @@ Exit code: 0 if every host is usable, else ${EXIT.launch}.
 
 Examples:
   stci doctor --hostfile hosts
+  stci doctor --clean --host 'n[01-04]'
   stci doctor --host 'n[01-64]' --mca bootcom.ws.ports=40000-40100
 `;
 
@@ -48,6 +50,7 @@ Examples:
     exclude: Flags.string(list),
     launcher: Flags.string({ options: ['ssh', 'local'] }),
     timeout: duration({ default: DEADLINE_MS }),
+    clean: Flags.boolean(),
     json: Flags.boolean(),
     mca: pair(list),
     am: Flags.string(list),
@@ -74,6 +77,7 @@ Examples:
     const reports = await checkAll(hosts, {
       ssh: isLocal ? undefined : sshParams(params.under('launcherproc.ssh')),
       ports: portsOf(params),
+      clean: flags.clean,
       deadlineMs: flags.timeout,
     });
     printOut(flags.json ? doctorJson(reports) : doctorText(reports));

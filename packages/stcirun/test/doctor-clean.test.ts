@@ -1,0 +1,87 @@
+/** `stci doctor --clean` on test hosts: what was left is ended and listed, what is at work is spared. */
+// @timeoutMs 120000
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { assert, eventually, suite } from '@stci/testkit';
+import { up, whyNoHosts, type Hosts } from '@stci/testkit/hosts';
+
+const bin = (name: string): string => fileURLToPath(new URL(`../bin/${name}.cjs`, import.meta.url));
+const why = whyNoHosts();
+const LONG = { timeoutMs: 60_000 };
+
+let hosts: Hosts;
+
+interface Found {
+  readonly usable: boolean;
+  readonly checks: { readonly leftovers: { readonly state: string; readonly text: string; readonly problem?: string } };
+}
+
+async function doctor(...args: string[]): Promise<Found> {
+  const said = await hosts.run([process.execPath, bin('stci'), 'doctor', '--json', '--host', 'h1', ...args]);
+  return JSON.parse(said.stdout).hosts[0] as Found;
+}
+
+/** A running job of one rank on h1. */
+class Job {
+  readonly child: ChildProcess;
+  out = '';
+  err = '';
+  code: number | null | undefined;
+
+  constructor(line: string) {
+    const args = ['--host', 'h1', '-n', '1', '--', 'sh', '-c', line];
+    const [file, ...rest] = hosts.loginArgv([process.execPath, bin('stcirun'), ...args]);
+    this.child = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    this.child.stdout?.on('data', (chunk) => (this.out += String(chunk)));
+    this.child.stderr?.on('data', (chunk) => (this.err += String(chunk)));
+    this.child.on('close', (code) => (this.code = code));
+  }
+
+  up(): Promise<unknown> {
+    return eventually(() => this.out.includes('up\n'), { deadlineMs: 20_000, what: `the rank: ${this.err}` });
+  }
+}
+
+const running = (text: string): number[] =>
+  hosts.processes('h1').flatMap(({ command, pid }) => (command.includes(text) ? [pid] : []));
+
+suite('stci doctor --clean', (test) => {
+  const check = (name: string, body: () => Promise<void>): void =>
+    test.skipIf(why !== undefined, why ?? '', name, body, LONG);
+  test.before(async () => {
+    if (why === undefined) hosts = await up(1);
+  }, LONG);
+  test.after(() => hosts?.down(), LONG);
+
+  check('agent and guardian killed at once: the report says so, and the rest is found, ended and listed', async () => {
+    const job = new Job('setsid sleep 601 & sleep 602 & echo up; sleep 603');
+    await job.up();
+    const victims = hosts.processes('h1').filter(({ command }) => /stci-agent|stci-guardian|STCI \$3/.test(command));
+    for (const { pid } of victims) process.kill(pid, 'SIGKILL');
+    await eventually(() => job.code !== undefined, { deadlineMs: 20_000, what: 'the end of stcirun' });
+    assert.is(job.code, 200, job.err);
+    assert.match(job.err, /programs on h1 may still run: 'stci doctor --clean --host h1' ends them/);
+    const left = running('sleep 60').length;
+    assert.ok(left >= 3, `${left} processes are left: else this test shows nothing`);
+    assert.match((await doctor()).checks.leftovers.problem ?? '', /left of earlier runs, and no agent looks/);
+    const { checks, usable } = await doctor('--clean');
+    assert.equal([usable, checks.leftovers.state, checks.leftovers.text], [true, 'good', `ended ${left}`]);
+    assert.match(checks.leftovers.problem ?? '', /ended \d of earlier runs:(\n {2}\d+ {2}(sleep|sh) .*)+/);
+    assert.equal(running('sleep 60'), []);
+    assert.is((await doctor('--clean')).checks.leftovers.text, 'none');
+  });
+
+  check('a daemon without an environment is known by its limit; a job that runs keeps its own', async () => {
+    const job = new Job('setsid sleep 604 & echo up; sleep 605');
+    await job.up();
+    const orphan = 'ulimit -S -w $((0xabcdef1234 << 22 | 4194303)); setsid env -i sleep 606 >/dev/null 2>&1 &';
+    await hosts.runOn('h1', ['sh', '-c', orphan]);
+    const { checks } = await doctor('--clean');
+    assert.equal(checks.leftovers.text, 'ended 1', checks.leftovers.problem ?? '');
+    assert.equal(['604', '605', '606'].map((time) => running(`sleep ${time}`).length > 0), [true, true, false]);
+    job.child.kill('SIGTERM');
+    await eventually(() => job.code !== undefined, { deadlineMs: 20_000, what: 'the end of stcirun' });
+    assert.equal(running('sleep 60'), []);
+  });
+});
