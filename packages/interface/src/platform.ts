@@ -199,6 +199,14 @@ export interface Environment {
   readonly variables: Readonly<Record<string, string>>;
   /** Logical processors of this machine, at least 1. */
   readonly cpuCount: number;
+  /** What this thread has had of them so far; undefined where the system does not say. */
+  cpuTimes(): CpuTimes | undefined;
+}
+
+/** Time in which a thread ran, and in which it could have run and waited for a processor, ms. */
+export interface CpuTimes {
+  readonly ranMs: number;
+  readonly waitedMs: number;
 }
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';

@@ -4,13 +4,14 @@
  * them. So they travel under another name (`setAside`) and are put back where the agent reads its variables.
  */
 
-import type { Environment } from '@stci/interface';
+import type { CpuTimes, Environment } from '@stci/interface';
 import { builtin } from './builtin.js';
 
 type Variables = Readonly<Record<string, string>>;
 
 const SET_ASIDE = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'NODE_V8_COVERAGE', 'NODE_COMPILE_CACHE', 'NODE_DEBUG'];
 const PREFIX = 'STCI_SET_ASIDE_';
+const NS_PER_MS = 1e6;
 
 /** The environment for an agent: `variables` with the named ones out of Node's sight. */
 export function setAside(variables: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
@@ -66,6 +67,16 @@ class NodeEnvironment implements Environment {
 
   get cpuCount(): number {
     return Math.max(1, builtin('node:os').availableParallelism());
+  }
+
+  cpuTimes(): CpuTimes | undefined {
+    try {
+      const text = builtin('node:fs').readFileSync('/proc/thread-self/schedstat', 'latin1');
+      const [ran = 0, waited = 0] = text.split(' ').map(Number);
+      return { ranMs: ran / NS_PER_MS, waitedMs: waited / NS_PER_MS };
+    } catch {
+      return undefined; // A kernel without scheduler statistics, or a system without /proc.
+    }
   }
 }
 

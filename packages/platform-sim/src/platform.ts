@@ -61,6 +61,7 @@ function createEnvironment(host: SimHost, process: SimProcess): Environment {
     wdir: process.wdir,
     variables: process.env,
     cpuCount: host.world.cpuCount,
+    cpuTimes: () => undefined,
   };
 }
 

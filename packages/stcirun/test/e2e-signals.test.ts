@@ -1,5 +1,6 @@
 /** The built stcirun, end to end: what signals to it do. */
 
+import { readFileSync } from 'node:fs';
 import { assert, eventually, suite } from '@stci/testkit';
 import { sh, start, type Run } from './e2e.js';
 
@@ -16,6 +17,18 @@ async function up(args: readonly string[], line: string): Promise<Run> {
 
 async function gone(job: Run): Promise<void> {
   await eventually(() => job.leftovers().length === 0, { deadlineMs: 5000, what: 'all gone' });
+}
+
+/** A child of `pid` runs Node. */
+function hasAgent(pid: number): boolean {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
+  return children.some((child) => {
+    try {
+      return readFileSync(`/proc/${child}/cmdline`, 'latin1').startsWith(process.execPath);
+    } catch {
+      return false; // It has just ended.
+    }
+  });
 }
 
 suite('stcirun, signals', (test) => {
@@ -46,6 +59,17 @@ suite('stcirun, signals', (test) => {
     const result = await job.result;
     assert.is(result.exitCode, 143, result.err);
     await gone(job);
+  }, { timeoutMs: 20_000 });
+
+  test('stopped for long while hosts come up: what agents said meanwhile counts', async () => {
+    const job = start(['--launcher', 'local', '--mca', 'launcher.handshake=2s', '--host', 'a', 'true']);
+    const { pid } = job.child as { pid: number };
+    await eventually(() => hasAgent(pid), { deadlineMs: 5000, what: 'an agent that is starting' });
+    job.child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    job.child.kill('SIGCONT');
+    const result = await job.result;
+    assert.is(result.exitCode, 0, result.err);
   }, { timeoutMs: 20_000 });
 
   test('USR1 is sent on', async () => {

@@ -1,7 +1,7 @@
 /**
  * Child supervisor: an agent starts others, watches them and ends them. A window bounds how many are being started at
- * once; each has a deadline from its start to the end of its handshake. Whatever goes wrong with a child is told
- * once, as an error that says which host, in which phase, and what the child itself said last.
+ * once, and a watch gives up one that makes no progress; both follow how long starts take here. Whatever goes wrong
+ * with a child is reported once, as an error with the host, the phase, and the last lines the child itself wrote.
  */
 
 import {
@@ -21,7 +21,9 @@ import { encodeBootRecord } from '../bootcom/boot-record.js';
 import type { Link } from '../bootcom/link.js';
 import { formatDuration } from '../config/duration.js';
 import { readU32 } from '../codec/frame.js';
+import { StartPace } from '../launcher/start-pace.js';
 import type { AgentNode } from './node.js';
+import { StartWatch } from './start-watch.js';
 
 /** Lines of a child's standard error that are kept for the report of its failure. */
 const DIAGNOSTIC_LINES_MAX = 8;
@@ -39,8 +41,9 @@ export interface ChildSpec {
 
 export interface SupervisorInit {
   readonly node: AgentNode;
-  /** Children that are being started at once, at least 1. */
+  /** Children that are being started at once, at most; at least 1. */
   readonly window: number;
+  /** Longest time without progress while a child comes up; see StartPace. */
   readonly handshakeMs: number;
   readonly stopMs: number;
   /** True where the boot link is the channel that came with the start; false where the child connects to us. */
@@ -54,6 +57,9 @@ export interface SupervisorEvents {
   /** It was up and is gone without having been asked to. */
   onLost(address: Address, error: StciError): void;
 }
+
+/** The watch over a start gives a child up, not the deadline of its link, which is this many times as long. */
+const LINK_PATIENCE = 2;
 
 /** The channel of a child that links by other means: our end of it is the child's lifeline. */
 const NOTHING_EXPECTED = { onData: () => undefined, onDrain: () => undefined, onClose: () => undefined };
@@ -71,7 +77,7 @@ interface Child {
   exited: boolean;
   told: boolean;
   killed: boolean;
-  timer?: Timer;
+  watch?: StartWatch;
   readonly diagnostics: string[];
 }
 
@@ -82,6 +88,7 @@ export class ChildSupervisor {
   /** Earlier starts of the same agents, failed, of which something is still left. */
   readonly #former = new Set<Child>();
   readonly #waiting: Child[] = [];
+  readonly #pace: StartPace;
   #starting = 0;
   #scheduled = false;
   #stopping = false;
@@ -91,6 +98,7 @@ export class ChildSupervisor {
   constructor(init: SupervisorInit, events: SupervisorEvents) {
     this.#init = init;
     this.#events = events;
+    this.#pace = new StartPace({ windowMax: init.window, handshakeMs: init.handshakeMs });
   }
 
   /** Children that are not gone. */
@@ -162,7 +170,8 @@ export class ChildSupervisor {
 
   #schedule(): void {
     if (this.#scheduled || this.#stopping || this.#waiting.length === 0) return;
-    if (this.#starting >= this.#init.window) return;
+    this.#pace.onCpuTimes(this.#init.node.platform.env.cpuTimes());
+    if (this.#starting >= this.#pace.window) return;
     this.#scheduled = true;
     // One a turn: starting a process blocks this one for the time of a fork.
     this.#init.node.platform.clock.soon(() => {
@@ -198,32 +207,39 @@ export class ChildSupervisor {
         start: child.start,
         nativeLink: this.#init.nativeLink,
         frameBytesMax: node.params.int('bootcom.frame.max'),
-        handshakeMs,
+        handshakeMs: this.#pace.allowanceMs,
         leaseMs: node.params.int('bootcom.lease'),
         details: child.spec.details,
       }),
     ]);
     if (this.#init.nativeLink) this.#makeLink(child, process.channel);
     else process.channel.bind(NOTHING_EXPECTED);
-    child.timer = node.platform.clock.after(handshakeMs, () => {
-      const { phase } = process;
-      const reached = phase === undefined ? '' : `; it got as far as phase ${phase}`;
-      this.#fail(child, `no handshake within ${formatDuration(handshakeMs)} (launcher.handshake)${reached}`);
+    child.watch = new StartWatch({
+      clock: node.platform.clock,
+      pace: this.#pace,
+      handshakeMs,
+      mark: () => `${process.phase} ${child.link?.facts.bytesIn}`,
+      onOverdue: (startMs) => this.#onOverdue(child, process, startMs),
     });
+  }
+
+  #onOverdue(child: Child, { phase }: AgentProcess, startMs: number): void {
+    const reached = phase === undefined ? '' : `; it got as far as phase ${phase}`;
+    this.#fail(child, `no handshake within ${formatDuration(startMs)} (launcher.handshake)${reached}`);
   }
 
   #makeLink(child: Child, channel: Channel): void {
     const admit = (peer: Address, start: number): string | undefined =>
       peer === child.spec.address ? this.admit(peer, start) : 'it was started as another agent';
     child.linkClosed = false;
-    child.link = this.#init.node.acceptLink(channel, this.#init.handshakeMs, admit, {
+    child.link = this.#init.node.acceptLink(channel, LINK_PATIENCE * this.#pace.startMsMax, admit, {
       onUp: (link) => this.#onUp(child, link),
       onClosed: (_link, reason, text) => this.#onLinkClosed(child, reason, text),
     });
   }
 
   #onUp(child: Child, link: Link): void {
-    child.timer?.cancel();
+    child.watch?.up();
     child.link = link;
     child.linkClosed = false;
     this.#leaveStarting(child, 'up');
@@ -257,7 +273,7 @@ export class ChildSupervisor {
   #fail(child: Child, what: string, data?: StciError['data']): void {
     if (child.state !== 'starting') return;
     this.#leaveStarting(child, 'stopping');
-    child.timer?.cancel();
+    child.watch?.cancel();
     this.#kill(child);
     child.link?.destroy(what);
     if (child.told || this.#stopping) return;

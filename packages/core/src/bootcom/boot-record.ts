@@ -8,6 +8,7 @@
 
 import { StciError, type Address, type Channel, type ChannelEvents, type Clock, type Timer } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
+import { afterRunning } from '../event/running-timer.js';
 import { FrameDecoder } from '../codec/frame-decoder.js';
 import { frameBody, frameLayer, frameType, readU32, writeU32, LAYER, type Frame } from '../codec/frame.js';
 import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.js';
@@ -114,7 +115,7 @@ class BootReader {
         this.#decoder.stop();
       },
     });
-    this.#timer = clock.after(deadlineMs, () =>
+    this.#timer = afterRunning(clock, deadlineMs, () =>
       this.#fail(new StciError('STCI_AUTH_TIMEOUT', `No boot record within ${formatDuration(deadlineMs)}`)),
     );
   }

@@ -16,6 +16,7 @@ import {
   type Timer,
 } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
+import { afterRunning } from '../event/running-timer.js';
 import { FrameDecoder } from '../codec/frame-decoder.js';
 import {
   FRAGMENT_BYTES_MAX,
@@ -94,7 +95,7 @@ export class Link {
       bodyBytesMax: HANDSHAKE_BODY_BYTES_MAX,
       onFrame: (frame) => this.#onFrame(frame),
     });
-    this.#timer = init.clock.after(init.limits.handshakeMs, () =>
+    this.#timer = afterRunning(init.clock, init.limits.handshakeMs, () =>
       this.#fail('timeout', `no handshake within ${formatDuration(init.limits.handshakeMs)}`),
     );
     this.#channel.bind({

@@ -32,16 +32,17 @@ export const launcherFramework = defineFramework<Launcher, LauncherDeps>({
       default: 8,
       min: 1,
       max: 1024,
-      help: 'Children that one agent starts at the same time. More is quicker until the processor or the login '
-        + 'service is busy.',
+      help: 'Children that one agent starts at the same time, at most: fewer where it waits for the processor itself, '
+        + 'or starts take long. More is quicker until the processor or the login service is busy.',
     },
     handshake: {
       type: 'duration',
       default: 10_000,
       min: 10,
       max: 3_600_000,
-      help: 'From the start of a child to its first answer; later it counts as failed. Longer waits for slow hosts, '
-        + 'shorter tells of dead ones sooner.',
+      help: 'How long the start of a child may show no progress (a phase of the login, a first answer) before it '
+        + 'counts as failed; up to three times as long where starts are seen to be slow. A whole start takes six times '
+        + 'as long at most. Longer waits for slow hosts, shorter tells of dead ones sooner.',
     },
     stop: {
       type: 'duration',

@@ -9,7 +9,7 @@ import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import { makeNet, type Net } from '../am/net.js';
 
 /** What a child does: comes up, or one of the ways in which it does not. */
-type Way = 'up' | 'error' | 'exit' | 'silent' | 'deaf' | 'hangs-up' | 'connects-late';
+type Way = 'up' | 'error' | 'exit' | 'silent' | 'deaf' | 'hangs-up' | 'connects-late' | 'slow' | 'trickles';
 
 interface Played {
   readonly net: Net;
@@ -27,6 +27,8 @@ interface Played {
 const WINDOW = 3;
 const HANDSHAKE_MS = 400;
 const STOP_MS = 700;
+/** Of a start that makes progress. */
+const STEP_MS = 300;
 
 function playing(): Played {
   const net = makeNet([0]);
@@ -54,14 +56,22 @@ function playing(): Played {
     const process = { events, killed: 0,
       channel: far } as { events: AgentProcessEvents; link?: Link; killed: number; channel: Channel };
     processes.set(address, process);
-    net.platform.clock.soon(() => act(played, way, process, address));
+    net.platform.clock.after(way === 'slow' ? 4 * STEP_MS : 0, () => act(played, way, process, address));
     const kill = (): void => {
       process.killed += 1;
       if (process.killed > 1) return;
       far.destroy('killed');
       if (way !== 'error') net.platform.clock.soon(() => events.onExit({ signal: 'SIGKILL' }));
     };
-    return { pid: 5, channel: near, kill };
+    const slowly = way === 'slow' || way === 'trickles';
+    const startedMs = net.world.nowMs;
+    const phase = (): string => `${Math.floor((net.world.nowMs - startedMs) / STEP_MS)}`;
+    return {
+      pid: 5, channel: near, kill,
+      get phase() {
+        return slowly ? phase() : undefined;
+      },
+    };
   };
   let next = 0;
   const played: Played = {
@@ -86,7 +96,7 @@ function act({ net, records }: Played, way: Way, process: { events: AgentProcess
     process.events.onExit({ status: 4 });
   }
   if (way === 'hangs-up') process.channel.destroy('gone');
-  if (way !== 'up' && way !== 'deaf' && way !== 'connects-late') return;
+  if (!['up', 'slow', 'deaf', 'connects-late'].includes(way)) return;
   readBootRecord(process.channel, clock, 1000, (_error, record, rest) => {
     if (record === undefined || rest === undefined) return;
     records.push(record);
@@ -132,6 +142,20 @@ suite('children of an agent', (test) => {
     assert.match(p.errors[0]?.message ?? '', /root:0 on host h0 did not come up: no handshake within 400 ms/);
     assert.equal([p.processes.get(rootAddress(0))?.killed, p.errors[0]?.code, p.errors[0]?.host], [1,
       'STCI_LAUNCH_FAILED', 'h0']);
+  });
+
+  test('one that makes progress is waited for, longer than the handshake time; not for ever', () => {
+    const p = playing();
+    p.launch('slow', 'trickles', 'silent');
+    p.net.run(HANDSHAKE_MS + 50);
+    assert.equal(p.told, [], 'others make progress, if slowly: starts are slow here');
+    p.net.until(() => p.told.includes('up 0'), 'the slow one');
+    assert.ok(p.told.includes('failed 2'));
+    p.net.run(6 * HANDSHAKE_MS - 5 * STEP_MS);
+    assert.not.ok(p.told.includes('failed 1'));
+    p.net.run(5 * STEP_MS);
+    assert.ok(p.told.includes('failed 1'));
+    assert.match(p.errors.at(-1)?.message ?? '', /no handshake within 2.4 s \(launcher.handshake\); .* phase \d/);
   });
 
   test('each way of failing is told once, with host, phase and the child\'s own words', () => {

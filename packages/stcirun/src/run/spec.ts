@@ -15,8 +15,9 @@ export interface Place {
   readonly variables: Variables;
 }
 
-/** Where the user names no `--launch-timeout`. */
+/** Where the user names no `--launch-timeout`: the larger one, for many hosts take their time. */
 const LAUNCH_TIMEOUT_MS = 60_000;
+const LAUNCH_TIMEOUT_PER_HOST_MS = 500;
 
 /** Throws for anything that makes the job impossible, before something is started. */
 export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
@@ -38,7 +39,7 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
     wdir: place.wdir ?? everyOwn(request.programs),
     stdin: request.stdin,
     ...(request.timeoutMs !== undefined && { timeoutMs: request.timeoutMs }),
-    launchTimeoutMs: request.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS,
+    launchTimeoutMs: request.launchTimeoutMs ?? Math.max(LAUNCH_TIMEOUT_MS, hosts.length * LAUNCH_TIMEOUT_PER_HOST_MS),
   };
   validateJob(spec);
   return spec;
