@@ -7,9 +7,9 @@
  */
 
 import {
+  StciError,
   addressIndex,
   addressKind,
-  assert,
   bootHost,
   bootPosition,
   rootAddress,
@@ -56,6 +56,10 @@ export class BootSubtree {
     init.node.router.rule = (destination) => this.#nextHop(destination);
   }
 
+  get tree(): TreeTopology {
+    return this.#init.tree;
+  }
+
   /** Starts all children. */
   start(): void {
     this.#children.launch(this.#childPositions().map((position) => this.#spec(position)));
@@ -76,6 +80,11 @@ export class BootSubtree {
     this.#learnAll(position, subtree);
     const adopted = this.#childPositions().filter((at) => isAtOrBelow(this.#init.tree, position, at));
     for (const at of adopted) this.#children.relaunch(this.#spec(at));
+  }
+
+  /** Closes the link to the agent of `host`, a child. */
+  expel(host: HostIndex, reason: string): void {
+    this.#children.expel(rootAddress(host), reason);
   }
 
   /** Hosts at and below `host`, in pre-order. */
@@ -106,6 +115,7 @@ export class BootSubtree {
     this.#logins.set(position, login);
     if (login[0] === '') this.#leftOut.add(position);
     else this.#leftOut.delete(position);
+    this.#init.node.router.forgetWays();
   }
 
   /** Children as they are: those of the plan, and in the place of one that is left out its own children. */
@@ -155,7 +165,10 @@ export function loginsOf(
   subtree: readonly HostLogin[],
 ): Map<Position, HostLogin> {
   const positions = tree.subtree(position);
-  assert(positions.length === subtree.length, `${positions.length} hosts are in the subtree, ${subtree.length} came`);
+  if (positions.length !== subtree.length) {
+    const text = `Expected the ${positions.length} hosts of the subtree, got ${subtree.length}`;
+    throw new StciError('STCI_MESSAGE_INVALID', text);
+  }
   return new Map(positions.map((at, i) => [at, subtree[i] as HostLogin]));
 }
 

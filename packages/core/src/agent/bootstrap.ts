@@ -100,6 +100,11 @@ export class Bootstrap {
     return this.#below;
   }
 
+  /** Of the host as it is now: a spare one may have taken the place. */
+  hostName(host: HostIndex): string {
+    return (this.#hosts[host] as HostSpec).name;
+  }
+
   /** Names of the hosts that are neither up nor left out. */
   get missing(): readonly string[] {
     const isMissing = (state: HostState | undefined): boolean => state === 'pending' || state === 'failed';
@@ -215,7 +220,7 @@ export class Bootstrap {
     this.#hosts[host] = spec;
     this.#states[host] = 'pending';
     this.#attempts[host] = (this.#attempts[host] as number) + 1;
-    const starter = this.#starterOf(host);
+    const starter = this.starterOf(host);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.restart(host, subtree);
     else this.#tellStarter(starter, 'launch.restart', { host, subtree });
@@ -224,7 +229,7 @@ export class Bootstrap {
   #leaveOut(host: HostIndex): void {
     this.#states[host] = 'left-out';
     this.#leftOutCount += 1;
-    const starter = this.#starterOf(host);
+    const starter = this.starterOf(host);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.takeOver(host, subtree);
     else this.#tellStarter(starter, 'launch.takeover', { host, subtree });
@@ -254,7 +259,7 @@ export class Bootstrap {
   }
 
   /** Whoever starts `host`: the nearest host above it that is not left out; undefined: this agent. */
-  #starterOf(host: HostIndex): HostIndex | undefined {
+  starterOf(host: HostIndex): HostIndex | undefined {
     const { tree } = this.#init;
     let parent = tree.parent(bootPosition(host)) as number;
     while (parent > 0 && this.#states[bootHost(parent)] === 'left-out') parent = tree.parent(parent) as number;

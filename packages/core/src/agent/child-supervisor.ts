@@ -153,6 +153,12 @@ export class ChildSupervisor {
     if (child?.link === link) this.#onLinkClosed(child, reason, text);
   }
 
+  /** Ends one that is up at once: it is lost, for this reason. */
+  expel(address: Address, reason: string): void {
+    const child = this.#children.get(address);
+    if (child?.state === 'up') child.link?.destroy(reason, 'protocol');
+  }
+
   /** Ends all of them; `done` once, when none is left or the deadline has killed the rest. */
   stop(reason: string, done: () => void): void {
     assert(!this.#stopping, 'children are stopped once');

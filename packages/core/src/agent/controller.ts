@@ -8,36 +8,21 @@
  */
 
 import {
-  FRONT_END,
-  StciError,
-  addressIndex,
-  addressKind,
-  fromErrorRecord,
-  toErrorRecord,
-  type Address,
-  type ErrorManager,
-  type ErrorRecord,
-  type Failure,
-  type FailureContext,
-  type HostIndex,
-  type HostSpec,
-  type JobControl,
-  type JobEvent,
-  type JobMap,
-  type JobSpec,
-  type Rank,
-  type Timer,
+  FRONT_END, StciError, addressIndex, addressKind, fromErrorRecord, toErrorRecord, type Address, type ErrorManager,
+  type ErrorRecord, type Failure, type FailureContext, type HostIndex, type HostSpec, type JobControl, type JobEvent,
+  type JobMap, type JobSpec, type Rank, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { formatDuration } from '../config/duration.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
-import { mapJob } from '../job/map.js';
 import { ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
+import { Expulsion } from './expulsion.js';
 import { failureOf, cutOffRecord, summarizeNames, unansweredHostError } from './job-failures.js';
-import { creditBytes, jobLaunch, onHosts } from './job-launch.js';
+import { creditBytes, jobLaunch, mapWithin, onHosts } from './job-launch.js';
 import type { AgentNode } from './node.js';
+import { checkRanks } from './rank-checks.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, ParamSnapshot } from './composition.js';
 
@@ -57,6 +42,7 @@ export class Controller {
   readonly #deps: ControllerDeps;
   readonly #node: AgentNode;
   readonly #errorManager: ErrorManager;
+  readonly #expulsion: Expulsion;
   #phase: Phase = 'idle';
   #bootstrap: Bootstrap | undefined;
   #ledger: Ledger | undefined;
@@ -76,6 +62,12 @@ export class Controller {
     this.#deps = deps;
     this.#node = deps.node;
     this.#errorManager = deps.scope.errorManager();
+    this.#expulsion = new Expulsion({
+      node: deps.node,
+      bootstrap: () => this.#bootstrap,
+      // While hosts come up, their starters report it.
+      onLost: (agent, error) => this.#launched && this.#onAgentLost(agent, error),
+    });
     this.#listen();
   }
 
@@ -92,9 +84,9 @@ export class Controller {
     messages.on('job.submit', ({ spec }) => ({ job: this.#submit(spec) }));
     messages.on('job.control', (control) => this.#onControl(control));
     messages.on('agent.up', ({ host }) => this.#bootstrap?.onUp(host));
-    messages.on('agent.failed', ({ agent, error }) => this.#onAgentFailed(agent, fromErrorRecord(error)));
+    messages.on('agent.failed', ({ agent, error }, from) => this.#onAgentFailed(from.source, agent, error));
     messages.on('job.started', ({ host, ranks }) => this.#onStarted(host, ranks));
-    messages.on('job.exited', ({ ranks }) => this.#onExited(ranks as readonly RankEnd[]));
+    messages.on('job.exited', ({ host, ranks }) => this.#onExited(host, ranks as readonly RankEnd[]));
     messages.on('job.drained', ({ host, swept }) => this.#onDrained(host, swept));
   }
 
@@ -103,7 +95,7 @@ export class Controller {
     if (this.#phase !== 'idle') throw new StciError('STCI_JOB_INVALID', 'This controller runs a job already');
     validateJob(spec);
     const { scope, agentLauncher, snapshot } = this.#deps;
-    const map = this.#mapped(spec);
+    const map = mapWithin(spec, this.#node.params);
     agentLauncher.selectLauncherProc([...spec.hosts, ...(spec.spares ?? [])]);
     const bootstrap = new Bootstrap(
       {
@@ -131,15 +123,7 @@ export class Controller {
     return this.#jobs;
   }
 
-  #mapped(spec: JobSpec): JobMap {
-    const { params } = this.#node;
-    return mapJob(spec, {
-      ranksMax: params.int('job.size.max'),
-      ranksPerHostMax: params.int('job.ranks.per.host.max'),
-    });
-  }
-
-  /** Opens the books of the job as it is mapped now. */
+  /** Opens the ledger of the job as it is mapped now. */
   #open(spec: JobSpec, map: JobMap): void {
     const submitWallMs = this.#ledger?.submitWallMs ?? this.#now();
     this.#ledger = createLedger({ job: this.#jobs, spec, map, submitWallMs });
@@ -162,7 +146,7 @@ export class Controller {
       try {
         const changed = onHosts(spec, hosts, leftOut);
         validateJob(changed); // With fewer ranks, the one that is to read standard input may be none.
-        this.#open(changed, this.#mapped(changed));
+        this.#open(changed, mapWithin(changed, this.#node.params));
       } catch (fault) {
         if (!(fault instanceof StciError)) throw fault;
         return this.#forceEnd('agent-launch', fault);
@@ -189,6 +173,7 @@ export class Controller {
   #onStarted(host: HostIndex, ranks: MessageBody<'job.started'>['ranks']): void {
     if (this.#phase === 'over') return; // Of a host that was given up.
     const ledger = this.#ledger as Ledger;
+    checkRanks(ledger.placements, ledger.map, host, ranks.map(([rank]) => rank));
     for (const [rank, pid, wallMs] of ranks) {
       if (ledger.started(rank, pid, wallMs)) this.#tell({ type: 'started', rank, host, pid, wallMs });
     }
@@ -202,9 +187,10 @@ export class Controller {
     this.#tell({ type: 'running' });
   }
 
-  #onExited(ends: readonly RankEnd[]): void {
+  #onExited(host: HostIndex, ends: readonly RankEnd[]): void {
     if (this.#phase === 'over') return;
     const ledger = this.#ledger as Ledger;
+    checkRanks(ledger.placements, ledger.map, host, ends.map(({ rank }) => rank));
     for (const end of ends) {
       const entry = ledger.exited(end, this.#now());
       if (!entry.counted) continue;
@@ -222,8 +208,10 @@ export class Controller {
     this.#checkOver();
   }
 
-  /** While hosts come up, a root agent's failure is the bring-up's; a session agent's is always the job's. */
-  #onAgentFailed(agent: Address, error: StciError): void {
+  /** While hosts come up, a root agent's failure is the bootstrap's; a session agent's is always the job's. */
+  #onAgentFailed(source: Address, agent: Address, record: ErrorRecord): void {
+    this.#expulsion.checkReport(source, agent);
+    const error = fromErrorRecord(record);
     if (addressKind(agent) === 'root') this.#bootstrap?.onFailed(agent, error);
     else this.#onAgentLost(agent, error);
   }

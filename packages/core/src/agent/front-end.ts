@@ -34,6 +34,8 @@ import { Controller } from './controller.js';
 import { creditBytes } from './job-launch.js';
 import { AgentNode, type Identity } from './node.js';
 import { OutputOrder } from './output-order.js';
+import { LinkGuard } from './peer-guard.js';
+import { outputCheck } from './rank-checks.js';
 import { ReportBuilder } from './report-builder.js';
 import { roleFactory } from './start.js';
 import { AgentLauncher } from './agent-launcher.js';
@@ -91,6 +93,7 @@ class LocalFrontEnd implements FrontEnd {
     this.#node.messages.on('job.unread', ({ host }) => this.#onUnread(host));
     this.#node.messages.on('job.event', (event) => this.#onJobEvent(event));
     this.#node.messages.on('job.failure', ({ error }) => this.#report.failed(error));
+    new LinkGuard(this.#node, (agent, error) => this.#onMalformed(agent, error));
     this.#join();
   }
 
@@ -199,6 +202,7 @@ class LocalFrontEnd implements FrontEnd {
     const spec = this.#spec as JobSpec;
     const members = map.hosts.filter(({ runs }) => runs.length > 0).map(({ host }) => sessionAddress(host));
     this.#stream?.close(); // Mapped anew, on other hosts.
+    const lookup = hostOf(map);
     this.#stream = this.#node.streams.attach(
       { id: DEFAULT_STREAM, members: [FRONT_END, ...members], topology: { kind: 'boot' }, reduction: 'none' },
       {
@@ -207,9 +211,9 @@ class LocalFrontEnd implements FrontEnd {
         onCredit: () => this.#events.onStdinDrain(),
         onFault: (error) => this.#node.fault(error, 'output stream'),
       },
-      creditBytes(this.#params, spec.hosts.length),
+      { creditBytes: creditBytes(this.#params, spec.hosts.length), check: outputCheck(lookup, map) },
     );
-    this.#lookup = hostOf(map);
+    this.#lookup = lookup;
     const { stdin } = spec;
     this.#readers.clear();
     if (stdin.to === 'all') {
@@ -220,6 +224,10 @@ class LocalFrontEnd implements FrontEnd {
       this.#stdinTo = sessionAddress(host);
       this.#readers.add(host);
     }
+  }
+
+  #onMalformed(agent: Address, error: StciError): void {
+    this.#node.messages.send(CONTROLLER, 'agent.malformed', { agent, error: toErrorRecord(error) });
   }
 
   /** What is read here from now on would be thrown away there. */

@@ -1,8 +1,9 @@
 /** The launch message of a job, and the job on the hosts that came up. */
 
-import type { HostIndex, HostSpec, JobSpec, Params } from '@stci/interface';
+import type { HostIndex, HostSpec, JobMap, JobSpec, Params } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import type { Ledger } from '../job/ledger.js';
+import { mapJob } from '../job/map.js';
 
 type Launch = MessageBody<'job.launch'>;
 
@@ -14,6 +15,14 @@ const CREDIT_BYTES_MAX = 4 * 1024 * 1024;
 export function creditBytes(params: Params, hosts: number): number {
   const share = Math.floor(params.int('iof.window') / hosts);
   return Math.min(CREDIT_BYTES_MAX, Math.max(CREDIT_BYTES_MIN, share));
+}
+
+/** The job's map, within the bounds of the parameters. */
+export function mapWithin(spec: JobSpec, params: Params): JobMap {
+  return mapJob(spec, {
+    ranksMax: params.int('job.size.max'),
+    ranksPerHostMax: params.int('job.ranks.per.host.max'),
+  });
 }
 
 /** The launch of a whole job; whoever passes it on keeps the hosts at and below the receiver. */

@@ -87,7 +87,7 @@ export class AgentNode {
       clock: platform.clock,
       limits,
       domain,
-      onStreamFrame: (frame) => this.streams.onFrame(frame),
+      onStreamFrame: (frame, from) => this.streams.onFrame(frame, from),
       onFault: (error) => this.fault(error, 'message'),
     });
     this.streams = new StreamLayer({

@@ -6,6 +6,7 @@
 
 import {
   CONTROLLER,
+  addressIndex,
   bootPosition,
   sessionAddress,
   toErrorRecord,
@@ -64,6 +65,7 @@ export class RootAgent {
     messages.on('job.signal', () => undefined); // Passed on to the session agent by the subtree frame itself.
     messages.on('job.end', (end) => this.#onJobEnd(end));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
+    messages.on('agent.expel', ({ agent, reason }) => this.#expel(agent, reason));
     messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
   }
 
@@ -132,6 +134,11 @@ export class RootAgent {
     this.#jobEnd = end;
     const link = node.router.link(sessionAddress(this.#host));
     if (link !== undefined) node.messages.sendNeighbour(link, 'job.end', end);
+  }
+
+  #expel(agent: Address, reason: string): void {
+    if (agent === sessionAddress(this.#host)) this.#sessions.expel(agent, reason);
+    else this.#below.expel(addressIndex(agent), reason);
   }
 
   #report(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError): void {

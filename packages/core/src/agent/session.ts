@@ -17,6 +17,7 @@ import {
 import type { MessageBody } from '../am/messages.js';
 import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { encodeWithTail } from '../codec/cbor.js';
+import { bytes } from '../codec/shape.js';
 import { MARK_VARIABLE, rankEnvironment } from '../job/environment.js';
 import { placementsOf } from '../job/placement.js';
 import type { AgentNode } from './node.js';
@@ -147,7 +148,7 @@ export class SessionAgent {
       onCredit: () => this.#pump?.resumeSome(),
       onFault: (error) => this.#node.fault(error, 'output stream'),
     };
-    const stream = this.#node.streams.attach(spec, events, creditBytes);
+    const stream = this.#node.streams.attach(spec, events, { creditBytes, check: (data) => bytes(data, 'input') });
     this.#stream = stream;
     this.#feed = feed;
     this.#pump = new OutputPump({

@@ -19,6 +19,7 @@ import { decodeBootDetails } from './boot-details.js';
 import { Lifecycle, isOver } from './lifecycle.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';
 import { AgentNode } from './node.js';
+import { LinkGuard } from './peer-guard.js';
 import { ParentConnection } from './parent-connection.js';
 import { RootAgent } from './root.js';
 import { SessionAgent } from './session.js';
@@ -81,6 +82,7 @@ class RunningAgent implements AgentHandle {
     const identity = { self, parent, session, secret };
     const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
     this.#node = node;
+    new LinkGuard(node);
     node.messages.on('agent.stop', ({ reason }) => this.#onStop(reason));
     if (addressKind(self) === 'root') {
       const agentLauncher = new AgentLauncher({ node, scope, startRole });

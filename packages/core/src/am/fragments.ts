@@ -72,7 +72,10 @@ export class Reassembly {
     return this.#partials.size;
   }
 
-  /** The whole message once its last fragment is here. Throws STCI_MESSAGE_TOO_LARGE. */
+  /**
+   * The whole message once its last fragment is here. Throws STCI_MESSAGE_TOO_LARGE, with `tooLong` where this one is
+   * longer than its sender may make it; without, all that are under way are too much together.
+   */
   take(frame: Frame): { header: FrameHeader; body: Uint8Array } | undefined {
     const header = decodeHeader(frame);
     const more = (header.flags & FLAG.more) !== 0;
@@ -116,6 +119,7 @@ export class Reassembly {
       throw new StciError(
         'STCI_MESSAGE_TOO_LARGE',
         `A message of ${addressName(header.source)} is longer than message.bytes.max, ${this.#messageBytesMax} bytes`,
+        { data: { tooLong: true } },
       );
     }
     if ((header.flags & FLAG.more) !== 0) return undefined;

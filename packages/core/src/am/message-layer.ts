@@ -14,6 +14,7 @@ import {
   type Address,
   type Clock,
   type ErrorRecord,
+  type ErrorCode,
   type EventDomain,
   type Timer,
 } from '@stci/interface';
@@ -23,20 +24,43 @@ import {
   LAYER,
   frameDestination,
   frameLayer,
+  frameSource,
   spendHop,
   type Frame,
   type FrameHeader,
 } from '../codec/frame.js';
 import type { Link } from '../bootcom/link.js';
 import { Reassembly, cut } from './fragments.js';
-import { checkBody, errorRecord, messageId, messageName, type MessageBody, type MessageName } from './messages.js';
+import { errorRecord } from './job-shapes.js';
+import {
+  checkBody, checkReply, checkSender, messageId, messageName, type MessageBody, type MessageName,
+} from './messages.js';
 import type { Router } from './router.js';
 
 /** Destination of a frame that every agent at and below the receiver is to have. */
 export const SUBTREE: Address = 0xffff_fffe;
 
+/** Errors that whoever sent the message is to blame for, whatever happens here. */
+const MALFORMED: readonly ErrorCode[] = [
+  'STCI_CODEC_INVALID', 'STCI_MESSAGE_INVALID', 'STCI_MESSAGE_UNKNOWN', 'STCI_STREAM_CREDIT',
+];
+
+/** Errors by which an agent on the way answers a request that it can't pass on. */
+const BOUNCED: readonly ErrorCode[] = ['STCI_MESSAGE_UNROUTABLE', 'STCI_MESSAGE_TTL'];
+
 /** Requests that may wait for their reply at once. */
 const REQUESTS_MAX = 65_536;
+
+/**
+ * What is made of peers that have proved who they are and break the rules all the same. Without one, nothing but
+ * `onFault` follows.
+ */
+export interface PeerGuard {
+  /** Whether a frame that says to be from its source may have come over this link. */
+  admits(link: Link, frame: Frame): boolean;
+  /** What `source` sent, over `from`, is not what its type promises. */
+  onMalformed(source: Address, from: Link, error: StciError): void;
+}
 
 export interface MessageLayerInit {
   readonly router: Router;
@@ -66,6 +90,7 @@ export interface MessageContext {
 type Handler = (body: never, context: MessageContext) => unknown;
 
 interface PendingRequest {
+  readonly name: MessageName;
   readonly timer: Timer;
   readonly destination: Address;
   done(error: StciError | undefined, reply: unknown): void;
@@ -76,6 +101,7 @@ export class MessageLayer {
   readonly #handlers = new Map<MessageName, Handler>();
   readonly #requests = new Map<number, PendingRequest>();
   readonly #reassembly: Reassembly;
+  #guard: PeerGuard | undefined;
   #sequence = 0;
 
   constructor(init: MessageLayerInit) {
@@ -83,6 +109,10 @@ export class MessageLayer {
     this.#reassembly = new Reassembly(init.clock, init.limits.messageBytesMax, init.limits.requestTimeoutMs);
     init.domain.observe('received', (received) => this.#dispatch(received));
     this.on('agent.echo', (body) => body);
+  }
+
+  set guard(guard: PeerGuard) {
+    this.#guard = guard;
   }
 
   /** One handler a type. What it returns is the reply where one is awaited; what it throws is the error reply. */
@@ -130,7 +160,7 @@ export class MessageLayer {
         new StciError('STCI_REQUEST_TIMEOUT', `No reply of ${addressName(destination)} to ${name} in ${timeoutMs} ms`),
       ),
     );
-    this.#requests.set(sequence, { timer, destination, done });
+    this.#requests.set(sequence, { name, timer, destination, done });
     try {
       this.#emit(destination, messageId(name), FLAG.request, sequence, encode(body));
     } catch (fault) {
@@ -148,6 +178,7 @@ export class MessageLayer {
 
   /** Every frame of every link comes in here. */
   onFrame(link: Link, frame: Frame): void {
+    if (this.#guard?.admits(link, frame) === false) return;
     const destination = frameDestination(frame);
     if (destination === this.#init.router.self || destination === NEIGHBOUR) {
       this.#local(frame, link);
@@ -204,32 +235,49 @@ export class MessageLayer {
       if (whole !== undefined) this.#init.domain.trigger('received', { ...whole, from: link });
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
-      this.#init.onFault(fault);
+      this.malformed(frameSource(frame), link, fault);
     }
+  }
+
+  /** Tells of what came of a peer and can't be used. */
+  malformed(source: Address, from: Link | undefined, error: StciError): void {
+    this.#init.onFault(error);
+    this.#blame(source, from, error);
+  }
+
+  #blame(source: Address, from: Link | undefined, error: StciError): void {
+    const isSenders = MALFORMED.includes(error.code) || error.data['tooLong'] === true;
+    if (from !== undefined && isSenders) this.#guard?.onMalformed(source, from, error);
   }
 
   #dispatch({ header, body, from }: Received): void {
     try {
-      if ((header.flags & FLAG.reply) !== 0) this.#onReply(header, body);
+      if ((header.flags & FLAG.reply) !== 0) this.#onReply(header, body, from);
       else this.#handle(header, body, from);
     } catch (fault) {
-      const typed = fault instanceof StciError;
-      this.#init.onFault(typed ? fault : new StciError('STCI_INTERNAL', String(fault), { cause: fault }));
+      if (fault instanceof StciError) this.malformed(header.source, from, fault);
+      else this.#init.onFault(new StciError('STCI_INTERNAL', describe(fault), { cause: fault }));
     }
   }
 
-  /** A reply that cannot be read answers its request all the same: with what is wrong with it. */
-  #onReply(header: FrameHeader, body: Uint8Array): void {
+  /** A reply that can't be read answers its request all the same: with what is wrong with it. */
+  #onReply(header: FrameHeader, body: Uint8Array, from: Link | undefined): void {
+    const pending = this.#requests.get(header.sequence);
+    if (pending === undefined) return; // After its deadline.
     let value: unknown;
     let error: StciError | undefined;
     try {
       value = decodeBody(body);
       if ((header.flags & FLAG.error) !== 0) error = fromErrorRecord(errorRecord(value, 'error reply'));
+      else checkReply(pending.name, value);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       error = fault;
+      this.malformed(header.source, from, fault);
     }
-    this.#settle(header.sequence, error, value);
+    // Whoever can't pass a request on says so in the place of whom it is for; nobody else answers for another.
+    const isOwn = header.source === pending.destination || pending.destination === NEIGHBOUR;
+    if (isOwn || (error !== undefined && BOUNCED.includes(error.code))) this.#settle(header.sequence, error, value);
   }
 
   #handle(header: FrameHeader, body: Uint8Array, from: Link | undefined): void {
@@ -243,12 +291,20 @@ export class MessageLayer {
           `${addressName(this.#init.router.self)} has no handler for message ${name ?? header.type}`,
         );
       }
-      const reply = handler(checkBody(name, decodeBody(body)) as never, { source: header.source, from });
+      const checked = checkBody(name, decodeBody(body));
+      if (this.#guard !== undefined) this.#checkSender(name, checked, header.source, from);
+      const reply = handler(checked as never, { source: header.source, from });
       if (wantsReply) this.#reply(header, FLAG.reply, reply === undefined ? new Uint8Array(0) : encode(reply));
     } catch (fault) {
       if (!wantsReply) throw fault;
       this.#replyError(header, toErrorRecord(fault));
+      if (fault instanceof StciError) this.#blame(header.source, from, fault);
     }
+  }
+
+  #checkSender(name: MessageName, body: unknown, source: Address, from: Link | undefined): void {
+    const { parent } = this.#init.router;
+    checkSender(name, body, source, from === undefined || from.peer === parent);
   }
 
   #replyError(header: FrameHeader, record: ErrorRecord): void {
@@ -322,6 +378,10 @@ export class MessageLayer {
     this.#sequence = (this.#sequence + 1) >>> 0;
     return this.#sequence;
   }
+}
+
+function describe(fault: unknown): string {
+  return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
 }
 
 function decodeBody(body: Uint8Array): unknown {

@@ -1,29 +1,17 @@
 /**
- * The one table of message types, `service.verb`. A type has a number for the frame header and a shape that is
- * checked before a handler sees the body. Numbers are never used again for something else.
+ * Active messages ("am"; STCI paper, II-E.2): the one table of message types, `service.verb`. A type has a number for
+ * the frame header, who may send it, and a shape that is checked before a handler sees the body. Numbers are never used
+ * again for something else.
  */
 
-import type {
-  AppSpec,
-  ErrorRecord,
-  JobControl,
-  JobEvent,
-  JobSpec,
-  ProcessEnd,
-  SignalName,
-  StdinTo,
-  StreamSpec,
-} from '@stci/interface';
-import { any, bool, fields, list, num, oneOf, optional, plain, str, tuple, u32, type Shape } from '../codec/shape.js';
-
-const signalName: Shape<SignalName> = (value, path) => {
-  const name = str(value, path);
-  return name.startsWith('SIG') ? (name as SignalName) : (oneOf('SIG…')(value, path) as never);
-};
-
-/** An error of another agent: code and text are strings, the rest is for people. */
-export const errorRecord: Shape<ErrorRecord> = (value, path) =>
-  fields({ code: str, message: str })(plain()(value, path), path) as ErrorRecord;
+import { StciError, addressIndex, addressKind, addressName } from '@stci/interface';
+import type { Address, AgentKind, StreamSpec } from '@stci/interface';
+import {
+  any, bool, fields, integer, list, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
+} from '../codec/shape.js';
+import {
+  appSpec, errorRecord, jobControl, jobEvent, jobSpec, processEnd, signalName, stdinTo, texts,
+} from './job-shapes.js';
 
 /** One host's part of a job: `[host, [[app, first, count, stride], …]]`. */
 const hostRuns = tuple(u32, list(tuple(u32, u32, u32, u32)));
@@ -38,43 +26,68 @@ const streamSpec = fields({
   reduction: oneOf('none', 'sum', 'min', 'max', 'concat', 'and', 'or'),
 }) as Shape<StreamSpec>;
 
-const MESSAGE_SHAPES = {
+/** Who may send a type: agents of these kinds; to the neighbour below alone; anybody. */
+type Senders = readonly AgentKind[] | 'parent' | 'anybody';
+
+interface MessageType {
+  readonly id: number;
+  readonly from: Senders;
+  /** `host` in the body is the sender's own: no agent speaks for another's host. */
+  readonly ofOwnHost?: true;
+  readonly body: Shape<unknown>;
+  /** Of the reply to a request; absent: the reply has no body. */
+  readonly reply?: Shape<unknown>;
+}
+
+const MESSAGE_TYPES = {
   /** Root agent → controller: running. */
-  'agent.up': { id: 1, body: fields({ host: u32, pid: u32, hostname: str }) },
+  'agent.up': {
+    id: 1, from: ['root'], ofOwnHost: true, body: fields({ host: u32, pid: u32, hostname: str }),
+  },
   /** Controller → the starter of `host`: start its agent again. `subtree`: who is at and below it now. */
-  'launch.restart': { id: 5, body: fields({ host: u32, subtree: hostLogins }) },
+  'launch.restart': { id: 5, from: ['controller'], body: fields({ host: u32, subtree: hostLogins }) },
   /** Controller → the starter of `host`, which is left out: start the agents below it yourself. */
-  'launch.takeover': { id: 6, body: fields({ host: u32, subtree: hostLogins }) },
+  'launch.takeover': { id: 6, from: ['controller'], body: fields({ host: u32, subtree: hostLogins }) },
   /** Parent → child, neighbour: end what is below you, then yourself. */
-  'agent.stop': { id: 2, body: fields({ reason: str }) },
+  'agent.stop': { id: 2, from: 'parent', body: fields({ reason: str }) },
   /** Agent → controller: a child did not come up, or is gone. */
   'agent.failed': {
     id: 3,
-    body: fields({ kind: oneOf('agent-launch', 'agent-lost'), agent: u32, error: errorRecord, wallMs: num }),
+    from: ['root', 'controller'],
+    body: fields({ kind: oneOf('agent-launch', 'agent-lost'), agent: u32, error: errorRecord, wallMs: wallTime }),
   },
+  /** Front-end → controller: what this agent sends is not what its type promises. */
+  'agent.malformed': { id: 7, from: ['front-end'], body: fields({ agent: u32, error: errorRecord }) },
+  /** Controller → the starter of `agent`, request: close your link to it. */
+  'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: str }) },
   /** Any → any, request: the same body comes back. */
-  'agent.echo': { id: 4, body: any },
+  'agent.echo': { id: 4, from: 'anybody', body: any, reply: any },
   /** Parent → child, neighbour, split on the way: the part of a job that lies at and below the receiver. */
   'job.launch': {
     id: 10,
+    from: 'parent',
     body: fields({
       job: u32,
       session: str,
       size: u32,
       nodes: u32,
-      apps: list(plain<AppSpec>()),
-      env: plain<Readonly<Record<string, string>>>(),
+      apps: list(appSpec),
+      env: texts,
       wdir: str,
-      stdin: plain<StdinTo>(),
-      creditBytes: u32,
+      stdin: stdinTo,
+      creditBytes: integer(1, 0xffff_ffff),
       hosts: list(hostRuns),
     }),
   },
   /** Session agent → controller: `[rank, pid, wallMs]` each. */
-  'job.started': { id: 11, body: fields({ host: u32, ranks: list(tuple(u32, u32, num)) }) },
+  'job.started': {
+    id: 11, from: ['session'], ofOwnHost: true, body: fields({ host: u32, ranks: list(tuple(u32, u32, wallTime)) }),
+  },
   /** Session agent → controller: ends of ranks. */
   'job.exited': {
     id: 12,
+    from: ['session'],
+    ofOwnHost: true,
     body: fields({
       host: u32,
       ranks: list(
@@ -82,45 +95,47 @@ const MESSAGE_SHAPES = {
           rank: u32,
           pid: u32,
           outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'not-started'),
-          end: optional(plain<ProcessEnd>()),
+          end: optional(processEnd),
           error: optional(errorRecord),
-          startWallMs: optional(num),
-          endWallMs: num,
+          startWallMs: optional(wallTime),
+          endWallMs: wallTime,
           leftovers: u32,
         }),
       ),
     }),
   },
   /** Session agent → controller: all its ranks have ended, their output is sent, nothing of them is left. */
-  'job.drained': { id: 13, body: fields({ host: u32, swept: u32 }) },
+  'job.drained': { id: 13, from: ['session'], ofOwnHost: true, body: fields({ host: u32, swept: u32 }) },
   /** Session agent → front-end: no tool of this host reads standard input any more. */
-  'job.unread': { id: 16, body: fields({ host: u32 }) },
+  'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Controller → every session agent. */
-  'job.signal': { id: 14, body: fields({ signal: signalName }) },
-  'job.end': { id: 15, body: fields({ kill: bool, reason: str }) },
+  'job.signal': { id: 14, from: ['controller', 'root'], body: fields({ signal: signalName }) },
+  'job.end': { id: 15, from: ['controller', 'root'], body: fields({ kill: bool, reason: str }) },
   /** Front-end → controller. */
-  'job.submit': { id: 20, body: fields({ spec: plain<JobSpec>() }) },
-  'job.control': { id: 21, body: plain<JobControl>() },
+  'job.submit': {
+    id: 20, from: ['front-end'], body: fields({ spec: jobSpec }), reply: fields({ job: u32 }),
+  },
+  'job.control': { id: 21, from: ['front-end'], body: jobControl },
   /** Controller → front-end, in order. The report of `ended` has neither ranks nor failures: they came before. */
-  'job.event': { id: 22, body: plain<JobEvent>() },
+  'job.event': { id: 22, from: ['controller'], body: jobEvent },
   /** Controller → front-end, before `ended`: one failure of the report, the first one first. */
-  'job.failure': { id: 23, body: fields({ error: errorRecord }) },
+  'job.failure': { id: 23, from: ['controller'], body: fields({ error: errorRecord }) },
   /** Stream root → member, request: open your end. */
-  'stream.open': { id: 30, body: streamSpec },
-  'stream.close': { id: 31, body: fields({ stream: u32 }) },
-} as const satisfies Record<string, { id: number; body: Shape<unknown> }>;
+  'stream.open': { id: 30, from: 'anybody', body: streamSpec },
+  'stream.close': { id: 31, from: 'anybody', body: fields({ stream: u32 }) },
+} as const satisfies Record<string, MessageType>;
 
-export type MessageName = keyof typeof MESSAGE_SHAPES;
+export type MessageName = keyof typeof MESSAGE_TYPES;
 
 export type MessageBody<Name extends MessageName> =
-  (typeof MESSAGE_SHAPES)[Name]['body'] extends Shape<infer T> ? T : never;
+  (typeof MESSAGE_TYPES)[Name]['body'] extends Shape<infer T> ? T : never;
 
 const NAME_BY_ID = new Map<number, MessageName>(
-  Object.entries(MESSAGE_SHAPES).map(([name, { id }]) => [id, name as MessageName]),
+  Object.entries(MESSAGE_TYPES).map(([name, { id }]) => [id, name as MessageName]),
 );
 
 export function messageId(name: MessageName): number {
-  return MESSAGE_SHAPES[name].id;
+  return MESSAGE_TYPES[name].id;
 }
 
 export function messageName(id: number): MessageName | undefined {
@@ -129,5 +144,23 @@ export function messageName(id: number): MessageName | undefined {
 
 /** Throws STCI_MESSAGE_INVALID naming the path of what is wrong. */
 export function checkBody<Name extends MessageName>(name: Name, body: unknown): MessageBody<Name> {
-  return (MESSAGE_SHAPES[name].body as Shape<MessageBody<Name>>)(body, name);
+  return (MESSAGE_TYPES[name].body as Shape<MessageBody<Name>>)(body, name);
+}
+
+/** The same for the body of a reply. */
+export function checkReply(name: MessageName, body: unknown): void {
+  const { reply }: MessageType = MESSAGE_TYPES[name];
+  if (reply !== undefined) reply(body, `reply to ${name}`);
+  else if (body !== undefined) throw new StciError('STCI_MESSAGE_INVALID', `Expected no body in a reply to ${name}`);
+}
+
+/** Throws STCI_MESSAGE_INVALID where `source` may not send this; `isParent`: it came over the link to the parent. */
+export function checkSender(name: MessageName, body: unknown, source: Address, isParent: boolean): void {
+  const { from, ofOwnHost }: MessageType = MESSAGE_TYPES[name];
+  const kind = addressKind(source);
+  const may = from === 'anybody' || (from === 'parent' ? isParent : kind !== undefined && from.includes(kind));
+  const { host } = (ofOwnHost === true ? body : {}) as { readonly host?: number };
+  if (may && (host === undefined || host === addressIndex(source))) return;
+  const what = may ? ` for host ${host}` : '';
+  throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not send ${name}${what}`);
 }

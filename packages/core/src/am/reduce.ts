@@ -4,15 +4,24 @@
  */
 
 import { StciError, type Reduction } from '@stci/interface';
+import { any, list, tuple, u32 } from '../codec/shape.js';
 
 /** `concat` keeps who contributed, so that the root's order does not depend on arrival: `[[member, items], …]`. */
 type Tagged = readonly (readonly [number, readonly unknown[]])[];
+
+const tagged = list(tuple(u32, list(any)));
 
 /** What a member contributes, in the form that travels. */
 export function tagContribution(reduction: Reduction, member: number, data: unknown): unknown {
   if (reduction !== 'concat') return data;
   if (!Array.isArray(data)) throw mismatch(reduction, 'a list', data);
   return [[member, data]];
+}
+
+/** Throws STCI_MESSAGE_INVALID where what came from a child is no contribution to this reduction. */
+export function checkContribution(reduction: Reduction, value: unknown): void {
+  if (reduction === 'none') throw new StciError('STCI_MESSAGE_INVALID', 'A stream without reduction combines nothing');
+  if (reduction === 'concat') tagged(value, 'contribution');
 }
 
 /** The root's result. */

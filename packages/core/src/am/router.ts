@@ -13,6 +13,8 @@ export class Router {
   readonly self: Address;
   readonly #links = new Map<Address, Link>();
   readonly #routes = new Map<Address, Address>();
+  /** By which link below an agent is reached, as far as it was asked: see `leadsTo`. */
+  readonly #below = new Map<Address, Link>();
   #rule: RouteRule = () => undefined;
   #parent: Address | undefined;
 
@@ -30,16 +32,24 @@ export class Router {
 
   set rule(rule: RouteRule) {
     this.#rule = rule;
+    this.forgetWays();
+  }
+
+  /** The rule answers otherwise from now on. */
+  forgetWays(): void {
+    this.#below.clear();
   }
 
   /** Explicit route, or its removal with undefined. */
   route(destination: Address, neighbour: Address | undefined): void {
     if (neighbour === undefined) this.#routes.delete(destination);
     else this.#routes.set(destination, neighbour);
+    this.forgetWays();
   }
 
   addLink(link: Link): void {
     this.#links.set(link.peer, link);
+    this.forgetWays();
   }
 
   /** A link that this agent is making: what is sent waits in it until its handshake is over. */
@@ -49,6 +59,7 @@ export class Router {
 
   /** Only if it is still the one that is known for its peer. */
   removeLink(link: Link): void {
+    this.forgetWays();
     if (this.#links.get(link.peer) === link) this.#links.delete(link.peer);
   }
 
@@ -77,6 +88,25 @@ export class Router {
     if (direct !== undefined) return direct;
     const neighbour = this.#routes.get(destination) ?? this.#rule(destination) ?? this.#parent;
     return neighbour === undefined || neighbour === this.self ? undefined : this.#links.get(neighbour);
+  }
+
+  /**
+   * Whether an agent is on the far side of a link: beyond a link below are the agents that are reached by it alone,
+   * beyond the parent's all others.
+   */
+  leadsTo(agent: Address, link: Link): boolean {
+    if (agent === link.peer || this.#below.get(agent) === link) return true;
+    if (agent === this.self) return false;
+    const way = this.#links.get(agent) ?? this.#linkBelow(agent);
+    if (link.peer === this.#parent) return way === undefined || way === link;
+    if (way !== link) return false;
+    this.#below.set(agent, link);
+    return true;
+  }
+
+  #linkBelow(agent: Address): Link | undefined {
+    const neighbour = this.#routes.get(agent) ?? this.#rule(agent);
+    return neighbour === undefined ? undefined : this.#links.get(neighbour);
   }
 
   describe(): string {

@@ -5,6 +5,7 @@
 
 import {
   StciError,
+  addressName,
   assert,
   type Address,
   type Clock,
@@ -15,21 +16,16 @@ import {
   type Timer,
 } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import {
-  FLAG,
-  LAYER,
-  frameBody,
-  readU32,
-  writeU32,
-  type Frame,
-  type FrameHeader,
-} from '../codec/frame.js';
+import { FLAG, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
 import { ReceiveCredit, SendCredit } from './credit.js';
 import { SUBTREE, type MessageLayer } from './message-layer.js';
-import { RoundTable, tagContribution, untagResult } from './reduce.js';
+import { RoundTable, checkContribution, tagContribution, untagResult } from './reduce.js';
 
 /** Frame types of layer `stream`. */
 const STREAM_FRAME = { up: 1, down: 2, creditUp: 3, creditDown: 4 } as const;
+
+/** Body of a frame that gives credit: one number. */
+const GRANT_BYTES = 4;
 
 /** What the layer and its ends work with. */
 export interface StreamLayerInit {
@@ -44,11 +40,23 @@ export interface StreamLayerInit {
   onFault(error: StciError): void;
 }
 
+/** What is known of the data of one stream. Throws STCI_MESSAGE_INVALID where it is not what `source` may send. */
+export type StreamCheck = (data: unknown, source: Address) => void;
+
+export interface StreamOptions {
+  /** Window of each sender, bytes; default: the layer's. */
+  readonly creditBytes?: number;
+  /** Of what arrives; default: any data will do. */
+  readonly check?: StreamCheck;
+}
+
 export class StreamEndpoint implements Stream {
   readonly spec: StreamSpec;
   readonly #init: StreamLayerInit;
   readonly #events: StreamEvents;
   readonly #creditBytes: number;
+  readonly #check: StreamCheck;
+  readonly #positions: ReadonlyMap<Address, number>;
   readonly #position: number;
   readonly #tree: SpanningTree | undefined;
   readonly #onClose: () => void;
@@ -70,16 +78,19 @@ export class StreamEndpoint implements Stream {
     init: StreamLayerInit,
     spec: StreamSpec,
     events: StreamEvents | ((stream: Stream) => StreamEvents),
-    creditBytes: number,
+    { creditBytes = init.creditBytes, check = () => undefined }: StreamOptions,
     onClose: () => void,
   ) {
     this.spec = spec;
     this.#init = init;
     this.#creditBytes = creditBytes;
+    this.#check = check;
     this.#onClose = onClose;
     this.#upCredit = new SendCredit(creditBytes);
-    this.#position = spec.members.indexOf(init.self);
-    assert(this.#position >= 0, 'an agent attaches only to streams that it is a member of');
+    this.#positions = new Map(spec.members.map((member, position) => [member, position]));
+    const position = this.#positions.get(init.self);
+    assert(position !== undefined, 'an agent attaches only to streams that it is a member of');
+    this.#position = position;
     this.#tree = spec.topology.kind === 'boot' ? undefined : init.treeOf(spec);
     if (spec.reduction !== 'none') {
       this.#rounds = new RoundTable(spec.reduction, 1 + this.#childMembers().length);
@@ -159,44 +170,63 @@ export class StreamEndpoint implements Stream {
     }
   }
 
-  receive(header: FrameHeader, body: Uint8Array, frame: Frame): void {
-    if (this.#closed) return;
+  /** Throws StciError where the frame is not what its source may send; what follows from it is no peer's fault. */
+  receive(header: FrameHeader, body: Uint8Array): () => void {
+    if (this.#closed) return () => undefined;
+    this.#checkSource(header);
     switch (header.type) {
       case STREAM_FRAME.up:
         return this.#onUp(header, body);
       case STREAM_FRAME.down:
         return this.#onDown(header, body);
-      case STREAM_FRAME.creditUp:
-        if (this.#upCredit.grant(readU32(frameBody(frame), 0))) this.#events.onCredit();
-        return;
-      case STREAM_FRAME.creditDown:
-        return this.#onCreditDown(header.source, readU32(frameBody(frame), 0));
-      default:
-        throw new StciError('STCI_STREAM_INVALID', `Stream ${header.stream} has no frames of type ${header.type}`);
-    }
-  }
-
-  #onUp(header: FrameHeader, body: Uint8Array): void {
-    if ((header.flags & FLAG.reduce) !== 0) {
-      this.#contribute(header.sequence, decode(body));
-      return;
-    }
-    const release = this.#releaser(header.source, body.length, STREAM_FRAME.creditUp);
-    this.#events.onUp(decode(body), header.source, release);
-  }
-
-  #onDown(header: FrameHeader, body: Uint8Array): void {
-    if (header.destination !== SUBTREE) {
-      const onward = (header.flags & FLAG.all) !== 0 ? this.#childMembers() : [];
-      for (const child of onward) {
-        this.#send(STREAM_FRAME.down, child, FLAG.all, header.sequence, [body], header.source);
+      case STREAM_FRAME.creditUp: {
+        const resumed = this.#upCredit.grant(grantOf(body));
+        return () => resumed && this.#events.onCredit();
       }
+      case STREAM_FRAME.creditDown: {
+        const resumed = this.#downCredit.get(header.source)?.grant(grantOf(body)) === true;
+        return () => resumed && this.#tellCredit(header.source);
+      }
+      default:
+        throw malformed(`Stream ${header.stream} has no frames of type ${header.type}`);
     }
-    this.#events.onDown(decode(body), this.#releaser(this.root, body.length, STREAM_FRAME.creditDown));
   }
 
-  #onCreditDown(member: Address, bytes: number): void {
-    if (this.#downCredit.get(member)?.grant(bytes) === true) this.#tellCredit(member);
+  /** Up come frames from members, or with a reduction from children in the tree; down from the root or the parent. */
+  #checkSource({ type, flags, source, stream }: FrameHeader): void {
+    const position = this.#positions.get(source);
+    const tree = this.#tree;
+    let may = position !== undefined && position !== this.#position;
+    if (type === STREAM_FRAME.up && (flags & FLAG.reduce) !== 0) {
+      may &&= tree?.parent(position as number) === this.#position;
+    } else if (type === STREAM_FRAME.up || type === STREAM_FRAME.creditDown) may &&= this.#position === 0;
+    else if (type === STREAM_FRAME.creditUp) may &&= position === 0;
+    else may &&= position === 0 || tree?.parent(this.#position) === position;
+    if (!may) throw malformed(`${addressName(source)} may not send frames of type ${type} on stream ${stream}`);
+  }
+
+  #onUp(header: FrameHeader, body: Uint8Array): () => void {
+    const data = decode(body);
+    if ((header.flags & FLAG.reduce) !== 0) {
+      checkContribution(this.spec.reduction, data);
+      return () => this.#contribute(header.sequence, data);
+    }
+    this.#check(data, header.source);
+    const release = this.#releaser(header.source, body.length, STREAM_FRAME.creditUp);
+    return () => this.#events.onUp(data, header.source, release);
+  }
+
+  #onDown(header: FrameHeader, body: Uint8Array): () => void {
+    const data = decode(body);
+    this.#check(data, header.source);
+    const release = this.#releaser(this.root, body.length, STREAM_FRAME.creditDown);
+    const isForAll = header.destination !== SUBTREE && (header.flags & FLAG.all) !== 0;
+    return () => {
+      for (const child of isForAll ? this.#childMembers() : []) {
+        this.#send(STREAM_FRAME.down, child, FLAG.all, header.sequence, [body]);
+      }
+      this.#events.onDown(data, release);
+    };
   }
 
   /** `member` holds back nobody any more. What was to go to all of them waits for the last. */
@@ -263,18 +293,16 @@ export class StreamEndpoint implements Stream {
   }
 
   #releaser(source: Address, bytes: number, type: number): () => void {
+    const credit = this.#consumed.get(source) ?? new ReceiveCredit(this.#creditBytes);
+    this.#consumed.set(source, credit);
+    credit.receive(bytes);
     let released = false;
     return () => {
       if (released || this.#closed) return;
       released = true;
-      let credit = this.#consumed.get(source);
-      if (credit === undefined) {
-        credit = new ReceiveCredit(this.#creditBytes);
-        this.#consumed.set(source, credit);
-      }
       const grant = credit.consume(bytes);
       if (grant === 0) return;
-      const body = new Uint8Array(4);
+      const body = new Uint8Array(GRANT_BYTES);
       writeU32(body, 0, grant);
       this.#send(type, source, 0, this.#nextSequence(), [body]);
     };
@@ -286,9 +314,8 @@ export class StreamEndpoint implements Stream {
     flags: number,
     sequence: number,
     body: readonly Uint8Array[],
-    source: Address = this.#init.self,
   ): void {
-    const { messages, limits } = this.#init;
+    const { messages, limits, self: source } = this.#init;
     const header: FrameHeader = {
       layer: LAYER.stream, type, flags, ttl: limits.ttl, stream: this.spec.id, source, destination, job: 0, sequence,
     };
@@ -304,4 +331,14 @@ export class StreamEndpoint implements Stream {
     this.#sequence = (this.#sequence + 1) >>> 0;
     return this.#sequence;
   }
+}
+
+/** Bytes of credit that come back. */
+function grantOf(body: Uint8Array): number {
+  if (body.length !== GRANT_BYTES) throw malformed(`Expected ${GRANT_BYTES} bytes of credit, got ${body.length}`);
+  return readU32(body, 0);
+}
+
+function malformed(text: string): StciError {
+  return new StciError('STCI_MESSAGE_INVALID', text);
 }

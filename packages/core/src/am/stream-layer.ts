@@ -15,9 +15,10 @@ import {
   type StreamId,
   type StreamSpec,
 } from '@stci/interface';
-import { decodeHeader, type Frame } from '../codec/frame.js';
+import type { Link } from '../bootcom/link.js';
+import { decodeHeader, frameSource, type Frame } from '../codec/frame.js';
 import { Reassembly } from './fragments.js';
-import { StreamEndpoint, type StreamLayerInit } from './stream-endpoint.js';
+import { StreamEndpoint, type StreamLayerInit, type StreamOptions } from './stream-endpoint.js';
 
 /** Frames of streams that are not open here yet: kept until they are, or until a request would have timed out. */
 const EARLY_FRAMES_MAX = 1024;
@@ -26,6 +27,7 @@ const STREAM_ID_MAX = 0xffff;
 
 interface EarlyFrame {
   readonly frame: Frame;
+  readonly from: Link;
   readonly sinceMs: number;
 }
 
@@ -53,12 +55,12 @@ export class StreamLayer {
   attach(
     spec: StreamSpec,
     events: StreamEvents | ((stream: Stream) => StreamEvents),
-    creditBytes = this.init.creditBytes,
+    options: StreamOptions = {},
   ): StreamEndpoint {
     if (this.#streams.has(spec.id)) {
       throw new StciError('STCI_STREAM_INVALID', `Stream ${spec.id} is open already`);
     }
-    const endpoint = new StreamEndpoint(this.init, spec, events, creditBytes, () => this.#streams.delete(spec.id));
+    const endpoint = new StreamEndpoint(this.init, spec, events, options, () => this.#streams.delete(spec.id));
     this.#streams.set(spec.id, endpoint);
     this.#replayEarly(spec.id);
     return endpoint;
@@ -91,21 +93,24 @@ export class StreamLayer {
     }
   }
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: Frame, from: Link): void {
     const id = decodeHeader(frame).stream;
     const stream = this.#streams.get(id);
     if (stream === undefined) {
       // The default stream is attached where it ends; elsewhere its multicast only passes by.
-      if (id > 1) this.#keepEarly(id, frame);
+      if (id > DEFAULT_STREAM) this.#keepEarly(id, frame, from);
       return;
     }
+    // What is wrong with a frame is its sender's; what goes wrong afterwards is ours and must not pass for it.
+    let deliver: () => void = () => undefined;
     try {
       const whole = this.#reassembly.take(frame);
-      if (whole !== undefined) stream.receive(whole.header, whole.body, frame);
+      if (whole !== undefined) deliver = stream.receive(whole.header, whole.body);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
-      this.init.onFault(fault);
+      this.init.messages.malformed(frameSource(frame), from, fault);
     }
+    deliver();
   }
 
   #onOpen(spec: StreamSpec): void {
@@ -118,10 +123,10 @@ export class StreamLayer {
     this.attach(spec, this.#acceptor);
   }
 
-  #keepEarly(id: StreamId, frame: Frame): void {
+  #keepEarly(id: StreamId, frame: Frame, from: Link): void {
     const sinceMs = this.init.clock.nowMs();
     if (this.#early.length >= EARLY_FRAMES_MAX) this.#dropStale(sinceMs);
-    if (this.#early.length < EARLY_FRAMES_MAX) this.#early.push({ frame, sinceMs });
+    if (this.#early.length < EARLY_FRAMES_MAX) this.#early.push({ frame, from, sinceMs });
     else this.init.onFault(new StciError('STCI_STREAM_INVALID',
       `A frame of stream ${id} is dropped: it is not open here`));
   }
@@ -136,7 +141,7 @@ export class StreamLayer {
     this.#dropStale(this.init.clock.nowMs());
     const frames = this.#early.filter(({ frame }) => decodeHeader(frame).stream === id);
     this.#early = this.#early.filter(({ frame }) => decodeHeader(frame).stream !== id);
-    for (const { frame } of frames) this.onFrame(frame);
+    for (const { frame, from } of frames) this.onFrame(frame, from);
   }
 }
 

@@ -40,6 +40,9 @@ import {
 } from './handshake.js';
 import { Lease } from './lease.js';
 
+/** Body of a sign of life: the silence that may follow, ms. */
+const ALIVE_BYTES = 4;
+
 export interface LinkLimits {
   /** Largest frame body from a peer that has proved itself. */
   readonly frameBytesMax: number;
@@ -172,8 +175,8 @@ export class Link {
   }
 
   /** Ends the link at once; what waits is lost. */
-  destroy(text: string): void {
-    this.#fail('local', text);
+  destroy(text: string, reason: LinkCloseReason = 'local'): void {
+    this.#fail(reason, text);
   }
 
   #makeLease(): Lease | undefined {
@@ -190,7 +193,7 @@ export class Link {
   }
 
   #sayAlive(silenceMs: number): void {
-    const body = new Uint8Array(4);
+    const body = new Uint8Array(ALIVE_BYTES);
     writeU32(body, 0, silenceMs);
     this.#transmit([linkFrame(LINK_FRAME.alive, this.#init.handshake.self, body)]);
   }
@@ -243,7 +246,7 @@ export class Link {
       this.#framesIn += 1;
       this.#events.onFrame(this, frame);
     } else if (frameType(frame) === LINK_FRAME.alive) {
-      this.#lease?.announce(readU32(frameBody(frame), 0));
+      this.#onAlive(frameBody(frame));
     } else if (frameType(frame) === LINK_FRAME.goodbye) {
       const cause = reasonOf(frame);
       this.#closing = { reason: 'goodbye', text: cause === '' ? 'exited' : `exited: ${cause}` };
@@ -254,6 +257,11 @@ export class Link {
     } else {
       throw new StciError('STCI_FRAME_INVALID', `Expected no handshake after the handshake, type ${frameType(frame)}`);
     }
+  }
+
+  #onAlive(body: Uint8Array): void {
+    if (body.length !== ALIVE_BYTES) throw new StciError('STCI_FRAME_INVALID', 'Expected 4 bytes in a sign of life');
+    this.#lease?.announce(readU32(body, 0));
   }
 
   #shakeHands(frame: Frame): void {

@@ -9,7 +9,7 @@ import { StciError } from '@stci/interface';
 export type Shape<T> = (value: unknown, path: string) => T;
 
 function refuse(path: string, expected: string, got: unknown): never {
-  const what = got === null ? 'null' : Array.isArray(got) ? 'an array' : typeof got;
+  const what = got === null ? 'null' : Array.isArray(got) ? 'an array' : typeof got === 'number' ? got : typeof got;
   throw new StciError('STCI_MESSAGE_INVALID', `Expected ${expected} at ${path}, got ${what}`);
 }
 
@@ -18,8 +18,23 @@ export const u32: Shape<number> = (value, path) =>
     ? value
     : refuse(path, 'an unsigned 32-bit integer', value);
 
+/** Neither NaN nor infinite. */
 export const num: Shape<number> = (value, path) =>
-  typeof value === 'number' ? value : refuse(path, 'a number', value);
+  Number.isFinite(value) ? (value as number) : refuse(path, 'a number', value);
+
+/** Largest time that a Date holds, ms since the epoch. */
+const WALL_MS_MAX = 8.64e15;
+
+/** Wall-clock time: one that can be shown. */
+export const wallTime: Shape<number> = (value, path) =>
+  typeof value === 'number' && value >= 0 && value <= WALL_MS_MAX ? value : refuse(path, 'a time', value);
+
+export function integer(min: number, max: number): Shape<number> {
+  return (value, path) =>
+    Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+      ? (value as number)
+      : refuse(path, `an integer in ${min}..${max}`, value);
+}
 
 export const str: Shape<string> = (value, path) =>
   typeof value === 'string' ? value : refuse(path, 'a string', value);
@@ -33,12 +48,22 @@ export const bytes: Shape<Uint8Array> = (value, path) =>
 /** Anything: the receiver checks it, or passes it on. */
 export const any: Shape<unknown> = (value) => value;
 
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
 /** Plain data whose inside its own validator checks; here only: no list, bytes or date. */
 export function plain<T>(): Shape<T> {
-  return (value, path) =>
-    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-      ? (value as T)
-      : refuse(path, 'an object', value);
+  return (value, path) => (isPlain(value) ? (value as T) : refuse(path, 'an object', value));
+}
+
+/** An object of any keys, all of whose values have one shape. */
+export function record<T>(item: Shape<T>): Shape<Readonly<Record<string, T>>> {
+  return (value, path) => {
+    if (!isPlain(value)) return refuse(path, 'an object', value);
+    for (const key of Object.keys(value)) item(value[key], `${path}.${key}`);
+    return value as Readonly<Record<string, T>>;
+  };
 }
 
 export function list<T>(item: Shape<T>): Shape<readonly T[]> {
@@ -54,6 +79,7 @@ export function oneOf<T extends string>(...allowed: readonly T[]): Shape<T> {
     allowed.includes(value as T) ? (value as T) : refuse(path, `one of ${allowed.join(', ')}`, value);
 }
 
+/** In an object's field, null is taken out: absent is absent. */
 export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
   return (value, path) => (value === undefined || value === null ? undefined : shape(value, path));
 }
@@ -67,8 +93,30 @@ export function fields<F extends Fields>(shapes: F): Shape<FieldsOf<F>> {
   return (value, path) => {
     if (typeof value !== 'object' || value === null) return refuse(path, 'an object', value);
     const record = value as Record<string, unknown>;
-    for (const name of names) (shapes[name] as Shape<unknown>)(record[name], `${path}.${name}`);
+    for (const name of names) {
+      const checked = (shapes[name] as Shape<unknown>)(record[name], `${path}.${name}`);
+      if (checked === undefined && record[name] === null) delete record[name];
+    }
     return value as FieldsOf<F>;
+  };
+}
+
+/** The fields of a type, all of them: one that is added to it is missed here by the compiler. */
+type FieldsFor<T> = { readonly [K in keyof T]-?: Shape<object extends Pick<T, K> ? T[K] | undefined : T[K]> };
+
+export function object<T extends object>(shapes: FieldsFor<T>): Shape<T> {
+  return fields(shapes as unknown as Fields) as Shape<unknown> as Shape<T>;
+}
+
+/** One of several kinds of object, told apart by the text in the field `tag`. */
+export function variant<Tag extends string, T extends { readonly [K in Tag]: string }>(
+  tag: Tag,
+  kinds: { readonly [Kind in T[Tag]]: Shape<Extract<T, { readonly [K in Tag]: Kind }>> },
+): Shape<T> {
+  const kind = oneOf(...(Object.keys(kinds) as T[Tag][]));
+  return (value, path) => {
+    const name = kind(plain<Record<string, unknown>>()(value, path)[tag], `${path}.${tag}`);
+    return (kinds[name] as Shape<unknown>)(value, path) as T;
   };
 }
 

@@ -1,8 +1,8 @@
 /** The table of message types: an example of each passes, also after its way through CBOR; what is spoilt does not. */
 
-import { StciError } from '@stci/interface';
+import { CONTROLLER, FRONT_END, StciError, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { checkBody, messageId, messageName, type MessageName } from '../../dist/am/messages.js';
+import { checkBody, checkSender, messageId, messageName, type MessageName } from '../../dist/am/messages.js';
 import { decode, encode } from '../../dist/codec/cbor.js';
 
 const ERROR = { code: 'STCI_AGENT_LOST', message: 'gone' };
@@ -10,6 +10,35 @@ const ERROR = { code: 'STCI_AGENT_LOST', message: 'gone' };
 const RANK_END = {
   rank: 0, pid: 5, outcome: 'exited', end: { status: 0 }, error: ERROR, startWallMs: 1.5, endWallMs: 2.5, leftovers: 0,
 };
+
+const APP = { program: 'p', args: ['a'], env: { A: 'b' } };
+
+const HOST = { name: 'h', slots: 1, slotsBound: false, origin: 'here' };
+
+const SPEC = {
+  apps: [APP], hosts: [HOST], mapBy: { by: 'slot' }, oversubscribe: true, env: { PATH: '/bin' }, wdir: '/',
+  stdin: { to: 'rank', rank: 0 }, launchTimeoutMs: 1000,
+};
+
+const RANK = { rank: 0, host: 'h', app: 0, pid: 5, outcome: 'exited', end: { status: 0 }, leftovers: 0 };
+
+const REPORT = { job: 1, exitCode: 1, failures: [ERROR], ranks: [RANK], daemons: [{ host: 'h', count: 2 }],
+  submitWallMs: 1, endWallMs: 2.5 };
+
+/** Further forms of the same types. */
+const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
+  ['job.control', { verb: 'signal', signal: 'SIGUSR1' }],
+  ['job.event', { type: 'mapped', map: { size: 1, hosts: [{ host: 0, name: 'h', runs: [{ app: 0, first: 0, count: 1,
+    stride: 1 }] }] } }],
+  ['job.event', { type: 'host-up', host: 0, name: 'h', up: 1, total: 2 }],
+  ['job.event', { type: 'bootstrap', host: 0, name: 'h', decision: 'spare', spare: 's' }],
+  ['job.event', { type: 'started', rank: 0, host: 0, pid: 1, wallMs: 1.5 }],
+  ['job.event', { type: 'running' }],
+  ['job.event', { type: 'exited', report: RANK }],
+  ['job.event', { type: 'failure', error: { ...ERROR, host: 'h', rank: 1, data: { a: 1, b: 'x', c: true },
+    cause: ERROR } }],
+  ['job.event', { type: 'ending', reason: 'r' }],
+];
 
 const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'agent.up': { host: 0, pid: 1, hostname: 'h' },
@@ -29,19 +58,27 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'job.drained': { host: 0, swept: 0 },
   'job.signal': { signal: 'SIGUSR1' },
   'job.end': { kill: false, reason: 'r' },
-  'job.submit': { spec: {} },
-  'job.control': { verb: 'end' },
-  'job.event': { type: 'running' },
+  'agent.malformed': { agent: 0x3000_0001, error: ERROR },
+  'agent.expel': { agent: 0x3000_0001, reason: 'r' },
+  'job.submit': { spec: SPEC },
+  'job.control': { verb: 'end', kill: false, reason: 'r', cause: { kind: 'interrupt', error: ERROR, exitCode: 130 } },
+  'job.event': { type: 'ended', report: REPORT },
   'stream.open': { id: 2, members: [0, 1], topology: { kind: 'tree', options: {} }, reduction: 'sum' },
   'stream.close': { stream: 2 },
 };
 
 /** Fields that may be absent. */
-const OPTIONAL = ['end', 'error', 'startWallMs', 'options'];
+const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare'];
 
-/** Parts that are passed on as they are: their own validators look into them. */
-const OPAQUE = ['agent.echo', 'job.submit.spec', 'job.control', 'job.event', 'job.launch.apps[0]', 'job.launch.env',
-  'job.launch.stdin', 'topology.options', 'ranks[0].end'];
+/** Fields of such names that must be there. */
+const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
+  'job.event.error', 'job.submit.spec.stdin.rank', 'job.event.report.ranks[0].rank',
+  'job.event.report.ranks[0].host', 'job.event.report.rank', 'job.event.report.host', 'job.event.rank',
+  'job.event.host', 'job.exited.ranks[0].rank', 'job.exited.host', 'agent.up.host', 'job.started.host',
+  'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host'];
+
+/** Parts that are passed on as they are: the receiver looks into them. */
+const OPAQUE = ['agent.echo', 'topology.options'];
 
 type Path = readonly (string | number)[];
 
@@ -68,6 +105,38 @@ const words = (name: string, path: Path): string =>
   path.reduce<string>((text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${step}`), name);
 
 suite('message types', (test) => {
+  test('an optional null is absent; times and numbers are finite', () => {
+    const end = { ...RANK_END, end: null, error: null, startWallMs: null };
+    const body = checkBody('job.exited', { host: 0, ranks: [end] });
+    assert.equal(Object.keys(body.ranks[0] ?? {}).sort(), ['endWallMs', 'leftovers', 'outcome', 'pid', 'rank']);
+    for (const bad of [NaN, Infinity, -1, 1e300, null, '1']) {
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('job.started', { host: 0, ranks: [[0, 1, bad]] }));
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('job.event', { type: 'ended',
+        report: { ...REPORT, endWallMs: bad } }));
+    }
+  });
+
+  test('who may send what: kinds of agents, the parent, a host for itself', () => {
+    const [root, session] = [rootAddress(3), sessionAddress(3)];
+    const may = (name: MessageName, source: number, body: unknown = {}, isParent = false): boolean => {
+      try {
+        checkSender(name, body, source, isParent);
+        return true;
+      } catch (fault) {
+        assert.ok(fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID');
+        return false;
+      }
+    };
+    assert.equal([may('job.exited', session, { host: 3 }), may('job.exited', session, { host: 4 }),
+      may('job.exited', root, { host: 3 }), may('job.exited', FRONT_END, { host: 3 })], [true, false, false, false]);
+    assert.equal([may('agent.up', root, { host: 3 }), may('agent.up', root, { host: 0 })], [true, false]);
+    assert.equal([may('agent.stop', root, {}, true), may('agent.stop', CONTROLLER)], [true, false]);
+    assert.equal([may('job.submit', FRONT_END), may('job.control', root), may('job.event', session)],
+      [true, false, false]);
+    assert.equal([may('job.event', CONTROLLER), may('job.end', session), may('job.end', 0xf000_0000)],
+      [true, false, false]);
+  });
+
   test('each has a number of its own, and is found by it', () => {
     const names = Object.keys(EXAMPLES) as MessageName[];
     for (const name of names) assert.is(messageName(messageId(name)), name);
@@ -75,24 +144,23 @@ suite('message types', (test) => {
     assert.is(messageName(0xffff), undefined);
   });
 
-  for (const name of Object.keys(EXAMPLES) as MessageName[]) {
-    test(`${name}: its example passes, with what a newer peer adds`, () => {
-      const example = EXAMPLES[name];
+  const examples = [...(Object.entries(EXAMPLES) as [MessageName, unknown][]), ...VARIANTS];
+  for (const [index, [name, example]] of examples.entries()) {
+    test(`${name} (${index}): its example passes, with what a newer peer adds`, () => {
       assert.equal(checkBody(name, decode(encode(example))), example as never);
       if (name !== 'agent.echo') checkBody(name, { ...(example as object), added: 1 });
     });
 
-    test(`${name}: each part that is missing or of another type is refused with its place`, () => {
-      for (const path of paths(EXAMPLES[name])) {
+    test(`${name} (${index}): each part that is missing or of another type is refused with its place`, () => {
+      for (const path of paths(example)) {
         const place = words(name, path);
         if (name === 'agent.echo' || OPAQUE.some((part) => place.includes(`${part}.`) ||
           place.includes(`${part}[`))) continue;
         const last = String(path.at(-1));
-        const spoil = (put: unknown): unknown => withChange(EXAMPLES[name], path,
+        const spoil = (put: unknown): unknown => withChange(example, path,
           (parent, key) => { parent[key] = put; });
-        const optional = OPTIONAL.includes(last) && place !== 'agent.failed.error';
+        const optional = OPTIONAL.includes(last) && !NEEDED.includes(place);
         for (const put of [Symbol.for('x'), NaN, ...(optional ? [] : [undefined, null])]) {
-          if (Number.isNaN(put) && /wallMs$|WallMs$|\[2\]$/.test(place)) continue;
           try {
             checkBody(name, spoil(put));
             assert.unreachable(`${place} = ${String(put)} passed`);

@@ -2,7 +2,8 @@
 
 import { assert, suite } from '@stci/testkit';
 import {
-  any, bool, bytes, fields, list, num, oneOf, optional, plain, str, tuple, u32, type Shape,
+  any, bool, bytes, fields, integer, list, num, object, oneOf, optional, plain, record, str, tuple, u32, variant,
+  wallTime, type Shape,
 } from '../../dist/codec/shape.js';
 
 const OTHERS: readonly unknown[] = [undefined, null, true, 1, -1, 1.5, 'x', [], [1], {}, new Uint8Array(1), 2 ** 32];
@@ -17,7 +18,14 @@ interface Case {
 const CASES: readonly Case[] = [
   { name: 'u32', shape: u32, good: [0, 1, 0xffff_ffff], bad: [-1, 1.5, 2 ** 32, NaN, Infinity, '1', null, undefined,
     [1]] },
-  { name: 'num', shape: num, good: [0, -1.5, 2 ** 60], bad: ['1', null, undefined, [], {}, true] },
+  { name: 'num', shape: num, good: [0, -1.5, 2 ** 60], bad: [NaN, Infinity, '1', null, undefined, [], {}, true] },
+  { name: 'wallTime', shape: wallTime, good: [0, 1.5, 1.8e12, 8.64e15], bad: [-1, 8.7e15, NaN, Infinity, '1',
+    null] },
+  { name: 'integer', shape: integer(1, 3), good: [1, 2, 3], bad: [0, 4, 1.5, NaN, '1', null, [2]] },
+  { name: 'record', shape: record(u32), good: [{}, { a: 1, b: 2 }], bad: [{ a: 'x' }, [], null, 'a', new Map()] },
+  { name: 'variant', shape: variant<'a', { a: 'x'; n: number } | { a: 'y' }>('a', {
+    x: object<{ a: 'x'; n: number }>({ a: oneOf('x'), n: u32 }), y: object<{ a: 'y' }>({ a: oneOf('y') }) }),
+  good: [{ a: 'x', n: 1 }, { a: 'y' }], bad: [{ a: 'x' }, { a: 'z' }, { a: '__proto__' }, {}, null, [], 'x'] },
   { name: 'str', shape: str, good: ['', 'x'], bad: [1, null, undefined, [], {}, true, new Uint8Array(1)] },
   { name: 'bool', shape: bool, good: [true, false], bad: [0, 1, 'true', null, undefined] },
   { name: 'bytes', shape: bytes, good: [new Uint8Array(0), new Uint8Array(3)], bad: ['x', [1], {}, null, undefined] },

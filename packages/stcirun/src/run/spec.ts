@@ -34,7 +34,7 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
     hosts,
     ...(spares.length > 0 && { spares }),
     mapBy: request.mapBy,
-    oversubscribe: request.oversubscribe,
+    oversubscribe: Boolean(request.oversubscribe),
     env: toolEnvironment(place.variables, request),
     wdir: place.wdir ?? everyOwn(request.programs),
     stdin: request.stdin,

@@ -1,0 +1,68 @@
+/**
+ * Guard against peers that have proved who they are and break the rules all the same: a mistake in an agent, or a host
+ * that is not its owner's any more. It costs such a peer its link, never this agent and no other host: a neighbour's
+ * link is closed here, with the reason; of an agent farther away `report` tells whoever can have its link closed, and
+ * nothing of it is taken here from then on.
+ */
+
+import {
+  CONTROLLER,
+  FRONT_END,
+  addressName,
+  type Address,
+  type StciError,
+} from '@stci/interface';
+import { SUBTREE, type PeerGuard } from '../am/message-layer.js';
+import type { Link } from '../bootcom/link.js';
+import { frameDestination, frameSource, type Frame } from '../codec/frame.js';
+import type { AgentNode } from './node.js';
+
+export class LinkGuard implements PeerGuard {
+  readonly #node: AgentNode;
+  readonly #report: ((agent: Address, error: StciError) => void) | undefined;
+  readonly #refused = new Set<Address>();
+
+  /** `report`: for agents that others report to; the rest knows no agents but its neighbours and those two. */
+  constructor(node: AgentNode, report?: (agent: Address, error: StciError) => void) {
+    this.#node = node;
+    this.#report = report;
+    node.messages.guard = this;
+  }
+
+  admits(link: Link, frame: Frame): boolean {
+    const { router } = this.#node;
+    const source = frameSource(frame);
+    const comesFromAbove = link.peer === router.parent || link.peer === FRONT_END;
+    if (!router.leadsTo(source, link)) {
+      this.#close(link, `it sent a frame in the name of ${addressName(source)}`);
+      return false;
+    }
+    if (frameDestination(frame) === SUBTREE && !comesFromAbove) {
+      this.#close(link, 'it sent a message for all agents up the tree');
+      return false;
+    }
+    return this.#refused.size === 0 || !this.#refused.has(source);
+  }
+
+  onMalformed(source: Address, from: Link, error: StciError): void {
+    const isFromAbove = from.peer === this.#node.router.parent && (source === CONTROLLER || source === FRONT_END);
+    if (source === from.peer || isFromAbove) this.#close(from, `it sent what can't be used: ${error.message}`);
+    else if (this.#report !== undefined && !this.#refused.has(source)) {
+      this.#refused.add(source);
+      this.#report(source, error);
+    }
+  }
+
+  /** Another agent takes the place of this one. */
+  forgive(agent: Address): void {
+    this.#refused.delete(agent);
+  }
+
+  #close(link: Link, text: string): void {
+    if (link.state === 'closed') return;
+    // The front-end and the controller share a process, and everything else hangs on their link.
+    if (link.peer === FRONT_END || this.#node.identity.self === FRONT_END) return this.#node.fault(text, 'own message');
+    this.#node.fault(text, `link to ${addressName(link.peer)} is closed`);
+    link.destroy(text, 'protocol');
+  }
+}

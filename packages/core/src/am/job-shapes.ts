@@ -1,0 +1,131 @@
+/** Shapes of the job's data as it crosses the wire: what is asked for, where it goes, what becomes of it. */
+
+import type {
+  AppSpec, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl, JobEvent, JobMap,
+  JobReport, JobSpec, MapBy, ProcessEnd, RankReport, RankRun, SignalName, StdinTo,
+} from '@stci/interface';
+import {
+  bool, integer, list, num, object, oneOf, optional, record, str, u32, variant, wallTime, type Shape,
+} from '../codec/shape.js';
+
+/** Largest exit status of a process, and exit code of a job. */
+const STATUS_MAX = 255;
+
+const status = integer(0, STATUS_MAX);
+
+export const signalName: Shape<SignalName> = (value, path) => {
+  const name = str(value, path);
+  return /^SIG[A-Z0-9+-]{1,16}$/.test(name) ? (name as SignalName) : (oneOf('SIG…')(value, path) as never);
+};
+
+/** Facts of an error: numbers, texts and booleans. */
+const fact: Shape<string | number | boolean> = (value, path) =>
+  typeof value === 'string' || typeof value === 'boolean' ? value : num(value, path);
+
+/** A code of a newer peer is let through: the receiver keeps it as a fact. */
+export const errorRecord: Shape<ErrorRecord> = object<ErrorRecord>({
+  code: str,
+  message: str,
+  agent: optional(str),
+  host: optional(str),
+  rank: optional(u32),
+  data: optional(record(fact)),
+  cause: optional((value, path) => errorRecord(value, path)),
+});
+
+export const texts = record(str);
+
+export const appSpec = object<AppSpec>({
+  program: str,
+  args: list(str),
+  count: optional(u32),
+  hosts: optional(list(u32)),
+  env: texts,
+  wdir: optional(str),
+});
+
+const hostSpec = object<HostSpec>({ name: str, slots: u32, slotsBound: bool, user: optional(str), origin: str });
+
+const mapBy = variant<'by', MapBy>('by', {
+  slot: object<{ by: 'slot' }>({ by: oneOf('slot') }),
+  node: object<{ by: 'node' }>({ by: oneOf('node') }),
+  ppr: object<{ by: 'ppr'; perHost: number }>({ by: oneOf('ppr'), perHost: u32 }),
+});
+
+export const stdinTo = variant<'to', StdinTo>('to', {
+  none: object<{ to: 'none' }>({ to: oneOf('none') }),
+  all: object<{ to: 'all' }>({ to: oneOf('all') }),
+  rank: object<{ to: 'rank'; rank: number }>({ to: oneOf('rank'), rank: u32 }),
+});
+
+export const jobSpec = object<JobSpec>({
+  apps: list(appSpec),
+  hosts: list(hostSpec),
+  spares: optional(list(hostSpec)),
+  mapBy,
+  oversubscribe: bool,
+  env: texts,
+  wdir: str,
+  stdin: stdinTo,
+  timeoutMs: optional(num),
+  launchTimeoutMs: num,
+});
+
+export const processEnd = object<ProcessEnd>({ status: optional(status), signal: optional(signalName) });
+
+const KINDS: readonly FailureKind[] = [
+  'tool-status', 'tool-signal', 'tool-start', 'agent-launch', 'agent-lost', 'timeout', 'interrupt', 'output',
+];
+
+const endCause = object<EndCause>({ kind: oneOf(...KINDS), error: errorRecord, exitCode: status });
+
+export const jobControl = variant<'verb', JobControl>('verb', {
+  signal: object<{ verb: 'signal'; signal: SignalName }>({ verb: oneOf('signal'), signal: signalName }),
+  end: object<Extract<JobControl, { verb: 'end' }>>({
+    verb: oneOf('end'), kill: bool, reason: str, cause: optional(endCause),
+  }),
+});
+
+const rankRun = object<RankRun>({ app: u32, first: u32, count: u32, stride: u32 });
+const hostMap = object<HostMap>({ host: u32, name: str, runs: list(rankRun) });
+const jobMap = object<JobMap>({ size: u32, hosts: list(hostMap) });
+
+const rankReport = object<RankReport>({
+  rank: u32,
+  host: str,
+  app: u32,
+  pid: u32,
+  outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'lost', 'not-started'),
+  end: optional(processEnd),
+  error: optional(errorRecord),
+  startWallMs: optional(wallTime),
+  endWallMs: optional(wallTime),
+  leftovers: u32,
+});
+
+const jobReport = object<JobReport>({
+  job: u32,
+  exitCode: status,
+  cause: optional(errorRecord),
+  failures: list(errorRecord),
+  ranks: list(rankReport),
+  daemons: list(object<HostDaemons>({ host: str, count: u32 })),
+  submitWallMs: wallTime,
+  endWallMs: wallTime,
+});
+
+type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { readonly type: Type }>;
+
+export const jobEvent = variant<'type', JobEvent>('type', {
+  mapped: object<EventOf<'mapped'>>({ type: oneOf('mapped'), map: jobMap }),
+  'host-up': object<EventOf<'host-up'>>({ type: oneOf('host-up'), host: u32, name: str, up: u32, total: u32 }),
+  bootstrap: object<EventOf<'bootstrap'>>({
+    type: oneOf('bootstrap'), host: u32, name: str, decision: oneOf('retry', 'spare', 'shrink'), spare: optional(str),
+  }),
+  started: object<EventOf<'started'>>({ type: oneOf('started'), rank: u32, host: u32, pid: u32, wallMs: wallTime }),
+  running: object<EventOf<'running'>>({ type: oneOf('running') }),
+  exited: object<EventOf<'exited'>>({ type: oneOf('exited'), report: rankReport }),
+  failure: object<EventOf<'failure'>>({ type: oneOf('failure'), error: errorRecord }),
+  ending: object<EventOf<'ending'>>({ type: oneOf('ending'), reason: str }),
+  ended: object<EventOf<'ended'>>({ type: oneOf('ended'), report: jobReport }),
+});
