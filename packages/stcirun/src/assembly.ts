@@ -11,6 +11,13 @@ import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
 
 export function assembleRegistry(groups: readonly ParamGroup[] = []): Registry {
-  const init = builtins([...bootcomComponents, topologyTree, topologyBmg, topologyMesh, launcherLocal, launcherSsh]);
+  const init = builtins([
+    ...bootcomComponents,
+    topologyBmg,
+    topologyMesh,
+    topologyTree,
+    launcherLocal,
+    launcherSsh,
+  ]);
   return createRegistry({ ...init, groups: [...(init.groups ?? []), ...groups] });
 }

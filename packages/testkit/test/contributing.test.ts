@@ -1,71 +1,70 @@
 /**
- * The example component of CONTRIBUTING.md, taken from the text, compiled with the workspace's own options and run:
- * what a newcomer copies must work.
+ * CONTRIBUTING.md is followed word by word in a copy of this repository: every block of commands is run and every file
+ * written, in the order in which they stand. What a newcomer types must work.
  */
 
-// @timeoutMs 120000
+// @timeoutMs 900000
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, dirname, join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
+import { ROOT, blocks, commands, expectedCodes } from './documents.js';
+import type { Block } from './documents.js';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+const MADE = new Set(['node_modules', 'dist', 'dist-test', '.git']);
+const COMMAND_DEADLINE_MS = 400_000;
+const OUTPUT_CHARS_SHOWN = 4_000;
 
-/** Fenced TypeScript with a line `// file: PATH`, path → text. */
-function examples(): Map<string, string> {
-  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
-  const found = new Map<string, string>();
-  for (const match of text.matchAll(/^( *)```ts\n([\s\S]*?)^ *```$/gm)) {
-    const code = (match[2] as string).split('\n').map((line) => line.slice((match[1] as string).length)).join('\n');
-    const path = /^\/\/ file: (\S+)$/m.exec(code)?.[1];
-    if (path !== undefined) found.set(path, code);
-  }
-  return found;
+const guide = blocks('CONTRIBUTING.md', readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8'));
+
+/** The path in a line `// file: PATH` of an example. */
+function fileOf({ text }: Block): string | undefined {
+  return /^\/\/ file: (\S+)$/m.exec(text)?.[1];
 }
 
-/** A workspace of links to the built packages, with the example's files and manifests beside them. */
-function makeWorkspace(directory: string, files: ReadonlyMap<string, string>): void {
-  const star = join(directory, 'packages/topology-star');
-  mkdirSync(join(star, 'test'), { recursive: true });
-  mkdirSync(join(star, 'src'));
-  for (const [path, code] of files) writeFileSync(join(directory, path), code);
-  const manifest = readFileSync(join(root, 'packages/topology-tree/package.json'), 'utf8');
-  writeFileSync(join(star, 'package.json'), manifest.replaceAll('topology-tree', 'topology-star'));
-  for (const name of ['tsconfig.json', 'test/tsconfig.json']) {
-    writeFileSync(join(star, name), readFileSync(join(root, 'packages/topology-tree', name)));
-  }
-  writeFileSync(join(directory, 'tsconfig.base.json'), readFileSync(join(root, 'tsconfig.base.json')));
-  mkdirSync(join(directory, 'node_modules/@stci'), { recursive: true });
-  symlinkSync(star, join(directory, 'node_modules/@stci/topology-star'));
-  symlinkSync(join(root, 'node_modules/@types'), join(directory, 'node_modules/@types'));
-  for (const name of ['interface', 'core', 'testkit']) {
-    symlinkSync(join(root, 'packages', name), join(directory, 'packages', name));
-    symlinkSync(join(root, 'packages', name), join(directory, 'node_modules/@stci', name));
-  }
+/** What git has of this repository, nothing that was made in it. */
+function copyRepository(to: string): void {
+  cpSync(ROOT, to, { recursive: true, filter: (path) => !MADE.has(basename(path)) });
+  run(to, 'git init --quiet && git add --all');
 }
 
-function run(directory: string, script: string, ...args: string[]): void {
-  const ended = spawnSync(process.execPath, [script, ...args], { cwd: directory, encoding: 'utf8' });
-  assert.is(ended.status, 0, `${script} ${args.join(' ')}\n${ended.stdout}${ended.stderr}`);
+function run(directory: string, command: string): string {
+  const { status, signal, stdout } = spawnSync('bash', ['-c', `exec 2>&1\n${command}`], {
+    cwd: directory, encoding: 'utf8', timeout: COMMAND_DEADLINE_MS, maxBuffer: 64 * 1024 * 1024,
+    // What is there from the installation of this repository need not come over the network again.
+    env: { ...process.env, npm_config_prefer_offline: 'true' },
+  });
+  const expected = expectedCodes(command);
+  assert.ok(expected.includes(status ?? -1),
+    `$ ${command}\n${stdout.slice(-OUTPUT_CHARS_SHOWN)}ended with ${signal ?? status}`);
+  return stdout;
 }
 
 suite('CONTRIBUTING.md', (test) => {
   let directory = '';
   test.before(() => { directory = mkdtempSync(join(tmpdir(), 'stci-contributing-')); });
-  test.after(() => { rmSync(directory, { recursive: true, force: true }); });
+  test.after(() => { rmSync(directory, { recursive: true, force: true }); }, { timeoutMs: 60_000 });
 
-  test('its example compiles and its test passes', () => {
-    const files = examples();
-    assert.equal([...files.keys()], [
-      'packages/topology-star/src/index.ts',
-      'packages/topology-star/test/star.test.ts',
-    ]);
-    makeWorkspace(directory, files);
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    for (const project of ['packages/topology-star', 'packages/topology-star/test']) run(directory, tsc, '-p', project);
-    const compiled = join(directory, 'packages/topology-star/dist-test/star.test.js');
-    run(directory, join(root, 'scripts/test.mjs'), '--file', compiled);
-  }, { timeoutMs: 60_000 });
+  test('followed step by step, it ends with a component that stci shows', () => {
+    copyRepository(directory);
+    let last = '';
+    for (const block of guide) {
+      const path = fileOf(block);
+      if (path !== undefined) {
+        mkdirSync(dirname(join(directory, path)), { recursive: true });
+        writeFileSync(join(directory, path), block.text);
+      } else if (block.language === 'sh' && block.notRun === undefined) {
+        for (const command of commands(block.text)) last = run(directory, command);
+      }
+    }
+    assert.match(last, /star.*linked with every other/);
+  }, { timeoutMs: 800_000 });
+
+  test('it has the steps that this follows', () => {
+    const files = guide.map(fileOf).filter((path) => path !== undefined);
+    assert.equal(files, ['packages/topology-star/src/index.ts', 'packages/topology-star/test/star.test.ts']);
+    assert.ok(guide.filter(({ language }) => language === 'sh').length >= 5);
+    assert.ok(guide.filter(({ notRun }) => notRun !== undefined).length === 0);
+  });
 });
