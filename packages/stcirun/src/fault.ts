@@ -12,7 +12,7 @@ export function reportFault(command: string, thrown: unknown): number {
   }
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
   const hint = debug === '' ? ' Run it with STCI_DEBUG=1 to see where.' : '';
-  printError(`${command}: this is a mistake in STCI: ${message}.${hint}\n${debug}`);
+  printError(`${command}: internal error: ${message}.${hint}\n${debug}`);
   return EXIT.internal;
 }
 

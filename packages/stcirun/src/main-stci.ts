@@ -3,7 +3,7 @@
 import { catchAll, reportFault } from './fault.js';
 import { refuseDebugger } from './no-debugger.js';
 import { printOut } from './print.js';
-import { commandHelp, findCommand, overview } from './stci/commands.js';
+import { commandHelp, findCommand, groupHelp, overview } from './stci/commands.js';
 import { VERSION } from './version.js';
 
 const COMMAND = 'stci';
@@ -12,9 +12,15 @@ async function main(argv: readonly string[]): Promise<number> {
   const [first = 'help', ...rest] = argv;
   const asked = first === 'help' ? rest : argv;
   if (first === '--version' || first === '-V') printOut(`${COMMAND} ${VERSION}\n`);
-  else if (asked.length === 0 || asked[0] === '--help' || asked[0] === '-h') printOut(overview());
+  else if (isHelp(asked)) printOut(overview());
+  else if (groupHelp(asked[0]) !== undefined && isHelp(asked.slice(1))) printOut(groupHelp(asked[0]) as string);
   else return runCommand(asked, first === 'help');
   return 0;
+}
+
+/** Nothing, or a wish for help. */
+function isHelp(words: readonly string[]): boolean {
+  return words.every((word) => word === '--help' || word === '-h');
 }
 
 async function runCommand(argv: readonly string[], help: boolean): Promise<number> {

@@ -72,7 +72,7 @@ suite('stci doctor', (test) => {
       ['--hostfile /no/such/file', 195, '/no/such/file'],
       ['--launcher local --host a', 193, 'this machine alone'],
       ['--launcher rsh', 193, 'rsh'],
-      ['--timeout 3', 193, '--timeout'],
+      ['--timeout 3x', 193, '--timeout'],
     ] as const) {
       const said = await doctor(...args.split(' '));
       assert.is(said.exitCode, exitCode, said.err);

@@ -19,7 +19,7 @@ suite('stcirun, exit codes', (test) => {
     [['--bogus', 'true'], 193, '--bogus'],
     [[...FOUR, '--spares', '4', 'true'], 195, 'at least one'],
     [[...FOUR, '--min-hosts', '5', 'true'], 195, '4 hosts'],
-    [[], 193, 'no program'],
+    [[], 193, 'No program'],
     [['--mca', 'launcher.tree.arityy=3', 'true'], 194, 'launcher.tree.arity?'],
     [['--launcher', 'nope', 'true'], 194, 'nope'],
     [['--host', 'n[1-', 'true'], 195, '--host'],

@@ -96,9 +96,9 @@ suite('command line, several programs', (test) => {
   });
 
   test('a program is missing', async () => {
-    assert.match(await refusal(':', 'b'), "no program before ':'");
-    assert.match(await refusal('a', ':'), 'no program to run');
-    assert.match(await refusal(), 'no program to run');
+    assert.match(await refusal(':', 'b'), "No program before ':'");
+    assert.match(await refusal('a', ':'), 'No program to run');
+    assert.match(await refusal(), 'No program to run');
     assert.match(await refusal(''), 'name is empty');
   });
 });

@@ -36,6 +36,16 @@ suite('stci', (test) => {
     }
   });
 
+  test('a word that begins several commands shows them', () => {
+    for (const argv of [['hosts'], ['hosts', '--help'], ['help', 'hosts']]) {
+      const { exitCode, out } = stci(...argv);
+      assert.is(exitCode, 0, argv.join(' '));
+      assert.match(out, 'Usage: stci hosts COMMAND');
+      assert.match(out, '\n  hosts expand ');
+      assert.not.match(out, 'doctor');
+    }
+  });
+
   test('info: everything, one component, as JSON, with reasons', () => {
     assert.match(stci('info').out, 'framework launcher ');
     assert.match(stci('info', 'launcher:tree').out, 'launcher.tree.arity');
@@ -69,8 +79,7 @@ suite('stci', (test) => {
   const BAD: readonly (readonly [args: string, exitCode: number, ...words: string[]])[] = [
     ['inof', 193, "'stci inof'", 'Did you mean info?'],
     ['hosts expnd x', 193, 'hosts expand'],
-    ['hosts', 193, 'hosts expand'],
-    ['hosts expand', 193, 'no host list'],
+    ['hosts expand', 193, 'No host list'],
     ['hosts minus a', 193, 'two or more'],
     ['hosts union - -', 193, 'once'],
     ['hosts union --all a', 193, '--all'],

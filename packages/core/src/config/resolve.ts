@@ -107,7 +107,7 @@ function facts(text: ParamText): Pick<ParamProblem, 'name' | 'value' | 'source' 
 function unknownProblem(catalog: ParamCatalog, text: ParamText): ParamProblem {
   let near = didYouMean(text.name, catalog.keys());
   if (text.source === 'environment') near = didYouMean(text.origin, [...catalog.keys()].map(environmentName)) || near;
-  const message = `${where(text)}: there is no parameter ${quote(text.name)}.`
+  const message = `${where(text)}: unknown parameter ${quote(text.name)}.`
     + `${near || ' `stci info` lists them all.'}`;
   return { code: 'STCI_PARAM_UNKNOWN', message, ...facts(text) };
 }

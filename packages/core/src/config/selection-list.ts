@@ -39,7 +39,7 @@ export function listProblem(
   }
   const unknown = names.find((name) => !components.includes(name));
   if (unknown === undefined) return undefined;
-  const known = components.length === 0 ? 'There is none.' : `There are: ${components.join(', ')}.`;
-  const message = `there is no component ${quote(unknown)}.${didYouMean(unknown, components)} ${known}`;
+  const known = components.length === 0 ? 'It has none.' : `There are: ${components.join(', ')}.`;
+  const message = `unknown component ${quote(unknown)}.${didYouMean(unknown, components)} ${known}`;
   return { code: 'STCI_MCA_COMPONENT_UNKNOWN', message };
 }

@@ -93,7 +93,7 @@ export function amTexts(files: readonly ParamFile[] = []): SourceTexts {
   const problems: ParamProblem[] = [];
   for (const file of files) {
     if (file.text === undefined) {
-      const problem = 'there is no such file, or it cannot be read. Check the path after --am.';
+      const problem = 'no such file, or it cannot be read. Check the path after --am.';
       problems.push(fileProblem('am file', file.path, problem));
     }
     const read = fileTexts('am file', file);

@@ -29,12 +29,12 @@ const SIZE_UNITS_BYTES: readonly (readonly [string, number])[] = [
 ];
 
 const FORMS: Readonly<Record<ParamType, string>> = {
-  int: 'a whole number',
+  int: 'an integer',
   bool: 'true or false',
   string: 'text',
   enum: 'one of the values named',
-  duration: 'a whole number and a unit (ms, s, m, h), such as 250ms or 2s',
-  size: 'a whole number and a unit (B, kB, MB, GB, KiB, MiB, GiB; none is bytes), such as 64KiB',
+  duration: 'an integer and a unit (ms, s, m, h), such as 250ms or 2s',
+  size: 'an integer and a unit (B, kB, MB, GB, KiB, MiB, GiB; none is bytes), such as 64KiB',
   list: 'names separated by commas',
 };
 
@@ -42,19 +42,19 @@ const good = (value: ParamValue): Parsed => ({ ok: true, value });
 const bad = (problem: string): Parsed => ({ ok: false, problem });
 
 const PARSERS: Readonly<Record<ParamType, (text: string, spec: ParamSpec) => Parsed>> = {
-  int: (text) => (/^-?\d+$/.test(text) ? good(Number(text)) : bad('is no whole number')),
-  bool: (text) => (text === 'true' || text === 'false' ? good(text === 'true') : bad('is neither true nor false')),
+  int: (text) => (/^-?\d+$/.test(text) ? good(Number(text)) : bad('is not an integer')),
+  bool: (text) => (text === 'true' || text === 'false' ? good(text === 'true') : bad('is not true or false')),
   string: (text) => good(text),
-  enum: (text, spec) => (spec.values?.includes(text) === true ? good(text) : bad('is none of the values')),
+  enum: (text, spec) => (spec.values?.includes(text) === true ? good(text) : bad('is not one of the values')),
   duration: parseDuration,
-  size: (text) => parseUnits(text, SIZE_UNITS_BYTES, 1, 'is no size'),
+  size: (text) => parseUnits(text, SIZE_UNITS_BYTES, 1, 'is not a size'),
   list: parseList,
 };
 
 function parseDuration(text: string): Parsed {
   if (text === '0') return good(0);
   if (/^\d+$/.test(text)) return bad(`has no unit; write ${text}ms or ${text}s`);
-  return parseUnits(text, DURATION_UNITS_MS, undefined, 'is no duration');
+  return parseUnits(text, DURATION_UNITS_MS, undefined, 'is not a duration');
 }
 
 function parseUnits(
@@ -88,13 +88,13 @@ export function parseValue(spec: ParamSpec, text: string): Parsed {
 export function valueProblem(spec: ParamSpec, value: unknown): string | undefined {
   switch (spec.type) {
     case 'bool':
-      return typeof value === 'boolean' ? undefined : 'is no boolean';
+      return typeof value === 'boolean' ? undefined : 'is not a boolean';
     case 'string':
-      return typeof value === 'string' ? undefined : 'is no text';
+      return typeof value === 'string' ? undefined : 'is not a string';
     case 'enum':
-      return typeof value === 'string' && spec.values?.includes(value) === true ? undefined : 'is none of the values';
+      return spec.values?.includes(value as string) === true ? undefined : 'is not one of the values';
     case 'list':
-      return isList(value) ? undefined : 'is no list of names';
+      return isList(value) ? undefined : 'is not a list of names';
     default:
       return numberProblem(spec, value);
   }
@@ -105,7 +105,7 @@ function isList(value: unknown): boolean {
 }
 
 function numberProblem(spec: ParamSpec, value: unknown): string | undefined {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return 'is no whole number that can be counted';
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return 'is not a safe integer';
   if (spec.type !== 'int' && value < 0) return 'is less than 0';
   if (spec.min !== undefined && value < spec.min) return `is less than ${formatValue(spec, spec.min)}`;
   if (spec.max !== undefined && value > spec.max) return `is more than ${formatValue(spec, spec.max)}`;

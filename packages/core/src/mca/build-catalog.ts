@@ -73,7 +73,7 @@ function checkAliases(entries: readonly CatalogEntry[]): void {
         owners.set(alias, entry);
         continue;
       }
-      const wrong = other === undefined ? 'is no good name' : `is ${other.name} already`;
+      const wrong = other === undefined ? 'is not a valid name' : `is ${other.name} already`;
       const message = `The alias ${quote(alias)} of parameter ${entry.name} ${wrong}. Choose another.`;
       const data = { name: entry.name };
       throw new StciError(other === undefined ? 'STCI_MCA_INVALID' : 'STCI_MCA_DUPLICATE', message, { data });
@@ -82,7 +82,7 @@ function checkAliases(entries: readonly CatalogEntry[]): void {
 }
 
 function declarationProblem({ name, spec }: CatalogEntry): string | undefined {
-  if (!isParamName(name)) return 'has no good name. Expected dotted parts of small letters and digits, a letter first.';
+  if (!isParamName(name)) return 'has no valid name. Expected dotted parts of a-z and 0-9, a letter first.';
   if (spec.help.trim() === '') return 'has no help. Say what it does, and what more and less of it cost.';
   const values = spec.values ?? [];
   if (spec.type === 'enum' && (values.length === 0 || new Set(values).size !== values.length)) {

@@ -54,12 +54,12 @@ tool.grace = 10s            # our programs write a checkpoint
 
 | type | written as |
 |---|---|
-| int | a whole number: \`8\` |
+| int | an integer: \`8\` |
 | bool | \`true\` or \`false\` |
 | string | text, without blanks at its ends |
 | enum | one of the values named |
-| duration | a whole number and \`ms\`, \`s\`, \`m\` or \`h\`: \`250ms\`, \`2s\`; only \`0\` needs no unit |
-| size | a whole number and \`B\`, \`kB\` (1000), \`MB\`, \`GB\`, \`KiB\` (1024), \`MiB\`, \`GiB\`; none is bytes |
+| duration | an integer and \`ms\`, \`s\`, \`m\` or \`h\`: \`250ms\`, \`2s\`; only \`0\` needs no unit |
+| size | an integer and \`B\`, \`kB\` (1000), \`MB\`, \`GB\`, \`KiB\` (1024), \`MiB\`, \`GiB\`; none is bytes |
 | list | names separated by commas; nothing is the empty list |
 
 A selection list \`a,b\` takes only these components, \`^a,b\` leaves these out (one \`^\`, in front of the whole list),

@@ -116,7 +116,7 @@ export function parseInfoTarget(text: string): InfoTarget {
   const match = /^([^:\s]+)(?::([^:\s]+))?$/.exec(text);
   const [, framework, component] = match ?? [];
   if (framework === undefined) {
-    const message = `${quote(text)} names nothing. Expected a framework or framework:component, such as launcher:tree.`;
+    const message = `${quote(text)} is not a name. Expected a framework or framework:component, such as launcher:tree.`;
     throw new StciError('STCI_USAGE', message);
   }
   return component === undefined ? { framework } : { framework, component };
@@ -159,7 +159,7 @@ function checkTarget(registry: Registry, target: InfoTarget): void {
   const names = isGroup ? frameworks : [...frameworks, ...groups];
   const wrong = isGroup
     ? `${target.framework} is a group, and only frameworks have components.`
-    : `There is no framework or group ${quote(target.framework)}.${didYouMean(target.framework, names)}`;
+    : `Unknown framework or group ${quote(target.framework)}.${didYouMean(target.framework, names)}`;
   const message = `${wrong} There are: ${names.join(', ')}.`;
   throw new StciError('STCI_MCA_FRAMEWORK_UNKNOWN', message, { data: { name: target.framework } });
 }

@@ -75,7 +75,7 @@ export function createRegistry(init: RegistryInit): Registry {
 function checkNames(what: string, records: readonly Named[]): void {
   for (const [index, { name }] of records.entries()) {
     if (!isPlainName(name)) {
-      const message = `${quote(name)} is no name of a ${what}. Expected small letters and digits, a letter first.`;
+      const message = `${quote(name)} is not a valid name of a ${what}. Expected a-z and 0-9, a letter first.`;
       throw new StciError('STCI_MCA_INVALID', message, { data: { name } });
     }
     if (records[index + 1]?.name !== name) continue;
@@ -100,20 +100,20 @@ function checkComponent(frameworks: readonly AnyFramework[], component: AnyCompo
 function checkRules(catalog: ParamCatalog, rules: readonly ParamRule[]): void {
   for (const { param } of rules) {
     if (catalog.has(param)) continue;
-    const message = `A rule blames parameter ${quote(param)}, which nobody declares.`;
+    const message = `A rule names parameter ${quote(param)}, which is not declared.`;
     throw new StciError('STCI_MCA_INVALID', message, { data: { name: param } });
   }
 }
 
 function unknownFramework(name: string, frameworks: readonly AnyFramework[]): never {
   const names = frameworks.map((framework) => framework.name);
-  const message = `There is no framework ${quote(name)}.${didYouMean(name, names)} There are: ${names.join(', ')}.`;
+  const message = `Unknown framework ${quote(name)}.${didYouMean(name, names)} There are: ${names.join(', ')}.`;
   throw new StciError('STCI_MCA_FRAMEWORK_UNKNOWN', message, { data: { name } });
 }
 
 function unknownComponent(frameworkName: string, name: string, components: readonly AnyComponent[]): never {
   const names = components.map((component) => component.name);
   const known = names.length === 0 ? 'It has none.' : `There are: ${names.join(', ')}.`;
-  const message = `There is no ${frameworkName} component ${quote(name)}.${didYouMean(name, names)} ${known}`;
+  const message = `Unknown ${frameworkName} component ${quote(name)}.${didYouMean(name, names)} ${known}`;
   throw new StciError('STCI_MCA_COMPONENT_UNKNOWN', message, { data: { name: `${frameworkName}:${name}` } });
 }

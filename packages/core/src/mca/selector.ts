@@ -120,8 +120,8 @@ function refuseUnlessAccepted(frameworkName: string, candidate: Candidate, list:
   const name = candidate.component.name;
   const from = candidate.named || candidate.verdict === 'excluded' ? `, ${listText(frameworkName, list)}` : '';
   const message = candidate.verdict === 'declined'
-    ? `${frameworkName} component ${name} was asked for and declines: ${candidate.reason}${from}. `
-      + 'Ask for another one, or mend what it names.'
+    ? `${frameworkName} component ${name} was asked for but cannot be used: ${candidate.reason}${from}. `
+      + 'Choose another one, or correct what it names.'
     : `${frameworkName} component ${name} was asked for and is ${candidate.reason}${from}. Change the list.`;
   const data = { name: `${frameworkName}:${name}`, reason: candidate.reason ?? '' };
   throw new StciError('STCI_MCA_COMPONENT_DECLINED', message, { data });

@@ -64,7 +64,7 @@ suite('resolver: every source', (test) => {
     });
 
     for (const [name, value, words] of [
-      ['launcher.tree.arity', 'many', 'a whole number, within 1..1024'],
+      ['launcher.tree.arity', 'many', 'an integer, within 1..1024'],
       ['launcher.tree.arity', '0', 'less than 1'],
       ['launcher.tree.arity', '1025', 'more than 1024'],
       ['launcher.root.method', 'fork', 'process|inline|thread'],

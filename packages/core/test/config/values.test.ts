@@ -46,31 +46,31 @@ const GOOD: readonly (readonly [ParamType, string, ParamValue])[] = [
 ];
 
 const BAD: readonly (readonly [ParamType, string, string])[] = [
-  ['int', '', 'no whole number'],
-  ['int', '1.5', 'no whole number'],
-  ['int', '1e3', 'no whole number'],
-  ['int', '0x10', 'no whole number'],
-  ['int', '+1', 'no whole number'],
-  ['int', '1_000', 'no whole number'],
-  ['int', '9007199254740992', 'counted'],
-  ['int', 'NaN', 'no whole number'],
-  ['bool', 'yes', 'neither true nor false'],
-  ['bool', 'TRUE', 'neither true nor false'],
-  ['bool', '1', 'neither true nor false'],
-  ['bool', '', 'neither true nor false'],
-  ['enum', 'c', 'none of the values'],
-  ['enum', '', 'none of the values'],
+  ['int', '', 'not an integer'],
+  ['int', '1.5', 'not an integer'],
+  ['int', '1e3', 'not an integer'],
+  ['int', '0x10', 'not an integer'],
+  ['int', '+1', 'not an integer'],
+  ['int', '1_000', 'not an integer'],
+  ['int', '9007199254740992', 'safe integer'],
+  ['int', 'NaN', 'not an integer'],
+  ['bool', 'yes', 'not true or false'],
+  ['bool', 'TRUE', 'not true or false'],
+  ['bool', '1', 'not true or false'],
+  ['bool', '', 'not true or false'],
+  ['enum', 'c', 'not one of the values'],
+  ['enum', '', 'not one of the values'],
   ['duration', '10', 'write 10ms or 10s'],
-  ['duration', '1.5s', 'no duration'],
-  ['duration', '-1s', 'no duration'],
-  ['duration', '1 s', 'no duration'],
+  ['duration', '1.5s', 'not a duration'],
+  ['duration', '-1s', 'not a duration'],
+  ['duration', '1 s', 'not a duration'],
   ['duration', '1d', 'no unit d'],
   ['duration', '1S', 'no unit S'],
-  ['duration', '99999999999999999s', 'counted'],
+  ['duration', '99999999999999999s', 'safe integer'],
   ['size', '1TB', 'no unit TB'],
   ['size', '1kib', 'no unit kib'],
-  ['size', '-1', 'no size'],
-  ['size', 'KiB', 'no size'],
+  ['size', '-1', 'not a size'],
+  ['size', 'KiB', 'not a size'],
   ['list', 'a,,b', 'empty item'],
   ['list', ',', 'empty item'],
 ];
@@ -109,7 +109,7 @@ suite('parameter values', (test) => {
     assert.is(formatBounds(spec('enum')), 'a|bb');
     assert.is(formatBounds(spec('bool')), '');
     assert.match(expectedForm(spec('enum')), 'one of a|bb');
-    assert.match(expectedForm(spec('int', { min: 1, max: 8 })), 'a whole number, within 1..8');
+    assert.match(expectedForm(spec('int', { min: 1, max: 8 })), 'an integer, within 1..8');
     assert.match(expectedForm(spec('size', { min: 1024 })), 'at least 1KiB');
   });
 

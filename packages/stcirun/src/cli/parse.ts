@@ -145,7 +145,7 @@ function contradiction(name: FlagName): never {
 function programOf(command: readonly string[], flags: FlagValues): ProgramRequest {
   const [program, ...args] = command;
   if (program === undefined) {
-    throw new StciError('STCI_USAGE', 'There is no program to run. Write: stcirun [options] program [arguments]');
+    throw new StciError('STCI_USAGE', 'No program to run. Write: stcirun [options] program [arguments]');
   }
   if (program === '') throw new StciError('STCI_USAGE', "The program's name is empty.");
   return {

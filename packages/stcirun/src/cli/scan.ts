@@ -36,7 +36,7 @@ export function scan(argv: readonly string[]): readonly ScannedContext[] {
     contexts.push(context);
     if (next === undefined) break;
     if (context.command.length === 0) {
-      throw new StciError('STCI_USAGE', "There is no program before ':'. Write: stcirun [options] A : [options] B");
+      throw new StciError('STCI_USAGE', "No program before ':'. Write: stcirun [options] A : [options] B");
     }
     from = next;
   }

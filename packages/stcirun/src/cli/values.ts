@@ -33,7 +33,7 @@ export function parseText(name: string, text: string): string {
 export function parseCount(name: string, text: string): number {
   const count = Number(text);
   if (!/^\d+$/u.test(text) || count < 1 || count > COUNT_MAX) {
-    refuse(name, text, `a whole number from 1 to ${COUNT_MAX}, written in digits`);
+    refuse(name, text, `an integer from 1 to ${COUNT_MAX}, written in digits`);
   }
   return count;
 }
@@ -43,7 +43,7 @@ export function parseDuration(name: string, text: string): number {
   const spec = { type: 'duration', default: 0, min: 1, max: DURATION_MS_MAX, help: '' } as const;
   const parsed = parseValue(spec, /^\d+$/u.test(text) ? `${text}s` : text);
   if (parsed.ok && typeof parsed.value === 'number') return parsed.value;
-  return refuse(name, text, 'seconds, or a whole number and a unit (ms, s, m, h), such as 10, 250ms or 5m');
+  return refuse(name, text, 'seconds, or an integer and a unit (ms, s, m, h), such as 10, 250ms or 5m');
 }
 
 /** Items of `--export`: one for each comma. */

@@ -79,7 +79,7 @@ function firstRead(paths: readonly string[], look: (path: string) => string | un
 function onUnreadable(source: ConfigFile['source'], path: string, reason: string, warnings: string[]): void {
   if (source === 'user file') return;
   if (source === 'project file') warnings.push(`${path} is passed over: it cannot be read: ${reason}.`);
-  else throw new StciError('STCI_PARAM_FILE', `${path} cannot be read: ${reason}. Mend it or move it away.`);
+  else throw new StciError('STCI_PARAM_FILE', `${path} cannot be read: ${reason}. Correct it or move it away.`);
 }
 
 /** A file that the user names counts whoever owns it, and must be there. */

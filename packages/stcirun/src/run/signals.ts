@@ -31,9 +31,10 @@ export function parseForwardList(text: string | undefined): readonly SignalName[
     const upper = word.trim().toUpperCase();
     const name = (upper.startsWith('SIG') ? upper : `SIG${upper}`) as SignalName;
     if (KNOWN.includes(name)) return name;
-    const why = signalNumber(name) === undefined ? 'is no signal' : 'cannot be forwarded';
+    const isSignal = signalNumber(name) !== undefined;
+    const what = isSignal ? `signal '${word}' cannot be forwarded` : `unknown signal '${word}'`;
     const hint = didYouMean(name, KNOWN);
-    const text = `--forward-signals: '${word}' ${why}.${hint} Write names such as USR1,USR2, or none.`;
+    const text = `--forward-signals: ${what}.${hint} Write names such as USR1,USR2, or none.`;
     throw new StciError('STCI_USAGE', text);
   });
 }

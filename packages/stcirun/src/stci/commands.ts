@@ -46,19 +46,26 @@ export function findCommand(argv: readonly string[]): Found {
   const names = Object.keys(COMMANDS);
   const tried = names.some((name) => name.startsWith(`${argv[0]} `)) ? argv.slice(0, 2).join(' ') : String(argv[0]);
   const hint = didYouMean(tried, names) || ` The commands are ${names.join(', ')}.`;
-  throw new StciError('STCI_USAGE', `There is no command 'stci ${tried}'.${hint}`);
+  throw new StciError('STCI_USAGE', `Unknown command 'stci ${tried}'.${hint}`);
 }
 
 export function overview(): string {
-  const rows = Object.entries(COMMANDS).map(([name, command]) => `  ${name.padEnd(18)}${command.summary ?? ''}\n`);
   return `Usage: stci COMMAND [arguments]
 
 Looks at STCI; programs are run by stcirun.
+${commandRows('')}`;
+}
 
-Commands:
-${rows.join('')}
-'stci help COMMAND' tells more about one.
-`;
+/** Help of the commands that begin with one word, `stci hosts`; undefined for any other word. */
+export function groupHelp(word: string | undefined): string | undefined {
+  const isGroup = Object.keys(COMMANDS).some((name) => name.startsWith(`${word} `));
+  return isGroup ? `Usage: stci ${word} COMMAND [arguments]\n${commandRows(`${word} `)}` : undefined;
+}
+
+function commandRows(prefix: string): string {
+  const own = Object.entries(COMMANDS).filter(([name]) => name.startsWith(prefix));
+  const rows = own.map(([name, command]) => `  ${name.padEnd(18)}${command.summary ?? ''}\n`);
+  return `\nCommands:\n${rows.join('')}\n'stci help COMMAND' tells more about one.\n`;
 }
 
 export function commandHelp({ name, command }: Pick<Found, 'name' | 'command'>): string {

@@ -20,9 +20,9 @@ abstract class HostsCommand extends StciCommand {
     const { argv } = await this.parse({ strict: false, args: {}, flags: {} });
     const words = argv as string[];
     const option = words.find((word) => /^-./u.test(word));
-    if (option !== undefined) throw new StciError('STCI_USAGE', `There is no option ${option}. See stci help.`);
+    if (option !== undefined) throw new StciError('STCI_USAGE', `Unknown option ${option}. See stci help.`);
     if (words.length === 0) {
-      throw new StciError('STCI_USAGE', "There is no host list. Write, for example: stci hosts expand 'n[01-16,20]'");
+      throw new StciError('STCI_USAGE', "No host list. Write, for example: stci hosts expand 'n[01-16,20]'");
     }
     if (words.filter((word) => word === '-').length > 1) {
       throw new StciError('STCI_USAGE', 'Standard input (-) can be read once only.');
@@ -93,7 +93,7 @@ abstract class HostsSetCommand extends HostsCommand {
   async run(): Promise<void> {
     const [first = [], ...others] = await this.lists();
     if (others.length === 0) {
-      throw new StciError('STCI_USAGE', 'There is one list only: expected two or more, each a word of its own.');
+      throw new StciError('STCI_USAGE', 'Only one list was given: expected two or more, each a word of its own.');
     }
     const names = others.reduce<readonly string[]>((left, right) => this.operation(left, right), unionHosts(first, []));
     printOut(`${foldHostlist(names)}\n`);
