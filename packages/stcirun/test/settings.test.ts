@@ -169,7 +169,8 @@ suite('help and documentation', (test) => {
   });
 
   test('docs/cli.md has every option, and none that is not', () => {
-    const text = readFileSync(new URL('docs/cli.md', root), 'utf8');
+    // Commands of stci have options of their own.
+    const [text = ''] = readFileSync(new URL('docs/cli.md', root), 'utf8').split('\n## stci\n');
     const documented = [...text.matchAll(/^### `(?:-\w, )?--([\w-]+)/gmu)].map((match) => match[1]);
     assert.equal([...documented].sort(), [...FLAG_NAMES].sort());
     for (const name of FLAG_NAMES) {
