@@ -9,6 +9,7 @@ import { createNodePlatform, openAgentChannel, type ShippedBundle } from '@stci/
 import { EXIT, StciError, printable } from '@stci/interface';
 import { AGENT_BUNDLE } from './agent-files.js';
 import { refuseDebugger } from './no-debugger.js';
+import { AGENT_ROOM, checkRoom } from './room.js';
 
 const KEY = Symbol.for('stci.shippedBundle');
 
@@ -19,6 +20,7 @@ const carried = (globalThis as { [KEY]?: ShippedBundle })[KEY];
 const STARTED_AHEAD = 'ahead';
 
 function main(): void {
+  checkRoom('an agent', AGENT_ROOM);
   const platform = createNodePlatform({
     agentCommand: [process.execPath, __filename],
     agentMain: __filename,

@@ -4,6 +4,7 @@ import { checkArguments } from './cli/bytes.js';
 import { catchAll, reportFault } from './fault.js';
 import { refuseDebugger } from './no-debugger.js';
 import { printOut } from './print.js';
+import { checkRoom, RUN_ROOM } from './room.js';
 import { replaceStandardStreams } from './standard-streams.js';
 import { VERSION } from './version.js';
 
@@ -18,8 +19,11 @@ async function main(argv: readonly string[]): Promise<number> {
   const line = await parseCommandLine(argv);
   if (line.kind === 'version') printOut(`${COMMAND} ${VERSION}\n`);
   else if (line.kind === 'help') printOut((await import('./cli/help.js')).helpText());
-  // The agent lies beside this program (both run as bundles only: CommonJS, so `__dirname` is there).
-  else return (await import('./run/start.js')).startRun(line, __dirname);
+  else {
+    checkRoom(COMMAND, RUN_ROOM);
+    // The agent lies beside this program (both run as bundles only: CommonJS, so `__dirname` is there).
+    return (await import('./run/start.js')).startRun(line, __dirname);
+  }
   return 0;
 }
 

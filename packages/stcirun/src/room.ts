@@ -1,0 +1,57 @@
+/**
+ * Room for processes and threads. Where a user's limit (`ulimit -u`) is reached, Node aborts as it makes threads,
+ * without a word. So the room is counted first, where the limit is small enough to matter; root has none.
+ */
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { StciError } from '@stci/interface';
+
+/** Threads of one Node at work: itself, V8's helpers, the debugger's, the pool for files. */
+const NODE_THREADS = 11;
+/** What an agent starts at least: its guardian, the shell that makes pipes, a program. */
+const AGENT_CHILDREN = 3;
+export const AGENT_ROOM = NODE_THREADS + AGENT_CHILDREN;
+/** stcirun and an agent. */
+export const RUN_ROOM = NODE_THREADS + AGENT_ROOM;
+
+/** A user seldom runs so many at once: larger limits are not looked at. */
+const LIMIT_MAX = 4096;
+
+/** Throws STCI_LAUNCH_FAILED where this process and its children may not have `needed` processes and threads. */
+export function checkRoom(who: string, needed: number): void {
+  const limit = limitOfProcesses();
+  if (limit === undefined || limit > LIMIT_MAX || process.geteuid?.() === 0) return;
+  const others = threadsOfOthers();
+  if (limit - others >= needed) return;
+  throw new StciError(
+    'STCI_LAUNCH_FAILED',
+    `The limit of processes and threads (ulimit -u ${limit}) is too low: this user has ${others} already, and ${who} `
+      + `needs ${needed} more.\n  Raise it to ${others + needed} at least, or end other processes.`,
+  );
+}
+
+function limitOfProcesses(): number | undefined {
+  try {
+    const text = /^Max processes\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1];
+    return text === undefined ? undefined : Number(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Threads of this user's processes, without this one and its children. */
+function threadsOfOthers(): number {
+  const uid = process.geteuid?.();
+  let count = 0;
+  for (const pid of readdirSync('/proc')) {
+    try {
+      if (!/^\d+$/.test(pid) || statSync(`/proc/${pid}`).uid !== uid) continue;
+      const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+      const number = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+      if (![number('Pid'), number('PPid')].includes(process.pid)) count += number('Threads');
+    } catch {
+      // It has ended.
+    }
+  }
+  return count;
+}
