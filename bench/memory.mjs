@@ -19,7 +19,7 @@ const SETTLE_MS = scaled(3000, 100);
 
 const KINDS = [
   ['agent', (argv) => argv[1]?.endsWith('agent.cjs')],
-  ['guardian shell', (argv) => argv.includes('stci-guardian')],
+  ['guardian shell', (argv) => argv.includes('stci-guardian') || argv[1]?.endsWith('agent.sh')],
   ['tool', (argv) => argv[0] === 'sleep'],
 ];
 

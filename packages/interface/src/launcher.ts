@@ -42,6 +42,8 @@ export interface AgentStart {
   readonly address: Address;
   readonly host: HostSpec;
   readonly method: AgentMethod;
+  /** How long the agent waits for what its starter sends: longer than the starter waits for the agent. */
+  readonly waitMs?: number;
 }
 
 export interface LauncherProcDeps {

@@ -164,6 +164,11 @@ export interface AgentBundle {
   readonly bytes: Uint8Array;
   /** Path of the Node that runs it on this host. */
   readonly node: string;
+  /**
+   * Shell text that defines `hold ARG…`, which makes what the agent would have to fork for, then calls `run HELD ARG…`
+   * in the same process. Whoever starts the agent defines `run`; it executes Node and gives it HELD.
+   */
+  readonly holder: string;
 }
 
 export interface Processes {

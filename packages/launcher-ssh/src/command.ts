@@ -6,7 +6,7 @@
 
 import { assert, type HostSpec } from '@stci/interface';
 import { base64 } from './base64.js';
-import { PROGRAM_TEXT, SHELL_TEXT } from './loader.js';
+import { PROGRAM_TEXT, SHELL_TEXT, shellText } from './loader.js';
 
 /** Single-quoted: read alike by sh, bash, zsh, ksh, csh, tcsh and fish. */
 const SAFE_TEXT = /^[^'!\\\n\0]*$/;
@@ -14,6 +14,9 @@ const SAFE_TEXT = /^[^'!\\\n\0]*$/;
 const PLAIN_PATH = /^\/[A-Za-z0-9_./+@%,=-]*$/;
 /** What OpenSSH refuses in a host's name since 9.6, for the sake of ProxyCommand: older ones are protected too. */
 const BAD_HOST = /^-|['`"$\\;&<>|(){}\s\p{Cc}]|^$/u;
+
+/** How long a host waits where nobody says. */
+const WAIT_MS = 30_000;
 
 /** Made at the first use: most agents start nobody over ssh, and it costs each of them 2 ms and 1 MiB. */
 let programWord: string | undefined;
@@ -34,6 +37,10 @@ export interface RemoteStart {
   /** The starter's own node: tried on the host after those in its PATH. */
   readonly ownNode: string;
   readonly node: string;
+  /** AgentBundle.holder; absent: nothing is held for the program. */
+  readonly holder?: string;
+  /** How long the host waits for what its starter sends. */
+  readonly waitMs?: number;
   /** A program of `hostProgram` to run in place of the agent. */
   readonly program?: string;
 }
@@ -70,8 +77,22 @@ export function remoteCommand(start: RemoteStart): string {
   const ownNode = PLAIN_PATH.test(start.ownNode) ? start.ownNode : '';
   const word = start.program === undefined ? (programWord ??= base64(PROGRAM_TEXT)) : base64(start.program);
   const words = [word, 'base64', start.nonce, start.hash, String(start.bundleBytes), ownNode];
-  const quoted = [...words.map(singleQuoted), escapedWord(start.node)];
-  return `exec /bin/sh -c ${singleQuoted(SHELL_TEXT)} stci ${quoted.join(' ')}`;
+  const quoted = [
+    printfWord(shellText(start.holder ?? '')),
+    ...words.map(singleQuoted),
+    escapedWord(start.node),
+    singleQuoted(String(start.waitMs ?? WAIT_MS)),
+  ];
+  return `exec /bin/sh -c ${singleQuoted(SHELL_TEXT)} stci-guardian ${quoted.join(' ')}`;
+}
+
+/** A text of ASCII as a word for `printf %b`: only what some shell reads within quotes is written in octal. */
+function printfWord(text: string): string {
+  return `'${text.replaceAll(/['!\\\n]/g, octal)}'`;
+}
+
+function octal(char: string): string {
+  return `\\0${char.charCodeAt(0).toString(8).padStart(3, '0')}`;
 }
 
 function singleQuoted(word: string): string {
@@ -84,7 +105,7 @@ export function escapedWord(text: string): string {
   let word = '';
   for (const byte of utf8(text)) {
     const char = String.fromCharCode(byte);
-    word += /[A-Za-z0-9_./:=@%+,~-]/.test(char) ? char : `\\0${byte.toString(8).padStart(3, '0')}`;
+    word += /[A-Za-z0-9_./:=@%+,~-]/.test(char) ? char : octal(char);
   }
   return `'${word}'`;
 }

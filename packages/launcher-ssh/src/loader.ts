@@ -1,10 +1,11 @@
 /**
- * What runs on a host before the agent does, as text: a line of shell that finds a node, and a program for that node
- * which finds the agent's bundle in its cache, or asks for it over standard input, checks its hash and runs it.
+ * What runs on a host before the agent does, as text: shell that finds a node and makes what the agent would have to
+ * fork for, and a program for that node which finds the agent's bundle in its cache, or asks for it over standard
+ * input, checks its hash and runs it.
  *
- * Whatever login shell the user has reads the shell's text as single-quoted words, so it holds no single quote, no
- * exclamation mark (csh), no backslash (fish), no newline. The program travels in base64 for the same reason. It is
- * parsed by nodes that are too old to run the agent, which must be able to say so: plain old syntax only.
+ * Whatever login shell the user has reads all of it as single-quoted words, in which no single quote, exclamation mark
+ * (csh), backslash (fish) or newline may stand: the shell's text travels as a word for printf's %b, the program in
+ * base64. It is parsed by nodes that are too old to run the agent, which must be able to say so: plain old syntax only.
  *
  * They answer on standard output with lines `STCI NONCE WORD…`; see answers.ts.
  */
@@ -30,30 +31,60 @@ const PLACES = [
 export const RUN_FIRST_ARGUMENT = 'eval(String(Buffer.from(process.argv[1],process.argv[2])))';
 
 /**
- * For `sh -c`: $1 program, $2 its encoding, $3 nonce, $4 hash, $5 bytes of the bundle, $6 path of the starter's node
- * (may be empty), $7 the node that the user named, as printf's %b reads it (empty: find one).
+ * For `sh -c`: $1 this text, $2 program, $3 its encoding, $4 nonce, $5 hash, $6 bytes of the bundle, $7 path of the
+ * starter's node (may be empty), $8 the node that the user named, as printf's %b reads it (empty: find one), $9 how
+ * many ms the host waits for what its starter sends. `hold` makes what the agent would have to fork for, and calls
+ * `run` (AgentBundle.holder); a program that is no agent has nothing to hold.
  */
-export const SHELL_TEXT = [
-  'echo "STCI $3 shell"',
-  'unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_V8_COVERAGE NODE_COMPILE_CACHE NODE_DEBUG',
-  'c=',
-  'add() { if [ -f "$1" ] && [ -x "$1" ]; then c="$c${c:+:}$1"; fi; }',
-  'if [ -n "$7" ]; then n=$(printf %b "$7")'
-    + '; case "$n" in "~/"*) n="$HOME/${n#??}";; */*) ;; *) n=$(command -v "$n");; esac; add "$n"',
-  'else IFS=:; for d in $PATH; do add "$d/node"; done; unset IFS; add "$6"',
-  `for d in ${PLACES.join(' ')} ${HOME_PLACES.map((place) => `"$HOME"/${place}`).join(' ')}; do add "$d/node"; done`,
-  'fi',
-  'if [ -z "$c" ]; then echo "STCI $3 fail node none"; exit 1; fi',
-  `exec "\${c%%:*}" -e "${RUN_FIRST_ARGUMENT}" -- "$1" "$2" "$3" "$4" "$5" "$c"`,
-].join('; ');
+export const shellText = (holder: string): string => `
+echo "STCI $4 shell"
+unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_V8_COVERAGE NODE_COMPILE_CACHE NODE_DEBUG
+stci_c=
+stci_add() {
+  if [ -f "$1" ] && [ -x "$1" ]; then stci_c="$stci_c\${stci_c:+:}$1"; fi
+}
+if [ -n "$8" ]; then
+  stci_n=$(printf %b "$8")
+  case "$stci_n" in
+    "~/"*) stci_n="$HOME/\${stci_n#??}" ;;
+    */*) ;;
+    *) stci_n=$(command -v "$stci_n") ;;
+  esac
+  stci_add "$stci_n"
+else
+  IFS=:
+  for stci_d in $PATH; do stci_add "$stci_d/node"; done
+  unset IFS
+  stci_add "$7"
+  for stci_d in ${PLACES.join(' ')} ${HOME_PLACES.map((place) => `"$HOME"/${place}`).join(' ')}; do
+    stci_add "$stci_d/node"
+  done
+fi
+if [ -z "$stci_c" ]; then
+  echo "STCI $4 fail node none"
+  exit 1
+fi
+run() {
+  stci_held=$1
+  stci_n=$2
+  shift 2
+  exec "$stci_n" -e "${RUN_FIRST_ARGUMENT}" -- "$@" "$stci_held"
+}
+${holder === '' ? 'hold() { run \'\' "$@"; }' : holder}
+hold "\${stci_c%%:*}" "$2" "$3" "$4" "$5" "$6" "$9" "$stci_c" ''
+`;
+
+/** What `sh -c` is given; its first argument is this as a word that printf's %b reads. */
+export const SHELL_TEXT = 'eval "$(printf %b "$1")"';
 
 /**
  * What every program begins with: finds a node that is new enough. Arguments: the program itself, its encoding, nonce,
- * hash, bytes, candidates for node (this one first), old nodes met so far.
+ * hash, bytes, how long to wait, candidates for node (this one first), old nodes met so far, what the shell holds.
  */
 const BEGIN = `
 var fs = require('fs'), path = require('path'), me = process, args = me.argv;
-var nonce = args[3], hash = args[4], size = +args[5], nodes = args[6].split(':'), met = args[7] || '';
+var nonce = args[3], hash = args[4], size = +args[5], waitMs = +args[6];
+var nodes = args[7].split(':'), met = args[8], held = args[9];
 function say(words) { fs.writeSync(1, 'STCI ' + nonce + ' ' + words + '\\n'); }
 function note(words) { fs.writeSync(2, 'stci: ' + words + '\\n'); }
 function real(file) { try { return fs.realpathSync(file); } catch (e) { return file; } }
@@ -62,7 +93,7 @@ function tryNextNode() {
   met += (met ? ', ' : '') + nodes[0] + ' ' + me.version;
   var rest = nodes.slice(1).filter(function (node) { return real(node) !== own; });
   while (rest.length > 0) {
-    var next = ['-e', '${RUN_FIRST_ARGUMENT}', '--'].concat(args.slice(1, 6), rest.join(':'), met);
+    var next = ['-e', '${RUN_FIRST_ARGUMENT}', '--'].concat(args.slice(1, 7), rest.join(':'), met, '');
     var run = require('child_process').spawnSync(rest[0], next, { stdio: 'inherit' });
     if (!run.error) me.exit(run.status === null ? 1 : run.status);
     rest.shift();
@@ -73,24 +104,55 @@ function tryNextNode() {
 if (+me.version.slice(1).split('.')[0] < ${NODE_MAJOR_MIN}) tryNextNode();
 `;
 
-/** Finds the agent's bundle, or asks for it, and runs it. */
+/**
+ * Finds the agent's bundle, or asks for it, and runs it. Hashing it costs more than all else here, so what a file was
+ * when its hash was found right is written beside it: inode, size and both times. Whoever changes the file changes its
+ * ctime, which can't be set back; then it is hashed again. Only files that are older than two seconds are remembered,
+ * since a change in the same tick of the file system's clock would not show.
+ */
 const RUN_AGENT = `
 var home = me.env.XDG_CACHE_HOME || '';
 var dir = path.join(home[0] === '/' ? home : path.join(require('os').homedir(), '.cache'), 'stci');
-var file = path.join(dir, 'agent-' + hash + '.cjs');
+var file = path.join(dir, 'agent-' + hash + '.cjs'), seen = path.join(dir, 'agent-' + hash + '.ok');
 function ours(facts) { return facts.uid === me.getuid() && (facts.mode & 18) === 0; }
 function good(bytes) { return require('crypto').createHash('sha256').update(bytes).digest('hex') === hash; }
-function cached() {
-  var fd, flags = fs.constants;
+function open(name) {
+  return fs.openSync(name, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
+}
+function identity(facts) { return [facts.ino, facts.size, facts.mtimeMs, facts.ctimeMs].join(' '); }
+function wasSeen(facts) {
+  var fd;
   try {
-    fd = fs.openSync(file, flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK);
+    fd = open(seen);
+    var own = fs.fstatSync(fd);
+    return own.isFile() && own.size < 999 && ours(own) && fs.readFileSync(fd, 'latin1') === identity(facts);
+  } catch (e) {
+    return false;
+  } finally { if (fd !== undefined) fs.closeSync(fd); }
+}
+function remember(fd, facts) {
+  if (Date.now() - facts.ctimeMs < 2000 || identity(fs.fstatSync(fd)) !== identity(facts)) return;
+  try {
+    fs.fsyncSync(fd);
+    write(seen, Buffer.from(identity(facts)));
+  } catch (e) {}
+}
+function cached() {
+  var fd;
+  try {
+    fd = open(file);
   } catch (e) { return undefined; }
   try {
-    var facts = fs.fstatSync(fd), bytes = Buffer.alloc(size), at = 0, got = 1;
-    while (got > 0 && at < size) at += got = fs.readSync(fd, bytes, at, size - at, at);
-    if (facts.isFile() && facts.size === size && ours(facts) && ours(fs.lstatSync(dir)) && good(bytes)) {
-      if (Date.now() - facts.mtimeMs > 864e5) try { fs.futimesSync(fd, new Date(), new Date()); } catch (e) {}
-      return bytes;
+    if (Date.now() - fs.fstatSync(fd).mtimeMs > 864e5) try { fs.futimesSync(fd, new Date(), new Date()); } catch (e) {}
+    var facts = fs.fstatSync(fd);
+    if (facts.isFile() && facts.size === size && ours(facts) && ours(fs.lstatSync(dir))) {
+      var bytes = Buffer.allocUnsafeSlow(size), at = 0, got = 1;
+      while (got > 0 && at < size) at += got = fs.readSync(fd, bytes, at, size - at, at);
+      if (at === size && wasSeen(facts)) return bytes;
+      if (at === size && good(bytes)) {
+        remember(fd, facts);
+        return bytes;
+      }
     }
     note(file + ' is not what was stored there, or others may write to it: it is not run');
   } catch (e) {
@@ -98,22 +160,25 @@ function cached() {
   } finally { fs.closeSync(fd); }
   return undefined;
 }
-function received() {
-  var bytes = Buffer.alloc(size), at = 0, got;
-  while (at < size) {
-    try {
-      got = fs.readSync(0, bytes, at, size - at, null);
-    } catch (e) {
-      if (e.code !== 'EAGAIN') throw e;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-      continue;
-    }
-    if (got === 0) me.exit(1);
-    at += got;
+function receive(done) {
+  var bytes = Buffer.allocUnsafeSlow(size), at = 0;
+  var timer = setTimeout(function () {
+    note('the agent did not come within ' + waitMs + ' ms');
+    me.kill(me.pid, 'SIGKILL');
+  }, waitMs);
+  function next() {
+    fs.read(0, bytes, at, size - at, null, function (e, got) {
+      if (e && e.code === 'EAGAIN') return setTimeout(next, 5);
+      if (e || got === 0) me.exit(1);
+      at += got;
+      if (at < size) return next();
+      clearTimeout(timer);
+      if (good(bytes)) return done(bytes);
+      say('fail bundle it came changed: its hash is another');
+      me.exit(1);
+    });
   }
-  if (good(bytes)) return bytes;
-  say('fail bundle it came changed: its hash is another');
-  return me.exit(1);
+  next();
 }
 function makeDirectory() {
   try {
@@ -123,50 +188,61 @@ function makeDirectory() {
     throw e;
   }
 }
+function write(name, bytes) {
+  var next = name + '.' + nonce + '.tmp', fd = fs.openSync(next, 'wx', 384);
+  try {
+    for (var at = 0; at < bytes.length;) at += fs.writeSync(fd, bytes, at, bytes.length - at);
+    fs.renameSync(next, name);
+  } catch (e) {
+    fs.unlinkSync(next);
+    throw e;
+  } finally { fs.closeSync(fd); }
+}
 function stored(bytes) {
-  var fd, next = file + '.' + require('crypto').randomBytes(8).toString('hex') + '.tmp';
   try {
     makeDirectory();
     var facts = fs.lstatSync(dir);
     if (facts.isDirectory() && facts.uid === me.getuid() && !ours(facts)) fs.chmodSync(dir, 448);
     if (!facts.isDirectory() || facts.uid !== me.getuid()) throw new Error(dir + ' is not a directory of this user');
-    fd = fs.openSync(next, 'wx', 384);
-    for (var at = 0; at < size;) at += fs.writeSync(fd, bytes, at, size - at);
-    fs.closeSync(fd);
-    fd = undefined;
-    fs.renameSync(next, file);
+    write(file, bytes);
     return true;
   } catch (e) {
     note('the agent runs from memory, for its bundle cannot be kept on this host: ' + e.message);
-    try { if (fd !== undefined) fs.closeSync(fd); } catch (e) {}
-    try { fs.unlinkSync(next); } catch (e) {}
     return false;
   }
 }
 function prune() {
   try {
     fs.readdirSync(dir).forEach(function (name) {
-      var isBundle = /^agent-[0-9a-f]{64}[.]cjs$/.test(name);
+      var isBundle = /^agent-[0-9a-f]{64}[.](cjs|ok)$/.test(name);
       var days = isBundle ? ${UNUSED_DAYS_MAX} : /^agent-.*[.]tmp$/.test(name) ? 1 : Infinity;
       var other = path.join(dir, name);
-      if (other !== file && Date.now() - fs.lstatSync(other).mtimeMs > days * 864e5) fs.unlinkSync(other);
+      if (other === file || other === seen) return;
+      if (Date.now() - fs.lstatSync(other).mtimeMs > days * 864e5) fs.unlinkSync(other);
     });
   } catch (e) {}
 }
-var bytes = cached(), kept = bytes !== undefined;
-if (kept) {
+function run(bytes, kept) {
+  me.title = 'stci-agent';
+  var main = { exports: {} }, names = ['require', 'module', 'exports', '__filename', '__dirname', 'stciShipped'];
+  var shipped = { hash: hash, bytes: bytes, path: kept ? file : undefined, waitMs: waitMs, held: held };
+  var head = bytes.latin1Slice(0, bytes.indexOf('\\n//\\n') + 1 || size);
+  require('vm').compileFunction(head, names, { filename: file })(
+    require, main, main.exports, file, dir, shipped);
+}
+var bytes = cached();
+if (bytes !== undefined) {
   say('have');
+  run(bytes, true);
 } else {
   say('need');
-  bytes = received();
-  kept = stored(bytes);
-  if (kept) setTimeout(prune, 1000).unref();
-  say('run');
+  receive(function (bytes) {
+    var kept = stored(bytes);
+    if (kept) setTimeout(prune, 1000).unref();
+    say('run');
+    run(bytes, kept);
+  });
 }
-me.title = 'stci-agent';
-var main = { exports: {} }, names = ['require', 'module', 'exports', '__filename', '__dirname', 'stciShipped'];
-require('vm').compileFunction(bytes.latin1Slice(0, bytes.indexOf('\\n//\\n') + 1 || size), names, { filename: file })(
-  require, main, main.exports, file, dir, { hash: hash, bytes: bytes, path: kept ? file : undefined });
 `;
 
 /** A program for the host that does `body`, plain old JavaScript, on a node that is new enough; without indentation. */

@@ -105,7 +105,7 @@ class SshAgent implements AgentProcess {
   constructor(
     platform: SshDeps['platform'],
     params: SshParams,
-    { host }: AgentStart,
+    { host, waitMs }: AgentStart,
     bundle: AgentBundle,
     events: AgentProcessEvents,
   ) {
@@ -120,8 +120,16 @@ class SshAgent implements AgentProcess {
       onFlood: () => this.#onFlood(),
     });
     const { processes } = platform;
-    const { hash, bytes, node: ownNode } = bundle;
-    const command = sshCommand(host, params, { nonce, hash, bundleBytes: bytes.length, ownNode, node: params.node });
+    const { hash, bytes, node: ownNode, holder } = bundle;
+    const command = sshCommand(host, params, {
+      nonce,
+      hash,
+      bundleBytes: bytes.length,
+      ownNode,
+      node: params.node,
+      holder,
+      ...(waitMs !== undefined && { waitMs }),
+    });
     this.#client = processes.spawnAgent('process', command, {
       onError: (error) => this.#onNoClient(error),
       onDiagnostic: (line) => this.#onLine(line),

@@ -141,6 +141,35 @@ suite('ssh: cache on the host', (test) => {
     await finish(login);
   });
 
+  test('a file whose hash was right is not hashed again until it changes, whatever its times say', async () => {
+    const place = newPlace();
+    await finish(await start(place));
+    const seen = join(place.cache, `agent-${hash}.ok`);
+    await eventually(async () => {
+      await finish(await start(place));
+      return existsSync(seen);
+    }, { what: 'the file to be old enough', everyMs: 300 });
+    assert.is(statSync(seen).mode & 0o777, 0o600);
+    const { atime, mtime } = statSync(place.cached);
+    const changed = Buffer.from(bundle);
+    changed[0] = (changed[0] as number) ^ 1;
+    writeFileSync(place.cached, changed);
+    utimesSync(place.cached, atime, mtime);
+    const login = await start(place);
+    assert.ok(login.said('need'));
+    assert.match(login.err, /is not what was stored there.*not run/);
+    await finish(login);
+  }, { timeoutMs: 15_000 });
+
+  test('a host that is sent nothing waits as long as its starter says, then ends', async () => {
+    const login = new Login(newPlace(), { waitMs: 300 });
+    await eventually(() => login.said('need'), { what: 'the request' });
+    login.send(bundle.subarray(0, 100));
+    await eventually(() => login.ended !== undefined, { what: 'its end' });
+    assert.is(login.ended, 'SIGKILL');
+    assert.match(login.err, /the agent did not come within 300 ms/);
+  });
+
   test('a stream that ends early or comes changed starts nothing and keeps nothing', async () => {
     const place = newPlace();
     const cut = new Login(place);

@@ -57,6 +57,7 @@ export interface LoginOptions {
   readonly shell?: string;
   readonly node?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly waitMs?: number;
 }
 
 /** What sshd does at a login: the shell with our line, and what comes and goes on its standard streams. */
@@ -66,8 +67,9 @@ export class Login {
   err = '';
   ended: number | string | undefined;
 
-  constructor(place: Place, { shell = '/bin/sh', node = process.execPath, env = {} }: LoginOptions = {}) {
-    const start = { nonce: NONCE, hash, bundleBytes: bundle.length, ownNode: process.execPath, node };
+  constructor(place: Place, options: LoginOptions = {}) {
+    const { shell = '/bin/sh', node = process.execPath, env = {}, waitMs = 30_000 } = options;
+    const start = { nonce: NONCE, hash, bundleBytes: bundle.length, ownNode: process.execPath, node, waitMs };
     this.child = spawn(shell, ['-c', remoteCommand(start)], {
       stdio: 'pipe',
       env: { PATH: '/usr/bin:/bin', HOME: place.home, ...env },

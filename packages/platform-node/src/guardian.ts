@@ -10,34 +10,44 @@ import type { ErrorRecord, Log, Secrets } from '@stci/interface';
 import { builtin } from './builtin.js';
 import { GUARDIAN_SCRIPT } from './guardian-script.js';
 import type { Since } from './proc.js';
+import type { HeldGuardian } from './held.js';
 import type { GroupKeeper } from './tool-process.js';
 
 /** The variable that holds the mark, in the environment of each guarded tool. */
 export const GUARD_VARIABLE = 'STCI_GUARD';
 
-const SHELL = '/bin/sh';
+export const SHELL = '/bin/sh';
 const MARK_BYTES = 12;
 
 /** Guardians started in the life of one process; more means that something keeps killing them. */
 const STARTS_MAX = 32;
+
+/** A guardian that runs. */
+interface Running {
+  readonly pid: number;
+  readonly input: Socket;
+}
 
 export class Guardian implements GroupKeeper {
   readonly #secrets: Secrets;
   readonly #log: Log;
   readonly #groups = new Set<number>();
   #mark: string | undefined;
-  #child: ChildProcess | undefined;
+  #held: HeldGuardian | undefined;
+  #running: Running | undefined;
   #starts = 0;
   #firstStart: Since | undefined;
 
-  constructor(secrets: Secrets, log: Log) {
+  /** `held`: one that the shell before this process has started, which is the first. */
+  constructor(secrets: Secrets, log: Log, held?: HeldGuardian) {
     this.#secrets = secrets;
     this.#log = log;
+    this.#held = held;
   }
 
   /** Process id of the running guardian; undefined before the first tool. */
   get pid(): number | undefined {
-    return this.#child?.pid;
+    return this.#running?.pid;
   }
 
   get environment(): Readonly<Record<string, string>> {
@@ -47,11 +57,11 @@ export class Guardian implements GroupKeeper {
 
   /** Starts it before it is needed. */
   warm(): void {
-    if (this.#child === undefined) this.#start();
+    if (this.#running === undefined) this.#start();
   }
 
   prepare(): ErrorRecord | undefined {
-    const error = this.#child === undefined ? this.#start() : undefined;
+    const error = this.#running === undefined ? this.#start() : undefined;
     if (error === undefined) this.#tell('!');
     return error;
   }
@@ -75,11 +85,14 @@ export class Guardian implements GroupKeeper {
   }
 
   #tell(line: string): void {
-    this.#child?.stdin?.write(`${line}\n`);
+    this.#running?.input.write(`${line}\n`);
   }
 
   #start(): ErrorRecord | undefined {
     if (++this.#starts > STARTS_MAX) return unguarded(`it was killed ${STARTS_MAX} times`);
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) return this.#takeOverHeld(held);
     let child: ChildProcess;
     try {
       child = builtin('node:child_process').spawn(SHELL, ['-c', GUARDIAN_SCRIPT, 'stci-guardian'], {
@@ -94,25 +107,34 @@ export class Guardian implements GroupKeeper {
     }
     child.on('error', () => {});
     if (child.pid === undefined) return unguarded(`${SHELL} cannot be started`);
-    this.#adopt(child);
+    child.unref();
+    child.on('exit', () => this.#replace());
+    this.#takeOver({ pid: child.pid, input: child.stdin as Socket });
     return undefined;
   }
 
-  #adopt(child: ChildProcess): void {
-    this.#child = child;
-    const stdin = child.stdin as Socket;
-    stdin.on('error', () => {});
-    // It waits for us, never we for it.
-    child.unref();
-    stdin.unref();
-    child.on('exit', () => this.#replace());
+  #takeOverHeld({ pid, inputFd, lifeFd }: HeldGuardian): undefined {
+    const { Socket } = builtin('node:net');
+    const life = new Socket({ fd: lifeFd, readable: true, writable: false });
+    life.on('error', () => {});
+    life.on('close', () => this.#replace());
+    life.resume();
+    life.unref();
+    this.#takeOver({ pid, input: new Socket({ fd: inputFd, readable: false, writable: true }) });
+  }
+
+  /** Neither keeps the process alive: the guardian waits for us, never we for it. */
+  #takeOver(running: Running): void {
+    this.#running = running;
+    running.input.on('error', () => {});
+    running.input.unref();
     const groups = [...this.#groups].map((group) => `+${group}`);
     // One write: it knows all or nothing.
     this.#tell([`${GUARD_VARIABLE}=${this.environment[GUARD_VARIABLE]}`, ...groups].join('\n'));
   }
 
   #replace(): void {
-    this.#child = undefined;
+    this.#running = undefined;
     if (this.#groups.size === 0) return;
     const error = this.#start();
     this.#log.write('warn', `The guardian of this process's tools was killed. ${error?.message ?? 'Started again.'}`);

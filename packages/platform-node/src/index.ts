@@ -8,4 +8,5 @@ export { openStdioChannel } from './stdio-channel.js';
 export { streamChannel } from './stream-channel.js';
 export type { StreamChannelOptions } from './stream-channel.js';
 export type { ShippedBundle } from './shipped-bundle.js';
+export { START_SCRIPT } from './start-script.js';
 export { builtin } from './builtin.js';

@@ -2,11 +2,13 @@
  * Makes pipes without a call for it. A shell makes one for each here-document, and keeps it while a command runs that
  * has it as input; a function that calls itself so keeps many. /proc opens anybody's pipe at either end, with flags of
  * our choice. When all are open here the shell is ended. It ends by itself when this process does: then its standard
- * input ends, for which it waits. Named pipes would be no good: whoever opens one by name waits for its other end.
+ * input ends, for which it waits. Shells whose here-documents are files (bash before 5.1, the /bin/sh of RHEL 8) run
+ * mkfifo instead, in a private directory that is removed at once; that takes a directory which can be written to.
  */
 
 import type { ChildProcess } from 'node:child_process';
 import { builtin } from './builtin.js';
+import { errnoOf } from './program.js';
 
 /** Descriptors of both ends of one pipe. */
 export interface PipeEnds {
@@ -36,8 +38,25 @@ ${DOCUMENT}END
 hold
 `;
 
-/** Throws where there is no such shell, no /proc, or where its documents are files. */
+/** Not the fault of the place: a later try may do better. */
+const PASSING = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
+
+export function isPassing(error: unknown): boolean {
+  return PASSING.has(errnoOf(error));
+}
+
+/** Throws where there is no such shell, and where neither /proc nor a directory for named pipes can be used. */
 export function makePipes(shell: string, count: number): PipeEnds[] {
+  try {
+    return pipesOfDocuments(shell, count);
+  } catch (error) {
+    const pipes = isPassing(error) ? undefined : namedPipes(shell, count);
+    if (pipes === undefined) throw error;
+    return pipes;
+  }
+}
+
+function pipesOfDocuments(shell: string, count: number): PipeEnds[] {
   const child = builtin('node:child_process').spawn(shell, ['-c', script(count)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: {},
@@ -124,6 +143,54 @@ function openPipe(path: string): PipeEnds {
   } catch (error) {
     closeSync(readFd);
     throw error;
+  }
+}
+
+/** undefined where no directory takes them. Throws where descriptors or processes are short. */
+function namedPipes(shell: string, count: number): PipeEnds[] | undefined {
+  for (const place of new Set([process.env['XDG_RUNTIME_DIR'], builtin('node:os').tmpdir(), '/dev/shm'])) {
+    try {
+      if (place !== undefined) return namedPipesIn(place, shell, count);
+    } catch (error) {
+      if (isPassing(error)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function namedPipesIn(place: string, shell: string, count: number): PipeEnds[] {
+  const { mkdtempSync, rmSync } = builtin('node:fs');
+  const directory = mkdtempSync(`${place}/stci-pipes-`);
+  const pipes: PipeEnds[] = [];
+  try {
+    const paths = Array.from({ length: count }, (_, i) => `${directory}/${i}`);
+    const command = ['-c', 'exec mkfifo -m 600 "$@"', 'sh', ...paths];
+    const { error } = builtin('node:child_process').spawnSync(shell, command, { stdio: 'ignore' });
+    if (error !== undefined) throw error;
+    for (const path of paths) pipes.push(openNamed(path));
+    return pipes;
+  } catch (error) {
+    for (const pipe of pipes) closeEnds(pipe);
+    throw error;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Whoever opens one end of a named pipe waits for the other, unless somebody holds both, as we do meanwhile. */
+function openNamed(path: string): PipeEnds {
+  const { constants, closeSync, openSync } = builtin('node:fs');
+  const bothFd = openSync(path, 'r+');
+  try {
+    const readFd = openSync(path, 'r');
+    try {
+      return { readFd, writeFd: openSync(path, constants.O_WRONLY) };
+    } catch (error) {
+      closeSync(readFd);
+      throw error;
+    }
+  } finally {
+    closeSync(bothFd);
   }
 }
 

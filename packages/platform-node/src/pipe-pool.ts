@@ -8,18 +8,14 @@
 
 import type { Log } from '@stci/interface';
 import { builtin } from './builtin.js';
-import { closeEnds, makePipes } from './pipe-maker.js';
+import { closeEnds, isPassing, makePipes } from './pipe-maker.js';
 import type { PipeEnds } from './pipe-maker.js';
-import { errnoOf } from './program.js';
 
 /** Pipes made at the first need (four tools); each later batch is twice as large, up to the last. */
 const BATCH_FIRST = 12;
 const BATCH_LAST = 48;
 /** Made where descriptors are short: one tool's. */
 const BATCH_LEAST = 3;
-
-/** Not the fault of the place: a later try may do better. */
-const PASSING = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
 
 export class PipePool {
   readonly #log: Log;
@@ -29,9 +25,11 @@ export class PipePool {
   #batch = BATCH_FIRST;
   #isUsable = true;
 
-  constructor(log: Log, shell = '/bin/sh') {
+  /** `held`: pipes that were made before this process started; they are taken first. */
+  constructor(log: Log, shell = '/bin/sh', held: readonly PipeEnds[] = []) {
     this.#log = log;
     this.#shell = shell;
+    this.#pipes = [...held];
   }
 
   get size(): number {
@@ -66,7 +64,7 @@ export class PipePool {
         this.#batch = BATCH_LEAST;
         return this.#fill();
       }
-      if (!PASSING.has(errnoOf(error))) this.#giveUp(error as Error);
+      if (!isPassing(error)) this.#giveUp(error as Error);
     }
   }
 

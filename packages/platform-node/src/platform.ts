@@ -5,7 +5,8 @@ import type { PrestartedAgent } from './agent-process.js';
 import { createClock } from './clock.js';
 import { bundleOf, shippedBundle, shippedCommand, shippedThread, type ShippedBundle } from './shipped-bundle.js';
 import { createEnvironment } from './environment.js';
-import { Guardian } from './guardian.js';
+import { Guardian, SHELL } from './guardian.js';
+import { takeOverHeld } from './held.js';
 import { createLog } from './log.js';
 import { createNetwork } from './network.js';
 import { createProcesses, type ProcessesDeps } from './processes.js';
@@ -27,6 +28,8 @@ export interface NodePlatformOptions {
   readonly agentBundle?: string;
   /** What this agent came as, where it was sent to this host: it starts and sends others from that. */
   readonly carried?: ShippedBundle | undefined;
+  /** What the shell that became this process holds open for it (start-script.ts). */
+  readonly held?: string | undefined;
   /** Default `warn`. */
   readonly logLevel?: LogLevel;
   /** For choices that shall repeat; default: from the system. */
@@ -37,6 +40,7 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
   const clock = createClock();
   const secrets = createSecrets();
   const log = createLog(options.logLevel ?? 'warn');
+  const held = takeOverHeld(options.held);
   return {
     clock,
     random: createRandom(options.seed),
@@ -46,8 +50,8 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
       clock,
       ...agentSource(options),
       prestartedAgent: options.prestartedAgent,
-      keeper: new Guardian(secrets, log),
-      pipes: new PipePool(log),
+      keeper: new Guardian(secrets, log, held?.guardian),
+      pipes: new PipePool(log, SHELL, held?.pipes),
     }),
     env: createEnvironment(),
     log,

@@ -8,6 +8,7 @@
 import { StciError } from '@stci/interface';
 import type { AgentBundle } from '@stci/interface';
 import { builtin } from './builtin.js';
+import { START_SCRIPT } from './start-script.js';
 
 /** What an agent is given by the code that carried it here. */
 export interface ShippedBundle {
@@ -16,7 +17,14 @@ export interface ShippedBundle {
   readonly bytes: Uint8Array | undefined;
   /** Where the bytes lie on this host; undefined: only in this process. */
   path?: string | undefined;
+  /** What the shell that became this process holds open for it (start-script.ts). */
+  readonly held?: string;
+  /** How long the starter wants this agent to wait for what it sends. */
+  readonly waitMs?: number;
 }
+
+/** What goes with every bundle from this host. */
+const HERE = { node: process.execPath, holder: START_SCRIPT };
 
 /** A bundle's head, its text up to a line of `//`, is the body of a function with these parameters. */
 const PARAMETERS = ['require', 'module', 'exports', '__filename', '__dirname', 'stciShipped'];
@@ -53,7 +61,7 @@ export function shippedThread(carried: ShippedBundle): { code: string; args: rea
 
 /** The bytes to send on: kept in this process, or read again and checked. Throws StciError where they have changed. */
 export function shippedBundle({ hash, bytes, path }: ShippedBundle): AgentBundle {
-  if (bytes !== undefined) return { hash, bytes, node: process.execPath };
+  if (bytes !== undefined) return { hash, bytes, ...HERE };
   const again = read(path);
   if (again.hash === hash) return again;
   const message = `The agent bundle ${path} was changed after it had been stored: it is not sent on.`;
@@ -71,7 +79,7 @@ function read(path: string | undefined): AgentBundle {
     if (path === undefined) throw new Error('this program was started from its parts');
     const bytes = builtin('node:fs').readFileSync(path);
     const hash = builtin('node:crypto').createHash('sha256').update(bytes).digest('hex');
-    return { bytes, hash, node: process.execPath };
+    return { bytes, hash, ...HERE };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `There is no agent to send to other hosts: ${why}. Build or install this program again.`;

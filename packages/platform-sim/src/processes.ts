@@ -37,7 +37,7 @@ export class SimProcesses implements Processes {
   }
 
   agentBundle(): AgentBundle {
-    return (bundle ??= { hash: hex(sha256(BUNDLE_BYTES)), bytes: BUNDLE_BYTES, node: '/bin/node' });
+    return (bundle ??= { hash: hex(sha256(BUNDLE_BYTES)), bytes: BUNDLE_BYTES, node: '/bin/node', holder: '' });
   }
 
   spawn(spec: SpawnSpec, events: ProcessEvents): Process {

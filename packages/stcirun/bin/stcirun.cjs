@@ -11,8 +11,13 @@ const NO_RUN = /^-(h|V|-(help|version|dry-run|launcher|mca|am|host))/u;
 const words = process.argv.slice(2);
 const plain = !Object.keys(process.env).some((name) => name.startsWith('NODE_') || name.startsWith('STCI_MCA_'));
 if (words.length > 0 && plain && !words.some((word) => NO_RUN.test(word))) {
-  const agent = [`${__dirname}/../dist/bundle/agent.cjs`, 'ahead'];
-  const child = require('node:child_process').spawn(process.execPath, agent, { stdio: 'pipe', detached: true });
+  const bundle = `${__dirname}/../dist/bundle`;
+  const agent = [process.execPath, `${bundle}/agent.cjs`, 'ahead'];
+  // The shell makes the agent's guardian before it becomes the agent. Below a tool of another run it does not: its
+  // guardian would carry the mark of that run's tools, and end with them instead of after them.
+  if (process.env.STCI_GUARD === undefined) agent.unshift('/bin/sh', `${bundle}/agent.sh`);
+  const [program, ...args] = agent;
+  const child = require('node:child_process').spawn(program, args, { stdio: 'pipe', detached: true });
   // One that could not be started is not taken; the next attempt tells why.
   child.on('error', () => undefined);
   globalThis[Symbol.for('stci.prestartedAgent')] = child;

@@ -10,7 +10,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AGENT_BUNDLE, AGENT_MAIN } from '../dist/agent-files.js';
+import { START_SCRIPT } from '@stci/platform-node';
+import { AGENT_BUNDLE, AGENT_MAIN, AGENT_SHELL } from '../dist/agent-files.js';
 import { pack, packWhole } from './pack.mjs';
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -103,11 +104,22 @@ function runAll(runs) {
   }
 }
 
+/** Gives the agent, behind its own arguments, what the shell holds. */
+const agentShell = `run() {
+  stci_held=$1
+  shift
+  exec "$@" "$stci_held"
+}
+${START_SCRIPT}
+hold "$@"
+`;
+
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const programs = await Promise.all(
   PROGRAMS.map(async (program) => ({ name: program.name, parts: await pack({ root: here, out, ...program }) })),
 );
+writeFileSync(join(out, AGENT_SHELL), agentShell);
 await bundleAgent(programs);
 record(programs);
 writeLoaders(programs, false);

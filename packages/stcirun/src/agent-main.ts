@@ -13,21 +13,23 @@ import { AGENT_ROOM, checkRoom } from './room.js';
 
 const KEY = Symbol.for('stci.shippedBundle');
 
-/** What a bundle came as that was carried to this host (launcher-ssh); one that lies here has none. */
-const carried = (globalThis as { [KEY]?: ShippedBundle })[KEY];
+/** What the bundle was shipped as (launcher-ssh); one that is installed here has none. */
+const shipped = (globalThis as { [KEY]?: ShippedBundle })[KEY];
 
-/** What bin/stcirun.cjs says to an agent that it starts before anything else. */
+/** What bin/stcirun.cjs says to an agent that it starts before anything else; then comes what its shell holds. */
 const STARTED_AHEAD = 'ahead';
 
 function main(): void {
   checkRoom('an agent', AGENT_ROOM);
+  const isStartedAhead = process.argv[2] === STARTED_AHEAD;
   const platform = createNodePlatform({
     agentCommand: [process.execPath, __filename],
     agentMain: __filename,
     agentBundle: join(__dirname, AGENT_BUNDLE),
-    carried,
+    carried: shipped,
+    held: isStartedAhead ? process.argv[3] : shipped?.held,
   });
-  if (process.argv[2] === STARTED_AHEAD) {
+  if (isStartedAhead) {
     // Nobody has asked for it yet: what it will need is loaded and made while it waits.
     setImmediate(() => {
       void import('./agent-role.js').then(() => platform.processes.prepare());
@@ -36,6 +38,7 @@ function main(): void {
   runAgent({
     platform,
     channel: openAgentChannel(),
+    waitMs: shipped?.waitMs,
     load: (done) => {
       void import('./agent-role.js').then(({ startRole }) => done(startRole));
     },

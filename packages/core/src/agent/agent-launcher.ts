@@ -22,6 +22,12 @@ import { PendingLinks } from '../bootcom/pending-links.js';
 import type { AgentNode } from './node.js';
 import type { AgentScope } from './composition.js';
 
+/**
+ * How many times launcher.handshake an agent on its host waits for us. Our own deadline comes first; a host that heard
+ * nothing for so long is cut off, while a starter that is merely slow is not given up by it.
+ */
+const WAIT_FACTOR = 3;
+
 export interface AgentLauncherInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
@@ -147,7 +153,8 @@ export class AgentLauncher {
 
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {
     const launcherProc = this.#launcherProc ?? this.selectLauncherProc([start.host]);
-    return launcherProc.start(start, events);
+    const waitMs = WAIT_FACTOR * this.#init.node.params.int('launcher.handshake');
+    return launcherProc.start({ ...start, waitMs }, events);
   }
 
   /** Throws StciError where no launcherproc takes these hosts. */

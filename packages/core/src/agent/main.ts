@@ -9,7 +9,7 @@ import { readBootRecord, type BootRecord } from '../bootcom/boot-record.js';
 import { Link, type LinkEvents } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
 
-/** An agent that was started without a boot record in this time ends. */
+/** How long an agent waits for its boot record where its starter does not say. */
 const BOOT_RECORD_MS = 30_000;
 
 /** A boot link's queue before parameters are known, bytes. */
@@ -47,6 +47,8 @@ export interface AgentMainInit {
   readonly platform: Platform;
   /** Came with the start: standard input and output, a message port, memory. */
   readonly channel: Channel;
+  /** How long to wait for the boot record. */
+  readonly waitMs?: number | undefined;
   /** Loads the rest of the agent. */
   load(done: (start: RoleFactory) => void): void;
   /** Told once. */
@@ -64,7 +66,7 @@ class AgentMain implements AgentHandle {
 
   constructor(init: AgentMainInit) {
     this.#init = init;
-    readBootRecord(init.channel, init.platform.clock, BOOT_RECORD_MS, (error, boot, rest) => {
+    readBootRecord(init.channel, init.platform.clock, init.waitMs ?? BOOT_RECORD_MS, (error, boot, rest) => {
       if (boot === undefined || rest === undefined) this.#exit({ failed: true, reason: error?.message ?? 'no boot' });
       else if (boot.nativeLink) this.#linkNative(boot, rest);
       else this.#linkLater(boot, rest);

@@ -1,0 +1,54 @@
+/**
+ * A way to start an agent: one shell makes the guardian and the pipes of the first tool, then becomes Node, which
+ * finds them among its open descriptors. A fork of a small shell costs a tenth of a fork of Node, and neither shell
+ * is started anew. Node takes them over in held.ts.
+ *
+ * The text defines `hold ARG…`, which calls `run HELD ARG…` in the same process; the caller has defined `run`, which
+ * executes Node and does not return. HELD is empty where the shell's here-documents are files, or without /proc:
+ * then the agent makes its guardian and pipes itself. Descriptors of held pipes, in HELD's order:
+ *   8        writing end of the guardian's input
+ *   4        reading end of a pipe that the guardian alone holds open: its end of file is the guardian's end
+ *   (the guardian's process id)
+ *   5 6 7    reading ends of pipes for a tool; Node opens the other ends by /proc/self/fd
+ * Redirections are those of compound commands: one that fails then skips the command and does not end the shell; and
+ * a subshell (but not a function in one) redirects without keeping copies, which would hold the pipes open.
+ */
+
+import { GUARDIAN_SCRIPT } from './guardian-script.js';
+
+export const START_SCRIPT = `
+stci_guard() {
+cd /
+PATH="$PATH:/usr/bin:/bin"
+${GUARDIAN_SCRIPT}
+}
+stci_pass() {
+  stci_guardian=$1
+  shift
+  stci_held="8 4 $stci_guardian 5 6 7"
+  {
+    [ -p /proc/self/fd/5 ] && read -r stci_line <&5 && read -r stci_line <&6 && read -r stci_line <&7 &&
+      run "$stci_held" "$@"
+  } 5<<END 6<<END 7<<END
+x
+END
+x
+END
+x
+END
+  run "8 4 $stci_guardian" "$@"
+}
+hold() {
+  {
+    [ -p /proc/self/fd/3 ] && [ -p /proc/self/fd/4 ] && read -r stci_line <&3 && read -r stci_line <&4 && {
+      { stci_guard; } <&3 3<&- 4<&- 8>&- >/dev/null 2>&1 &
+      stci_pass "$!" "$@" 3<&- 9>&-
+    } 8>/proc/self/fd/3 9>/proc/self/fd/4
+  } 3<<END 4<<END
+x
+END
+x
+END
+  run '' "$@"
+}
+`;
