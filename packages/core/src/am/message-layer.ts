@@ -303,8 +303,9 @@ export class MessageLayer {
   }
 
   #checkSender(name: MessageName, body: unknown, source: Address, from: Link | undefined): void {
+    if (from === undefined) return; // To oneself.
     const { parent } = this.#init.router;
-    checkSender(name, body, source, from === undefined || from.peer === parent);
+    checkSender(name, body, source, from.peer === parent ? parent : undefined);
   }
 
   #replyError(header: FrameHeader, record: ErrorRecord): void {

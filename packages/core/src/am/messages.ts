@@ -4,7 +4,7 @@
  * again for something else.
  */
 
-import { StciError, addressIndex, addressKind, addressName } from '@stci/interface';
+import { CONTROLLER, StciError, addressIndex, addressKind, addressName } from '@stci/interface';
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
 import {
   any, bool, fields, integer, list, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
@@ -26,8 +26,8 @@ const streamSpec = fields({
   reduction: oneOf('none', 'sum', 'min', 'max', 'concat', 'and', 'or'),
 }) as Shape<StreamSpec>;
 
-/** Who may send a type: agents of these kinds; to the neighbour below alone; anybody. */
-type Senders = readonly AgentKind[] | 'parent' | 'anybody';
+/** Who may send a type: agents of these kinds; the parent; the parent or, by way of it, the controller; anybody. */
+type Senders = readonly AgentKind[] | 'parent' | 'above' | 'anybody';
 
 interface MessageType {
   readonly id: number;
@@ -109,8 +109,8 @@ const MESSAGE_TYPES = {
   /** Session agent → front-end: no tool of this host reads standard input any more. */
   'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Controller → every session agent. */
-  'job.signal': { id: 14, from: ['controller', 'root'], body: fields({ signal: signalName }) },
-  'job.end': { id: 15, from: ['controller', 'root'], body: fields({ kill: bool, reason: str }) },
+  'job.signal': { id: 14, from: 'above', body: fields({ signal: signalName }) },
+  'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: str }) },
   /** Front-end → controller. */
   'job.submit': {
     id: 20, from: ['front-end'], body: fields({ spec: jobSpec }), reply: fields({ job: u32 }),
@@ -154,13 +154,21 @@ export function checkReply(name: MessageName, body: unknown): void {
   else if (body !== undefined) throw new StciError('STCI_MESSAGE_INVALID', `Expected no body in a reply to ${name}`);
 }
 
-/** Throws STCI_MESSAGE_INVALID where `source` may not send this; `isParent`: it came over the link to the parent. */
-export function checkSender(name: MessageName, body: unknown, source: Address, isParent: boolean): void {
+/** Throws STCI_MESSAGE_INVALID where `source` may not send this. `parent`: it came over the link to that parent. */
+export function checkSender(name: MessageName, body: unknown, source: Address, parent: Address | undefined): void {
   const { from, ofOwnHost }: MessageType = MESSAGE_TYPES[name];
-  const kind = addressKind(source);
-  const may = from === 'anybody' || (from === 'parent' ? isParent : kind !== undefined && from.includes(kind));
   const { host } = (ofOwnHost === true ? body : {}) as { readonly host?: number };
+  const may = maySend(from, source, parent);
   if (may && (host === undefined || host === addressIndex(source))) return;
   const what = may ? ` for host ${host}` : '';
   throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not send ${name}${what}`);
+}
+
+function maySend(from: Senders, source: Address, parent: Address | undefined): boolean {
+  if (from === 'anybody') return true;
+  const isParent = parent !== undefined && source === parent;
+  if (from === 'parent') return isParent;
+  if (from === 'above') return isParent || (parent !== undefined && source === CONTROLLER);
+  const kind = addressKind(source);
+  return kind !== undefined && from.includes(kind);
 }

@@ -118,9 +118,9 @@ suite('message types', (test) => {
 
   test('who may send what: kinds of agents, the parent, a host for itself', () => {
     const [root, session] = [rootAddress(3), sessionAddress(3)];
-    const may = (name: MessageName, source: number, body: unknown = {}, isParent = false): boolean => {
+    const may = (name: MessageName, source: number, body: unknown = {}, parent?: number): boolean => {
       try {
-        checkSender(name, body, source, isParent);
+        checkSender(name, body, source, parent);
         return true;
       } catch (fault) {
         assert.ok(fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID');
@@ -130,7 +130,10 @@ suite('message types', (test) => {
     assert.equal([may('job.exited', session, { host: 3 }), may('job.exited', session, { host: 4 }),
       may('job.exited', root, { host: 3 }), may('job.exited', FRONT_END, { host: 3 })], [true, false, false, false]);
     assert.equal([may('agent.up', root, { host: 3 }), may('agent.up', root, { host: 0 })], [true, false]);
-    assert.equal([may('agent.stop', root, {}, true), may('agent.stop', CONTROLLER)], [true, false]);
+    assert.equal([may('agent.stop', root, {}, root), may('agent.stop', CONTROLLER), may('agent.stop', root, {}, 7)],
+      [true, false, false]);
+    assert.equal([may('job.end', CONTROLLER, {}, root), may('job.end', root, {}, root), may('job.signal', root, {}, 7),
+      may('job.signal', CONTROLLER), may('job.signal', session)], [true, true, false, false, false]);
     assert.equal([may('job.submit', FRONT_END), may('job.control', root), may('job.event', session)],
       [true, false, false]);
     assert.equal([may('job.event', CONTROLLER), may('job.end', session), may('job.end', 0xf000_0000)],
