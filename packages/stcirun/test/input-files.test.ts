@@ -4,6 +4,7 @@ import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
 
+const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
 
 /** A line of bash in which `stcirun` is the built one. */
@@ -20,6 +21,9 @@ suite('files that a command line names', (test) => {
     const params = bash('stcirun --am /dev/zero true');
     assert.is(params.status, 194);
     assert.match(params.stderr, '--am /dev/zero cannot be read: it is larger than');
+    const list = bash(`'${process.execPath}' '${STCI}' hosts count - < /dev/zero`);
+    assert.is(list.status, 195);
+    assert.match(list.stderr, 'Standard input (-) cannot be read: it is larger than');
   });
 
   test('a pipe into which nobody writes is given up', () => {
@@ -32,6 +36,8 @@ suite('files that a command line names', (test) => {
     assert.is(bash(`${line} <(sleep 0.3; echo a; echo a) sh -c 'echo $STCI_HOST'`).stdout, 'a\na\n');
     assert.is(bash(`${line} <(true) true`).status, 195);
     assert.is(bash(`printf 'a\\nb\\n' | ${line} - sh -c 'cat; echo $STCI_SIZE'`).stdout, '2\n2\n');
+    const rest = `printf 'a\\nb\\n' > "$f"; { read x; ${line} - sh -c 'echo $STCI_HOST'; } < "$f"; rm "$f"`;
+    assert.is(bash(`f=$(mktemp); ${rest}`).stdout, 'b\n');
     assert.is(bash(`${line} - --stdin all true < /dev/null`).status, 193);
     assert.match(bash(`${line} - --hostfile - true < /dev/null`).stderr, 'only once');
   }, { timeoutMs: 20_000 });

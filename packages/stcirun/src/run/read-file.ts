@@ -26,8 +26,12 @@ export function readBounded(path: string, bytesMax: number): string {
   }
 }
 
-/** A description of its own, so that making it non-blocking changes nothing for others that share the pipe. */
+/**
+ * A description of its own, so that making it non-blocking changes nothing for others that share the pipe. A regular
+ * file is read from where its description stands.
+ */
 function openStandardInput(): number {
+  if (fstatSync(0).isFile()) return 0;
   try {
     return openSync('/dev/stdin', OPEN_FLAGS);
   } catch {

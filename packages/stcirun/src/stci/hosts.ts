@@ -3,13 +3,19 @@
  * stands for what standard input holds, one list a line, as host files have it (text after # is passed over).
  */
 
-import { readFileSync } from 'node:fs';
-import { expandHostlist, foldHostlist, intersectHosts, minusHosts, unionHosts, xorHosts } from '@stci/core';
+import {
+  expandHostlist,
+  foldHostlist,
+  HOSTFILE_BYTES_MAX,
+  intersectHosts,
+  minusHosts,
+  unionHosts,
+  xorHosts,
+} from '@stci/core';
 import { StciError } from '@stci/interface';
 import { printOut } from '../print.js';
+import { readBounded, readReason, STANDARD_INPUT } from '../run/read-file.js';
 import { StciCommand } from './base.js';
-
-const INPUT = 0;
 
 abstract class HostsCommand extends StciCommand {
   static override strict = false;
@@ -39,8 +45,16 @@ function namesOf(list: string): string[] {
   return expandHostlist(list).map((host) => host.name);
 }
 
+function inputText(): string {
+  try {
+    return readBounded(STANDARD_INPUT, HOSTFILE_BYTES_MAX);
+  } catch (thrown) {
+    throw new StciError('STCI_HOSTLIST_INVALID', `Standard input (-) cannot be read: ${readReason(thrown)}.`);
+  }
+}
+
 function inputLists(): string[] {
-  const lines = readFileSync(INPUT, 'utf8').split(/\r?\n/u);
+  const lines = inputText().split(/\r?\n/u);
   const first = lines.map((line) => line.replace(/#.*$/u, '').trim().split(/\s/u, 1)[0] as string);
   return first.filter((list) => list !== '');
 }
