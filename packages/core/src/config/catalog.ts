@@ -31,7 +31,7 @@ export type ParamCatalog = ReadonlyMap<string, CatalogEntry>;
 
 /** A rule over several parameters, or one that a type cannot say. */
 export interface ParamRule {
-  /** The parameter that is blamed. */
+  /** The parameter that the message names. */
   readonly param: string;
   /** What is wrong, what is expected and what to do; undefined where all is well. Pure. */
   check(params: Params): string | undefined;

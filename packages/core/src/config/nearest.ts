@@ -1,6 +1,6 @@
 /**
  * Nearest names, for "did you mean": optimal string alignment distance (insert, delete, replace, swap of two
- * neighbours each cost 1), so that the usual slips of the fingers are near. Dotted names are compared as a whole
+ * neighbours each cost 1), so that common typing errors are near. Dotted names are compared as a whole
  * and by their last part, so that `tree.arity` finds `launcher.tree.arity`.
  */
 
@@ -29,7 +29,7 @@ function at(row: readonly number[], column: number): number {
   return row[column] ?? 0;
 }
 
-/** Names longer than this are not compared: nobody mistypes so long a name, and the cost grows with its square. */
+/** Longer names are not compared: the cost grows with the square of the length. */
 const NAME_LENGTH_MAX = 200;
 
 /** At most `countMax` of `names` that `wanted` may have meant, best first; ties by name. */
@@ -42,7 +42,7 @@ export function nearest(wanted: string, names: Iterable<string>, countMax = 3): 
     if (distance <= Math.max(1, Math.floor(Math.max(name.length, lower.length) / 3))) found.push({ name, distance });
   }
   found.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
-  // One that is far nearer than the rest is meant alone.
+  // Names much farther away than the nearest are not suggested.
   const distanceMax = (found[0]?.distance ?? 0) + 1;
   return found.filter((entry) => entry.distance <= distanceMax).slice(0, countMax).map((entry) => entry.name);
 }

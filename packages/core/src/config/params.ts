@@ -1,6 +1,6 @@
 /**
  * The frozen result of the resolver. Asking for a parameter that does not exist, or as another type than it has, is
- * a programmer's mistake and an assertion. A snapshot is what agents are given: values by name, without sources.
+ * a programming error and fails an assertion. A snapshot is what agents are given: values by name, without sources.
  */
 
 import { assert } from '@stci/interface';

@@ -1,5 +1,5 @@
 /**
- * Problems of parameters are collected and told together, so that a user mends a file once and not line by line.
+ * Problems of parameters are collected and reported together, so that a user corrects a file once, not line by line.
  * One error carries them all: its code is theirs where they agree, else STCI_PARAM_INVALID.
  */
 

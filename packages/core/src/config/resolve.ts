@@ -1,7 +1,6 @@
 /**
- * The resolver: all sources in, one frozen set of parameters out. Every value of every source is checked, even one
- * that a higher source goes over, so that a bad file never waits for the day on which it counts. All problems are
- * told in one error.
+ * The resolver: all sources in, one frozen set of parameters out. Every value of every source is checked, also one
+ * that a higher source overrides, so that an error in a file is found at once. All problems are reported in one error.
  */
 
 import { PARAM_SOURCES } from '@stci/interface';
@@ -22,7 +21,7 @@ export interface Resolution {
   readonly warnings: readonly string[];
 }
 
-/** Throws one StciError that tells every problem: STCI_PARAM_UNKNOWN, _INVALID, _FILE or STCI_MCA_COMPONENT_UNKNOWN. */
+/** Throws one StciError with every problem: STCI_PARAM_UNKNOWN, _INVALID, _FILE or STCI_MCA_COMPONENT_UNKNOWN. */
 export function resolveParams(
   catalog: ParamCatalog,
   inputs: ParamInputs,
@@ -42,7 +41,7 @@ export function resolveParams(
     const { name } = read.entry;
     const earlier = written.get(`${text.source} ${name}`);
     written.set(`${text.source} ${name}`, text);
-    // Under one name its source has seen to that; a later --am file goes over an earlier one.
+    // Repeats under one name were found by the source; a later --am file overrides an earlier one.
     const isSecond = earlier !== undefined && earlier.name !== text.name && earlier.text !== text.text;
     if (isSecond && text.source !== 'am file') {
       problems.push(repeatProblem(earlier, text));
@@ -58,7 +57,7 @@ export function resolveParams(
   return { params, warnings };
 }
 
-/** Sources from low to high, so that a later text goes over an earlier one. */
+/** Sources from low to high, so that a later text overrides an earlier one. */
 function gather(inputs: ParamInputs): readonly SourceTexts[] {
   const bySource: Record<(typeof PARAM_SOURCES)[number], () => SourceTexts> = {
     override: () => fileTexts('override', inputs.override),
@@ -132,7 +131,7 @@ function overrideWarning(
     + `the administrator's ${text.origin} sets ${now || 'it empty'}.`;
 }
 
-/** Rules see a complete, well-formed set; each blames one parameter, whose source is told. */
+/** Rules see a complete, well-formed set; each names one parameter, whose source is reported. */
 function checkRules(params: Params, rules: readonly ParamRule[]): void {
   const problems: ParamProblem[] = [];
   for (const rule of rules) {

@@ -1,7 +1,7 @@
 /**
  * Where values come from, as text: the lines of a file, the variables of an environment, the options of a command
- * line. Nothing here reads a file or an environment: the caller hands in what it has read, and `paramFilePaths`
- * tells it where to look.
+ * line. Nothing here reads a file or an environment: the caller passes in what it has read; `paramFilePaths` says
+ * where to look.
  */
 
 import type { ParamSource } from '@stci/interface';
@@ -28,7 +28,7 @@ export interface ParamInputs {
   readonly override?: ParamFile;
   /** `--mca key=value` and its short forms, in order. `origin` is the option as written. */
   readonly commandLine?: readonly { readonly key: string; readonly value: string; readonly origin?: string }[];
-  /** `--am FILE`, in order; a later file goes over an earlier one. One that is absent is an error. */
+  /** `--am FILE`, in order; a later file overrides an earlier one. One that is absent is an error. */
   readonly amFiles?: readonly ParamFile[];
   /** The whole environment; only `STCI_MCA_*` is looked at. */
   readonly environment?: Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 /**
- * Values of parameters as text: one parser and one printer a type, and the words that say what a type expects. A
+ * Values of parameters as text: one parser and one printer for each type, and a description of what it expects. A
  * value in memory is a number (int; duration in ms; size in bytes), a boolean, a string or a list of strings.
- * Durations need a unit, since nobody can guess whether 10 means seconds or milliseconds; a bare size is bytes.
+ * Durations need a unit, since 10 could mean seconds or milliseconds; a size without a unit is in bytes.
  */
 
 import type { ParamSpec, ParamType, ParamValue } from '@stci/interface';

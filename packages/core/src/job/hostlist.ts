@@ -3,8 +3,8 @@
  * `[::1]:2`. Brackets hold numbers and ranges; zero padding is kept; several brackets multiply, the last one
  * counting fastest. A bracket that holds an IPv6 address is that address. `:4` gives each host of its item 4 slots.
  *
- * A host that is named twice comes out twice, in order: whether its slots add up is the reader's affair (--host: yes).
- * The number of hosts is counted before a single one is made.
+ * A host that is named twice is in the result twice, in order; --host and host files add up its slots. Hosts are
+ * counted before any is expanded, so that the bound costs no memory.
  */
 
 import { StciError } from '@stci/interface';
@@ -26,7 +26,7 @@ export interface HostItem {
   readonly slots?: number;
 }
 
-/** Where the text stands, for messages. */
+/** Where the text comes from, for messages. */
 export interface HostlistSource {
   /** `--host`, `hosts.txt:3`. */
   readonly name: string;

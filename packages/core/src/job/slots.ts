@@ -1,6 +1,6 @@
 /**
- * What the mapping says of slots: the origin that marks a host nobody named, and the refusal that counts the slots
- * host by host, so that the reader sees at once which entry is too small.
+ * Slots in messages: the origin of a host that was not named, and the error that lists the slots of each host, so
+ * that the entry that is too small is seen at once.
  */
 
 import { StciError } from '@stci/interface';

@@ -1,6 +1,6 @@
 /**
  * Checks of a job specification, before anything is mapped or started. All problems are collected, so that the user
- * mends them in one go. What crosses the wire is checked here again by the controller: a spec is data from outside.
+ * can correct them together. The controller checks a spec that crossed the wire again: it is data from outside.
  */
 
 import { StciError } from '@stci/interface';

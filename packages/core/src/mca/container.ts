@@ -33,7 +33,7 @@ interface Table {
 /** One agent's objects. */
 export interface Scope extends Table, Resolver {
   readonly name: string;
-  /** For tests: puts `value` in the place of what is registered. Asserts that it is, and that nobody has it yet. */
+  /** For tests: puts `value` in the place of what is registered. Asserts that it is registered and not yet resolved. */
   override<T>(key: Token<T>, value: T): void;
 }
 

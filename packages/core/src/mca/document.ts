@@ -10,9 +10,9 @@ import { formatBounds, formatValue } from '../config/values.js';
 import type { Registry } from './registry.js';
 
 const SOURCES: Readonly<Record<(typeof PARAM_SOURCES)[number], string>> = {
-  override: '`/etc/stci/override.conf`, the administrator\'s; whoever set another value is warned',
+  override: '`/etc/stci/override.conf`, the administrator\'s; a warning is printed where another value was set',
   'command line': '`--mca key=value`, and the short options that stand for one',
-  'am file': '`--am FILE`, may be repeated, a later file goes over an earlier one',
+  'am file': '`--am FILE`, may be repeated, a later file overrides an earlier one',
   environment: `\`${environmentName('launcher.tree.arity')}=4\`: \`_\` stands for \`.\``,
   'project file': '`stci.conf` in the working directory or the nearest directory above it, where nobody else could '
     + 'have written it ([security.md](security.md#configuration-files))',
@@ -36,8 +36,8 @@ From high to low; the highest that has a value wins.
 `;
 
 const RULES = `
-A name that nobody declares and a value that does not fit are errors from every source, whether or not a higher
-source goes over them; all of them are told at once, with the nearest names. The same name twice in one file, or
+An unknown name and a value that does not fit are errors in every source, whether or not a higher source overrides
+them; all are reported at once, with the nearest names. The same name twice in one file, or
 twice on the command line, is an error unless the values are the same. The front-end resolves once and sends the
 result to the agents, which read no files.
 

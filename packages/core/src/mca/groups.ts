@@ -1,5 +1,5 @@
 /**
- * Parameters of the runtime's parts that are no framework: there is one way to do the thing, and numbers that bound
+ * Parameters of the parts of the runtime that are not frameworks: there is one implementation, and numbers that bound
  * it. They are read by these names.
  */
 
@@ -47,14 +47,14 @@ const job: ParamGroup = {
       default: 1_000_000,
       min: 1,
       max: 268_435_456,
-      help: 'Most ranks of one job; guards against a slip in -n.',
+      help: 'Most ranks of one job; a protection against a typing error in -n.',
     },
     'ranks.per.host.max': {
       type: 'int',
       default: 4096,
       min: 1,
       max: 1_000_000,
-      help: 'Most ranks on one host; guards its process table.',
+      help: 'Most ranks on one host; protects its process table.',
     },
   },
 };

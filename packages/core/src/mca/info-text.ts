@@ -76,7 +76,7 @@ function candidateFacts({ verdict, priority, reason, chosen }: InfoCandidate): s
   return words.join(', ') + (chosen ? '  <- chosen' : '');
 }
 
-/** Stands for a blank at which no line may be broken. */
+/** Represents a blank at which no line may be broken. */
 const NO_BREAK = '\u0000';
 
 /** Words of `text` in lines of at most COLUMNS_MAX; the first begins at `first`, the others at `rest`. */

@@ -1,5 +1,5 @@
 /**
- * What `stci info [framework[:component]] [--json] [--why]` tells, as plain data: `--json` prints this object as it
+ * What `stci info [framework[:component]] [--json] [--why]` shows, as plain data: `--json` prints this object as it
  * is, so its shape is a promise (`format` grows when it changes). The text form is in info-text.ts.
  */
 
@@ -212,7 +212,7 @@ function explain(registry: Registry, params: Params, name: string, options: Desc
   const request = options.requests?.[name];
   if (mode === 'keyed' && request === undefined) return { list, candidates: unasked(components, list) };
   const found = askAll(components, list, params, Object.freeze({ ...options.facts }), request);
-  // Nothing is taken where a component that the user named declines: that is an error.
+  // It is an error where a component that the user named declines, so none is chosen.
   const isRefused = found.candidates.some(({ named, verdict }) => named && verdict === 'declined');
   const candidates = found.candidates.map(({ component, verdict, priority, reason }, index) => ({
     name: component.name,

@@ -36,7 +36,7 @@ type Named = { readonly name: string };
 
 const byName = (a: Named, b: Named): number => (a.name < b.name ? -1 : 1);
 
-/** Throws STCI_MCA_DUPLICATE, _INVALID, _VERSION or _FRAMEWORK_UNKNOWN: mistakes of whoever assembles the program. */
+/** Throws STCI_MCA_DUPLICATE, _INVALID, _VERSION or _FRAMEWORK_UNKNOWN: errors in how the program is assembled. */
 export function createRegistry(init: RegistryInit): Registry {
   const groups = Object.freeze([...(init.groups ?? [])].sort(byName));
   const frameworks = Object.freeze([...init.frameworks].sort(byName));

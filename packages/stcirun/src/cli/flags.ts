@@ -1,7 +1,7 @@
 /**
- * Every option of stcirun, as oclif flags: parser, help and documentation all read this one table. What oclif has no
- * word for is in `OPTION_FACTS`: the group in the help, whether an option belongs to one program or to the whole
- * job, and the value that it has when it stands alone (`--tag` is `--tag=rank`).
+ * Every option of stcirun, as oclif flags: parser, help and documentation all read this one table. What oclif cannot
+ * express is in `OPTION_FACTS`: the group in the help, whether an option belongs to one program or to the whole
+ * job, and the value that it has when none is given (`--tag` is `--tag=rank`).
  */
 
 import * as Flags from '@oclif/core/flags';
@@ -158,7 +158,7 @@ export interface OptionFacts {
   readonly group: string;
   /** `program`: may differ between the programs of a job; else one value for all. */
   readonly scope: 'program' | 'job';
-  /** Its value when it stands alone; it then takes a value after `=` only. */
+  /** Its value when none is given; another is given after `=`. */
   readonly implied?: string;
 }
 
@@ -205,7 +205,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   help: facts(GROUPS[4]),
 };
 
-/** `-n` where there is a letter, else `--name`: how messages call an option. */
+/** `-n/--np` where there is a letter, else `--name`: the option's name in messages. */
 export function optionName(name: FlagName): string {
   const char = FLAGS[name].char;
   return char === undefined ? `--${name}` : `-${char}/--${name}`;

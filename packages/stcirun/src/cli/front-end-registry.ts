@@ -1,4 +1,4 @@
-/** The registry of those who read a command line: what agents have, and the defaults of options. */
+/** The registry of the front-end: the agents', and the defaults of options. */
 
 import type { Registry } from '@stci/core';
 import { assembleRegistry } from '../assembly.js';

@@ -1,6 +1,6 @@
 /**
  * Command line → RunRequest, plain data. oclif's parser reads the values of each program's options; here they are
- * joined: options of the whole job may stand before any program, but not say two things.
+ * joined: options of the whole job may be given before any program, but not with different values.
  */
 
 import { parse } from '@oclif/core/parser';
@@ -27,7 +27,7 @@ export interface RunRequest {
   readonly programs: readonly ProgramRequest[];
   readonly hostfiles: readonly string[];
   readonly exclude: readonly string[];
-  /** Last hosts of the allocation that only stand in for others. */
+  /** Number of last hosts of the allocation that are used only where others do not come up. */
   readonly spares: number;
   /** What `--min-hosts` says: more than there are hosts are refused. */
   readonly minHosts?: number;
@@ -188,7 +188,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
   };
 }
 
-/** Standard input holds hosts, and nothing for ranks. */
+/** Whether standard input is a host file, so that ranks get none. */
 function readsHosts(flags: FlagValues): boolean {
   return flags.hostfile?.includes('-') === true;
 }

@@ -1,6 +1,6 @@
 /**
- * Finds where options end. POSIX order: options stop at the first word that is none, the program, and nothing after
- * it is ever read as an option; `--` ends them too. A word `:` after the program begins the next program of the job;
+ * Finds where options end. POSIX order: options end at the first word that is not one, the program; nothing after it
+ * is read as an option. `--` ends them too. A word `:` after the program begins the next program of the job;
  * `\:` stands for a `:` that the program is to get. The scanner knows from the flag table which options take a
  * value; what it hands on to the parser is in one form, `--name` or `--name=value`.
  */
@@ -139,7 +139,7 @@ class ContextScanner {
     return at + (joined === undefined ? (pair === undefined ? 3 : 2) : 1);
   }
 
-  /** `-n4`, `-n 4`, `-lq`: letters may stand together, the last of them may take the rest as its value. */
+  /** `-n4`, `-n 4`, `-lq`: letters may be combined; the last of them may take the rest as its value. */
   #short(word: string, at: number): number {
     for (let i = 1; i < word.length; i += 1) {
       const letter = word[i] as string;

@@ -1,6 +1,6 @@
 /**
- * Values of options: text in, typed value out. A bad one is refused with what was expected; nothing is guessed and
- * nothing is abbreviated.
+ * Values of options: text in, typed value out. An invalid one is refused with what was expected; nothing is
+ * guessed or abbreviated.
  */
 
 import { TAG_MODES, type TagMode } from '@stci/core/iof';
@@ -101,8 +101,8 @@ export interface ExitReportRequest {
 const EXIT_REPORT = /^(text|json)(?::(.+))?$/su;
 
 /**
- * Options whose value may be left out: whether the next word is one. `value` is surely meant, as in `--exit-report
- * json:FILE`; `unclear` could be a program of that name.
+ * Options whose value may be left out: whether the next word is one. `value`: it is, as in `--exit-report
+ * json:FILE`; `unclear`: it could also be a program.
  */
 export function nextWordIs(name: string, word: string): 'value' | 'unclear' | 'other' {
   if (name === 'exit-report' && EXIT_REPORT.test(word)) return 'value';

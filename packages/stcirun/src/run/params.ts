@@ -14,7 +14,7 @@ import { resolveFrom } from './caller-directory.js';
 import { readBounded, readReason } from './read-file.js';
 import { readTrustedFile } from './trusted-file.js';
 
-/** A file of parameters that is larger is surely another file. */
+/** A larger file is not a file of parameters. */
 const FILE_BYTES_MAX = 4 << 20;
 
 export interface ParamsRequest {
@@ -36,7 +36,7 @@ export function loadParams(
 ): LoadedParams {
   const paths = paramFilePaths(wdir, env);
   const files: ConfigFile[] = [];
-  const look = (source: ConfigFile['source'], path: string): string | undefined => {
+  const readFound = (source: ConfigFile['source'], path: string): string | undefined => {
     const found = readTrustedFile(path, FILE_BYTES_MAX);
     if (found.state !== 'absent' || source !== 'project file') {
       files.push({ source, path, state: found.state, ...('reason' in found && { reason: found.reason }) });
@@ -46,10 +46,10 @@ export function loadParams(
     return found.state === 'read' ? found.text : undefined;
   };
   const warnings: string[] = [];
-  const override = look('override', paths.override);
-  const project = firstRead(paths.project, (path) => look('project file', path));
-  const user = paths.user === undefined ? undefined : { path: paths.user, text: look('user file', paths.user) };
-  const system = look('system file', paths.system);
+  const override = readFound('override', paths.override);
+  const project = firstRead(paths.project, (path) => readFound('project file', path));
+  const user = paths.user === undefined ? undefined : { path: paths.user, text: readFound('user file', paths.user) };
+  const system = readFound('system file', paths.system);
   const resolution = resolveParams(
     registry.catalog,
     {
@@ -67,22 +67,22 @@ export function loadParams(
 }
 
 /** The nearest file that counts. */
-function firstRead(paths: readonly string[], look: (path: string) => string | undefined): ParamFile | undefined {
+function firstRead(paths: readonly string[], read: (path: string) => string | undefined): ParamFile | undefined {
   for (const path of paths) {
-    const text = look(path);
+    const text = read(path);
     if (text !== undefined) return { path, text };
   }
   return undefined;
 }
 
-/** What the user or anybody above the directory may lack is gone without; an administrator's file is not. */
+/** Going on without the administrator's files would drop his settings, so that is an error; the others are optional. */
 function onUnreadable(source: ConfigFile['source'], path: string, reason: string, warnings: string[]): void {
   if (source === 'user file') return;
   if (source === 'project file') warnings.push(`${path} is passed over: it cannot be read: ${reason}.`);
   else throw new StciError('STCI_PARAM_FILE', `${path} cannot be read: ${reason}. Correct it or move it away.`);
 }
 
-/** A file that the user names counts whoever owns it, and must be there. */
+/** A file that the user names counts whoever owns it; that it is absent is an error. */
 function readNamed(path: string, name: string): string {
   try {
     return readBounded(path, FILE_BYTES_MAX);

@@ -1,18 +1,18 @@
 /**
- * What the commands of `stci` have in common. Each is an oclif Command in a file of its own; the table in
- * commands.ts is the explicit list of them, nothing is discovered.
+ * The base of the commands of `stci`. Each is an oclif Command; the table in commands.ts lists them explicitly, so
+ * that no directory is searched.
  */
 
 import { Command } from '@oclif/core/command';
 import { StciError } from '@stci/interface';
 
 export abstract class StciCommand extends Command {
-  /** What stands after the command's name in its usage line. */
+  /** The part of its usage line after the command's name. */
   static readonly synopsis: string = '';
   /** Lines of the help below the summary: options and examples. */
   static readonly details: string = '';
 
-  /** Errors are worded and coded by main-stci.ts, not by oclif. */
+  /** Messages and exit codes are made by main-stci.ts, not by oclif. */
   protected override async catch(error: Error): Promise<void> {
     if (error instanceof StciError || !('oclif' in error)) throw error;
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');

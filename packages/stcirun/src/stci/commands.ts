@@ -32,7 +32,7 @@ export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
 export interface Found {
   readonly name: string;
   readonly command: StciCommandClass;
-  /** What stands after the command's words. */
+  /** The words after the command's name. */
   readonly rest: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * `stci hosts VERB`: host lists as names, as lists and as sets, as stcirun reads them. A word is a host list; `-`
- * stands for what standard input holds, one list a line, as host files have it (text after # is passed over).
+ * is standard input, one list a line, as in host files (text after # is ignored).
  */
 
 import {

@@ -1,4 +1,4 @@
-/** `stci version`: what runs here, for reports of mistakes. */
+/** `stci version`: the versions in use, for bug reports. */
 
 import { printOut } from '../print.js';
 import { VERSION } from '../version.js';
