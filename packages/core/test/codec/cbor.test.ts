@@ -108,11 +108,10 @@ suite('cbor', (test) => {
   test('no tag is decoded, wherever it stands, nor anything else that agents do not send', () => {
     const bignum = new Uint8Array(1024 * 1024 + 6).fill(0xff);
     bignum.set([0xc2, 0x5a, 0x00, 0x10, 0x00, 0x00]);
-    const sinceMs = performance.now();
+    // To decode a bignum of a megabyte would take minutes, and so the test's deadline.
     assert.throwsCode('STCI_CODEC_INVALID', () => decode(bignum));
     const inside = join([Uint8Array.of(0x82, 0x01), bignum.subarray(0, 70_006)]);
     assert.throwsCode('STCI_CODEC_INVALID', () => decode(inside));
-    assert.ok(performance.now() - sinceMs < 500, 'a bignum of a megabyte is not looked at');
     for (let tag = 0; tag < 300; tag++) {
       const head = tag < 24 ? [0xc0 + tag] : tag < 256 ? [0xd8, tag] : [0xd9, tag >> 8, tag & 255];
       for (const inner of ['01', '4101', '6131', '8101', 'a1613101', 'fb3ff0000000000000', '820102']) {

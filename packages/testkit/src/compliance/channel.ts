@@ -111,15 +111,11 @@ function checker(): { take(chunk: Uint8Array): void; offset: number; wrong: numb
 
 const ascii = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-type WithPair = (body: (pair: ChannelPair) => Promise<void>) => () => Promise<void>;
-
-/** Defines the suite `NAME: channel`. */
-export function channelCompliance(
-  name: string,
-  make: () => ChannelPair | Promise<ChannelPair>,
-  options: ChannelComplianceOptions = {},
-): void {
-  const withPair: WithPair = (body) => async () => {
+/** Makes tests of bodies: each gets a pair of its own, whose ends are destroyed after it. */
+export function pairUser<Pair extends ChannelPair>(
+  make: () => Pair | Promise<Pair>,
+): (body: (pair: Pair) => Promise<void>) => () => Promise<void> {
+  return (body) => async () => {
     const pair = await make();
     try {
       await body(pair);
@@ -129,6 +125,17 @@ export function channelCompliance(
       await pair.end?.();
     }
   };
+}
+
+type WithPair = (body: (pair: ChannelPair) => Promise<void>) => () => Promise<void>;
+
+/** Defines the suite `NAME: channel`. */
+export function channelCompliance(
+  name: string,
+  make: () => ChannelPair | Promise<ChannelPair>,
+  options: ChannelComplianceOptions = {},
+): void {
+  const withPair: WithPair = pairUser(make);
   suite(`${name}: channel`, (test) => {
     orderTests(test, withPair);
     closeTests(test, withPair);

@@ -8,6 +8,7 @@ import { LAYER, Link, encodeHeader, frameBody, type Frame } from '@stci/core/boo
 import { CONTROLLER, rootAddress, type Channel, type Platform } from '@stci/interface';
 import * as assert from '../assert.js';
 import { suite } from '../suite.js';
+import { pairUser } from './channel.js';
 import type { ChannelPair } from './channel.js';
 
 /** Both ends of a channel, and what links need of a platform. */
@@ -48,16 +49,7 @@ function message(body: Uint8Array): Uint8Array[] {
 
 /** Defines the suite `NAME: link`. */
 export function linkCompliance(name: string, makeChannelPair: () => LinkPair | Promise<LinkPair>): void {
-  const withPair = (body: (pair: LinkPair) => Promise<void>) => async (): Promise<void> => {
-    const pair = await makeChannelPair();
-    try {
-      await body(pair);
-    } finally {
-      pair.near.destroy('the test is over');
-      pair.far.destroy('the test is over');
-      await pair.end?.();
-    }
-  };
+  const withPair = pairUser(makeChannelPair);
   suite(`${name}: link`, (test) => {
     test('comes up, and frames of every size pass both ways, in order', withPair(async (pair) => {
       const [child, parent] = [linkOf(pair, pair.near, 'connect'), linkOf(pair, pair.far, 'accept')];
