@@ -28,6 +28,10 @@ export interface SshParams {
   /** Path or name of node on the hosts; empty: find one. */
   readonly node: string;
   readonly connectMs: number;
+  /** Key exchanges that the client may use, as KexAlgorithms; empty: the user's own. */
+  readonly kex?: string;
+  /** The client tells its steps. */
+  readonly steps?: boolean;
 }
 
 export interface RemoteStart {
@@ -64,7 +68,8 @@ export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart
     '-o', 'ClearAllForwardings=yes', // The user's tunnels are for the user's own logins; many at once would collide.
     '-o', 'RemoteCommand=none', // One of the configuration would forbid ours.
     '-o', 'ControlMaster=no', // A master that is there is used; we become none, whose options others would inherit.
-    '-o', 'LogLevel=VERBOSE', // It then says when the login has succeeded.
+    '-o', `LogLevel=${params.steps === true ? 'DEBUG1' : 'VERBOSE'}`, // It then says when the login has succeeded.
+    ...(params.kex ? ['-o', `KexAlgorithms=${params.kex}`] : []),
     ...(host.user === undefined ? [] : ['-l', host.user]),
     '--',
     host.name,

@@ -15,6 +15,7 @@ export { base64 } from './base64.js';
 export { hostProgram, RUN_FIRST_ARGUMENT } from './loader.js';
 export { describeWait, diagnose } from './diagnose.js';
 export type { SshFacts, SshPhase } from './diagnose.js';
+export { KexTimer, STEP_LINE, kexAdvice, type KeyExchange } from './kex.js';
 export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
 export type { Answer } from './answers.js';
 export { GatedChannel } from './gate.js';
@@ -58,6 +59,20 @@ export const launcherSsh = defineComponent({
       help: 'How long ssh waits for a host to answer, in whole seconds. Less than launcher.handshake lets ssh say '
         + 'itself what is wrong. May be written launcher.ssh.connect.',
     },
+    kex: {
+      type: 'string',
+      default: '',
+      aliases: ['launcher.ssh.kex'],
+      help: 'Key exchanges for our logins, as KexAlgorithms of ssh: `curve25519-sha256`; empty: the user\'s own. '
+        + 'What is given up: docs/ssh.md. May be written launcher.ssh.kex.',
+    },
+    steps: {
+      type: 'bool',
+      default: false,
+      aliases: ['launcher.ssh.steps'],
+      help: 'The client tells its steps, and a key exchange that takes most of a login is told; --verbose sets it. '
+        + 'May be written launcher.ssh.steps.',
+    },
   },
   query: ({ request, named }) => {
     const names = request.hosts.map((host) => host.name);
@@ -77,5 +92,7 @@ export function sshParams(params: Readonly<Record<string, ParamValue>>): SshPara
     options: (params['options'] as string).split(/\s+/).filter((word) => word !== ''),
     node: params['node'] as string,
     connectMs: params['connect'] as number,
+    kex: params['kex'] as string,
+    steps: params['steps'] as boolean,
   };
 }

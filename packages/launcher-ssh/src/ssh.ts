@@ -23,6 +23,7 @@ import { AnswerReader, type Answer } from './answers.js';
 import { hostProblem, sshCommand, type SshParams } from './command.js';
 import { describeWait, diagnose, type SshPhase } from './diagnose.js';
 import { GatedChannel } from './gate.js';
+import { KexTimer, STEP_LINE, kexAdvice } from './kex.js';
 
 const NONCE_BYTES = 8;
 /** Lines of standard error that are kept of a start: the last ones tell the cause. */
@@ -34,21 +35,22 @@ const LAST_TURNS = 4;
 const NOISE = /^(Authenticated to |Transferred: sent |Bytes per second: |Connection to .* closed\.$)/;
 
 export type SshDeps = Pick<LauncherProcDeps, 'inline'> & {
-  readonly platform: Pick<Platform, 'clock' | 'secrets' | 'processes'>;
+  readonly platform: Pick<Platform, 'clock' | 'secrets' | 'processes' | 'log'>;
 };
 
 /** The launcherproc `ssh`. */
 export function createSsh({ platform, inline }: SshDeps, params: SshParams): LauncherProc {
+  const advised = new Set<string>();
   return {
     name: 'ssh',
     start: (start, events) =>
-      start.method === 'inline' ? inline(start, events) : startOver(platform, params, start, events),
+      start.method === 'inline' ? inline(start, events) : startOver(platform, { ...params, advised }, start, events),
   };
 }
 
 function startOver(
   platform: SshDeps['platform'],
-  params: SshParams,
+  params: StartParams,
   start: AgentStart,
   events: AgentProcessEvents,
 ): AgentProcess {
@@ -80,17 +82,21 @@ function refused(
   return { pid: 0, channel, kill: () => undefined };
 }
 
+/** `advised`: what was told of slow key exchanges, each once and not for each host. */
+type StartParams = SshParams & { readonly advised: Set<string> };
+
 class SshAgent implements AgentProcess {
   readonly pid: number;
   readonly channel: Channel;
   readonly #platform: SshDeps['platform'];
-  readonly #params: SshParams;
+  readonly #params: StartParams;
   readonly #host: Pick<HostSpec, 'name' | 'user'>;
   readonly #bundle: AgentBundle;
   readonly #events: AgentProcessEvents;
   readonly #client: AgentProcess;
   readonly #gate: GatedChannel;
   readonly #answers: AnswerReader;
+  readonly #kex: KexTimer;
   #phase: SshPhase = 'connect';
   #lines: string[] = [];
   #report: { readonly phase: string; readonly text: string } | undefined;
@@ -104,7 +110,7 @@ class SshAgent implements AgentProcess {
 
   constructor(
     platform: SshDeps['platform'],
-    params: SshParams,
+    params: StartParams,
     { host, waitMs }: AgentStart,
     bundle: AgentBundle,
     events: AgentProcessEvents,
@@ -115,6 +121,7 @@ class SshAgent implements AgentProcess {
     this.#host = host;
     this.#bundle = bundle;
     this.#events = events;
+    this.#kex = new KexTimer(platform.clock.nowMs());
     this.#answers = new AnswerReader(nonce, {
       onAnswer: (answer) => this.#onAnswer(answer),
       onFlood: () => this.#onFlood(),
@@ -201,10 +208,21 @@ class SshAgent implements AgentProcess {
 
   #onLine(line: string): void {
     if (line.startsWith('Authenticated to ') && this.#phase === 'connect') this.#phase = 'login shell';
-    if (NOISE.test(line)) return;
+    if (this.#params.steps === true) this.#onStep(line);
+    if (NOISE.test(line) || (this.#params.steps === true && STEP_LINE.test(line))) return;
     if (this.#isHeard) return this.#events.onDiagnostic(line);
     this.#lines.push(line);
     if (this.#lines.length > LINES_MAX) this.#lines.shift();
+  }
+
+  #onStep(line: string): void {
+    const { clock, log } = this.#platform;
+    const exchange = this.#kex.onLine(line, clock.nowMs());
+    const advice = exchange === undefined ? undefined : kexAdvice(exchange);
+    if (exchange === undefined || advice === undefined || this.#params.advised.has(advice)) return;
+    this.#params.advised.add(advice);
+    const times = `${Math.round(exchange.ms)} of ${Math.round(exchange.loginMs)} ms`;
+    log.write('warn', `login to ${this.#host.name}: ${advice} (${times})`);
   }
 
   #onNoClient(error: ErrorRecord): void {

@@ -49,6 +49,23 @@ suite('stcirun and the ssh configuration', (test) => {
     assert.is(end.code, 0, 'the master outlives our use of it');
   });
 
+  check('a key exchange may be chosen; doctor and --verbose tell of one that takes most of a login', async () => {
+    const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
+    const slow = configuration('slow-kex', ['KexAlgorithms sntrup761x25519-sha512@openssh.com']);
+    const options = `launcher.ssh.options=-F ${slow}`;
+    const seen = await hosts.run([process.execPath, STCI, 'doctor', '--host', 'h1', '--mca', options]);
+    assert.match(seen.stdout, /^h1: login: the key exchange \(sntrup761\S+\) takes most .*launcher\.ssh\.kex=/mu);
+    assert.match(seen.stdout, /^h1 .* ok, kex \d+\/\d+ ms /mu);
+    const verbose = await stcirun(['--verbose', '--mca', options, '--host', 'h1,h2', '-n', '2', 'true']);
+    assert.is(verbose.stderr.split('takes most of the login').length, 2, `once: ${verbose.stderr}`);
+    assert.not(/debug1/.test(verbose.stderr), 'the steps themselves are not shown');
+    const quick = ['--verbose', '--mca', 'launcher.ssh.kex=curve25519-sha256', '--host', 'h1', '-n', '1', 'true'];
+    const chosen = await stcirun([...quick]);
+    assert.equal([chosen.code, chosen.stderr.includes('key exchange')], [0, false], chosen.stderr);
+    const none = await stcirun(['--mca', 'launcher.ssh.kex=no-such-method', '--host', 'h1', '-n', '1', 'true']);
+    assert.equal([none.code, /no-such-method/.test(none.stderr)], [197, true], none.stderr);
+  });
+
   check('escape sequences that a host sends reach standard error written out', async () => {
     const shell = join(hosts.loginHome, 'rude');
     const words = 'printf "\\033]0;owned\\007\\033[2J" >&2; printf "\\033[31mbanner\\n"; exit 3';

@@ -4,7 +4,7 @@
  */
 
 import type { HostSpec } from '@stci/interface';
-import { diagnose, hostProblem, type SshParams } from '@stci/launcher-ssh';
+import { diagnose, hostProblem, kexAdvice, type SshParams } from '@stci/launcher-ssh';
 import { probeProgram, type HostFacts } from './probe.js';
 import { reach, type Reach } from './reach.js';
 import { localCommand, makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from './run-probe.js';
@@ -19,7 +19,7 @@ export interface Check {
   readonly state: CheckState;
   /** A few words for the table. */
   readonly text: string;
-  /** What is wrong, and what to do about it; undefined where all is well. */
+  /** What is wrong or could be better, and what to do about it; undefined where there is nothing to say. */
   readonly problem?: string;
 }
 
@@ -107,7 +107,7 @@ function loginAndNode(
 ): Partial<Record<CheckName, Check>> {
   const { facts, phase, end, lines, banner, report, flooded, isLate } = result;
   if (facts !== undefined) {
-    if (banner.trim() === '') return { login: good('ok') };
+    if (banner.trim() === '') return { login: loginCheck(result) };
     const noise = 'the login prints text where there is no terminal; have its start-up files keep quiet there';
     return { login: warn('prints', noise) };
   }
@@ -121,6 +121,14 @@ function loginAndNode(
   const isNode = report !== undefined || error.data?.['phase'] === 'node' || phase === 'node' || phase === 'handshake';
   const found = bad('FAIL', error.message);
   return isNode ? { login: good('ok'), node: found } : { login: found };
+}
+
+/** A login that works, and what would make it quicker. */
+function loginCheck({ kex }: ProbeResult): Check {
+  const advice = kex === undefined ? undefined : kexAdvice(kex);
+  if (kex === undefined || advice === undefined) return good('ok');
+  const text = `ok, kex ${Math.round(kex.ms)}/${Math.round(kex.loginMs)} ms`;
+  return { state: 'good', text, problem: advice };
 }
 
 /** What the host itself has told. */

@@ -5,8 +5,8 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { base64, RUN_FIRST_ARGUMENT, sshCommand, type SshPhase } from '@stci/launcher-ssh';
-import type { SshParams } from '@stci/launcher-ssh';
+import { base64, KexTimer, RUN_FIRST_ARGUMENT, sshCommand, STEP_LINE } from '@stci/launcher-ssh';
+import type { KeyExchange, SshParams, SshPhase } from '@stci/launcher-ssh';
 import type { HostSpec, ProcessEnd, SignalName } from '@stci/interface';
 import type { HostFacts } from './probe.js';
 
@@ -27,6 +27,7 @@ export interface Clock {
 export interface ProbeResult {
   readonly facts: HostFacts | undefined;
   readonly clock: Clock | undefined;
+  readonly kex: KeyExchange | undefined;
   /** Where it was when it ended. */
   readonly phase: SshPhase;
   readonly isLate: boolean;
@@ -40,7 +41,7 @@ export interface ProbeResult {
 /** How to run it there. */
 export function probeCommand(host: HostSpec, ssh: SshParams, nonce: string, program: string): readonly string[] {
   const start = { nonce, hash: '-', bundleBytes: 0, ownNode: process.execPath, node: ssh.node, program };
-  return sshCommand(host, ssh, start);
+  return sshCommand(host, { ...ssh, steps: true }, start);
 }
 
 /** How to run it here. */
@@ -67,6 +68,8 @@ class Probe {
   #banner = '';
   #lines: string[] = [];
   #phase: SshPhase = 'connect';
+  readonly #kexTimer = new KexTimer(performance.now());
+  #kex: KeyExchange | undefined;
   #facts: HostFacts | undefined;
   #report: ProbeResult['report'];
   #clock: Clock | undefined;
@@ -146,7 +149,8 @@ class Probe {
     for (const raw of parts) {
       const line = raw.trimEnd();
       if (line.startsWith('Authenticated to ') && this.#phase === 'connect') this.#phase = 'login shell';
-      if (NOISE.test(line)) continue;
+      this.#kex ??= this.#kexTimer.onLine(line, performance.now());
+      if (NOISE.test(line) || STEP_LINE.test(line)) continue;
       this.#lines.push(line);
       if (this.#lines.length > LINES_MAX) this.#lines.shift();
     }
@@ -158,6 +162,7 @@ class Probe {
     this.#resolve({
       facts: this.#facts,
       clock: this.#clock,
+      kex: this.#kex,
       phase: this.#phase,
       isLate: this.#isLate,
       end: signal === null ? { status: status ?? 0 } : { signal: signal as SignalName },

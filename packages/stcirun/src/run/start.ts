@@ -85,6 +85,12 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
   });
 }
 
+/** With --verbose ssh's steps are looked at, unless the user has said otherwise. */
+function withSteps({ verbose, mca, am }: RunLine['request']): Pick<RunLine['request'], 'mca' | 'am'> {
+  const steps = { key: 'launcherproc.ssh.steps', value: 'true', origin: '--verbose' };
+  return { am, mca: verbose && !mca.some(({ key }) => key.endsWith('.ssh.steps')) ? [steps, ...mca] : mca };
+}
+
 async function prepare(line: RunLine, agents: string): Promise<Prepared> {
   const wdir = callerDirectory();
   const registry = frontEndRegistry();
@@ -98,7 +104,7 @@ async function prepare(line: RunLine, agents: string): Promise<Prepared> {
     prestartedAgent: prestartedAgent(),
   });
   const { hostname, cpuCount, variables } = platform.env;
-  const { params, warnings, files } = loadParams(registry, line.request, wdir, variables);
+  const { params, warnings, files } = loadParams(registry, withSteps(line.request), wdir, variables);
   const request = await line.withDefaults(optionDefaults(params));
   if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
   if (request.verbose) for (const file of files) printError(fileLine(file));

@@ -1,0 +1,44 @@
+/**
+ * How long the key exchange of a login takes, read from what the client says of its steps (LogLevel DEBUG1). The
+ * default of OpenSSH 9, sntrup761, costs most of a login where its code is slow; see docs/ssh.md.
+ */
+
+/** Lines of a client that tells its steps. */
+export const STEP_LINE = /^debug\d: /;
+/** Nothing that is much cheaper is left to choose. */
+const CHEAP = /^(curve25519-|ecdh-|mlkem768x25519-)/;
+
+export interface KeyExchange {
+  readonly algorithm: string;
+  readonly ms: number;
+  /** Of the login: from the client's start until the host has let the user in. */
+  readonly loginMs: number;
+}
+
+export class KexTimer {
+  readonly #startMs: number;
+  #fromMs: number | undefined;
+  #toMs: number | undefined;
+  #algorithm = '';
+
+  constructor(startMs: number) {
+    this.#startMs = startMs;
+  }
+
+  /** Returns the exchange once the login has succeeded; undefined before, and where the client did not tell of it. */
+  onLine(line: string, nowMs: number): KeyExchange | undefined {
+    if (/^debug1: SSH2_MSG_KEXINIT sent/.test(line)) this.#fromMs ??= nowMs;
+    else if (/^debug1: SSH2_MSG_NEWKEYS received/.test(line)) this.#toMs ??= nowMs;
+    else this.#algorithm ||= /^debug1: kex: algorithm: (\S+)/.exec(line)?.[1] ?? '';
+    if (!line.startsWith('Authenticated to ')) return undefined;
+    if (this.#fromMs === undefined || this.#toMs === undefined) return undefined;
+    return { algorithm: this.#algorithm, ms: this.#toMs - this.#fromMs, loginMs: nowMs - this.#startMs };
+  }
+}
+
+/** What to do about an exchange that takes most of a login; undefined where it does not, or nothing can be done. */
+export function kexAdvice({ algorithm, ms, loginMs }: KeyExchange): string | undefined {
+  if (ms * 2 < loginMs || CHEAP.test(algorithm)) return undefined;
+  return `the key exchange (${algorithm}) takes most of the login. A cheaper one: `
+    + '--mca launcher.ssh.kex=curve25519-sha256; docs/ssh.md says what it gives up';
+}
