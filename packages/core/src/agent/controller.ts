@@ -20,7 +20,7 @@ import { validateJob } from '../job/validate.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { Expulsion } from './expulsion.js';
 import { failureOf, cutOffRecord, summarizeNames, unansweredHostError } from './job-failures.js';
-import { creditBytes, jobLaunch, mapWithin, onHosts } from './job-launch.js';
+import { bootTreeOf, creditBytes, jobLaunch, mapWithin, onHosts } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
 import type { AgentLauncher } from './agent-launcher.js';
@@ -101,7 +101,7 @@ export class Controller {
       {
         node: this.#node,
         agentLauncher,
-        tree: scope.bootTree(spec.hosts.length, scope.launcher().arity(spec.hosts.length)),
+        tree: bootTreeOf(scope, spec.hosts.length, this.#node.params),
         policy: scope.bootstrapPolicy(),
         hosts: spec.hosts,
         spares: spec.spares ?? [],

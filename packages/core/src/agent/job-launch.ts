@@ -1,9 +1,11 @@
 /** The launch message of a job, and the job on the hosts that came up. */
 
-import type { HostIndex, HostSpec, JobMap, JobSpec, Params } from '@stci/interface';
+import { StciError, type HostIndex, type HostSpec, type JobMap, type JobSpec, type Params, type TreeTopology }
+  from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import type { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
+import type { AgentScope } from './composition.js';
 
 type Launch = MessageBody<'job.launch'>;
 
@@ -15,6 +17,19 @@ const CREDIT_BYTES_MAX = 4 * 1024 * 1024;
 export function creditBytes(params: Params, hosts: number): number {
   const share = Math.floor(params.int('iof.window') / hosts);
   return Math.min(CREDIT_BYTES_MAX, Math.max(CREDIT_BYTES_MIN, share));
+}
+
+/** The boot tree over `hosts`. Throws STCI_PARAM_INVALID where messages would be dropped on their way along it. */
+export function bootTreeOf(scope: AgentScope, hosts: number, params: Params): TreeTopology {
+  const arity = scope.launcher().arity(hosts);
+  const tree = scope.bootTree(hosts, arity);
+  // From the front-end to the controller, down the tree, to a session agent.
+  const hops = tree.height + 2;
+  const ttl = params.int('message.ttl');
+  if (hops <= ttl) return tree;
+  const text = `message.ttl = ${ttl}: a message to the last of ${hosts} hosts takes ${hops} hops where each agent `
+    + `starts ${arity} (launcher.tree.arity). Raise the one or the other.`;
+  throw new StciError('STCI_PARAM_INVALID', text, { data: { name: 'message.ttl', hops } });
 }
 
 /** The job's map, within the bounds of the parameters. */

@@ -44,7 +44,7 @@ export interface LinkHooks {
   onClosed(link: Link, reason: LinkCloseReason, text: string): void;
 }
 
-/** Activations that may wait before links stop being read: half of the bound, so that the bound is never met. */
+/** Messages that may wait before links stop being read, as a part of event.queue.max. */
 const PAUSE_FRACTION = 0.5;
 
 export class AgentNode {
@@ -78,7 +78,9 @@ export class AgentNode {
       messageBytesMax: params.int('message.bytes.max'),
       requestTimeoutMs: params.int('request.timeout'),
     };
-    const domain = this.dispatcher.domain<{ received: Received }>('message');
+    // Links stop being read at half of event.queue.max. What a chunk brings that was read by then, and what an agent
+    // sends to itself, still waits here: a bound that throws would lose it.
+    const domain = this.dispatcher.domain<{ received: Received }>('message', Infinity);
     domain.observe('received', () => this.#relieve());
     this.#received = domain;
     this.#pauseAt = Math.floor(params.int('event.queue.max') * PAUSE_FRACTION);

@@ -92,15 +92,6 @@ function portsProblem(params: Params): string | undefined {
   return `${JSON.stringify(text)} is no range of ports. Expected LOW-HIGH within 1..${PORT_MAX}, such as 40000-40100.`;
 }
 
-function queueProblem(params: Params): string | undefined {
-  const frameBytesMax = params.int('bootcom.frame.max');
-  const queueBytesMax = params.int('bootcom.queue.max');
-  if (queueBytesMax >= frameBytesMax) return undefined;
-  return `${queueBytesMax} bytes cannot hold one frame of bootcom.frame.max = ${frameBytesMax} bytes. `
-    + 'Make the queue larger or the frame smaller.';
-}
-
 export const bootcomRules: readonly ParamRule[] = [
   { param: 'bootcom.ws.ports', check: portsProblem },
-  { param: 'bootcom.queue.max', check: queueProblem },
 ];

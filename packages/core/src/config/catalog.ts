@@ -3,7 +3,7 @@
  * components and groups; the resolver reads it and refuses every name that is not in it.
  */
 
-import type { ParamSpec, ParamSpecs, Params } from '@stci/interface';
+import type { ParamSpec, ParamSpecs, Params, ResolvedParam } from '@stci/interface';
 
 /** Parts of a full name: small letters and digits, so that `_` can stand for `.` in environment variables. */
 const NAME = /^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*$/;
@@ -35,6 +35,8 @@ export interface ParamRule {
   readonly param: string;
   /** What is wrong, what is expected and what to do; undefined where all is well. Pure. */
   check(params: Params): string | undefined;
+  /** Before all checks: the value of a parameter that nobody set and that follows another. */
+  settle?(values: ReadonlyMap<string, ResolvedParam>): ResolvedParam | undefined;
 }
 
 /** Parameters that belong to no framework. */

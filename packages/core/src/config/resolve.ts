@@ -52,6 +52,10 @@ export function resolveParams(
     values.set(name, { name, value: read.value, source: text.source, origin: text.origin });
   }
   if (problems.length > 0) throw problemsError(problems);
+  for (const rule of rules) {
+    const settled = rule.settle?.(values);
+    if (settled !== undefined) values.set(settled.name, settled);
+  }
   const params = createParams(catalog, values.values());
   checkRules(params, rules);
   return { params, warnings };

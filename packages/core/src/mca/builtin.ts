@@ -10,6 +10,7 @@ import { bootstrapFramework } from '../bootstrap/framework.js';
 import { bootstrapRetry } from '../bootstrap/retry.js';
 import { bootstrapShrink } from '../bootstrap/shrink.js';
 import { bootstrapSpare } from '../bootstrap/spare.js';
+import { relationRule } from '../config/relations.js';
 import { errmgrAbort } from '../errmgr/abort.js';
 import { errmgrContinue } from '../errmgr/continue.js';
 import { errmgrFramework } from '../errmgr/framework.js';
@@ -20,6 +21,7 @@ import { launcherTree } from '../launcher/tree.js';
 import { topologyFramework } from '../topology/framework.js';
 import { builtinGroups } from './groups.js';
 import type { RegistryInit } from './registry.js';
+import { builtinRelations } from './relations.js';
 
 /** Core's own part, with `components` added. */
 export function builtins(components: readonly AnyComponent[] = []): RegistryInit {
@@ -44,6 +46,6 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
       ...components,
     ],
     groups: builtinGroups,
-    rules: bootcomRules,
+    rules: [...bootcomRules, ...builtinRelations.map(relationRule)],
   };
 }

@@ -98,6 +98,14 @@ suite('small jobs', (test) => {
     }
   }
 
+  test('a boot tree that is deeper than message.ttl is refused, with both names and what would do', () => {
+    const settings = { 'launcher.tree.arity': '1', 'message.ttl': '9' };
+    assert.is(play({ hosts: 7, count: 7, command: ['echo', 'x'], settings }).report?.exitCode, 0);
+    const { report } = play({ hosts: 8, count: 8, command: ['echo', 'x'], settings });
+    assert.equal([report?.exitCode, report?.cause?.code], [194, 'STCI_PARAM_INVALID']);
+    assert.match(report?.cause?.message ?? '', /message\.ttl = 9: .* 8 hosts takes 10 hops .*launcher\.tree\.arity/);
+  });
+
   test('a signal of its own is 128 + its number; a program that is missing has a code of its own', () => {
     assert.is(play({ hosts: 2, count: 3, command: ['crash', 'SEGV', '0.1'] }).report?.exitCode, 139);
     const missing = play({ hosts: 3, count: 3, command: ['no-such-program'] }).report;

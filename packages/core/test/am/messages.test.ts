@@ -363,6 +363,15 @@ suite('requests', (test) => {
     assert.equal([net.faults, heard[4999]], [[], '0 4999']);
   });
 
+  test('nothing is lost either where the queue is the smallest, and a chunk brings more than it holds', () => {
+    const net = makeNet(line(2), { 'event.queue.max': '64', 'event.turn.max': '1' });
+    const heard = hear(net, 1);
+    for (let i = 0; i < 3000; i++) net.nodes[0]?.messages.send(addressOf(1), 'agent.stop', { reason: String(i) });
+    for (let i = 0; i < 3000; i++) net.nodes[1]?.messages.send(addressOf(1), 'agent.stop', { reason: String(i) });
+    net.until(() => heard.length === 6000, 'all of them');
+    assert.equal(net.faults, []);
+  });
+
   test('neighbour and subtree frames that pretend another source do no harm', () => {
     const net = makeNet(line(3));
     for (const destination of [NEIGHBOUR, SUBTREE, addressOf(2), 0x7000_0000]) {

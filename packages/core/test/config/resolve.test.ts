@@ -5,6 +5,7 @@ import { builtins, createRegistry, environmentName, resolveParams } from '@stci/
 import type { ParamInputs } from '@stci/core';
 import { PARAM_SOURCES, StciError } from '@stci/interface';
 import type { ParamSource } from '@stci/interface';
+import { builtinRelations } from '../../dist/mca/relations.js';
 import { seeded } from './seeded.js';
 
 const registry = createRegistry(builtins());
@@ -237,6 +238,46 @@ suite('resolver: rules over several parameters', (test) => {
       assert.match(error.message, '--mca bootcom.ws.ports=');
       assert.is(error.data['name'], 'bootcom.ws.ports');
     }
+  });
+
+  for (const { lower, upper, follows } of builtinRelations) {
+    test(`${lower} ≤ ${upper}, at all ends of what may be set`, () => {
+      const ends = (name: string): (string | undefined)[] => {
+        const { min, max } = registry.catalog.get(name)?.spec ?? {};
+        assert.ok(min !== undefined && max !== undefined, `${name} has ends`);
+        return [undefined, String(min), String(max)];
+      };
+      for (const low of ends(lower)) {
+        for (const high of ends(upper)) {
+          const pairs = {
+            ...(low !== undefined && { [lower]: low }), ...(high !== undefined && { [upper]: high }),
+          };
+          // A frame is at its least, so that it does not bound the queue that is looked at.
+          const isFrame = lower === 'bootcom.frame.max';
+          const others: Record<string, string> = isFrame ? {} : { 'bootcom.frame.max': '64KiB' };
+          const isBoth = low !== undefined && high !== undefined;
+          const isStrict = isBoth || !follows;
+          const defaults = (name: string): number => registry.catalog.get(name)?.spec.default as number;
+          const isBad = Number(low ?? defaults(lower)) > Number(high ?? defaults(upper));
+          if (isBad && isStrict) {
+            const { message, code } = failure(set({ ...others, ...pairs }));
+            assert.is(code, 'STCI_PARAM_INVALID');
+            assert.match(message, upper);
+            assert.match(message, lower);
+            continue;
+          }
+          const { params } = resolve(set({ ...others, ...pairs }));
+          assert.ok(params.int(lower) <= params.int(upper), JSON.stringify(pairs));
+          for (const [name, text] of Object.entries(pairs)) assert.is(params.int(name), Number(text), 'as it was set');
+        }
+      }
+    });
+  }
+
+  test('what follows another says so', () => {
+    const { params } = resolve(set({ 'bootcom.queue.max': '1MiB' }));
+    const window = params.entries().find(({ name }) => name === 'iof.window');
+    assert.equal(window, { name: 'iof.window', value: 1 << 20, source: 'default', origin: 'as bootcom.queue.max' });
   });
 
   test('a queue holds at least one frame', () => {

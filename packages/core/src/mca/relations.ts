@@ -1,0 +1,30 @@
+/** Every relation between the runtime's parameters. */
+
+import type { ParamRelation } from '../config/relations.js';
+
+export const builtinRelations: readonly ParamRelation[] = [
+  {
+    lower: 'event.turn.max',
+    upper: 'event.queue.max',
+    why: 'a turn could handle more than may ever wait',
+    follows: false,
+  },
+  {
+    lower: 'bootcom.frame.max',
+    upper: 'bootcom.queue.max',
+    why: 'a queue could not hold one frame, and its link would be lost',
+    follows: false,
+  },
+  {
+    lower: 'message.bytes.max',
+    upper: 'bootcom.queue.max',
+    why: 'a queue could not hold one message, and its link would be lost',
+    follows: true,
+  },
+  {
+    lower: 'iof.window',
+    upper: 'bootcom.queue.max',
+    why: 'output within its window could fill a queue, and its link would be lost',
+    follows: true,
+  },
+];
