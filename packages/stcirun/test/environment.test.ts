@@ -24,6 +24,13 @@ suite('the environment of ranks', (test) => {
     for (const line of out.trim().split('\n')) assert.match(line, /^STCI_/u);
   });
 
+  test('--verbose names what is not passed on', async () => {
+    const { err } = await run(['-v', 'true'], { env: CALLER });
+    assert.match(err, /variables not passed on \(--export, -x\):.* SSH_AUTH_SOCK/u);
+    assert.not.match(err, 'KEEP');
+    assert.not.match(err, 'secret');
+  });
+
   test('__proto__, hasOwnProperty and the like arrive', async () => {
     const names = ['__proto__', 'hasOwnProperty', 'constructor', 'toString'];
     const env = Object.fromEntries(names.map((name) => [name, `<${name}>`]));

@@ -89,6 +89,7 @@ suite('stci', (test) => {
     ['info --jsn', 193, '--jsn'],
     ['info --mca x', 193, 'KEY=VALUE'],
     ['info --mca x.y=1', 194, 'x.y'],
+    ['info --mca option.stdin=x', 194, '--stdin: expected a rank'],
     ['version now', 193, 'now'],
   ];
   for (const [args, exitCode, ...words] of BAD) {

@@ -44,6 +44,12 @@ export function toolEnvironment(caller: Variables, { exports, unset }: ExportReq
   return Object.fromEntries([...chosen, ...Object.entries(named)].filter(([name]) => !isUnset(name)));
 }
 
+/** Names of the caller's variables that programs do not get, but for those that no `--export` passes on. */
+export function withheld(caller: Variables, passed: Variables): string[] {
+  const isPassable = (name: string): boolean => !name.startsWith(ENVIRONMENT_PREFIX) && !isReserved(name);
+  return Object.keys(caller).filter((name) => isPassable(name) && !Object.hasOwn(passed, name));
+}
+
 const BASES: Readonly<Record<string, (name: string) => boolean>> = Object.assign(Object.create(null), {
   all: () => true,
   none: () => false,

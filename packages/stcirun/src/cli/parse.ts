@@ -100,6 +100,14 @@ export async function parseCommandLine(argv: readonly string[]): Promise<Command
   };
 }
 
+/** Throws STCI_PARAM_INVALID for a value that the option would refuse. */
+export async function parseDefault({ word, origin }: OptionDefault): Promise<FlagValues> {
+  return parseOptions([word]).catch((thrown: unknown) => {
+    if (!(thrown instanceof StciError)) throw thrown;
+    throw new StciError('STCI_PARAM_INVALID', `${origin}: ${thrown.message}`);
+  });
+}
+
 /** Each default in turn, unless the command line gives the option, or one that it cannot be combined with. */
 async function addDefaults(
   given: FlagValues,
@@ -107,11 +115,9 @@ async function addDefaults(
   defaults: readonly OptionDefault[],
 ): Promise<FlagValues> {
   let flags = given;
-  for (const { name, word, origin } of defaults) {
-    const parsed = await parseOptions([word]).catch((thrown: unknown) => {
-      if (!(thrown instanceof StciError)) throw thrown;
-      throw new StciError('STCI_PARAM_INVALID', `${origin}: ${thrown.message}`);
-    });
+  for (const option of defaults) {
+    const { name } = option;
+    const parsed = await parseDefault(option);
     const before = given[name];
     const isGiven = Array.isArray(before) ? before.length > 0 : before !== undefined && before !== false;
     const hasHosts = name === 'hostfile' && programs.some(({ hosts }) => hosts.length > 0);

@@ -17,6 +17,7 @@ import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { checkSpec } from '../cli/bytes.js';
+import { withheld } from '../cli/environment.js';
 import { optionDefaults } from '../cli/defaults.js';
 import type { CommandLine, RunRequest } from '../cli/parse.js';
 import { printError, printOut } from '../print.js';
@@ -110,10 +111,15 @@ async function prepare(line: RunLine, agents: string): Promise<Prepared> {
   if (request.verbose) for (const file of files) printError(fileLine(file));
   const spec = makeJobSpec(request, { wdir, hostname, cpuCount, variables });
   checkSpec(spec);
+  if (request.verbose) printError(withheldLine(withheld(variables, spec.env)));
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
   const map = mapJob(spec, { ranksMax, ranksPerHostMax });
   return { request, registry, composition: createComposition(registry), params, platform, spec, map };
+}
+
+function withheldLine(names: readonly string[]): string {
+  return names.length === 0 ? '' : `stcirun: variables not passed on (--export, -x): ${names.join(' ')}\n`;
 }
 
 /** What `--verbose` tells of a file of parameters; nothing of one that is not there. */

@@ -5,6 +5,8 @@ import * as Flags from '@oclif/core/flags';
 import { describe, infoText, parseInfoTarget, platformFacts } from '@stci/core';
 import { createNodePlatform } from '@stci/platform-node';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
+import { optionDefaults } from '../cli/defaults.js';
+import { parseDefault } from '../cli/parse.js';
 import { parsePair, type Pair } from '../cli/values.js';
 import { printError, printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
@@ -43,6 +45,7 @@ Examples:
     const { variables } = platform.env;
     const request = { mca, am: flags.am ?? [] };
     const { params, warnings, files } = loadParams(registry, request, callerDirectory(), variables);
+    for (const option of optionDefaults(params)) await parseDefault(option);
     for (const warning of warnings) printError(`stci: ${warning}\n`);
     const target = args.target === undefined ? undefined : parseInfoTarget(args.target);
     const info = describe(registry, params, { target, why: flags.why, facts: platformFacts(platform), files });
