@@ -13,6 +13,8 @@ export type FailureKind =
   | 'tool-signal'
   /** A tool could not be started. */
   | 'tool-start'
+  /** Processes of tools could not be ended. */
+  | 'tool-survived'
   /** An agent did not come up. */
   | 'agent-launch'
   /** An agent that was up is gone. */

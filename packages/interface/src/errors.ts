@@ -24,6 +24,7 @@ export const EXIT = {
   agentLost: 200,
   protocol: 201,
   output: 202,
+  survived: 203,
   internal: 215,
 } as const;
 
@@ -57,6 +58,8 @@ export const ERROR_KINDS = {
   STCI_TOOL_STATUS: kind(EXIT.program),
   /** A tool was ended by a signal that the runtime did not send: the job's exit code is 128 + its number. */
   STCI_TOOL_SIGNAL: kind(EXIT.program),
+  /** Processes of a tool are there after SIGKILL: another user's, or in a system call that does not return. */
+  STCI_TOOL_SURVIVED: kind(EXIT.survived),
   /** The user ended the job: the exit code is 128 + the signal's number, 130 for Ctrl-C. */
   STCI_JOB_INTERRUPTED: kind(130),
   STCI_LAUNCH_FAILED: kind(EXIT.launch, true),

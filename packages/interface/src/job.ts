@@ -96,7 +96,8 @@ export interface Placement {
 
 /**
  * What became of a rank. `exited` and `signalled` are its own end; `ended` was ended by the runtime; `failed-start`
- * never ran; `lost` went with its agent, its true end is not known; `not-started`: the job ended before.
+ * never ran; `lost`: its true end is not known, for its agent is gone or it could not be ended; `not-started`: the job
+ * ended before.
  */
 export type RankOutcome =
   | 'exited'

@@ -131,6 +131,8 @@ export interface Process {
   signal(name: SignalName, whom: 'process' | 'group'): boolean;
   /** Number of living members of the process's group, itself included; zombies are dead. 0 once it is gone. */
   groupSize(): number;
+  /** Their process ids, for people; empty where the system does not say. */
+  groupMembers(): readonly number[];
   /** False when the pipe is full: wait for `onStdinDrain`. */
   writeStdin(chunk: Uint8Array): boolean;
   closeStdin(): void;

@@ -56,16 +56,20 @@ function groupExists(group: number): boolean {
   }
 }
 
-/** Living members of the group of the same session; 0 where `isLeaderOver` and a leader lives. */
-function countMembers(group: number, isLeaderOver: boolean): number {
-  let size = 0;
-  for (const pid of pids()) {
-    const facts = factsOf(pid);
-    if (facts === undefined || facts.group !== group || facts.session !== group || isDead(facts.state)) continue;
-    if (isLeaderOver && Number(pid) === group) return 0;
-    size++;
+/** Living members of the group of the same session. */
+function membersOf(group: number): number[] {
+  const isMember = (facts: Facts | undefined): boolean =>
+    facts !== undefined && facts.group === group && facts.session === group && !isDead(facts.state);
+  return pids().filter((pid) => isMember(factsOf(pid))).map(Number);
+}
+
+/** Process ids of a group that `groupSize` has just found; none where /proc cannot be read. */
+export function groupMembers(group: number): readonly number[] {
+  try {
+    return membersOf(group);
+  } catch {
+    return [];
   }
-  return size;
 }
 
 /**
@@ -77,7 +81,8 @@ function countMembers(group: number, isLeaderOver: boolean): number {
 export function groupSize(group: number, isLeaderOver: boolean): number {
   if (!groupExists(group)) return 0;
   try {
-    return countMembers(group, isLeaderOver);
+    const members = membersOf(group);
+    return isLeaderOver && members.includes(group) ? 0 : members.length;
   } catch {
     return 1;
   }

@@ -9,7 +9,7 @@ import type { Writable } from 'node:stream';
 import type { ErrorRecord, Process, ProcessEvents, SignalName, SpawnSpec } from '@stci/interface';
 import { builtin } from './builtin.js';
 import type { PipePool } from './pipe-pool.js';
-import { groupSize, type Since } from './proc.js';
+import { groupMembers, groupSize, type Since } from './proc.js';
 import { checkWdir, resolveProgram, spawnError } from './program.js';
 import { ToolStdio } from './tool-stdio.js';
 import type { ToolStreams } from './tool-stdio.js';
@@ -52,6 +52,7 @@ const NO_PROCESS: Process = {
   pid: 0,
   signal: () => false,
   groupSize: () => 0,
+  groupMembers: () => [],
   writeStdin: () => true,
   closeStdin: () => {},
   readable: () => {},
@@ -119,6 +120,10 @@ class ToolProcess implements Process {
     this.#groupGone = true;
     this.#keeper?.remove(this.pid);
     return 0;
+  }
+
+  groupMembers(): readonly number[] {
+    return this.groupSize() === 0 ? [] : groupMembers(this.pid);
   }
 
   /** What a leader leaves behind is looked at until it is gone, so that its number is forgotten in time. */

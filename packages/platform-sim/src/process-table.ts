@@ -31,6 +31,8 @@ export class SimProcess {
   /** Lines of execution; the first is the main program's. */
   readonly tasks: Task[];
   readonly handlers = new Map<SignalName, 'ignore' | (() => void)>();
+  /** As one in a system call that does not return, or another user's. */
+  isUnkillable = false;
   readonly pendingSignals: SignalName[] = [];
   readonly startMs: number;
   group: number;
@@ -161,7 +163,7 @@ export class ProcessTable {
   }
 
   #take(process: SimProcess, name: SignalName): void {
-    if (!process.isAlive) return;
+    if (!process.isAlive || process.isUnkillable) return;
     if (name === 'SIGKILL') {
       this.end(process, { signal: name });
       return;

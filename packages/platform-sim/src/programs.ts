@@ -107,6 +107,12 @@ function ignoreTerm(tool: Tool): void {
   tool.after(numberAt(tool, 0, 3600) * 1000, () => tool.exit(0));
 }
 
+/** unkillable S: takes no signal, ends after S seconds. */
+function unkillable(tool: Tool): void {
+  tool.process.isUnkillable = true;
+  tool.after(numberAt(tool, 0, 60) * 1000, () => tool.exit(0));
+}
+
 /** crash SIGNAL AFTER */
 function crash(tool: Tool): void {
   const name = (tool.args[0] ?? 'SIGSEGV').replace(/^(?:SIG)?/, 'SIG') as SignalName;
@@ -148,6 +154,7 @@ export const PROGRAMS: Readonly<Record<string, ToolProgram>> = {
   /** lines-exit COUNT BYTES INTERVAL STATUS */
   'lines-exit': (tool) => lines(tool, ['stdout'], numberAt(tool, 3, 1)),
   'ignore-term': ignoreTerm,
+  unkillable,
   fork,
   crash,
   'close-stdout': closeStdout,

@@ -12,6 +12,7 @@ export const NO_PROCESS: Process = {
   pid: 0,
   signal: () => false,
   groupSize: () => 0,
+  groupMembers: () => [],
   writeStdin: () => true,
   closeStdin: () => undefined,
   readable: () => undefined,
@@ -79,6 +80,11 @@ export class SpawnedTool implements Process {
     const { table, process, isGuarded } = this.#init;
     if (isGuarded) return table.groupSize(process.group);
     return process.isAlive ? 1 : 0;
+  }
+
+  groupMembers(): readonly number[] {
+    const { table, process } = this.#init;
+    return [...table.living].filter(({ group }) => group === process.group).map(({ pid }) => pid);
   }
 
   writeStdin(chunk: Uint8Array): boolean {

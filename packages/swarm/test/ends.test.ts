@@ -34,6 +34,19 @@ suite('ends of jobs', (test) => {
     assert.is(failed.run.record.report?.exitCode, 197);
   }, { timeoutMs: 60_000 });
 
+  test('input for all: a host that is lost when its ranks have ended does not hold up the others', () => {
+    const options: SwarmOptions = { ...PLAIN, hosts: 2, remote: true, stdin: { to: 'all' }, stdinBytes: 3_000_000,
+      apps: [{ program: 'true', args: [], count: 1 }, { program: 'count-input', args: [], count: 1 }],
+      settings: { launcherproc: 'remote', launcher: 'flat', errmgr: 'continue', 'launcher.root.method': 'process',
+        'iof.window': '65536' },
+      link: { ...PLAIN.link, latencyMs: 20 }, faults: [{ kind: 'crash-host', atMs: 300, pick: 0.1 }] };
+    const done = runJob(options);
+    assert.equal(done.problems, []);
+    assert.equal(outcomes(done), { exited: 2 });
+    assert.equal(done.run.faults.length, 1);
+    assert.ok(done.run.record.events.some((event) => event.type === 'failure' && event.error.host === 'n0'));
+  });
+
   for (const method of ['process', 'thread', 'inline']) {
     for (const boot of ['native', 'ws']) {
       test(`session agent as ${method}, ${boot} link: no tool starts after an interrupt, at any moment`, () => {

@@ -10,16 +10,17 @@
 import {
   FRONT_END, StciError, addressIndex, addressKind, fromErrorRecord, toErrorRecord, type Address, type ErrorManager,
   type ErrorRecord, type Failure, type FailureContext, type HostIndex, type HostSpec, type JobControl, type JobEvent,
-  type JobMap, type JobSpec, type Rank, type Timer,
+  type JobMap, type JobSpec, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import { formatDuration } from '../config/duration.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { Expulsion } from './expulsion.js';
-import { failureOf, cutOffRecord, summarizeNames, unansweredHostError } from './job-failures.js';
+import {
+  cutOffRecord, failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError,
+} from './job-failures.js';
 import { bootTreeOf, creditBytes, jobLaunch, mapWithin, onHosts } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
@@ -28,6 +29,9 @@ import type { AgentScope, ParamSnapshot } from './composition.js';
 
 /** How long, after their grace, the ends of ranks are awaited before all is killed, and then before it is over. */
 const END_REPORT_MS = 5000;
+
+/** How long a user who insists waits until hosts whose ranks have ended report that nothing of them is left. */
+const LEFT_MS = 3000;
 
 export interface ControllerDeps {
   readonly node: AgentNode;
@@ -57,6 +61,9 @@ export class Controller {
   #launchTimer: Timer | undefined;
   #jobTimer: Timer | undefined;
   #endTimer: Timer | undefined;
+  #leftTimer: Timer | undefined;
+  /** The user wants the job killed. */
+  #insisted = false;
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
@@ -87,7 +94,7 @@ export class Controller {
     messages.on('agent.failed', ({ agent, error }, from) => this.#onAgentFailed(from.source, agent, error));
     messages.on('job.started', ({ host, ranks }) => this.#onStarted(host, ranks));
     messages.on('job.exited', ({ host, ranks }) => this.#onExited(host, ranks as readonly RankEnd[]));
-    messages.on('job.drained', ({ host, swept }) => this.#onDrained(host, swept));
+    messages.on('job.drained', (drained) => this.#onDrained(drained));
   }
 
   /** Throws StciError where the job cannot be run: nothing has been started then. */
@@ -202,9 +209,14 @@ export class Controller {
     this.#checkOver();
   }
 
-  #onDrained(host: HostIndex, daemons: number): void {
+  #onDrained({ host, swept, survivors }: MessageBody<'job.drained'>): void {
+    const ledger = this.#ledger;
+    if (ledger === undefined || this.#phase === 'over') return;
     this.#undrained.delete(host);
-    this.#ledger?.drained(host, daemons);
+    ledger.drained(host, swept);
+    const error = survivorsError(ledger.spec.hosts, host, survivors);
+    const found = error && { ...failureOf('tool-survived', error, this.#now()), host };
+    if (found !== undefined && ledger.failed(found)) this.#decide(found);
     this.#checkOver();
   }
 
@@ -239,6 +251,7 @@ export class Controller {
     if (this.#lost.has(host)) return [];
     this.#lost.add(host);
     this.#undrained.delete(host);
+    this.#send('job.host.lost', { host });
     const entry = ledger.agentLost(host, error, this.#now());
     for (const rank of entry.ranks) {
       const report = ledger.rankReport(rank);
@@ -280,17 +293,11 @@ export class Controller {
     const ledger = this.#ledger as Ledger;
     if (this.#phase !== 'launching') return;
     const missing = this.#launched ? [] : (this.#bootstrap as Bootstrap).missing;
-    const notRunning = `${ledger.ranksOpen} ranks not running`;
-    const what = missing.length > 0 ? `hosts not up: ${summarizeNames(missing)}` : notRunning;
-    const text = `Job was not running ${formatDuration(timeoutMs)} after it was submitted (--launch-timeout): ${what}`;
-    this.#forceEnd('timeout', new StciError('STCI_LAUNCH_TIMEOUT', text));
+    this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, ledger.ranksOpen));
   }
 
   #onJobTimeout(timeoutMs: number): void {
-    const ledger = this.#ledger as Ledger;
-    const still = `${ledger.ranksAlive} ranks still ran`;
-    const text = `Job timed out after ${formatDuration(timeoutMs)} (--timeout): ${still}`;
-    this.#forceEnd('timeout', new StciError('STCI_JOB_TIMEOUT', text));
+    this.#forceEnd('timeout', jobTimeoutError(timeoutMs, (this.#ledger as Ledger).ranksAlive));
   }
 
   /** No error manager is asked: deadlines are the user's word, and a job without room on its hosts has no choice. */
@@ -312,8 +319,7 @@ export class Controller {
     if (this.#launched) this.#sendEnd(kill, reason);
     else this.#undrained.clear();
     if (!this.#launched) ledger.closeUnstarted();
-    // A user who insists does not wait for output that nobody takes.
-    if (kill && ledger.complete) return this.#over();
+    this.#insisted ||= kill;
     const { params, platform } = this.#node;
     this.#endTimer ??= platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
     this.#checkOver();
@@ -330,18 +336,16 @@ export class Controller {
   #onEndOverdue(): void {
     if ((this.#ledger as Ledger).complete) return;
     this.#sendEnd(true, 'the job does not end');
-    const { clock } = this.#node.platform;
-    this.#endTimer = clock.after(END_REPORT_MS, () => this.#giveUp());
+    this.#endTimer = this.#node.platform.clock.after(END_REPORT_MS, () => this.#giveUp());
   }
 
   /** Hosts that do not answer, and whose leases are longer than a user waits for the end of a job. */
   #giveUp(): void {
-    const { complete, map, spec } = this.#ledger as Ledger;
-    if (complete) return;
-    const isOpen = (rank: Rank): boolean => (this.#ledger as Ledger).rankReport(rank) === undefined;
-    for (const place of map.hosts) {
-      if (![...ranksOf(place)].some(isOpen)) continue;
-      const error = toErrorRecord(unansweredHostError(spec.hosts, place.host));
+    const ledger = this.#ledger as Ledger;
+    if (ledger.complete) return;
+    for (const place of ledger.map.hosts) {
+      if ([...ranksOf(place)].every((rank) => ledger.rankReport(rank) !== undefined)) continue;
+      const error = toErrorRecord(unansweredHostError(ledger.spec.hosts, place.host));
       const found = this.#loseHost(place.host, error, 'agent-lost');
       for (const lost of found) this.#tell({ type: 'failure', error: lost.error });
     }
@@ -351,7 +355,10 @@ export class Controller {
   #checkOver(): void {
     const ledger = this.#ledger;
     if (ledger === undefined || this.#phase === 'over' || this.#phase === 'idle') return;
-    if (ledger.complete && this.#undrained.size === 0) this.#over();
+    if (!ledger.complete) return;
+    if (this.#undrained.size === 0) return this.#over();
+    // A user who insists does not wait for output that nobody takes, only for what is left to be killed.
+    if (this.#insisted) this.#leftTimer ??= this.#node.platform.clock.after(LEFT_MS, () => this.#over());
   }
 
   #over(): void {
@@ -368,7 +375,7 @@ export class Controller {
     this.#send('job.event', event);
   }
 
-  #send<Name extends 'job.event' | 'job.failure'>(name: Name, body: MessageBody<Name>): void {
+  #send<Name extends 'job.event' | 'job.failure' | 'job.host.lost'>(name: Name, body: MessageBody<Name>): void {
     try {
       this.#node.messages.send(FRONT_END, name, body);
     } catch (fault) {
@@ -377,7 +384,7 @@ export class Controller {
   }
 
   #cancelTimers(): void {
-    for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer]) timer?.cancel();
+    for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer, this.#leftTimer]) timer?.cancel();
   }
 
   #now(): number {

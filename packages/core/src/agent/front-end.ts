@@ -23,7 +23,6 @@ import {
   type JobSpec,
   type Params,
   type Platform,
-  type Rank,
 } from '@stci/interface';
 import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
@@ -92,6 +91,7 @@ class LocalFrontEnd implements FrontEnd {
     this.#controller = new Controller({ node: this.#controllerNode, scope, agentLauncher, snapshot: init.snapshot });
     this.#node.messages.on('job.unread', ({ host }) => this.#onUnread(host));
     this.#node.messages.on('job.event', (event) => this.#onJobEvent(event));
+    this.#node.messages.on('job.host.lost', ({ host }) => this.#dropHost(host));
     this.#node.messages.on('job.failure', ({ error }) => this.#report.failed(error));
     new LinkGuard(this.#node, (agent, error) => this.#onMalformed(agent, error));
     this.#join();
@@ -187,7 +187,6 @@ class LocalFrontEnd implements FrontEnd {
     if (event.type === 'mapped') this.#onMapped(event.map);
     if (event.type === 'exited') this.#report.exited(event.report);
     if (this.#opensInput(event)) this.#openInput();
-    if (event.type === 'exited' && event.report.outcome === 'lost') this.#dropHost(event.report.rank);
     if (event.type === 'ended') {
       this.#output.over();
       return this.#events.onJobEvent({ type: 'ended', report: this.#report.complete(event.report) });
@@ -257,9 +256,7 @@ class LocalFrontEnd implements FrontEnd {
   }
 
   /** A host that is gone gives no credit back: it must not hold up the input of the others. */
-  #dropHost(rank: Rank): void {
-    const host = this.#lookup?.host(rank);
-    if (host === undefined) return;
+  #dropHost(host: HostIndex): void {
     this.#stream?.drop(sessionAddress(host));
     this.#output.lost(host, (each) => (this.#lookup as PlacementLookup).host(each));
     this.#onUnread(host);

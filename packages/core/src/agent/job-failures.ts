@@ -9,9 +9,11 @@ import {
   type HostIndex,
   type HostSpec,
 } from '@stci/interface';
+import { formatDuration } from '../config/duration.js';
+import { foldHostlist } from '../job/hostset.js';
 
-/** Names that are listed before the rest is counted. */
-const NAMES_SHOWN = 8;
+/** Process ids that are listed before the rest is counted. */
+const PIDS_SHOWN = 8;
 
 /** A failure of the job as a whole: it belongs to no rank and no host. */
 export function failureOf(kind: FailureKind, error: StciError, wallMs: number): Failure {
@@ -35,7 +37,34 @@ export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex
   return new StciError('STCI_AGENT_LOST', text, { host });
 }
 
-export function summarizeNames(names: readonly string[]): string {
-  const shown = names.slice(0, NAMES_SHOWN).join(', ');
-  return names.length > NAMES_SHOWN ? `${shown} and ${names.length - NAMES_SHOWN} more` : shown;
+export function launchTimeoutError(timeoutMs: number, missing: readonly string[], ranksOpen: number): StciError {
+  const hosts = `hosts not up: ${foldHostlist(missing)}`;
+  const what = missing.length > 0 ? hosts : `${ranksOpen} ranks not running`;
+  const text = `Job was not running ${formatDuration(timeoutMs)} after it was submitted (--launch-timeout): ${what}`;
+  return new StciError('STCI_LAUNCH_TIMEOUT', text);
+}
+
+export function jobTimeoutError(timeoutMs: number, ranksAlive: number): StciError {
+  const ranks = ranksAlive === 1 ? '1 rank still ran' : `${ranksAlive} ranks still ran`;
+  return new StciError('STCI_JOB_TIMEOUT', `Job timed out after ${formatDuration(timeoutMs)} (--timeout): ${ranks}`);
+}
+
+/** Processes that are still there after SIGKILL; undefined where there are none. */
+export function survivorsError(
+  hosts: readonly HostSpec[],
+  index: HostIndex,
+  pids: readonly number[],
+): StciError | undefined {
+  if (pids.length === 0) return undefined;
+  const host = hosts[index]?.name ?? String(index);
+  const [what, them] = pids.length === 1 ? ['Process', 'it'] : ['Processes', 'them'];
+  const text = `${what} ${firstOf(pids)} on host ${host} could not be ended by SIGKILL\n`
+    + `  what to do: \`ps -o pid,user,stat,args -p ${pids.join(',')}\` there shows ${them}. Another user's is ended by `
+    + 'that user or root, one in state D when its device or file system answers.';
+  return new StciError('STCI_TOOL_SURVIVED', text, { host, data: { pids: pids.join(',') } });
+}
+
+function firstOf(pids: readonly number[]): string {
+  const shown = pids.slice(0, PIDS_SHOWN).join(', ');
+  return pids.length > PIDS_SHOWN ? `${shown} and ${pids.length - PIDS_SHOWN} more` : shown;
 }

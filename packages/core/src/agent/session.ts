@@ -241,7 +241,8 @@ export class SessionAgent {
   #reportDrained(swept: number): void {
     this.#flush();
     try {
-      this.#node.messages.send(CONTROLLER, 'job.drained', { host: this.#host, swept });
+      const survivors = this.#tools.flatMap((tool) => [...tool.survivors]);
+      this.#node.messages.send(CONTROLLER, 'job.drained', { host: this.#host, swept, survivors });
     } catch (fault) {
       this.#node.fault(fault, 'report of the end');
     }

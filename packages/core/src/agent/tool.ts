@@ -13,6 +13,7 @@ import {
   type SpawnSpec,
   type Timer,
 } from '@stci/interface';
+import { formatDuration } from '../config/duration.js';
 
 export interface ToolInit {
   readonly platform: Platform;
@@ -28,7 +29,7 @@ export interface ToolInit {
 export interface ToolEnd {
   readonly rank: Rank;
   readonly pid: number;
-  readonly outcome: 'exited' | 'signalled' | 'ended' | 'failed-start' | 'not-started';
+  readonly outcome: 'exited' | 'signalled' | 'ended' | 'failed-start' | 'lost' | 'not-started';
   readonly end?: ProcessEnd;
   readonly error?: ErrorRecord;
   readonly startWallMs?: number;
@@ -59,6 +60,9 @@ export interface ToolEvents {
 /** How often a group that is being ended is looked at. */
 const GROUP_POLL_MS = 20;
 
+/** From KILL to the moment at which a member that is still there is given up: it is another user's, or hangs. */
+const KILL_WAIT_MS = 2000;
+
 export class Tool {
   readonly rank: Rank;
   readonly #init: ToolInit;
@@ -74,6 +78,8 @@ export class Tool {
   #killTimer: Timer | undefined;
   #pollTimer: Timer | undefined;
   #drainTimer: Timer | undefined;
+  #giveUpTimer: Timer | undefined;
+  #survivors: readonly number[] | undefined;
 
   constructor(init: ToolInit, events: ToolEvents) {
     this.rank = init.rank;
@@ -87,6 +93,11 @@ export class Tool {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** Processes of its group that could not be ended. */
+  get survivors(): readonly number[] {
+    return this.#survivors ?? [];
   }
 
   start(): void {
@@ -197,14 +208,28 @@ export class Tool {
   #endGroup(kill: boolean): void {
     const process = this.#process as Process;
     const { clock } = this.#init.platform;
-    if (kill) process.signal('SIGKILL', 'group');
+    if (kill) this.#kill(process);
     else if (this.#killTimer === undefined) {
       process.signal('SIGTERM', 'group');
       // A stopped process takes no TERM before it goes on.
       process.signal('SIGCONT', 'group');
-      this.#killTimer = clock.after(this.#init.graceMs, () => process.signal('SIGKILL', 'group'));
+      this.#killTimer = clock.after(this.#init.graceMs, () => this.#kill(process));
     }
     this.#pollTimer ??= clock.after(GROUP_POLL_MS, () => this.#poll());
+  }
+
+  #kill(process: Process): void {
+    process.signal('SIGKILL', 'group');
+    this.#giveUpTimer ??= this.#init.platform.clock.after(KILL_WAIT_MS, () => this.#giveUp(process));
+  }
+
+  /** What is still there stays: it is reported, and nobody waits for it. */
+  #giveUp(process: Process): void {
+    if (this.#gone || process.groupSize() === 0) return;
+    this.#survivors = process.groupMembers();
+    const message = `Rank ${this.rank} did not end within ${formatDuration(KILL_WAIT_MS)} of SIGKILL`;
+    this.#finish({ outcome: 'lost', error: { code: 'STCI_TOOL_SURVIVED', message, rank: this.rank } });
+    this.#checkGone();
   }
 
   #poll(): void {
@@ -227,14 +252,15 @@ export class Tool {
   }
 
   #checkGone(): void {
-    if (this.#gone || !this.#ended || (this.#process?.groupSize() ?? 0) > 0) return;
+    if (this.#gone || !this.#ended) return;
+    if (this.#survivors === undefined && (this.#process?.groupSize() ?? 0) > 0) return;
     if (this.#openStreams > 0) {
       // Somebody outside of the group holds the pipe: a daemon that made a session of its own.
       if (this.#reading) this.#armDrain();
       return;
     }
     this.#gone = true;
-    for (const timer of [this.#killTimer, this.#pollTimer, this.#drainTimer]) timer?.cancel();
+    for (const timer of [this.#killTimer, this.#pollTimer, this.#drainTimer, this.#giveUpTimer]) timer?.cancel();
     this.#events.onGone(this);
   }
 }

@@ -94,7 +94,7 @@ const MESSAGE_TYPES = {
         fields({
           rank: u32,
           pid: u32,
-          outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'not-started'),
+          outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'lost', 'not-started'),
           end: optional(processEnd),
           error: optional(errorRecord),
           startWallMs: optional(wallTime),
@@ -104,8 +104,13 @@ const MESSAGE_TYPES = {
       ),
     }),
   },
-  /** Session agent → controller: all its ranks have ended, their output is sent, nothing of them is left. */
-  'job.drained': { id: 13, from: ['session'], ofOwnHost: true, body: fields({ host: u32, swept: u32 }) },
+  /**
+   * Session agent → controller: all its ranks have ended, their output is sent, nothing of them is left but the
+   * processes `survivors`, which could not be ended.
+   */
+  'job.drained': {
+    id: 13, from: ['session'], ofOwnHost: true, body: fields({ host: u32, swept: u32, survivors: list(u32) }),
+  },
   /** Session agent → front-end: no tool of this host reads standard input any more. */
   'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Controller → every session agent. */
@@ -120,6 +125,8 @@ const MESSAGE_TYPES = {
   'job.event': { id: 22, from: ['controller'], body: jobEvent },
   /** Controller → front-end, before `ended`: one failure of the report, the first one first. */
   'job.failure': { id: 23, from: ['controller'], body: fields({ error: errorRecord }) },
+  /** Controller → front-end: a host is gone; nothing comes from it, and it takes nothing. */
+  'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32 }) },
   /** Stream root → member, request: open your end. */
   'stream.open': { id: 30, from: 'anybody', body: streamSpec },
   'stream.close': { id: 31, from: 'anybody', body: fields({ stream: u32 }) },

@@ -140,6 +140,29 @@ suite('small jobs', (test) => {
     }
   });
 
+  test('processes that cannot be killed: the job ends all the same, and the report names them', () => {
+    const at: number[] = [];
+    const interrupt = (frontEnd: FrontEnd, world: World): void => {
+      for (const [afterMs, kill] of [[50, false], [100, true]] as const) {
+        world.at(world.nowMs + afterMs, () => frontEnd.control({ verb: 'end', kill, reason: 'interrupted' }));
+      }
+      at.push(world.nowMs);
+    };
+    for (const command of [['unkillable', '60'], ['fork', '--wait', '0.01', 'unkillable', '60']]) {
+      for (const method of ['inline', 'process']) {
+        const { report } = play({ hosts: 2, count: 2, command, settings: { 'launcher.session.method': method },
+          onRunning: interrupt });
+        const outcome = command[0] === 'fork' ? 'exited' : 'lost';
+        assert.equal(report?.ranks.map((rank) => rank.outcome), [outcome, outcome]);
+        assert.equal([report?.exitCode, report?.failures.map(({ code }) => code)], [203, ['STCI_TOOL_SURVIVED',
+          'STCI_TOOL_SURVIVED']]);
+        assert.match(report?.cause?.message ?? '', /^Process \d+ on host h[01] could not be ended by SIGKILL\n/);
+        const wallMs = (report?.endWallMs ?? 0) - (report?.submitWallMs ?? 0);
+        assert.ok(wallMs < 6000, `${wallMs} ms`);
+      }
+    }
+  });
+
   test('a deadline of the job ends it with its own code', () => {
     const { report } = play({ hosts: 2, count: 2, command: ['sleep', '600'], timeoutMs: 2000 });
     assert.equal([report?.exitCode, report?.cause?.code], [199, 'STCI_JOB_TIMEOUT']);

@@ -132,6 +132,34 @@ suite('tool agent', (test) => {
     assert.equal(r.process.log, ['SIGTERM group', 'SIGCONT group', 'SIGKILL group']);
   });
 
+  test('what KILL does not end is given up after a while, and named', () => {
+    const p = play();
+    p.tool.readable(true);
+    p.tool.end(false);
+    p.run(GRACE_MS + 1900);
+    assert.equal([p.ends.length, p.tool.gone], [0, false]);
+    p.run(200);
+    assert.equal([p.ends[0]?.outcome, p.ends[0]?.error?.code], ['lost', 'STCI_TOOL_SURVIVED']);
+    assert.equal(p.tool.survivors, [7]);
+    p.run(DRAIN_MS + 50);
+    assert.ok(p.process.log.includes('close output'), 'it holds its pipes');
+    endOutput(p);
+    assert.ok(p.tool.gone);
+    assert.is(p.world.run(), 'idle', 'no timer is left');
+    exit(p);
+    assert.equal([p.ends.length, p.told.filter((what) => what === 'gone').length], [1, 1], 'it ends at last');
+  });
+
+  test('a member of its group that KILL does not end: its own end stands', () => {
+    const p = play();
+    p.tool.readable(true);
+    endOutput(p);
+    exit(p, 4, true);
+    p.run(GRACE_MS + 2100);
+    assert.equal([p.ends.map(({ end }) => end), p.tool.gone, p.tool.survivors], [[{ status: 4 }], true, [7, 8]]);
+    assert.is(p.world.run(), 'idle', 'no timer is left');
+  });
+
   test('no signal after its end', () => {
     const p = play();
     p.tool.readable(true);
