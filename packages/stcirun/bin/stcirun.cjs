@@ -6,7 +6,7 @@
  */
 'use strict';
 
-const NO_RUN = /^-(h|V|-(help|version|dry-run|launcher|mca|am|host))/u;
+const NO_RUN = /^-(h|H|V|-?(help|version|dry-run|launcher|mca|am|host|machinefile|nodelist))/u;
 
 const words = process.argv.slice(2);
 const plain = !Object.keys(process.env).some((name) => name.startsWith('NODE_') || name.startsWith('STCI_MCA_'));

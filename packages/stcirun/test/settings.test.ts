@@ -95,7 +95,7 @@ suite('environment of programs', (test) => {
     assert.is(code(() => exportedVariables(['ZZ*'], caller)), 'STCI_USAGE');
     assert.is(code(() => exportedVariables(['=v'], caller)), 'STCI_USAGE');
     assert.is(code(() => exportedVariables(['.*'], caller)), 'STCI_USAGE');
-    for (const name of ['STCI_RANK=5', 'STCI_RANK', 'STCI_TOOL_MARK=x']) {
+    for (const name of ['STCI_RANK=5', 'STCI_RANK', 'STCI_TOOL_MARK=x', 'STCI_GUARD=x']) {
       assert.is(code(() => exportedVariables([name], { STCI_RANK: '1' })), 'STCI_USAGE', name);
     }
     assert.equal(exportedVariables(['STCI_*'], { STCI_RANK: '1', STCI_DEBUG: '1' }), { STCI_DEBUG: '1' });

@@ -27,8 +27,8 @@ export const RANK_VARIABLES = [
 /** Every tool carries the mark of its job and host here, its descendants too: by it the last of them is found. */
 export const MARK_VARIABLE = 'STCI_TOOL_MARK';
 
-/** Set by the runtime, whatever the user's environment says. */
-export const RESERVED_VARIABLES: readonly string[] = [...RANK_VARIABLES, MARK_VARIABLE];
+/** Set by the runtime, whatever the user's environment says; the last one by the platform, to find guarded tools. */
+export const RESERVED_VARIABLES: readonly string[] = [...RANK_VARIABLES, MARK_VARIABLE, 'STCI_GUARD'];
 
 export type RankVariable = (typeof RANK_VARIABLES)[number];
 
