@@ -11,7 +11,7 @@ import { printable } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
 import { nodeStream } from '../standard-streams.js';
 import { isSamePlace, isStream, isTerminal } from './descriptor.js';
-import { fileBatches, streamBatches, Writer, type WritableStream, type WriteBatch } from './writer.js';
+import { fileBatches, streamBatches, Writer, type WritableStream, type WriteBatch, type WriterOptions } from './writer.js';
 
 export interface Terminal extends RunScreen {
   readonly out: Writer;
@@ -33,8 +33,9 @@ const ABANDONED_FLUSH_MS = 1000;
 /** `onFault` is told of standard output alone: without standard error there is nobody to tell. */
 export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void): Terminal {
   const shared = isSamePlace(1, 2);
-  const out = new Writer(batchesOf(1), onFault, { breaksLines: isTerminal(1) });
-  const err = shared ? out : new Writer(batchesOf(2), () => undefined, { breaksLines: isTerminal(2) });
+  const options = (fd: 1 | 2): WriterOptions => ({ breaksLines: isTerminal(fd), gathers: true });
+  const out = new Writer(batchesOf(1), onFault, options(1));
+  const err = shared ? out : new Writer(batchesOf(2), () => undefined, options(2));
   return makeTerminal(out, err);
 }
 

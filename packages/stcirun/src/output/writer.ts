@@ -28,12 +28,16 @@ export interface WriterOptions {
    * the message wait for the end of the line (a pipe or a file, whose lines are never cut).
    */
   readonly breaksLines?: boolean;
+  /** Writes what has come by the end of a turn, not each piece when it comes: a write costs a file more than its bytes. */
+  readonly gathers?: boolean;
 }
 
 export class Writer {
   readonly #writeBatch: WriteBatch;
   readonly #onFault: (error: Error) => void;
   #breaksLines: boolean;
+  readonly #gathers: boolean;
+  #isScheduled = false;
   #queue: Uint8Array[] = [];
   #marks: Mark[] = [];
   #acceptedBytes = 0;
@@ -53,6 +57,7 @@ export class Writer {
     this.#writeBatch = writeBatch;
     this.#onFault = onFault;
     this.#breaksLines = options.breaksLines === true;
+    this.#gathers = options.gathers === true;
   }
 
   /** Bytes taken and not yet with the system. */
@@ -123,7 +128,13 @@ export class Writer {
     if (bytes.length === 0) return;
     this.#queue.push(bytes);
     this.#acceptedBytes += bytes.length;
-    if (!this.#isBusy) this.#pump();
+    if (this.#isBusy || this.#isScheduled) return;
+    if (!this.#gathers) return this.#pump();
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (!this.#isBusy && this.#queue.length > 0) this.#pump();
+    });
   }
 
   #takeHeld(): void {
