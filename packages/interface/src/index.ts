@@ -17,3 +17,4 @@ export * from './platform.js';
 export * from './printable.js';
 export * from './streams.js';
 export * from './topology.js';
+export * from './room.js';

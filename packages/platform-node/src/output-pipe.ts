@@ -5,7 +5,7 @@
 
 import type { OnReadOpts, Socket, SocketConstructorOpts } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { ProcessEvents } from '@stci/interface';
+import { markRoom, ROOM_BYTES, type ProcessEvents } from '@stci/interface';
 import { builtin } from './builtin.js';
 
 type OutputName = 'stdout' | 'stderr';
@@ -47,12 +47,15 @@ export class OutputPipe {
 /** Takes over the reading end of a pipe. Nothing is read ahead: each chunk goes from the system to its owner. */
 export function openOutput(fd: number, name: OutputName, events: ProcessEvents): OutputPipe {
   const { Socket } = builtin('node:net');
-  let buffer = Buffer.allocUnsafeSlow(READ_BYTES_MAX);
+  let buffer = makeBuffer();
   const onread: OnReadOpts = {
     buffer: () => buffer,
     callback: (bytes) => {
       const chunk = buffer.subarray(0, bytes);
-      if (bytes >= HAND_ON_BYTES) buffer = Buffer.allocUnsafeSlow(READ_BYTES_MAX);
+      if (bytes >= HAND_ON_BYTES) {
+        markRoom(chunk);
+        buffer = makeBuffer();
+      }
       if (!socket.destroyed) events.onOutput(name, bytes < HAND_ON_BYTES ? Buffer.from(chunk) : chunk, Date.now());
       return true;
     },
@@ -63,6 +66,11 @@ export function openOutput(fd: number, name: OutputName, events: ProcessEvents):
   };
   const socket: Socket = new Socket(options);
   return new OutputPipe(socket, name, events);
+}
+
+/** With room in front (see markRoom). */
+function makeBuffer(): Buffer {
+  return Buffer.allocUnsafeSlow(ROOM_BYTES + READ_BYTES_MAX).subarray(ROOM_BYTES);
 }
 
 /** The same over a stream that Node has made, which reads ahead: the times of its reads wait beside its chunks. */

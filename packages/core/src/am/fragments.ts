@@ -4,10 +4,11 @@
  * What is being put together is bounded in bytes, in number and in time.
  */
 
-import { StciError, addressName, type Clock } from '@stci/interface';
+import { StciError, addressName, closeRoom, extendFront, type Clock } from '@stci/interface';
 import {
   FLAG,
   FRAGMENT_BYTES_MAX,
+  HEADER_BYTES,
   decodeHeader,
   encodeHeader,
   frameBody,
@@ -25,8 +26,12 @@ const PARTIAL_BYTES_MAX = 64 * 1024 * 1024;
 export function cut(header: FrameHeader, body: readonly Uint8Array[], emit: (pieces: Uint8Array[]) => void): void {
   const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
   if (bytes <= FRAGMENT_BYTES_MAX) {
-    emit([encodeHeader(header, bytes), ...body]);
-    return;
+    const [piece] = body;
+    const frame = body.length === 1 && piece !== undefined ? extendFront(piece, HEADER_BYTES) : undefined;
+    if (frame === undefined) return emit([encodeHeader(header, bytes), ...body]);
+    frame.set(encodeHeader(header, bytes));
+    closeRoom(frame);
+    return emit([frame]);
   }
   const whole = join(body, bytes);
   for (let at = 0; at < bytes; at += FRAGMENT_BYTES_MAX) {

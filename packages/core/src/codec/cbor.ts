@@ -4,7 +4,7 @@
  * (cbor-check.ts). Decoded byte strings share memory with the input.
  */
 
-import { StciError, assert } from '@stci/interface';
+import { StciError, assert, extendFront } from '@stci/interface';
 import { Encoder } from 'cbor-x/index-no-eval';
 import { cborProblem, hasProtoKey } from './cbor-check.js';
 
@@ -45,16 +45,17 @@ function withObjects(value: unknown): unknown {
 }
 
 /**
- * The CBOR array `[...head, tail]` in two pieces, the second of them `tail` itself: a chunk of output is labelled
- * without being copied. `head` has at most 22 items.
+ * The CBOR array `[...head, tail]` in two pieces, the second of them `tail` itself, or in one where `tail` has room in
+ * front: a chunk of output is labelled without being copied. `head` has at most 22 items.
  */
 export function encodeWithTail(head: readonly unknown[], tail: Uint8Array): Uint8Array[] {
   assert(head.length <= TAIL_HEAD_MAX, `a head before a tail has at most ${TAIL_HEAD_MAX} items`);
   const encoded = encoder.encode(head) as Uint8Array;
-  const prefix = new Uint8Array(encoded.length + 5);
+  const whole = extendFront(tail, encoded.length + 5);
+  const prefix = whole ?? new Uint8Array(encoded.length + 5);
   prefix.set(encoded);
   prefix[0] = 0x80 + head.length + 1;
   prefix[encoded.length] = 0x5a;
-  new DataView(prefix.buffer).setUint32(encoded.length + 1, tail.length);
-  return [prefix, tail];
+  new DataView(prefix.buffer, prefix.byteOffset).setUint32(encoded.length + 1, tail.length);
+  return whole === undefined ? [prefix, tail] : [whole];
 }

@@ -11,7 +11,9 @@ import { printable } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
 import { nodeStream } from '../standard-streams.js';
 import { isSamePlace, isStream, isTerminal } from './descriptor.js';
-import { fileBatches, streamBatches, Writer, type WritableStream, type WriteBatch, type WriterOptions } from './writer.js';
+import {
+  fileBatches, streamBatches, Writer, type WritableStream, type WriteBatch, type WriterOptions,
+} from './writer.js';
 
 export interface Terminal extends RunScreen {
   readonly out: Writer;

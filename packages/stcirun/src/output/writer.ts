@@ -28,7 +28,7 @@ export interface WriterOptions {
    * the message wait for the end of the line (a pipe or a file, whose lines are never cut).
    */
   readonly breaksLines?: boolean;
-  /** Writes what has come by the end of a turn, not each piece when it comes: a write costs a file more than its bytes. */
+  /** Writes what has come by the end of a turn, not each piece as it comes: fewer and larger writes. */
   readonly gathers?: boolean;
 }
 
