@@ -76,6 +76,8 @@ suite('gather', (test) => {
       { ranks: [1, 3], bytes: 2 },
     ]);
     assert.is(gatherHeader({ ranks: [1, 2, 3], bytes: 2 }, 'stdout').split('\n')[1], 'ranks 1-3 (3)');
+    const named = gatherHeader({ ranks: [1, 2], bytes: 2 }, 'stderr', 'h[1-2]');
+    assert.is(named.split('\n')[1], 'ranks 1-2 (2) stderr on h[1-2]');
     assert.is(gatherHeader({ ranks: [4], bytes: 2 }, 'stderr').split('\n')[1], 'rank 4 stderr');
   });
 });

@@ -3,6 +3,7 @@
 import { checkArguments } from './cli/bytes.js';
 import { catchAll, reportFault } from './fault.js';
 import { refuseDebugger } from './no-debugger.js';
+import { leave } from './leave.js';
 import { printOut } from './print.js';
 import { checkRoom, RUN_ROOM } from './room.js';
 import { replaceStandardStreams } from './standard-streams.js';
@@ -33,6 +34,6 @@ catchAll(COMMAND);
 // A run that waits for nothing but a deadline has nothing open, and Node would end it, with 0.
 setInterval(() => undefined, AWAKE_MS);
 main(process.argv.slice(2)).then(
-  (exitCode) => process.exit(exitCode),
+  leave,
   (thrown: unknown) => process.exit(reportFault(COMMAND, thrown)),
 );

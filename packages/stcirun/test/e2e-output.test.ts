@@ -1,13 +1,18 @@
 /** The built stcirun, end to end: tags, files, gathering, JSON, reports, big output, closed readers. */
 
 import { spawn, spawnSync } from 'node:child_process';
-import { constants, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { constants, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
 import { PROGRAM, run, sh, start } from './e2e.js';
 
 const TWO = ['--launcher', 'local', '--host', 'a,b'];
+
+/** The shell opens its end with ours: opened for writing too, the pipe has a reader in any order. */
+function hasOpened(pid: number | undefined, name: string): boolean {
+  return readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`).endsWith(`/${name}`));
+}
 
 function isAgent(pid: string): boolean {
   return pid !== '' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('agent.cjs');
@@ -122,6 +127,36 @@ suite('stcirun, files', (test) => {
     for (const one of lines) assert.match(one, /^(?:a\db|c\dd)$/u);
   });
 
+  test('more files than may be open: each is whole, and closed when its rank has ended', async () => {
+    const line = 'i=0; while [ $i -lt 5 ]; do echo $STCI_RANK $i; echo e$i >&2; i=$((i+1)); done';
+    const limited = `ulimit -n 256; exec "${process.execPath}" "${PROGRAM}" -n 160 --output 'o/%r.%s' sh -c '${line}'`;
+    const { status, stderr } = spawnSync('sh', ['-c', limited], { cwd: directory, encoding: 'utf8' });
+    assert.is(status, 0, stderr);
+    for (let rank = 0; rank < 160; rank += 1) {
+      assert.is(read(`o/${rank}.stdout`), [0, 1, 2, 3, 4].map((i) => `${rank} ${i}\n`).join(''));
+      assert.is(read(`o/${rank}.stderr`), 'e0\ne1\ne2\ne3\ne4\n');
+    }
+  }, { timeoutMs: 40_000 });
+
+  test('a named pipe without a reader is refused, with one it is written; the loop goes on', async () => {
+    spawnSync('mkfifo', [join(directory, 'p')]);
+    const refused = await run(['-n', '1', '--output', 'p', 'echo', 'x'], { cwd: directory });
+    assert.is(refused.exitCode, 202);
+    assert.match(refused.err, 'a pipe that no program reads');
+    // A reader that does not read for longer than a lease: the job goes on when it does.
+    const reader = spawn('sh', ['-c', 'exec 3<>p 4<p 3>&-; read go; cat <&4 | wc -c'], { cwd: directory });
+    let count = '';
+    reader.stdout.on('data', (chunk: Buffer) => (count += chunk.toString()));
+    const args = ['--mca', 'bootcom.lease=1s', '-n', '2', '--output', 'p', ...sh('yes | head -c 1000000')];
+    await eventually(() => hasOpened(reader.pid, 'p'), { deadlineMs: 10_000, what: 'a reader' });
+    const job = start(args, { cwd: directory, limitMs: 30_000 });
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    reader.stdin.end('go\n');
+    assert.is((await job.result).exitCode, 0);
+    await eventually(() => count !== '', { deadlineMs: 10_000, what: 'the count' });
+    assert.is(Number(count), 2_000_000);
+  }, { timeoutMs: 40_000 });
+
   test('an exit report in a file, as JSON', async () => {
     const result = await run(['-n', '2', '--exit-report=json:r.json', ...sh('exit $STCI_RANK')], { cwd: directory });
     assert.is(result.exitCode, 1);
@@ -141,6 +176,24 @@ suite('stcirun, other forms', (test) => {
     assert.match(err, `rank 3 stderr\n${rule}\nodd\n`);
     const big = await run(['-n', '3', '--gather', ...sh('head -c 20000000 /dev/zero')], { limitMs: 30_000 });
     assert.is(big.out.length, `${rule}\nranks 0-2 (3)\n${rule}\n`.length + 20_000_000 + 1);
+  }, { timeoutMs: 40_000 });
+
+  test('gathered heads name hosts where there are several', async () => {
+    const hosts = ['--launcher', 'local', '--host', 'h[1-4]'];
+    const { out } = await run([...hosts, '--gather', ...sh('echo $((STCI_RANK / 3))')]);
+    const heads = out.split('\n').filter((line) => line.startsWith('rank'));
+    assert.equal(heads, ['ranks 0-2 (3) on h[1-3]', 'rank 3 on h4']);
+  }, { timeoutMs: 20_000 });
+
+  test('gathered output that has no room is told, and no part of it shown', async () => {
+    // Files of this run may have 1 MiB: writes are cut there, as on a full disk.
+    const line = `trap "" XFSZ; ulimit -f 2048; exec "${process.execPath}" "${PROGRAM}" -n 2 --gather`;
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', `${line} head -c 40000000 /dev/zero`], {
+      encoding: 'latin1', maxBuffer: 1 << 28,
+    });
+    assert.is(status, 202, stderr);
+    assert.match(stderr, 'cannot be written to a temporary file');
+    assert.is(stdout, '');
   }, { timeoutMs: 40_000 });
 
   test('JSON lines', async () => {

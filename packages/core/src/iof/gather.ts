@@ -33,10 +33,11 @@ export function groupOutput(outputs: readonly Gathered[]): readonly GatherGroup[
 
 const RULE = '-'.repeat(16);
 
-/** Three lines: a rule, the ranks, a rule. */
-export function gatherHeader(group: GatherGroup, stream: string): string {
+/** Three lines: a rule, the ranks (and `hosts`, where the job has several), a rule. */
+export function gatherHeader(group: GatherGroup, stream: string, hosts = ''): string {
   const word = group.ranks.length === 1 ? 'rank' : 'ranks';
   const count = group.ranks.length === 1 ? '' : ` (${group.ranks.length})`;
   const of = stream === 'stdout' ? '' : ` ${stream}`;
-  return `${RULE}\n${word} ${foldRanks(group.ranks)}${count}${of}\n${RULE}\n`;
+  const on = hosts === '' ? '' : ` on ${hosts}`;
+  return `${RULE}\n${word} ${foldRanks(group.ranks)}${count}${of}${on}\n${RULE}\n`;
 }

@@ -41,6 +41,8 @@ export interface OutputSink {
   finish(done: () => void): void;
   /** Ends a line that stands open on the screen. */
   breakLine(): void;
+  /** Drops what is unwritten and all that comes; `finish` waits for nothing any more. */
+  abandon(): void;
 }
 
 /** The live line of a launch. */

@@ -176,9 +176,10 @@ export class JobRun implements FrontEndEvents {
     if (this.#settled === undefined) this.#addCause(cause);
     if (times > 2) return this.#driver.leave(this.#exitCode());
     if (times === 2) {
-      this.#remark('killing all ranks');
       // A reader that has stopped reading must not hold up the end.
       this.#screen.abandon();
+      this.#sink.abandon();
+      this.#remark('killing all ranks');
     } else {
       const map = this.#map;
       const ranks = map.size === 1 ? '1 rank' : `${map.size} ranks`;

@@ -1,11 +1,10 @@
 /**
  * Output to files named by a template. Directories are made, files emptied when their first rank starts. Several
  * ranks or streams that come to one name are merged line by line, as on a screen. A file is closed with the last of
- * its streams; any error of the file system is told once and decides the job.
+ * its streams, or while others are written (file-pool.ts); any error of the file system is told once and decides the
+ * job.
  */
 
-import * as fs from 'node:fs';
-import { dirname } from 'node:path';
 import {
   expandTemplate,
   LineMerger,
@@ -17,7 +16,8 @@ import {
 import type { OutputSink } from '@stci/core/run';
 import { StciError } from '@stci/interface';
 import { HELD_BYTES_MAX, type OutputFacts } from './sink.js';
-import { fileBatches, Writer } from './writer.js';
+import { FilePool, PooledFile } from './file-pool.js';
+import { Writer, type WriteBatch } from './writer.js';
 
 export interface FileSinkParams {
   readonly template: OutputTemplate;
@@ -29,23 +29,22 @@ export interface FileSinkParams {
 }
 
 interface Target {
-  readonly name: string;
-  readonly fd: number;
+  readonly file: PooledFile;
   readonly writer: Writer;
   readonly merger: LineMerger;
+  /** Its streams that have not ended. */
+  readonly streams: Set<SourceId>;
 }
-
-type Held = readonly [stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void];
 
 export class FileSink implements OutputSink {
   readonly #params: FileSinkParams;
+  readonly #pool = new FilePool();
   readonly #byName = new Map<string, Target>();
   readonly #bySource = new Map<SourceId, Target>();
   readonly #pids = new Map<number, number>();
-  /** Output that came before the process id that its file name needs. */
-  readonly #waiting = new Map<number, Held[]>();
-  readonly #directories = new Set<string>();
   #failed = false;
+  #isAbandoned = false;
+  #onAbandoned: () => void = () => undefined;
 
   constructor(params: FileSinkParams) {
     this.#params = params;
@@ -55,17 +54,9 @@ export class FileSink implements OutputSink {
     this.#pids.set(rank, pid);
     this.#targetOf(rank, 'stdout');
     this.#targetOf(rank, 'stderr');
-    for (const held of this.#waiting.get(rank) ?? []) this.push(rank, ...held);
-    this.#waiting.delete(rank);
   }
 
   push(rank: number, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
-    if (this.#params.template.uses('pid') && !this.#pids.has(rank)) {
-      const held = this.#waiting.get(rank) ?? [];
-      held.push([stream, chunk, wallMs, release]);
-      this.#waiting.set(rank, held);
-      return;
-    }
     const target = this.#targetOf(rank, stream);
     if (target === undefined) return release();
     target.merger.push(sourceId(rank, stream), chunk, wallMs, 0);
@@ -73,19 +64,28 @@ export class FileSink implements OutputSink {
   }
 
   end(rank: number, stream: StreamName): void {
-    this.#bySource.get(sourceId(rank, stream))?.merger.end(sourceId(rank, stream));
+    const source = sourceId(rank, stream);
+    const target = this.#bySource.get(source);
+    if (target === undefined) return;
+    target.merger.end(source);
+    target.streams.delete(source);
+    // Another rank of the same name, if one is to come, goes on at its end.
+    if (target.streams.size === 0) target.writer.after(() => this.#close(target));
   }
 
   finish(done: () => void): void {
-    const targets = [...this.#byName.values()];
-    let left = targets.length;
-    if (left === 0) return done();
-    for (const { fd, name, writer } of targets) {
-      writer.after(() => {
-        fs.close(fd, (error) => {
-          if (error !== null) this.#fail(name, error);
+    let left = this.#byName.size;
+    const finish = (): void => {
+      if (left >= 0) done();
+      left = -1;
+    };
+    this.#onAbandoned = finish;
+    if (left === 0 || this.#isAbandoned) return finish();
+    for (const target of this.#byName.values()) {
+      target.writer.after(() => {
+        void this.#close(target).then(() => {
           left -= 1;
-          if (left === 0) done();
+          if (left === 0) finish();
         });
       });
     }
@@ -93,6 +93,17 @@ export class FileSink implements OutputSink {
 
   breakLine(): void {
     // Files are not the screen.
+  }
+
+  abandon(): void {
+    this.#failed = true;
+    this.#isAbandoned = true;
+    for (const { writer } of this.#byName.values()) writer.abandon();
+    this.#onAbandoned();
+  }
+
+  #close({ file }: Target): Promise<void> {
+    return this.#pool.close(file).catch((error: Error) => this.#fail(file.name, error));
   }
 
   #targetOf(rank: number, stream: StreamName): Target | undefined {
@@ -109,51 +120,33 @@ export class FileSink implements OutputSink {
       pid: this.#pids.get(rank) ?? 0,
       job,
     });
-    const target = this.#byName.get(name) ?? this.#open(name);
-    if (target !== undefined) this.#bySource.set(source, target);
+    const target = this.#byName.get(name) ?? this.#make(name);
+    target.streams.add(source);
+    this.#bySource.set(source, target);
     return target;
   }
 
-  #open(name: string): Target | undefined {
-    try {
-      const directory = dirname(name);
-      if (!this.#directories.has(directory)) makeDirectory(directory);
-      this.#directories.add(directory);
-      const fd = fs.openSync(name, 'w');
-      const writer = new Writer(fileBatches(fd), (error) => this.#fail(name, error));
-      const { facts, prefix } = this.#params;
-      const merger = new LineMerger({
-        lineBytesMax: facts.lineBytesMax,
-        heldBytesMax: HELD_BYTES_MAX,
-        ...(prefix !== undefined && { prefix }),
-        emit: (bytes) => writer.write(bytes),
-      });
-      const target = { name, fd, writer, merger };
-      this.#byName.set(name, target);
-      return target;
-    } catch (thrown) {
-      this.#fail(name, thrown as Error);
-      return undefined;
-    }
+  #make(name: string): Target {
+    const file = new PooledFile(name);
+    const write: WriteBatch = (batch, done) => void this.#pool.write(file, batch).then(() => done(), done);
+    const writer = new Writer(write, (error) => this.#fail(name, error), { gathers: true });
+    const { facts, prefix } = this.#params;
+    const merger = new LineMerger({
+      lineBytesMax: facts.lineBytesMax,
+      heldBytesMax: HELD_BYTES_MAX,
+      ...(prefix !== undefined && { prefix }),
+      emit: (bytes) => writer.write(bytes),
+    });
+    const target: Target = { file, writer, merger, streams: new Set() };
+    this.#byName.set(name, target);
+    void this.#pool.make(file).catch((error: Error) => this.#fail(name, error));
+    return target;
   }
 
   #fail(name: string, error: Error): void {
     if (this.#failed) return;
     this.#failed = true;
     this.#params.onFault(outputError(`file ${name}`, error));
-  }
-}
-
-/** With all that is missing above it. Node's own recursive form never returns where that cannot be made (/proc). */
-function makeDirectory(directory: string): void {
-  try {
-    fs.mkdirSync(directory);
-  } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(directory) === directory) throw thrown;
-    makeDirectory(dirname(directory));
-    fs.mkdirSync(directory);
   }
 }
 
@@ -167,6 +160,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of the path is no directory',
   EMFILE: 'too many files are open (raise `ulimit -n`, or use a template with fewer files)',
   ENOENT: 'no directory can be made there',
+  ENXIO: 'it is a pipe that no program reads (start its reader before)',
   EIO: 'the device reports an error',
 };
 

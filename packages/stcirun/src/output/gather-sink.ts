@@ -8,11 +8,13 @@ import { createHash, type Hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { foldHostlist } from '@stci/core';
 import { gatherHeader, groupOutput, NEWLINE, sourceId, sourceRank, sourceStream } from '@stci/core/iof';
 import type { SourceId, StreamName } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
-import type { StciError } from '@stci/interface';
+import { printable, StciError, type Rank } from '@stci/interface';
 import { outputError } from './file-sink.js';
+import type { OutputFacts } from './sink.js';
 import type { Terminal } from './terminal.js';
 import type { Writer } from './writer.js';
 
@@ -34,6 +36,7 @@ interface Collected {
 
 export interface GatherSinkParams {
   readonly terminal: Terminal;
+  readonly facts: OutputFacts;
   readonly onFault: (error: StciError) => void;
   /** Bytes kept in memory before the file is used. */
   readonly memoryBytesMax?: number;
@@ -56,6 +59,8 @@ export class GatherSink implements OutputSink {
   }
 
   push(rank: number, stream: StreamName, chunk: Uint8Array, _wallMs: number, release: () => void): void {
+    // A part of an output is not shown: what cannot be kept whole is told, and nothing of it.
+    if (this.#failed) return release();
     const source = sourceId(rank, stream);
     let own = this.#collected.get(source);
     if (own === undefined) {
@@ -67,7 +72,8 @@ export class GatherSink implements OutputSink {
     own.bytes += chunk.length;
     own.last = chunk[chunk.length - 1] ?? own.last;
     this.#memoryBytes += chunk.length;
-    if (this.#memoryBytes > (this.#params.memoryBytesMax ?? MEMORY_BYTES_MAX)) this.#spill();
+    if (this.#memoryBytes <= (this.#params.memoryBytesMax ?? MEMORY_BYTES_MAX)) return release();
+    this.#spill();
     release();
   }
 
@@ -77,6 +83,10 @@ export class GatherSink implements OutputSink {
 
   breakLine(): void {
     // Nothing is on the screen before the end.
+  }
+
+  abandon(): void {
+    // What the terminal is given from now on it drops.
   }
 
   finish(done: () => void): void {
@@ -96,7 +106,7 @@ export class GatherSink implements OutputSink {
       this.#fd ??= openNameless();
       for (const own of this.#collected.values()) {
         for (const piece of own.pieces) {
-          fs.writeSync(this.#fd, piece, 0, piece.length, this.#fileBytes);
+          writeWhole(this.#fd, piece, this.#fileBytes);
           own.extents.push({ at: this.#fileBytes, bytes: piece.length });
           this.#fileBytes += piece.length;
         }
@@ -105,6 +115,7 @@ export class GatherSink implements OutputSink {
       this.#memoryBytes = 0;
     } catch (thrown) {
       this.#failed = true;
+      this.#collected.clear();
       this.#params.onFault(outputError(`a temporary file in ${tmpdir()}`, thrown as Error));
     }
   }
@@ -117,7 +128,7 @@ export class GatherSink implements OutputSink {
     const next = (i: number): void => {
       const group = groups[i];
       if (group === undefined) return done();
-      writer.write(Buffer.from(gatherHeader(group, stream)));
+      writer.write(Buffer.from(gatherHeader(group, stream, this.#hostsOf(group.ranks))));
       const own = this.#collected.get(sourceId(group.ranks[0] as number, stream)) as Collected;
       this.#copy(own, writer, 0, () => {
         for (const piece of own.pieces) writer.write(piece);
@@ -128,20 +139,41 @@ export class GatherSink implements OutputSink {
     next(0);
   }
 
+  /** As a list; empty where all ranks of the job are on one host. */
+  #hostsOf(ranks: readonly Rank[]): string {
+    const { hostOf, size } = this.#params.facts;
+    const first = hostOf(0);
+    const isOneHost = Array.from({ length: size }, (_, rank) => hostOf(rank)).every((host) => host === first);
+    return isOneHost ? '' : printable(foldHostlist(new Set(ranks.map(hostOf))));
+  }
+
   /** Copies the extents from number `from` on, a bounded part at a time. */
   #copy(own: Collected, writer: Writer, from: number, done: () => void): void {
     let bytes = 0;
     let at = from;
     for (; at < own.extents.length && bytes < COPY_BYTES; at += 1) {
       const extent = own.extents[at] as Extent;
-      const part = Buffer.allocUnsafe(extent.bytes);
-      fs.readSync(this.#fd as number, part, 0, extent.bytes, extent.at);
-      writer.write(part);
+      writer.write(readWhole(this.#fd as number, extent));
       bytes += extent.bytes;
     }
     if (at === own.extents.length) done();
     else writer.after(() => setImmediate(() => this.#copy(own, writer, at, done)));
   }
+}
+
+/** The system may take less than it is given, such as the last bytes of a full disk. */
+function writeWhole(fd: number, bytes: Uint8Array, at: number): void {
+  for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done, bytes.length - done, at + done);
+}
+
+function readWhole(fd: number, { at, bytes }: Extent): Uint8Array {
+  const part = Buffer.allocUnsafe(bytes);
+  for (let done = 0; done < bytes; ) {
+    const count = fs.readSync(fd, part, done, bytes - done, at + done);
+    if (count === 0) throw new StciError('STCI_OUTPUT_FAILED', 'The temporary file of --gather has been cut short.');
+    done += count;
+  }
+  return part;
 }
 
 /** Nobody else can open it, and it is gone with the process, however that ends. */

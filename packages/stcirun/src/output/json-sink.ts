@@ -19,5 +19,6 @@ export function createJsonSink(terminal: Terminal, facts: OutputFacts): OutputSi
     end: (rank, stream) => write(lines.end(sourceId(rank, stream))),
     finish: (done) => terminal.flush(done),
     breakLine: () => undefined,
+    abandon: () => undefined,
   };
 }

@@ -26,7 +26,7 @@ export function openSink({ request, template, terminal, facts, onFault }: OpenSi
   const { tag, timestamp, gather, json } = request;
   const prefix = makeLabel({ tag, timestamp, hostOf: facts.hostOf, codec: nodeCodec });
   if (template !== undefined) return new FileSink({ template, facts, job: JOB, prefix, onFault });
-  if (gather) return new GatherSink({ terminal, onFault });
+  if (gather) return new GatherSink({ terminal, facts, onFault });
   if (json) return createJsonSink(terminal, facts);
   return createScreenSink({ terminal, size: () => facts.size, lineBytesMax: facts.lineBytesMax, prefix });
 }

@@ -107,6 +107,7 @@ export function createScreenSink(params: ScreenSinkParams): OutputSink {
       terminal.flush(done);
     },
     breakLine: () => made?.stderr.breakLine(),
+    abandon: () => undefined,
   };
 }
 

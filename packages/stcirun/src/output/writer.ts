@@ -52,6 +52,8 @@ export class Writer {
   #handedMidLine = false;
   /** Messages that wait for the end of a line. */
   #held: Uint8Array[] = [];
+  /** Which pieces of the queue are messages. */
+  readonly #messages = new WeakSet<Uint8Array>();
 
   constructor(writeBatch: WriteBatch, onFault: (error: Error) => void, options: WriterOptions = {}) {
     this.#writeBatch = writeBatch;
@@ -113,9 +115,11 @@ export class Writer {
   /** Drops the output that is unwritten and all that comes, for its reader does not read; messages still go out. */
   abandon(): void {
     this.#abandoned = true;
+    const messages = [...this.#queue.filter((piece) => this.#messages.has(piece)), ...this.#held.splice(0)];
     this.#drop();
     this.#midLine = this.#handedMidLine;
-    this.endOutput();
+    this.#breaksLines = true;
+    for (const message of messages) this.message(message);
   }
 
   #drop(): void {
@@ -138,7 +142,10 @@ export class Writer {
   }
 
   #takeHeld(): void {
-    for (const message of this.#held.splice(0)) this.#take(message);
+    for (const message of this.#held.splice(0)) {
+      this.#messages.add(message);
+      this.#take(message);
+    }
   }
 
   #pump(): void {

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs';
 import type { RunDriver } from '@stci/core/run';
 import type { JobMap, SignalName, StciError } from '@stci/interface';
 import type { OutputSink } from '@stci/core/run';
+import { leave } from '../leave.js';
 import { outputError } from '../output/file-sink.js';
 import type { Terminal } from '../output/terminal.js';
 import { Progress } from './progress.js';
@@ -33,6 +34,6 @@ export function openDriver({ forwarded, map, openTerminal, openSink }: DriverPar
     writeReport: (file, text, done) => {
       writeFile(file, text, (error) => done(error === null ? undefined : outputError(`file ${file}`, error)));
     },
-    leave: (exitCode) => process.exit(exitCode),
+    leave,
   };
 }
