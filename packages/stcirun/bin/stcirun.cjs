@@ -1,6 +1,9 @@
-#!/usr/bin/env node
+#!/bin/sh
+':' //; STCI_CLOSED_STREAMS=none; for fd in 1 2; do [ -e /proc/$$/fd/$fd ] || STCI_CLOSED_STREAMS=$STCI_CLOSED_STREAMS$fd; done; export STCI_CLOSED_STREAMS; exec node "$0" "$@"
 /**
- * stcirun. Where the command line is surely a run on this machine, the first agent's process is started before
+ * stcirun. Run as a program it is a shell for one line, which tells what Node hides: standard streams that are closed.
+ *
+ * Where the command line is surely a run on this machine, the first agent's process is started before
  * anything else, so that the two starts overlap; src/run/prestarted-agent.ts takes it over. Where that cannot be seen at a
  * glance (parameters, other launchers, variables that Node itself reads) the agent is started later as any other.
  */

@@ -3,6 +3,7 @@
 import { checkArguments } from './cli/bytes.js';
 import { catchAll, reportFault } from './fault.js';
 import { refuseDebugger } from './no-debugger.js';
+import { checkStandardStreams } from './output/closed-streams.js';
 import { leave } from './leave.js';
 import { printOut } from './print.js';
 import { checkRoom, RUN_ROOM } from './room.js';
@@ -15,6 +16,7 @@ const COMMAND = 'stcirun';
 const AWAKE_MS = 2 ** 31 - 1;
 
 async function main(argv: readonly string[]): Promise<number> {
+  checkStandardStreams();
   checkArguments(argv);
   const { parseCommandLine } = await import('./cli/parse.js');
   const line = await parseCommandLine(argv);

@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { constants, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
 import { PROGRAM, run, sh, start } from './e2e.js';
 
@@ -248,6 +248,24 @@ suite('stcirun, other forms', (test) => {
     assert.is(seen.length, 6, stdout);
     for (const each of seen) assert.is(each & constants.O_NONBLOCK, 0, stdout);
   }, { timeoutMs: 20_000 });
+
+  test('a closed standard output is refused; one that leads to /dev/null is not', () => {
+    const node = `"${process.execPath}" "${PROGRAM}"`;
+    const path = `PATH="${dirname(process.execPath)}:$PATH"`;
+    for (const program of [node, `${path} "${PROGRAM}"`]) {
+      const tried = (redirection: string): readonly [string, string] => {
+        const line = `${program} -n 1 echo hi ${redirection}; echo $? >&3`;
+        const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
+        const { output } = spawnSync('sh', ['-c', line], { encoding: 'utf8', stdio: [...stdio] });
+        return [output[3] ?? '', output[2] ?? ''];
+      };
+      const [closed, text] = tried('>&-');
+      assert.is(closed, '202\n', program);
+      assert.match(text, 'Standard output is closed');
+      assert.is(tried('2>&-')[0], '202\n', program);
+      for (const fine of ['', '>/dev/null', '<&-']) assert.equal(tried(fine), ['0\n', ''], `${program} ${fine}`);
+    }
+  }, { timeoutMs: 30_000 });
 
   test('the second interrupt drops output, not what we have to say', async () => {
     const line = 'trap "" TERM; echo up; while :; do echo line; done';
