@@ -3,6 +3,7 @@
 export * from './bootstrap.js';
 export * from './channel.js';
 export * from './component.js';
+export * from './deferred-channel.js';
 export * from './eviction.js';
 export * from './errmgr.js';
 export * from './errors.js';

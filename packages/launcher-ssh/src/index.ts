@@ -18,7 +18,6 @@ export type { SshFacts, SshPhase } from './diagnose.js';
 export { KexTimer, STEP_LINE, kexAdvice, type KeyExchange } from './kex.js';
 export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
 export type { Answer } from './answers.js';
-export { GatedChannel } from './gate.js';
 
 /** Names that are another machine on each host. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i;

@@ -18,11 +18,10 @@ import {
   type Platform,
   type ProcessEnd,
 } from '@stci/interface';
-import { toErrorRecord } from '@stci/interface';
+import { DeferredChannel, toErrorRecord } from '@stci/interface';
 import { AnswerReader, type Answer } from './answers.js';
 import { hostProblem, sshCommand, type SshParams } from './command.js';
 import { describeWait, diagnose, type SshPhase } from './diagnose.js';
-import { GatedChannel } from './gate.js';
 import { KexTimer, STEP_LINE, kexAdvice } from './kex.js';
 
 const NONCE_BYTES = 8;
@@ -74,7 +73,7 @@ function refused(
   error: ErrorRecord,
   events: AgentProcessEvents,
 ): AgentProcess {
-  const channel = new GatedChannel(`ssh ${name}`, clock, undefined);
+  const channel = new DeferredChannel({ kind: 'stdio', label: `ssh ${name}`, soon: clock.soon });
   clock.soon(() => {
     events.onError(error);
     channel.end(error.message);
@@ -94,7 +93,7 @@ class SshAgent implements AgentProcess {
   readonly #bundle: AgentBundle;
   readonly #events: AgentProcessEvents;
   readonly #client: AgentProcess;
-  readonly #gate: GatedChannel;
+  readonly #agentChannel: DeferredChannel;
   readonly #answers: AnswerReader;
   readonly #kex: KexTimer;
   #phase: SshPhase = 'connect';
@@ -143,11 +142,13 @@ class SshAgent implements AgentProcess {
       onExit: (end) => this.#onExit(end),
     });
     this.pid = this.#client.pid;
-    this.#gate = new GatedChannel(`ssh ${host.name}`, platform.clock, this.#client.channel);
-    this.channel = this.#gate;
+    const inner = this.#client.channel;
+    const label = `ssh ${host.name}`;
+    this.#agentChannel = new DeferredChannel({ kind: 'stdio', label, soon: platform.clock.soon, inner });
+    this.channel = this.#agentChannel;
     this.#client.channel.bind({
       onData: (chunk) => this.#onData(chunk),
-      onDrain: () => this.#gate.onDrain(),
+      onDrain: () => this.#agentChannel.onDrain(),
       onClose: (reason) => this.#onClose(reason),
     });
   }
@@ -165,15 +166,15 @@ class SshAgent implements AgentProcess {
   }
 
   #onData(chunk: Uint8Array): void {
-    if (this.#isHeard) return this.#gate.onData(chunk);
+    if (this.#isHeard) return this.#agentChannel.onData(chunk);
     if (this.#phase === 'handshake') {
       this.#onHeard();
-      return this.#gate.onData(chunk);
+      return this.#agentChannel.onData(chunk);
     }
     const first = this.#answers.push(chunk);
     if (first === undefined) return;
     if (first.length > 0) this.#onHeard();
-    this.#gate.open(first);
+    this.#agentChannel.open(first);
   }
 
   #onHeard(): void {
@@ -229,12 +230,12 @@ class SshAgent implements AgentProcess {
     this.#isOver = true;
     const remedy = 'Install the OpenSSH client here, or name one: --mca launcher.ssh.client=PATH.';
     this.#events.onError({ ...error, host: this.#host.name, message: `phase connect: ${error.message}\n  ${remedy}` });
-    this.#gate.end(error.message);
+    this.#agentChannel.end(error.message);
   }
 
   #onClose(reason: string): void {
     this.#closeReason = reason;
-    if (this.#isHeard || this.#isKilled || this.#isOver) this.#gate.end(reason);
+    if (this.#isHeard || this.#isKilled || this.#isOver) this.#agentChannel.end(reason);
   }
 
   #onExit(end: ProcessEnd): void {
@@ -254,7 +255,7 @@ class SshAgent implements AgentProcess {
     const end = this.#end as ProcessEnd;
     if (this.#isHeard || this.#isKilled) this.#events.onExit(end);
     else this.#events.onError(this.#diagnose(end));
-    if (this.#closeReason !== undefined) this.#gate.end(this.#closeReason);
+    if (this.#closeReason !== undefined) this.#agentChannel.end(this.#closeReason);
   }
 
   #diagnose(end: ProcessEnd): ErrorRecord {

@@ -3,10 +3,9 @@
  * agent without sockets carries.
  */
 
-import { toErrorRecord } from '@stci/interface';
+import { DeferredChannel, toErrorRecord } from '@stci/interface';
 import type { Network } from '@stci/interface';
 import { closedChannel } from './closed-channel.js';
-import { LateChannel } from './late-channel.js';
 
 const load = () => import('./ws-network.js');
 
@@ -22,7 +21,7 @@ export function createNetwork(): Network {
         );
     },
     connect: (address, deadlineMs, key) => {
-      const channel = new LateChannel('ws', address);
+      const channel = new DeferredChannel({ kind: 'ws', label: address, soon: (fire) => void setImmediate(fire) });
       load()
         .then((sockets) => sockets.connectWs(address, deadlineMs, key))
         .catch((error: Error) => closedChannel('ws', address, `cannot connect: ${error.message}`))

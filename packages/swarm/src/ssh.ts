@@ -3,13 +3,12 @@
  * answers; the hosts' part of a start (find a node, ask for the bundle, check its length, keep it) is played here.
  */
 
-import { assert, type Channel } from '@stci/interface';
-import { GatedChannel } from '@stci/launcher-ssh';
+import { DeferredChannel, assert, type Channel } from '@stci/interface';
 import { textBytes, type AgentContext, type AgentMain, type World } from '@stci/platform-sim';
 import { relayLogin } from './launcher-remote.js';
 
 /** What command.ts of launcher-ssh writes: the words behind the shell's text. */
-const WORDS = / stci '[^']*' 'base64' '([0-9a-f]+)' '([0-9a-f]+)' '(\d+)' /;
+const WORDS = / 'base64' '([0-9a-f]+)' '([0-9a-f]+)' '(\d+)' /;
 
 /** Puts both programs on every host of `world`. Each host keeps the bundles that it was sent. */
 export function installSsh(world: World, agentMain: AgentMain): void {
@@ -27,16 +26,16 @@ function loginShell(context: AgentContext, kept: Set<string>, agentMain: AgentMa
   assert(nonce !== '', 'the line for the login shell is as launcher-ssh writes it');
   const key = `${platform.env.hostname} ${hash}`;
   const say = (word: string): void => void channel.send([textBytes(`STCI ${nonce} ${word}\n`)]);
-  const gate = new GatedChannel('sshd', platform.clock, channel);
+  const agentChannel = new DeferredChannel({ kind: 'stdio', label: 'sshd', soon: platform.clock.soon, inner: channel });
   const open = (first: Uint8Array): void => {
     kept.add(key);
-    gate.open(first);
-    agentMain({ ...context, channel: gate });
+    agentChannel.open(first);
+    agentMain({ ...context, channel: agentChannel });
   };
   say('shell');
   const missing = kept.has(key) ? 0 : Number(size);
   say(missing === 0 ? 'have' : 'need');
-  receive(channel, gate, missing, (first) => {
+  receive(channel, agentChannel, missing, (first) => {
     say('run');
     open(first);
   }, () => context.exit(1));
@@ -46,7 +45,7 @@ function loginShell(context: AgentContext, kept: Set<string>, agentMain: AgentMa
 /** Takes `missing` bytes off the channel, then passes everything on. */
 function receive(
   channel: Channel,
-  gate: GatedChannel,
+  agentChannel: DeferredChannel,
   missing: number,
   done: (first: Uint8Array) => void,
   cut: () => void,
@@ -54,12 +53,12 @@ function receive(
   let left = missing;
   channel.bind({
     onData: (chunk) => {
-      if (left === 0) return gate.onData(chunk);
+      if (left === 0) return agentChannel.onData(chunk);
       const taken = Math.min(left, chunk.length);
       left -= taken;
       if (left === 0) done(chunk.subarray(taken));
     },
-    onDrain: () => gate.onDrain(),
-    onClose: (reason) => (left > 0 ? cut() : gate.end(reason)),
+    onDrain: () => agentChannel.onDrain(),
+    onClose: (reason) => (left > 0 ? cut() : agentChannel.end(reason)),
   });
 }

@@ -1,18 +1,31 @@
 /**
- * The agent's channel while there is no agent yet: what is sent waits, what comes is not for the receiver, and the end
- * is told when it is known why. Once open it is the ssh client's channel and nothing more.
+ * A channel that can be used before what carries it is ready: sockets whose code is still being loaded, an ssh client
+ * whose host has not started the agent yet. What is sent waits; from `open` or `become` on, it is the inner channel and
+ * nothing more. It is here because platforms and components both defer channels and may import nothing else in common.
  */
 
-import { assert, type Channel, type ChannelEvents, type Clock } from '@stci/interface';
+import { assert } from './errors.js';
+import type { Channel, ChannelEvents } from './channel.js';
 
 /** `send` returns false while more than this waits, in bytes. */
 const WAITING_BYTES_MARK = 1024 * 1024;
 
-export class GatedChannel implements Channel {
-  readonly kind = 'stdio';
+const NOTHING = new Uint8Array();
+
+export interface DeferredChannelInit {
+  readonly kind: string;
   readonly label: string;
-  readonly #clock: Clock;
-  readonly #inner: Channel | undefined;
+  /** Runs in a later turn, as Clock.soon does. */
+  readonly soon: (fire: () => void) => void;
+  /** Known already, though not to be used before `open`; its owner has bound it and passes on what it tells. */
+  readonly inner?: Channel | undefined;
+}
+
+export class DeferredChannel implements Channel {
+  readonly kind: string;
+  readonly label: string;
+  readonly #soon: (fire: () => void) => void;
+  #inner: Channel | undefined;
   #events: ChannelEvents | undefined;
   #isOpen = false;
   #waiting: Uint8Array[] = [];
@@ -23,10 +36,10 @@ export class GatedChannel implements Channel {
   #closed: string | undefined;
   #isTold = false;
 
-  /** Without `inner`: a start that failed before there was one. */
-  constructor(label: string, clock: Clock, inner: Channel | undefined) {
+  constructor({ kind, label, soon, inner }: DeferredChannelInit) {
+    this.kind = kind;
     this.label = label;
-    this.#clock = clock;
+    this.#soon = soon;
     this.#inner = inner;
   }
 
@@ -58,23 +71,37 @@ export class GatedChannel implements Channel {
     if (on) this.#settleSoon();
   }
 
+  /** What waits is still sent where the inner channel is to come; one that is known but not open is given up. */
   close(): void {
     this.#isClosing = true;
     if (this.#isOpen) this.#inner?.close();
-    else this.destroy('closed');
+    else if (this.#inner !== undefined) this.destroy('closed');
   }
 
   destroy(reason: string): void {
-    if (this.#inner === undefined) this.end(reason);
-    else this.#inner.destroy(reason);
+    if (this.#inner !== undefined) this.#inner.destroy(reason);
+    else this.#soon(() => this.end(reason));
   }
 
-  // For whoever starts the agent.
+  // For whoever makes the inner channel ready.
 
-  /** The agent's turn: what waited is sent. `first`: its first bytes, which came with the last of ours. */
+  /** The inner channel, which nobody has bound, is there and ready. Called once. */
+  become(inner: Channel): void {
+    assert(this.#inner === undefined, `${this.label} has its inner channel already`);
+    if (this.#closed !== undefined) return inner.destroy(this.#closed);
+    this.#inner = inner;
+    inner.bind({
+      onData: (chunk) => this.onData(chunk),
+      onDrain: () => this.onDrain(),
+      onClose: (reason) => this.end(reason),
+    });
+    this.open(NOTHING);
+  }
+
+  /** The inner channel may be used: what waited is sent. `first`: bytes for the receiver that were read already. */
   open(first: Uint8Array): void {
     const inner = this.#inner;
-    assert(inner !== undefined && !this.#isOpen, 'a gate is opened once');
+    assert(inner !== undefined && !this.#isOpen, 'a deferred channel is opened once');
     this.#isOpen = true;
     const wasFull = this.#waitingBytes > WAITING_BYTES_MARK;
     const goesOn = this.#waiting.length === 0 || inner.send(this.#waiting);
@@ -82,7 +109,8 @@ export class GatedChannel implements Channel {
     this.#waitingBytes = 0;
     inner.readable(this.#wantsData);
     if (first.length > 0) this.onData(first);
-    if (wasFull && goesOn) this.#events?.onDrain();
+    if (this.#isClosing) inner.close();
+    else if (wasFull && goesOn) this.#events?.onDrain();
   }
 
   onData(chunk: Uint8Array): void {
@@ -104,7 +132,7 @@ export class GatedChannel implements Channel {
   }
 
   #settleSoon(): void {
-    if (this.#held.length > 0 || this.#closed !== undefined) this.#clock.soon(() => this.#settle());
+    if (this.#held.length > 0 || this.#closed !== undefined) this.#soon(() => this.#settle());
   }
 
   /** Tells what is still to be told, in order: bytes that were held, then the end. */
