@@ -14,7 +14,7 @@ export interface HostSpec {
   readonly name: string;
   /** Ranks it takes before the next host is filled, at least 1. */
   readonly slots: number;
-  /** True where the user or the batch system named the slots: a bound, not a hint. */
+  /** True where the user named the slots: a bound, not a hint. */
   readonly slotsBound: boolean;
   /** Login name, where the host list gave one. */
   readonly user?: string;
