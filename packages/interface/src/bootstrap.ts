@@ -31,4 +31,6 @@ export type BootstrapDecision = 'abort' | 'retry' | 'spare' | 'shrink';
 export interface BootstrapPolicy {
   readonly policy: string;
   decide(failure: BootstrapFailure, context: BootstrapContext): BootstrapDecision;
+  /** Why it answered `abort`, where the failure itself does not say: as in `only 2 hosts are left`. */
+  reasonOf?(failure: BootstrapFailure, context: BootstrapContext): string;
 }

@@ -86,7 +86,11 @@ suite('jobs whose hosts do not all come up', (test) => {
     assert.equal([exitOf(path), new Set(places(path)).size], [0, 12]);
     assert.equal(exitOf(job({ hosts: 15, settings, badHosts: refused(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13) })), 0);
     const most = Array.from({ length: 13 }, (_, host) => host);
-    assert.is.not(exitOf(job({ hosts: 15, settings, badHosts: refused(...most) })), 0);
+    const tooFew = job({ hosts: 15, settings, badHosts: refused(...most) });
+    assert.is.not(exitOf(tooFew), 0);
+    const why = tooFew.run.record.report?.failures.filter(({ host }) => host === undefined) ?? [];
+    assert.equal(why.map(({ message }) => message), ['The launch was ended: 2 hosts are left at most, '
+      + 'fewer than the 3 that --min-hosts (bootstrap.shrink.min) asks for']);
   }, WIDE);
 
   test('an agent that finds no port to listen at does not come up, and nobody waits for those below it', () => {

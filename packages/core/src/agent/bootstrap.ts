@@ -66,6 +66,7 @@ export class Bootstrap {
   /** Failures so far, by name of the host: its second is told from the first. */
   readonly #failureCounts = new Map<string, number>();
   readonly #failures: BootstrapFailure[] = [];
+  #abortReason: string | undefined;
   #upCount = 0;
   #leftOutCount = 0;
   #phase: 'starting' | 'aborting' | 'ready' | 'over' = 'starting';
@@ -190,14 +191,13 @@ export class Bootstrap {
   #decide(host: HostIndex, error: ErrorRecord): void {
     const spec = this.#hosts[host] as HostSpec;
     const hostsLeft = this.#states.filter((state) => state === 'up' || state === 'pending').length;
-    const decision = this.#init.policy.decide(
-      { host: spec, error, attempts: this.#attempts[host] as number },
-      { hostsLeft, sparesLeft: this.#spares.length },
-    );
-    if (decision === 'abort') return this.#abort();
+    const failure = { host: spec, error, attempts: this.#attempts[host] as number };
+    const context = { hostsLeft, sparesLeft: this.#spares.length };
+    const decision = this.#init.policy.decide(failure, context);
+    if (decision === 'abort') return this.#abort(this.#init.policy.reasonOf?.(failure, context));
     const spare = decision === 'spare' ? this.#spares.shift() : undefined;
-    if (decision === 'spare' && spare === undefined) return this.#abort();
-    if (decision === 'shrink' && hostsLeft === 0) return this.#abort();
+    if (decision === 'spare' && spare === undefined) return this.#abort('no spare host is left');
+    if (decision === 'shrink' && hostsLeft === 0) return this.#abort('no host is left');
     this.#events.tell({
       type: 'bootstrap',
       host,
@@ -266,9 +266,10 @@ export class Bootstrap {
     return parent === 0 ? undefined : bootHost(parent);
   }
 
-  /** Further failures may be on their way: they are awaited, and told together. */
-  #abort(): void {
+  /** Further failures may be on their way: they are awaited, and reported together. */
+  #abort(reason?: string): void {
     this.#phase = 'aborting';
+    this.#abortReason = reason;
     const collectMs = this.#init.node.params.int('bootstrap.collect');
     this.#timer = this.#init.node.platform.clock.after(collectMs, () => this.#aborted());
     this.#check();
@@ -277,6 +278,11 @@ export class Bootstrap {
   #aborted(): void {
     this.#timer?.cancel();
     this.#phase = 'ready';
+    if (this.#abortReason !== undefined) {
+      const error = toErrorRecord(new StciError('STCI_LAUNCH_FAILED', `The launch was ended: ${this.#abortReason}`));
+      this.#events.tell({ type: 'failure', error });
+      this.#failures.push({ host: undefined, error });
+    }
     this.#events.onAborted(this.#failures);
   }
 

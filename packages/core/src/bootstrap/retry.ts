@@ -25,5 +25,6 @@ export const bootstrapRetry = defineComponent({
   create: (_deps, params): BootstrapPolicy => ({
     policy: 'retry',
     decide: ({ attempts }) => (attempts <= (params['count'] as number) ? 'retry' : 'abort'),
+    reasonOf: ({ host, attempts }) => `${host.name} was started ${attempts} times (bootstrap.retry.count)`,
   }),
 });

@@ -25,5 +25,9 @@ export const bootstrapShrink = defineComponent({
   create: (_deps, params): BootstrapPolicy => ({
     policy: 'shrink',
     decide: (_failure, { hostsLeft }) => (hostsLeft >= (params['min'] as number) ? 'shrink' : 'abort'),
+    reasonOf: (_failure, { hostsLeft }) => {
+      const left = hostsLeft === 1 ? '1 host is left' : `${hostsLeft} hosts are left`;
+      return `${left} at most, fewer than the ${params['min']} that --min-hosts (bootstrap.shrink.min) asks for`;
+    },
   }),
 });

@@ -17,5 +17,6 @@ export const bootstrapSpare = defineComponent({
   create: (): BootstrapPolicy => ({
     policy: 'spare',
     decide: (_failure, { sparesLeft }) => (sparesLeft > 0 ? 'spare' : 'abort'),
+    reasonOf: () => 'no spare host is left (--spares)',
   }),
 });

@@ -6,11 +6,11 @@ import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldHostlist } from '../job/hostset.js';
 import { reportJson } from './event-json.js';
+import { foldFailures } from './fold-failures.js';
 import { isOwnFailure } from './outcome.js';
 
-/** Further failures that the summary names one by one: of ranks, and of hosts, which are each a thing to mend. */
+/** Further failures of ranks that the summary names one by one; those of hosts are all named, each a thing to mend. */
 const FAILURES_SHOWN = 3;
-const HOST_FAILURES_SHOWN = 64;
 
 export interface FinalLine {
   readonly text: string;
@@ -55,16 +55,17 @@ export function failureSummary(report: JobReport, told: ReadonlySet<string> = ne
   const lines: string[] = [];
   if (told.has(cause.message)) {
     if (told.size > 1) lines.push(`${told.size} failures; exit code ${report.exitCode} by the first: ${cause.message}`);
-  } else if (!isOwnFailure(cause)) lines.push(`${cause.message}${hostText(cause)}`);
+  } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(`${cause.message}${hostText(cause)}`);
   const isNews = (failure: ErrorRecord): boolean =>
     failure.message !== cause.message && !told.has(failure.message) && !isOwnFailure(failure);
   const others = report.failures.filter(isNews);
-  const shown = [
-    ...others.filter(isOfHost).slice(0, HOST_FAILURES_SHOWN),
-    ...others.filter((failure) => !isOfHost(failure)).slice(0, FAILURES_SHOWN),
-  ];
-  for (const other of shown) lines.push(`also: ${other.message}`);
-  const rest = others.filter((failure) => !shown.includes(failure));
+  const first = lines.length === 0 && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
+  const ofHosts = foldFailures([...first, ...others.filter(isOfHost)]);
+  const shown = others.filter((failure) => !isOfHost(failure)).slice(0, FAILURES_SHOWN);
+  for (const text of [...ofHosts, ...shown.map(({ message }) => message)]) {
+    lines.push(lines.length === 0 ? text : `also: ${text}`);
+  }
+  const rest = others.filter((failure) => !isOfHost(failure) && !shown.includes(failure));
   if (rest.length > 0) {
     const ranks = rest.flatMap((failure) => (failure.rank === undefined ? [] : [failure.rank]));
     const which = ranks.length === 0 ? '' : ` (ranks ${foldRanks(ranks)})`;
