@@ -42,7 +42,7 @@ export default [
   { ignores: ['**/dist/**', '**/dist-test/**', '**/node_modules/**'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   everywhere(),
-  // A package that the table does not know is tidy's affair.
+  // Tidy reports a package that the table lacks.
   ...Object.keys(PACKAGE_RULES).map(glob).flatMap((name) => [sources(name), ...freeSources(name), tests(name)]),
   // Suites: a function of many tests is long as a list is.
   { files: ['packages/testkit/src/compliance/**/*.ts'], rules: { 'max-lines-per-function': 'off' } },

@@ -1,6 +1,6 @@
 /**
  * Assertions: those of uvu (`equal` is deep, `is` is ===), and two for coded errors. uvu's `throws` says yes or no
- * about a synchronous call only: given an async function it would look at a promise, so both forms refuse one here.
+ * about a synchronous call only: the promise of an async function would go unnoticed, so both forms refuse one.
  */
 
 import { Assertion } from 'uvu/assert';

@@ -11,7 +11,7 @@ const HARNESS_FRAME = /node:internal|\/uvu\/|testkit\/src\/(assert|deadline|file
 /** The Error of any thrown value. */
 export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
-  return new Error(`A value that is no Error was thrown: ${printable(thrown)}`);
+  return new Error(`A value that is not an Error was thrown: ${printable(thrown)}`);
 }
 
 /** Message, details of the assertion, stack and causes of any thrown value, as lines of text. */

@@ -1,5 +1,5 @@
 /**
- * What one test process knows of itself: its results so far, the step that runs now, and what happens when the
+ * State of one test process: its results so far, the step that runs now, and what happens when the
  * process ends. This is the one module-global state of testkit; each test file has a process of its own.
  */
 
@@ -36,7 +36,7 @@ process.on('uncaughtException', (error: unknown, origin) => {
 });
 process.on('beforeExit', () => {
   drained = true;
-  // uvu sets 0, which would hide Node's own 13 for a file that awaits at its top level for ever.
+  // uvu sets 0, which would hide Node's own 13 for a file whose top-level await never settles.
   if (process.exitCode === 0) process.exitCode = undefined;
 });
 process.on('exit', (code) => {
@@ -83,7 +83,7 @@ export function fault(where: string, thrown: unknown): void {
 }
 
 /**
- * Runs one test or hook under its deadline; an exception that nobody caught meanwhile is its failure too. A body that
+ * Runs one test or hook under its deadline; an uncaught exception meanwhile is its failure too. A body that
  * kept the timer from firing is late all the same. Never rejects: undefined is success, else what was thrown, in a
  * box, for `throw undefined` is a failure as well.
  */

@@ -1,7 +1,7 @@
 /**
  * Suites. uvu runs them, one after another, but gets only steps that cannot mislead it: by itself uvu 0.5 is green
  * when a before hook throws, when a failing test's after.each throws, when undefined is thrown and when `.run()` is
- * forgotten, and it waits for ever. Here hooks and tests never throw into uvu but as a plain Error, each under a
+ * forgotten, and it has no timeouts. Here hooks and tests never throw into uvu but as a plain Error, each under a
  * deadline, and the suite runs itself.
  */
 

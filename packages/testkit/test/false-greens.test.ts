@@ -32,7 +32,7 @@ const RED: readonly (readonly [name: string, lastLine: string, ...says: string[]
   ['before-throws', '0 passed, 1 failed', 'before throws › never ran', 'before is broken'],
   ['after-each-throws', '0 passed, 2 failed', 'the test is broken', 'and then: Error: afterEach is broken'],
   ['after-throws', '1 passed, 1 failed', 'after throws › after hook', 'after is broken'],
-  ['throws-undefined', '0 passed, 4 failed', 'no Error was thrown: undefined', 'no Error was thrown: null', 'odd'],
+  ['throws-undefined', '0 passed, 4 failed', 'was thrown: undefined', 'was thrown: null', 'odd'],
   ['no-suite', '0 passed, 1 failed', 'no count record'],
   ['no-tests', '0 passed, 2 failed', 'has no tests'],
   ['never-settles', '1 passed, 1 failed', 'Not done within 50 ms: never settles › waits'],

@@ -1,6 +1,6 @@
 /**
  * What every channel must keep, whatever it is made of: order, no loss, back-pressure, and one last `onClose`. A
- * platform, or whoever else makes channels, calls `channelCompliance` with a way to get both ends of one.
+ * platform, or any other maker of channels, calls `channelCompliance` with a way to get both ends of one.
  */
 
 import type { Channel } from '@stci/interface';
@@ -27,10 +27,10 @@ export interface ChannelComplianceOptions {
   readonly bulkBytes?: number;
 }
 
-/** Most that a sender may be left with while nobody reads, in bytes: queues of both ends and the system between. */
+/** Most bytes that may be under way while the receiver does not read: in both ends and the system between. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Records what a channel's receiver is told, in order. */
+/** Records the events of a channel's receiver, in order. */
 export class Recorder {
   readonly chunks: Uint8Array[] = [];
   readonly reasons: string[] = [];
@@ -83,7 +83,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-/** The byte that belongs at `offset` of the test's stream; its period is no power of two. */
+/** The byte that belongs at `offset` of the test's stream; its period is not a power of two. */
 function byteAt(offset: number): number {
   return (offset % 251) ^ ((offset >>> 12) & 0xff);
 }
@@ -182,7 +182,7 @@ function closeTests(test: TestApi, withPair: WithPair): void {
     for (let i = 0; i < 40; i++) near.send([chunkAt(i * 50_000, 50_000)]);
     near.close();
     near.close();
-    assert.ok(!a.closed, 'close itself tells nothing');
+    assert.ok(!a.closed, 'no event during close itself');
     assert.is(near.send([ascii('too late')]), false);
     await until(() => a.closed && b.closed, 'both ends closed');
     assert.equal([check.offset, check.wrong], [2_000_000, undefined]);
@@ -213,7 +213,7 @@ function destroyTests(test: TestApi, withPair: WithPair): void {
     near.send([ascii('x')]);
     await until(() => b.text === 'x', 'the channel stands');
     near.destroy('had enough');
-    assert.ok(!a.closed, 'destroy itself tells nothing');
+    assert.ok(!a.closed, 'no event during destroy itself');
     near.destroy('twice');
     await until(() => a.closed && b.closed, 'both ends closed');
     assert.equal([a.reasons, b.reasons.length, a.afterClose, b.afterClose], [['had enough'], 1, '', '']);
@@ -221,7 +221,7 @@ function destroyTests(test: TestApi, withPair: WithPair): void {
     assert.is(near.queuedBytes, 0);
   }));
 
-  test('tells the end of a channel that closed before it was bound', withPair(async ({ near, far, until }) => {
+  test('reports the end of a channel that closed before it was bound', withPair(async ({ near, far, until }) => {
     near.destroy('never wanted');
     const [a, b] = [new Recorder(near), new Recorder(far)];
     await until(() => a.closed && b.closed, 'both ends closed');
@@ -249,7 +249,7 @@ function pressureTests(test: TestApi, withPair: WithPair, bulkBytes: number): vo
       drains = a.drains;
       if (fill()) break;
     }
-    assert.ok(sent < UNREAD_BYTES_MAX, `send never said to stop: ${sent} bytes accepted`);
+    assert.ok(sent < UNREAD_BYTES_MAX, `send never returned false: ${sent} bytes accepted`);
     assert.is(check.offset, 0, 'nothing is delivered to a receiver that does not read');
     const before = a.drains;
     far.readable(true);

@@ -1,6 +1,6 @@
 /**
  * What every launcherproc must keep: an agent started by each of its methods comes up over the channel that `start`
- * returned, and whatever goes wrong is told once, by `onError` or by `onExit`, never by both, never by neither.
+ * returned, and every failure is reported once, by `onError` or by `onExit`, never by both, never by neither.
  */
 
 import { Link, encodeBootDetails, encodeBootRecord } from '@stci/core/bootcom';
@@ -42,7 +42,7 @@ const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 1024 * 1024, handsha
 class Starting {
   readonly errors: string[] = [];
   readonly exits: string[] = [];
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly agent: AgentProcess;
   link: Link | undefined;
 
@@ -71,10 +71,10 @@ class Starting {
     this.agent.channel.send([encodeBootRecord({ ...record, frameBytesMax, handshakeMs: 10_000, leaseMs: 10_000 })]);
     const handshake = { role: 'accept' as const, self: CONTROLLER, session, secret, secrets, admit: () => undefined };
     this.link = new Link({ channel: this.agent.channel, clock, handshake, limits: LIMITS }, {
-      onUp: ({ peer }) => void this.told.push(`up ${peer}`),
+      onUp: ({ peer }) => void this.reported.push(`up ${peer}`),
       onFrame: () => undefined,
       onDrain: () => undefined,
-      onClosed: (_link, reason) => void this.told.push(reason),
+      onClosed: (_link, reason) => void this.reported.push(reason),
     });
   }
 }
@@ -91,24 +91,24 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
   };
   suite(`${name}: launcherproc`, (test) => {
     for (const method of what.methods) {
-      test(`${method}: boot record, link up; closing the link ends the agent, told once`, () => using(undefined,
+      test(`${method}: boot record, link up; closing the link ends the agent, reported once`, () => using(undefined,
         async (setup) => {
         const started = new Starting(setup, method);
-        assert.ok(!started.over, 'start itself tells nothing');
-        await setup.until(() => started.told.length > 0, 'the link');
-        assert.equal([started.told, started.agent.pid > 0], [[`up ${ROOT}`], true]);
+        assert.ok(!started.over, 'no event during start itself');
+        await setup.until(() => started.reported.length > 0, 'the link');
+        assert.equal([started.reported, started.agent.pid > 0], [[`up ${ROOT}`], true]);
         started.link?.close();
         await setup.until(() => started.over, 'its end');
         assert.equal([started.errors, started.exits.length], [[], 1]);
       }));
 
-      test(`${method}: kill ends it, told once`, () => using(undefined, async (setup) => {
+      test(`${method}: kill ends it, reported once`, () => using(undefined, async (setup) => {
         const started = new Starting(setup, method);
-        await setup.until(() => started.told.length > 0, 'the link');
+        await setup.until(() => started.reported.length > 0, 'the link');
         started.agent.kill();
         started.agent.kill();
         await setup.until(() => started.over && started.link?.state === 'closed', 'its end');
-        assert.equal([started.errors, started.exits.length, started.told.length], [[], 1, 2]);
+        assert.equal([started.errors, started.exits.length, started.reported.length], [[], 1, 2]);
       }));
     }
 
@@ -122,7 +122,7 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
       const started = new Starting(setup, 'process');
       await setup.until(() => started.over && started.link?.state === 'closed', 'its end');
       assert.equal([started.errors, started.exits], [[], ['3']]);
-      assert.not.ok(started.told.includes(`up ${ROOT}`));
+      assert.not.ok(started.reported.includes(`up ${ROOT}`));
     }));
 
     test('an agent that says nothing is ended by kill', () => using('silent', async (setup) => {

@@ -1,5 +1,5 @@
 /**
- * What every network must keep: listeners with addresses at which they can be reached, failures that are told once
+ * What every network must keep: listeners with addresses at which they can be reached, failures that are reported once
  * and in words, and channels as `channel.ts` says.
  */
 
@@ -13,7 +13,7 @@ import type { ChannelComplianceOptions, Until } from './channel.js';
 export interface NetworkSetup {
   readonly network: Network;
   readonly until: Until;
-  /** An address of this network at which nobody listens, and which says so. */
+  /** An address of this network without a listener, which refuses connections. */
   readonly refusing: string;
   /** An address at which connections are taken and nothing is ever answered; absent where there can be none. */
   readonly silent?: string;
@@ -45,7 +45,7 @@ async function listening(make: Make, key?: Uint8Array): Promise<Listening> {
     failed = error;
     listener = made;
   });
-  assert.is(listener, undefined, 'listen itself tells nothing');
+  assert.is(listener, undefined, 'no event during listen itself');
   await setup.until(() => listener !== undefined || failed !== undefined, 'a listener');
   assert.is(failed, undefined);
   const stands = listener as unknown as Listener;
@@ -143,7 +143,7 @@ function failureTests(test: TestApi, make: Make, key: Uint8Array | undefined): v
 }
 
 function keyTests(test: TestApi, make: Make): void {
-  test('whoever has no key or another gets nowhere, and the right one is served after', async () => {
+  test('a client without the key, or with another, is refused; the right one is served after', async () => {
     const place = await listening(make, KEY);
     const { until, network } = place.setup;
     const address = place.listener.addresses[0] as string;

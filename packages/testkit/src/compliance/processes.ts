@@ -1,6 +1,6 @@
 /**
  * What every `Processes` must keep for tools: each event exactly once and in order, nothing lost and nothing read
- * ahead while its owner does not want it, signals to process and group, failures to start told apart. The programs
+ * ahead while its owner does not want it, signals to process and group, failures to start distinguished. The programs
  * are the platform's own: real commands, or actors of a simulation.
  */
 
@@ -36,20 +36,20 @@ export interface ProcessesSetup {
     readonly deaf: TestProgram;
     /** Writes 1 000 000 bytes to stdout and ends with 0. */
     readonly floods: TestProgram;
-    /** A name that is no program. */
+    /** A name without a program. */
     readonly missing: TestProgram;
   };
-  /** A path that is no directory. */
+  /** A path that is not a directory. */
   readonly missingWdir: string;
   end?(): void | Promise<void>;
 }
 
 type Name = keyof ProcessesSetup['programs'];
 
-/** Everything that a tool's owner is told. */
+/** Records every event of a tool. */
 class Tool {
   readonly process: Process;
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly text = { stdout: '', stderr: '' };
   readonly ends: ProcessEnd[] = [];
   readonly errors: ErrorRecord[] = [];
@@ -62,24 +62,24 @@ class Tool {
   constructor(setup: ProcessesSetup, name: Name, options: Partial<SpawnSpec> = {}) {
     const base = { env: setup.env, stdin: 'null', stdout: 'pipe', stderr: 'pipe', lifetime: 'guarded' } as const;
     this.process = setup.processes.spawn({ ...base, ...setup.programs[name], ...options }, {
-      onError: (error) => (this.told.push('error'), this.errors.push(error)),
+      onError: (error) => (this.reported.push('error'), this.errors.push(error)),
       onOutput: (stream, chunk, wallMs) => {
-        this.told.push(stream);
+        this.reported.push(stream);
         this.bytes += chunk.byteLength;
         this.wallMs.push(wallMs);
         if (this.isShy) this.process.readable(false);
         if (this.bytes < 100_000) this.text[stream] += String.fromCharCode(...chunk);
       },
-      onOutputEnd: (stream) => this.told.push(`end of ${stream}`),
+      onOutputEnd: (stream) => this.reported.push(`end of ${stream}`),
       onStdinDrain: () => this.drains++,
-      onStdinClosed: () => this.told.push('stdin closed'),
-      onExit: (end) => (this.told.push('exit'), this.ends.push(end)),
+      onStdinClosed: () => this.reported.push('stdin closed'),
+      onExit: (end) => (this.reported.push('exit'), this.ends.push(end)),
     });
-    assert.equal(this.told, [], 'spawn itself tells nothing');
+    assert.equal(this.reported, [], 'no event during spawn itself');
   }
 
   count(what: string): number {
-    return this.told.filter((each) => each === what).length;
+    return this.reported.filter((each) => each === what).length;
   }
 
   get done(): boolean {
@@ -116,24 +116,24 @@ export function processesCompliance(name: string, make: () => ProcessesSetup | P
 type WithSetup = (body: Body) => () => Promise<void>;
 
 function outputTests(test: TestApi, withSetup: WithSetup): void {
-  test('output, both ends and the exit are told, once each', withSetup(async ({ until }, start) => {
+  test('output, both ends and the exit are reported, once each', withSetup(async ({ until }, start) => {
     const tool = start('speaks');
     assert.ok(tool.process.pid > 0);
     tool.process.readable(true);
     await until(() => tool.done, 'the end of everything');
     assert.equal([tool.text, tool.ends], [{ stdout: 'out', stderr: 'err' }, [{ status: 3 }]]);
     assert.equal(['end of stdout', 'end of stderr', 'exit', 'error'].map((what) => tool.count(what)), [1, 1, 1, 0]);
-    assert.ok(tool.told.indexOf('stdout') < tool.told.indexOf('end of stdout'), 'data, then its end');
+    assert.ok(tool.reported.indexOf('stdout') < tool.reported.indexOf('end of stdout'), 'data, then its end');
     assert.ok(tool.wallMs.every((ms) => Number.isFinite(ms)));
   }));
 
-  test('nothing is told of output until it is wanted, the exit notwithstanding', withSetup(async ({ until }, start) => {
+  test('output is not reported until it is wanted; the exit is', withSetup(async ({ until }, start) => {
     const tool = start('speaks');
     await until(() => tool.ends.length === 1, 'the exit');
     const probe = start('speaks');
     probe.process.readable(true);
     await until(() => probe.done, 'the end of another, later one');
-    assert.equal(tool.told, ['exit']);
+    assert.equal(tool.reported, ['exit']);
     tool.process.readable(true);
     await until(() => tool.done, 'the output');
     assert.equal(tool.text, { stdout: 'out', stderr: 'err' });
@@ -152,7 +152,7 @@ function outputTests(test: TestApi, withSetup: WithSetup): void {
     assert.equal([tool.bytes, tool.ends], [1_000_000, [{ status: 0 }]]);
   }));
 
-  test('nothing more is told from the moment its owner wants no more', withSetup(async ({ until }, start) => {
+  test('output stops the moment its owner wants no more', withSetup(async ({ until }, start) => {
     const tool = start('floods');
     tool.isShy = true;
     tool.process.readable(true);
@@ -167,7 +167,7 @@ function outputTests(test: TestApi, withSetup: WithSetup): void {
     const tool = start('waits');
     tool.process.closeOutput();
     await until(() => tool.count('end of stdout') === 1 && tool.count('end of stderr') === 1, 'both ends');
-    // It may have died of writing to nobody already.
+    // It may have ended already, by SIGPIPE.
     tool.process.signal('SIGKILL', 'group');
     await until(() => tool.ends.length === 1, 'the exit');
     assert.equal([tool.count('end of stdout'), tool.count('end of stderr'), tool.count('stdout')], [1, 1, 0]);
@@ -183,7 +183,7 @@ function inputTests(test: TestApi, withSetup: WithSetup): void {
     for (let goesOn = true; goesOn && written < 64_000_000; written += block.length) {
       goesOn = tool.process.writeStdin(block);
     }
-    assert.ok(written < 64_000_000, 'writeStdin never said to stop');
+    assert.ok(written < 64_000_000, 'writeStdin never returned false');
     tool.process.readable(true);
     await until(() => tool.drains > 0, 'a drain');
     tool.process.writeStdin(Uint8Array.of(98));
@@ -253,13 +253,13 @@ function failureTests(test: TestApi, withSetup: WithSetup): void {
     tool.process.readable(true);
     tool.process.closeOutput();
     await until(() => tool.errors.length > 0, 'the error');
-    assert.equal([tool.told, tool.errors[0]?.code], [['error'], 'STCI_PROGRAM_NOT_FOUND']);
+    assert.equal([tool.reported, tool.errors[0]?.code], [['error'], 'STCI_PROGRAM_NOT_FOUND']);
   }));
 
   test('a working directory that is not there is another error', withSetup(async ({ until, missingWdir }, start) => {
     const tool = start('speaks', { wdir: missingWdir });
     await until(() => tool.errors.length > 0, 'the error');
-    assert.equal([tool.told, tool.errors[0]?.code], [['error'], 'STCI_PROGRAM_WDIR']);
+    assert.equal([tool.reported, tool.errors[0]?.code], [['error'], 'STCI_PROGRAM_WDIR']);
     assert.match(tool.errors[0]?.message ?? '', missingWdir);
   }));
 }

@@ -19,7 +19,7 @@ export interface TopologyCase {
   options?(size: number): TopologyOptions;
   /** Most links of one position. */
   degreeMax(size: number): number;
-  /** True where the kind promises a way to every position that the living are still connected with. */
+  /** True where the kind promises a path between any two live positions that are still connected. */
   readonly avoidsDead: boolean;
   /** Sizes to sample; 1 000 and 20 000 where not given. */
   readonly largeSizes?: readonly number[];
@@ -41,7 +41,7 @@ export function topologyCompliance(component: TopologyComponent, cases: readonly
   const make: MakeTopology = (...args) => (maker ??= topologyMaker(component))(...args);
   const makeOf = (one: TopologyCase, size: number): Topology => {
     const topology = make(size, one.options?.(size));
-    assert.equal([topology.kind, topology.size], [name, size], `a ${name} of ${size} says what it is`);
+    assert.equal([topology.kind, topology.size], [name, size], `a ${name} of ${size} has its kind and size`);
     return topology;
   };
   suite(`topology compliance: ${name}`, (test) => {
@@ -70,12 +70,12 @@ export function topologyCompliance(component: TopologyComponent, cases: readonly
 function checkLinks(topology: Topology, degreeMax: number): void {
   for (let position = 0; position < topology.size; position++) checkNeighbours(topology, position, degreeMax);
   const hops = distances(topology, 0);
-  assert.is(hops.indexOf(-1), -1, `${say(topology)}: every position is reached from 0`);
+  assert.is(hops.indexOf(-1), -1, `${nameOf(topology)}: every position is reached from 0`);
 }
 
 function checkNeighbours(topology: Topology, position: Position, degreeMax: number): void {
   const links = topology.neighbours(position);
-  const where = `${say(topology)}: neighbours of ${position}`;
+  const where = `${nameOf(topology)}: neighbours of ${position}`;
   assert.equal(links, [...new Set(links)].sort((a, b) => a - b), `${where} ascend, each once`);
   assert.ok(links.length <= degreeMax, `${where}: ${links.length} links, at most ${degreeMax}`);
   for (const link of links) {
@@ -87,14 +87,14 @@ function checkNeighbours(topology: Topology, position: Position, degreeMax: numb
 function checkRoutes(topology: Topology): void {
   let longest = 0;
   for (let target = 0; target < topology.size; target++) {
-    assert.is(topology.nextHop(target, target), undefined, `${say(topology)}: no hop from ${target} to itself`);
+    assert.is(topology.nextHop(target, target), undefined, `${nameOf(topology)}: no hop from ${target} to itself`);
     for (let source = 0; source < topology.size; source++) {
       const walked = walk(topology, source, target, new Set());
-      assert.ok(walked !== undefined, `${say(topology)}: there is a way from ${source} to ${target}`);
+      assert.ok(walked !== undefined, `${nameOf(topology)}: there is a path from ${source} to ${target}`);
       longest = Math.max(longest, walked ?? 0);
     }
   }
-  assert.is(topology.diameter, longest, `${say(topology)}: the diameter is the longest way`);
+  assert.is(topology.diameter, longest, `${nameOf(topology)}: the diameter is the longest path`);
 }
 
 function checkDead(topology: Topology, avoidsDead: boolean): void {
@@ -114,11 +114,11 @@ function checkDeadSet(topology: Topology, dead: ReadonlySet<Position>, avoidsDea
       const found = walk(topology, source, target, dead) !== undefined;
       const exists = hops[source] !== -1;
       if (found === exists || (!found && !avoidsDead)) continue;
-      const where = `${say(topology)}, dead ${[...dead].join(' ')}: ${source} to ${target}`;
-      assert.is(found, exists, `${where}: is there a way`);
+      const where = `${nameOf(topology)}, dead ${[...dead].join(' ')}: ${source} to ${target}`;
+      assert.is(found, exists, `${where}: is there a path`);
     }
     for (const gone of dead) {
-      assert.is(topology.nextHop(target, gone, dead), undefined, `${say(topology)}: to the dead`);
+      assert.is(topology.nextHop(target, gone, dead), undefined, `${nameOf(topology)}: to the dead`);
     }
   }
 }
@@ -126,7 +126,7 @@ function checkDeadSet(topology: Topology, dead: ReadonlySet<Position>, avoidsDea
 /** Parents and children are inverse, depth and size are what a count says, every position once, edges are links. */
 function checkSpanningTree(topology: Topology, root: Position): void {
   const tree = topology.spanningTree(root);
-  const where = `${say(topology)}: spanning tree of ${root}`;
+  const where = `${nameOf(topology)}: spanning tree of ${root}`;
   assert.is(tree.root, root, where);
   assert.is(tree.parent(root), undefined, `${where}: the root has no parent`);
   const order = [root];
@@ -158,7 +158,7 @@ function checkLarge(topology: Topology, one: TopologyCase): void {
   const hops = distances(topology, 0, dead);
   for (let i = 0; i < SAMPLES; i++) {
     const [source, target] = [random(topology.size), random(topology.size)];
-    const where = `${say(topology)}: ${source} to ${target}`;
+    const where = `${nameOf(topology)}: ${source} to ${target}`;
     checkNeighbours(topology, source, one.degreeMax(topology.size));
     const walked = walk(topology, source, target, new Set());
     assert.ok(walked !== undefined && walked <= topology.diameter, `${where}: ${walked} hops`);
@@ -174,7 +174,7 @@ function checkTreeAt(topology: Topology, root: Position, position: Position, ran
   const tree = topology.spanningTree(root);
   const children = tree.children(position);
   const below = children.reduce((sum, child) => sum + tree.subtreeSize(child), 0);
-  const where = `${say(topology)}: spanning tree of ${root} at ${position}`;
+  const where = `${nameOf(topology)}: spanning tree of ${root} at ${position}`;
   assert.is(tree.subtreeSize(position), below + 1, `${where}: size`);
   const child = children[random(Math.max(1, children.length))];
   if (child === undefined) return;
@@ -189,19 +189,19 @@ function walk(topology: Topology, source: Position, target: Position, dead: Read
     if (at === target) return hops;
     const next = topology.nextHop(at, target, dead);
     if (next === undefined) {
-      assert.is(hops, 0, `${say(topology)}: ${source} to ${target} is given up at ${at}, half-way`);
+      assert.is(hops, 0, `${nameOf(topology)}: ${source} to ${target} ends half-way, at ${at}`);
       return undefined;
     }
     // Texts are made for failures only: this is the innermost loop of all pairs of all sizes.
     if (dead.has(next) || !(hops >= HOPS_CHECKED || topology.neighbours(at).includes(next))) {
-      throw new Error(`${say(topology)}: ${source} to ${target}: ${at}-${next} is no link of the living`);
+      throw new Error(`${nameOf(topology)}: ${source} to ${target}: ${at}-${next} is not a live link`);
     }
     at = next;
   }
-  throw new Error(`${say(topology)}: ${source} to ${target} with dead ${[...dead].join(' ')} is a loop`);
+  throw new Error(`${nameOf(topology)}: ${source} to ${target} with dead ${[...dead].join(' ')} is a loop`);
 }
 
-/** Hops to `target` from everywhere through the living; -1 where there is no way. */
+/** Hops to `target` from everywhere through live positions; -1 where there is no path. */
 function distances(topology: Topology, target: Position, dead: ReadonlySet<Position> = new Set()): number[] {
   const hops = new Array<number>(topology.size).fill(-1);
   if (dead.has(target)) return hops;
@@ -217,6 +217,6 @@ function distances(topology: Topology, target: Position, dead: ReadonlySet<Posit
   return hops;
 }
 
-function say(topology: Topology): string {
+function nameOf(topology: Topology): string {
   return `${topology.kind} of ${topology.size}`;
 }

@@ -13,8 +13,8 @@ import type { SetState } from './state.js';
 export const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /**
- * What every place has bound over /etc. `group` only where sshd is not root's: it would give a terminal to the group
- * tty, which such a server may not; without that group the terminal is the user's own.
+ * What every place has bound over /etc. `group` only where sshd does not run as root: it would try to give terminals to
+ * the group tty and fail; without that group the terminal is the user's own.
  */
 export const BOUND_FILES = ['hosts', 'nsswitch.conf', 'passwd', 'shadow', ...(isRoot ? [] : ['group'])];
 

@@ -38,7 +38,7 @@ export async function endHolder(set: string, deadlineMs: number): Promise<void> 
   await eventually(() => holderPid(set) === undefined, { deadlineMs, what: 'the end of the holder' });
 }
 
-/** Undefined where none runs: a pid alone may be somebody else's by now. */
+/** Undefined where none runs: the pid alone may have been reused. */
 function holderPid(set: string): number | undefined {
   try {
     const link = readlinkSync(join(placesOf(set).root, HOLDER));

@@ -1,5 +1,5 @@
 /**
- * A set of test hosts that is up: run programs on its login side or on a host, break and mend hosts, look for what
+ * A set of test hosts that is up: run programs on its login side or on a host, break and repair hosts, list what
  * was left on them, take it down. Each operation is done when its promise resolves.
  */
 
@@ -108,7 +108,7 @@ export class Hosts {
     await startPlaces(this.#state, [host], START_DEADLINE_MS);
   }
 
-  /** Cuts the host's network: silence both ways, whatever runs there goes on. */
+  /** Cuts the host's network: no packet passes either way, its programs go on. */
   async cut(host: string): Promise<void> {
     this.#inode(host);
     await setLink(this.set, host, 'down');
@@ -128,7 +128,7 @@ export class Hosts {
     await setRate(this.set, host, kilobits);
   }
 
-  /** Stops every process of the host: connections are accepted by its kernel, and then nobody answers. */
+  /** Stops every process of the host: its kernel still accepts connections, but no program answers. */
   async freeze(host: string): Promise<void> {
     this.#init(host);
     await this.#signalAll(host, 'SIGSTOP', /^State:\s*[TtZX]/m);
@@ -219,7 +219,7 @@ export class Hosts {
   }
 }
 
-/** `env` sets what a login would, and goes where the program is to run; nothing of the caller's ssh comes along. */
+/** `env` sets the variables of a login and changes to the working directory; the caller's ssh agent is left out. */
 function inEnvironment(home: string, cwd: string, env: NonNullable<RunOptions['env']>): string[] {
   const removed = ['SSH_AUTH_SOCK', ...Object.keys(env).filter((name) => env[name] === undefined)];
   const set = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));

@@ -34,13 +34,13 @@ export function hostNames(size: number): string[] {
 /** Throws where `set` cannot be a set's name. */
 export function checkSetName(set: string): void {
   if (/^[a-z][a-z0-9]{0,7}$/.test(set)) return;
-  throw new HostsError(`"${set}" is no name of a set: one to eight of a-z and 0-9, beginning with a letter`);
+  throw new HostsError(`"${set}" is not the name of a set: one to eight of a-z and 0-9, a letter first`);
 }
 
 /** Throws where no set can have so many hosts. */
 export function checkSize(size: number): void {
   if (Number.isInteger(size) && size >= 1 && size <= HOSTS_MAX) return;
-  throw new HostsError(`${size} is no number of test hosts: a whole number from 1 to ${HOSTS_MAX}`);
+  throw new HostsError(`${size} is not a number of test hosts: give an integer from 1 to ${HOSTS_MAX}`);
 }
 
 /** Address of `h1` … `hN` or of the login side. */

@@ -32,8 +32,8 @@ export async function makeNetwork(state: SetState): Promise<void> {
 }
 
 /**
- * What a place does to its own side at start, for `ip -batch`. A silent host has the address but no way back to
- * anybody: it answers who has the address, and then nothing.
+ * What a place does to its own side at start, for `ip -batch`. A silent host has the address but no
+ * route back: it answers ARP requests and nothing else.
  */
 export function placeBatch({ subnet, traits }: SetState, place: string): string {
   const silent = parseTraits(traits[place] ?? []).names.has('silent');

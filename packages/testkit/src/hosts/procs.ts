@@ -55,7 +55,7 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** When a process was started, in the kernel's ticks: with the pid, one process for ever. Undefined: it is gone. */
+/** Start time in the kernel's ticks: with the pid, it identifies a process. Undefined when it has ended. */
 export function startTicks(pid: number): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

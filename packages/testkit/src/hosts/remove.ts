@@ -26,7 +26,7 @@ export async function removeSet(set: string): Promise<void> {
   rmSync(placesOf(set).root, { recursive: true, force: true });
 }
 
-/** Removes what nobody can want any more; returns the names of those sets. */
+/** Removes sets whose owner has ended; returns their names. */
 export async function removeLeftovers(): Promise<string[]> {
   const states = readStates();
   const unwritten = entries(NETNS_DIRECTORY).map(setOfNetns).filter((set) => set !== undefined && !states.has(set));

@@ -14,7 +14,7 @@ import type { Traits } from './traits.js';
 
 const FULL_HOME_KBYTES = 256;
 
-/** Daemons close what they inherited: they would hold the caller's pipes and locks for ever. */
+/** Daemons close what they inherited: they would keep the caller's pipes and locks open. */
 const CLOSE_INHERITED = `
 for fd in /proc/self/fd/*; do
   fd=\${fd##*/}

@@ -58,7 +58,7 @@ export function updateState(state: SetState): void {
   renameSync(`${path}.new`, path);
 }
 
-/** True where nobody can want the set any more: its owner is gone, or its making was broken off. */
+/** True where the set is of no use any more: its owner has ended, or its making was interrupted. */
 export function isLeftover(state: SetState | undefined): boolean {
   if (state === undefined || state.bootId !== bootId()) return true;
   if (state.kept && state.phase === 'up') return false;
@@ -107,7 +107,7 @@ export async function underLock<T>(body: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The directory is this user's, or it is not used: without root it lies where anybody may have made it before. */
+/** Refuses a directory of another user: without root its parent is writable for everybody. */
 function makeRuntimeDirectory(): void {
   mkdirSync(RUNTIME_DIRECTORY, { recursive: true, mode: 0o755 });
   const { uid, mode } = lstatSync(RUNTIME_DIRECTORY);

@@ -42,7 +42,7 @@ function choose(root: string, options: RunnerOptions): TestFile[] {
   const { words } = options;
   const chosen = found.filter(({ label }) => words.length === 0 || words.some((word) => label.includes(word)));
   if (chosen.length > 0) return chosen;
-  if (found.length === 0) throw new Error('there is no compiled test file: run npm run build');
+  if (found.length === 0) throw new Error('no compiled test files: run npm run build');
   throw new Error(`no test file's path contains ${words.join(' or ')}; there are ${found.length} files`);
 }
 

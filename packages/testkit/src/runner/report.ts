@@ -20,7 +20,7 @@ export function count(reports: readonly FileReport[]): Totals {
   return { passed: of('passed'), failed: of('failed') + faults, skipped: of('skipped') };
 }
 
-/** One file, told when it has ended. */
+/** Lines about one file, printed when it has ended. */
 export function fileLines(report: FileReport): string[] {
   const { passed, failed, skipped } = count([report]);
   const bad = failed > 0 ? `, ${failed} FAILED` : '';
