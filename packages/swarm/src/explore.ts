@@ -73,6 +73,11 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
   return { from: seed ?? values.get('--from') ?? 1, seeds: seed === undefined ? seeds : 1, minutes, hosts, isTraced };
 }
 
+/** The first seed that is explored for a commit, by its hash: each commit sees others. */
+export function commitSeed(hash: string): number {
+  return 1 + Number.parseInt(hash.slice(0, 7), 16);
+}
+
 export function explore(plan: ExplorePlan, io: ExploreIo): Exploration {
   const startMs = io.nowMs();
   const failedSeeds: number[] = [];

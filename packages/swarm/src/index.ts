@@ -8,4 +8,6 @@ export type { BadHost, ControlPlan, FaultPlan, SwarmOptions, Wishes } from './op
 export { type AppPlan } from './programs.js';
 export { PLAIN, type Regression } from './plain.js';
 export { REGRESSIONS } from './regressions.js';
-export { USAGE, explore, parseArguments, type Exploration, type ExploreIo, type ExplorePlan } from './explore.js';
+export {
+  USAGE, commitSeed, explore, parseArguments, type Exploration, type ExploreIo, type ExplorePlan,
+} from './explore.js';

@@ -4,10 +4,20 @@
  * A failure names its seed: npm run swarm -- --seed N replays it.
  */
 
+import { spawnSync } from 'node:child_process';
 import { assert, suite } from '@stci/testkit';
-import { PLAIN, REGRESSIONS, explore, parseArguments, runJob, type ExplorePlan } from '@stci/swarm';
+import { PLAIN, REGRESSIONS, commitSeed, explore, parseArguments, runJob, type ExplorePlan } from '@stci/swarm';
 
 const SEEDS = 1500;
+
+/** CI names it (and prints it); else it is the commit's too, or the first where there is no repository. */
+function firstSeed(): number {
+  const named = Number(process.env['STCI_SWARM_FROM']);
+  if (named > 0) return named;
+  const cwd = new URL('.', import.meta.url);
+  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', cwd });
+  return status === 0 ? commitSeed(stdout) : 1;
+}
 const DEADLINE_MS = 240_000;
 
 function run(args: readonly string[]): string[] {
@@ -23,7 +33,13 @@ suite('swarm', (test) => {
     test(`regression ${index + 1}: ${found}`, () => assert.equal(runJob(options).problems, []));
   }
 
-  test(`${SEEDS} seeds`, () => void run(['--seeds', String(SEEDS)]), { timeoutMs: DEADLINE_MS });
+  const from = String(firstSeed());
+  test(`${SEEDS} seeds from ${from}, this commit's`, () => void run(['--from', from, '--seeds', String(SEEDS)]),
+    { timeoutMs: DEADLINE_MS });
+
+  test('each commit has seeds of its own', () => {
+    assert.equal(['0000000fff', '1037bfa000', 'fffffff000'].map(commitSeed), [1, 0x1037bfa + 1, 0xfffffff + 1]);
+  });
 
   test('100, 300 and 1000 hosts', () => {
     run(['--from', '7', '--seeds', '5', '--hosts', '100']);
