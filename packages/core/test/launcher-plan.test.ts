@@ -91,7 +91,7 @@ suite('rendering of map and plan', (test) => {
     const json = JSON.parse(JSON.stringify([mapJson(spec, map), planJson(spec.hosts, made, 4)]));
     assert.equal([json[0].size, json[0].hosts.length, json[1].agents.length], [5001, 1000, 1000]);
     assert.equal(json[1].agents[2], { host: 2, name: 'n002', depth: 2, startedBy: 'n000' });
-  });
+  }, { timeoutMs: 30_000 });
 });
 
 /** Step by step: who is up starts its next `window` children. */

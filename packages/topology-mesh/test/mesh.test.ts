@@ -1,4 +1,5 @@
 /** The mesh: compliance of its forms, dimensions, refusals. */
+// @timeoutMs 300000
 
 import { assert, suite, topologyCompliance } from '@stci/testkit';
 import { createMesh, nearCubic, topologyMesh } from '@stci/topology-mesh';
