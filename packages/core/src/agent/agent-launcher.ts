@@ -31,6 +31,8 @@ const WAIT_FACTOR = 3;
 export interface AgentLauncherInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
+  /** All hosts that agents may be started on: one launcherproc takes them all. */
+  readonly hosts?: readonly HostSpec[];
   /** Makes the role of an agent that shares this process. */
   readonly startRole: RoleFactory;
 }
@@ -53,15 +55,18 @@ export class AgentLauncher {
     this.#nativeLink = init.node.params.string('bootcom.boot') === 'native';
   }
 
-  /** A group of children with its own window. */
-  supervise(events: SupervisorEvents): ChildSupervisor {
+  /**
+   * A group of children with its own window. Their tools have their grace before a child is ended by force, and each of
+   * the `levels` of agents at and below the children has the time of launcher.stop beyond it.
+   */
+  supervise(events: SupervisorEvents, levels = 1): ChildSupervisor {
     const { node } = this.#init;
     const group = new ChildSupervisor(
       {
         node,
         window: node.params.int('launcher.window'),
         handshakeMs: node.params.int('launcher.handshake'),
-        stopMs: node.params.int('launcher.stop'),
+        stopMs: node.params.int('tool.grace') + levels * node.params.int('launcher.stop'),
         nativeLink: this.#nativeLink,
       },
       events,
@@ -152,7 +157,7 @@ export class AgentLauncher {
   }
 
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {
-    const launcherProc = this.#launcherProc ?? this.selectLauncherProc([start.host]);
+    const launcherProc = this.#launcherProc ?? this.selectLauncherProc(this.#init.hosts ?? [start.host]);
     const waitMs = WAIT_FACTOR * this.#init.node.params.int('launcher.handshake');
     return launcherProc.start({ ...start, waitMs }, events);
   }

@@ -52,7 +52,8 @@ export class BootSubtree {
     this.#init = init;
     this.#logins = new Map();
     for (const [position, login] of init.logins) this.#learn(position, login);
-    this.#children = init.agentLauncher.supervise(events);
+    // Root agents on each level below, and a session agent under the last.
+    this.#children = init.agentLauncher.supervise(events, init.tree.height + 1);
     init.node.router.rule = (destination) => this.#nextHop(destination);
   }
 

@@ -10,12 +10,13 @@ import {
   addressName,
   type Bootcom,
   type Channel,
+  type HostSpec,
   type LinkCloseReason,
   type Platform,
   type Timer,
 } from '@stci/interface';
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
-import { decodeBootDetails } from './boot-details.js';
+import { decodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
 import { Lifecycle, isOver } from './lifecycle.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';
 import { AgentNode } from './node.js';
@@ -40,6 +41,11 @@ interface Role {
 export function roleFactory(composition: Composition): RoleFactory {
   const start: RoleFactory = (init) => new RunningAgent(init, composition, start);
   return start;
+}
+
+/** Hosts that are to be started below an agent. */
+function hostsBelow({ subtree, host }: BootDetails): HostSpec[] {
+  return subtree.slice(1).filter(([name]) => name !== '').map((login) => hostSpec(login, host));
 }
 
 class RunningAgent implements AgentHandle {
@@ -85,7 +91,7 @@ class RunningAgent implements AgentHandle {
     new LinkGuard(node);
     node.messages.on('agent.stop', ({ reason }) => this.#onStop(reason));
     if (addressKind(self) === 'root') {
-      const agentLauncher = new AgentLauncher({ node, scope, startRole });
+      const agentLauncher = new AgentLauncher({ node, scope, startRole, hosts: hostsBelow(details) });
       const tree = scope.bootTree(details.hosts, details.arity);
       this.#role = new RootAgent({ node, details, agentLauncher, tree, fail: (reason) => this.#fail(reason) });
     } else if (addressKind(self) === 'session') {

@@ -49,7 +49,8 @@ export const launcherFramework = defineFramework<Launcher, LauncherDeps>({
       default: 5000,
       min: 10,
       max: 3_600_000,
-      help: 'How long an agent waits for its children to end before it ends them by force.',
+      help: 'How long an agent waits, beyond tool.grace and for each level of agents below it, for its children to end '
+        + 'before it ends them by force.',
     },
   },
 });

@@ -163,6 +163,19 @@ suite('small jobs', (test) => {
     }
   });
 
+  test('a grace longer than launcher.stop is kept when the front-end stops while ranks run', () => {
+    for (const method of ['inline', 'process']) {
+      const { world } = play({ hosts: 3, count: 3, command: ['ignore-term', '600'],
+        settings: { 'tool.grace': '20s', 'launcher.stop': '1s', 'launcher.session.method': method,
+          'launcher.tree.arity': '1' },
+        onRunning: (frontEnd, at) => at.at(at.nowMs + 50, () => frontEnd.stop()) });
+      const tools = [...world.processes()].filter(({ command }) => command[0] === 'ignore-term');
+      const ends = tools.map(({ endMs }) => endMs);
+      assert.equal(ends.length, 3);
+      for (const endMs of ends) assert.ok((endMs ?? 0) > 20_000 && (endMs ?? 0) < 22_000, `${endMs}`);
+    }
+  });
+
   test('a deadline of the job ends it with its own code', () => {
     const { report } = play({ hosts: 2, count: 2, command: ['sleep', '600'], timeoutMs: 2000 });
     assert.equal([report?.exitCode, report?.cause?.code], [199, 'STCI_JOB_TIMEOUT']);
