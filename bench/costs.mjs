@@ -1,5 +1,6 @@
 /**
- * What a start costs, measured on test hosts: the constants of the model behind docs/scaling.md. Writes
+ * What a start costs, measured on test hosts with two key exchanges: processor time of a host beside its login in bare
+ * Nodes, and the constants of the model behind docs/scaling.md. Writes
  * bench/costs.json; run it on a quiet machine, then the bench `scaling`.
  *
  * Wall times come from launches that have the machine nearly for themselves: one host, and a chain of hosts each
@@ -10,10 +11,11 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { createCpuMeter, whyNoMeter } from './lib/cpu-meter.mjs';
-import { CHAIN, FLAT, LAUNCHERS, makeShape, whyNot } from './lib/launchers.mjs';
+import { KEY_EXCHANGES, useKeyExchange } from './lib/key-exchange.mjs';
+import { BARE, CHAIN, FLAT, FLOOR, LAUNCHERS, makeShape, whyNot } from './lib/launchers.mjs';
 import { measureLaunch, otherShare } from './lib/measure-launch.mjs';
 import { built, script, withDirectory } from './lib/place.mjs';
-import { print } from './lib/print.mjs';
+import { print, printGoal } from './lib/print.mjs';
 import { median } from './lib/stats.mjs';
 
 const ROUNDS = 7;
@@ -22,10 +24,13 @@ const TRIES = 3;
 const [FEW, MANY] = [16, 64];
 const CHAIN_HOSTS = 5;
 const [SSH, HYDRA, OURS] = ['ssh, all at once', 'mpiexec.hydra', 'stcirun'];
+/** Processor time of a host beside its login, in bare Nodes. */
+const HOST_GOAL = 2.2;
 
-export async function bench({ rounds = ROUNDS } = {}) {
+export async function bench({ rounds = ROUNDS, keep = true } = {}) {
   const { up, whyNoHosts } = await built('testkit', 'hosts/index.js');
-  const launchers = [...[SSH, HYDRA, OURS].map((name) => LAUNCHERS.find((each) => each.name === name)), FLAT];
+  const compared = [SSH, HYDRA, OURS].map((name) => LAUNCHERS.find((each) => each.name === name));
+  const launchers = [...compared, FLAT, BARE, FLOOR];
   const why = whyNoHosts() ?? whyNoMeter() ?? launchers.map(whyNot).find((reason) => reason !== undefined);
   if (why !== undefined) return print(`  left out: ${why}`);
   await withDirectory(async (directory) => {
@@ -34,7 +39,14 @@ export async function bench({ rounds = ROUNDS } = {}) {
     try {
       const places = [1, FEW, MANY].map((count) => ({ hosts, cpu, shape: makeShape(directory, count, 1) }));
       const chain = { hosts, cpu, shape: makeShape(directory, CHAIN_HOSTS, 1) };
-      save(await measureAll(places, chain, launchers, rounds), rounds);
+      const all = {};
+      for (const exchange of KEY_EXCHANGES) {
+        useKeyExchange(hosts, exchange);
+        const measured = await measureAll(places, chain, launchers, rounds);
+        report(exchange, measured.of);
+        all[exchange.key] = costsOf(measured);
+      }
+      if (keep) save(all, rounds);
     } finally {
       await hosts.down();
       cpu.close();
@@ -68,15 +80,13 @@ async function measureAll(places, chain, launchers, rounds) {
   return { of, othersPart };
 }
 
-function save({ of, othersPart }, rounds) {
+/** What the model of launches is fed with. */
+function costsOf({ of, othersPart }) {
   const each = (name, key) => (of(name, MANY)[key] - of(name, FEW)[key]) / (MANY - FEW);
   const ssh = { wallMs: of(SSH, 1).wallMs, starterCpuMs: each(SSH, 'frontMs'), hostCpuMs: each(SSH, 'hostMs') };
   const threadMs = (name) => Math.max(0, each(name, 'frontMs') - ssh.starterCpuMs);
   const childMs = (of(CHAIN.name, CHAIN_HOSTS).wallMs - of(OURS, 1).wallMs) / (CHAIN_HOSTS - 1);
-  const costs = {
-    machine: `node ${process.version}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`,
-    date: new Date().toISOString().slice(0, 10),
-    rounds,
+  return {
     othersPercent: 100 * othersPart,
     ssh,
     hydra: {
@@ -97,6 +107,34 @@ function save({ of, othersPart }, rounds) {
       hopMs: 0.2,
       hostCpuMs: each(FLAT.name, 'hostMs'),
     },
+  };
+}
+
+/** Processor time of one host more, beside its login: what the launch costs once is not in the difference. */
+function report({ name }, of) {
+  const each = (launcher) => {
+    const total = (count) => of(launcher, count).frontMs + of(launcher, count).hostMs;
+    return (total(MANY) - total(FEW)) / (MANY - FEW);
+  };
+  const bareMs = each(BARE.name) - each(SSH);
+  print(`\n  ${name}: a login ${each(SSH).toFixed(1)} ms of processor, a bare Node beside it ${bareMs.toFixed(1)} ms`);
+  print('  | a host, beside its login | ms | bare Nodes |');
+  print('  |---|---|---|');
+  for (const launcher of [BARE.name, FLOOR.name, HYDRA, OURS, FLAT.name]) {
+    const ms = each(launcher) - each(SSH);
+    print(`  | ${launcher} | ${ms.toFixed(1)} | ${(ms / bareMs).toFixed(2)} |`);
+  }
+  printGoal('a host beside its login, in bare Nodes', (each(OURS) - each(SSH)) / bareMs, HOST_GOAL);
+}
+
+/** The default's figures stand at the top, those of the other exchange below its key. */
+function save({ default: common, ...others }, rounds) {
+  const costs = {
+    machine: `node ${process.version}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`,
+    date: new Date().toISOString().slice(0, 10),
+    rounds,
+    ...common,
+    ...others,
   };
   const text = JSON.stringify(costs, (_, value) => (typeof value === 'number' ? Number(value.toFixed(1)) : value), 2);
   writeFileSync(script('costs.json'), `${text}\n`);

@@ -5,6 +5,7 @@
  */
 
 import { createCpuMeter, whyNoMeter } from './lib/cpu-meter.mjs';
+import { KEY_EXCHANGES, useKeyExchange } from './lib/key-exchange.mjs';
 import { LAUNCHERS, makeShape, whyNot } from './lib/launchers.mjs';
 import { measureLaunch, otherShare } from './lib/measure-launch.mjs';
 import { built, withDirectory } from './lib/place.mjs';
@@ -31,9 +32,13 @@ export async function bench({ shapes = SHAPES, rounds = ROUNDS, only = undefined
     const hosts = await up(Math.max(...shapes.map(([count]) => count)));
     const cpu = createCpuMeter(hosts);
     try {
-      for (const [count, each] of shapes) {
-        const shape = makeShape(directory, count, each);
-        report(shape, await measureShape({ hosts, cpu, shape }, there, rounds));
+      for (const exchange of KEY_EXCHANGES) {
+        useKeyExchange(hosts, exchange);
+        print(`\n  ${exchange.name}`);
+        for (const [count, each] of shapes) {
+          const shape = makeShape(directory, count, each);
+          report(shape, await measureShape({ hosts, cpu, shape }, there, rounds));
+        }
       }
     } finally {
       await hosts.down();

@@ -18,7 +18,7 @@ export async function bench() {
     ['bare node', [script('tools/empty.cjs')]],
     ['stcirun --help', [stcirun, '--help'], 4],
     ['stcirun --dry-run -n 1 true', [stcirun, '--dry-run', '-n', '1', 'true']],
-    ['stcirun -n 1 true', [stcirun, '-n', '1', 'true'], 5],
+    ['stcirun -n 1 true', [stcirun, '-n', '1', 'true'], 3],
     ['stcirun -n 1 true, agent inline', [stcirun, '--mca', 'launcher.root.method=inline', '-n', '1', 'true']],
   ];
   const cpuMs = series.map(() => 0);

@@ -1,5 +1,5 @@
 /**
- * Launches of up to 10 000 hosts of their own: the model of core/launcher/cost.ts with the figures of
+ * Launches of up to 10 000 hosts of their own: the model of lib/launch-model.mjs with the figures of
  * bench/costs.json, checked against launches by the real agents in simulation. Writes docs/scaling.md and its plot.
  */
 

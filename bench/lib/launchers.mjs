@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, stcirun } from './place.mjs';
+import { root, script, stcirun } from './place.mjs';
 
 /** The order is that of the tables; the first is the floor, the second what goals refer to. */
 export const LAUNCHERS = [
@@ -18,6 +18,12 @@ export const LAUNCHERS = [
   { name: 'stcirun', isOurs: true, argv: (shape) => ourArgv(shape) },
   { name: 'stcirun, nothing cached', isOurs: true, isCold: true, argv: (shape) => ourArgv(shape) },
 ];
+
+/** An empty script of Node on each host: beside the login, one bare Node. */
+export const BARE = { name: 'bare Node', needs: 'xargs', argv: (shape) => nodeArgv(shape, 'tools/empty.cjs') };
+
+/** What an agent can't do without: reads its input, loads crypto and net, starts `true`, answers. */
+export const FLOOR = { name: 'floor of an agent', needs: 'xargs', argv: (shape) => nodeArgv(shape, 'tools/floor.cjs') };
 
 /** The controller starts all hosts: what one more child costs. */
 export const FLAT = {
@@ -65,6 +71,11 @@ export function makeShape(directory, hosts, ranksEach) {
 function floorArgv({ hosts, ranksEach, plain }) {
   const command = ranksEach === 1 ? 'true' : `${'true & '.repeat(ranksEach)}wait`;
   return ['xargs', '-a', plain, '-P', String(hosts), '-I', '{}', 'ssh', '-n', '{}', command];
+}
+
+function nodeArgv({ hosts, plain }, name) {
+  const line = `echo go | ssh {} ${process.execPath} ${script(name)}`;
+  return ['xargs', '-a', plain, '-P', String(hosts), '-I', '{}', 'sh', '-c', line];
 }
 
 function hydraArgv({ ranks, ranksEach, colons }) {

@@ -1,5 +1,6 @@
 /** docs/scaling.md and its plot, from measured costs and checks: the same input gives the same bytes. */
 
+import { KEY_EXCHANGES } from './key-exchange.mjs';
 import { plot } from './plot.mjs';
 import { ARITIES, HOSTS_MAX, best, crossover, estimate } from './scaling-model.mjs';
 
@@ -31,12 +32,12 @@ ${workTable(costs)}
 
 ${arityTable(costs)}
 ${conclusion(costs)}
-## The model, and how far it is to be believed
+${exchanges(costs)}## The model, and how far it is to be believed
 
 An agent begins to start its children when it is up; its starts follow each other by the larger of the processor
 time of one divided by its processors and the time in its own thread; each child is up a constant time after its start;
 at most \`launcher.window\` of them are under way; the controller takes one report after the other
-(\`packages/core/src/launcher/cost.ts\`). The real agents' code, started on simulated hosts by a login of that length,
+(\`bench/lib/launch-model.mjs\`). The real agents' code, started on simulated hosts by a login of that length,
 comes up as the model says:
 
 | hosts | arity | model, s | simulated, s | deviation |
@@ -142,6 +143,38 @@ what a tree saves.
 What limits: with few hosts the time of one start, most of it the login's own; from some thousand hosts on the
 controller, which takes ${costs.ours.reportMs.toFixed(1)} ms of processor for each host. That figure is of a whole
 job, with the end of its tool and of its agent, so a launch alone is quicker than the tables say.
+`;
+}
+
+/** Nothing where only one key exchange was measured. */
+function exchanges(costs) {
+  const measured = KEY_EXCHANGES.flatMap(({ key, name }) => {
+    const own = key === 'default' ? costs : costs[key];
+    return own === undefined ? [] : [{ name, own }];
+  });
+  if (measured.length < 2) return '';
+  const processors = [1, 2, 8, 32];
+  const rows = measured.map(({ name, own }) => {
+    const ahead = processors.map((count) => crossover(own, count, DEFAULT_ARITY) ?? 'never');
+    const at = [64, 1000].map((hosts) => [
+      seconds(estimate(own.hydra, PROCESSORS, hosts, Infinity).wallMs),
+      seconds(estimate(own.ours, PROCESSORS, hosts, DEFAULT_ARITY).wallMs),
+    ].join(' / '));
+    return `| ${name} | ${own.ssh.starterCpuMs.toFixed(0)} | ${ahead.join(' | ')} | ${at.join(' | ')} |`;
+  });
+  const heads = [
+    'key exchange', 'login: processor at the starter, ms', ...processors.map((count) => `${count} processors`),
+    '64 hosts, hydra / ours, s', '1 000 hosts',
+  ];
+  return `## With a cheaper key exchange
+
+From how many hosts on the tree of arity ${DEFAULT_ARITY} is never slower than hydra's flat start, by processors of
+each host, and seconds with ${PROCESSORS} processors. The rest of this page is of OpenSSH's default.
+
+| ${heads.join(' | ')} |
+${'|---'.repeat(heads.length)}|
+${rows.join('\n')}
+
 `;
 }
 

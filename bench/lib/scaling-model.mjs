@@ -1,8 +1,9 @@
 /** The launch model over numbers of hosts and arities: what the tables and the plot of docs/scaling.md show. */
 
+import { estimateLaunch } from './launch-model.mjs';
 import { built } from './place.mjs';
 
-const { estimateLaunch, planLaunch } = await built('core', 'index.js');
+const { planLaunch } = await built('core', 'index.js');
 const { createTree } = await built('topology-tree', 'tree.js');
 
 /** What launcher.window is where arity is more: an agent then starts all its children at once. */

@@ -3,11 +3,12 @@
  * logins begin one after the other. Virtual time until the controller knows that all are up.
  */
 
+import { estimateLaunch } from './launch-model.mjs';
 import { built } from './place.mjs';
 
 const PROCESSORS = 2;
 const LATENCY_MS = 0.1;
-const { estimateLaunch, planLaunch } = await built('core', 'index.js');
+const { planLaunch } = await built('core', 'index.js');
 const { createTree } = await built('topology-tree', 'tree.js');
 
 /** Whole ms: that is how the simulated method is told. */

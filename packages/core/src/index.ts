@@ -4,8 +4,6 @@ export * from './config/index.js';
 export * from './job/index.js';
 export * from './mca/index.js';
 export * from './component.js';
-export { estimateLaunch } from './launcher/cost.js';
-export type { LaunchEstimate, LaunchSetting, StartCosts } from './launcher/cost.js';
 export { agentsPerLevel, childrenOf, criticalPathSteps, planLaunch, starterOf, subtreeHosts } from './launcher/plan.js';
 export type { PlannedChild } from './launcher/plan.js';
 export { foldRanks, mapJson, planJson, renderMap, renderPlan } from './launcher/render.js';

@@ -1,8 +1,22 @@
 /** The estimate of a launch: cases that can be reckoned by hand. */
 
-import { estimateLaunch, type LaunchSetting, type StartCosts } from '@stci/core';
 import type { LaunchPlan, TreeTopology } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+
+type StartCosts = Readonly<Record<string, number>>;
+
+interface LaunchSetting {
+  readonly costs: StartCosts;
+  readonly processors: number;
+  readonly window: number;
+}
+
+interface Model {
+  estimateLaunch(plan: LaunchPlan, setting: LaunchSetting): Readonly<Record<string, number>>;
+}
+
+const path = new URL('../../../bench/lib/launch-model.mjs', import.meta.url);
+const { estimateLaunch } = (await import(path.href)) as Model;
 
 const COSTS: StartCosts = {
   fixedMs: 1000, childMs: 100, starterCpuMs: 40, starterThreadMs: 4, reportMs: 0, hopMs: 0,
@@ -15,7 +29,7 @@ const plan = (hosts: number, arity: number): LaunchPlan =>
   ({ policy: 'tree', tree: { arity, size: hosts + 1 } as TreeTopology });
 
 const wallMs = (hosts: number, arity: number, change: Partial<LaunchSetting> = {}): number =>
-  estimateLaunch(plan(hosts, arity), { ...SETTING, ...change }).wallMs;
+  estimateLaunch(plan(hosts, arity), { ...SETTING, ...change })['wallMs'] as number;
 
 suite('launch estimate', (test) => {
   test('a chain takes one start after the other, a flat tree a gap for each', () => {

@@ -1,0 +1,52 @@
+/**
+ * How long a launch takes on hosts of their own, from what one start costs: the boot tree walked level by level, as
+ * the agents do it. A starter has processors for its ssh clients and one thread of its own, so its starts follow each
+ * other by a gap; a window bounds how many are under way. The controller's thread takes what every agent reports.
+ * Pure, O(agents log agents); the bench `scaling` feeds it with measured figures and checks it against simulated
+ * launches by the real agents.
+ */
+
+/**
+ * Estimates the launch of a k-ary plan. `costs`, all in ms:
+ *   fixedMs           of a whole launch, besides the hosts: the front-end's start, a program that does nothing, the end
+ *   childMs           from the start of one child until it is up and may start others, while nothing else runs
+ *   starterCpuMs      processor time of it at the starter, spread over the starter's processors
+ *   starterThreadMs   the part of that in the starter's one thread
+ *   reportMs          processor time at the controller for each agent that others have started
+ *   hopMs             from one agent to the next along the tree
+ * `processors` of each host, `window` of children that one agent starts at the same time: at least 1.
+ * Returns `wallMs` until the controller knows that the last agent is up, `depth` in levels below the controller,
+ * `messages` over all links (each agent's report on its way up, the job on its way down), and `frontCpuMs`, processor
+ * time where the controller is, for starts and reports.
+ */
+export function estimateLaunch({ tree: { arity, size } }, { costs, processors, window }) {
+  if (processors < 1 || window < 1) throw new Error('a host has a processor, and a window room for one start');
+  const gapMs = Math.max(costs.starterThreadMs, costs.starterCpuMs / processors);
+  const upMs = new Float64Array(size);
+  const startMs = new Float64Array(size);
+  const depth = new Int32Array(size);
+  const heardMs = new Float64Array(size - 1);
+  let hops = 0;
+  for (let at = 1; at < size; at++) {
+    const parent = Math.floor((at - 1) / arity);
+    const first = arity * parent + 1;
+    startMs[at] = at === first ? upMs[parent] : startMs[at - 1] + gapMs;
+    if (at - first >= window) startMs[at] = Math.max(startMs[at], upMs[at - window]);
+    upMs[at] = startMs[at] + costs.childMs;
+    depth[at] = depth[parent] + 1;
+    heardMs[at - 1] = upMs[at] + (depth[at] - 1) * costs.hopMs;
+    hops += depth[at];
+  }
+  const direct = Math.min(arity, size - 1);
+  return {
+    wallMs: costs.fixedMs + lastServedMs(heardMs, costs.reportMs),
+    depth: depth[size - 1],
+    messages: hops + size - 1,
+    frontCpuMs: direct * costs.starterCpuMs + (size - 1 - direct) * costs.reportMs,
+  };
+}
+
+/** When the last of those that come at these times has been served, one after the other. */
+function lastServedMs(comeMs, serviceMs) {
+  return comeMs.sort().reduce((freeMs, atMs) => Math.max(freeMs, atMs) + serviceMs, 0);
+}
