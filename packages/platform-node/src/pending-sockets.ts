@@ -9,10 +9,10 @@ import type { Socket } from 'node:net';
 import { selectEviction } from '@stci/interface';
 
 /** How long a peer may take to ask for an upgrade, in ms. */
-const PATIENCE_MS = 5000;
-/** Time that nobody takes from a newcomer, in ms: some round trips of a cluster's network. */
-const MOMENT_MS = 20;
-/** How many more than the bound there may be for that moment: the system's queue of a listener holds as many. */
+const REQUEST_MS = 5000;
+/** How long a new connection is exempt from eviction, ms: some round trips of a cluster's network. */
+const EXEMPT_MS = 20;
+/** How many more than the limit there may be in that time: the system's queue of a listener holds as many. */
 const BURST_MAX = 512;
 
 interface Waiting {
@@ -25,13 +25,13 @@ interface Waiting {
 
 export class PendingSockets {
   readonly #max: number;
-  readonly #patienceMs: number;
+  readonly #requestMs: number;
   readonly #waiting = new Map<Socket, Waiting>();
   #cutTimer: NodeJS.Timeout | undefined;
 
-  constructor(max: number, patienceMs = PATIENCE_MS) {
+  constructor(max: number, requestMs = REQUEST_MS) {
     this.#max = max;
-    this.#patienceMs = patienceMs;
+    this.#requestMs = requestMs;
   }
 
   get count(): number {
@@ -39,7 +39,7 @@ export class PendingSockets {
   }
 
   add(socket: Socket, source = socket.remoteAddress ?? ''): void {
-    const timer = setTimeout(() => this.drop(socket), this.#patienceMs);
+    const timer = setTimeout(() => this.drop(socket), this.#requestMs);
     timer.unref();
     this.#waiting.set(socket, { socket, source, sinceMs: performance.now(), timer, progress: 0 });
     // A reset during the wait is no news.
@@ -78,11 +78,11 @@ export class PendingSockets {
         this.#cutTimer = undefined;
         this.#cut();
       });
-    }, MOMENT_MS).unref();
+    }, EXEMPT_MS).unref();
   }
 
   #cut(): void {
-    const untilMs = performance.now() - MOMENT_MS;
+    const untilMs = performance.now() - EXEMPT_MS;
     while (this.#waiting.size > this.#max) {
       const settled = [...this.#waiting.values()].filter(({ sinceMs }) => sinceMs <= untilMs);
       if (settled.length === 0) return this.#cutSoon();

@@ -22,7 +22,7 @@ export const WS_OPTIONS = {
   perMessageDeflate: false,
   maxPayload: MESSAGE_BYTES_MAX,
   skipUTF8Validation: true,
-  // What our end never sends, and what a stranger could make us hold or answer.
+  // What our end never sends, and what an unauthenticated peer could make us hold or answer.
   maxFragments: 1,
   maxBufferedChunks: CHUNKS_MAX,
   autoPong: false,

@@ -142,7 +142,7 @@ export class AgentLauncher {
       owner = this.#groups.find((group) => group.owns(peer));
       return owner === undefined ? 'it is no child of this agent' : owner.admit(peer, start);
     };
-    const stranger = node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
+    const pending = node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
       onUp: (link) => {
         this.#pendingLinks.delete(link);
         owner?.acceptLink(link);
@@ -153,7 +153,7 @@ export class AgentLauncher {
         else owner.linkClosed(link, reason, text);
       },
     });
-    this.#pendingLinks.add(stranger, channel.label);
+    this.#pendingLinks.add(pending, channel.label);
   }
 
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {

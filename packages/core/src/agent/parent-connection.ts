@@ -1,6 +1,6 @@
 /**
  * Connection to the parent's listener: its addresses in turn, each with a share of the handshake's time, and all of
- * them again after a while, for a parent that a crowd besieges may have dropped us for one of the crowd.
+ * them again after a while: a parent whose listener is flooded may have evicted this connection.
  */
 
 import type { Channel, LinkCloseReason, Platform, Timer } from '@stci/interface';

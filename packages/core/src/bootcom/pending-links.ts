@@ -7,8 +7,8 @@
 import { selectEviction, type Clock, type EvictionCandidate, type Random, type Timer } from '@stci/interface';
 import type { Link } from './link.js';
 
-/** Time that nobody takes from a newcomer, in ms: some round trips of a cluster's network. */
-const MOMENT_MS = 20;
+/** How long a new connection is exempt from eviction, ms: some round trips of a cluster's network. */
+const EXEMPT_MS = 20;
 
 interface PendingLink extends EvictionCandidate {
   readonly link: Link;
@@ -57,14 +57,14 @@ export class PendingLinks {
   }
 
   #cutSoon(): void {
-    this.#timer ??= this.#clock.after(MOMENT_MS, () => {
+    this.#timer ??= this.#clock.after(EXEMPT_MS, () => {
       this.#timer = undefined;
       this.#cut();
     });
   }
 
   #cut(): void {
-    const untilMs = this.#clock.nowMs() - MOMENT_MS;
+    const untilMs = this.#clock.nowMs() - EXEMPT_MS;
     while (this.#byLink.size > this.#max) {
       const settled = [...this.#byLink.values()].filter(({ sinceMs }) => sinceMs <= untilMs);
       if (settled.length === 0) return this.#cutSoon();
