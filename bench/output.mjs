@@ -1,9 +1,11 @@
 /**
  * Output of 8 loud tools on 4 stand-in hosts, through the tree to a file, against a relay written by hand (child
  * pipe → ws → file; one process a host, two children each). The relay writes chunks as they come and would tear
- * lines; stcirun keeps them whole. Every file is checked line by line.
+ * lines; stcirun keeps them whole. Every file is checked line by line. Then the same tools on one host beside the peers
+ * that are installed, plain and tagged, with a word on whether each kept its lines.
  */
 
+import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkLines, rankBytes } from './lib/check-lines.mjs';
@@ -22,6 +24,7 @@ const AGENT_MIB_MAX = 120;
 
 const PLACES = ['--launcher', 'local', '--host', HOSTS.map((host) => `${host}:2`).join(','), '-n', String(TOOLS)];
 const PROGRAM = ['--', process.execPath, script('tools/lines.cjs'), String(BYTES_EACH)];
+const OPEN_MPI = ['mpirun.openmpi', '--allow-run-as-root', '--oversubscribe', '-n', String(TOOLS)];
 const job = (...options) => [stcirun, ...PLACES, ...options, ...PROGRAM];
 const relay = [script('relay/sink.mjs'), String(HOSTS.length), String(BYTES_EACH)];
 
@@ -40,7 +43,63 @@ export async function bench() {
     printGoal('throughput of the relay\'s', ratio(rates(plain), rates(floor)), 0.5, true);
     printGoal('the same with --tag', ratio(rates(tagged), rates(floor)), 0.25, true);
     memory([...plain, ...tagged]);
+    await besidePeers(directory);
   });
+}
+
+/** One host, to a file; `tagBytes` as each of them tags. */
+const ONE_HOST = [
+  ['stcirun', [stcirun, '-n', String(TOOLS)], 0],
+  ['stcirun --tag', [stcirun, '-n', String(TOOLS), '--tag'], TAG_BYTES],
+  ['hydra', ['mpiexec.hydra', '-n', String(TOOLS)], 0],
+  ['hydra -l', ['mpiexec.hydra', '-l', '-n', String(TOOLS)], TAG_BYTES],
+  ['Open MPI', [...OPEN_MPI], 0],
+  ['Open MPI --tag-output', [...OPEN_MPI, '--tag-output'], '[1,0]<stdout>:'.length],
+];
+
+async function besidePeers(directory) {
+  const rows = ONE_HOST.filter(([, [program]]) => program === stcirun || isInstalled(program));
+  const lines = [process.execPath, script('tools/lines.cjs'), String(BYTES_EACH)];
+  const makers = rows.map(([, command, tagBytes]) => () => measureOne(directory, [...command, ...lines], tagBytes));
+  const runs = await interleave(ROUNDS, makers);
+  print(`  the same on one host, ${ROUNDS} runs each, in turns`);
+  const rate = ({ wallMs }) => (TOOLS * BYTES_EACH) / 1e3 / wallMs;
+  const rates = new Map(rows.map(([name], i) => [name, runs[i].map(rate)]));
+  rows.forEach(([name], i) => {
+    const torn = runs[i].filter(({ isWhole }) => !isWhole).length;
+    print(`  ${name}: ${spread(rates.get(name), 'MB/s', 0)}, lines ${torn === 0 ? 'whole' : `torn in ${torn} runs`}`);
+  });
+  const plain = rates.get('hydra');
+  const tagged = rates.get('hydra -l');
+  if (plain !== undefined) printGoal('throughput of hydra\'s', ratio(rates.get('stcirun'), plain), 0.75, true);
+  if (tagged !== undefined) printGoal('tagged, of hydra -l', ratio(rates.get('stcirun --tag'), tagged), 1, true);
+}
+
+function isInstalled(program) {
+  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+}
+
+async function measureOne(directory, args, tagBytes) {
+  const path = join(directory, 'output');
+  const fd = openSync(path, 'w');
+  try {
+    const [first, ...rest] = args;
+    const isOurs = first === stcirun;
+    const wallMs = await (isOurs ? timed(args, { stdout: fd }) : timed(rest, { program: first, stdout: fd }));
+    return { wallMs, isWhole: isWhole(path, tagBytes) };
+  } finally {
+    closeSync(fd);
+    rmSync(path, { force: true });
+  }
+}
+
+function isWhole(path, tagBytes) {
+  try {
+    checkLines(path, TOOLS, BYTES_EACH, tagBytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function measure(directory, args, round, tagBytes) {

@@ -3,12 +3,15 @@
 import { spawn } from 'node:child_process';
 import { cleanEnvironment } from './place.mjs';
 
-/** Wall time in ms from spawn to exit. Rejects where the program fails. `started` is given its process id. */
-export function timed(args, { stdout = 'ignore', started = () => {} } = {}) {
+/**
+ * Wall time in ms from spawn to exit, of a script of Node or of `program`. Rejects where it fails. `started` is given
+ * its process id.
+ */
+export function timed(args, { program = process.execPath, stdout = 'ignore', started = () => {} } = {}) {
   return new Promise((resolve, reject) => {
     const sinceMs = performance.now();
     const stdio = ['ignore', stdout, 'inherit'];
-    const child = spawn(process.execPath, args, { stdio, env: cleanEnvironment() });
+    const child = spawn(program, args, { stdio, env: cleanEnvironment() });
     child.on('error', reject);
     child.on('exit', (status, signal) => {
       const wallMs = performance.now() - sinceMs;

@@ -7,6 +7,7 @@ export { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './cli/fl
 export { helpText, optionSyntax } from './cli/help.js';
 export { parseCommandLine, type CommandLine, type ProgramRequest, type RunRequest } from './cli/parse.js';
 export { exportedVariables, SECRET_VARIABLES, SESSION_VARIABLES, toolEnvironment } from './cli/environment.js';
+export { neededLibraries } from './run/mpi-program.js';
 export { openDriver, type DriverParams } from './run/driver.js';
 export { Progress, progressText, type LaunchState } from './run/progress.js';
 export { FORWARDED, parseForwardList } from './run/signals.js';

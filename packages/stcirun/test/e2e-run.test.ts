@@ -1,5 +1,10 @@
 /** The built stcirun, end to end: exit codes, input, programs that cannot run, limits, what is left behind. */
 
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { neededLibraries } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
 import { run, sh, start } from './e2e.js';
 
@@ -52,6 +57,33 @@ suite('stcirun, exit codes', (test) => {
     const result = await run(['--bogus', 'x'], { env: { STCI_DEBUG: '1' } });
     assert.match(result.err, /^\s+at /mu);
   });
+});
+
+const compiler = spawnSync('sh', ['-c', 'command -v cc']).status === 0;
+
+suite('stcirun, programs linked with MPI', (test) => {
+  test('libraries of a program', () => {
+    assert.ok(neededLibraries(process.execPath).some((name) => name.startsWith('libc.so')));
+    assert.equal(neededLibraries('/dev/null'), []);
+    assert.equal(neededLibraries('/no/such/file'), []);
+  });
+
+  test.skipIf(!compiler, 'needs a C compiler', 'a remark, once a job of several ranks', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-mpi-'));
+    const compile = (source: string, ...args: readonly string[]): void => {
+      const made = spawnSync('cc', ['-x', 'c', '-', ...args], { cwd: directory, input: source });
+      assert.is(made.status, 0, String(made.stderr));
+    };
+    compile('int MPI_Init(void) { return 0; }', '-shared', '-fPIC', '-Wl,-soname,libmpi.so.12', '-o', 'libmpi.so.12');
+    const link = ['-Wl,-rpath,$ORIGIN', '-x', 'none', './libmpi.so.12'];
+    compile('int MPI_Init(void);\nint main(void) { return MPI_Init(); }', '-o', 'program', ...link);
+    const result = await run(['-n', '3', './program'], { cwd: directory });
+    assert.is(result.exitCode, 0, result.err);
+    assert.is(result.err.split('program is linked with MPI').length, 2, result.err);
+    assert.is((await run(['-n', '1', './program'], { cwd: directory })).err, '');
+    assert.is((await run(['-q', '-n', '2', './program'], { cwd: directory })).err, '');
+    rmSync(directory, { recursive: true });
+  }, { timeoutMs: 30_000 });
 });
 
 suite('stcirun, hosts that may not come up', (test) => {

@@ -31,6 +31,8 @@ export interface JobRunInit {
   readonly failuresAtOnce: boolean;
   readonly driver: RunDriver;
   readonly startFrontEnd: (events: FrontEndEvents) => FrontEnd;
+  /** What else is worth a remark; asked when all ranks run. */
+  readonly remarks?: () => readonly string[];
   /** Told once, last. */
   readonly onExit: (exitCode: number) => void;
 }
@@ -108,7 +110,9 @@ export class JobRun implements FrontEndEvents {
       case 'started':
         return this.#onStarted(event.rank, event.pid);
       case 'running':
-        return this.#tell(`all ${this.#map.size} ranks run`);
+        this.#tell(`all ${this.#map.size} ranks run`);
+        for (const text of this.#init.remarks?.() ?? []) this.#remark(text);
+        return;
       case 'exited':
         return this.#tell(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
       case 'failure':

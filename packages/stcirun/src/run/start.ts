@@ -25,6 +25,7 @@ import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal } from '../output/terminal.js';
 import { callerDirectory } from './caller-directory.js';
+import { mpiRemarks } from './mpi-program.js';
 import { openDriver } from './driver.js';
 import { loadParams } from './params.js';
 import { showPlan } from './show-plan.js';
@@ -80,6 +81,7 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
         const snapshot = paramsSnapshot(registry.catalog, params);
         return createFrontEnd({ platform, composition, params, snapshot }, events);
       },
+      remarks: () => mpiRemarks(spec, map),
       onExit: resolve,
     });
     run.start();
