@@ -9,12 +9,14 @@
  * At end of file it has nothing to do where no tool was started since the last `=`. Else all groups are killed. Then
  * whoever holds a mark, with its group: a tool started so late that its `+` was never written, and daemons that left
  * their group. There are two marks, in the environment and in a limit (process-mark.ts). A killed process may have
- * forked just before, and a fork holds the first mark only after its exec, so the search ends after several quiet
- * rounds; one is enough if nothing was running. Only processes of this user are looked at, unless it is root.
+ * forked just before, and a fork holds the first mark only after its exec: without the second mark the search ends
+ * after four quiet rounds, with it after two. One is enough if nothing was running. Only processes of this user are
+ * looked at, unless it is root.
  */
 
 // `read` of dash takes a system call a byte, so grep is used for the search where there is one. Not every sleep takes
 // fractions; where one does not, the pause is a second. A subshell would find itself: the list is made before it.
+// A zombie keeps its limit until it is reaped, which the first process of a container may do late: it is no news.
 // `$$` is the agent where the shell that became the agent has forked this one.
 export const GUARDIAN_SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE ALRM USR1 USR2 TSTP TTIN TTOU
@@ -68,19 +70,22 @@ end() {
   IFS= read -r stat <"$1/stat" || return
   set -- "\${1#/proc/}" \${stat##*) }
   case $2 in Z | X) return ;; esac
+  alive=1
   case $4 in '' | 0 | 1 | *[!0-9]*) ;; *) kill -s KILL -- "-$4" ;; esac
   kill -s KILL "$1"
 }
 
-quiet=4
+most=4
+if [ "$limit" != "$mark" ]; then most=2; fi
+quiet=$most
 case $begun$groups in ' ') quiet=1 ;; esac
 rounds=200
 while [ "$quiet" -gt 0 ] && [ "$rounds" -gt 0 ]; do
   rounds=$((rounds - 1))
   list
-  found=$(marked 2>/dev/null)
-  if [ -n "$found" ]; then quiet=4; else quiet=$((quiet - 1)); fi
-  for file in $found; do end "\${file%/*}"; done 2>/dev/null
+  alive=
+  for file in $(marked 2>/dev/null); do end "\${file%/*}"; done 2>/dev/null
+  if [ -n "$alive" ]; then quiet=$most; else quiet=$((quiet - 1)); fi
   if [ "$quiet" -gt 0 ]; then sleep 0.02 2>/dev/null || sleep 1; fi
 done
 `;

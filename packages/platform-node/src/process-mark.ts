@@ -1,8 +1,8 @@
 /**
  * Two marks that the descendants of an agent inherit. One is a variable in their environment. The other is the soft
  * limit of file locks (RLIMIT_LOCKS), which Linux has not applied since 2.4: whoever clears the environment and makes
- * a session of its own keeps it. The shell that execs the agent sets it: 40 random bits, then the 22 of the agent's
- * process id, so that an agent knows its own number from one that it inherited from another agent.
+ * a session of its own keeps it. The shell that becomes the agent sets it (start-script.ts): 40 random bits, then the
+ * 22 of the agent's process id, so that an agent knows its own number from one that it inherited from another agent.
  */
 
 import { builtin } from './builtin.js';
@@ -11,9 +11,13 @@ import { builtin } from './builtin.js';
 const PID_BITS = 22n;
 const LIMIT_LINE = /^Max file locks\s+(\d+)/m;
 
-/** A shell function: `stci_mark RANDOM`, a number of 40 bits, before the same process becomes the agent. */
-export const MARK_FUNCTION =
-  'stci_mark() { ulimit -S -w $(($1 << 22 | $$)) 2>/dev/null || ulimit -S -x $(($1 << 22 | $$)) 2>/dev/null; }';
+/** The shell function `stci_mark`, for the shell that becomes an agent. dash calls the limit w, bash x. */
+export const MARK_FUNCTION = `
+stci_mark() {
+  { IFS=- read -r stci_x stci_y stci_z; } 2>/dev/null </proc/sys/kernel/random/uuid || return
+  stci_x=$(((0x$stci_x$stci_y & 0xffffffffff) << 22 | $$))
+  ulimit -S -w "$stci_x" 2>/dev/null || ulimit -S -x "$stci_x" 2>/dev/null
+}`;
 
 let own: string | undefined | false = false;
 

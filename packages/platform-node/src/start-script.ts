@@ -1,7 +1,7 @@
 /**
  * A way to start an agent: one shell makes the guardian and the pipes of the first tool, then becomes Node, which
  * finds them among its open descriptors. A fork of a small shell costs a tenth of a fork of Node, and neither shell
- * is started anew. Node takes them over in held.ts.
+ * is started anew. Node takes them over in held.ts. It also sets the mark that tools cannot lose (process-mark.ts).
  *
  * The text defines `hold ARG…`, which calls `run HELD ARG…` in the same process; the caller has defined `run`, which
  * executes Node and does not return. HELD is empty where the shell's here-documents are files, or without /proc:
@@ -15,8 +15,9 @@
  */
 
 import { GUARDIAN_SCRIPT } from './guardian-script.js';
+import { MARK_FUNCTION } from './process-mark.js';
 
-export const START_SCRIPT = `
+export const START_SCRIPT = `${MARK_FUNCTION}
 stci_guard() {
 cd /
 PATH="$PATH:/usr/bin:/bin"
@@ -39,6 +40,7 @@ END
   run "8 4 $stci_guardian" "$@"
 }
 hold() {
+  stci_mark
   {
     [ -p /proc/self/fd/3 ] && [ -p /proc/self/fd/4 ] && read -r stci_line <&3 && read -r stci_line <&4 && {
       { stci_guard; } <&3 3<&- 4<&- 8>&- >/dev/null 2>&1 &

@@ -23,7 +23,7 @@ interface Sweeper {
 /** Through a shell that marks it, as agents are started. */
 function sweeper(line: string, ...more: string[]): Sweeper {
   const round = `stci-marks-${process.pid}-${++rounds}`;
-  const script = `${MARK_FUNCTION}; stci_mark ${0xabcdef0000 + rounds}; exec "$@"`;
+  const script = `${MARK_FUNCTION}\nstci_mark; exec "$@"`;
   const args = ['-c', script, 'sh', process.execPath, SWEEPER, line, round, ...more];
   const directory = join(root, round);
   const calls = join(directory, 'calls');

@@ -1,13 +1,18 @@
 /** Daemons that programs leave behind: ended, and told in the message, the report and JSON. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
 import { run, sh, start } from './e2e.js';
 
 const root = mkdtempSync(join(tmpdir(), 'stci-daemons-'));
-const DAEMON = 'setsid sleep 600 </dev/null >/dev/null 2>&1 & until [ "$(ps -o sid= -p $!)" -eq $! ]; do :; done';
+/** Until what was put into the background last has a session of its own. */
+const WAIT = 'until [ "$(ps -o sid= -p $!)" -eq $! ]; do :; done';
+const DAEMON = `setsid sleep 600 </dev/null >/dev/null 2>&1 & ${WAIT}`;
+/** A program whose command line tells it from all others. */
+const ROUND = join(root, 'sleep');
+copyFileSync('/bin/sleep', ROUND);
 
 suite('daemons of programs', (test) => {
   test('one that left its group is ended and told on standard error, in the report and in JSON', async () => {
@@ -23,6 +28,13 @@ suite('daemons of programs', (test) => {
     await eventually(() => job.leftovers().length === 0, { deadlineMs: 3000, what: 'all gone' });
   }, { timeoutMs: 15_000 });
 
+  test('so is one that cleared its environment', async () => {
+    const job = start(['-n', '1', ...sh(`setsid env -i ${ROUND} 600 </dev/null >/dev/null 2>&1 & ${WAIT}`)]);
+    const result = await job.result;
+    assert.match(result.err, /ended 1 process that ranks had left behind on /);
+    await eventually(() => !isRunning(ROUND), { deadlineMs: 3000, what: 'its end' });
+  });
+
   test('where there was none, nothing is told', async () => {
     const result = await run(['-n', '2', '--json', 'true']);
     const last = JSON.parse(result.out.trimEnd().split('\n').at(-1) as string) as { report: { daemons: unknown } };
@@ -31,3 +43,13 @@ suite('daemons of programs', (test) => {
 
   test.after(() => rmSync(root, { recursive: true, force: true }));
 });
+
+function isRunning(program: string): boolean {
+  return readdirSync('/proc').some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(program);
+    } catch {
+      return false;
+    }
+  });
+}
