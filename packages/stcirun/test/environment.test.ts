@@ -16,6 +16,16 @@ suite('the environment of ranks', (test) => {
     assert.is(await shown('--launcher', 'local', '--host', 'a,b'), 'kept none none none\n'.repeat(2));
   });
 
+  test('secrets go by common names, and by a password in a URL; what only resembles one is passed on', async () => {
+    const secrets = ['DB_PASS', 'PGPASS', 'GITHUB_PAT', 'TOKEN1', 'OPENAI_KEY', 'CI_JWT', 'BASIC_AUTH', 'SENTRY_DSN'];
+    const urls = { DATABASE_URL: 'postgres://u:pw@h/d', HTTP_PROXY: 'http://:pw@proxy:3128' };
+    const kept = { MAX_TOKENS: '1', KEYBOARD: 'us', http_proxy: 'http://proxy:3128', AT: 'http://h/a:b@c' };
+    const env = { ...Object.fromEntries(secrets.map((name) => [name, 'x'])), ...urls, ...kept };
+    const { out } = await run(['env'], { env });
+    const names = out.split('\n').map((line) => line.slice(0, line.indexOf('=')));
+    assert.equal(Object.keys(env).filter((name) => names.includes(name)), Object.keys(kept));
+  });
+
   test('--export, --unset and -x choose otherwise', async () => {
     assert.is(await shown('--export', 'all'), 'kept /s secret :0\n');
     assert.is(await shown('--export', 'all,KEEP=x', '--unset', 'MY_*'), 'x /s none :0\n');

@@ -19,9 +19,14 @@ export const SESSION_VARIABLES: readonly string[] = [
 
 /** Secrets by their names, in capitals or not. `TOKENIZERS_PARALLELISM` and `MAX_TOKENS` are none. */
 export const SECRET_VARIABLES: readonly string[] = [
-  '*TOKEN', '*TOKEN_*', '*SECRET', '*SECRETS', '*SECRET_*', '*PASSWORD*', '*PASSWD*', '*PASSPHRASE*', '*_PWD',
-  'SSHPASS', '*CREDENTIAL*', '*API_KEY*', '*APIKEY*', '*ACCESS_KEY*', '*PRIVATE_KEY*', '*AUTH_KEY*',
+  '*TOKEN', '*TOKEN_*', 'TOKEN?', '*API_TOKENS', '*SECRET', '*SECRETS', '*SECRET_*', '*PASSWORD*', '*PASSWD*',
+  '*PASSPHRASE*', 'PASS', '*_PASS', 'SSHPASS', 'PGPASS', 'PW', '*_PW', '*_PWD', '*CREDENTIAL*', '*_PAT', '*_KEY',
+  '*APIKEY*', '*API_KEY*', '*ACCESS_KEY*', '*PRIVATE_KEY*', '*JWT*', '*_AUTH', '*AUTH_CONFIG*', '*_DSN', '*COOKIE*',
+  '*WEBHOOK*',
 ];
+
+/** Secrets by their values: a URL with a password, `scheme://user:password@host`. */
+const SECRET_VALUE = /[a-z][a-z0-9+.-]{0,31}:\/\/[^\s/:@?#]{0,256}:[^\s/@?#]{1,256}@/iu;
 
 export interface ExportRequest {
   /** Items of all `--export`, in order; none: `default`. */
@@ -38,7 +43,7 @@ export function toolEnvironment(caller: Variables, { exports, unset }: ExportReq
   const passable = Object.entries(caller).filter(([name]) => !name.startsWith(ENVIRONMENT_PREFIX) && !isReserved(name));
   const [first = 'default', ...rest] = exports;
   const base = BASES[first.toLowerCase()];
-  const chosen = base === undefined ? [] : passable.filter(([name]) => base(name));
+  const chosen = base === undefined ? [] : passable.filter(([name, value]) => base(name, value));
   const named = exportedVariables(base === undefined ? exports : rest, Object.fromEntries(passable), '--export');
   const isUnset = matcher(unset);
   return Object.fromEntries([...chosen, ...Object.entries(named)].filter(([name]) => !isUnset(name)));
@@ -50,7 +55,7 @@ export function withheld(caller: Variables, passed: Variables): string[] {
   return Object.keys(caller).filter((name) => isPassable(name) && !Object.hasOwn(passed, name));
 }
 
-const BASES: Readonly<Record<string, (name: string) => boolean>> = Object.assign(Object.create(null), {
+const BASES: Readonly<Record<string, (name: string, value: string) => boolean>> = Object.assign(Object.create(null), {
   all: () => true,
   none: () => false,
   default: isPassedByDefault,
@@ -59,8 +64,8 @@ const BASES: Readonly<Record<string, (name: string) => boolean>> = Object.assign
 const isOfSession = matcher(SESSION_VARIABLES);
 const isSecret = matcher(SECRET_VARIABLES);
 
-export function isPassedByDefault(name: string): boolean {
-  return !isOfSession(name) && !isSecret(name.toUpperCase());
+function isPassedByDefault(name: string, value: string): boolean {
+  return !isOfSession(name) && !isSecret(name.toUpperCase()) && !SECRET_VALUE.test(value);
 }
 
 /** `NAME=VALUE`, `NAME` with the caller's value, or a pattern such as `OMP_*`; later ones go over earlier ones. */
