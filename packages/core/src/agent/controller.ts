@@ -62,7 +62,7 @@ export class Controller {
   #jobTimer: Timer | undefined;
   #endTimer: Timer | undefined;
   #leftTimer: Timer | undefined;
-  /** The user wants the job killed. */
+  /** The user wants the job killed, or --timeout is long over. */
   #insisted = false;
 
   constructor(deps: ControllerDeps) {
@@ -296,8 +296,17 @@ export class Controller {
     this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, ledger.ranksOpen));
   }
 
+  /** A job that ends already has its own cause. Either way no host, and no reader of output, delays its end for ever. */
   #onJobTimeout(timeoutMs: number): void {
-    this.#forceEnd('timeout', jobTimeoutError(timeoutMs, (this.#ledger as Ledger).ranksAlive));
+    if (this.#phase !== 'ending') {
+      this.#forceEnd('timeout', jobTimeoutError(timeoutMs, (this.#ledger as Ledger).ranksAlive));
+    }
+    if (this.#phase === 'over') return;
+    const { params, platform } = this.#node;
+    this.#jobTimer = platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => {
+      this.#insisted = true;
+      this.#checkOver();
+    });
   }
 
   /** No error manager is asked: deadlines are the user's word, and a job without room on its hosts has no choice. */
@@ -313,7 +322,6 @@ export class Controller {
     const first = this.#phase !== 'ending';
     this.#phase = 'ending';
     this.#launchTimer?.cancel();
-    this.#jobTimer?.cancel();
     if (first) this.#tell({ type: 'ending', reason });
     this.#bootstrap?.abandon();
     if (this.#launched) this.#sendEnd(kill, reason);
@@ -357,7 +365,7 @@ export class Controller {
     if (ledger === undefined || this.#phase === 'over' || this.#phase === 'idle') return;
     if (!ledger.complete) return;
     if (this.#undrained.size === 0) return this.#over();
-    // A user who insists does not wait for output that nobody takes, only for what is left to be killed.
+    // Who insists does not wait for output that nobody takes, only for what is left to be killed.
     if (this.#insisted) this.#leftTimer ??= this.#node.platform.clock.after(LEFT_MS, () => this.#over());
   }
 

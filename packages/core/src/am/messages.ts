@@ -127,7 +127,7 @@ const MESSAGE_TYPES = {
   'job.failure': { id: 23, from: ['controller'], body: fields({ error: errorRecord }) },
   /** Controller → front-end: a host is gone; nothing comes from it, and it takes nothing. */
   'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32 }) },
-  /** Stream root → member, request: open your end. */
+  /** Stream root → member, request: open your end, close it. The stream layer checks that it is the root. */
   'stream.open': { id: 30, from: 'anybody', body: streamSpec },
   'stream.close': { id: 31, from: 'anybody', body: fields({ stream: u32 }) },
 } as const satisfies Record<string, MessageType>;

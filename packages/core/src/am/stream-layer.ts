@@ -10,6 +10,8 @@
 import {
   DEFAULT_STREAM,
   StciError,
+  addressName,
+  type Address,
   type Stream,
   type StreamEvents,
   type StreamId,
@@ -42,8 +44,8 @@ export class StreamLayer {
     this.init = init;
     const { clock, limits } = init;
     this.#reassembly = new Reassembly(clock, limits.messageBytesMax, limits.requestTimeoutMs);
-    init.messages.on('stream.open', (spec) => this.#onOpen(spec));
-    init.messages.on('stream.close', ({ stream }) => this.#streams.get(stream)?.close());
+    init.messages.on('stream.open', (spec, { source }) => this.#onOpen(spec, source));
+    init.messages.on('stream.close', ({ stream }, { source }) => this.#onClose(stream, source));
   }
 
   /** What this agent does as a member of streams that others open: it is given its end, to contribute by. */
@@ -113,7 +115,10 @@ export class StreamLayer {
     deliver();
   }
 
-  #onOpen(spec: StreamSpec): void {
+  #onOpen(spec: StreamSpec, source: Address): void {
+    if (spec.members[0] !== source) {
+      throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} is not the root of the stream that it opens`);
+    }
     if (this.#acceptor === undefined) {
       throw new StciError('STCI_STREAM_INVALID', 'This agent takes part in no streams but the default one');
     }
@@ -121,6 +126,13 @@ export class StreamLayer {
       throw new StciError('STCI_STREAM_INVALID', `Expected a stream id in 2..${STREAM_ID_MAX}, this agent a member`);
     }
     this.attach(spec, this.#acceptor);
+  }
+
+  /** By its root alone; the default stream ends with its job, by no message. */
+  #onClose(id: StreamId, source: Address): void {
+    const stream = this.#streams.get(id);
+    if (id > DEFAULT_STREAM && (stream === undefined || stream.root === source)) return stream?.close();
+    throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not close stream ${id}`);
   }
 
   #keepEarly(id: StreamId, frame: Frame, from: Link): void {

@@ -65,17 +65,18 @@ interface Done {
   readonly out: readonly string[];
 }
 
-function specOf(command: readonly string[]): JobSpec {
+function specOf(command: readonly string[], timeoutMs?: number): JobSpec {
   const [program, ...args] = command as [string, ...string[]];
   const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' });
   return {
     apps: [{ program, args, count: 2 * HOSTS, env: {} }], hosts: Array.from({ length: HOSTS }, host),
     mapBy: { by: 'node' }, oversubscribe: true, env: { PATH: '/bin' }, wdir: '/', stdin: { to: 'none' },
-    launchTimeoutMs: 20_000,
+    launchTimeoutMs: 20_000, ...(timeoutMs !== undefined && { timeoutMs }),
   };
 }
 
-function play(attack: Attack, seed: number, command: readonly string[], settings: Settings = {}): Done {
+function play(attack: Attack, seed: number, command: readonly string[], settings: Settings = {},
+  timeoutMs?: number): Done {
   const world = createWorld({ seed });
   const next = seededIntegers(seed);
   world.program('stci-agent', ({ platform, channel, exit }: AgentContext) => {
@@ -107,7 +108,7 @@ function play(attack: Attack, seed: number, command: readonly string[], settings
         exit(0);
       },
     });
-    frontEnd.submit(specOf(command));
+    frontEnd.submit(specOf(command, timeoutMs));
   });
   world.run({ untilMs: 240_000, maxEvents: 5_000_000 });
   assert.equal(world.faults.map(({ error }) => String((error as Error).stack)), [], `seed ${seed}`);
@@ -194,6 +195,10 @@ const inventing = (oneIn: number): Attack => (own, next) => {
 
 const lines = ['lines', '20', '30', '0.01'];
 
+/** A program for another host. */
+const foreignLaunch = { job: 1, session: 'x', size: 1, nodes: 2, apps: [{ program: 'sleep', args: ['600'], env: {} }],
+  env: {}, wdir: '/', stdin: { to: 'none' }, creditBytes: 65_536, hosts: [[0, [[0, 0, 1, 1]]]] };
+
 suite('an authenticated agent that breaks the rules', (test) => {
   const honest = play((own) => [own], 1, lines);
   const expected = (rank: number): string => honest.out[rank] as string;
@@ -260,6 +265,11 @@ suite('an authenticated agent that breaks the rules', (test) => {
       Uint8Array.of(255, 255, 255, 255))],
     'of half a credit': (own) => [frame({ ...decodeHeader(own), type: 4, flags: 0 }, Uint8Array.of(1, 2))],
     'of no stream frame': (own) => [frame({ ...decodeHeader(own), type: 77 }, encode(1))],
+    'that closes the output': () => [frame({ type: 31, destination: FRONT_END }, encode({ stream: 1 }))],
+    'in the name of the controller': () => [frame({ type: 10, source: CONTROLLER, destination: rootAddress(0) },
+      encode(foreignLaunch))],
+    'in the name of the front-end': () => [frame({ type: 21, source: FRONT_END },
+      encode({ verb: 'end', kill: true, reason: 'x' }))],
     'of a reduction that there is not': (own) => [frame({ ...decodeHeader(own), flags: FLAG.reduce }, encode(1))],
   };
   for (const [what, make] of Object.entries(frames)) {
@@ -270,6 +280,33 @@ suite('an authenticated agent that breaks the rules', (test) => {
       assert.is(done.report.exitCode, 200);
     });
   }
+
+  for (const [what, header, body] of [
+    ['a launch for another root agent', { type: 10, destination: rootAddress(0) }, foreignLaunch],
+    ['a launch for another session agent', { type: 10, destination: sessionAddress(0) }, foreignLaunch],
+    ['the end of another host', { type: 15, destination: sessionAddress(0) }, { kill: true, reason: 'x' }],
+    ['a signal for another host', { type: 14, destination: sessionAddress(0) }, { signal: 'SIGKILL' }],
+    ['a stop of another agent', { type: 2, destination: rootAddress(0) }, { reason: 'x' }],
+    ['a close of the input', { type: 31, destination: sessionAddress(0) }, { stream: 1 }],
+  ] as const) {
+    test(`${what} is refused there`, () => {
+      for (const source of [rootAddress(BAD), sessionAddress(BAD)]) {
+        const add = once((own) => [own, frame({ ...header, source }, encode(body))]);
+        const done = play(add, 3, lines);
+        assertOthersUnharmed(done, expected, what);
+        assert.equal(done.report.failures, []);
+      }
+    });
+  }
+
+  test('a host that never says that its ranks are gone does not outlive --timeout', () => {
+    const mute: Attack = (own) => (frameLayer(own) === LAYER.message && decodeHeader(own).type === 13 ? [] : [own]);
+    const done = play(mute, 3, lines, {}, 10_000);
+    assertOthersUnharmed(done, expected, 'its ranks have ended');
+    assert.equal(done.report.failures.map(({ code }) => code), ['STCI_JOB_TIMEOUT']);
+    const ending = play(mute, 3, ['exit', '3'], { errmgr: 'abort' }, 10_000);
+    assert.equal(ending.report.failures[0]?.code, 'STCI_TOOL_STATUS');
+  });
 
   test('an agent that does not mind being expelled loses its link, too', () => {
     // Whatever it is asked, it goes on sending the same.
