@@ -52,6 +52,16 @@ suite('job ledger', (test) => {
     assert.is(ledger.report(9).exitCode, EXIT.agentLost);
   });
 
+  test('what a host says of a rank keeps its place and its times in order', () => {
+    const ledger = ledgerOf(3);
+    ledger.started(1, 2, 100);
+    const error = { code: 'STCI_PROGRAM_SPAWN', message: 'no', host: 'a', rank: 0 };
+    const entry = ledger.exited({ rank: 1, pid: 2, outcome: 'failed-start', error, endWallMs: 5, leftovers: 0 }, 7);
+    const report = ledger.rankReport(1);
+    assert.equal([report?.error?.host, report?.error?.rank, report?.endWallMs], ['b', 1, 100]);
+    assert.equal([entry.failure?.error.host, entry.failure?.rank, entry.failure?.wallMs], ['b', 1, 100]);
+  });
+
   test('a report of an unfinished job calls nobody ended', () => {
     const ledger = ledgerOf(2);
     ledger.started(0, 1, 1);

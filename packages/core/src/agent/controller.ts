@@ -222,8 +222,7 @@ export class Controller {
 
   /** While hosts come up, a root agent's failure is the bootstrap's; a session agent's is always the job's. */
   #onAgentFailed(source: Address, agent: Address, record: ErrorRecord): void {
-    this.#expulsion.checkReport(source, agent);
-    const error = fromErrorRecord(record);
+    const error = this.#expulsion.acceptReport(source, agent, record);
     if (addressKind(agent) === 'root') this.#bootstrap?.onFailed(agent, error);
     else this.#onAgentLost(agent, error);
   }
@@ -283,25 +282,26 @@ export class Controller {
     }
     if (control.cause !== undefined) {
       const { cause } = control;
-      const found = { kind: cause.kind, error: cause.error, wallMs: this.#now(), exitCode: cause.exitCode };
-      if (this.#ledger.failed(found)) this.#tell({ type: 'failure', error: cause.error });
+      this.#record({ kind: cause.kind, error: cause.error, wallMs: this.#now(), exitCode: cause.exitCode });
     }
     this.#endJob(control.kill, control.reason);
   }
 
-  #onLaunchTimeout(timeoutMs: number): void {
-    const ledger = this.#ledger as Ledger;
-    if (this.#phase !== 'launching') return;
-    const missing = this.#launched ? [] : (this.#bootstrap as Bootstrap).missing;
-    this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, ledger.ranksOpen));
+  #record(found: Failure): void {
+    if ((this.#ledger as Ledger).failed(found)) this.#tell({ type: 'failure', error: found.error });
   }
 
-  /** A job that ends already has its own cause. Either way no host, and no reader of output, delays its end for ever. */
+  #onLaunchTimeout(timeoutMs: number): void {
+    if (this.#phase !== 'launching') return;
+    const missing = this.#launched ? [] : (this.#bootstrap as Bootstrap).missing;
+    this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, (this.#ledger as Ledger).ranksOpen));
+  }
+
+  /** A job that ends already has a cause. Either way neither a host nor a reader of output delays its end for ever. */
   #onJobTimeout(timeoutMs: number): void {
     if (this.#phase !== 'ending') {
       this.#forceEnd('timeout', jobTimeoutError(timeoutMs, (this.#ledger as Ledger).ranksAlive));
     }
-    if (this.#phase === 'over') return;
     const { params, platform } = this.#node;
     this.#jobTimer = platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => {
       this.#insisted = true;
@@ -311,8 +311,7 @@ export class Controller {
 
   /** No error manager is asked: deadlines are the user's word, and a job without room on its hosts has no choice. */
   #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
-    const found = failureOf(kind, error, this.#now());
-    if ((this.#ledger as Ledger).failed(found)) this.#tell({ type: 'failure', error: found.error });
+    this.#record(failureOf(kind, error, this.#now()));
     this.#endJob(false, error.message);
   }
 

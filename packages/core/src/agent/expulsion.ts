@@ -14,6 +14,7 @@ import {
   rootAddress,
   sessionAddress,
   type Address,
+  type ErrorRecord,
   type HostIndex,
 } from '@stci/interface';
 import type { Bootstrap } from './bootstrap.js';
@@ -41,8 +42,11 @@ export class Expulsion {
     init.node.messages.on('agent.malformed', ({ agent, error }) => this.#expel(agent, fromErrorRecord(error)));
   }
 
-  /** Throws STCI_MESSAGE_INVALID where `source` did not start `agent`, whose failure it reports. */
-  checkReport(source: Address, agent: Address): void {
+  /**
+   * The failure of `agent` that `source` reports: its words, under a code and with a place that are not its choice.
+   * Throws STCI_MESSAGE_INVALID where `source` did not start `agent`.
+   */
+  acceptReport(source: Address, agent: Address, { code, message, data }: ErrorRecord): StciError {
     const kind = addressKind(agent);
     const host = addressIndex(agent);
     const isOwnSession = kind === 'session' && agent === sessionAddress(host) && source === rootAddress(host);
@@ -55,6 +59,9 @@ export class Expulsion {
       this.#expelled.delete(gone);
       this.#guard.forgive(gone);
     }
+    const known = code === 'STCI_LAUNCH_FAILED' ? code : 'STCI_AGENT_LOST';
+    const name = (this.#init.bootstrap() as Bootstrap).hostName(host);
+    return new StciError(known, message, { host: name, agent: addressName(agent), data });
   }
 
   #hasAbove(host: HostIndex, source: Address): boolean {

@@ -7,6 +7,7 @@ import type {
 import {
   bool, integer, list, num, object, oneOf, optional, record, str, u32, variant, wallTime, type Shape,
 } from '../codec/shape.js';
+import { signalNumber } from '../job/signals.js';
 
 /** Largest exit status of a process, and exit code of a job. */
 const STATUS_MAX = 255;
@@ -15,7 +16,7 @@ const status = integer(0, STATUS_MAX);
 
 export const signalName: Shape<SignalName> = (value, path) => {
   const name = str(value, path);
-  return /^SIG[A-Z0-9+-]{1,16}$/.test(name) ? (name as SignalName) : (oneOf('SIG…')(value, path) as never);
+  return signalNumber(name) !== undefined ? (name as SignalName) : (oneOf('SIG…')(value, path) as never);
 };
 
 /** Facts of an error: numbers, texts and booleans. */

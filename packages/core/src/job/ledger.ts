@@ -136,10 +136,10 @@ class JobLedger implements Ledger {
   exited(end: RankEnd, nowWallMs: number): Entry {
     const row = this.#row(end.rank);
     if (row.done !== undefined) return { counted: false };
-    this.#close(row, end);
     const place = this.placements.host(end.rank);
     const host = { index: place, name: this.#hostName(place) };
-    const failure = failureOf(end, host, end.endWallMs ?? nowWallMs);
+    const done = this.#close(row, placed(end, host.name));
+    const failure = failureOf(done, host, done.endWallMs ?? nowWallMs);
     return failure !== undefined && this.failed(failure) ? { counted: true, failure } : { counted: true };
   }
 
@@ -206,16 +206,21 @@ class JobLedger implements Ledger {
     };
   }
 
-  #close(row: Row, end: RankEnd): void {
+  #close(row: Row, end: RankEnd): RankEnd {
     const running = row.startWallMs !== undefined;
-    row.done = {
+    const startWallMs = end.startWallMs ?? row.startWallMs;
+    const done: RankEnd = {
       ...end,
       pid: end.pid || row.pid,
-      ...(running && end.startWallMs === undefined && { startWallMs: row.startWallMs }),
-    } as RankEnd;
+      ...(startWallMs !== undefined && { startWallMs }),
+      // A clock that was set back meanwhile, or a host that lies: no rank ends before it starts.
+      ...(end.endWallMs !== undefined && { endWallMs: Math.max(end.endWallMs, startWallMs ?? 0) }),
+    };
+    row.done = done;
     if (running) this.ranksAlive--;
     else this.#unstarted--;
     this.ranksOpen--;
+    return done;
   }
 
   #withoutEnd(rank: Rank, row: Row, outcome: RankOutcome, error?: ErrorRecord): RankEnd {
@@ -247,6 +252,11 @@ class JobLedger implements Ledger {
     assert(row !== undefined, `rank is in 0..${this.#rows.length - 1}, got ${rank}`);
     return row;
   }
+}
+
+/** Where a rank was is what the map says, whatever its host's error does. */
+function placed(end: RankEnd, host: string): RankEnd {
+  return end.error === undefined ? end : { ...end, error: { ...end.error, host, rank: end.rank } };
 }
 
 /** One failure a rank; one of each kind a host, of each that had its place; one of each code for the job as a whole. */

@@ -266,6 +266,8 @@ suite('an authenticated agent that breaks the rules', (test) => {
     'of half a credit': (own) => [frame({ ...decodeHeader(own), type: 4, flags: 0 }, Uint8Array.of(1, 2))],
     'of no stream frame': (own) => [frame({ ...decodeHeader(own), type: 77 }, encode(1))],
     'that closes the output': () => [frame({ type: 31, destination: FRONT_END }, encode({ stream: 1 }))],
+    'of a signal that there is not': () => [frame({ type: 12, source: sessionAddress(BAD) }, encode({ host: BAD,
+      ranks: [{ rank: BAD, pid: 1, outcome: 'signalled', end: { signal: 'SIGZZZ' }, endWallMs: 1, leftovers: 0 }] }))],
     'in the name of the controller': () => [frame({ type: 10, source: CONTROLLER, destination: rootAddress(0) },
       encode(foreignLaunch))],
     'in the name of the front-end': () => [frame({ type: 21, source: FRONT_END },
@@ -298,6 +300,16 @@ suite('an authenticated agent that breaks the rules', (test) => {
       }
     });
   }
+
+  test('a report of a failure chooses neither exit code nor host', () => {
+    const error = { code: 'STCI_USAGE', message: 'words', host: 'h0', agent: 'root:0', rank: 0, data: {} };
+    const body = { kind: 'agent-lost', agent: sessionAddress(BAD), error, wallMs: 1 };
+    const done = play(once((own) => [frame({ type: 3 }, encode(body)), own]), 3, lines);
+    assertOthersUnharmed(done, expected, 'one report');
+    const [failure] = done.report.failures;
+    assert.equal([failure?.code, failure?.message, failure?.host, failure?.agent, failure?.rank, done.report.exitCode],
+      ['STCI_AGENT_LOST', 'words', `h${BAD}`, `session:${BAD}`, undefined, 200]);
+  });
 
   test('a host that never says that its ranks are gone does not outlive --timeout', () => {
     const mute: Attack = (own) => (frameLayer(own) === LAYER.message && decodeHeader(own).type === 13 ? [] : [own]);
