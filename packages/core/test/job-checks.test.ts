@@ -1,7 +1,7 @@
 /** Checks of a job specification, and the environment that its ranks are given. */
 
 import { readFileSync } from 'node:fs';
-import { RANK_VARIABLES, hostContext, hostOf, jobProblems, mapJob, rankEnvironment, validateJob } from '@stci/core';
+import { RANK_VARIABLES, hostOf, jobProblems, mapJob, rankEnvironment, validateJob } from '@stci/core';
 import type { JobSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LIMITS, app, hosts, job } from './job-help.js';
@@ -59,7 +59,8 @@ suite('environment of a rank', (test) => {
   const map = mapJob(spec, LIMITS);
   const of = (rank: number): Record<string, string> => {
     const place = hostOf(map).placement(rank);
-    return rankEnvironment(spec, hostContext(map, map.hosts[place.host]!, 7, 's1'), place);
+    const hostMap = map.hosts[place.host]!;
+    return rankEnvironment(spec, { job: 7, session: 's1', size: 3, node: place.host, nodes: 2, hostMap }, place);
   };
 
   test('tells rank, sizes, host and app; the runtime stands above app above job', () => {

@@ -67,6 +67,13 @@ suite('stcirun, hosts that do not come up', (test) => {
     assert.is(few.exitCode, 197, few.err);
   }, LONG);
 
+  test('shrink: programs are told of the hosts that are left, and their places among these', async () => {
+    const line = sh('echo $STCI_HOST $STCI_NODE/$STCI_NODES');
+    const job = await launch('--host dead,a,dead2,b,c --ppn 1 --min-hosts 2 -n 2', ...line);
+    assert.is(job.exitCode, 0, job.err);
+    assert.equal(lines(job.out), ['a 0/3', 'b 1/3']);
+  }, LONG);
+
   test('shrink: input goes to a rank that is there; one that is not ends the job', async () => {
     const line = sh('read x && echo got $x on $STCI_HOST || exit 0');
     const job = await launch('--host a,dead,b --min-hosts 1 --stdin 1', ...line);

@@ -162,7 +162,7 @@ export class Controller {
     for (const host of leftOut) this.#lost.add(host);
     this.#launched = true;
     const window = creditBytes(this.#node.params, hosts.length);
-    const launch = jobLaunch(this.#node.sessionName, this.#ledger as Ledger, window);
+    const launch = jobLaunch(this.#node.sessionName, this.#ledger as Ledger, leftOut, window);
     (this.#bootstrap as Bootstrap).below.passLaunch(launch);
   }
 

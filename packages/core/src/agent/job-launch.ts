@@ -3,6 +3,7 @@
 import { StciError, type HostIndex, type HostSpec, type JobMap, type JobSpec, type Params, type TreeTopology }
   from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
+import { nodeNumbers } from '../job/environment.js';
 import type { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import type { AgentScope } from './composition.js';
@@ -40,17 +41,25 @@ export function mapWithin(spec: JobSpec, params: Params): JobMap {
   });
 }
 
-/** The launch of a whole job; whoever passes it on keeps the hosts at and below the receiver. */
-export function jobLaunch(session: string, ledger: Pick<Ledger, 'job' | 'spec' | 'map'>, window: number): Launch {
-  const { job, spec, map } = ledger;
+/** The launch of a whole job; each agent passes on only the hosts at and below the receiver. */
+export function jobLaunch(
+  session: string,
+  { job, spec, map }: Pick<Ledger, 'job' | 'spec' | 'map'>,
+  leftOut: ReadonlySet<HostIndex>,
+  window: number,
+): Launch {
   const { apps, env, wdir, stdin } = spec;
+  const numbers = nodeNumbers(map.hosts.map(({ host }) => host), leftOut);
   const hosts = map.hosts
     .filter(({ runs }) => runs.length > 0)
-    .map(({ host, runs }) => [host, runs.map((run) => [run.app, run.first, run.count, run.stride] as const)] as const);
-  return { job, session, size: map.size, nodes: spec.hosts.length, apps, env, wdir, stdin, creditBytes: window, hosts };
+    .map(({ host, runs }) => {
+      const wireRuns = runs.map((run) => [run.app, run.first, run.count, run.stride] as const);
+      return [host, numbers.get(host) as number, wireRuns] as const;
+    });
+  return { job, session, size: map.size, nodes: numbers.size, apps, env, wdir, stdin, creditBytes: window, hosts };
 }
 
-/** The job on the hosts that came up: replaced ones under their new names, left out ones without ranks. */
+/** The job on the hosts that came up: a spare in the place of the host that it replaces, none on hosts that are left out. */
 export function onHosts(spec: JobSpec, hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): JobSpec {
   const all = [...hosts.keys()];
   const apps = spec.apps.map((app) => ({ ...app, hosts: (app.hosts ?? all).filter((host) => !leftOut.has(host)) }));

@@ -84,12 +84,12 @@ export class SessionAgent {
   #onLaunch(launch: Launch): void {
     const [entry] = launch.hosts;
     if (entry === undefined || this.#tools.length > 0) return;
-    const runs = entry[1].map(([app, first, count, stride]) => ({ app, first, count, stride }));
+    const runs = entry[2].map(([app, first, count, stride]) => ({ app, first, count, stride }));
     const hostMap = { host: this.#host, name: this.#hostName, runs };
     const { job, session, size, nodes, apps, creditBytes } = launch;
     this.#attach(creditBytes, launch.stdin);
     this.#mark = `${session}-${job}-${this.#host}.`;
-    const context = { job, session, size, hosts: nodes, hostMap };
+    const context = { job, session, size, node: entry[1], nodes, hostMap };
     for (const placement of placementsOf(hostMap)) {
       const env = rankEnvironment(launch, context, placement);
       this.#addTool(placement.rank, apps[placement.app] as AppSpec, env, launch);

@@ -13,8 +13,8 @@ import {
   appSpec, errorRecord, jobControl, jobEvent, jobSpec, processEnd, signalName, stdinTo, texts,
 } from './job-shapes.js';
 
-/** One host's part of a job: `[host, [[app, first, count, stride], …]]`. */
-const hostRuns = tuple(u32, list(tuple(u32, u32, u32, u32)));
+/** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
+const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
 
 /** Names and logins of a subtree's hosts, as in boot details. */
 const hostLogins = list(tuple(str, str));

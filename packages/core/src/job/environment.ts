@@ -1,9 +1,9 @@
 /**
- * What a tool finds in its environment about its job (docs/environment.md). The program's own variables replace those
- * of the job, and the runtime's `STCI_*` replace both, so that a rank is never told a wrong number.
+ * What a tool finds in its environment about its job (docs/environment.md). The program's own variables take
+ * precedence over those of the job, and the runtime's `STCI_*` over both, so that a rank never gets a wrong number.
  */
 
-import type { HostMap, JobId, JobMap, JobSpec, Placement } from '@stci/interface';
+import type { HostIndex, HostMap, JobId, JobSpec, Placement } from '@stci/interface';
 import { localSize } from './placement.js';
 
 /** Facts that are the same for every rank of a job on one host. */
@@ -13,8 +13,10 @@ export interface HostContext {
   readonly session: string;
   /** Number of ranks of the job. */
   readonly size: number;
-  /** Number of hosts of the job, those without ranks included. */
-  readonly hosts: number;
+  /** Place of the host among those of the job as it runs, from 0. */
+  readonly node: number;
+  /** Number of hosts of the job as it runs: those without ranks count, those that are left out do not. */
+  readonly nodes: number;
   readonly hostMap: HostMap;
 }
 
@@ -24,27 +26,28 @@ export const RANK_VARIABLES = [
   'STCI_APP', 'STCI_JOB_ID', 'STCI_SESSION',
 ] as const;
 
-/** Every tool carries the mark of its job and host here, its descendants too: by it the last of them is found. */
+/** The mark of job and host in the environment of every tool and its descendants: leftovers are found by it. */
 export const MARK_VARIABLE = 'STCI_TOOL_MARK';
 
-/** Set by the runtime, whatever the user's environment says; the last one by the platform, to find guarded tools. */
+/** Set by the runtime, whatever the user's environment says. The platform sets the last one to find guarded tools. */
 export const RESERVED_VARIABLES: readonly string[] = [...RANK_VARIABLES, MARK_VARIABLE, 'STCI_GUARD'];
 
-export type RankVariable = (typeof RANK_VARIABLES)[number];
+type RankVariable = (typeof RANK_VARIABLES)[number];
 
-export function hostContext(map: JobMap, hostMap: HostMap, job: JobId, session: string): HostContext {
-  return { job, session, size: map.size, hosts: map.hosts.length, hostMap };
+/** STCI_NODE of each host of a job as it runs: without gaps where hosts are left out. */
+export function nodeNumbers(hosts: readonly HostIndex[], leftOut: ReadonlySet<HostIndex>): Map<HostIndex, number> {
+  return new Map(hosts.filter((host) => !leftOut.has(host)).map((host, node) => [host, node]));
 }
 
 /** The variables that the runtime sets for one rank. */
-export function rankVariables(context: HostContext, placement: Placement): Record<RankVariable, string> {
+function rankVariables(context: HostContext, placement: Placement): Record<RankVariable, string> {
   return {
     STCI_RANK: String(placement.rank),
     STCI_SIZE: String(context.size),
     STCI_LOCAL_RANK: String(placement.localRank),
     STCI_LOCAL_SIZE: String(localSize(context.hostMap)),
-    STCI_NODE: String(placement.host),
-    STCI_NODES: String(context.hosts),
+    STCI_NODE: String(context.node),
+    STCI_NODES: String(context.nodes),
     STCI_HOST: context.hostMap.name,
     STCI_APP: String(placement.app),
     STCI_JOB_ID: String(context.job),

@@ -2,9 +2,8 @@
 
 export { allocate } from './allocation.js';
 export type { AllocationRequest } from './allocation.js';
-export { MARK_VARIABLE, RANK_VARIABLES, RESERVED_VARIABLES } from './environment.js';
-export { hostContext, rankEnvironment, rankVariables } from './environment.js';
-export type { HostContext, RankVariable } from './environment.js';
+export { MARK_VARIABLE, RANK_VARIABLES, RESERVED_VARIABLES, rankEnvironment } from './environment.js';
+export type { HostContext } from './environment.js';
 export { decideExit, errorExitCode, failureOf, failuresInOrder, processExitCode } from './exit-rule.js';
 export type { ExitDecision, RankEnding } from './exit-rule.js';
 export { HOSTFILE_BYTES_MAX, parseHostfile } from './hostfile.js';

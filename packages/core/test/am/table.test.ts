@@ -52,7 +52,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'launch.takeover': { host: 3, subtree: [['', '']] },
   'job.launch': {
     job: 1, session: 'ab', size: 2, nodes: 1, apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/',
-    stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, [[0, 0, 2, 1]]]],
+    stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, 0, [[0, 0, 2, 1]]]],
   },
   'job.started': { host: 0, ranks: [[0, 10, 1.5]] },
   'job.exited': { host: 0, ranks: [RANK_END] },
