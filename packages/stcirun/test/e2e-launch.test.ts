@@ -1,7 +1,7 @@
 /** The built stcirun, end to end: hosts that do not come up, by a client in place of ssh that refuses or is slow. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
@@ -81,6 +81,15 @@ suite('stcirun, hosts that do not come up', (test) => {
     const gone = await launch('--host a,dead,b --min-hosts 1 --stdin 2', 'cat');
     assert.is(gone.exitCode, 193, gone.err);
     assert.match(gone.err, 'expected a rank in 0..1');
+  }, LONG);
+
+  test('an agent starts all hosts below it by one method, also where the first of them is this machine', async () => {
+    const mixed = ['--mca', `launcher.ssh.client=${CLIENT}`, '--mca', 'launcher.tree.arity=1'];
+    const env = { XDG_CACHE_HOME: directory, FAKE_SSH_DIR: directory };
+    rmSync(join(directory, 'logins'), { force: true });
+    const job = await run([...mixed, '--host', `a,${hostname()},b`, 'true'], { env });
+    assert.is(job.exitCode, 0, job.err);
+    assert.equal(readFileSync(join(directory, 'logins'), 'utf8').split('\n'), ['a', hostname(), 'b', '']);
   }, LONG);
 
   const why = whyNoPty ?? '';

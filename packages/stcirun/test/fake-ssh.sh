@@ -1,6 +1,6 @@
 #!/bin/sh
 # Stands for OpenSSH's client in tests: what would run on the host runs here. dead* refuses; slow* takes its time;
-# once* refuses the first time (marks it in $FAKE_SSH_DIR).
+# once* refuses the first time (marks it in $FAKE_SSH_DIR). Logins are listed in $FAKE_SSH_DIR/logins.
 for word; do
   if [ "$seen" = 2 ]; then command=$word; seen=3; fi
   if [ "$seen" = 1 ]; then host=$word; seen=2; fi
@@ -14,4 +14,5 @@ case $host in
 esac
 echo "Authenticated to $host" >&2
 case $* in *' -G '*) exit 1 ;; esac
+[ -z "$FAKE_SSH_DIR" ] || echo "$host" >> "$FAKE_SSH_DIR/logins"
 exec sh -c "$command"

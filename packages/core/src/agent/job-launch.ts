@@ -59,7 +59,7 @@ export function jobLaunch(
   return { job, session, size: map.size, nodes: numbers.size, apps, env, wdir, stdin, creditBytes: window, hosts };
 }
 
-/** The job on the hosts that came up: a spare in the place of the host that it replaces, none on hosts that are left out. */
+/** The job on the hosts that came up: spares in the place of hosts they replace, no ranks on hosts left out. */
 export function onHosts(spec: JobSpec, hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): JobSpec {
   const all = [...hosts.keys()];
   const apps = spec.apps.map((app) => ({ ...app, hosts: (app.hosts ?? all).filter((host) => !leftOut.has(host)) }));
