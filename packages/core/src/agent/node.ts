@@ -14,7 +14,8 @@ import {
   type SpanningTree,
   type StreamSpec,
 } from '@stci/interface';
-import { MessageLayer, type Received } from '../am/message-layer.js';
+import type { Received } from '../am/inbox.js';
+import { MessageLayer } from '../am/message-layer.js';
 import { Router } from '../am/router.js';
 import { StreamLayer } from '../am/stream-layer.js';
 import type { HandshakeInit } from '../bootcom/handshake.js';
@@ -44,8 +45,14 @@ export interface LinkHooks {
   onClosed(link: Link, reason: LinkCloseReason, text: string): void;
 }
 
-/** Messages that may wait before links stop being read, as a part of event.queue.max. */
+/** Messages that may wait before links stop being read, as a part of event.queue.max; each link has its share. */
 const PAUSE_FRACTION = 0.5;
+
+/** Least share of a link. */
+const PAUSE_MIN = 16;
+
+/** Messages of one agent far away that may wait, as a part of those before links stop being read. */
+const FAR_FRACTION = 0.125;
 
 export class AgentNode {
   readonly platform: Platform;
@@ -55,9 +62,8 @@ export class AgentNode {
   readonly dispatcher: EventDispatcher;
   readonly messages: MessageLayer;
   readonly streams: StreamLayer;
-  readonly #received: { readonly queued: number };
   readonly #pauseAt: number;
-  #paused = false;
+  readonly #paused = new Set<Link>();
 
   constructor(init: NodeInit) {
     const { platform, params, identity } = init;
@@ -73,6 +79,7 @@ export class AgentNode {
       queueMax: params.int('event.queue.max'),
       onFault: (domain, event, fault) => this.fault(fault, `handler of ${domain}/${event}`),
     });
+    this.#pauseAt = Math.floor(params.int('event.queue.max') * PAUSE_FRACTION);
     const limits = {
       ttl: params.int('message.ttl'),
       messageBytesMax: params.int('message.bytes.max'),
@@ -81,17 +88,16 @@ export class AgentNode {
     // Links stop being read at half of event.queue.max. What a chunk brings that was read by then, and what an agent
     // sends to itself, still waits here: a bound that throws would lose it.
     const domain = this.dispatcher.domain<{ received: Received }>('message', Infinity);
-    domain.observe('received', () => this.#relieve());
-    this.#received = domain;
-    this.#pauseAt = Math.floor(params.int('event.queue.max') * PAUSE_FRACTION);
     this.messages = new MessageLayer({
       router: this.router,
       clock: platform.clock,
       limits,
+      waitingMax: Math.max(PAUSE_MIN, Math.floor(this.#pauseAt * FAR_FRACTION)),
       domain,
       onStreamFrame: (frame, from) => this.streams.onFrame(frame, from),
       onFault: (error) => this.fault(error, 'message'),
     });
+    domain.observe('received', () => this.#relieve()); // After the message is handled.
     this.streams = new StreamLayer({
       self: identity.self,
       clock: platform.clock,
@@ -148,6 +154,7 @@ export class AgentNode {
       onDrain: () => undefined, // What may be sent is bounded by credit, not by each hop.
       onClosed: (link, reason, text) => {
         this.router.removeLink(link);
+        this.#paused.delete(link);
         hooks.onClosed(link, reason, text);
       },
     };
@@ -155,7 +162,9 @@ export class AgentNode {
 
   onFrame(link: Link, frame: Frame): void {
     this.messages.onFrame(link, frame);
-    if (!this.#paused && this.#received.queued > this.#pauseAt) this.#pause(true);
+    if (this.#paused.has(link) || this.messages.inbox.waiting(link) <= this.#share) return;
+    this.#paused.add(link);
+    link.readable(false);
   }
 
   /** Something went wrong that no caller waits for. */
@@ -169,13 +178,17 @@ export class AgentNode {
     this.dispatcher.close();
   }
 
-  #relieve(): void {
-    if (this.#paused && this.#received.queued < this.#pauseAt / 2) this.#pause(false);
+  /** Messages of one link that may wait before it stops being read. */
+  get #share(): number {
+    return Math.max(PAUSE_MIN, this.#pauseAt / Math.max(1, this.router.linkCount));
   }
 
-  #pause(on: boolean): void {
-    this.#paused = on;
-    for (const link of this.router.links()) link.readable(!on);
+  #relieve(): void {
+    for (const link of this.#paused) {
+      if (this.messages.inbox.waiting(link) > this.#share / 2) continue;
+      this.#paused.delete(link);
+      link.readable(true);
+    }
   }
 }
 

@@ -22,7 +22,7 @@ export class LinkGuard implements PeerGuard {
   readonly #report: ((agent: Address, error: StciError) => void) | undefined;
   readonly #refused = new Set<Address>();
 
-  /** `report`: for agents that others report to; the rest knows no agents but its neighbours and those two. */
+  /** `report`: for agents that others report to; the rest refuses, in silence, what comes from far away. */
   constructor(node: AgentNode, report?: (agent: Address, error: StciError) => void) {
     this.#node = node;
     this.#report = report;
@@ -47,10 +47,16 @@ export class LinkGuard implements PeerGuard {
   onMalformed(source: Address, from: Link, error: StciError): void {
     const isFromAbove = from.peer === this.#node.router.parent && (source === CONTROLLER || source === FRONT_END);
     if (source === from.peer || isFromAbove) this.#close(from, `it sent what can't be used: ${error.message}`);
-    else if (this.#report !== undefined && !this.#refused.has(source)) {
+    else if (this.#isFar(from) && !this.#refused.has(source)) {
       this.#refused.add(source);
-      this.#report(source, error);
+      this.#node.messages.inbox.drop(source);
+      this.#report?.(source, error);
     }
+  }
+
+  /** Others hear nothing of an agent below that is refused here, and must: it is refused by whoever can report it. */
+  #isFar(from: Link): boolean {
+    return this.#report !== undefined || from.peer === this.#node.router.parent;
   }
 
   /** Another agent takes the place of this one. */

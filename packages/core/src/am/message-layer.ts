@@ -31,6 +31,7 @@ import {
 } from '../codec/frame.js';
 import type { Link } from '../bootcom/link.js';
 import { Reassembly, cut } from './fragments.js';
+import { Inbox, type Received } from './inbox.js';
 import { errorRecord } from './job-shapes.js';
 import {
   checkBody, checkReply, checkSender, messageId, messageName, type MessageBody, type MessageName,
@@ -66,18 +67,14 @@ export interface MessageLayerInit {
   readonly router: Router;
   readonly clock: Clock;
   readonly limits: { readonly ttl: number; readonly messageBytesMax: number; readonly requestTimeoutMs: number };
-  /** Where received messages wait for their turn. */
+  /** Messages of one agent far away that may wait; default: any number. */
+  readonly waitingMax?: number;
+  /** Told of each message that waits in the inbox. */
   readonly domain: EventDomain<{ received: Received }>;
   /** Frames of the stream layer for this agent. */
   onStreamFrame(frame: Frame, from: Link): void;
   /** Something that arrived could not be used: told once each, and dropped. */
   onFault(error: StciError): void;
-}
-
-export interface Received {
-  readonly header: FrameHeader;
-  readonly body: Uint8Array;
-  readonly from: Link | undefined;
 }
 
 /** What a handler may ask about the message it is given. */
@@ -101,13 +98,15 @@ export class MessageLayer {
   readonly #handlers = new Map<MessageName, Handler>();
   readonly #requests = new Map<number, PendingRequest>();
   readonly #reassembly: Reassembly;
+  readonly inbox: Inbox;
   #guard: PeerGuard | undefined;
   #sequence = 0;
 
   constructor(init: MessageLayerInit) {
     this.#init = init;
     this.#reassembly = new Reassembly(init.clock, init.limits.messageBytesMax, init.limits.requestTimeoutMs);
-    init.domain.observe('received', (received) => this.#dispatch(received));
+    this.inbox = new Inbox(() => init.router.parent);
+    init.domain.observe('received', () => this.#dispatch(this.inbox.take()));
     this.on('agent.echo', (body) => body);
   }
 
@@ -232,11 +231,19 @@ export class MessageLayer {
     }
     try {
       const whole = this.#reassembly.take(frame);
-      if (whole !== undefined) this.#init.domain.trigger('received', { ...whole, from: link });
+      if (whole === undefined) return;
+      const waiting = this.inbox.waitingOf(whole.header.source, link);
+      if (waiting < (this.#init.waitingMax ?? Infinity)) return this.#enqueue({ ...whole, from: link });
+      throw new StciError('STCI_MESSAGE_INVALID', `Expected no flood, ${waiting} of its messages wait already`);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       this.malformed(frameSource(frame), link, fault);
     }
+  }
+
+  #enqueue(received: Received): void {
+    this.inbox.push(received);
+    this.#init.domain.trigger('received', received);
   }
 
   /** Tells of what came of a peer and can't be used. */
@@ -250,7 +257,9 @@ export class MessageLayer {
     if (from !== undefined && isSenders) this.#guard?.onMalformed(source, from, error);
   }
 
-  #dispatch({ header, body, from }: Received): void {
+  #dispatch(received: Received | undefined): void {
+    if (received === undefined) return; // It was dropped.
+    const { header, body, from } = received;
     try {
       if ((header.flags & FLAG.reply) !== 0) this.#onReply(header, body, from);
       else this.#handle(header, body, from);
@@ -341,7 +350,7 @@ export class MessageLayer {
     }
     const header = this.#header(destination, type, flags, sequence);
     const link = this.#linkTo(destination);
-    if (link === undefined) this.#init.domain.trigger('received', { header, body, from: undefined });
+    if (link === undefined) this.#enqueue({ header, body, from: undefined });
     else cut(header, [body], (pieces) => link.send(pieces));
   }
 

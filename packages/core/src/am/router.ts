@@ -78,6 +78,10 @@ export class Router {
     return below;
   }
 
+  get linkCount(): number {
+    return this.#links.size;
+  }
+
   links(): Link[] {
     return [...this.#links.values()];
   }

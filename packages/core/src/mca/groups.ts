@@ -89,7 +89,7 @@ const event: ParamGroup = {
       default: 65_536,
       min: 64,
       max: 16_777_216,
-      help: 'Events that may wait in one queue; an agent stops reading its links where half as many messages wait.',
+      help: 'Events that may wait in one queue; a link is not read while its share of half as many waits.',
     },
   },
 };

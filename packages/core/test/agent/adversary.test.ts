@@ -301,6 +301,14 @@ suite('an authenticated agent that breaks the rules', (test) => {
     });
   }
 
+  test('a flood at the front-end ends with its host, and is heard by nobody else', () => {
+    const echo = frame({ type: 4, destination: FRONT_END, flags: FLAG.request }, encode('x'));
+    const done = play(once((own) => [own, ...Array.from({ length: 20_000 }, () => echo.slice())]), 3, lines);
+    assertOthersUnharmed(done, expected, 'a flood');
+    assert.equal(done.report.failures.map(({ host }) => host), [`h${BAD}`]);
+    assert.match(done.report.failures[0]?.message ?? '', /Expected no flood/);
+  });
+
   test('a report of a failure chooses neither exit code nor host', () => {
     const error = { code: 'STCI_USAGE', message: 'words', host: 'h0', agent: 'root:0', rank: 0, data: {} };
     const body = { kind: 'agent-lost', agent: sessionAddress(BAD), error, wallMs: 1 };

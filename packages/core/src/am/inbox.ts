@@ -1,0 +1,92 @@
+/**
+ * Inbox: received messages wait for their turn in queues that are served by turns, so that a flood of one delays no
+ * other. What comes over a link from below is one queue, in order: a subtree's messages depend on each other. What
+ * comes from above is a queue for each source, for everything that is not below comes over that one link.
+ */
+
+import { CONTROLLER, FRONT_END, type Address } from '@stci/interface';
+import type { Link } from '../bootcom/link.js';
+import type { FrameHeader } from '../codec/frame.js';
+
+export interface Received {
+  readonly header: FrameHeader;
+  readonly body: Uint8Array;
+  readonly from: Link | undefined;
+}
+
+interface Entry {
+  readonly received: Received;
+  next: Entry | undefined;
+}
+
+interface Queue {
+  first: Entry;
+  last: Entry;
+  count: number;
+}
+
+export class Inbox {
+  readonly #parent: () => Address | undefined;
+  /** In the order of their turns. */
+  readonly #queues = new Map<Address | Link, Queue>();
+  readonly #byLink = new Map<Link, number>();
+
+  constructor(parent: () => Address | undefined) {
+    this.#parent = parent;
+  }
+
+  /** Messages that wait of those that came over this link. */
+  waiting(link: Link): number {
+    return this.#byLink.get(link) ?? 0;
+  }
+
+  /** Of an agent that is neither the neighbour nor one that all depend on; those may have as much as their link. */
+  waitingOf(source: Address, from: Link): number {
+    const isFar = from.peer === this.#parent() && ![from.peer, CONTROLLER, FRONT_END].includes(source);
+    return isFar ? (this.#queues.get(source)?.count ?? 0) : 0;
+  }
+
+  push(received: Received): void {
+    const { header, from } = received;
+    const key = from === undefined || from.peer === this.#parent() ? header.source : from;
+    const entry: Entry = { received, next: undefined };
+    const queue = this.#queues.get(key);
+    if (queue === undefined) this.#queues.set(key, { first: entry, last: entry, count: 1 });
+    else {
+      queue.last.next = entry;
+      queue.last = entry;
+      queue.count += 1;
+    }
+    this.#count(from, 1);
+  }
+
+  /** The oldest of the queue whose turn it is. */
+  take(): Received | undefined {
+    for (const [key, queue] of this.#queues) {
+      const { received, next } = queue.first;
+      this.#queues.delete(key);
+      if (next !== undefined) {
+        queue.first = next;
+        queue.count -= 1;
+        this.#queues.set(key, queue);
+      }
+      this.#count(received.from, -1);
+      return received;
+    }
+    return undefined;
+  }
+
+  /** Forgets what waits of an agent whose messages are not taken any more. */
+  drop(source: Address): void {
+    const queue = this.#queues.get(source);
+    this.#queues.delete(source);
+    for (let entry = queue?.first; entry !== undefined; entry = entry.next) this.#count(entry.received.from, -1);
+  }
+
+  #count(link: Link | undefined, by: 1 | -1): void {
+    if (link === undefined) return;
+    const count = this.waiting(link) + by;
+    if (count === 0) this.#byLink.delete(link);
+    else this.#byLink.set(link, count);
+  }
+}
