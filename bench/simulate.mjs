@@ -34,15 +34,16 @@ export async function bench() {
 
 async function preparedLaunch() {
   const { makeWorld } = await built('swarm', 'run-job.js');
-  const { SimulatedFrontEnd, newRecord } = await built('swarm', 'front-end.js');
+  const { startSimulatedRun } = await built('swarm', 'front-end.js');
+  const { JobRecord } = await built('swarm', 'record.js');
   const { LOGIN_HOST } = await built('swarm', 'faults.js');
   const { PLAIN } = await built('swarm', 'plain.js');
   return (hosts, seed, method = 'inline') => {
     const options = jobOptions(PLAIN, hosts, seed, method);
     const world = makeWorld(options);
-    const record = newRecord();
+    const record = new JobRecord();
     const clocks = startClocks();
-    const main = (context) => void new SimulatedFrontEnd(context, options, record, NO_HOOKS);
+    const main = (context) => startSimulatedRun(context, options, record, NO_HOOKS);
     const frontEnd = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
     let looked = 0;
     const isRunning = () => {

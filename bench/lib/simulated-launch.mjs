@@ -30,13 +30,14 @@ export function modelOf(costs, hosts, arity) {
 
 export async function simulateLaunch(costs, hosts, arity) {
   const { makeWorld } = await built('swarm', 'run-job.js');
-  const { SimulatedFrontEnd, newRecord } = await built('swarm', 'front-end.js');
+  const { startSimulatedRun } = await built('swarm', 'front-end.js');
+  const { JobRecord } = await built('swarm', 'record.js');
   const { LOGIN_HOST } = await built('swarm', 'faults.js');
   const { PLAIN } = await built('swarm', 'index.js');
   const options = { ...PLAIN, ...jobOptions(hosts, arity, simulated(costs)) };
   const world = makeWorld(options);
-  const record = newRecord();
-  const main = (context) => void new SimulatedFrontEnd(context, options, record, () => {});
+  const record = new JobRecord();
+  const main = (context) => startSimulatedRun(context, options, record, { onReport: () => {}, onAftermath: () => {} });
   world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
   let looked = 0;
   const allUp = () => {

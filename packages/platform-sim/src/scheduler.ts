@@ -99,6 +99,11 @@ export class Scheduler {
     for (;;) {
       const next = this.queue.peek();
       if (next === undefined) return 'idle';
+      if (next.cancelled) {
+        // However late it was due: a world is idle when only cancelled timers are left.
+        this.queue.pop();
+        continue;
+      }
       if (next.timeMs > untilMs) {
         this.nowMs = untilMs;
         return 'time';
@@ -111,7 +116,6 @@ export class Scheduler {
 
   #fire(event: SimEvent): boolean {
     const owner = event.owner;
-    if (event.cancelled) return false;
     if (owner !== undefined && !owner.alive) {
       event.orphaned();
       return false;

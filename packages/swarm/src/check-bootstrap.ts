@@ -4,7 +4,7 @@
  */
 
 import type { JobMap } from '@stci/interface';
-import { hostName } from './front-end.js';
+import { hostName } from './job-spec.js';
 import type { Run } from './run.js';
 import { rankProcesses } from './truth.js';
 

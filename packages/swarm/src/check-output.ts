@@ -4,7 +4,7 @@
  */
 
 import type { JobReport } from '@stci/interface';
-import type { StreamRecord } from './front-end.js';
+import type { StreamRecord } from './record.js';
 import { isOutputDetermined } from './programs.js';
 import type { Run } from './run.js';
 import { truthOf, type RankTruth } from './truth.js';

@@ -5,6 +5,7 @@
 
 import { checkBootstrap } from './check-bootstrap.js';
 import { checkOutput } from './check-output.js';
+import { checkOutcome } from './check-outcome.js';
 import { checkReport, hasAgentFault } from './check-report.js';
 import type { JobEvent } from '@stci/interface';
 import { describe } from './faults.js';
@@ -24,6 +25,7 @@ export const CHECKERS: Readonly<Record<string, Checker>> = {
   wire: ({ wire }) => wire.problems,
   output: checkOutput,
   report: checkReport,
+  outcome: checkOutcome,
   bootstrap: checkBootstrap,
 };
 

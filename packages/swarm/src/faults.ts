@@ -1,7 +1,7 @@
 /** Carries out a run's faults at their times, on targets picked among what is there then; undoes those that end. */
 
 import type { AgentMain, SimProcess, World } from '@stci/platform-sim';
-import { hostName } from './front-end.js';
+import { hostName } from './job-spec.js';
 import type { FaultPlan, SwarmOptions } from './options.js';
 
 /** What was really done. */

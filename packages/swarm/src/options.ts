@@ -31,7 +31,9 @@ export type FaultPlan =
 
 export type ControlPlan =
   | (Moment & { readonly kind: 'signal'; readonly signal: SignalName })
-  | (Moment & { readonly kind: 'interrupt'; readonly kill: boolean });
+  | (Moment & { readonly kind: 'interrupt'; readonly kill: boolean })
+  /** Standard output: its reader has gone (`isClosed`), or it cannot be written. */
+  | (Moment & { readonly kind: 'output-fault'; readonly isClosed: boolean });
 
 /** A host whose first starts of an agent fail: the login is refused, or is never answered. */
 export interface BadHost {
@@ -102,7 +104,7 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
     launchTimeoutMs: random.chance(0.05) ? 5 + random.integer(200) : 60_000,
     faults: hasFaults ? drawFaults(random, remote) : [],
     badHosts: remote && random.chance(0.2) ? drawBadHosts(random, hosts) : [],
-    controls: random.chance(0.2) ? drawControls(random) : [],
+    controls: [...(random.chance(0.2) ? drawControls(random) : []), ...drawOutputFault(random)],
     link: {
       latencyMs: random.pick([0.02, 0.1, 1, 20]),
       jitterMs: random.pick([0, 0.05, 5]),
@@ -215,6 +217,13 @@ function drawFault(random: SimRandom, kind: FaultPlan['kind']): FaultPlan {
     case 'cut':
       return { atMs, kind, pick, lastsMs: random.between(1, 1500) };
   }
+}
+
+/** Drawn apart, so that all else stays as it was drawn without it. */
+function drawOutputFault(random: SimRandom): ControlPlan[] {
+  const own = random.fork('output fault');
+  if (!own.chance(0.05)) return [];
+  return [{ atMs: drawMoment(own), kind: 'output-fault', isClosed: own.chance(0.5) }];
 }
 
 function drawControls(random: SimRandom): ControlPlan[] {

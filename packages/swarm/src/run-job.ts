@@ -11,11 +11,13 @@ import { resolveSettings, composition } from './assembly.js';
 import { checkRun } from './checkers.js';
 import { LOGIN_HOST, describe, isTool, lastFaultMs, scheduleFaults } from './faults.js';
 import type { Run } from './run.js';
-import { SimulatedFrontEnd, hostName, newRecord } from './front-end.js';
+import { startSimulatedRun } from './front-end.js';
+import { hostName } from './job-spec.js';
 import { loginMain } from './launcher-remote.js';
 import { installSsh } from './ssh.js';
 import { Wire } from './wire.js';
 import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
+import { JobRecord } from './record.js';
 
 /** From the last fault and the longest program to the end of the job: more is a job that neither ends nor reports. */
 const LIVENESS_MS = 120_000;
@@ -112,7 +114,7 @@ function play(options: SwarmOptions, hooks: RunHooks): Run {
   const wire = new Wire();
   world.onFlow = (flow) => wire.watch(flow);
   hooks.onWorld?.(world);
-  const record = newRecord();
+  const record = new JobRecord();
   let leftEvents = 0;
   let toolsAtReport: readonly string[] = [];
   const main = (context: AgentContext): void => {
@@ -126,7 +128,7 @@ function play(options: SwarmOptions, hooks: RunHooks): Run {
         leftEvents = world.scheduler.queue.pending().filter(isOwn).length - ownTimers;
       },
     };
-    void new SimulatedFrontEnd(context, options, record, frontEndHooks);
+    startSimulatedRun(context, options, record, frontEndHooks);
   };
   const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
   const faults = scheduleFaults(world, options, frontEnd);

@@ -2,7 +2,7 @@
 
 import type { SimProcess, World } from '@stci/platform-sim';
 import type { FaultDone } from './faults.js';
-import type { JobRecord } from './front-end.js';
+import type { JobRecord } from './record.js';
 import type { SwarmOptions } from './options.js';
 import type { Wire } from './wire.js';
 
@@ -18,7 +18,7 @@ export interface Run {
   readonly orphans: readonly SimProcess[];
   /** Tools, and what they left behind, that were alive when the job was reported as ended. */
   readonly toolsAtReport: readonly string[];
-  /** Timers and calls that the front-end's process still had after `onStopped`. */
+  /** Timers and calls that the front-end's process still had after its run. */
   readonly leftEvents: number;
   /** What is wrong with the bytes between agents. */
   readonly wire: Wire;

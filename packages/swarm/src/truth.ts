@@ -2,7 +2,7 @@
 
 import type { SimProcess } from '@stci/platform-sim';
 import { LOGIN_HOST, isTool } from './faults.js';
-import { hostName, stdinBytes } from './front-end.js';
+import { hostName, stdinBytes } from './job-spec.js';
 import { expectedOf, type AppPlan, type Expected } from './programs.js';
 import type { Run } from './run.js';
 

@@ -97,6 +97,30 @@ suite('swarm checkers', (test) => {
     red(checkRun({ ...run, isQuiet: false }), /^liveness: the world does not come to rest/);
   });
 
+  test('outcome: one exit code in the process, the exit report and the JSON, whatever ends the job', () => {
+    const interrupt = { kind: 'interrupt', kill: false, atMs: 20 } as const;
+    const closed = { kind: 'output-fault', isClosed: true, atMs: 20 } as const;
+    const failed = { ...closed, isClosed: false };
+    for (const [control, exitCode] of [[interrupt, 130], [closed, 141], [failed, 202]] as const) {
+      const { run, problems: found } = runJob(job({ apps: [SLOW_LINES], controls: [control] }));
+      assert.equal(found, []);
+      assert.is(run.frontEnd.end?.status, exitCode);
+      const { record } = run;
+      const other = { ...record, exitCode: 3 };
+      red(checkRun({ ...run, record: other }), /^outcome: the process ended with \d+, the run with 3/);
+      const exitReports = record.exitReports.map((text) => text.replace(/"exitCode": \d+/, '"exitCode": 0'));
+      red(checkRun({ ...run, record: { ...record, exitReports } }), /^outcome: the exit report says 0/);
+    }
+    const late = [1, 2, 3, 4].flatMap((atMs) => [{ ...interrupt, atMs: 50 * atMs }, { ...closed, atMs: 50 * atMs }]);
+    for (const control of late) {
+      assert.equal(problems({ apps: [LINES], releaseMs: 300, controls: [control] }), [], `at ${control.atMs} ms`);
+    }
+    const { run } = runJob(job());
+    const jsonLines = run.record.jsonLines.map((line) => line.replace('"exitCode":0', '"exitCode":7'));
+    red(checkRun({ ...run, record: { ...run.record, jsonLines } }), /^outcome: the JSON says 7/);
+    red(checkRun({ ...run, record: { ...run.record, jsonLines: [] } }), /^outcome: 0 lines of JSON tell the end/);
+  });
+
   test('processes: one that is left, one that nobody waited for', () => {
     const hooks = onWorld((world) => {
       world.start('login', ['stray'], (context) => context.platform.clock.after(1e6, () => context.exit(0)));

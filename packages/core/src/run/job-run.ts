@@ -81,8 +81,8 @@ export class JobRun implements FrontEndEvents {
     this.#frontEnd = frontEnd;
     this.#unwatch = this.#driver.watchSignals({
       end: (signal, times) => this.#onEndSignal(signal, times),
-      forward: (signal) => frontEnd.control({ verb: 'signal', signal }),
-      pause: (on) => frontEnd.announceSilence(on ? SILENCE_MS_MAX : 0),
+      forward: (signal) => this.#hasAgents && frontEnd.control({ verb: 'signal', signal }),
+      pause: (on) => this.#hasAgents && frontEnd.announceSilence(on ? SILENCE_MS_MAX : 0),
     });
     try {
       frontEnd.submit(this.#init.spec);
@@ -149,6 +149,11 @@ export class JobRun implements FrontEndEvents {
     this.#finish();
   }
 
+  /** Agents take commands: afterwards only the last output is written, and there is nobody to send a command to. */
+  get #hasAgents(): boolean {
+    return this.#report === undefined && !this.#stopped;
+  }
+
   #onStarted(rank: Rank, pid: number): void {
     this.#sink.started(rank, pid);
     if (this.#stdin === undefined && this.#init.spec.stdin.to !== 'none') {
@@ -183,15 +188,16 @@ export class JobRun implements FrontEndEvents {
       // A reader that has stopped reading must not hold up the end.
       this.#screen.abandon();
       this.#sink.abandon();
-      this.#remark('killing all ranks');
+      this.#remark(this.#hasAgents ? 'killing all ranks' : 'dropping the output that is not yet written');
     } else {
       const map = this.#map;
       const ranks = map.size === 1 ? '1 rank' : `${map.size} ranks`;
       const hosts = map.hosts.length === 1 ? '1 host' : `${map.hosts.length} hosts`;
       const [word, again] = signal === 'SIGINT' ? ['interrupted', 'Ctrl-C'] : [`received ${signal}`, signal];
-      this.#remark(`${word}: ending ${ranks} on ${hosts}; ${again} again to kill`);
+      if (this.#hasAgents) this.#remark(`${word}: ending ${ranks} on ${hosts}; ${again} again to kill`);
+      else this.#remark(`${word}: the job has ended, its output is being written; ${again} again to drop the rest`);
     }
-    this.#frontEnd?.control({ verb: 'end', kill: times > 1, reason: signal, cause });
+    if (this.#hasAgents) this.#frontEnd?.control({ verb: 'end', kill: times > 1, reason: signal, cause });
   }
 
   #onOutputFault(error: StciError): void {
@@ -201,7 +207,7 @@ export class JobRun implements FrontEndEvents {
 
   #endBy(cause: EndCause, reason: string): void {
     this.#addCause(cause);
-    if (this.#report === undefined) this.#frontEnd?.control({ verb: 'end', kill: false, reason, cause });
+    if (this.#hasAgents) this.#frontEnd?.control({ verb: 'end', kill: false, reason, cause });
   }
 
   #addCause(cause: EndCause): void {
