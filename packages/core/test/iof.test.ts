@@ -8,6 +8,7 @@ import {
   groupOutput,
   JsonLines,
   parseTemplate,
+  prefixLines,
   sourceId,
   type TemplateFacts,
 } from '@stci/core/iof';
@@ -29,6 +30,17 @@ function refusal(template: string): string {
   }
   return '';
 }
+
+suite('prefix of lines', (test) => {
+  test('each line has it, whether lines are short, long or both', () => {
+    for (const lengths of [[0], [3], [10, 11], [22, 23, 24], [79], [0, 2000, 0, 0], [1500, 1, 2, 3], [5000]]) {
+      const lines = Array.from({ length: 300 }, (_, i) => 'x'.repeat(lengths[i % lengths.length] as number));
+      const bytes = prefixLines(ascii(lines.map((line) => `${line}\n`).join('')), ascii('[42] '));
+      assert.is(Buffer.from(bytes).toString(), lines.map((line) => `[42] ${line}\n`).join(''));
+    }
+    assert.equal(prefixLines(ascii('one\n'), ascii('')), ascii('one\n'));
+  });
+});
 
 suite('output template', (test) => {
   test('fields, widths and percent signs', () => {

@@ -30,21 +30,60 @@ export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** `prefix` before every line of `bytes`, of which the last ends in a newline. One allocation for all. */
+/** Lines of this length on average, in bytes, are copied line by line; shorter ones byte by byte. */
+const LONG_LINE_BYTES = 24;
+const SAMPLE_BYTES = 1024;
+
+/**
+ * `prefix` before every line of `bytes`, of which the last ends in a newline. One allocation for all. A call that
+ * searches or copies costs as much as a loop over about 24 bytes.
+ */
 export function prefixLines(bytes: Uint8Array, prefix: Uint8Array): Uint8Array {
-  let lines = 0;
-  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines += 1;
-  const out = new Uint8Array(bytes.length + lines * prefix.length);
-  // A line is short as a rule: copying byte by byte beats a subarray and a set for each of them.
+  const sampleBytes = Math.min(bytes.length, SAMPLE_BYTES);
+  const isShort = countLines(bytes, sampleBytes) * LONG_LINE_BYTES > sampleBytes;
+  return isShort ? prefixShortLines(bytes, prefix) : prefixLongLines(bytes, prefix);
+}
+
+function prefixShortLines(bytes: Uint8Array, prefix: Uint8Array): Uint8Array {
+  const out = new Uint8Array(bytes.length + countLines(bytes, bytes.length) * prefix.length);
   let to = 0;
   let atStart = true;
   for (let from = 0; from < bytes.length; from += 1) {
-    if (atStart) {
-      for (let i = 0; i < prefix.length; i += 1) out[to++] = prefix[i] as number;
-    }
+    if (atStart) to = put(out, prefix, to);
     const byte = bytes[from] as number;
     out[to++] = byte;
     atStart = byte === NEWLINE;
   }
   return out;
+}
+
+/** Puts all bytes at the end of the result, then moves each line down to its place behind its prefix. */
+function prefixLongLines(bytes: Uint8Array, prefix: Uint8Array): Uint8Array {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(at + 1);
+  const shift = ends.length * prefix.length;
+  const out = new Uint8Array(bytes.length + shift);
+  out.set(bytes, shift);
+  let from = 0;
+  let to = 0;
+  for (const end of ends) {
+    to = put(out, prefix, to);
+    out.copyWithin(to, shift + from, shift + end);
+    to += end - from;
+    from = end;
+  }
+  return out;
+}
+
+function put(out: Uint8Array, prefix: Uint8Array, at: number): number {
+  for (let i = 0; i < prefix.length; i += 1) out[at + i] = prefix[i] as number;
+  return at + prefix.length;
+}
+
+function countLines(bytes: Uint8Array, end: number): number {
+  let lines = 0;
+  for (let at = 0; at < end; at += 1) {
+    if (bytes[at] === NEWLINE) lines += 1;
+  }
+  return lines;
 }
