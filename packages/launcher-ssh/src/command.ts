@@ -6,7 +6,7 @@
 
 import { assert, type HostSpec } from '@stci/interface';
 import { base64 } from './base64.js';
-import { PROGRAM_TEXT, SHELL_TEXT, shellText } from './loader.js';
+import { hereArguments, PROGRAM_TEXT, SHELL_TEXT, shellText } from './loader.js';
 
 /** Single-quoted: read alike by sh, bash, zsh, ksh, csh, tcsh and fish. */
 const SAFE_TEXT = /^[^'!\\\n\0]*$/;
@@ -89,6 +89,11 @@ export function remoteCommand(start: RemoteStart): string {
     singleQuoted(String(start.waitMs ?? WAIT_MS)),
   ];
   return `exec /bin/sh -c ${singleQuoted(SHELL_TEXT)} stci-guardian ${quoted.join(' ')}`;
+}
+
+/** Node's command line for `program` on this machine, without a login: what the shell would have given it. */
+export function localCommand(program: string, nonce: string, node: string): readonly string[] {
+  return [node, ...hereArguments(base64(program), nonce, node)];
 }
 
 /** A text of ASCII as a word for `printf %b`: only what some shell reads within quotes is written in octal. */

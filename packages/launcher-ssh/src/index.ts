@@ -10,9 +10,8 @@ import { createSsh } from './ssh.js';
 
 export { createSsh } from './ssh.js';
 export type { SshParams } from './command.js';
-export { remoteCommand, escapedWord, hostProblem, sshCommand } from './command.js';
-export { base64 } from './base64.js';
-export { hostProgram, RUN_FIRST_ARGUMENT } from './loader.js';
+export { remoteCommand, escapedWord, hostProblem, localCommand, sshCommand } from './command.js';
+export { hostProgram } from './loader.js';
 export { describeWait, diagnose } from './diagnose.js';
 export type { SshFacts, SshPhase } from './diagnose.js';
 export { KexTimer, STEP_LINE, kexAdvice, type KeyExchange } from './kex.js';

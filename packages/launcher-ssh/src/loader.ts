@@ -250,5 +250,11 @@ export function hostProgram(body: string): string {
   return `(function () {${(BEGIN + body).replaceAll(/\n */g, '\n')}})();`;
 }
 
+/** Node's arguments for a program of `hostProgram` (in base64) that `node` itself runs: it is the only candidate. */
+export function hereArguments(program: string, nonce: string, node: string): readonly string[] {
+  const [hash, bytes, waitMs, met, held] = ['-', '0', '0', '', ''];
+  return ['-e', RUN_FIRST_ARGUMENT, '--', program, 'base64', nonce, hash, bytes, waitMs, node, met, held];
+}
+
 /** The program that runs the agent. */
 export const PROGRAM_TEXT = hostProgram(RUN_AGENT);

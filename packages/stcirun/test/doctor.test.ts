@@ -46,6 +46,12 @@ suite('stci doctor', (test) => {
     }
   }, LONG);
 
+  test('this machine, where nothing is said', async () => {
+    const { exitCode, out, err } = await doctor();
+    assert.equal([exitCode, err], [0, '']);
+    assert.match(out, process.version);
+  }, LONG);
+
   test('hosts by a login: those that are usable are named, the others with their cause', async () => {
     const client = ['--mca', `launcher.ssh.client=${CLIENT}`];
     const { exitCode, out, err } = await doctor('--host', 'a,dead,b', ...client);

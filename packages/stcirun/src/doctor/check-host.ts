@@ -4,10 +4,10 @@
  */
 
 import type { HostSpec } from '@stci/interface';
-import { diagnose, hostProblem, kexAdvice, type SshParams } from '@stci/launcher-ssh';
+import { diagnose, hostProblem, kexAdvice, localCommand, type SshParams } from '@stci/launcher-ssh';
 import { probeProgram, type HostFacts } from './probe.js';
 import { reach, type Reach } from './reach.js';
-import { localCommand, makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from './run-probe.js';
+import { makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from './run-probe.js';
 
 export const CHECKS = ['name', 'port', 'login', 'node', 'clock', 'ports', 'cache', 'leftovers'] as const;
 export type CheckName = (typeof CHECKS)[number];
@@ -59,7 +59,7 @@ export async function checkHost(host: HostSpec, params: DoctorParams): Promise<H
 
 async function checkHere({ ports, clean, deadlineMs }: DoctorParams): Promise<HostReport['checks']> {
   const nonce = makeNonce();
-  const result = await runProbe(localCommand(nonce, probeProgram(ports, clean)), nonce, deadlineMs);
+  const result = await runProbe(localCommand(probeProgram(ports, clean), nonce, process.execPath), nonce, deadlineMs);
   const login = result.facts === undefined ? bad('FAIL', `the check itself failed: ${result.lines.join('; ')}`) : NONE;
   return { ...after(result, ports), name: NONE, port: NONE, login, clock: NONE };
 }

@@ -5,7 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { base64, KexTimer, RUN_FIRST_ARGUMENT, sshCommand, STEP_LINE } from '@stci/launcher-ssh';
+import { KexTimer, sshCommand, STEP_LINE } from '@stci/launcher-ssh';
 import type { KeyExchange, SshParams, SshPhase } from '@stci/launcher-ssh';
 import type { HostSpec, ProcessEnd, SignalName } from '@stci/interface';
 import type { HostFacts } from './probe.js';
@@ -42,12 +42,6 @@ export interface ProbeResult {
 export function probeCommand(host: HostSpec, ssh: SshParams, nonce: string, program: string): readonly string[] {
   const start = { nonce, hash: '-', bundleBytes: 0, ownNode: process.execPath, node: ssh.node, program };
   return sshCommand(host, { ...ssh, steps: true }, start);
-}
-
-/** How to run it here. */
-export function localCommand(nonce: string, program: string): readonly string[] {
-  const node = process.execPath;
-  return [node, '-e', RUN_FIRST_ARGUMENT, '--', base64(program), 'base64', nonce, '-', '0', node];
 }
 
 export function makeNonce(): string {
