@@ -4,7 +4,7 @@
  * What is being put together is bounded in bytes, in number and in time.
  */
 
-import { StciError, addressName, closeRoom, extendFront, type Clock } from '@stci/interface';
+import { StciError, addressName, closeRoom, extendFront, type Address, type Clock } from '@stci/interface';
 import {
   FLAG,
   FRAGMENT_BYTES_MAX,
@@ -16,11 +16,23 @@ import {
   type FrameHeader,
 } from '../codec/frame.js';
 
-/** Partial messages an agent keeps at the most. */
-const PARTIALS_MAX = 4096;
+/** Partial messages of one source, at most: one a stream and way is what an honest one has. */
+const SOURCE_PARTIALS_MAX = 64;
 
-/** Bytes of all partial messages of an agent together, or one message of the largest size where that is more. */
+/** Messages of the largest size that the partial ones of one source may be together. */
+const SOURCE_MESSAGES_MAX = 2;
+
+/** Bytes of partial messages that each source may have whatever others have. */
+const SOURCE_BYTES_FREE = 1024 * 1024;
+
+/** Bytes of the partial messages of all sources that have more, or one message of the largest size if that is more. */
 const PARTIAL_BYTES_MAX = 64 * 1024 * 1024;
+
+/** What a fragment counts at least: what it takes to keep it. */
+const PART_BYTES_MIN = 256;
+
+/** Smaller ones are copied, so that they do not keep the whole chunk that they came in. */
+const VIEW_BYTES_MIN = 4096;
 
 /** Passes the frames of one message to `emit`, each as pieces. */
 export function cut(header: FrameHeader, body: readonly Uint8Array[], emit: (pieces: Uint8Array[]) => void): void {
@@ -56,19 +68,33 @@ export function join(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
 interface Partial {
   readonly parts: Uint8Array[];
   readonly sinceMs: number;
+  readonly holder: Holder;
   bytes: number;
+  charge: number;
+}
+
+/** One source, and what of it is kept. */
+interface Holder {
+  readonly source: Address;
+  partials: number;
+  charge: number;
 }
 
 export class Reassembly {
   readonly #clock: Clock;
   readonly #messageBytesMax: number;
   readonly #timeoutMs: number;
+  /** Told of a message that was dropped although nothing is wrong with it. */
+  readonly #onDropped: (error: StciError) => void;
+  /** Oldest first. */
   readonly #partials = new Map<string, Partial>();
+  readonly #holders = new Map<Address, Holder>();
   /** Of all partials. */
-  #bytes = 0;
+  #charge = 0;
 
-  constructor(clock: Clock, messageBytesMax: number, timeoutMs: number) {
+  constructor(clock: Clock, messageBytesMax: number, timeoutMs: number, onDropped: (error: StciError) => void) {
     this.#clock = clock;
+    this.#onDropped = onDropped;
     this.#messageBytesMax = messageBytesMax;
     this.#timeoutMs = timeoutMs;
   }
@@ -78,8 +104,8 @@ export class Reassembly {
   }
 
   /**
-   * The whole message once its last fragment is here. Throws STCI_MESSAGE_TOO_LARGE, with `tooLong` where this one is
-   * longer than its sender may make it; without, all that are under way are too much together.
+   * The whole message once its last fragment is here. Throws STCI_MESSAGE_TOO_LARGE, with `tooLong`, where its source
+   * has more under way than an honest one may. Where all sources together have too much, the oldest message goes.
    */
   take(frame: Frame): { header: FrameHeader; body: Uint8Array } | undefined {
     const header = decodeHeader(frame);
@@ -89,15 +115,18 @@ export class Reassembly {
     // The rest of a message that was dropped: its end must not pass for a message of its own.
     if (partial === undefined && (header.flags & FLAG.rest) !== 0) return undefined;
     if (partial === undefined && !more) return { header, body: frameBody(frame) };
-    return this.#add(key, partial ?? this.#begin(key), header, frameBody(frame));
+    return this.#add(key, partial ?? this.#begin(key, header.source), header, frameBody(frame));
   }
 
-  #begin(key: string): Partial {
+  #begin(key: string, source: Address): Partial {
     this.#dropStale();
-    if (this.#partials.size >= PARTIALS_MAX) {
-      throw new StciError('STCI_MESSAGE_TOO_LARGE', `More than ${PARTIALS_MAX} messages are under way in fragments`);
+    const holder = this.#holders.get(source) ?? { source, partials: 0, charge: 0 };
+    if (holder.partials >= SOURCE_PARTIALS_MAX) {
+      throw tooLarge(`More than ${SOURCE_PARTIALS_MAX} messages of ${addressName(source)} are under way in fragments`);
     }
-    const partial: Partial = { parts: [], sinceMs: this.#clock.nowMs(), bytes: 0 };
+    const partial: Partial = { parts: [], sinceMs: this.#clock.nowMs(), holder, bytes: 0, charge: 0 };
+    this.#holders.set(source, holder);
+    holder.partials += 1;
     this.#partials.set(key, partial);
     return partial;
   }
@@ -108,42 +137,68 @@ export class Reassembly {
     header: FrameHeader,
     part: Uint8Array,
   ): { header: FrameHeader; body: Uint8Array } | undefined {
-    partial.parts.push(part);
+    const { holder } = partial;
+    partial.parts.push(part.length < VIEW_BYTES_MIN ? part.slice() : part);
     partial.bytes += part.length;
-    this.#bytes += part.length;
-    if (this.#bytes > Math.max(PARTIAL_BYTES_MAX, this.#messageBytesMax)) this.#dropStale();
-    if (this.#bytes > Math.max(PARTIAL_BYTES_MAX, this.#messageBytesMax)) {
-      this.#drop(key, partial);
-      throw new StciError(
-        'STCI_MESSAGE_TOO_LARGE',
-        `Messages in fragments take over ${PARTIAL_BYTES_MAX} bytes: one of ${addressName(header.source)} is dropped`,
-      );
-    }
+    this.#account(partial, Math.max(part.length, PART_BYTES_MIN));
     if (partial.bytes > this.#messageBytesMax) {
       this.#drop(key, partial);
-      throw new StciError(
-        'STCI_MESSAGE_TOO_LARGE',
+      throw tooLarge(
         `A message of ${addressName(header.source)} is longer than message.bytes.max, ${this.#messageBytesMax} bytes`,
-        { data: { tooLong: true } },
       );
     }
-    if ((header.flags & FLAG.more) !== 0) return undefined;
-    this.#drop(key, partial);
-    return { header, body: join(partial.parts, partial.bytes) };
+    const sourceMax = SOURCE_MESSAGES_MAX * Math.max(this.#messageBytesMax, SOURCE_BYTES_FREE);
+    if (holder.charge > sourceMax) {
+      this.#drop(key, partial);
+      throw tooLarge(`Messages in fragments of ${addressName(header.source)} take over ${sourceMax} bytes`);
+    }
+    if ((header.flags & FLAG.more) === 0) {
+      this.#drop(key, partial);
+      return { header, body: join(partial.parts, partial.bytes) };
+    }
+    if (this.#charge > Math.max(PARTIAL_BYTES_MAX, this.#messageBytesMax)) this.#makeRoom();
+    return undefined;
+  }
+
+  #makeRoom(): void {
+    this.#dropStale();
+    const max = Math.max(PARTIAL_BYTES_MAX, this.#messageBytesMax);
+    for (const [key, partial] of this.#partials) {
+      if (this.#charge <= max) return;
+      if (partial.holder.charge <= SOURCE_BYTES_FREE) continue;
+      this.#drop(key, partial);
+      const of = addressName(partial.holder.source);
+      const text = `Messages in fragments take over ${max} bytes: the oldest one, of ${of}, is dropped`;
+      this.#onDropped(new StciError('STCI_MESSAGE_TOO_LARGE', text));
+    }
   }
 
   /** Messages whose source died in the middle. */
   #dropStale(): void {
     const oldestMs = this.#clock.nowMs() - this.#timeoutMs;
     for (const [key, partial] of this.#partials) {
-      if (partial.sinceMs < oldestMs) this.#drop(key, partial);
+      if (partial.sinceMs >= oldestMs) return;
+      this.#drop(key, partial);
     }
   }
 
   #drop(key: string, partial: Partial): void {
+    const { holder } = partial;
     this.#partials.delete(key);
-    this.#bytes -= partial.bytes;
+    this.#account(partial, -partial.charge);
+    holder.partials -= 1;
+    if (holder.partials === 0) this.#holders.delete(holder.source);
   }
+
+  #account(partial: Partial, charge: number): void {
+    partial.charge += charge;
+    partial.holder.charge += charge;
+    this.#charge += charge;
+  }
+}
+
+function tooLarge(text: string): StciError {
+  return new StciError('STCI_MESSAGE_TOO_LARGE', text, { data: { tooLong: true } });
 }
 
 /** Sequences are counted by sender, layer and stream. */

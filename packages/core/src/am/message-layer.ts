@@ -104,7 +104,8 @@ export class MessageLayer {
 
   constructor(init: MessageLayerInit) {
     this.#init = init;
-    this.#reassembly = new Reassembly(init.clock, init.limits.messageBytesMax, init.limits.requestTimeoutMs);
+    const { messageBytesMax, requestTimeoutMs } = init.limits;
+    this.#reassembly = new Reassembly(init.clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.inbox = new Inbox(() => init.router.parent);
     init.domain.observe('received', () => this.#dispatch(this.inbox.take()));
     this.on('agent.echo', (body) => body);

@@ -19,31 +19,27 @@ import {
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { decodeHeader, frameSource, type Frame } from '../codec/frame.js';
+import { EarlyFrames } from './early-frames.js';
 import { Reassembly } from './fragments.js';
 import { StreamEndpoint, type StreamLayerInit, type StreamOptions } from './stream-endpoint.js';
 
-/** Frames of streams that are not open here yet: kept until they are, or until a request would have timed out. */
-const EARLY_FRAMES_MAX = 1024;
-
 const STREAM_ID_MAX = 0xffff;
-
-interface EarlyFrame {
-  readonly frame: Frame;
-  readonly from: Link;
-  readonly sinceMs: number;
-}
 
 export class StreamLayer {
   readonly init: StreamLayerInit;
   readonly #streams = new Map<StreamId, StreamEndpoint>();
   readonly #reassembly: Reassembly;
   #acceptor: ((stream: Stream) => StreamEvents) | undefined;
-  #early: EarlyFrame[] = [];
+  readonly #early: EarlyFrames;
+  /** That there is no room for early frames is told once, until there is again. */
+  #isEarlyFull = false;
 
   constructor(init: StreamLayerInit) {
     this.init = init;
     const { clock, limits } = init;
-    this.#reassembly = new Reassembly(clock, limits.messageBytesMax, limits.requestTimeoutMs);
+    const { messageBytesMax, requestTimeoutMs } = limits;
+    this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
+    this.#early = new EarlyFrames(requestTimeoutMs);
     init.messages.on('stream.open', (spec, { source }) => this.#onOpen(spec, source));
     init.messages.on('stream.close', ({ stream }, { source }) => this.#onClose(stream, source));
   }
@@ -136,24 +132,15 @@ export class StreamLayer {
   }
 
   #keepEarly(id: StreamId, frame: Frame, from: Link): void {
-    const sinceMs = this.init.clock.nowMs();
-    if (this.#early.length >= EARLY_FRAMES_MAX) this.#dropStale(sinceMs);
-    if (this.#early.length < EARLY_FRAMES_MAX) this.#early.push({ frame, from, sinceMs });
-    else this.init.onFault(new StciError('STCI_STREAM_INVALID',
-      `A frame of stream ${id} is dropped: it is not open here`));
-  }
-
-  /** Most of what is kept for long belongs to streams that are closed. */
-  #dropStale(nowMs: number): void {
-    const oldestMs = nowMs - this.init.limits.requestTimeoutMs;
-    this.#early = this.#early.filter(({ sinceMs }) => sinceMs >= oldestMs);
+    const wasFull = this.#isEarlyFull;
+    this.#isEarlyFull = !this.#early.keep({ frame, from, sinceMs: this.init.clock.nowMs() });
+    if (wasFull || !this.#isEarlyFull) return;
+    const text = `Frames of ${addressName(frameSource(frame))} for stream ${id} are dropped: it is not open here`;
+    this.init.onFault(new StciError('STCI_STREAM_INVALID', text));
   }
 
   #replayEarly(id: StreamId): void {
-    this.#dropStale(this.init.clock.nowMs());
-    const frames = this.#early.filter(({ frame }) => decodeHeader(frame).stream === id);
-    this.#early = this.#early.filter(({ frame }) => decodeHeader(frame).stream !== id);
-    for (const { frame, from } of frames) this.onFrame(frame, from);
+    for (const { frame, from } of this.#early.take(id, this.init.clock.nowMs())) this.onFrame(frame, from);
   }
 }
 

@@ -1,0 +1,80 @@
+/** What is kept of each source for later: who fills his share takes nothing from others. */
+
+import { rootAddress } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { EarlyFrames } from '../../dist/am/early-frames.js';
+import { Reassembly } from '../../dist/am/fragments.js';
+import { FLAG, LAYER, encodeHeader, type Frame } from '../../dist/codec/frame.js';
+import { testPlace } from '../world.js';
+
+const MIB = 1024 * 1024;
+const [BAD, GOOD] = [rootAddress(1), rootAddress(2)];
+
+function frame(source: number, sequence: number, flags: number, bytes: number): Frame {
+  const header = { layer: LAYER.stream, type: 1, flags, ttl: 9, stream: 7, source, destination: 0, job: 0, sequence };
+  const whole = new Uint8Array(28 + bytes);
+  whole.set(encodeHeader(header, bytes));
+  return whole;
+}
+
+function reassembly(messageBytesMax: number) {
+  const told: string[] = [];
+  const parts = new Reassembly(testPlace().platform.clock, messageBytesMax, 1000, (error) => told.push(error.message));
+  const refused: boolean[] = [];
+  const take = (...of: Parameters<typeof frame>): boolean => {
+    try {
+      return parts.take(frame(...of)) !== undefined;
+    } catch (fault) {
+      refused.push((fault as { data: { tooLong?: boolean } }).data.tooLong === true);
+      return false;
+    }
+  };
+  return { take, told, refused };
+}
+
+suite('what is kept of each source', (test) => {
+  test('messages under way, in number: it is the fault of who has too many', () => {
+    const { take, told, refused } = reassembly(MIB);
+    for (let i = 0; i < 10_000; i++) take(BAD, i, FLAG.more, 1);
+    assert.equal(refused, Array.from({ length: 10_000 - 64 }, () => true));
+    assert.not.ok(take(GOOD, 1, FLAG.more, 1000));
+    assert.ok(take(GOOD, 1, FLAG.rest, 1000));
+    assert.equal(told, []);
+  });
+
+  test('messages under way, in bytes', () => {
+    const { take, refused } = reassembly(16 * MIB);
+    for (let i = 0; i < 60; i++) for (let part = 0; part < 16; part++) take(BAD, i, FLAG.more, 64 * 1024);
+    assert.ok(refused.length > 0 && refused.every(Boolean), '60 MiB, where 32 may be');
+    for (let part = 0; part < 255; part++) take(GOOD, 1, part === 0 ? FLAG.more : FLAG.more | FLAG.rest, 64 * 1024);
+    assert.ok(take(GOOD, 1, FLAG.rest, 1));
+  });
+
+  test('messages under way, in what it takes to keep tiny fragments', () => {
+    const { take, refused } = reassembly(MIB);
+    for (let part = 0; part < 10_000; part++) take(BAD, 1, part === 0 ? FLAG.more : FLAG.more | FLAG.rest, 1);
+    assert.equal(refused, [true]);
+  });
+
+  test('where all together have too much, the oldest large message goes, not the one that comes', () => {
+    const { take, told, refused } = reassembly(16 * MIB);
+    for (let source = 10; source < 18; source++) {
+      for (let part = 0; part < 16 * 15; part++) take(rootAddress(source), 1, FLAG.more, 64 * 1024);
+    }
+    for (let part = 0; part < 100; part++) take(GOOD, 1, FLAG.more, 64 * 1024);
+    assert.ok(take(GOOD, 1, FLAG.rest, 1));
+    assert.equal(refused, []);
+    assert.match(told[0] ?? '', /the oldest one, of root:10, is dropped/);
+  });
+
+  test('frames of streams that are not open yet', () => {
+    const early = new EarlyFrames(1000);
+    const keep = (source: number, bytes: number, sinceMs = 0): boolean =>
+      early.keep({ frame: frame(source, 1, 0, bytes), from: undefined as never, sinceMs });
+    assert.is(Array.from({ length: 10_000 }, () => keep(BAD, 1)).filter(Boolean).length, 512);
+    assert.is(Array.from({ length: 200 }, () => keep(GOOD, 64 * 1024)).filter(Boolean).length, 127);
+    assert.is(early.take(7, 1).length, 512 + 127);
+    assert.ok(keep(BAD, 1), 'there is room again');
+    assert.is(early.take(7, 1002).length, 0, 'forgotten in time');
+  });
+});
