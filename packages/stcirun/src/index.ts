@@ -2,7 +2,7 @@
 
 export { assembleRegistry } from './assembly.js';
 export { frontEndRegistry } from './cli/front-end-registry.js';
-export { optionDefaults } from './cli/defaults.js';
+export { optionDefaults, type DefaultedName, type OptionDefault } from './cli/defaults.js';
 export { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './cli/flags.js';
 export { helpText, optionSyntax } from './cli/help.js';
 export { parseCommandLine, type CommandLine, type ProgramRequest, type RunRequest } from './cli/parse.js';

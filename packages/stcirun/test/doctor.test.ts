@@ -79,6 +79,7 @@ suite('stci doctor', (test) => {
       ['--launcher local --host a', 193, 'this machine alone'],
       ['--launcher rsh', 193, 'rsh'],
       ['--timeout 3x', 193, '--timeout'],
+      ['--timeout 0', 193, "stci: --timeout: expected a time of more than 0, got '0'.\n"],
     ] as const) {
       const said = await doctor(...args.split(' '));
       assert.is(said.exitCode, exitCode, said.err);

@@ -1,7 +1,7 @@
 /** Command lines: where options end, what they mean, and how bad ones are refused. */
 
 import { assert, suite } from '@stci/testkit';
-import { parseCommandLine, type RunRequest } from '@stci/stcirun';
+import { parseCommandLine, type DefaultedName, type OptionDefault, type RunRequest } from '@stci/stcirun';
 import { StciError } from '@stci/interface';
 
 async function request(...argv: string[]): Promise<RunRequest> {
@@ -97,7 +97,8 @@ suite('command line, several programs', (test) => {
 
   test('a program is missing', async () => {
     assert.match(await refusal(':', 'b'), "No program before ':'");
-    assert.match(await refusal('a', ':'), 'No program to run');
+    assert.match(await refusal('a', ':'), "No program after ':'")
+    assert.match(await refusal('echo', ':'), "write '\\:'");
     assert.match(await refusal(), 'No program to run');
     assert.match(await refusal(''), 'name is empty');
   });
@@ -161,8 +162,8 @@ suite('command line, values', (test) => {
     ['--tag=maybe p', 'none, rank, host, full', "'maybe'"],
     ['--display tree p', 'map, plan or all'],
     ['--timeout 30x p', '--timeout', 'such as 10, 250ms or 5m'],
-    ['--timeout 0 p', '--timeout'],
-    ['--timeout 0ms p', '--timeout'],
+    ['--timeout 0 p', "--timeout: expected a time of more than 0, got '0'."],
+    ['--timeout 0ms p', 'more than 0'],
     ['--exit-report=xml p', 'text, json'],
     ['--mca noequals', 'KEY=VALUE'],
     ['--mca =v p', 'KEY=VALUE'],
@@ -171,6 +172,21 @@ suite('command line, values', (test) => {
     ['--hostfil x p', 'Did you mean --hostfile'],
     ['--host-fil=x p', 'Unknown option --host-fil', 'Did you mean --hostfile'],
     ['-z p', 'Unknown option -z'],
+    ['--mpi pmix p', 'Unknown option --mpi. stcirun provides no PMI or PMIx yet'],
+    ['-mpi=pmi2 p', 'Unknown option -mpi.', 'singletons'],
+    ['-nolocal p', 'Unknown option -nolocal. Write --exclude LIST'],
+    ['-npersocket 1 p', 'Unknown option -npersocket.', 'taskset'],
+    ['-np2 p', 'Unknown option -np2. Write -np 2.'],
+    ['-nx p', 'Unknown option -nx.'],
+    ['-qnx p', 'Unknown option -qnx.'],
+    ['-n=x p', "-n: expected an integer", "'x'"],
+    ['-n 2 -np 3 p', '-n and -np are the same option. Give it once.'],
+    ['-n 2 -n3 p', '-n is given twice. Give it once.'],
+    ['--ntasks 2 --np 2 p', '--ntasks and --np are the same option'],
+    ['--pernode -ppn 2 p', '--pernode and -ppn are the same option'],
+    ['--exit-report json: true', "text:FILE or json:FILE, got 'json:'"],
+    ['--exit-report xml true', "got 'xml'"],
+    ['--exit-report table true', "got 'table'"],
     ['-hosts= p', '--host'],
     ['-hostz h p', 'Unknown option -hostz', 'Did you mean --host'],
     ['-N 2 p', 'Unknown option -N', '--ppn N'],
@@ -188,7 +204,7 @@ suite('command line, values', (test) => {
     ['--json --tag p', '--json and --tag'],
     ['--json --gather p', '--json and --gather'],
     ['--output x --gather p', '--output and --gather'],
-    ['-v -q p', '--verbose and --quiet'],
+    ['-v -q p', '--verbose and --quiet cannot be combined.'],
     ['--on-launch-failure again p', 'abort, retry, retry:N, spare or shrink', "'again'"],
     ['--on-launch-failure retry:0 p', 'retry:N', "'0'"],
     ['--on-launch-failure shrink:2 p', "'shrink:2'"],
@@ -252,6 +268,31 @@ suite('command line, values', (test) => {
     const wrong = { name: 'stdin', word: '--stdin=x', origin: 'user file (f:2)' } as const;
     const code = await line.withDefaults([wrong]).catch((thrown: StciError) => `${thrown.code} ${thrown.message}`);
     assert.match(String(code), 'STCI_PARAM_INVALID user file (f:2): --stdin: expected a rank');
+  });
+
+  test('two defaults that cannot be combined are refused, with both origins', async () => {
+    const option = (name: DefaultedName, word: string, at: number): OptionDefault => {
+      return { name, word, origin: `user file (f:${at})` };
+    };
+    const tag = option('tag', '--tag=host', 1);
+    const gather = option('gather', '--gather', 2);
+    const output = option('output', '--output=o', 3);
+    const verbose = option('verbose', '--verbose', 4);
+    const quiet = option('quiet', '--quiet', 5);
+    const outcome = async (argv: string, ...defaults: OptionDefault[]): Promise<string> => {
+      const line = await parseCommandLine(argv.split(' '));
+      if (line.kind !== 'run') throw new Error('expected a run');
+      const refusal = (thrown: StciError): string => `${thrown.code} ${thrown.message}`;
+      return line.withDefaults(defaults).then(JSON.stringify, refusal);
+    };
+    const words = 'STCI_PARAM_INVALID Defaults --tag=host, user file (f:1), and --gather, user file (f:2), cannot be';
+    assert.match(await outcome('p', tag, gather), words);
+    assert.match(await outcome('p', output, gather), '(f:3), and --gather, user file (f:2), cannot be combined');
+    assert.match(await outcome('p', verbose, quiet), '(f:4), and --quiet, user file (f:5), cannot be combined.');
+    // What the command line says leaves no more than one of them.
+    assert.match(await outcome('-q p', verbose, quiet), '"quiet":true');
+    assert.match(await outcome('--json p', tag, gather), '"tag":"none"');
+    assert.match(await outcome('--tag=none p', tag, gather), '"gather":true');
   });
 
   test('abbreviations are not accepted', async () => {

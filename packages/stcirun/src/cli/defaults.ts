@@ -23,7 +23,7 @@ const shortName = (name: FlagName): string => name.replaceAll('-', '.');
 export const optionGroup: ParamGroup = {
   name: GROUP,
   help: 'Defaults of options of stcirun, written as on the command line, which goes over them; a default that cannot '
-    + 'be combined with an option that was given is not used.',
+    + 'be combined with an option that was given is not used; two defaults that cannot be combined are an error.',
   params: Object.fromEntries(WITH_DEFAULTS.map((name) => [shortName(name), specOf(name)])),
 };
 

@@ -122,7 +122,7 @@ export const FLAGS = {
   tag: tag({
     char: 'l',
     helpValue: 'FORMAT',
-    description: 'mark each line: rank gives [3], host gives [host], full gives [host:3:stdout]',
+    description: 'mark each line: rank gives [3], host gives [host], full gives [host:3:stdout], none nothing',
   }),
   timestamp: Flags.boolean({ description: 'put the time before each line, taken at the host where it was written' }),
   output: text('--output')({

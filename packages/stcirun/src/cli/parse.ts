@@ -91,7 +91,7 @@ export async function parseCommandLine(argv: readonly string[]): Promise<Command
   const job = mergeJob(all);
   if (job.help) return { kind: 'help' };
   if (job.version) return { kind: 'version' };
-  const programs = contexts.map(({ command }, i) => programOf(command, all[i] as FlagValues));
+  const programs = contexts.map(({ command }, i) => programOf(command, i, all[i] as FlagValues));
   const requestOf = (flags: FlagValues): RunRequest => ({ programs, ...jobPart(flags) });
   return {
     kind: 'run',
@@ -108,23 +108,38 @@ export async function parseDefault({ word, origin }: OptionDefault): Promise<Fla
   });
 }
 
-/** Each default in turn, unless the command line gives the option, or one that it cannot be combined with. */
+/**
+ * Each default, unless the command line gives the option, or one that it cannot be combined with. Two defaults that
+ * cannot be combined are refused: nobody said which of them counts.
+ */
 async function addDefaults(
   given: FlagValues,
   programs: readonly ProgramRequest[],
   defaults: readonly OptionDefault[],
 ): Promise<FlagValues> {
   let flags = given;
+  const used: OptionDefault[] = [];
   for (const option of defaults) {
     const { name } = option;
     const parsed = await parseDefault(option);
     const before = given[name];
     const isGiven = Array.isArray(before) ? before.length > 0 : before !== undefined && before !== false;
     const hasHosts = name === 'hostfile' && programs.some(({ hosts }) => hosts.length > 0);
-    const candidate = { ...flags, [name]: parsed[name] };
-    if (!isGiven && !hasHosts && conflictOf(candidate) === undefined) flags = candidate;
+    const own = { [name]: parsed[name] };
+    if (isGiven || hasHosts || conflictOf({ ...given, ...own }) !== undefined) continue;
+    for (const other of used) {
+      const conflict = conflictOf({ ...given, [other.name]: flags[other.name], ...own });
+      if (conflict !== undefined) refuseDefaults(other, option, conflict[2]);
+    }
+    flags = { ...flags, ...own };
+    used.push(option);
   }
   return flags;
+}
+
+function refuseDefaults(a: OptionDefault, b: OptionDefault, why: string | undefined): never {
+  const both = `${a.word}, ${a.origin}, and ${b.word}, ${b.origin},`;
+  throw new StciError('STCI_PARAM_INVALID', `Defaults ${both} cannot be combined${reasonOf(why)}`);
 }
 
 /** Options of the job from all contexts: lists are joined, single values must agree. */
@@ -148,10 +163,13 @@ function contradiction(name: FlagName): never {
   throw new StciError('STCI_USAGE', text);
 }
 
-function programOf(command: readonly string[], flags: FlagValues): ProgramRequest {
+function programOf(command: readonly string[], index: number, flags: FlagValues): ProgramRequest {
   const [program, ...args] = command;
   if (program === undefined) {
-    throw new StciError('STCI_USAGE', 'No program to run. Write: stcirun [options] program [arguments]');
+    const text = index === 0
+      ? 'No program to run. Write: stcirun [options] program [arguments]'
+      : "No program after ':'. A word ':' begins the next program; to pass ':' to a program, write '\\:'.";
+    throw new StciError('STCI_USAGE', text);
   }
   if (program === '') throw new StciError('STCI_USAGE', "The program's name is empty.");
   return {
@@ -232,14 +250,16 @@ function bootstrapOf(flags: FlagValues): RunRequest['mca'] {
   return pairs;
 }
 
-type Conflict = readonly [a: string, b: string, why: string];
+type Conflict = readonly [a: string, b: string, why?: string];
+
+const reasonOf = (why: string | undefined): string => (why === undefined ? '.' : `: ${why}. Leave one out.`);
 
 /** Throws for options that cannot be combined, with the reason. */
 function checkTogether(flags: FlagValues): void {
   const conflict = conflictOf(flags);
   if (conflict !== undefined) {
     const [a, b, why] = conflict;
-    throw new StciError('STCI_USAGE', `${a} and ${b} cannot be combined: ${why}. Leave one out.`);
+    throw new StciError('STCI_USAGE', `${a} and ${b} cannot be combined${reasonOf(why)}`);
   }
   if (flags['on-launch-failure']?.policy === 'spare' && flags.spares === undefined) {
     throw new StciError('STCI_USAGE', '--on-launch-failure spare needs hosts to take: give --spares N as well.');
@@ -269,7 +289,7 @@ function conflictOf(flags: FlagValues): Conflict | undefined {
     [gather && flags.timestamp, '--gather', '--timestamp', 'lines of several ranks are shown once, without a time'],
     [readsHosts(flags) && flags.stdin !== undefined && flags.stdin.to !== 'none', '--hostfile -', '--stdin',
       'standard input holds the hosts'],
-    [flags.verbose && flags.quiet, '--verbose', '--quiet', 'they say the opposite'],
+    [flags.verbose && flags.quiet, '--verbose', '--quiet'],
   ];
   return table.find(([applies]) => applies)?.slice(1) as Conflict | undefined;
 }

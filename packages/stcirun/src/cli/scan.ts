@@ -54,6 +54,8 @@ class ContextScanner {
   readonly #argv: readonly string[];
   readonly #everywhere: string[];
   readonly #options: string[] = [];
+  /** How options that take one value were written. */
+  readonly #heads = new Map<FlagName, string>();
 
   constructor(argv: readonly string[], everywhere: string[]) {
     this.#argv = argv;
@@ -100,23 +102,23 @@ class ContextScanner {
       this.#options.push(`--${name}`);
       return at + 1;
     }
-    if (value !== undefined) return this.#push(name, value, at + 1);
+    if (value !== undefined) return this.#push(name, head, value, at + 1);
     const next = this.#argv[at + 1];
     const { implied } = OPTION_FACTS[name];
-    if (implied !== undefined) return this.#implied(name, implied, at);
+    if (implied !== undefined) return this.#implied(name, head, implied, at);
     // Open MPI's `--mca KEY VALUE`.
     const after = this.#argv[at + 2];
     if (name === 'mca' && next !== undefined && !next.includes('=') && after !== undefined) {
-      return this.#push(name, `${next}=${after}`, at + 3);
+      return this.#push(name, head, `${next}=${after}`, at + 3);
     }
-    return this.#push(name, next, at + 2);
+    return this.#push(name, head, next, at + 2);
   }
 
-  #implied(name: FlagName, implied: string, at: number): number {
+  #implied(name: FlagName, head: string, implied: string, at: number): number {
     const next = this.#argv[at + 1] ?? '';
     const kind = nextWordIs(name, next);
-    if (kind === 'value') return this.#push(name, next, at + 2);
-    if (kind === 'other') return this.#push(name, implied, at + 1);
+    if (kind === 'value') return this.#push(name, head, next, at + 2);
+    if (kind === 'other') return this.#push(name, head, implied, at + 1);
     const text = `--${name} ${next} can be read in two ways. Write --${name}=${next}, or --${name} -- ${next} for a `
       + 'program of this name.';
     throw new StciError('STCI_USAGE', text);
@@ -124,7 +126,7 @@ class ContextScanner {
 
   #fixed([name, fixed]: readonly [FlagName, string], head: string, value: string | undefined, at: number): number {
     if (value !== undefined) throw new StciError('STCI_USAGE', `${head} takes no value. Write it alone.`);
-    return this.#push(name, fixed, at + 1);
+    return this.#push(name, head, fixed, at + 1);
   }
 
   /** MPICH's `-env NAME VALUE`, and `-genv` for the programs of the whole job. */
@@ -146,16 +148,24 @@ class ContextScanner {
       const name = BY_CHAR.get(letter);
       if (name === undefined) return unknown(`-${letter}`, word);
       const implied = OPTION_FACTS[name].implied;
+      const head = `-${letter}`;
       if (FLAGS[name].type === 'boolean') this.#options.push(`--${name}`);
-      else if (implied !== undefined) this.#push(name, implied, at);
-      else if (i + 1 < word.length) return this.#push(name, word.slice(i + 1).replace(/^=/u, ''), at + 1);
-      else return this.#push(name, this.#argv[at + 1], at + 2);
+      else if (implied !== undefined) this.#push(name, head, implied, at);
+      else if (i + 1 === word.length) return this.#push(name, head, this.#argv[at + 1], at + 2);
+      else if (name === 'np' && !/^[=\d]/u.test(word.slice(i + 1))) return unknown(word);
+      else return this.#push(name, head, word.slice(i + 1).replace(/^=/u, ''), at + 1);
     }
     return at + 1;
   }
 
-  #push(name: FlagName, value: string | undefined, next: number): number {
+  #push(name: FlagName, head: string, value: string | undefined, next: number): number {
     if (value === undefined) throw new StciError('STCI_USAGE', `${optionName(name)} needs a value: ${usageOf(name)}.`);
+    const before = this.#heads.get(name);
+    if (before !== undefined && !('multiple' in FLAGS[name] && FLAGS[name].multiple === true)) {
+      const which = before === head ? `${head} is given twice` : `${before} and ${head} are the same option`;
+      throw new StciError('STCI_USAGE', `${which}. Give it once.`);
+    }
+    this.#heads.set(name, head);
     this.#options.push(`--${name}=${value}`);
     return next;
   }
@@ -175,7 +185,8 @@ function usageOf(name: FlagName): string {
 /** `word` is what was written where `option` is a letter of it. */
 function unknown(option: string, word = option): never {
   const isLetter = word.length === 2;
-  const hint = isLetter ? HINTS.get(option.slice(1)) : undefined;
+  const joined = /^-np(\d+)$/u.exec(word)?.[1];
+  const hint = joined !== undefined ? `Write -np ${joined}.` : isLetter ? HINTS.get(option.slice(1)) : undefined;
   const near = didYouMean(word.replace(/^--?/u, '--').replace(/=.*$/su, ''), FLAG_NAMES.map((name) => `--${name}`));
   const shown = word === option || isLetter ? word : `${word} (${option})`;
   const more = 'Options stand before the program; see stcirun --help.';

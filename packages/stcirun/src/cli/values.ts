@@ -43,6 +43,7 @@ export function parseDuration(name: string, text: string): number {
   const spec = { type: 'duration', default: 0, min: 1, max: DURATION_MS_MAX, help: '' } as const;
   const parsed = parseValue(spec, /^\d+$/u.test(text) ? `${text}s` : text);
   if (parsed.ok && typeof parsed.value === 'number') return parsed.value;
+  if (/^0+(?:ms|s|m|h)?$/u.test(text)) refuse(name, text, 'a time of more than 0');
   return refuse(name, text, 'seconds, or an integer and a unit (ms, s, m, h), such as 10, 250ms or 5m');
 }
 
@@ -99,13 +100,15 @@ export interface ExitReportRequest {
 }
 
 const EXIT_REPORT = /^(text|json)(?::(.+))?$/su;
+/** What a user means as a format, known or not; a program of such a name is written after `--`. */
+const LIKE_EXIT_REPORT = /^(?:text|json|xml|yaml|csv|html|table|junit)(?::|$)/u;
 
 /**
  * Options whose value may be left out: whether the next word is one. `value`: it is, as in `--exit-report
  * json:FILE`; `unclear`: it could also be a program.
  */
 export function nextWordIs(name: string, word: string): 'value' | 'unclear' | 'other' {
-  if (name === 'exit-report' && EXIT_REPORT.test(word)) return 'value';
+  if (name === 'exit-report' && LIKE_EXIT_REPORT.test(word)) return 'value';
   return name === 'tag' && TAG_MODES.some((mode) => mode === word) ? 'unclear' : 'other';
 }
 

@@ -5,6 +5,7 @@
 
 import { Command } from '@oclif/core/command';
 import { StciError } from '@stci/interface';
+import { OptionValueError } from '../cli/values.js';
 
 export abstract class StciCommand extends Command {
   /** The part of its usage line after the command's name. */
@@ -14,6 +15,8 @@ export abstract class StciCommand extends Command {
 
   /** Messages and exit codes are made by main-stci.ts, not by oclif. */
   protected override async catch(error: Error): Promise<void> {
+    // oclif has added its own words to the message.
+    if (error instanceof OptionValueError) throw new StciError('STCI_USAGE', error.text);
     if (error instanceof StciError || !('oclif' in error)) throw error;
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');
     throw new StciError('STCI_USAGE', `${words} See stci help.`);
