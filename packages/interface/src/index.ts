@@ -4,7 +4,6 @@ export * from './bootstrap.js';
 export * from './channel.js';
 export * from './component.js';
 export * from './deferred-channel.js';
-export * from './eviction.js';
 export * from './errmgr.js';
 export * from './errors.js';
 export * from './events.js';

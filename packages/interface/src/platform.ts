@@ -49,6 +49,20 @@ export interface Listener {
   close(): void;
 }
 
+/** A connection whose peer has not proved itself. */
+export interface EvictionCandidate {
+  /** Where it comes from, such as an address without its port. */
+  readonly source: string;
+  /** Steps made on the way to its proof. */
+  readonly progress: number;
+}
+
+/** Chooses the connection to drop; undefined where there is none. `pick(n)` draws from 0..n-1. */
+export type SelectEviction = <T extends EvictionCandidate>(
+  candidates: Iterable<T>,
+  pick: (below: number) => number,
+) => T | undefined;
+
 export interface ListenOptions {
   /** Interfaces (names or addresses) to listen on; empty: loopback alone. */
   readonly interfaces: readonly string[];
@@ -56,6 +70,8 @@ export interface ListenOptions {
   readonly ports?: readonly [number, number];
   /** Limits on peers that have not proved themselves: count. */
   readonly pendingMax: number;
+  /** Which of them is dropped where there are more. */
+  readonly selectEviction: SelectEviction;
   /** 32 bytes: whoever connects must have them too, and all that travels is encrypted. Absent: it is not. */
   readonly key?: Uint8Array;
   /** Longest single frame that may arrive, in bytes. */

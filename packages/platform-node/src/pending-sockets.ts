@@ -1,12 +1,12 @@
 /**
- * Sockets that have connected and not yet sent a request: a bounded set, each with a deadline. `selectEviction` chooses
- * which is dropped when the set is full. New sockets are exempt from eviction for 20 ms: an honest peer sends its
- * request at once, and has made progress before a burst that arrived with it is evicted. For that time the set may
- * exceed its limit by what a burst can bring.
+ * Sockets that have connected and not yet sent a request: a bounded set, each with a deadline. The listener's eviction
+ * rule chooses which is dropped when the set is full. New sockets are exempt from eviction for 20 ms: an honest peer
+ * sends its request at once, and has made progress before a burst that arrived with it is evicted. For that time the
+ * set may exceed its limit by what a burst can bring.
  */
 
 import type { Socket } from 'node:net';
-import { selectEviction } from '@stci/interface';
+import type { SelectEviction } from '@stci/interface';
 
 /** How long a peer may take to ask for an upgrade, in ms. */
 const REQUEST_MS = 5000;
@@ -25,12 +25,14 @@ interface Waiting {
 
 export class PendingSockets {
   readonly #max: number;
+  readonly #selectEviction: SelectEviction;
   readonly #requestMs: number;
   readonly #waiting = new Map<Socket, Waiting>();
   #cutTimer: NodeJS.Timeout | undefined;
 
-  constructor(max: number, requestMs = REQUEST_MS) {
+  constructor(max: number, selectEviction: SelectEviction, requestMs = REQUEST_MS) {
     this.#max = max;
+    this.#selectEviction = selectEviction;
     this.#requestMs = requestMs;
   }
 
@@ -42,20 +44,20 @@ export class PendingSockets {
     const timer = setTimeout(() => this.drop(socket), this.#requestMs);
     timer.unref();
     this.#waiting.set(socket, { socket, source, sinceMs: performance.now(), timer, progress: 0 });
-    // A reset during the wait is no news.
+    // A reset during the wait needs no message: the close that follows releases the socket.
     socket.on('error', () => {});
     socket.on('close', () => this.release(socket));
     if (this.#waiting.size > this.#max + BURST_MAX) this.#dropOne([...this.#waiting.values()]);
     else if (this.#waiting.size > this.#max) this.#cutSoon();
   }
 
-  /** The socket has shown that it has the key. */
+  /** The peer has shown that it has the key. */
   advance(socket: Socket): void {
     const waiting = this.#waiting.get(socket);
     if (waiting !== undefined) waiting.progress += 1;
   }
 
-  /** The socket has become something. */
+  /** The socket has become a channel, or is closed. */
   release(socket: Socket): void {
     clearTimeout(this.#waiting.get(socket)?.timer);
     this.#waiting.delete(socket);
@@ -73,7 +75,7 @@ export class PendingSockets {
 
   #cutSoon(): void {
     this.#cutTimer ??= setTimeout(() => {
-      // What has come by now is read before it is judged.
+      // Requests that have arrived by now are read first: they count as progress.
       setImmediate(() => {
         this.#cutTimer = undefined;
         this.#cut();
@@ -91,7 +93,7 @@ export class PendingSockets {
   }
 
   #dropOne(candidates: readonly Waiting[]): void {
-    const victim = selectEviction(candidates, (below) => Math.floor(Math.random() * below));
+    const victim = this.#selectEviction(candidates, (below) => Math.floor(Math.random() * below));
     if (victim !== undefined) this.drop(victim.socket);
   }
 }

@@ -85,7 +85,7 @@ async function bindInRange(server: Server, host: string, ports: readonly [number
 
 /** All addresses or none; rejects with STCI_LISTEN_FAILED. */
 export async function listenWs(options: ListenOptions, accept: Accept): Promise<Listener> {
-  const pending = new PendingSockets(options.pendingMax);
+  const pending = new PendingSockets(options.pendingMax, options.selectEviction);
   const servers: Server[] = [];
   const close = (): void => {
     for (const server of servers) server.close();

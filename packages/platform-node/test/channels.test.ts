@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform, streamChannel } from '@stci/platform-node';
-import { channelCompliance, eventually, linkCompliance, networkCompliance } from '@stci/testkit';
+import { LISTEN_OPTIONS, channelCompliance, eventually, linkCompliance, networkCompliance } from '@stci/testkit';
 import type { LinkPair, Until } from '@stci/testkit';
 import { portChannel } from '../dist/port-channel.js';
 
@@ -59,7 +59,7 @@ channelCompliance('platform-node pipes', pipePair);
 async function wsPair(): Promise<LinkPair> {
   const accepted: Channel[] = [];
   let listener: Listener | undefined;
-  const options = { interfaces: [], pendingMax: 4, frameBytesMax: 2 * 1024 * 1024 };
+  const options = { ...LISTEN_OPTIONS, pendingMax: 4, frameBytesMax: 2 * 1024 * 1024 };
   platform.network.listen(options, (channel) => accepted.push(channel), (_error, made) => (listener = made));
   await until(() => listener !== undefined, 'a listener');
   const near = platform.network.connect(listener?.addresses[0] ?? '', 3000);

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { assert, eventually, Recorder, suite } from '@stci/testkit';
+import { LISTEN_OPTIONS, assert, eventually, Recorder, suite } from '@stci/testkit';
 
 const { network } = createNodePlatform();
 const KEY = new Uint8Array(32).fill(5);
@@ -55,7 +55,7 @@ interface Tapped {
 async function tapped(key: Uint8Array | undefined): Promise<Tapped> {
   const accepted: Channel[] = [];
   let listener: Listener | undefined;
-  const options = { interfaces: [], pendingMax: 8, frameBytesMax: 65_536, ...(key && { key }) };
+  const options = { ...LISTEN_OPTIONS, pendingMax: 8, frameBytesMax: 65_536, ...(key && { key }) };
   network.listen(options, (channel) => accepted.push(channel), (_error, made) => (listener = made));
   await eventually(() => listener !== undefined, { what: 'a listener' });
   const stands = listener as unknown as Listener;

@@ -5,12 +5,12 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Channel, ErrorRecord, Listener, ListenOptions } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { assert, eventually, Recorder, suite } from '@stci/testkit';
+import { LISTEN_OPTIONS, assert, eventually, Recorder, suite } from '@stci/testkit';
 import { createRandom } from '../dist/random.js';
 import { PendingSockets } from '../dist/pending-sockets.js';
 
 const { network } = createNodePlatform();
-const OPTIONS: ListenOptions = { interfaces: [], pendingMax: 8, frameBytesMax: 65_536 };
+const OPTIONS: ListenOptions = { ...LISTEN_OPTIONS, pendingMax: 8, frameBytesMax: 65_536 };
 const UPGRADE = 'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n';
 
 interface Place {
@@ -152,7 +152,7 @@ suite('ws listener', (test) => {
   test('a pending socket has little time', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const pending = new PendingSockets(2, 50);
+    const pending = new PendingSockets(2, LISTEN_OPTIONS.selectEviction, 50);
     server.on('connection', (socket) => pending.add(socket));
     const slow = dial((server.address() as { port: number }).port);
     await eventually(() => slow.closed, { what: 'its end' });

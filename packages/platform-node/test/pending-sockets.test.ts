@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { assert, eventually, Recorder, suite } from '@stci/testkit';
+import { LISTEN_OPTIONS, assert, eventually, Recorder, suite } from '@stci/testkit';
 
 const { network } = createNodePlatform();
 const PENDING_MAX = 16;
@@ -28,7 +28,7 @@ interface Place {
 async function listen(key: Uint8Array | undefined): Promise<Place> {
   const accepted: Channel[] = [];
   let listener: Listener | undefined;
-  const options = { interfaces: [], pendingMax: PENDING_MAX, frameBytesMax: 65_536, ...(key && { key }) };
+  const options = { ...LISTEN_OPTIONS, pendingMax: PENDING_MAX, frameBytesMax: 65_536, ...(key && { key }) };
   network.listen(options, (channel) => accepted.push(channel), (_error, made) => (listener = made));
   await eventually(() => listener !== undefined, { what: 'a listener' });
   const stands = listener as unknown as Listener;

@@ -1,8 +1,8 @@
 import type { Channel, ListenOptions } from '@stci/interface';
-import { suite, assert } from '@stci/testkit';
+import { LISTEN_OPTIONS, suite, assert } from '@stci/testkit';
 import { createWorld, SimRandom, type World } from '@stci/platform-sim';
 
-const LISTEN: ListenOptions = { interfaces: [], pendingMax: 10, frameBytesMax: 1_000_000 };
+const LISTEN: ListenOptions = { ...LISTEN_OPTIONS, pendingMax: 10, frameBytesMax: 1_000_000 };
 
 interface End {
   channel: Channel;

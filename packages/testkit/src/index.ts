@@ -10,7 +10,7 @@ export { suite } from './suite.js';
 export type { Hook, StepOptions, TestApi, TestBody } from './suite.js';
 export { channelCompliance, Recorder } from './compliance/channel.js';
 export type { ChannelComplianceOptions, ChannelPair, Until } from './compliance/channel.js';
-export { networkCompliance } from './compliance/network.js';
+export { LISTEN_OPTIONS, networkCompliance } from './compliance/network.js';
 export type { NetworkSetup } from './compliance/network.js';
 export { seededIntegers } from './compliance/seeded.js';
 export type { IntegerSource } from './compliance/seeded.js';

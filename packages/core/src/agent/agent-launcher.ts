@@ -18,6 +18,7 @@ import { ChildSupervisor, type ChildSpec, type SupervisorEvents } from './child-
 import { startInline } from './inline.js';
 import type { RoleFactory } from './main.js';
 import { encryptsLinks, linkKey } from '../bootcom/encryption.js';
+import { selectEviction } from '../bootcom/eviction.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
 import type { AgentNode } from './node.js';
 import type { AgentScope } from './composition.js';
@@ -91,6 +92,7 @@ export class AgentLauncher {
       {
         interfaces: params.list('bootcom.ws.interface'),
         pendingMax: params.int('bootcom.pending.max'),
+        selectEviction,
         frameBytesMax: params.int('bootcom.frame.max'),
         ...(ports !== undefined && { ports }),
         ...(encryptsLinks(params) && { key: linkKey(platform.secrets, identity.secret) }),

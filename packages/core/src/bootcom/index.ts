@@ -7,6 +7,7 @@ export type { Frame } from '../codec/frame.js';
 export { encodeBootRecord, readBootRecord } from './boot-record.js';
 export type { BootRecord } from './boot-record.js';
 export { linkKey } from './encryption.js';
+export { selectEviction } from './eviction.js';
 export { LINK_FRAME, linkFrame } from './handshake.js';
 export type { HandshakeInit } from './handshake.js';
 export { Link } from './link.js';

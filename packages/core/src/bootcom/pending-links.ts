@@ -4,7 +4,8 @@
  * eviction for 20 ms, in which an honest peer names the session, up to twice the limit.
  */
 
-import { selectEviction, type Clock, type EvictionCandidate, type Random, type Timer } from '@stci/interface';
+import type { Clock, EvictionCandidate, Random, Timer } from '@stci/interface';
+import { selectEviction } from './eviction.js';
 import type { Link } from './link.js';
 
 /** How long a new connection is exempt from eviction, ms: some round trips of a cluster's network. */

@@ -2,7 +2,7 @@
 
 import { CONTROLLER, rootAddress, type Channel, type Clock, type Timer } from '@stci/interface';
 import { createWorld, type World } from '@stci/platform-sim';
-import { assert, seededIntegers, suite } from '@stci/testkit';
+import { LISTEN_OPTIONS, assert, seededIntegers, suite } from '@stci/testkit';
 import { Lease } from '../../dist/bootcom/lease.js';
 import { Link, type LinkEvents } from '../../dist/bootcom/link.js';
 
@@ -247,7 +247,7 @@ function joined(leaseMs: number) {
     mine.link = new Link({ channel, clock: platform.clock, handshake: { ...base, role, secrets: platform.secrets },
       limits }, events);
   };
-  far.network.listen({ interfaces: [], pendingMax: 4, frameBytesMax: 100_000 }, (channel) => make(1, channel),
+  far.network.listen({ ...LISTEN_OPTIONS, frameBytesMax: 100_000 }, (channel) => make(1, channel),
     (_error, listener) => make(0, near.network.connect(listener?.addresses[0] ?? '', 1000)));
   const run = (ms: number): void => {
     const untilMs = world.nowMs + ms;

@@ -3,6 +3,7 @@
  * and in words, and channels as `channel.ts` says.
  */
 
+import { selectEviction } from '@stci/core/bootcom';
 import type { Channel, ErrorRecord, Listener, ListenOptions, Network } from '@stci/interface';
 import * as assert from '../assert.js';
 import { suite } from '../suite.js';
@@ -24,7 +25,10 @@ export interface NetworkSetup {
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
 
-const LISTEN: ListenOptions = { interfaces: [], pendingMax: 16, frameBytesMax: 1024 * 1024 };
+/** A listener on loopback with the runtime's own eviction rule: for this suite and for tests of platforms. */
+export const LISTEN_OPTIONS: ListenOptions = {
+  interfaces: [], pendingMax: 16, selectEviction, frameBytesMax: 1024 * 1024,
+};
 
 interface Listening {
   readonly setup: NetworkSetup;
@@ -41,7 +45,8 @@ async function listening(make: Make, key?: Uint8Array): Promise<Listening> {
   const accepted: Channel[] = [];
   let listener: Listener | undefined;
   let failed: ErrorRecord | undefined;
-  setup.network.listen({ ...LISTEN, ...(key && { key }) }, (channel) => accepted.push(channel), (error, made) => {
+  const options = { ...LISTEN_OPTIONS, ...(key && { key }) };
+  setup.network.listen(options, (channel) => accepted.push(channel), (error, made) => {
     failed = error;
     listener = made;
   });

@@ -1,21 +1,22 @@
-/** Who goes when a crowd is too large. */
+/** Which pending connection is dropped when there are too many. */
 
-import { selectEviction, type EvictionCandidate } from '@stci/interface';
+import { selectEviction } from '@stci/core/bootcom';
+import type { EvictionCandidate } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 
 const member = (source: string, progress = 0): EvictionCandidate => ({ source, progress });
 const first = (): number => 0;
 
-suite('crowd', (test) => {
-  test('nobody goes of an empty crowd', () => assert.is(selectEviction([], first), undefined));
+suite('eviction', (test) => {
+  test('none of none', () => assert.is(selectEviction([], first), undefined));
 
-  test('those that have shown least go before all others, wherever they come from', () => {
+  test('those with the least progress are evicted first, from whatever source', () => {
     const crowd = [member('a', 1), member('a', 2), member('a', 1), member('b', 0), member('a', 1)];
     assert.is(selectEviction(crowd, first), crowd[3]);
     assert.is(selectEviction([...crowd].reverse(), first), crowd[3]);
   });
 
-  test('of those, the source that sent most pays: a flood from one host takes no place of another', () => {
+  test('then those of the source with the most connections: a flood from one host evicts no peer of another', () => {
     const next = seededIntegers(3);
     const honest = member('child');
     const crowd = [honest];
@@ -28,7 +29,7 @@ suite('crowd', (test) => {
     assert.ok(crowd.includes(honest));
   });
 
-  test('of one source the lot decides: neither the first nor the last can be sure to stay, or to go', () => {
+  test('within one source at random: neither the first nor the last is safe, or sure to be evicted', () => {
     const next = seededIntegers(5);
     const gone = new Map<number, number>();
     for (let round = 0; round < 4000; round++) {

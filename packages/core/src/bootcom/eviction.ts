@@ -7,31 +7,26 @@
  * and one source can't evict another.
  */
 
-export interface EvictionCandidate {
-  /** Where it comes from, such as an address without its port. */
-  readonly source: string;
-  /** Steps made on the way to its proof. */
-  readonly progress: number;
-}
+import type { EvictionCandidate } from '@stci/interface';
 
-/** Who is to go; undefined where nobody is there. `pick(n)` draws from 0..n-1. */
+/** The connection to drop; undefined where there is none. `pick(n)` draws from 0..n-1. */
 export function selectEviction<T extends EvictionCandidate>(
-  members: Iterable<T>,
+  candidates: Iterable<T>,
   pick: (below: number) => number,
 ): T | undefined {
   let least = Infinity;
   let bySource = new Map<string, T[]>();
   let largest: T[] = [];
-  for (const member of members) {
-    if (member.progress > least) continue;
-    if (member.progress < least) {
-      least = member.progress;
+  for (const candidate of candidates) {
+    if (candidate.progress > least) continue;
+    if (candidate.progress < least) {
+      least = candidate.progress;
       bySource = new Map();
       largest = [];
     }
-    const same = bySource.get(member.source) ?? [];
-    same.push(member);
-    bySource.set(member.source, same);
+    const same = bySource.get(candidate.source) ?? [];
+    same.push(candidate);
+    bySource.set(candidate.source, same);
     if (same.length > largest.length) largest = same;
   }
   return largest.length === 0 ? undefined : largest[pick(largest.length)];
