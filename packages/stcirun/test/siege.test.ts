@@ -99,7 +99,7 @@ suite('a siege of the listener', (test) => {
       const mca = Object.entries(settings).flatMap(([name, value]) => ['--mca', `${name}=${value}`]);
       const hosts = 'a,b,c,d,e,f';
       const tool = ['-n', '6', '--', 'sh', '-c', 'echo ready; read x'];
-      const flags = ['--quiet', '--stdin', 'all', '--launcher', 'local', '--host', hosts];
+      const flags = ['--stdin', 'all', '--launcher', 'local', '--host', hosts];
       const run = start([...flags, ...mca, ...tool], { input: 'open' });
       const ready = () => run.out().match(/ready/g)?.length === 6 || run.child.exitCode !== null;
       await eventually(ready, { what: 'the job', deadlineMs: 15_000 });
@@ -109,6 +109,8 @@ suite('a siege of the listener', (test) => {
       run.child.stdin?.end('\n');
       const { exitCode, err } = await run.result;
       assert.is(exitCode, 0, err);
+      const told = err.split('\n').filter((line) => line.includes('unauthenticated'));
+      assert.ok(told.length <= 2 && err.split('\n').length < 20, `told of the crowd in short:\n${err}`);
       assert.ok(mib < RESIDENT_MIB_MAX, `${Math.round(mib)} MiB`);
       await eventually(() => run.leftovers().length === 0, { what: 'nothing is left' });
     }, { timeoutMs: 30_000 });

@@ -20,6 +20,7 @@ import type { RoleFactory } from './main.js';
 import { encryptsLinks, linkKey } from '../bootcom/encryption.js';
 import { selectEviction } from '../bootcom/eviction.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
+import { RefusedConnections } from '../bootcom/refused-connections.js';
 import type { AgentNode } from './node.js';
 import type { AgentScope } from './composition.js';
 
@@ -48,10 +49,12 @@ export class AgentLauncher {
   #launcherProc: LauncherProc | undefined;
   #closed = false;
   readonly #pendingLinks: PendingLinks;
+  readonly #refused: RefusedConnections;
 
   constructor(init: AgentLauncherInit) {
     this.#init = init;
     const { params, platform } = init.node;
+    this.#refused = new RefusedConnections(platform.clock, (text) => init.node.fault(text, 'listener'));
     this.#pendingLinks = new PendingLinks(params.int('bootcom.pending.max'), platform);
     this.#nativeLink = init.node.params.string('bootcom.boot') === 'native';
   }
@@ -132,6 +135,7 @@ export class AgentLauncher {
 
   close(): void {
     this.#closed = true;
+    this.#refused.flush();
     this.#listener?.close();
     this.#pendingLinks.clear('the listener has closed');
   }
@@ -151,8 +155,8 @@ export class AgentLauncher {
       },
       onClosed: (link, reason, text) => {
         this.#pendingLinks.delete(link);
-        if (owner === undefined) node.fault(text, 'a stranger at the listener');
-        else owner.linkClosed(link, reason, text);
+        if (owner !== undefined) owner.linkClosed(link, reason, text);
+        else if (!this.#closed) this.#refused.add(text);
       },
     });
     this.#pendingLinks.add(pending, channel.label);
