@@ -1,18 +1,20 @@
 /** How errors leave the program: one message, an exit code from the table, a stack only for those who ask for it. */
 
 import { EXIT, StciError } from '@stci/interface';
+import { isColored, paintError } from './output/colors.js';
 import { printError } from './print.js';
 
 /** Prints the error and returns the exit code. */
 export function reportFault(command: string, thrown: unknown): number {
   const debug = process.env['STCI_DEBUG'] === '1' && thrown instanceof Error ? `${thrown.stack}\n` : '';
+  const head = isColored('auto', 2) ? paintError(`${command}:`) : `${command}:`;
   if (thrown instanceof StciError) {
-    printError(`${command}: ${thrown.message}\n${debug}`);
+    printError(` ${thrown.message}\n${debug}`, head);
     return thrown.exitCode;
   }
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
   const hint = debug === '' ? ' Run it with STCI_DEBUG=1 to see where.' : '';
-  printError(`${command}: internal error: ${message}.${hint}\n${debug}`);
+  printError(` internal error: ${message}.${hint}\n${debug}`, head);
   return EXIT.internal;
 }
 

@@ -12,12 +12,13 @@ export function printOut(text: string): void {
   print(1, text);
 }
 
-export function printError(text: string): void {
-  print(2, text);
+/** `head` is written as it is. */
+export function printError(text: string, head = ''): void {
+  print(2, text, head);
 }
 
-function print(fd: number, text: string): void {
-  let rest = Buffer.from(printable(text));
+function print(fd: number, text: string, head = ''): void {
+  let rest = Buffer.from(head + printable(text));
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(fd, rest));

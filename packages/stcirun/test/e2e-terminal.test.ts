@@ -71,6 +71,30 @@ suite('stcirun at a terminal', (test) => {
     }
   });
 
+  check('colours: on a terminal, not with NO_COLOR, TERM=dumb or in a pipe; --color decides', async () => {
+    const job = "stcirun -n 2 --tag%% sh -c 'echo out; [ $STCI_RANK = 0 ] || exit 3'";
+    const shown = async (before: string, option = '', after = ''): Promise<string> => {
+      const screen = atTerminal(`${before} ${job.replace('%%', option)}${after}`);
+      await screen.exitCode;
+      return screen.text();
+    };
+    const tag = '\u001b[36m[0] \u001b[0mout';
+    const error = '\u001b[31mstcirun:\u001b[0m ';
+    const colored = await shown('NO_COLOR= TERM=xterm');
+    assert.match(colored, tag);
+    assert.match(colored, error);
+    for (const plain of [
+      await shown('NO_COLOR=1 TERM=xterm'),
+      await shown('NO_COLOR= TERM=dumb'),
+      await shown('NO_COLOR= TERM=xterm', '', ' 2>&1 | cat'),
+      await shown('NO_COLOR= TERM=xterm', ' --color=never'),
+    ]) {
+      assert.match(plain, '[0] out');
+      assert.not.match(plain, '\u001b[3');
+    }
+    assert.match(await shown('NO_COLOR=1 TERM=dumb', ' --color=always', ' | cat'), tag);
+  });
+
   check('Ctrl-Z for three leases, then fg: the job goes on', async () => {
     const screen = atTerminal(`set -m; stcirun ${SHORT} -n 2 ${TICKS}; echo stopped $?; sleep 3.5; fg; echo over $?`);
     await screen.shows('tick 5\r');

@@ -17,6 +17,8 @@ export interface LabelParams {
   /** Name of the host of a rank. */
   readonly hostOf: (rank: Rank) => string;
   readonly codec: TextCodec;
+  /** The tag as it is shown, in a colour. */
+  readonly paint?: (source: SourceId, text: string) => string;
 }
 
 /** `2026-11-21T04:05:06.789Z`. */
@@ -26,13 +28,15 @@ export function isoTime(wallMs: number): string {
 
 /** The prefix function of a LineMerger; undefined where lines carry none. */
 export function makeLabel(params: LabelParams): ((source: SourceId, wallMs: number) => Uint8Array) | undefined {
-  const { tag, timestamp, hostOf, codec } = params;
+  const { tag, timestamp, hostOf, codec, paint = (_source, plain) => plain } = params;
   if (tag === 'none' && !timestamp) return undefined;
   const texts = new Map<SourceId, string>();
   const last = new Map<SourceId, { wallMs: number; bytes: Uint8Array }>();
   const textOf = (source: SourceId): string => {
     let text = texts.get(source);
-    if (text === undefined) texts.set(source, (text = tagText(tag, source, hostOf)));
+    if (text !== undefined) return text;
+    text = tag === 'none' ? '' : paint(source, tagText(tag, source, hostOf));
+    texts.set(source, text);
     return text;
   };
   return (source, wallMs) => {
@@ -47,7 +51,6 @@ export function makeLabel(params: LabelParams): ((source: SourceId, wallMs: numb
 }
 
 function tagText(tag: TagMode, source: SourceId, hostOf: (rank: Rank) => string): string {
-  if (tag === 'none') return '';
   const rank = sourceRank(source);
   if (tag === 'rank') return `[${rank}] `;
   return tag === 'host' ? `[${hostOf(rank)}] ` : `[${hostOf(rank)}:${rank}:${sourceStream(source)}] `;

@@ -17,8 +17,8 @@ export interface RunOptions {
 
 /** The caller's standard output and error. */
 export interface RunScreen {
-  /** A line of our own on standard error; never inside a line of a rank. */
-  message(text: string): void;
+  /** A line of our own on standard error; never inside a line of a rank. Errors may be shown in a colour. */
+  message(text: string, isError?: boolean): void;
   /** A line of JSON on standard output. */
   event(text: string): void;
   /** Drops the output that is unwritten and all that comes: its reader does not read. Messages still go out. */

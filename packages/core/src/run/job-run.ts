@@ -273,15 +273,15 @@ export class JobRun implements FrontEndEvents {
     return this.#settled?.exitCode ?? exitCodeWithoutReport(this.#causes);
   }
 
-  #message(text: string): void {
+  #message(text: string, isError = false): void {
     this.#progress?.clear();
     this.#sink.breakLine();
-    this.#screen.message(text);
+    this.#screen.message(text, isError);
   }
 
   /** Errors: always. Remarks: not with --quiet. */
   #say(text: string, isRemark = false): void {
-    if (!isRemark || !this.#init.options.quiet) this.#message(`stcirun: ${text}`);
+    if (!isRemark || !this.#init.options.quiet) this.#message(`stcirun: ${text}`, !isRemark);
   }
 
   #remark(text: string): void {

@@ -10,7 +10,7 @@ import { FLAGS, type FlagName } from './flags.js';
 /** Options of the job that have no parameter of their own (as --on-failure has) and ask for no single run's plan. */
 export const WITH_DEFAULTS = [
   'hostfile', 'exclude', 'map-by', 'oversubscribe', 'export', 'unset', 'timeout', 'launch-timeout', 'forward-signals',
-  'stdin', 'tag', 'timestamp', 'output', 'gather', 'json', 'exit-report', 'verbose', 'quiet',
+  'stdin', 'tag', 'color', 'timestamp', 'output', 'gather', 'json', 'exit-report', 'verbose', 'quiet',
 ] as const satisfies readonly FlagName[];
 
 export type DefaultedName = (typeof WITH_DEFAULTS)[number];

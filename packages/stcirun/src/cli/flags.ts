@@ -7,7 +7,9 @@
 import * as Flags from '@oclif/core/flags';
 import type { TagMode } from '@stci/core/iof';
 import type { MapBy, StdinTo } from '@stci/interface';
+import type { ColorMode } from '../output/colors.js';
 import {
+  parseColor,
   parseCount,
   parseDisplay,
   parseDuration,
@@ -33,6 +35,7 @@ const duration = (name: string) => Flags.custom<number>({ parse: async (value) =
 const mapBy = Flags.custom<MapBy>({ parse: async (value) => parseMapBy('--map-by', value) });
 const pair = Flags.custom<Pair>({ parse: async (value) => parsePair('--mca', value) });
 const stdin = Flags.custom<StdinTo>({ parse: async (value) => parseStdin('--stdin', value) });
+const color = Flags.custom<ColorMode>({ parse: async (value) => parseColor('--color', value) });
 const tag = Flags.custom<TagMode>({ parse: async (value) => parseTag('--tag', value) });
 const exitReport = Flags.custom<ExitReportRequest>({ parse: async (value) => parseExitReport('--exit-report', value) });
 const launchFailure = Flags.custom<LaunchFailure>({
@@ -124,6 +127,10 @@ export const FLAGS = {
     helpValue: 'FORMAT',
     description: 'mark each line: rank gives [3], host gives [host], full gives [host:3:stdout], none nothing',
   }),
+  color: color({
+    helpValue: 'WHEN',
+    description: 'tags and errors in colour: auto (default: on terminals, unless NO_COLOR is set), always or never',
+  }),
   timestamp: Flags.boolean({ description: 'put the time before each line, taken at the host where it was written' }),
   output: text('--output')({
     helpValue: 'TEMPLATE',
@@ -194,6 +201,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   'dry-run': facts(GROUPS[2]),
   stdin: facts(GROUPS[3]),
   tag: facts(GROUPS[3], 'job', 'rank'),
+  color: facts(GROUPS[3], 'job', 'always'),
   timestamp: facts(GROUPS[3]),
   output: facts(GROUPS[3]),
   gather: facts(GROUPS[3]),

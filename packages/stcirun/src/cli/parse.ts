@@ -7,6 +7,7 @@ import { parse } from '@oclif/core/parser';
 import type { TagMode } from '@stci/core/iof';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 import type { OptionDefault } from './defaults.js';
+import type { ColorMode } from '../output/colors.js';
 import { FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
 import { scan } from './scan.js';
 import { OptionValueError, type Display, type ExitReportRequest, type Pair } from './values.js';
@@ -46,6 +47,7 @@ export interface RunRequest {
   readonly dryRun: boolean;
   readonly stdin: StdinTo;
   readonly tag: TagMode;
+  readonly color: ColorMode;
   readonly timestamp: boolean;
   readonly output?: string;
   readonly gather: boolean;
@@ -202,6 +204,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     dryRun: flags['dry-run'],
     stdin: flags.stdin ?? (readsHosts(flags) ? { to: 'none' } : { to: 'rank', rank: 0 }),
     tag: flags.tag ?? 'none',
+    color: flags.color ?? 'auto',
     timestamp: flags.timestamp,
     ...(flags.output !== undefined && { output: flags.output }),
     gather: flags.gather,

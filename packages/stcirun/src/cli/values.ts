@@ -6,6 +6,7 @@
 import { TAG_MODES, type TagMode } from '@stci/core/iof';
 import { parseValue } from '@stci/core';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
+import { COLOR_MODES, type ColorMode } from '../output/colors.js';
 
 /** Most ranks that can be written; the job's own bound is the parameter `job.size.max`. */
 const COUNT_MAX = 268_435_456;
@@ -69,6 +70,10 @@ export function parseStdin(name: string, text: string): StdinTo {
 export function parseTag(name: string, text: string): TagMode {
   const mode = TAG_MODES.find((known) => known === text);
   return mode ?? refuse(name, text, `one of ${TAG_MODES.join(', ')}`);
+}
+
+export function parseColor(name: string, text: string): ColorMode {
+  return COLOR_MODES.find((known) => known === text) ?? refuse(name, text, 'auto, always or never');
 }
 
 /** `spare` and the others choose a component of framework `bootstrap`. */

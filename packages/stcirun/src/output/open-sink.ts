@@ -1,9 +1,10 @@
 /** Chooses the sink that the command line asks for. What a run does not use is not loaded. */
 
-import { makeLabel, type OutputTemplate } from '@stci/core/iof';
+import { makeLabel, sourceStream, type OutputTemplate, type SourceId } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
 import type { StciError } from '@stci/interface';
 import type { RunRequest } from '../cli/parse.js';
+import { isColored, paintTag } from './colors.js';
 import { FileSink } from './file-sink.js';
 import { GatherSink } from './gather-sink.js';
 import { createJsonSink } from './json-sink.js';
@@ -23,8 +24,12 @@ export interface OpenSinkParams {
 }
 
 export function openSink({ request, template, terminal, facts, onFault }: OpenSinkParams): OutputSink {
-  const { tag, timestamp, gather, json } = request;
-  const prefix = makeLabel({ tag, timestamp, hostOf: facts.hostOf, codec: nodeCodec });
+  const { tag, timestamp, gather, json, color } = request;
+  const { hostOf } = facts;
+  const isPainted = { stdout: isColored(color, 1), stderr: isColored(color, 2) };
+  const paint = (source: SourceId, text: string): string =>
+    template === undefined && isPainted[sourceStream(source)] ? paintTag(source, text, tag, hostOf) : text;
+  const prefix = makeLabel({ tag, timestamp, hostOf, codec: nodeCodec, paint });
   if (template !== undefined) return new FileSink({ template, facts, job: JOB, prefix, onFault });
   if (gather) return new GatherSink({ terminal, facts, onFault });
   if (json) return createJsonSink(terminal, facts);

@@ -10,6 +10,7 @@ import type { RunScreen } from '@stci/core/run';
 import { printable } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
 import { nodeStream } from '../standard-streams.js';
+import { isColored, paintError, type ColorMode } from './colors.js';
 import { isSamePlace, isStream, isTerminal } from './descriptor.js';
 import {
   fileBatches, streamBatches, Writer, type WritableStream, type WriteBatch, type WriterOptions,
@@ -33,17 +34,18 @@ const COLUMNS = 80;
 const ABANDONED_FLUSH_MS = 1000;
 
 /** `onFault` is told of standard output alone: without standard error there is nobody to tell. */
-export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void): Terminal {
+export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void, color: ColorMode): Terminal {
   const shared = isSamePlace(1, 2);
   const options = (fd: 1 | 2): WriterOptions => ({ breaksLines: isTerminal(fd), gathers: true });
   const out = new Writer(batchesOf(1), onFault, options(1));
   const err = shared ? out : new Writer(batchesOf(2), () => undefined, options(2));
-  return makeTerminal(out, err);
+  return makeTerminal(out, err, color);
 }
 
 /** A terminal over its two writers, which are one where both lead to the same place. */
-export function makeTerminal(out: Writer, err: Writer): Terminal {
+export function makeTerminal(out: Writer, err: Writer, color: ColorMode = 'never'): Terminal {
   let isAbandoned = false;
+  const isPainted = isColored(color, 2);
   return {
     out,
     err,
@@ -52,7 +54,10 @@ export function makeTerminal(out: Writer, err: Writer): Terminal {
     get columns() {
       return isTerminal(2) && process.env['TERM'] !== 'dumb' ? process.stderr.columns || COLUMNS : undefined;
     },
-    message: (text) => err.message(Buffer.from(printable(text.endsWith('\n') ? text : `${text}\n`))),
+    message: (text, isError = false) => {
+      const plain = printable(text.endsWith('\n') ? text : `${text}\n`);
+      err.message(Buffer.from(isError && isPainted ? plain.replace(/^\w+:/u, paintError) : plain));
+    },
     event: (text) => out.message(Buffer.from(text)),
     abandon: () => {
       isAbandoned = true;

@@ -65,7 +65,7 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
   const driver = openDriver({
     forwarded,
     map,
-    openTerminal,
+    openTerminal: (onFault) => openTerminal(onFault, request.color),
     openSink: (terminal, onFault) => openSink({ request, template, terminal, facts, onFault }),
   });
   return new Promise((resolve) => {
