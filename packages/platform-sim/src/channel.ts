@@ -94,7 +94,7 @@ export class SimChannel implements Channel {
     this.#writer.spaceSoon();
   }
 
-  /** Closes from outside: the link fell silent, nobody listens. */
+  /** Closes from outside: the link fell silent, or there is no listener. */
   fail(reason: string): void {
     this.#closeSoon(reason, 0);
   }

@@ -67,7 +67,7 @@ export class Flow {
   isSilent: () => boolean = () => false;
   /** Told when data was held up for the link's timeout. */
   onTimeout: (() => void) | undefined;
-  /** Told of every piece that arrives: checkers look at the wire. */
+  /** Told of every piece that arrives: checkers inspect the wire. */
   onPiece: ((chunk: Uint8Array) => void) | undefined;
   /** Tests break a world with it: the piece that arrives instead, or undefined for none. */
   tamper: ((chunk: Uint8Array) => Uint8Array | undefined) | undefined;
@@ -219,7 +219,7 @@ export class Flow {
     }, CODE.stall), this.link.params.timeoutMs);
   }
 
-  /** The link was mended: what was held up goes on its way again, in order. */
+  /** The link was mended: packets that were held up travel on, in order. */
   resume(): void {
     this.scheduler.after(new CallEvent(this.reader, () => this.#recover(), CODE.stall), this.link.params.latencyMs);
   }
@@ -244,7 +244,7 @@ export interface FlowSource {
 /** One writer of a flow, with its queue. */
 export class FlowWriter {
   readonly #flow: Flow;
-  /** Whose events its news are. */
+  /** Owner of the events that it schedules. */
   owner: EventOwner | undefined;
   readonly #markBytes: number;
   #source: FlowSource | undefined;
@@ -360,7 +360,7 @@ export class FlowWriter {
     this.#source?.onFlushed?.();
   }
 
-  /** Room was made at the far end; the news takes one latency. */
+  /** Room was made at the far end; the notice takes one latency. */
   spaceSoon(): void {
     if (this.#spacePending || (this.#queuedBytes === 0 && !this.#wantsSpace)) return;
     this.#spacePending = true;

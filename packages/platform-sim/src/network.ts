@@ -68,7 +68,7 @@ export class SimNetwork implements Network {
     const host = target === undefined ? undefined : world.findHost(target);
     const link = world.fabric.link(this.#host.name, target ?? this.#host.name);
     const init = world.flowInit(link, world.sizes.connectionBytes);
-    // The far end belongs to nobody until somebody accepts.
+    // The far end has no owner until it is accepted.
     const nobody = this.#host.table.newTask(0);
     const [near, far] = [this.#end(address, this.#task), this.#end(this.#host.name, nobody)];
     const pair = joinChannels(init, world.sizes.markBytes, near, far);

@@ -146,7 +146,7 @@ export class ProcessTable {
     return size;
   }
 
-  /** False where nobody was left to take it. */
+  /** False where no process was left to take it. */
   signalGroup(group: number, name: SignalName): boolean {
     let found = false;
     for (const process of [...this.#living.values()]) {
@@ -192,7 +192,7 @@ export class ProcessTable {
     for (const name of process.pendingSignals.splice(0)) this.#take(process, name);
   }
 
-  /** The process is over now. `silent`: with its host, and nobody is told. */
+  /** The process is over now. `silent`: its host is gone, no parent is notified. */
   end(process: SimProcess, end: ProcessEnd, silent = false): void {
     if (!process.isAlive) return;
     const { scheduler } = this.#init;
@@ -231,7 +231,7 @@ export class ProcessTable {
     scheduler.call(undefined, random.between(...times.guardianMs), look);
   }
 
-  /** Looks again until nobody is left: one that is being killed may fork just before. */
+  /** Repeats until no process is left: one that is being killed may fork just before. */
   #endGuarded(owner: Task, guarded: readonly SimProcess[], quietRounds: number): void {
     const { guardVariable } = this.#init;
     const groups = new Set(guarded.map((process) => process.group));
@@ -282,7 +282,7 @@ export class ProcessTable {
     return text;
   }
 
-  /** All is over at once; nobody outside is told. */
+  /** Ends all processes at once, without notice to other hosts. */
   crash(): void {
     for (const process of [...this.#living.values()]) this.end(process, { signal: 'SIGKILL' }, true);
   }

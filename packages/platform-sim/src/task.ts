@@ -67,7 +67,7 @@ export class Task implements EventOwner {
     this.#resources.delete(resource);
   }
 
-  /** Nothing of it runs any more. A silent death tells nobody. */
+  /** Nothing of it runs any more. After a silent death no peer is notified. */
   die(silent: boolean): void {
     if (!this.#alive) return;
     this.#alive = false;

@@ -54,7 +54,7 @@ export class World implements WorldCore {
   readonly #flows: Flow[] = [];
   readonly #taskProcesses = new Map<number, [SimHost, SimProcess]>();
   #taskIds = 0;
-  /** Told of each new flow: tests and checkers look at what travels. */
+  /** Told of each new flow: tests and checkers inspect what travels. */
   onFlow: ((flow: Flow) => void) | undefined;
 
   constructor(options: WorldOptions) {
@@ -144,7 +144,7 @@ export class World implements WorldCore {
     return this.scheduler.run(limits);
   }
 
-  /** Calls `call` at a virtual time: faults, looks at the state. */
+  /** Calls `call` at a virtual time: faults, inspections of the state. */
   at(timeMs: number, call: () => void): void {
     this.scheduler.at(new CallEvent(undefined, call), timeMs);
   }

@@ -36,7 +36,7 @@ function wholeRanks(run: Run): Set<number> {
   );
 }
 
-/** An interrupt with KILL does not wait for output that nobody takes, nor does a job whose agents do not answer. */
+/** An interrupt with KILL does not wait for output that is not read, nor does a job whose agents do not answer. */
 function wasCut(run: Run, report: JobReport): boolean {
   const isKilled = run.options.controls.some((control) => control.kind === 'interrupt' && control.kill);
   const isLost = report.ranks.some(({ outcome }) => outcome === 'lost');

@@ -92,7 +92,7 @@ function killAtStart(
   });
 }
 
-/** A host that nobody reaches any more, and that reaches nobody. */
+/** Cuts all links of a host, in both directions. */
 function cutHost(world: World, options: SwarmOptions, plan: FaultPlan & { readonly kind: 'cut-host' }): string {
   const host = hostName(Math.floor(plan.pick * options.hosts));
   const others = [...world.hosts].map(({ name }) => name).filter((name) => name !== host);

@@ -172,7 +172,7 @@ function drawStdin(random: SimRandom, ranks: number): StdinTo {
   return random.chance(0.3) ? { to: 'all' } : { to: 'rank', rank: random.integer(ranks) };
 }
 
-/** Moments crowd at the start, where most happens. */
+/** Log-uniform: most faults come early, where most happens. */
 function drawMoment(random: SimRandom): number {
   return Math.exp(random.between(Math.log(0.5), Math.log(MOMENT_MS_MAX)));
 }

@@ -13,7 +13,7 @@ export interface AppPlan {
   readonly wdir?: string;
 }
 
-/** What a rank does if nobody interferes. */
+/** What a rank does when it is left undisturbed. */
 export interface Expected {
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;

@@ -1,6 +1,6 @@
 /**
  * One run: a world, a job in it from launch to exit, faults, then a phase without faults in which the job must end
- * or report, and at last a look at what is left. The same options give the same run.
+ * or report, and at last an inspection of what is left. The same options give the same run.
  */
 
 import { roleFactory, runAgent } from '@stci/core';
@@ -25,7 +25,7 @@ const LIVENESS_MS = 120_000;
 const ORPHAN_MS = 5000;
 /** As much again where hosts are cut off: agents find out by their leases, and wait for children that do not answer. */
 const SILENT_ORPHAN_MS = 12_000;
-/** After that nothing happens for long; a world that goes on is looked at as it is then. */
+/** After that the world must become idle within this time. */
 const AFTER_MS = 120_000;
 const EVENTS_MAX = 50_000_000;
 

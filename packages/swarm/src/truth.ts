@@ -27,7 +27,7 @@ function placeOf(rank: number, run: Run, total: number): number {
 export function rankProcesses(run: Run): Map<number, SimProcess[]> {
   const byRank = new Map<number, SimProcess[]>();
   for (const process of run.world.processes()) {
-    // Children of tools have nobody who waits for them.
+    // No parent waits for the children of tools.
     if (!isTool(process) || process.watcher === undefined) continue;
     const rank = Number(process.env['STCI_RANK']);
     const list = byRank.get(rank);

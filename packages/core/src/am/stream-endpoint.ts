@@ -147,7 +147,7 @@ export class StreamEndpoint implements Stream {
     return !this.#allAwaited;
   }
 
-  /** Root: forgets a member that is gone; it holds back nobody any more. */
+  /** Root: forgets a member that has left, so that its missing credit no longer blocks the others. */
   drop(member: Address): void {
     this.#downCredit.delete(member);
     this.#consumed.delete(member);
@@ -229,7 +229,7 @@ export class StreamEndpoint implements Stream {
     };
   }
 
-  /** `member` holds back nobody any more. What was to go to all of them waits for the last. */
+  /** `member` has credit again, or has left. What goes to several members waits until the last of them has. */
   #tellCredit(member: Address): void {
     const one = this.#awaited.delete(member);
     const all = this.#allAwaited && this.#allDownAvailable();

@@ -1,7 +1,7 @@
 /**
  * Encryption of links over sockets: whether, and by which key. `auto` encrypts wherever a listener can be reached from
- * another host: the handshake proves who is at the other end when the link comes up, but only encryption keeps somebody
- * on the way from reading, changing or taking over what follows. On loopback nobody is on the way but the kernel.
+ * another host: the handshake proves who is at the other end when the link comes up, but only encryption keeps an
+ * attacker on the network from reading, changing or taking over what follows. Loopback traffic stays in the kernel.
  */
 
 import type { Params, Secrets } from '@stci/interface';

@@ -158,7 +158,7 @@ export function refusalOf(frame: Frame): StciError {
   return new StciError('STCI_AUTH_FAILED', `The peer refused the link: ${reasonOf(frame)}`);
 }
 
-/** The words that a refusal or a goodbye carries. */
+/** The text that a refusal or a goodbye carries. */
 export function reasonOf(frame: Frame): string {
   return text(frameBody(frame));
 }

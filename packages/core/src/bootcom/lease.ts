@@ -1,8 +1,8 @@
 /**
  * Lease of a link: a cut cable gives no end of file, only silence does. Each end sends something every quarter of the
  * lease at least, and anything counts; after half of the lease in silence the peer is suspect, after all of it the link
- * is lost, neither earlier nor, while this process runs freely, later. One timer a link; what a message costs is a look
- * at the clock for each chunk that arrives and a flag for each one sent.
+ * is lost, neither earlier nor, while this process runs freely, later. One timer a link; a message costs one reading
+ * of the clock for each chunk that arrives and a flag for each one sent.
  *
  * Only time in which this end could hear counts: not while its process was stopped, or so busy that its timers came
  * late, nor while it did not read.

@@ -1,7 +1,7 @@
 /**
  * Link: a channel whose peer has proved itself (STCI paper, II-E.1). States connecting → up ⇄ suspect → closed; each
  * change is told. A goodbye tells a wanted end from a failure. Frames that are sent before the link is up wait in
- * order. A link that queues more than its bound is closed: a peer that takes nothing must not eat our memory.
+ * order. A link that queues more than its bound is closed: a peer that does not read must not fill our memory.
  */
 
 import {

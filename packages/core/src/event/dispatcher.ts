@@ -1,6 +1,6 @@
 /**
  * Event domains and their dispatcher (STCI paper, II-D). Each domain has a queue of activations with a bound. A
- * turn runs a bounded number of activations, one of each domain in rotation, then lets the platform have its turn: a
+ * turn runs a bounded number of activations, one of each domain in rotation, then yields to the platform: a
  * flood of messages delays the exit of a process by one turn at most.
  */
 
@@ -21,7 +21,7 @@ export interface DispatcherInit {
   readonly turnMax: number;
   /** Default bound of a domain's queue. */
   readonly queueMax: number;
-  /** A handler threw: the rest goes on. */
+  /** A handler threw; the other activations run all the same. */
   onFault(domain: string, event: string, fault: unknown): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What turns chunks of output into lines, tags, file names and JSON. All of it is pure: `stcirun` binds it to
- * descriptors and files, tests to arrays.
+ * I/O forwarding ("iof"), its pure part: what turns chunks of output into lines, tags, file names and JSON. `stcirun`
+ * binds it to descriptors and files, tests to arrays.
  */
 
 export { joinBytes, NEWLINE, NEWLINE_BYTES, prefixLines, type TextCodec } from './bytes.js';

@@ -1,4 +1,7 @@
-/** The registry, selection, what core brings to it, and its description. Not container.ts: that is loaded late. */
+/**
+ * The modular component architecture ("mca"): registry, selection, built-in components, description. Without
+ * container.ts, which is loaded late.
+ */
 
 export { builtins } from './builtin.js';
 export type { Candidate, Candidates, Facts, ListOrigin } from './candidates.js';
