@@ -1,8 +1,7 @@
 /** The launch plan and what `--display map` and `--dry-run` print of it. */
 
 import {
-  agentsPerLevel, childrenOf, criticalPathSteps, foldRanks, mapJob, mapJson, planJson, planLaunch, renderMap,
-  renderPlan, starterOf, subtreeHosts,
+  agentsPerLevel, criticalPathSteps, foldRanks, mapJob, mapJson, planJson, planLaunch, renderMap, renderPlan, starterOf,
 } from '@stci/core';
 import type { LaunchPlan, Position, SpanningTree, TreeTopology } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
@@ -15,11 +14,8 @@ const names = (count: number): string =>
   Array.from({ length: count }, (_, i) => `n${String(i).padStart(3, '0')}`).join(' ');
 
 suite('launch plan', (test) => {
-  test('says whom each agent starts, and for which hosts', () => {
+  test('says which agent starts each other, and how many there are on each level', () => {
     const seven = plan(7, 2);
-    assert.equal(childrenOf(seven, 0), [{ position: 1, host: 0, agents: 4 }, { position: 2, host: 1, agents: 3 }]);
-    assert.equal(subtreeHosts(seven, 1), [0, 2, 6, 3]);
-    assert.equal(subtreeHosts(seven, 0), [0, 2, 6, 3, 1, 4, 5]);
     assert.equal([0, 1, 2, 6].map((host) => starterOf(seven, host)), [undefined, undefined, 0, 2]);
     assert.equal(agentsPerLevel(seven), [1, 2, 4, 1]);
   });

@@ -21,12 +21,12 @@ export type Address = number & { readonly __brand?: 'Address' };
 const KINDS: readonly AgentKind[] = ['controller', 'front-end', 'root', 'session', 'tool'];
 
 /** Largest index that an address can carry, inclusive. */
-export const ADDRESS_INDEX_MAX = 0x0fff_ffff;
+const ADDRESS_INDEX_MAX = 0x0fff_ffff;
 
 /** Destination of a frame that is meant for whoever is at the other end of the link. */
 export const NEIGHBOUR: Address = 0xffff_ffff;
 
-export function makeAddress(kind: AgentKind, index: number): Address {
+function makeAddress(kind: AgentKind, index: number): Address {
   if (!Number.isInteger(index) || index < 0 || index > ADDRESS_INDEX_MAX) {
     throw new RangeError(`Expected an agent index in 0..${ADDRESS_INDEX_MAX}, got ${index}`);
   }

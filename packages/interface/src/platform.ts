@@ -101,8 +101,6 @@ export interface ProcessEnd {
   readonly signal?: SignalName;
 }
 
-export type StandardStream = 'stdin' | 'stdout' | 'stderr';
-
 /** What a process's standard streams are connected to. */
 export type StdioMode = 'pipe' | 'null' | 'inherit';
 

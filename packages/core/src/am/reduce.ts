@@ -47,7 +47,7 @@ function booleans(reduction: Reduction, a: unknown, b: unknown): [boolean, boole
 }
 
 /** Associative and commutative, but for the order that `untagResult` restores. Throws STCI_STREAM_INVALID. */
-export function combine(reduction: Reduction, a: unknown, b: unknown): unknown {
+function combine(reduction: Reduction, a: unknown, b: unknown): unknown {
   switch (reduction) {
     case 'sum': {
       const [x, y] = numbers(reduction, a, b);

@@ -1,15 +1,10 @@
 /** Links, for whoever tests what they are made of: compliance suites and tests of other packages. */
 
 export { encodeBootDetails } from '../agent/boot-details.js';
-export type { BootDetails } from '../agent/boot-details.js';
 export { LAYER, encodeHeader, frameBody } from '../codec/frame.js';
 export type { Frame } from '../codec/frame.js';
-export { encodeBootRecord, readBootRecord } from './boot-record.js';
-export type { BootRecord } from './boot-record.js';
+export { encodeBootRecord } from './boot-record.js';
 export { linkKey } from './encryption.js';
 export { selectEviction } from './eviction.js';
 export { LINK_FRAME, linkFrame } from './handshake.js';
-export type { HandshakeInit } from './handshake.js';
 export { Link } from './link.js';
-export type { LinkEvents, LinkLimits } from './link.js';
-export { memoryChannel } from './memory-channel.js';

@@ -19,11 +19,11 @@ function native(kind: string, help: string): AnyComponent {
   });
 }
 
-export const bootcomStdio = native('stdio', "A child's own pipes, or the channel of a remote login: no listener.");
+const bootcomStdio = native('stdio', "A child's own pipes, or the channel of a remote login: no listener.");
 
-export const bootcomMemory = native('memory', 'Agents in one process.');
+const bootcomMemory = native('memory', 'Agents in one process.');
 
-export const bootcomWs = defineComponent({
+const bootcomWs = defineComponent({
   framework: bootcomFramework,
   name: 'ws',
   version: '1.0.0',

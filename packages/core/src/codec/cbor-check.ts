@@ -6,7 +6,7 @@
  */
 
 /** Arrays and maps within one another. */
-export const DEPTH_MAX = 64;
+const DEPTH_MAX = 64;
 
 const MAJOR = { bytes: 2, text: 3, array: 4, map: 5, tag: 6, simple: 7 } as const;
 

@@ -53,7 +53,7 @@ export interface FrameHeader {
 /** Header and body in one piece of memory, as received. */
 export type Frame = Uint8Array;
 
-export function readU16(bytes: Uint8Array, at: number): number {
+function readU16(bytes: Uint8Array, at: number): number {
   return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
 }
 
@@ -61,7 +61,7 @@ export function readU32(bytes: Uint8Array, at: number): number {
   return (readU16(bytes, at) * 0x1_0000 + readU16(bytes, at + 2)) >>> 0;
 }
 
-export function writeU16(bytes: Uint8Array, at: number, value: number): void {
+function writeU16(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value >>> 8;
   bytes[at + 1] = value;
 }
@@ -112,7 +112,7 @@ export function frameType(frame: Frame): number {
   return readU16(frame, 2);
 }
 
-export function frameFlags(frame: Frame): number {
+function frameFlags(frame: Frame): number {
   return frame[4] as number;
 }
 

@@ -1,6 +1,6 @@
 /** Parameters: catalogue, sources, resolver, result. */
 
-export type { CatalogEntry, ParamCatalog, ParamGroup, ParamRule } from './catalog.js';
+export type { ParamGroup } from './catalog.js';
 export { formatDuration } from './duration.js';
 export { didYouMean, nearest } from './nearest.js';
 export { paramsFromSnapshot, paramsSnapshot } from './params.js';
@@ -8,5 +8,5 @@ export type { ParamSnapshot } from './params.js';
 export { resolveParams } from './resolve.js';
 export type { Resolution } from './resolve.js';
 export { ENVIRONMENT_PREFIX, environmentName, paramFilePaths } from './sources.js';
-export type { ParamFile, ParamFilePaths, ParamInputs } from './sources.js';
+export type { ParamFile, ParamInputs } from './sources.js';
 export { expectedForm, formatBounds, formatValue, parseValue } from './values.js';

@@ -3,11 +3,11 @@
  * binds it to descriptors and files, tests to arrays.
  */
 
-export { joinBytes, NEWLINE, NEWLINE_BYTES, prefixLines, type TextCodec } from './bytes.js';
+export { NEWLINE, NEWLINE_BYTES, type TextCodec } from './bytes.js';
 export { foldRanks } from './fold.js';
-export { gatherHeader, groupOutput, type Gathered, type GatherGroup } from './gather.js';
-export { JsonLines, type JsonLinesParams } from './json-lines.js';
-export { isoTime, makeLabel, TAG_MODES, type LabelParams, type TagMode } from './label.js';
+export { gatherHeader, groupOutput } from './gather.js';
+export { JsonLines } from './json-lines.js';
+export { makeLabel, TAG_MODES, type TagMode } from './label.js';
 export { LineMerger, type LineMergerParams } from './line-merger.js';
 export { sourceId, sourceRank, sourceStream, type SourceId, type StreamName } from './source.js';
 export { expandTemplate, parseTemplate, type OutputTemplate, type TemplateFacts } from './template.js';

@@ -25,7 +25,7 @@ export interface ExitDecision {
 }
 
 /** Exit code of a process that ended by itself: its status, or 128 + signal. */
-export function processExitCode(end: ProcessEnd): number {
+function processExitCode(end: ProcessEnd): number {
   return end.signal === undefined ? (end.status ?? 0) : signalExitCode(end.signal);
 }
 

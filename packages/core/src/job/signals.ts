@@ -8,7 +8,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
 };
 
 /** Largest signal number, the last real-time signal. */
-export const SIGNAL_MAX = 64;
+const SIGNAL_MAX = 64;
 
 /** The number of `SIGTERM`; a real-time signal is written `SIG34`. undefined for a name that is no signal's. */
 export function signalNumber(name: string): number | undefined {

@@ -8,7 +8,7 @@ import type { AppSpec, JobSpec } from '@stci/interface';
 import { appCount } from './map.js';
 
 /** Longest time that a timer can wait, ms: 24 days. */
-export const TIMEOUT_MS_MAX = 2_147_483_647;
+const TIMEOUT_MS_MAX = 2_147_483_647;
 
 /** Problems that a message lists before it says how many more there are. */
 const PROBLEMS_SHOWN = 20;

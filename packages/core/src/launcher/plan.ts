@@ -1,19 +1,11 @@
 /**
- * Launch plan: the boot tree over the controller (position 0) and all hosts (host i at position i + 1), and what can be
- * read off it: whom each agent starts, which hosts travel down with a child, how long the whole takes. Pure: the
- * controller, every agent and `--dry-run` compute the same plan from the number of hosts and the policy's arity.
+ * Launch plan: the boot tree over the controller (position 0) and all hosts (host i at position i + 1), and what
+ * `--dry-run` shows of it: which agent starts each other, how long the whole takes. Pure: computed from the number of
+ * hosts and the policy's arity, from which agents compute the same tree.
  */
 
 import { BOOT_ROOT, assert, bootHost, bootPosition } from '@stci/interface';
-import type { HostIndex, LaunchPlan, Launcher, Position, TreeTopology } from '@stci/interface';
-
-/** One agent that another one starts. */
-export interface PlannedChild {
-  readonly position: Position;
-  readonly host: HostIndex;
-  /** Agents at and below it. */
-  readonly agents: number;
-}
+import type { HostIndex, LaunchPlan, Launcher, TreeTopology } from '@stci/interface';
 
 /** `createTree` is the topology component's: size (controller included) and arity to tree. `hosts` ≥ 1. */
 export function planLaunch(
@@ -25,20 +17,6 @@ export function planLaunch(
   const arity = launcher.arity(hosts);
   assert(Number.isInteger(arity) && arity >= 1, `policy ${launcher.policy} gives an arity of at least 1, got ${arity}`);
   return { policy: launcher.policy, tree: createTree(hosts + 1, arity) };
-}
-
-/** Whom the agent at `position` starts, in the order of their start: the largest subtrees come first by numbering. */
-export function childrenOf({ tree }: LaunchPlan, position: Position): PlannedChild[] {
-  return tree.children(position).map((child) => ({
-    position: child,
-    host: bootHost(child),
-    agents: tree.subtreeSize(child),
-  }));
-}
-
-/** Hosts at and below `position` in pre-order, without the controller: what a child must be told of. */
-export function subtreeHosts({ tree }: LaunchPlan, position: Position): HostIndex[] {
-  return tree.subtree(position).flatMap((at) => (at === BOOT_ROOT ? [] : [bootHost(at)]));
 }
 
 /** The host whose agent starts the agent of `host`; undefined where the controller does. */
@@ -67,8 +45,8 @@ export function criticalPathSteps({ tree }: LaunchPlan, window: number): number 
   const below = new Float64Array(tree.size);
   for (let at = tree.size - 1; at > 0; at--) {
     const parent = Math.floor((at - 1) / tree.arity);
-    const wave = Math.floor((at - tree.arity * parent - 1) / window) + 1;
-    below[parent] = Math.max(below[parent]!, wave + below[at]!);
+    const round = Math.floor((at - tree.arity * parent - 1) / window) + 1;
+    below[parent] = Math.max(below[parent]!, round + below[at]!);
   }
   return below[0]!;
 }

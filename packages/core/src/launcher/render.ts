@@ -10,9 +10,9 @@ import { localSize } from '../job/placement.js';
 import { agentsPerLevel, criticalPathSteps, starterOf } from './plan.js';
 
 /** Widest line, in characters. */
-export const RENDER_COLUMNS_MAX = 100;
+const RENDER_COLUMNS_MAX = 100;
 /** Most lines of a map or a tree. */
-export const RENDER_LINES_MAX = 200;
+const RENDER_LINES_MAX = 200;
 
 const NAME_COLUMNS_MAX = 40;
 

@@ -4,25 +4,13 @@
  */
 
 export { builtins } from './builtin.js';
-export type { Candidate, Candidates, Facts, ListOrigin } from './candidates.js';
+export type { Facts } from './candidates.js';
 export { parametersDocument } from './document.js';
 export { describe, parseInfoTarget } from './info.js';
-export type {
-  ConfigFile,
-  DescribeOptions,
-  Info,
-  InfoCandidate,
-  InfoComponent,
-  InfoFramework,
-  InfoGroup,
-  InfoParam,
-  InfoTarget,
-  InfoWhy,
-} from './info.js';
+export type { ConfigFile, DescribeOptions, Info, InfoFramework } from './info.js';
 export { infoText } from './info-text.js';
 export { createRegistry } from './registry.js';
 export type { Registry, RegistryInit } from './registry.js';
 export { createSelector } from './selector.js';
-export type { Keyed, Selected, Selector } from './selector.js';
-export { token, tokenName } from './token.js';
-export type { Token } from './token.js';
+export type { Selector } from './selector.js';
+export { token } from './token.js';

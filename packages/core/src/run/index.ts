@@ -4,9 +4,6 @@
  */
 
 export type {
-  OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, SignalActions, StdinSource,
+  OutputSink, RunDriver, RunProgress, RunScreen, SignalActions, StdinSource,
 } from './contracts.js';
-export { JobRun, type JobRunInit } from './job-run.js';
-export { outputClosedCause, outputFailedCause, interruptCause, settleReport } from './outcome.js';
-export { exitReport, failureSummary, timeoutState } from './report.js';
-export { eventJson } from './event-json.js';
+export { JobRun } from './job-run.js';

@@ -49,7 +49,7 @@ function lostText({ ranks }: JobReport): readonly string[] {
 }
 
 /** Lines for standard error where the job failed; empty where it did not. */
-export function failureSummary(report: JobReport, told: ReadonlySet<string> = new Set()): readonly string[] {
+function failureSummary(report: JobReport, told: ReadonlySet<string> = new Set()): readonly string[] {
   if (report.cause === undefined) return [];
   const { cause } = report;
   const lines: string[] = [];
@@ -83,7 +83,7 @@ function isOfHost({ code, rank }: ErrorRecord): boolean {
 }
 
 /** Which ranks were still at work when a time limit ended the job. */
-export function timeoutState(report: JobReport): readonly string[] {
+function timeoutState(report: JobReport): readonly string[] {
   const running = report.ranks.filter((rank) => rank.outcome === 'ended' || rank.outcome === 'lost');
   const missing = report.ranks.filter((rank) => rank.outcome === 'not-started');
   const done = report.ranks.length - running.length - missing.length;
