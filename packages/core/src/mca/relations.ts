@@ -27,4 +27,16 @@ export const builtinRelations: readonly ParamRelation[] = [
     why: 'output within its window could fill a queue, and its link would be lost',
     follows: true,
   },
+  {
+    lower: 'launcher.window',
+    upper: 'bootcom.pending.max',
+    why: 'children that connect at the same time could evict one another',
+    follows: true,
+  },
+  {
+    lower: 'iof.drain',
+    upper: 'launcher.stop',
+    why: 'an agent could be ended by force while it still awaits output',
+    follows: true,
+  },
 ];

@@ -243,9 +243,10 @@ suite('resolver: rules over several parameters', (test) => {
   for (const { lower, upper, follows } of builtinRelations) {
     test(`${lower} ≤ ${upper}, at all ends of what may be set`, () => {
       const ends = (name: string): (string | undefined)[] => {
-        const { min, max } = registry.catalog.get(name)?.spec ?? {};
+        const { type, min, max } = registry.catalog.get(name)?.spec ?? {};
         assert.ok(min !== undefined && max !== undefined, `${name} has ends`);
-        return [undefined, String(min), String(max)];
+        const unit = type === 'duration' ? 'ms' : '';
+        return [undefined, `${min}${unit}`, `${max}${unit}`];
       };
       for (const low of ends(lower)) {
         for (const high of ends(upper)) {
@@ -258,7 +259,9 @@ suite('resolver: rules over several parameters', (test) => {
           const isBoth = low !== undefined && high !== undefined;
           const isStrict = isBoth || !follows;
           const defaults = (name: string): number => registry.catalog.get(name)?.spec.default as number;
-          const isBad = Number(low ?? defaults(lower)) > Number(high ?? defaults(upper));
+          const given = (text: string | undefined, fallback: number): number =>
+            (text === undefined ? fallback : Number.parseInt(text, 10));
+          const isBad = given(low, defaults(lower)) > given(high, defaults(upper));
           if (isBad && isStrict) {
             const { message, code } = failure(set({ ...others, ...pairs }));
             assert.is(code, 'STCI_PARAM_INVALID');
@@ -268,7 +271,7 @@ suite('resolver: rules over several parameters', (test) => {
           }
           const { params } = resolve(set({ ...others, ...pairs }));
           assert.ok(params.int(lower) <= params.int(upper), JSON.stringify(pairs));
-          for (const [name, text] of Object.entries(pairs)) assert.is(params.int(name), Number(text), 'as it was set');
+          for (const [name, text] of Object.entries(pairs)) assert.is(params.int(name), given(text, 0), 'as it was set');
         }
       }
     });
