@@ -3,7 +3,7 @@
  * binds it to descriptors and files, tests to arrays.
  */
 
-export { NEWLINE, NEWLINE_BYTES, type TextCodec } from './bytes.js';
+export { NEWLINE, NEWLINE_BYTES, prefixLines, type TextCodec } from './bytes.js';
 export { foldRanks } from './fold.js';
 export { gatherHeader, groupOutput } from './gather.js';
 export { JsonLines } from './json-lines.js';
