@@ -271,7 +271,7 @@ suite('resolver: rules over several parameters', (test) => {
           }
           const { params } = resolve(set({ ...others, ...pairs }));
           assert.ok(params.int(lower) <= params.int(upper), JSON.stringify(pairs));
-          for (const [name, text] of Object.entries(pairs)) assert.is(params.int(name), given(text, 0), 'as it was set');
+          for (const [name, text] of Object.entries(pairs)) assert.is(params.int(name), given(text, 0), 'as set');
         }
       }
     });
