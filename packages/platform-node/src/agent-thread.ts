@@ -9,6 +9,7 @@ import type { AgentProcess, AgentProcessEvents, Channel } from '@stci/interface'
 import { builtin } from './builtin.js';
 import { closedChannel } from './closed-channel.js';
 import { lineCutter } from './lines.js';
+import { isMainThread } from './main-thread.js';
 import { portChannel } from './port-channel.js';
 import { openStdioChannel } from './stdio-channel.js';
 
@@ -79,7 +80,8 @@ export function spawnAgentThread(main: ThreadMain, events: AgentProcessEvents): 
 
 /** The channel to whoever started this agent: a port for a thread, else standard input and output. */
 export function openAgentChannel(): Channel {
-  const { isMainThread, workerData } = builtin('node:worker_threads');
-  const port = isMainThread ? undefined : (workerData as Partial<AgentWorkerData> | null)?.stciPort;
+  if (isMainThread) return openStdioChannel();
+  const { workerData } = builtin('node:worker_threads');
+  const port = (workerData as Partial<AgentWorkerData> | null)?.stciPort;
   return port === undefined ? openStdioChannel() : portChannel(port, 'parent');
 }

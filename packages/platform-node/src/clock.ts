@@ -6,6 +6,11 @@
 
 import type { Clock, Timer } from '@stci/interface';
 
+/** Milliseconds since the process started, monotonic. `performance` would load node:perf_hooks, 2 ms of a start. */
+export function nowMs(): number {
+  return process.uptime() * 1000;
+}
+
 /** Longest delay that setTimeout takes, in ms (2^31 - 1); longer ones are set again when it has passed. */
 const DELAY_MAX_MS = 0x7fff_ffff;
 
@@ -21,13 +26,13 @@ class DeadlineTimer implements Timer {
   }
 
   #arm(): void {
-    const leftMs = Math.ceil(this.#deadlineMs - performance.now());
+    const leftMs = Math.ceil(this.#deadlineMs - nowMs());
     this.#handle = setTimeout(() => this.#expire(), Math.min(Math.max(leftMs, 0), DELAY_MAX_MS));
     this.#handle.unref();
   }
 
   #expire(): void {
-    if (performance.now() < this.#deadlineMs) return this.#arm();
+    if (nowMs() < this.#deadlineMs) return this.#arm();
     this.#handle = undefined;
     this.#fire();
   }
@@ -40,9 +45,9 @@ class DeadlineTimer implements Timer {
 
 export function createClock(): Clock {
   return {
-    nowMs: () => performance.now(),
+    nowMs,
     wallMs: () => Date.now(),
-    after: (delayMs, fire) => new DeadlineTimer(performance.now() + delayMs, fire),
+    after: (delayMs, fire) => new DeadlineTimer(nowMs() + delayMs, fire),
     soon: (fire) => void setImmediate(fire),
   };
 }

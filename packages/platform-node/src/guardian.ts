@@ -12,6 +12,7 @@ import { GUARDIAN_SCRIPT } from './guardian-script.js';
 import type { Since } from './proc.js';
 import type { HeldGuardian } from './held.js';
 import type { GroupKeeper } from './tool-process.js';
+import { nowMs } from './clock.js';
 
 /** The variable that holds the mark, in the environment of each guarded tool. */
 export const GUARD_VARIABLE = 'STCI_GUARD';
@@ -67,7 +68,7 @@ export class Guardian implements GroupKeeper {
   }
 
   add(group: number): void {
-    this.#firstStart ??= { pid: group, atMs: performance.now() };
+    this.#firstStart ??= { pid: group, atMs: nowMs() };
     this.#groups.add(group);
     this.#tell(`+${group}`);
   }

@@ -5,6 +5,7 @@
 
 import { printable, type Log, type LogLevel } from '@stci/interface';
 import { builtin } from './builtin.js';
+import { isMainThread } from './main-thread.js';
 
 const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
 
@@ -14,7 +15,6 @@ const LINE_CHARS_MAX = 8192;
 /** Writes one whole line to file descriptor 2; a worker thread has a standard error of its own. */
 function writeLine(line: string): void {
   try {
-    const { isMainThread } = builtin('node:worker_threads');
     if (isMainThread) builtin('node:fs').writeSync(2, line);
     else process.stderr.write(line);
   } catch {

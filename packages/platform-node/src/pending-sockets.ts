@@ -7,6 +7,7 @@
 
 import type { Socket } from 'node:net';
 import type { SelectEviction } from '@stci/interface';
+import { nowMs } from './clock.js';
 
 /** How long a peer may take to ask for an upgrade, in ms. */
 const REQUEST_MS = 5000;
@@ -43,7 +44,7 @@ export class PendingSockets {
   add(socket: Socket, source = socket.remoteAddress ?? ''): void {
     const timer = setTimeout(() => this.drop(socket), this.#requestMs);
     timer.unref();
-    this.#waiting.set(socket, { socket, source, sinceMs: performance.now(), timer, progress: 0 });
+    this.#waiting.set(socket, { socket, source, sinceMs: nowMs(), timer, progress: 0 });
     // A reset during the wait needs no message: the close that follows releases the socket.
     socket.on('error', () => {});
     socket.on('close', () => this.release(socket));
@@ -84,7 +85,7 @@ export class PendingSockets {
   }
 
   #cut(): void {
-    const untilMs = performance.now() - EXEMPT_MS;
+    const untilMs = nowMs() - EXEMPT_MS;
     while (this.#waiting.size > this.#max) {
       const settled = [...this.#waiting.values()].filter(({ sinceMs }) => sinceMs <= untilMs);
       if (settled.length === 0) return this.#cutSoon();

@@ -9,6 +9,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { builtin } from './builtin.js';
 import { errnoOf } from './program.js';
+import { nowMs } from './clock.js';
 
 /** Descriptors of both ends of one pipe. */
 export interface PipeEnds {
@@ -83,9 +84,9 @@ function end(child: ChildProcess): void {
 
 function awaitReady(pid: number): void {
   const cell = new Int32Array(new SharedArrayBuffer(4));
-  const endMs = performance.now() + SHELL_MS_MAX;
+  const endMs = nowMs() + SHELL_MS_MAX;
   while (linkOf(`/proc/${pid}/fd/1`) !== undefined) {
-    if (performance.now() > endMs) throw new Error(`a shell made no pipes within ${SHELL_MS_MAX} ms`);
+    if (nowMs() > endMs) throw new Error(`a shell made no pipes within ${SHELL_MS_MAX} ms`);
     Atomics.wait(cell, 0, 0, LOOK_MS);
   }
 }

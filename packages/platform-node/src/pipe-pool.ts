@@ -7,7 +7,7 @@
  */
 
 import type { Log } from '@stci/interface';
-import { builtin } from './builtin.js';
+import { isMainThread } from './main-thread.js';
 import { closeEnds, isPassing, makePipes } from './pipe-maker.js';
 import type { PipeEnds } from './pipe-maker.js';
 
@@ -76,7 +76,7 @@ export class PipePool {
 
   /** A process's end closes all; a thread's does not. One that is ended by force leaves the pool's descriptors. */
   #drainAtEnd(): void {
-    if (this.#isWatched || builtin('node:worker_threads').isMainThread) return;
+    if (this.#isWatched || isMainThread) return;
     this.#isWatched = true;
     process.once('exit', () => this.drain());
   }

@@ -6,7 +6,7 @@
 
 import { assert } from '@stci/interface';
 import type { Random } from '@stci/interface';
-import { builtin } from './builtin.js';
+import { randomBytes } from './secrets.js';
 
 const RANGE = 0x1_0000_0000;
 
@@ -47,7 +47,7 @@ export function nextBits(s: State): number {
 }
 
 function systemSeed(): number {
-  return builtin('node:crypto').randomBytes(4).readUInt32LE(0);
+  return new DataView(randomBytes(4).buffer).getUint32(0);
 }
 
 class Xoshiro implements Random {

@@ -12,4 +12,3 @@ export { Flow, type FlowUse } from './flow.js';
 export { SimChannel } from './channel.js';
 export { Tool, type ForkOptions, type OutputName, type ToolProgram } from './tool.js';
 export { PROGRAMS, lineText, textBytes } from './programs.js';
-export { hmacSha256, sha256 } from './sha256.js';

@@ -1,5 +1,6 @@
 /** The Platform of one task of a simulated process: what the agent's code sees of its world. */
 
+import { hmacSha256 } from '@stci/interface';
 import type { Clock, Environment, Log, Platform, Secrets, Timer } from '@stci/interface';
 import { SimEvent } from './event-queue.js';
 import type { SimHost } from './host.js';
@@ -8,7 +9,6 @@ import { SimProcesses } from './processes.js';
 import type { SimProcess } from './process-table.js';
 import type { SimRandom } from './random.js';
 import { CallEvent, CODE, type Scheduler } from './scheduler.js';
-import { hmacSha256 } from './sha256.js';
 import type { Task } from './task.js';
 
 class TimerEvent extends SimEvent implements Timer {

@@ -10,12 +10,12 @@ import type {
   Processes,
   SpawnSpec,
 } from '@stci/interface';
+import { sha256 } from '@stci/interface';
 import { joinChannels } from './channel.js';
 import { Flow } from './flow.js';
 import type { SimHost } from './host.js';
 import type { SimProcess } from './process-table.js';
 import { CallEvent, CODE } from './scheduler.js';
-import { sha256 } from './sha256.js';
 import { NO_PROCESS, SpawnedTool } from './spawned-tool.js';
 import type { Task } from './task.js';
 import type { ToolStreams } from './tool.js';

@@ -1,6 +1,7 @@
 import { createHmac, createHash } from 'node:crypto';
 import { suite, assert } from '@stci/testkit';
-import { SimRandom, hmacSha256, sha256 } from '@stci/platform-sim';
+import { hmacSha256, sha256 } from '@stci/interface';
+import { SimRandom } from '@stci/platform-sim';
 
 suite('simulated random', (test) => {
   test('a fork depends on seed and label alone', () => {

@@ -17,15 +17,22 @@ import { start, type Run } from './e2e.js';
 const { secrets } = createNodePlatform();
 const SECRET_BYTES = 32;
 
-/** Writes each run of random bytes that is as long as a secret to a file. */
+/** Writes what is read of the system's random source to a file, where it is as long as a secret. */
 const SPY = (file: string): string => `
-  const crypto = require('node:crypto');
-  const { appendFileSync } = require('node:fs');
-  const real = crypto.randomBytes;
-  crypto.randomBytes = (length, ...rest) => {
-    const bytes = real(length, ...rest);
-    if (length === ${SECRET_BYTES}) appendFileSync(${JSON.stringify(file)}, bytes.toString('hex') + '\\n');
-    return bytes;
+  const fs = require('node:fs');
+  const { appendFileSync, openSync, readSync } = fs;
+  const sources = new Set();
+  fs.openSync = (path, ...rest) => {
+    const fd = openSync(path, ...rest);
+    if (path === '/dev/urandom') sources.add(fd);
+    else sources.delete(fd);
+    return fd;
+  };
+  fs.readSync = (fd, bytes, ...rest) => {
+    const count = readSync(fd, bytes, ...rest);
+    if (!sources.has(fd) || bytes.length !== ${SECRET_BYTES}) return count;
+    appendFileSync(${JSON.stringify(file)}, Buffer.from(bytes).toString('hex') + '\\n');
+    return count;
   };
 `;
 

@@ -4,7 +4,7 @@
  */
 
 import { CONTROLLER, StciError, rootAddress, type Address } from '@stci/interface';
-import { hmacSha256 } from '@stci/platform-sim';
+import { hmacSha256 } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 import { linkKey } from '../../dist/bootcom/encryption.js';
 import {

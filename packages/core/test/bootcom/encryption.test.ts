@@ -1,6 +1,6 @@
 /** Which listeners encrypt, by which key, and that a job runs over such links. */
 
-import { hmacSha256 } from '@stci/platform-sim';
+import { hmacSha256 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { encryptsLinks, keyFor, linkKey } from '../../dist/bootcom/encryption.js';
 import { resolved } from '../assembly.js';

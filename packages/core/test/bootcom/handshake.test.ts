@@ -1,7 +1,7 @@
 /** Handshake: pure frames in, frames and verdict out. What gets through, and everything that must not. */
 
 import { CONTROLLER, StciError, rootAddress, type Address } from '@stci/interface';
-import { hmacSha256 } from '@stci/platform-sim';
+import { hmacSha256 } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 import { Handshake, LINK_FRAME, linkFrame, type HandshakeInit } from '../../dist/bootcom/handshake.js';
 import { HEADER_BYTES, frameType } from '../../dist/codec/frame.js';
