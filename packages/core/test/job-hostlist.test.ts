@@ -1,6 +1,6 @@
 /** Host lists: what they mean, how mistakes are shown, and that folding is their inverse. */
 
-import { expandHostlist, foldHostlist, intersectHosts, minusHosts, unionHosts, xorHosts } from '@stci/core';
+import { expandHostlist, foldHostlist, foldSorted, intersectHosts, minusHosts, unionHosts, xorHosts } from '@stci/core';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 
 const show = (text: string): string =>
@@ -86,6 +86,10 @@ suite('host lists', (test) => {
   test('a list of the largest size is expanded', () => {
     assert.is(expandHostlist('n[000001-500000],m[1-500000]').length, 1_000_000);
   }, { timeoutMs: 30_000 });
+
+  test('in messages hosts are folded once each, numbers ascending', () => {
+    assert.is(foldSorted(['h2', 'h1', 'h10', 'b', 'h2']), 'b,h[1-2,10]');
+  });
 
   test('folding is short and the inverse of expanding', () => {
     assert.is(foldHostlist(['n01', 'n02', 'n03', 'n07', 'r1n2', 'r1n3', '::1', 'x']), 'n[01-03,07],r1n[2-3],[::1],x');

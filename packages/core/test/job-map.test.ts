@@ -49,7 +49,7 @@ suite('job map', (test) => {
 
   test('too many ranks are refused with the slots of each host', () => {
     const { message } = assert.throwsCode('STCI_SLOTS_EXCEEDED', () => map('slot', 'a:2 b:3', [6]));
-    for (const words of ['6 ranks', '5 on 2 host(s)', 'a: 2 (--host)', 'b: 3 (--host)', '--oversubscribe']) {
+    for (const words of ['6 ranks', '5 on 2 hosts', 'a: 2 (--host)', 'b: 3 (--host)', '--oversubscribe']) {
       assert.match(message, words);
     }
     const many = hosts(Array.from({ length: 50 }, (_, i) => `n${i}:1`).join(' '));

@@ -11,9 +11,9 @@ const TABLE: readonly (readonly [lines: string, phase: string, part: string])[] 
   ['ssh: Could not resolve hostname h4: Name or service not known', 'resolve', 'name of the host is not known'],
   ['ssh: Could not resolve hostname h4: Temporary failure in name resolution', 'resolve', 'Correct the name'],
   ['ssh: Could not resolve hostname h4: nodename nor servname provided, or not known', 'resolve', 'name'], // macOS
-  ['ssh: connect to host h4 port 22: Connection refused', 'connect', 'nothing listens'],
-  ['ssh: connect to host h4 port 22: No route to host', 'connect', 'no way'],
-  ['ssh: connect to host h4 port 22: Network is unreachable', 'connect', 'no way'],
+  ['ssh: connect to host h4 port 22: Connection refused', 'connect', 'connection refused: no ssh server listens'],
+  ['ssh: connect to host h4 port 22: No route to host', 'connect', 'no route to host'],
+  ['ssh: connect to host h4 port 22: Network is unreachable', 'connect', 'no route to host'],
   ['ssh: connect to host h4 port 22: Connection timed out', 'connect', 'does not answer'],
   ['ssh: connect to host h4 port 22: Operation timed out', 'connect', 'does not answer'], // macOS
   ['Connection timed out during banner exchange\nConnection to 10.77.0.9 port 22 timed out', 'connect', 'says nothing'],

@@ -22,7 +22,7 @@ suite('bytes that are not UTF-8', (test) => {
   test('an argument is refused by its place and its bytes, wherever it stands', () => {
     const last = bash(`${RUN} echo one $'caf\\xe9'`);
     assert.equal([last.code, last.out], [193, '']);
-    assert.match(last.err, /Not UTF-8: argument 5, \$'caf\\xe9', would reach the program changed\.\n {2}Write it in/);
+    assert.match(last.err, /Not UTF-8: argument 5, \$'caf\\xe9', cannot be passed on unchanged\.\n {2}Write it in/);
     const option = bash(`${RUN} --wdir $'/caf\\xe9' true`);
     assert.equal([option.code, option.err.includes("$'/caf\\xe9'")], [193, true], option.err);
     const value = bash(`${RUN} -x A=$'\\xff' true`);
@@ -37,7 +37,7 @@ suite('bytes that are not UTF-8', (test) => {
   test('a variable that programs would get is refused by its name', () => {
     const run = bash(`export ODD=$'caf\\xe9'; ${RUN} true`);
     assert.equal([run.code, run.out], [193, '']);
-    assert.match(run.err, /Not UTF-8: the variable ODD, \$'caf\\xe9', would .*\n {2}Leave it out by --unset 'ODD'/);
+    assert.match(run.err, /Not UTF-8: the variable ODD, \$'caf\\xe9', cannot .*\n {2}Leave it out by --unset 'ODD'/);
   });
 
   test('so is the directory that programs would run in, unless they have another', () => {

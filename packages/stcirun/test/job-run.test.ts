@@ -130,7 +130,7 @@ suite('job run', (test) => {
     run.frontEnd.end({ exitCode: 7, failures, ...(failures[0] !== undefined && { cause: failures[0] }) });
     assert.is(await run.exitCode, 7);
     const [, , last, ...more] = run.err().trimEnd().split('\n');
-    assert.equal([last, more], ['stcirun: 2 failures; exit code 7 by the first: Rank 1 failed', []]);
+    assert.equal([last, more], ['stcirun: 2 failures; exit code 7 is that of the first: Rank 1 failed', []]);
   });
 
   test('a host that is replaced: named in a remark, in tags and counts; the job is not ending', async () => {
@@ -218,7 +218,7 @@ suite('job run', (test) => {
     run.frontEnd.events.onJobEvent({ type: 'running' });
     run.frontEnd.end();
     await run.exitCode;
-    assert.match(run.err(), /^name\? \nstcirun: \d+\.\d{3} s: all 2 ranks run\n$/u);
+    assert.match(run.err(), /^name\? \nstcirun: \d+\.\d{3} s: all 2 ranks are running\n$/u);
   });
 });
 

@@ -49,17 +49,17 @@ const stateOf = (directory: string): string => {
 };
 
 suite('configuration files that count', (test) => {
-  test('a file and a directory that others may write are passed over', () => inPlace(({ make }) => {
+  test('a file and a directory that others may write are ignored', () => inPlace(({ make }) => {
     assert.is(stateOf(make('good')), 'read');
-    for (const [mode, whom] of [[0o664, 'its group'], [0o646, 'everybody']] as const) {
+    for (const [mode, whom] of [[0o664, 'writable by its group'], [0o646, 'world-writable']] as const) {
       const place = make(`file-${mode}`);
       chmodSync(join(place, 'stci.conf'), mode);
-      assert.is(stateOf(place), `passed over: it can be written by ${whom}`);
+      assert.is(stateOf(place), `ignored: it is ${whom}`);
     }
     for (const mode of [0o775, 0o777, 0o1777]) {
       const place = make(`directory-${mode}`);
       chmodSync(place, mode);
-      assert.match(stateOf(place), `passed over: its directory ${place} can be written by`);
+      assert.match(stateOf(place), `ignored: its directory ${place} is `);
     }
   }));
 
@@ -70,10 +70,10 @@ suite('configuration files that count', (test) => {
     symlinkSync(join(target, 'stci.conf'), join(directory, 'link', 'stci.conf'));
     assert.is(stateOf(join(directory, 'link')), 'read');
     chmodSync(join(directory, 'link'), 0o777);
-    assert.match(stateOf(join(directory, 'link')), 'passed over: its directory');
+    assert.match(stateOf(join(directory, 'link')), 'ignored: its directory');
     chmodSync(join(directory, 'link'), 0o755);
     chmodSync(target, 0o777);
-    assert.match(stateOf(join(directory, 'link')), `passed over: its directory ${target}`);
+    assert.match(stateOf(join(directory, 'link')), `ignored: its directory ${target}`);
     rmSync(join(open, 'stci.conf'));
     symlinkSync('nowhere', join(open, 'stci.conf'));
     assert.is(stateOf(open), 'absent');
@@ -100,12 +100,12 @@ suite('configuration files that count', (test) => {
     };
     assert.match(info('tool'), 'tool.grace = 7s');
     const all = info();
-    assert.match(all, /project file: \S*middle\/stci\.conf\s+\(passed over: its directory/u);
+    assert.match(all, /project file: \S*middle\/stci\.conf\s+\(ignored: its directory/u);
     assert.match(all, /project file: \S*outer\/stci\.conf\s+\(read\)/u);
     const { err, exitCode } = await run(['-n', '1', 'true'], { cwd: inner });
     assert.is(exitCode, 0);
-    const reason = `its directory ${middle} can be written by everybody.`;
-    assert.match(err, `stcirun: ${middle}/stci.conf is passed over: ${reason}`);
+    const reason = `its directory ${middle} is world-writable.`;
+    assert.match(err, `stcirun: ${middle}/stci.conf is ignored: ${reason}`);
     assert.match(err, `chmod go-w ${middle}`);
   }));
 
@@ -130,11 +130,11 @@ suite('configuration files that count', (test) => {
       for (const cwd of [shared, below, linked, theirs, directory]) {
         const env = { HOME: join(directory, 'home'), PATH: '/nonexistent' };
         const { err } = await run(['--host', 'h.invalid', '/bin/true'], { cwd, env });
-        assert.match(err, 'passed over');
+        assert.match(err, 'ignored');
         assert.throws(() => realpathSync(mark), /ENOENT/u);
       }
       const { err } = await run(['--am', join(shared, 'stci.conf'), '--host', 'h.invalid', 'true'], { cwd: directory });
-      assert.is(err.includes('passed over'), false);
+      assert.is(err.includes('ignored'), false);
       assert.is(realpathSync(mark), mark);
     }), { timeoutMs: 30_000 });
   }

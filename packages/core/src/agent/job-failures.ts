@@ -10,7 +10,7 @@ import {
   type HostSpec,
 } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
-import { foldHostlist } from '../job/hostset.js';
+import { foldSorted } from '../job/hostset.js';
 
 /** Process ids that are listed before the rest is counted. */
 const PIDS_SHOWN = 8;
@@ -38,7 +38,7 @@ export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex
 }
 
 export function launchTimeoutError(timeoutMs: number, missing: readonly string[], ranksOpen: number): StciError {
-  const hosts = `hosts not up: ${foldHostlist(missing)}`;
+  const hosts = `hosts not up: ${foldSorted(missing)}`;
   const what = missing.length > 0 ? hosts : `${ranksOpen} ranks not running`;
   const text = `Job was not running ${formatDuration(timeoutMs)} after it was submitted (--launch-timeout): ${what}`;
   return new StciError('STCI_LAUNCH_TIMEOUT', text);

@@ -72,7 +72,7 @@ function exclude(hosts: readonly HostSpec[], lists: readonly string[]): HostSpec
   }
   const left = hosts.filter((host) => !away.has(host.name));
   if (left.length > 0) return left;
-  throw new StciError('STCI_HOST_UNKNOWN', `--exclude: all ${hosts.length} are excluded. Leave at least one.`);
+  throw new StciError('STCI_HOST_UNKNOWN', '--exclude: every host of the job is excluded. Leave at least one.');
 }
 
 function unknown(option: string, name: string, where: string, known: Iterable<string>): StciError {

@@ -16,6 +16,12 @@ export function foldHostlist(names: Iterable<string>): string {
   return items.join(',');
 }
 
+/** For messages: each host once, numbers ascending. */
+export function foldSorted(names: Iterable<string>): string {
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  return foldHostlist([...new Set(names)].sort(compare));
+}
+
 /** Names in `a` or `b`, in order of first appearance, each once. */
 export function unionHosts(a: Iterable<string>, b: Iterable<string>): string[] {
   return [...new Set([...a, ...b])];

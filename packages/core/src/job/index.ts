@@ -6,7 +6,7 @@ export { RANK_VARIABLES, RESERVED_VARIABLES, rankEnvironment } from './environme
 export { decideExit } from './exit-rule.js';
 export { HOSTFILE_BYTES_MAX, parseHostfile } from './hostfile.js';
 export { expandHostlist } from './hostlist.js';
-export { foldHostlist, intersectHosts, minusHosts, unionHosts, xorHosts } from './hostset.js';
+export { foldHostlist, foldSorted, intersectHosts, minusHosts, unionHosts, xorHosts } from './hostset.js';
 export { FAILURES_MAX, createLedger } from './ledger.js';
 export type { Ledger, RankEnd } from './ledger.js';
 export { mapJob } from './map.js';

@@ -91,7 +91,7 @@ class Filling {
     const slots = this.hosts.reduce((sum, host) => sum + this.slots(host), 0);
     const size = this.spec.apps.reduce((sum, app) => sum + appCount(this.spec, app), 0);
     const programs = this.spec.apps.length > 1 ? ` of ${this.spec.apps.length} programs` : '';
-    return `${size} ranks${programs} need more slots than there are: ${slots} on ${this.hosts.length} host(s)`;
+    return `${size} ranks${programs} need more slots than there are: ${slots} on ${hostCount(this.hosts)}`;
   }
 }
 
@@ -133,12 +133,16 @@ function placeByNode(filling: Filling, count: number): void {
   }
 }
 
+function hostCount({ length }: readonly unknown[]): string {
+  return length === 1 ? '1 host' : `${length} hosts`;
+}
+
 function placePerHost(filling: Filling, count: number, perHost: number): void {
   const { hosts, layer } = filling;
   if (count > hosts.length * perHost) {
     throw new StciError(
       'STCI_JOB_INVALID',
-      `ppr:${perHost} on ${hosts.length} host(s) places ${hosts.length * perHost} ranks, but ${count} are wanted. ` +
+      `ppr:${perHost} on ${hostCount(hosts)} places ${hosts.length * perHost} ranks, but ${count} are wanted. ` +
         `Give at most -n ${hosts.length * perHost}, more hosts, or a larger N in ppr:N.`,
     );
   }

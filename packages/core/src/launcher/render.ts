@@ -68,7 +68,8 @@ export function renderPlan(hosts: readonly HostSpec[], plan: LaunchPlan, window:
   return text([
     `Launch plan: policy ${plan.policy}, ${count(hosts.length, 'root agent')}, ` +
       `${childrenText(plan.tree.arity)} an agent`,
-    `  levels: ${levels.length - 1} below the controller (${levels.slice(1).join(' + ')} agents)`,
+    `  levels: ${levels.length - 1} below the controller ` +
+      `(${levels.slice(1).join(' + ')} ${hosts.length === 1 ? 'agent' : 'agents'})`,
     `  critical path: ${count(criticalPathSteps(plan, window), 'step')}, ${window} at a time`,
     'controller',
     ...lines.slice(0, RENDER_LINES_MAX),

@@ -83,7 +83,7 @@ export interface InfoGroup {
 export interface ConfigFile {
   readonly source: ParamSource;
   readonly path: string;
-  readonly state: 'read' | 'absent' | 'passed over' | 'unreadable';
+  readonly state: 'read' | 'absent' | 'ignored' | 'unreadable';
   readonly reason?: string;
 }
 

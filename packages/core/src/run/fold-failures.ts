@@ -4,7 +4,7 @@
  */
 
 import type { ErrorRecord } from '@stci/interface';
-import { foldHostlist } from '../job/hostset.js';
+import { foldSorted } from '../job/hostset.js';
 
 const IPV4 = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g;
 const AGENT_PREFIX = /^Agent \S+ on host \S+ (?:is )?/;
@@ -23,7 +23,7 @@ export function foldFailures(failures: readonly ErrorRecord[]): string[] {
   }
   return [...groups].flatMap(([text, group]) => {
     const hosts = new Set(group.map(({ host }) => host ?? ''));
-    return hosts.size < FOLDED_MIN ? group.map(({ message }) => message) : [`${foldHostlist(hosts)}: ${text}`];
+    return hosts.size < FOLDED_MIN ? group.map(({ message }) => message) : [`${foldSorted(hosts)}: ${text}`];
   });
 }
 

@@ -4,7 +4,7 @@ import { EXIT } from '@stci/interface';
 import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
-import { foldHostlist } from '../job/hostset.js';
+import { foldSorted } from '../job/hostset.js';
 import { reportJson } from './event-json.js';
 import { foldFailures } from './fold-failures.js';
 import { isOwnFailure } from './outcome.js';
@@ -33,7 +33,7 @@ function leftoverText({ ranks, daemons }: JobReport): readonly string[] {
   const places = [...ranks.map(({ host, leftovers }) => ({ host, count: leftovers })), ...daemons];
   const left = places.reduce((sum, { count }) => sum + count, 0);
   if (left === 0) return [];
-  const hosts = foldHostlist(new Set(places.filter(({ count }) => count > 0).map(({ host }) => host)));
+  const hosts = foldSorted(places.filter(({ count }) => count > 0).map(({ host }) => host));
   return [`ended ${left} ${left === 1 ? 'process' : 'processes'} that ranks had left behind on ${hosts}`];
 }
 
@@ -41,7 +41,7 @@ function leftoverText({ ranks, daemons }: JobReport): readonly string[] {
 function lostText({ ranks }: JobReport): readonly string[] {
   const lost = ranks.filter(({ outcome, pid }) => outcome === 'lost' && pid !== 0);
   if (lost.length === 0) return [];
-  const hosts = foldHostlist(new Set(lost.map(({ host }) => host)));
+  const hosts = foldSorted(lost.map(({ host }) => host));
   return [
     `programs on ${hosts} may still run: 'stci doctor --clean --host ${hosts}' ends them`
       + ' (for agents of this machine without --host)',
@@ -54,7 +54,8 @@ function failureSummary(report: JobReport, told: ReadonlySet<string> = new Set()
   const { cause } = report;
   const lines: string[] = [];
   if (told.has(cause.message)) {
-    if (told.size > 1) lines.push(`${told.size} failures; exit code ${report.exitCode} by the first: ${cause.message}`);
+    const code = `exit code ${report.exitCode} is that of the first: ${cause.message}`;
+    if (told.size > 1) lines.push(`${told.size} failures; ${code}`);
   } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(`${cause.message}${hostText(cause)}`);
   const isNews = (failure: ErrorRecord): boolean =>
     failure.message !== cause.message && !told.has(failure.message) && !isOwnFailure(failure);
@@ -96,7 +97,7 @@ function timeoutState(report: JobReport): readonly string[] {
 
 function whoText(ranks: readonly RankReport[]): string {
   const word = ranks.length === 1 ? 'rank' : 'ranks';
-  const hosts = foldHostlist(new Set(ranks.map((rank) => rank.host)));
+  const hosts = foldSorted(ranks.map((rank) => rank.host));
   return `${word} ${foldRanks(ranks.map((rank) => rank.rank))} on ${hosts}`;
 }
 

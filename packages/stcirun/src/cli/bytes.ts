@@ -47,7 +47,7 @@ function checkVariables(env: Readonly<Record<string, string>>): void {
 }
 
 function refuse(what: string, remedy: string): never {
-  throw new StciError('STCI_USAGE', `Not UTF-8: ${what} would reach the program changed.\n  ${remedy}`);
+  throw new StciError('STCI_USAGE', `Not UTF-8: ${what} cannot be passed on unchanged.\n  ${remedy}`);
 }
 
 function isSuspect(text: string): boolean {

@@ -8,7 +8,7 @@ import { createHash, type Hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { foldHostlist } from '@stci/core';
+import { foldSorted } from '@stci/core';
 import { gatherHeader, groupOutput, NEWLINE, sourceId, sourceRank, sourceStream } from '@stci/core/iof';
 import type { SourceId, StreamName } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
@@ -144,7 +144,7 @@ export class GatherSink implements OutputSink {
     const { hostOf, size } = this.#params.facts;
     const first = hostOf(0);
     const isOneHost = Array.from({ length: size }, (_, rank) => hostOf(rank)).every((host) => host === first);
-    return isOneHost ? '' : printable(foldHostlist(new Set(ranks.map(hostOf))));
+    return isOneHost ? '' : printable(foldSorted(ranks.map(hostOf)));
   }
 
   /** Copies the extents from number `from` on, a bounded part at a time. */

@@ -11,7 +11,7 @@ import {
 import { StciError } from '@stci/interface';
 import type { Variables } from '../cli/environment.js';
 import { resolveFrom } from './caller-directory.js';
-import { readBounded, readReason } from './read-file.js';
+import { readBounded, readReason, readRemedy } from './read-file.js';
 import { readTrustedFile } from './trusted-file.js';
 
 /** A larger file is not a file of parameters. */
@@ -41,7 +41,7 @@ export function loadParams(
     if (found.state !== 'absent' || source !== 'project file') {
       files.push({ source, path, state: found.state, ...('reason' in found && { reason: found.reason }) });
     }
-    if (found.state === 'passed over') warnings.push(`${path} is passed over: ${found.reason}. ${found.remedy}.`);
+    if (found.state === 'ignored') warnings.push(`${path} is ignored: ${found.reason}. ${found.remedy}.`);
     if (found.state === 'unreadable') onUnreadable(source, path, found.reason, warnings);
     return found.state === 'read' ? found.text : undefined;
   };
@@ -78,7 +78,7 @@ function firstRead(paths: readonly string[], read: (path: string) => string | un
 /** Going on without the administrator's files would drop his settings, so that is an error; the others are optional. */
 function onUnreadable(source: ConfigFile['source'], path: string, reason: string, warnings: string[]): void {
   if (source === 'user file') return;
-  if (source === 'project file') warnings.push(`${path} is passed over: it cannot be read: ${reason}.`);
+  if (source === 'project file') warnings.push(`${path} is ignored: it cannot be read: ${reason}.`);
   else throw new StciError('STCI_PARAM_FILE', `${path} cannot be read: ${reason}. Correct it or move it away.`);
 }
 
@@ -87,6 +87,7 @@ function readNamed(path: string, name: string): string {
   try {
     return readBounded(path, FILE_BYTES_MAX);
   } catch (thrown) {
-    throw new StciError('STCI_PARAM_FILE', `--am ${name} cannot be read: ${readReason(thrown)}. Check the path.`);
+    const text = `--am ${name} cannot be read: ${readReason(thrown)}. ${readRemedy(thrown)}`;
+    throw new StciError('STCI_PARAM_FILE', text);
   }
 }

@@ -80,6 +80,12 @@ function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
 }
 
+/** What to do about a named file that cannot be read. */
+export function readRemedy(thrown: unknown): string {
+  const { code } = thrown as NodeJS.ErrnoException;
+  return code === 'EACCES' || code === 'EPERM' ? 'Ask its owner for the right to read it.' : 'Check the path.';
+}
+
 /** `no such file or directory`: Node's message without code, call and path. */
 export function readReason(thrown: unknown): string {
   const { message, code } = thrown as NodeJS.ErrnoException;

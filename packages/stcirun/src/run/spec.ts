@@ -5,7 +5,7 @@ import { StciError, type AppSpec, type HostSpec, type JobSpec } from '@stci/inte
 import { exportedVariables, toolEnvironment, type Variables } from '../cli/environment.js';
 import type { ProgramRequest, RunRequest } from '../cli/parse.js';
 import { removed, resolveFrom } from './caller-directory.js';
-import { readBounded, readReason, STANDARD_INPUT } from './read-file.js';
+import { readBounded, readReason, readRemedy, STANDARD_INPUT } from './read-file.js';
 
 export interface Place {
   /** undefined where it was removed. */
@@ -52,7 +52,7 @@ function setAside(all: readonly HostSpec[], { spares, minHosts }: RunRequest): R
   const left = all.length - spares;
   const number = `${all.length} ${all.length === 1 ? 'host' : 'hosts'}`;
   if (left < 1) {
-    const text = `--spares ${spares}: the job has ${number}; at least one must be no spare.`;
+    const text = `--spares ${spares}: the job has ${number}; at least one host must not be a spare.`;
     throw new StciError('STCI_HOST_UNKNOWN', text);
   }
   if (minHosts !== undefined && minHosts > left) {
@@ -95,7 +95,7 @@ export function readHostfile(directory: string | undefined, name: string): { nam
   try {
     return { name: name === STANDARD_INPUT ? 'standard input' : name, text: readBounded(path, HOSTFILE_BYTES_MAX) };
   } catch (thrown) {
-    const text = `--hostfile ${name} cannot be read: ${readReason(thrown)}. Check the path.`;
+    const text = `--hostfile ${name} cannot be read: ${readReason(thrown)}. ${readRemedy(thrown)}`;
     throw new StciError('STCI_HOSTFILE_INVALID', text);
   }
 }

@@ -15,7 +15,7 @@ export type FileState =
   | { readonly state: 'absent' }
   | { readonly state: 'read'; readonly text: string }
   /** Somebody else could have written it. `remedy` is what to do where the user trusts it. */
-  | { readonly state: 'passed over'; readonly reason: string; readonly remedy: string }
+  | { readonly state: 'ignored'; readonly reason: string; readonly remedy: string }
   | { readonly state: 'unreadable'; readonly reason: string };
 
 const ABSENT = ['ENOENT', 'ENOTDIR'];
@@ -42,14 +42,14 @@ function readChecked(path: string, real: string, bytesMax: number): FileState {
     fd = openSync(real, OPEN_FLAGS | constants.O_NOFOLLOW);
     const stat = fstatSync(fd);
     const wrong = distrust(stat, 'it', path) ?? firstWrong(directories);
-    if (wrong !== undefined) return { state: 'passed over', ...wrong };
+    if (wrong !== undefined) return { state: 'ignored', ...wrong };
     if (!stat.isFile()) return { state: 'unreadable', reason: 'it is not a regular file' };
     return { state: 'read', text: readDescriptor(fd, bytesMax) };
   } catch (thrown) {
     // Somebody else's file that cannot even be read is not a fault of the caller.
     const wrong = distrust(statSync(real), 'it', path) ?? firstWrong(directories);
     if (wrong === undefined) throw thrown;
-    return { state: 'passed over', ...wrong };
+    return { state: 'ignored', ...wrong };
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
@@ -73,6 +73,6 @@ function distrust(stat: Stats, what: string, path: string): Wrong | undefined {
     return { reason, remedy: `If you trust the file, name it with --am` };
   }
   if ((stat.mode & GROUP_OR_OTHERS_WRITE) === 0) return undefined;
-  const whom = (stat.mode & 0o002) === 0 ? 'its group' : 'everybody';
-  return { reason: `${what} can be written by ${whom}`, remedy: `To use the file: chmod go-w ${path}` };
+  const who = (stat.mode & 0o002) === 0 ? 'writable by its group' : 'world-writable';
+  return { reason: `${what} is ${who}`, remedy: `To use the file: chmod go-w ${path}` };
 }

@@ -73,7 +73,7 @@ Example:
 }
 
 export class HostsFoldCommand extends HostsCommand {
-  static override readonly summary = 'names as one short host list';
+  static override readonly summary = 'names as one short host list, each once, in their order';
   static override readonly details = `
 Examples:
   stci hosts fold n01 n02 n03
@@ -81,7 +81,7 @@ Examples:
 `;
 
   async run(): Promise<void> {
-    printOut(`${foldHostlist(await this.names())}\n`);
+    printHosts(unionHosts(await this.names(), []));
   }
 }
 
@@ -97,6 +97,11 @@ Example:
   }
 }
 
+/** No line for no hosts: a line would read as a list. */
+function printHosts(names: readonly string[]): void {
+  if (names.length > 0) printOut(`${foldHostlist(names)}\n`);
+}
+
 type SetOperation = (a: Iterable<string>, b: Iterable<string>) => string[];
 
 /** From the left to the right: the first list with the second, that with the third, and so on. */
@@ -110,7 +115,7 @@ abstract class HostsSetCommand extends HostsCommand {
       throw new StciError('STCI_USAGE', 'Only one list was given: expected two or more, each a word of its own.');
     }
     const names = others.reduce<readonly string[]>((left, right) => this.operation(left, right), unionHosts(first, []));
-    printOut(`${foldHostlist(names)}\n`);
+    printHosts(names);
   }
 }
 
