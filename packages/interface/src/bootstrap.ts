@@ -23,7 +23,7 @@ export interface BootstrapContext {
 
 /**
  * `abort`: end all, with every failure found. `retry`: start an agent on the same host again. `spare`: start one on a
- * spare host in its place. `shrink`: go on without the host; agents below it are adopted by its starter.
+ * spare host in its place. `shrink`: run without the host; its starter starts the agents below it.
  */
 export type BootstrapDecision = 'abort' | 'retry' | 'spare' | 'shrink';
 

@@ -9,7 +9,7 @@ export interface ChannelEvents {
   onData(chunk: Uint8Array): void;
   /** More may be sent after `send` returned false. */
   onDrain(): void;
-  /** Told exactly once, last. `reason` is for people: `end of file`, `connection refused`. */
+  /** Called exactly once, last. `reason` is for people: `end of file`, `connection refused`. */
   onClose(reason: string): void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Bring-up: from an allocation to agents on all its hosts, the bootstrapping of the whole (STCI paper, III-B). Every
- * failure goes to the bootstrap policy; what it decides is done by whoever starts the host in the boot tree. It is over
- * when every host is up or left out, or when the policy has ended it; then all failures that can be found have been
- * awaited for a while, so that the user learns of them in one go.
+ * Bootstrap: brings up agents on all hosts of an allocation (STCI paper, III-B). Every failure goes to the bootstrap
+ * policy; its decision is carried out by the agent that starts the host in the boot tree. The phase ends when every
+ * host is up or left out, or when the policy aborts it. Before an abort, further failures are awaited for a while, so
+ * that they are reported together.
  */
 
 import {
@@ -39,11 +39,11 @@ export interface BootstrapInit {
 
 export interface BootstrapEvents {
   tell(event: JobEvent): void;
-  /** All hosts that are wanted are up. `hosts` as they are now; `leftOut` did not come up and is not waited for. */
+  /** All hosts are up or left out. `hosts`: with spares in their places; `leftOut`: not awaited any more. */
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void;
-  /** The policy has ended it: every failure found, the first one first. */
+  /** The policy aborted the launch: all failures, the first one first. */
   onAborted(failures: readonly BootstrapFailure[]): void;
-  /** Once ready: an agent that was up is gone. */
+  /** After onReady: an agent that was up is lost. */
   onLost(agent: Address, error: StciError): void;
 }
 
@@ -63,7 +63,7 @@ export class Bootstrap {
   readonly #spares: HostSpec[];
   readonly #states: HostState[];
   readonly #attempts: number[];
-  /** Failures so far, by name of the host: its second is told from the first. */
+  /** Failures so far, by name of the host: a further failure of the same host is reported as such. */
   readonly #failureCounts = new Map<string, number>();
   readonly #failures: BootstrapFailure[] = [];
   #abortReason: string | undefined;
@@ -101,7 +101,7 @@ export class Bootstrap {
     return this.#below;
   }
 
-  /** Of the host as it is now: a spare one may have taken the place. */
+  /** Name of the host that now has this index: a spare host may have replaced the first. */
   hostName(host: HostIndex): string {
     return (this.#hosts[host] as HostSpec).name;
   }
@@ -133,13 +133,13 @@ export class Bootstrap {
     this.#check();
   }
 
-  /** A root agent did not come up, or was up and is gone; told by its starter. */
+  /** A root agent did not come up, or was up and is lost; its starter reports it. */
   onFailed(agent: Address, error: StciError): void {
     const host = addressIndex(agent);
     if (this.#phase === 'over' || this.#states[host] === 'left-out') return;
     if (this.#phase === 'ready') return this.#events.onLost(agent, this.#numbered(host, error));
     if (this.#states[host] !== 'pending' && this.#states[host] !== 'up') return;
-    // Whoever it had started is cut off and ends; all of them are to come up anew.
+    // The agents that it started have lost their parent and end: all of them must be started again.
     for (const below of this.#below.hostsBelow(host)) this.#forget(below);
     const record = toErrorRecord(this.#numbered(host, error));
     this.#states[host] = 'failed';
@@ -149,7 +149,7 @@ export class Bootstrap {
     this.#decide(host, record);
   }
 
-  /** Ends it; nothing is told any more. */
+  /** Ends all agents; nothing is reported from now on. */
   stop(done: () => void): void {
     this.#phase = 'over';
     this.#timer?.cancel();
@@ -159,13 +159,13 @@ export class Bootstrap {
     });
   }
 
-  /** Takes part in nothing any more, for the job is being ended. */
+  /** The job is being ended: later results of starts are ignored. */
   abandon(): void {
     this.#timer?.cancel();
     if (this.#phase !== 'over') this.#phase = 'ready';
   }
 
-  /** Hosts may still come up, and what becomes of them is of interest. */
+  /** Hosts may still come up, and their results count. */
   get #isOpen(): boolean {
     return this.#phase === 'starting' || this.#phase === 'aborting';
   }

@@ -28,7 +28,7 @@ import { StartWatch } from './start-watch.js';
 /** Lines of a child's standard error that are kept for the report of its failure. */
 const DIAGNOSTIC_LINES_MAX = 8;
 
-/** How long a child that was told to stop, and was killed at last, is waited for. */
+/** How long the end of a child is awaited after it was killed. */
 const KILL_WAIT_MS = 1000;
 
 export interface ChildSpec {
@@ -54,14 +54,14 @@ export interface SupervisorEvents {
   onUp(address: Address): void;
   /** It did not come up. */
   onFailed(address: Address, error: StciError): void;
-  /** It was up and is gone without having been asked to. */
+  /** It was up, and ended or became unreachable without having been asked to stop. */
   onLost(address: Address, error: StciError): void;
 }
 
 /** The watch over a start gives a child up, not the deadline of its link, which is this many times as long. */
 const LINK_PATIENCE = 2;
 
-/** The channel of a child that links by other means: our end of it is the child's lifeline. */
+/** The start channel of a child that connects over ws: the child ends when our end of it closes. */
 const NOTHING_EXPECTED = { onData: () => undefined, onDrain: () => undefined, onClose: () => undefined };
 
 type ChildState = 'waiting' | 'starting' | 'up' | 'stopping' | 'gone';
@@ -85,7 +85,7 @@ export class ChildSupervisor {
   readonly #init: SupervisorInit;
   readonly #events: SupervisorEvents;
   readonly #children = new Map<Address, Child>();
-  /** Earlier starts of the same agents, failed, of which something is still left. */
+  /** Failed earlier starts of the same agents whose processes or links have not ended yet. */
   readonly #former = new Set<Child>();
   readonly #waiting: Child[] = [];
   readonly #pace: StartPace;
@@ -142,7 +142,7 @@ export class ChildSupervisor {
     return this.#children.has(peer);
   }
 
-  /** A child that called back at our listener has proved itself. */
+  /** A child that connected to our listener is authenticated. */
   acceptLink(link: Link): void {
     this.#onUp(this.#children.get(link.peer) as Child, link);
   }
@@ -257,7 +257,7 @@ export class ChildSupervisor {
     child.linkClosed = true;
     if (child.state === 'starting') this.#fail(child, text);
     else if (child.state === 'up') this.#lose(child, reason === 'goodbye' ? text : `is lost: ${text}`);
-    // Nobody is there who would end the process any more.
+    // The supervisor has stopped: nothing else would end this process.
     else if (child.state === 'stopping' && reason !== 'goodbye') this.#kill(child);
     this.#settle(child);
   }
@@ -266,7 +266,7 @@ export class ChildSupervisor {
     child.exited = true;
     const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;
     if (child.state === 'starting') this.#fail(child, `${how} before its handshake`);
-    // A child that was up is judged by its link, which holds what it still said before its end.
+    // The link decides for a child that was up: messages that it sent before its end are still in it.
     this.#settle(child);
   }
 
@@ -338,7 +338,7 @@ export class ChildSupervisor {
     }
   }
 
-  /** A child is gone when its link is closed and its process has ended: only then is nothing of it left. */
+  /** A child is gone when its link is closed and its process has ended. */
   #settle(child: Child): void {
     if (child.state !== 'stopping' || !child.linkClosed || !child.exited) return;
     child.state = 'gone';

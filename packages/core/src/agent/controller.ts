@@ -30,7 +30,7 @@ import type { AgentScope, ParamSnapshot } from './composition.js';
 /** How long, after their grace, the ends of ranks are awaited before all is killed, and then before it is over. */
 const END_REPORT_MS = 5000;
 
-/** How long a user who insists waits until hosts whose ranks have ended report that nothing of them is left. */
+/** After a forced end, how long hosts whose ranks have ended may take to report that they have drained. */
 const LEFT_MS = 3000;
 
 export interface ControllerDeps {
@@ -51,7 +51,7 @@ export class Controller {
   #bootstrap: Bootstrap | undefined;
   #ledger: Ledger | undefined;
   #jobs = 0;
-  /** Hosts that are lost: nothing is expected of them any more. */
+  /** Hosts that are lost: no further report of them is awaited. */
   readonly #lost = new Set<HostIndex>();
   /** Hosts that have ranks and have not drained. */
   readonly #undrained = new Set<HostIndex>();
@@ -72,7 +72,7 @@ export class Controller {
     this.#expulsion = new Expulsion({
       node: deps.node,
       bootstrap: () => this.#bootstrap,
-      // While hosts come up, their starters report it.
+      // During the bootstrap the agents that start hosts report the loss.
       onLost: (agent, error) => this.#launched && this.#onAgentLost(agent, error),
     });
     this.#listen();
@@ -178,7 +178,7 @@ export class Controller {
   }
 
   #onStarted(host: HostIndex, ranks: MessageBody<'job.started'>['ranks']): void {
-    if (this.#phase === 'over') return; // Of a host that was given up.
+    if (this.#phase === 'over') return; // A late report of a host that was given up.
     const ledger = this.#ledger as Ledger;
     checkRanks(ledger.placements, ledger.map, host, ranks.map(([rank]) => rank));
     for (const [rank, pid, wallMs] of ranks) {
@@ -238,7 +238,7 @@ export class Controller {
     const found = gone.flatMap((each) =>
       this.#loseHost(each, each === host ? record : cutOffRecord(ledger.spec.hosts, each, host), kind),
     );
-    // All of them are told before the first decision, which may be the end of the job.
+    // All losses are reported before the first decision, because a decision may end the job.
     for (const { error: told } of found) this.#tell({ type: 'failure', error: told });
     for (const one of found) this.#judge(one);
     this.#checkRunning();
@@ -309,7 +309,7 @@ export class Controller {
     });
   }
 
-  /** No error manager is asked: deadlines are the user's word, and a job without room on its hosts has no choice. */
+  /** The error manager is not asked: the user set the deadline, and a job that does not fit its hosts cannot run. */
   #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
     this.#record(failureOf(kind, error, this.#now()));
     this.#endJob(false, error.message);

@@ -1,7 +1,7 @@
 /**
- * Expulsion, at the controller: an agent that sent what can't be used is cut off by whoever started it, and is lost
- * from then on, as one that died. A session agent's link is closed by its root agent; where that does not do it, the
- * root agent's is. Reports of failures are believed of agents about the agents that they started.
+ * Expulsion, at the controller: the starter of an agent that sent malformed data closes its link, and the agent is
+ * lost, like one that died. A session agent's link is closed by its root agent; where that does not do it, the
+ * root agent's is. An agent may report failures only of agents that it started.
  */
 
 import {

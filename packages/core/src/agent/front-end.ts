@@ -229,7 +229,7 @@ class LocalFrontEnd implements FrontEnd {
     this.#node.messages.send(CONTROLLER, 'agent.malformed', { agent, error: toErrorRecord(error) });
   }
 
-  /** What is read here from now on would be thrown away there. */
+  /** The readers of input have ended: further input would be discarded there, so it is not read here. */
   #onUnread(host: HostIndex): void {
     if (this.#readers.delete(host) && this.#readers.size === 0) this.#events.onStdinClosed();
   }
@@ -239,7 +239,7 @@ class LocalFrontEnd implements FrontEnd {
     const { stdin } = this.#spec;
     if (stdin.to === 'none') return event.type === 'mapped';
     if (stdin.to === 'rank' && event.type === 'started') return event.rank === stdin.rank;
-    // It ended before it ran, or the job does: nobody is there to take it.
+    // The reader ended before it ran, or the job is ending: input has no receiver.
     const isReaderGone = stdin.to === 'rank' && event.type === 'exited' && event.report.rank === stdin.rank;
     if (event.type === 'ending' || isReaderGone) {
       this.#stdinTo = undefined;
@@ -255,7 +255,7 @@ class LocalFrontEnd implements FrontEnd {
     if (room) this.#events.onStdinDrain();
   }
 
-  /** A host that is gone gives no credit back: it must not hold up the input of the others. */
+  /** A lost host returns no credit; without this the input of all others would stop. */
   #dropHost(host: HostIndex): void {
     this.#stream?.drop(sessionAddress(host));
     this.#output.lost(host, (each) => (this.#lookup as PlacementLookup).host(each));

@@ -51,7 +51,7 @@ export interface AgentMainInit {
   readonly waitMs?: number | undefined;
   /** Loads the rest of the agent. */
   load(done: (start: RoleFactory) => void): void;
-  /** Told once. */
+  /** Called exactly once. */
   exit(end: AgentEnd): void;
 }
 

@@ -24,7 +24,7 @@ export interface ParentConnectionInit {
 export interface ParentConnectionEvents {
   /** Of the link that came up. */
   readonly link: LinkEvents;
-  /** No address led to the parent; told once. */
+  /** No address led to the parent; called at most once. */
   onFailed(text: string): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Guard against peers that have proved who they are and break the rules all the same: a mistake in an agent, or a host
- * that is not its owner's any more. It costs such a peer its link, never this agent and no other host: a neighbour's
+ * Guard against peers that have proved who they are and break the rules all the same: a bug in an agent, or a
+ * compromised host. It costs such a peer its link, never this agent and no other host: a neighbour's
  * link is closed here, with the reason; of an agent farther away `report` tells whoever can have its link closed, and
  * nothing of it is taken here from then on.
  */

@@ -30,7 +30,7 @@ export interface RootDeps {
   readonly details: BootDetails;
   readonly tree: TreeTopology;
   readonly agentLauncher: AgentLauncher;
-  /** It cannot go on: whoever started it is to see it end. */
+  /** Ends this agent as failed; its starter reports the reason. */
   readonly fail: (reason: string) => void;
 }
 
@@ -41,7 +41,7 @@ export class RootAgent {
   readonly #sessions: ChildSupervisor;
   #launch: Launch | undefined;
   #stopping = false;
-  /** The job's end may arrive before its session agent is up, which must learn of it all the same. */
+  /** The job's end, kept for a session agent that is not up yet when it arrives. */
   #jobEnd: MessageBody<'job.end'> | undefined;
 
   constructor(deps: RootDeps) {

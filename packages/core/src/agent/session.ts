@@ -1,6 +1,6 @@
 /**
  * Session agent (STCI paper, II-A): one a host and job; starts, watches, signals and ends the job's tools on this
- * host, and moves their output and input. Tools are started one a turn of the loop, for a start blocks the process.
+ * host, and moves their output and input. One tool is started a turn, because a start blocks the process.
  */
 
 import {
@@ -66,14 +66,14 @@ export class SessionAgent {
     messages.on('job.end', ({ kill }) => this.end(kill));
   }
 
-  /** Ends all tools: TERM, grace, KILL; or KILL at once. Those not yet started are not started any more. */
+  /** Ends all tools: TERM, grace, KILL; or KILL at once. Tools that are not yet started are skipped. */
   end(kill: boolean): void {
     this.#ending = true;
     this.#skipUnstarted();
     for (const tool of this.#tools) tool.end(kill);
   }
 
-  /** Ends all tools; `done` when nothing of them is left. */
+  /** Ends all tools; calls `done` when their processes and output have ended. */
   stop(done: () => void): void {
     this.#onStopped = done;
     this.#pump?.discard();

@@ -57,7 +57,7 @@ export interface ToolEvents {
   onStdinClosed(tool: Tool): void;
 }
 
-/** How often a group that is being ended is looked at. */
+/** Interval at which a process group that is being ended is checked. */
 const GROUP_POLL_MS = 20;
 
 /** From KILL to the moment at which a member that is still there is given up: it is another user's, or hangs. */
@@ -126,7 +126,7 @@ export class Tool {
     return this.#startWallMs ?? 0;
   }
 
-  /** Reports the rank as never started; for tools that the job's end has overtaken. */
+  /** Reports the rank as never started; for tools not yet started when the job ends. */
   skip(error?: ErrorRecord): void {
     this.#finish({ outcome: 'not-started', error });
     this.#finishStreams();
@@ -211,7 +211,7 @@ export class Tool {
     if (kill) this.#kill(process);
     else if (this.#killTimer === undefined) {
       process.signal('SIGTERM', 'group');
-      // A stopped process takes no TERM before it goes on.
+      // A stopped process handles TERM only after it is continued.
       process.signal('SIGCONT', 'group');
       this.#killTimer = clock.after(this.#init.graceMs, () => this.#kill(process));
     }
@@ -223,7 +223,7 @@ export class Tool {
     this.#giveUpTimer ??= this.#init.platform.clock.after(KILL_WAIT_MS, () => this.#giveUp(process));
   }
 
-  /** What is still there stays: it is reported, and nobody waits for it. */
+  /** Processes that survive SIGKILL are reported, and not awaited any longer. */
   #giveUp(process: Process): void {
     if (this.#gone || process.groupSize() === 0) return;
     this.#survivors = process.groupMembers();
@@ -255,7 +255,7 @@ export class Tool {
     if (this.#gone || !this.#ended) return;
     if (this.#survivors === undefined && (this.#process?.groupSize() ?? 0) > 0) return;
     if (this.#openStreams > 0) {
-      // Somebody outside of the group holds the pipe: a daemon that made a session of its own.
+      // A process outside of the group holds the pipe: a daemon with a session of its own.
       if (this.#reading) this.#armDrain();
       return;
     }

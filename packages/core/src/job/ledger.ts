@@ -1,5 +1,5 @@
 /**
- * The controller's books of one job: what became of each rank, and which failures were found. Pure: facts go in as
+ * The controller's ledger of one job: the outcome of each rank, and the failures. Pure: facts go in as
  * they arrive, late, twice or out of order; each rank is counted once, and the first outcome that is told of it stands.
  * No decision is made here but the exit rule, at the end.
  *
@@ -36,7 +36,7 @@ export interface RankEnd {
   readonly leftovers: number;
 }
 
-/** Answer to a fact: was it news, and is it a failure that the error manager must see? */
+/** Result of an entry: whether it was new, and the failure that the error manager must judge, if it is one. */
 export interface Entry {
   readonly counted: boolean;
   readonly failure?: Failure;
@@ -69,13 +69,13 @@ export interface Ledger {
   started(rank: Rank, pid: number, wallMs: number): boolean;
   /** `nowWallMs` stands in for the end's own time where the host could not tell it. */
   exited(end: RankEnd, nowWallMs: number): Entry;
-  /** The ranks of `host` without an outcome become `lost`; returns them. A second loss of the host is no news. */
+  /** The ranks of `host` without an outcome become `lost`; returns them. A second loss of the host changes nothing. */
   agentLost(host: HostIndex, error: ErrorRecord, wallMs: number): Entry & { readonly ranks: readonly Rank[] };
   /** Nothing of the job is left on `host`; `daemons` of its processes had left their groups and were ended. */
   drained(host: HostIndex, daemons: number): void;
   /** Any other failure; false where its rank, or its host with the same kind, has one already. */
   failed(failure: Failure): boolean;
-  /** Ranks that were never started become `not-started`: nobody will start them now. Returns them. */
+  /** Ranks that were never started become `not-started`: they will not be started any more. Returns them. */
   closeUnstarted(): readonly Rank[];
   /** The report of one rank so far; undefined while it has no outcome. */
   rankReport(rank: Rank): RankReport | undefined;
