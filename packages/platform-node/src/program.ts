@@ -71,7 +71,7 @@ function refuse(program: string, path: string, finding: Finding): { error: Error
   }
   const why = {
     directory: 'is a directory',
-    forbidden: 'may not be reached: permission denied on the way to it',
+    forbidden: 'cannot be reached: permission denied on a directory of its path',
     'not executable': 'is not executable: permission denied (chmod +x makes it so)',
     program: 'cannot be executed',
   }[finding];
@@ -132,7 +132,7 @@ function badInterpreter(program: string, path: string): ErrorRecord {
   }
   const message =
     interpreter === undefined
-      ? `Program '${program}' cannot be started: ${path} exists, but the loader that it names does not; ` +
+      ? `Program '${program}' cannot be started: ${path} exists, but the loader that it names does not: ` +
         'it was built for another system.'
       : `Program '${program}' cannot be started: the first line of ${path} names the interpreter ` +
         `'${interpreter.replaceAll('\r', '\\r')}', which does not exist here.`;
@@ -162,9 +162,9 @@ export function spawnError(spec: SpawnSpec, path: string, thrown: unknown): Erro
     case 'ENFILE':
       return make('STCI_PROGRAM_SPAWN', `the limit of open files is reached (${errno}; see ulimit -n)`);
     case 'ENOMEM':
-      return make('STCI_PROGRAM_SPAWN', 'this host has no memory for it (ENOMEM)');
+      return make('STCI_PROGRAM_SPAWN', 'this host is out of memory (ENOMEM)');
     case 'ERR_INVALID_ARG_VALUE':
-      return make('STCI_PROGRAM_NOT_EXECUTABLE', 'its arguments or environment hold a zero byte');
+      return make('STCI_PROGRAM_NOT_EXECUTABLE', 'its arguments or environment contain a zero byte');
     default:
       return make('STCI_PROGRAM_SPAWN', thrown instanceof Error ? thrown.message : errno);
   }

@@ -129,6 +129,6 @@ function createScope(name: string, container: DependencyContainer, table: Table)
 function cycleError(scopeName: string, path: readonly symbol[]): StciError {
   const names = path.map(tokenName).join(' → ');
   const message = `In ${scopeName} the making of ${names} comes back to itself. Expected an order in which all can `
-    + 'be made: let one of them be told by an event or be given a narrower interface.';
+    + 'be made: let one of them listen to an event or take a narrower interface.';
   return new StciError('STCI_MCA_CYCLE', message, { data: { path: names } });
 }

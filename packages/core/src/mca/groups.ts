@@ -82,7 +82,7 @@ const event: ParamGroup = {
       default: 64,
       min: 1,
       max: 65_536,
-      help: 'Events handled before the agent looks at its links again. More is quicker, fewer answers sooner.',
+      help: 'Events handled before the agent polls its links again. More raises throughput, fewer lower the latency.',
     },
     'queue.max': {
       type: 'int',

@@ -175,7 +175,7 @@ export class JobRun implements FrontEndEvents {
   /** The failure that was told just before does not end the job. */
   #onBootstrap({ name, decision, spare }: Extract<JobEvent, { type: 'bootstrap' }>): void {
     const text = this.#lastFailure;
-    if (decision === 'retry') this.#tell(`host ${name} is started again`);
+    if (decision === 'retry') this.#tell(`restarting the agent of host ${name}`);
     else if (decision === 'spare') this.#remark(`spare host ${spare} takes the place of ${name}: ${text}`);
     else this.#remark(`host ${name} is left out: ${text}`);
   }

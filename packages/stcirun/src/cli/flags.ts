@@ -104,11 +104,11 @@ export const FLAGS = {
     helpValue: 'POLICY',
     description:
       'host that does not come up: abort (default) ends all, retry[:N] starts it again, spare takes a spare host, '
-      + 'shrink goes on without; short for --mca bootstrap=',
+      + 'shrink runs without it; short for --mca bootstrap=',
   }),
   'min-hosts': count('--min-hosts')({
     helpValue: 'N',
-    description: 'go on without hosts that do not come up, if N do; implies --on-launch-failure shrink',
+    description: 'run without hosts that do not come up, if N do; implies --on-launch-failure shrink',
   }),
   timeout: duration('--timeout')({
     helpValue: 'TIME',

@@ -86,7 +86,7 @@ export async function parseCommandLine(argv: readonly string[]): Promise<Command
   const all: FlagValues[] = [];
   for (const { options } of contexts) {
     if (options.filter((option) => option === '--verbose').length > 1) {
-      throw new StciError('STCI_USAGE', '-v/--verbose is given twice: it has one level. STCI_DEBUG=1 tells more.');
+      throw new StciError('STCI_USAGE', '-v/--verbose is given twice, but has one level. STCI_DEBUG=1 shows more.');
     }
     all.push(await parseOptions(options));
   }
@@ -282,7 +282,7 @@ function conflictOf(flags: FlagValues): Conflict | undefined {
     [flags.ppn !== undefined && flags['map-by'] !== undefined, '--ppn', '--map-by', '--ppn N is --map-by ppr:N'],
     [flags.output !== undefined && gather, '--output', '--gather', 'files are already kept apart by rank'],
     [spares !== undefined && flags['min-hosts'] !== undefined, '--spares', '--min-hosts',
-      'one replaces hosts that do not come up, the other goes on without them'],
+      'one replaces hosts that do not come up, the other runs without them'],
     [spares !== undefined && isOther('spare'), '--spares', launch, 'spares are used by policy spare alone'],
     [flags['min-hosts'] !== undefined && isOther('shrink'), '--min-hosts', launch, 'it is the bound of policy shrink'],
     [json && gather, '--json', '--gather', 'JSON lines carry their rank'],

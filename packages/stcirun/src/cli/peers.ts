@@ -44,9 +44,9 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names("Write --output TEMPLATE, such as --output 'out/%r.%s'.",
     'outfile-pattern errfile-pattern output-filename error o e'),
   ...names('Write --tag, or --tag=full for host, rank and stream.', 'tag-output stream-buffering'),
-  ...names('Ranks are placed on hosts and bound to no cores; start the program through taskset or hwloc-bind.',
+  ...names('Ranks are placed on hosts and not bound to cores; start the program through taskset or hwloc-bind.',
     'bind-to binding cpu-bind npersocket npercore rank-by c cpus-per-task cpus-per-proc cpus-per-rank report-bindings'),
-  ...names('Slots that were named are a bound unless --oversubscribe is given.', 'nooversubscribe overcommit O'),
+  ...names('Slots that were given are a limit unless --oversubscribe is given.', 'nooversubscribe overcommit O'),
   ...names('Write --on-failure continue; to end the job at a failure is the default.',
     'disable-auto-cleanup enable-recovery continuous kill-on-bad-exit K no-kill'),
   ...names('Write --exit-report.', 'print-all-exitcodes'),
@@ -61,5 +61,5 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names('Write --exclude LIST for hosts to leave out.', 'nolocal'),
   ...names('It is not needed here: leave it out.', 'allow-run-as-root unbuffered u merge-stderr-to-stdout no-requeue'),
   ...names('Start stcirun inside of a job of the batch system.', 'p partition A account J job-name qos reservation'),
-  ...names('STCI_DEBUG=1 tells more.', 'd debug debug-devel'),
+  ...names('STCI_DEBUG=1 shows more.', 'd debug debug-devel'),
 ]);

@@ -12,7 +12,7 @@ import { makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from 
 export const CHECKS = ['name', 'port', 'login', 'node', 'clock', 'ports', 'cache', 'leftovers'] as const;
 export type CheckName = (typeof CHECKS)[number];
 
-/** `none`: it could not be told, or does not apply. */
+/** `none`: unknown, or does not apply. */
 export type CheckState = 'good' | 'warn' | 'bad' | 'none';
 
 export interface Check {
@@ -80,7 +80,7 @@ async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams):
   return { ...after(result, ports), ...outside(reached, isIn), ...loginAndNode(host, ssh, result, deadlineMs) };
 }
 
-/** What was seen from outside; where the login works all the same it is no more than strange, else that tells more. */
+/** A result of name or port that was found from here: a warning where the login works all the same, else a failure. */
 function outside(reached: Reach, isIn: boolean): Record<'name' | 'port', Check> {
   const { place, addresses, nameError, greeting, portError } = reached;
   const fail = (text: string): Check => {
@@ -114,7 +114,7 @@ function loginAndNode(
   if (isLate) {
     const where = phase === 'connect' ? 'connect or authenticate' : phase;
     const said = lines.map((line) => `\n  it said: ${line}`).join('');
-    const more = 'Look at the host, or give it longer: --timeout TIME.';
+    const more = 'Check the host, or allow more time: --timeout TIME.';
     return { login: bad('FAIL', `no answer within ${deadlineMs} ms, phase ${where}.${said}\n  what to do: ${more}`) };
   }
   const error = diagnose({ host: host.name, user: host.user, phase, end, lines, banner, report, flooded, node });
@@ -131,7 +131,7 @@ function loginCheck({ kex }: ProbeResult): Check {
   return { state: 'good', text, problem: advice };
 }
 
-/** What the host itself has told. */
+/** Results from the facts that the probe reported from the host itself. */
 function after({ facts, clock }: ProbeResult, ports: DoctorParams['ports']): Record<CheckName, Check> {
   const none = Object.fromEntries(CHECKS.map((name) => [name, NONE])) as Record<CheckName, Check>;
   if (facts === undefined) return none;
@@ -151,7 +151,8 @@ function clockCheck(clock: Clock | undefined): Check {
   const digits = Math.abs(offsetMs) < 10 ? 1 : 0;
   const text = `${offsetMs < 0 ? '' : '+'}${offsetMs.toFixed(digits)}±${errorMs.toFixed(digits)} ms`;
   if (Math.abs(offsetMs) - errorMs <= OFFSET_MS_MAX) return good(text);
-  return warn(text, 'its clock is not ours: times of output and reports mislead. Have it set by NTP (chronyd, ntpd)');
+  const problem = 'its clock differs from that of this machine: timestamps are unreliable. ';
+  return warn(text, `${problem}Synchronize it by NTP (chronyd, ntpd)`);
 }
 
 function portsCheck({ tried, free, first, error }: HostFacts['ports'], range: DoctorParams['ports']): Check {
@@ -172,7 +173,7 @@ function leftoversCheck({ left, leftCount, agents, ended, endedCount }: HostFact
   const done = endedCount === 0 ? '' : `ended ${endedCount}`;
   const told = endedCount === 0 ? '' : `${done} of earlier runs:${listed(ended, endedCount)}`;
   if (leftCount === 0) {
-    const text = done || (agents === 0 ? 'none' : `none (${agents} at work)`);
+    const text = done || (agents === 0 ? 'none' : `none (${agents} in use)`);
     return told === '' ? good(text) : { state: 'good', text, problem: told };
   }
   const kill = `kill -9 ${left.map(({ pid }) => pid).join(' ')}`;

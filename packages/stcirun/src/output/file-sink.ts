@@ -152,15 +152,15 @@ export class FileSink implements OutputSink {
 
 /** Words for errors of the file system that users meet. */
 const REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: 'no space is left there',
+  ENOSPC: 'no space left',
   EDQUOT: 'the disk quota is used up',
   EACCES: 'permission is denied',
   EROFS: 'the file system is read-only',
   EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of the path is no directory',
+  ENOTDIR: 'a part of the path is not a directory',
   EMFILE: 'too many files are open (raise `ulimit -n`, or use a template with fewer files)',
   ENOENT: 'no directory can be made there',
-  ENXIO: 'it is a pipe that no program reads (start its reader before)',
+  ENXIO: 'it is a pipe without a reader (start the reader first)',
   EIO: 'the device reports an error',
 };
 

@@ -52,7 +52,7 @@ export function findCommand(argv: readonly string[]): Found {
 export function overview(): string {
   return `Usage: stci COMMAND [arguments]
 
-Looks at STCI; programs are run by stcirun.
+Shows components and parameters, checks hosts, works on host lists. Programs are run by stcirun.
 ${commandRows('')}`;
 }
 
@@ -65,7 +65,7 @@ export function groupHelp(word: string | undefined): string | undefined {
 function commandRows(prefix: string): string {
   const own = Object.entries(COMMANDS).filter(([name]) => name.startsWith(prefix));
   const rows = own.map(([name, command]) => `  ${name.padEnd(18)}${command.summary ?? ''}\n`);
-  return `\nCommands:\n${rows.join('')}\n'stci help COMMAND' tells more about one.\n`;
+  return `\nCommands:\n${rows.join('')}\n'stci help COMMAND' describes one command.\n`;
 }
 
 export function commandHelp({ name, command }: Pick<Found, 'name' | 'command'>): string {

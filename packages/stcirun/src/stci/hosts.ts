@@ -31,7 +31,7 @@ abstract class HostsCommand extends StciCommand {
       throw new StciError('STCI_USAGE', "No host list. Write, for example: stci hosts expand 'n[01-16,20]'");
     }
     if (words.filter((word) => word === '-').length > 1) {
-      throw new StciError('STCI_USAGE', 'Standard input (-) can be read once only.');
+      throw new StciError('STCI_USAGE', 'Standard input (-) can be read only once.');
     }
     return words.map((word) => (word === '-' ? inputLists() : [word]).flatMap(namesOf));
   }
