@@ -11,7 +11,7 @@ import type { AgentProcess, AgentProcessEvents, ErrorRecord } from '@stci/interf
 import { builtin } from './builtin.js';
 import { closedChannel } from './closed-channel.js';
 import { setAside } from './environment.js';
-import { lineCutter } from './lines.js';
+import { lineSplitter } from './lines.js';
 import { streamChannel } from './stream-channel.js';
 
 /** An agent's process that was started before it was asked for. */
@@ -34,7 +34,7 @@ function notStarted(program: string): AgentProcess {
 }
 
 function watch(child: ChildProcess, stderr: Readable, events: AgentProcessEvents): void {
-  const lines = lineCutter((line) => events.onDiagnostic(line));
+  const lines = lineSplitter((line) => events.onDiagnostic(line));
   stderr.on('data', (chunk: Uint8Array) => lines.push(chunk));
   stderr.on('end', () => lines.end());
   stderr.on('error', () => {});

@@ -19,7 +19,7 @@ interface AgentWorkerData {
 }
 
 function watch(worker: Worker, events: AgentProcessEvents, killed: () => boolean): void {
-  const lines = lineCutter((line) => events.onDiagnostic(line));
+  const lines = lineSplitter((line) => events.onDiagnostic(line));
   worker.stderr.on('data', (chunk: Uint8Array) => lines.push(chunk));
   let running = false;
   let failed = false;
@@ -36,7 +36,7 @@ function watch(worker: Worker, events: AgentProcessEvents, killed: () => boolean
   });
 }
 
-/** What a thread runs: a file, or code with the arguments that it looks at. */
+/** What a thread runs: a file, or code with its arguments. */
 export type ThreadMain = string | URL | { readonly code: string; readonly args: readonly string[] };
 
 function notStarted(main: string | URL, events: AgentProcessEvents): AgentProcess {
@@ -78,7 +78,7 @@ export function spawnAgentThread(main: ThreadMain, events: AgentProcessEvents): 
   };
 }
 
-/** The channel to whoever started this agent: a port for a thread, else standard input and output. */
+/** The channel to the agent's starter: a port for a thread, else standard input and output. */
 export function openAgentChannel(): Channel {
   if (isMainThread) return openStdioChannel();
   const { workerData } = builtin('node:worker_threads');

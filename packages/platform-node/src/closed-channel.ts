@@ -1,4 +1,4 @@
-/** A channel that was closed before it began: its receiver is told why, and nothing else. */
+/** A channel that was closed before it opened: its receiver gets only `onClose` with the reason. */
 
 import type { Channel } from '@stci/interface';
 

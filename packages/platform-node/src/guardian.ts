@@ -1,7 +1,7 @@
 /**
- * Keeps the guardian: started before the first guarded tool, started again if somebody kills it, told of every
- * group at once. A line goes out by a system call within `write` (the pipe is empty, its reader does nothing else),
- * so that a kill -9 straight after a spawn finds the group registered.
+ * Runs the guardian: starts it before the first guarded tool, restarts it when it is killed, and reports every group to
+ * it at once. `write` makes the system call synchronously (the pipe is empty, and its reader does nothing else), so a
+ * group is registered even if this process is killed right after the spawn.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -20,7 +20,7 @@ export const GUARD_VARIABLE = 'STCI_GUARD';
 export const SHELL = '/bin/sh';
 const MARK_BYTES = 12;
 
-/** Guardians started in the life of one process; more means that something keeps killing them. */
+/** Guardians started in the life of one process; beyond that, something keeps killing them. */
 const STARTS_MAX = 32;
 
 /** A guardian that runs. */
@@ -39,7 +39,7 @@ export class Guardian implements GroupKeeper {
   #starts = 0;
   #firstStart: Since | undefined;
 
-  /** `held`: one that the shell before this process has started, which is the first. */
+  /** `held`: a guardian that the shell that became this process has started. */
   constructor(secrets: Secrets, log: Log, held?: HeldGuardian) {
     this.#secrets = secrets;
     this.#log = log;
@@ -63,18 +63,18 @@ export class Guardian implements GroupKeeper {
 
   prepare(): ErrorRecord | undefined {
     const error = this.#running === undefined ? this.#start() : undefined;
-    if (error === undefined) this.#tell('!');
+    if (error === undefined) this.#send('!');
     return error;
   }
 
   add(group: number): void {
     this.#firstStart ??= { pid: group, atMs: nowMs() };
     this.#groups.add(group);
-    this.#tell(`+${group}`);
+    this.#send(`+${group}`);
   }
 
   remove(group: number): void {
-    if (this.#groups.delete(group)) this.#tell(`-${group}`);
+    if (this.#groups.delete(group)) this.#send(`-${group}`);
   }
 
   get firstStart(): Since | undefined {
@@ -82,10 +82,10 @@ export class Guardian implements GroupKeeper {
   }
 
   clear(): void {
-    if (this.#groups.size === 0) this.#tell('=');
+    if (this.#groups.size === 0) this.#send('=');
   }
 
-  #tell(line: string): void {
+  #send(line: string): void {
     this.#running?.input.write(`${line}\n`);
   }
 
@@ -131,7 +131,7 @@ export class Guardian implements GroupKeeper {
     running.input.unref();
     const groups = [...this.#groups].map((group) => `+${group}`);
     // One write: it knows all or nothing.
-    this.#tell([`${GUARD_VARIABLE}=${this.environment[GUARD_VARIABLE]}`, ...groups].join('\n'));
+    this.#send([`${GUARD_VARIABLE}=${this.environment[GUARD_VARIABLE]}`, ...groups].join('\n'));
   }
 
   #replace(): void {

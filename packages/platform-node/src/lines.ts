@@ -1,31 +1,31 @@
-/** Cuts a stream of text into whole lines of bounded length: what agents write to their standard error. */
+/** Splits the diagnostics that agents write to standard error into lines of bounded length. */
 
 import { builtin } from './builtin.js';
 
-/** Longest line told, in characters; a longer one is told in pieces. */
+/** Longest line passed on, in characters; a longer one is split. */
 const LINE_CHARS_MAX = 16 * 1024;
 
-/** `push` takes bytes as they come; `end` tells what has no end of line. */
-export function lineCutter(tell: (line: string) => void): { push(chunk: Uint8Array): void; end(): void } {
+/** `push` takes bytes in pieces of any length; `end` passes on a last line without a newline. */
+export function lineSplitter(onLine: (line: string) => void): { push(chunk: Uint8Array): void; end(): void } {
   const decoder = new (builtin('node:string_decoder').StringDecoder)('utf8');
   let rest = '';
-  const tellInPieces = (line: string): void => {
+  const splitLong = (line: string): void => {
     for (let from = 0; from < Math.max(line.length, 1); from += LINE_CHARS_MAX) {
-      tell(line.slice(from, from + LINE_CHARS_MAX));
+      onLine(line.slice(from, from + LINE_CHARS_MAX));
     }
   };
-  const cut = (text: string): void => {
+  const addText = (text: string): void => {
     const lines = text.split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) tellInPieces(line.endsWith('\r') ? line.slice(0, -1) : line);
+    for (const line of lines) splitLong(line.endsWith('\r') ? line.slice(0, -1) : line);
     if (rest.length < LINE_CHARS_MAX) return;
-    tellInPieces(rest);
+    splitLong(rest);
     rest = '';
   };
   return {
-    push: (chunk) => cut(rest + decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))),
+    push: (chunk) => addText(rest + decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))),
     end: () => {
-      if (rest !== '') tell(rest);
+      if (rest !== '') onLine(rest);
       rest = '';
     },
   };

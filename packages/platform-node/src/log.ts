@@ -18,11 +18,11 @@ function writeLine(line: string): void {
     if (isMainThread) builtin('node:fs').writeSync(2, line);
     else process.stderr.write(line);
   } catch {
-    // EPIPE, EAGAIN, EBADF: nobody is there to be told.
+    // EPIPE, EAGAIN, EBADF: there is no reader to report it to.
   }
 }
 
-/** Writes what is as bad as `level` or worse. `write` takes a line with its end; default: standard error. */
+/** Writes entries of at least severity `level`. `write` takes a line with its end; default: standard error. */
 export function createLog(level: LogLevel, write: (line: string) => void = writeLine): Log {
   const rank = LEVELS.indexOf(level);
   return {

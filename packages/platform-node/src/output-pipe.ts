@@ -1,6 +1,6 @@
 /**
- * One output stream of a tool: chunks as they were read, each with the time of the read, and one end. Paused means
- * that nothing is read, so the tool feels it at its next write once the pipe is full.
+ * One output stream of a tool: chunks as they were read, each with the time of the read, and one end. While it is
+ * paused nothing is read, so the tool's writes block once the pipe is full (back-pressure).
  */
 
 import type { OnReadOpts, Socket, SocketConstructorOpts } from 'node:net';
@@ -13,7 +13,7 @@ type OutputName = 'stdout' | 'stderr';
 /** Longest read; a pipe of Linux holds as much. */
 const READ_BYTES_MAX = 64 * 1024;
 
-/** What is at least as long is handed on in the memory it was read to; shorter chunks are copied out of it. */
+/** Chunks of at least this length are passed on without a copy; shorter ones are copied out of the read buffer. */
 const HAND_ON_BYTES = 16 * 1024;
 
 export class OutputPipe {
@@ -44,7 +44,7 @@ export class OutputPipe {
   }
 }
 
-/** Takes over the reading end of a pipe. Nothing is read ahead: each chunk goes from the system to its owner. */
+/** Owns the reading end of a pipe. Nothing is read ahead: each chunk goes from the system to its owner. */
 export function openOutput(fd: number, name: OutputName, events: ProcessEvents): OutputPipe {
   const { Socket } = builtin('node:net');
   let buffer = makeBuffer();
@@ -74,7 +74,7 @@ function makeBuffer(): Buffer {
 }
 
 /** The same over a stream that Node has made, which reads ahead: the times of its reads wait beside its chunks. */
-export function adoptOutput(stream: Readable, name: OutputName, events: ProcessEvents): OutputPipe {
+export function wrapOutput(stream: Readable, name: OutputName, events: ProcessEvents): OutputPipe {
   const readWallMs: number[] = [];
   const push = stream.push.bind(stream);
   stream.push = (chunk: unknown, encoding) => {

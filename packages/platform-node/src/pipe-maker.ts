@@ -1,9 +1,9 @@
 /**
- * Makes pipes without a call for it. A shell makes one for each here-document, and keeps it while a command runs that
- * has it as input; a function that calls itself so keeps many. /proc opens anybody's pipe at either end, with flags of
- * our choice. When all are open here the shell is ended. It ends by itself when this process does: then its standard
- * input ends, for which it waits. Shells whose here-documents are files (bash before 5.1, the /bin/sh of RHEL 8) run
- * mkfifo instead, in a private directory that is removed at once; that takes a directory which can be written to.
+ * Makes pipes through a shell, since Node has no call for pipe(2). A shell makes a pipe for each here-document and
+ * keeps it open while the command that reads it runs, so a recursive function holds many. This process opens both ends
+ * of each through /proc/PID/fd, with its own flags, and then ends the shell. If this process dies first, the shell
+ * reads the end of its standard input and exits. Where here-documents are files (bash before 5.1, the /bin/sh of RHEL
+ * 8), mkfifo is run instead, in a private directory that is removed at once; that needs a writable directory.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -17,12 +17,12 @@ export interface PipeEnds {
   readonly writeFd: number;
 }
 
-/** How long the shell may take; it needs one. */
+/** Deadline of the shell; it usually takes about 1 ms. */
 const SHELL_MS_MAX = 2000;
-/** How often it is looked at, in ms. */
-const LOOK_MS = 0.1;
+/** Period at which the shell's progress is polled, in ms. */
+const POLL_MS = 0.1;
 
-/** A document of no length need be no pipe. That descriptor 1 is closed is the sign that all are there. */
+/** Not empty, since an empty document need not become a pipe. The shell closes descriptor 1 when it holds all pipes. */
 const DOCUMENT = 'x\n';
 const script = (count: number): string => `
 left=${count}
@@ -39,7 +39,7 @@ ${DOCUMENT}END
 hold
 `;
 
-/** Not the fault of the place: a later try may do better. */
+/** Errors that may pass: a retry can succeed. */
 const PASSING = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
 
 export function isPassing(error: unknown): boolean {
@@ -66,7 +66,7 @@ function pipesOfDocuments(shell: string, count: number): PipeEnds[] {
   child.on('error', () => {});
   child.stdin?.on('error', () => {});
   try {
-    // Node tells the reason later; descriptors or processes are short, since the shell was there for the guardian.
+    // Node reports the reason later. The shell exists, since it runs the guardian, so descriptors or processes ran out.
     if (child.pid === undefined) throw Object.assign(new Error(`${shell} cannot be started`), { code: 'EAGAIN' });
     awaitReady(child.pid);
     return openAll(child.pid, count);
@@ -178,7 +178,10 @@ function namedPipesIn(place: string, shell: string, count: number): PipeEnds[] {
   }
 }
 
-/** Whoever opens one end of a named pipe waits for the other, unless somebody holds both, as we do meanwhile. */
+/**
+ * Opening one end of a named pipe blocks until the other is open, so both are held open by a third descriptor
+ * meanwhile.
+ */
 function openNamed(path: string): PipeEnds {
   const { constants, closeSync, openSync } = builtin('node:fs');
   const bothFd = openSync(path, 'r+');

@@ -1,7 +1,7 @@
 /**
  * Pipes for tools. What Node calls a pipe to a child is a pair of sockets, and a socket cannot be opened by a name:
  * `echo x > /dev/stdout`, `cat /dev/stdin`, `tee /dev/stderr` fail in such a child with ENXIO. Node has no call for
- * a pipe; a shell has (see pipe-maker.ts), which makes many at once. The pool holds what is left over.
+ * a pipe; a shell has (see pipe-maker.ts), which makes many at once. The pool keeps those that are not in use yet.
  * All ends close at an exec, so a tool gets those alone that it is given. They block, as a shell's do; the end that
  * becomes a socket of Node is changed by Node, which the other end does not notice: each is an open file of its own.
  */
@@ -47,7 +47,7 @@ export class PipePool {
     return this.#pipes.pop();
   }
 
-  /** Closes what is left over. */
+  /** Closes the unused pipes. */
   drain(): void {
     for (const pipe of this.#pipes) closeEnds(pipe);
     this.#pipes = [];

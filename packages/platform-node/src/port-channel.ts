@@ -30,7 +30,7 @@ class PortChannel implements Channel {
   #full = false;
   #scheduled = false;
   #state: 'open' | 'closing' | 'closed' = 'open';
-  /** Why nothing more will come, once that is so; told when all that came is delivered. */
+  /** Reason of the end, once the other side has ended; reported after everything received is delivered. */
   #ended: string | undefined;
 
   constructor(port: MessagePort, label: string) {
@@ -111,7 +111,7 @@ class PortChannel implements Channel {
     if (this.#ended !== undefined && idle) this.#finish(this.#ended);
   }
 
-  /** Hands over what the window allows; then tells the owner, or ends. */
+  /** Delivers what the window allows, then signals the drain or the end. */
   #pump(): void {
     if (this.#state === 'closed') return;
     while (this.#pending.length > 0 && this.#onWayBytes < WINDOW_BYTES) this.#post(this.#take());

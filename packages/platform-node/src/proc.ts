@@ -1,5 +1,5 @@
 /**
- * What /proc tells of processes: members of a group, parents, owners, and which are new. A zombie is dead: it holds its
+ * Facts of processes from /proc: members of a group, parents, owners, and which are new. A zombie is dead: it holds its
  * number, and so its group's, but runs nothing.
  */
 
@@ -73,7 +73,7 @@ export function groupMembers(group: number): readonly number[] {
 }
 
 /**
- * Number of living members of the group of a session's leader. The system gives a number to nobody while it is in use
+ * Number of living members of the group of a session's leader. The system does not reuse an id while it is in use
  * as a process, a group or a session; so whatever has that of a leader that is over (`isLeaderOver`), or has it as a
  * group but not as a session, belongs to another program, and ours is gone. Where /proc cannot be read, a group that
  * exists counts as one.
@@ -106,10 +106,10 @@ export interface Since {
 
 /** In so short a time the system does not give every process id once. */
 const YOUNG_MS = 1000;
-/** So many ids are looked at one by one; where there are more, listing all processes is cheaper. */
+/** Up to this many ids are probed one by one; for more, listing all processes is cheaper. */
 const IDS_MAX = 256;
 
-/** Ids that processes may have that were started after `since`; all there are where that cannot be told cheaply. */
+/** Ids of processes that may have been started after `since`; all ids where that cannot be found out cheaply. */
 export function newPids(since: Since | undefined, nowMs: number): readonly string[] {
   if (since === undefined || nowMs - since.atMs > YOUNG_MS) return allPids();
   const count = lastPid() - since.pid;
@@ -126,7 +126,7 @@ function lastPid(): number {
   }
 }
 
-/** Those of `pids` that belong to this user: nobody else's can be read or ended, unless by root. */
+/** Those of `pids` that belong to this user; only root could read or end others. */
 export function ownPids(pids: readonly string[]): readonly string[] {
   const { statSync } = builtin('node:fs');
   const uid = process.geteuid?.();

@@ -1,8 +1,9 @@
 /**
  * Two marks that the descendants of an agent inherit. One is a variable in their environment. The other is the soft
- * limit of file locks (RLIMIT_LOCKS), which Linux has not applied since 2.4: whoever clears the environment and makes
- * a session of its own keeps it. The shell that becomes the agent sets it (start-script.ts): 40 random bits, then the
- * 22 of the agent's process id, so that an agent knows its own number from one that it inherited from another agent.
+ * limit of file locks (RLIMIT_LOCKS), which Linux has not enforced since 2.4: a process that clears its environment and
+ * starts a session of its own keeps it. The shell that becomes the agent sets it (start-script.ts): 40 random bits,
+ * then the 22 of the agent's process id, so that an agent can tell its own mark from one that it inherited from another
+ * agent.
  */
 
 import { builtin } from './builtin.js';

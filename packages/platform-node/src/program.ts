@@ -93,7 +93,7 @@ function searchPath(program: string, wdir: string, searched: string): Resolution
     const path = `${directory === '' ? '.' : directory}/${program}`;
     const finding = inspect(absolute(wdir, path));
     if (finding === 'program') return { path };
-    // As execvp does: a file that may not be executed is remembered, the search goes on.
+    // As in execvp, a file that may not be executed is remembered, and the search continues.
     if (finding === 'not executable') refused ??= refuse(program, path, finding);
   }
   return refused ?? notInPath(program, searched, wdir);

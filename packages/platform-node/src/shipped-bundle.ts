@@ -42,7 +42,7 @@ require('node:vm').compileFunction(head, ${JSON.stringify(PARAMETERS)}, { filena
   require, main, main.exports, path, require('node:path').dirname(path), { hash, bytes, path });
 `;
 
-/** What a start does on a host that takes no file: the reason goes to whoever waits for the agent. */
+/** A start on a host where no file can be stored: the reason is reported to the starter of the agent. */
 const REFUSE_CODE = `process.stderr.write(process.argv.at(-1) + '\\n'); process.exitCode = 1;`;
 
 export function shippedCommand(carried: ShippedBundle): readonly string[] {

@@ -173,7 +173,7 @@ class StreamChannel implements Channel {
   }
 }
 
-/** A channel of two streams that nobody else touches. */
+/** A channel of two streams, which it owns. */
 export function streamChannel(options: StreamChannelOptions): Channel {
   return new StreamChannel(options);
 }

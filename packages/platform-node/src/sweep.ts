@@ -1,10 +1,10 @@
 /**
- * Ends what tools left behind that left their process group: daemons. They are found by the two marks that they
- * inherited, a variable in their environment and a limit (process-mark.ts). Twice at least, since a process may fork
- * between the look at it and its end.
+ * Ends daemons: orphaned processes of tools that have left their process group. They are found by the two marks that
+ * they inherited, a variable in their environment and a limit (process-mark.ts). The search is repeated until it finds
+ * nothing, since a process may fork between being found and being killed.
  *
- * A clean end costs next to nothing: while a job is young, the last process id that the system gave tells whether
- * anything was started since the first tool, and only those ids are looked at. Later all processes of this user are.
+ * A clean end costs next to nothing: while a job is young, the last process id that the system assigned shows which ids
+ * were assigned since the first tool, and only those are searched. Later all processes of this user are.
  */
 
 import type { Clock } from '@stci/interface';
@@ -18,7 +18,7 @@ export interface SweepDeps {
   readonly clock: Clock;
   /** The first tool of this agent; undefined: not known. */
   readonly since: () => Since | undefined;
-  /** Nothing is left that a guardian would have to look for. */
+  /** The search found nothing, so the guardian need not search either. */
   readonly onClean: () => void;
 }
 
@@ -33,7 +33,7 @@ function killAll(pids: readonly number[], ended: Set<number>): void {
   }
 }
 
-/** Tells how many processes were ended, when none is left or `deadlineMs` has passed. */
+/** Calls `done` with the number of processes that were ended, once none is left or `deadlineMs` has passed. */
 export function sweep(deps: SweepDeps, mark: string, deadlineMs: number, done: (ended: number) => void): void {
   const { clock, since, onClean } = deps;
   const endMs = clock.nowMs() + deadlineMs;
@@ -64,7 +64,7 @@ function holdsVariable(pid: string, needle: Buffer): boolean {
   }
 }
 
-/** What is still below this process (the guardian, ssh clients) is cared for by those who started it. */
+/** Descendants of this process (the guardian, ssh clients) are ended by the parts of the agent that started them. */
 function isOrphan(pid: string): boolean {
   const limit = ownLimit();
   if (limit === undefined || limitOf(pid) !== limit) return false;

@@ -1,6 +1,6 @@
 /**
  * Encryption of WebSocket links: TLS 1.2 with a pre-shared key (RFC 4279, RFC 5489). No certificate is needed, both
- * ends prove to have the key before a byte of ours is looked at, and the key exchange is ephemeral: whoever learns the
+ * ends prove to have the key before a byte of ours is processed, and the key exchange is ephemeral: whoever learns the
  * key later can't read what was recorded before. One cipher and no choice, so that nothing can be talked down.
  * (Node has no call for external keys of TLS 1.3.)
  */
@@ -23,13 +23,13 @@ function contextOptions(): SecureContextOptions {
   };
 }
 
-/** What makes a listener's end of an accepted socket; it emits `secure` once the peer has proved to have the key. */
+/** Wraps an accepted socket of a listener; the TLS socket emits `secure` once the peer has proved to have the key. */
 export function serverTls(key: Uint8Array): (socket: Socket) => TLSSocket {
   const { TLSSocket, createSecureContext } = builtin('node:tls');
   const secureContext = createSecureContext(contextOptions());
   const pskCallback = (_socket: TLSSocket, identity: string): Uint8Array | null => (identity === IDENTITY ? key : null);
   return (socket) => {
-    // What goes wrong with it, its TLS end tells.
+    // Its errors are reported by the TLS socket.
     socket.on('error', () => {});
     const options = { isServer: true, secureContext, pskCallback };
     return new TLSSocket(socket, options);

@@ -1,7 +1,7 @@
 /**
- * A tool: the user's program with its pipes, its own session and process group. A group outlives its leader, and
- * the number of one that is gone may be given to strangers, so after the leader's end a group is looked at before
- * it is signalled, and once seen empty never touched again.
+ * A tool: the user's program with its pipes, its own session and process group. A group outlives its leader, and the
+ * system may reuse the id of a group that is empty. So after the leader's end a group is signalled only after a check
+ * that it has members, and never again once it was found empty.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -14,26 +14,26 @@ import { checkWdir, resolveProgram, spawnError } from './program.js';
 import { ToolStdio } from './tool-stdio.js';
 import type { ToolStreams } from './tool-stdio.js';
 
-/** Keeps the group of a guarded tool known to whoever ends it when this process dies. */
+/** Registers groups of guarded tools with the guardian, which ends them when this process dies. */
 export interface GroupKeeper {
   /** Variables that the tool's environment must hold. */
   readonly environment: Readonly<Record<string, string>>;
   /** Before the fork; an error means that the tool must not be started. */
   prepare(): ErrorRecord | undefined;
-  /** Does the part of it that can be done long before a tool. */
+  /** Does in advance what `prepare` would do. */
   warm(): void;
   add(group: number): void;
   remove(group: number): void;
   /** The first tool; undefined before it. */
   readonly firstStart: Since | undefined;
-  /** Told when a search has found nothing that tools left behind: unless another is started, none is needed again. */
+  /** A search has found no orphans, so none is needed again unless another tool is started. */
   clear(): void;
 }
 
 export interface ToolDeps {
   /** For a guarded tool; undefined for a plain one. */
   readonly keeper: GroupKeeper | undefined;
-  /** undefined: what Node calls pipes will do. */
+  /** undefined: tools get what Node makes as pipes, which are sockets. */
   readonly pipes: PipePool | undefined;
 }
 
@@ -44,10 +44,10 @@ interface Started {
   readonly streams: ToolStreams;
 }
 
-/** How often the group of a tool that has ended is looked at while it has members, in ms. */
-const GROUP_LOOK_MS = 2000;
+/** Period at which the group of a tool that has ended is polled while it has members, in ms. */
+const GROUP_POLL_MS = 2000;
 
-/** What stands for a process that could not be started. */
+/** Represents a process that could not be started. */
 const NO_PROCESS: Process = {
   pid: 0,
   signal: () => false,
@@ -82,7 +82,7 @@ class ToolProcess implements Process {
       this.#watchGroup();
       events.onExit(signal !== null ? { signal } : { status: status ?? 0 });
     });
-    // What can fail after the start (a signal that may not be sent) is told where it is called.
+    // A failure after the start (a signal that may not be sent) is reported by the call that caused it.
     child.on('error', () => {});
   }
 
@@ -126,9 +126,9 @@ class ToolProcess implements Process {
     return this.groupSize() === 0 ? [] : groupMembers(this.pid);
   }
 
-  /** What a leader leaves behind is looked at until it is gone, so that its number is forgotten in time. */
+  /** Polls a group that outlives its leader, so that its id is deregistered before the system can reuse it. */
   #watchGroup(): void {
-    if (this.groupSize() > 0) setTimeout(() => this.#watchGroup(), GROUP_LOOK_MS).unref();
+    if (this.groupSize() > 0) setTimeout(() => this.#watchGroup(), GROUP_POLL_MS).unref();
   }
 
   writeStdin(chunk: Uint8Array): boolean {
@@ -173,13 +173,13 @@ function start(spec: SpawnSpec, path: string, keeper: GroupKeeper | undefined, s
   }
 }
 
-/** Throws what spawn throws; tells by `onFailed` what it tells later. */
+/** Throws what spawn throws; calls `onFailed` for an error that spawn reports later. */
 function launch(
   spec: SpawnSpec, path: string, deps: ToolDeps, events: ProcessEvents, onFailed: (error: Error) => void,
 ): Started | undefined {
   const stdio = new ToolStdio(spec, deps.pipes);
   const child = start(spec, path, deps.keeper, stdio);
-  if (child.pid !== undefined) return { child, pid: child.pid, streams: stdio.adopt(child, events) };
+  if (child.pid !== undefined) return { child, pid: child.pid, streams: stdio.attach(child, events) };
   stdio.abandon();
   if (deps.pipes === undefined || deps.pipes.size === 0) {
     child.on('error', onFailed);

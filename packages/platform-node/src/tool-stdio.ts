@@ -1,13 +1,13 @@
 /**
- * The standard streams of a tool: real pipes where the pool has them, what Node calls pipes where not. Until the
- * tool is started both ends of each are ours; then its ends are closed here, or nobody would see an end of file.
+ * The standard streams of a tool: pipes where the pool has them, else the sockets that Node calls pipes. Until the
+ * tool is started this process holds both ends of each; then it closes the tool's, since end of file would not be seen.
  */
 
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { ProcessEvents, SpawnSpec, StdioMode } from '@stci/interface';
 import { builtin } from './builtin.js';
-import { adoptOutput, openOutput } from './output-pipe.js';
+import { wrapOutput, openOutput } from './output-pipe.js';
 import type { OutputPipe } from './output-pipe.js';
 import type { PipePool } from './pipe-pool.js';
 
@@ -43,13 +43,13 @@ export class ToolStdio {
   }
 
   /** The tool runs. */
-  adopt(child: ChildProcess, events: ProcessEvents): ToolStreams {
+  attach(child: ChildProcess, events: ProcessEvents): ToolStreams {
     closeAll(this.#theirs);
     const outputs = (['stdout', 'stderr'] as const).flatMap((name, i) => {
       const fd = this.#ours[i + 1];
       if (fd !== undefined) return [openOutput(fd, name, events)];
       const stream: Readable | null = child[name];
-      return stream === null ? [] : [adoptOutput(stream, name, events)];
+      return stream === null ? [] : [wrapOutput(stream, name, events)];
     });
     return { stdin: openInput(this.#ours[0]) ?? child.stdin ?? undefined, outputs };
   }

@@ -6,7 +6,7 @@ import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { coalesce } from '../dist/coalesce.js';
 import { putBack, setAside } from '../dist/environment.js';
-import { lineCutter } from '../dist/lines.js';
+import { lineSplitter } from '../dist/lines.js';
 import { createLog } from '../dist/log.js';
 import { createRandom, nextBits } from '../dist/random.js';
 
@@ -119,11 +119,11 @@ suite('platform-node basics', (test) => {
 
   test('lines are cut whole from any chunks, and long ones in pieces', () => {
     const lines: string[] = [];
-    const cutter = lineCutter((line) => lines.push(line));
-    for (const byte of new TextEncoder().encode('a\r\nb é\n\nrest')) cutter.push(Uint8Array.of(byte));
-    cutter.end();
+    const splitter = lineSplitter((line) => lines.push(line));
+    for (const byte of new TextEncoder().encode('a\r\nb é\n\nrest')) splitter.push(Uint8Array.of(byte));
+    splitter.end();
     assert.equal(lines.splice(0), ['a', 'b é', '', 'rest']);
-    cutter.push(Buffer.from(`${'x'.repeat(40_000)}\n`));
+    splitter.push(Buffer.from(`${'x'.repeat(40_000)}\n`));
     assert.equal(lines.map((line) => line.length), [16_384, 16_384, 40_000 - 2 * 16_384]);
   });
 

@@ -10,7 +10,7 @@ import type { TestProgram } from '@stci/testkit';
 import { createClock } from '../dist/clock.js';
 import { Guardian } from '../dist/guardian.js';
 import { createLog } from '../dist/log.js';
-import { adoptOutput } from '../dist/output-pipe.js';
+import { wrapOutput } from '../dist/output-pipe.js';
 import { PipePool } from '../dist/pipe-pool.js';
 import { createProcesses } from '../dist/processes.js';
 import { createSecrets } from '../dist/secrets.js';
@@ -183,7 +183,7 @@ suite('tools without pipes', (test) => {
       onError: () => {}, onStdinDrain: () => {}, onStdinClosed: () => {}, onExit: () => {}, onOutputEnd: () => {},
       onOutput: (_name: string, chunk: Uint8Array, wallMs: number) => void told.push([String(chunk), wallMs]),
     };
-    const output = adoptOutput(stream, 'stdout', events);
+    const output = wrapOutput(stream, 'stdout', events);
     stream.write('early');
     const readMs = Date.now();
     await eventually(() => Date.now() > readMs + 50, { what: 'some time later' });

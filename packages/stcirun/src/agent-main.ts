@@ -9,7 +9,7 @@ import { createNodePlatform, openAgentChannel, type ShippedBundle } from '@stci/
 import { EXIT, StciError, printable } from '@stci/interface';
 import { AGENT_BUNDLE } from './agent-files.js';
 import { refuseDebugger } from './no-debugger.js';
-import { AGENT_ROOM, checkRoom } from './room.js';
+import { AGENT_THREADS, checkProcessLimit } from './room.js';
 
 const KEY = Symbol.for('stci.shippedBundle');
 
@@ -20,7 +20,7 @@ const shipped = (globalThis as { [KEY]?: ShippedBundle })[KEY];
 const STARTED_AHEAD = 'ahead';
 
 function main(): void {
-  checkRoom('an agent', AGENT_ROOM);
+  checkProcessLimit('an agent', AGENT_THREADS);
   const isStartedAhead = process.argv[2] === STARTED_AHEAD;
   const platform = createNodePlatform({
     agentCommand: [process.execPath, __filename],
@@ -30,7 +30,7 @@ function main(): void {
     held: isStartedAhead ? process.argv[3] : shipped?.held,
   });
   if (isStartedAhead) {
-    // Nobody has asked for it yet: what it will need is loaded and made while it waits.
+    // A prestarted agent loads and creates in advance what it will need.
     setImmediate(() => {
       void import('./agent-role.js').then(() => platform.processes.prepare());
     });

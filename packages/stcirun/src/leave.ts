@@ -1,6 +1,6 @@
 /**
- * The end of the process. Node waits for the threads of its pool, and one that writes to a file system that hangs never
- * comes back: then the process is killed, once all that can be told has been told.
+ * Ends the process. Node's exit waits for the threads of its pool, and a write to a file system that hangs never
+ * returns: in that case the process kills itself, after all messages have been written.
  */
 
 let underWay = 0;

@@ -6,7 +6,7 @@ import { refuseDebugger } from './no-debugger.js';
 import { checkStandardStreams } from './output/closed-streams.js';
 import { leave } from './leave.js';
 import { printOut } from './print.js';
-import { checkRoom, RUN_ROOM } from './room.js';
+import { checkProcessLimit, RUN_THREADS } from './room.js';
 import { replaceStandardStreams } from './standard-streams.js';
 import { VERSION } from './version.js';
 
@@ -23,7 +23,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (line.kind === 'version') printOut(`${COMMAND} ${VERSION}\n`);
   else if (line.kind === 'help') printOut((await import('./cli/help.js')).helpText());
   else {
-    checkRoom(COMMAND, RUN_ROOM);
+    checkProcessLimit(COMMAND, RUN_THREADS);
     // The agent lies beside this program (both run as bundles only: CommonJS, so `__dirname` is there).
     return (await import('./run/start.js')).startRun(line, __dirname);
   }

@@ -1,7 +1,7 @@
 /**
- * No debugger by signal. Whoever sends SIGUSR1 to a process of Node makes it listen on loopback for a debugger, which
- * every user of the host may be: batch systems send that signal to all processes of a job. With a handler Node leaves
- * the signal alone. (Who wants to debug says so: `node --inspect`.)
+ * Keeps SIGUSR1 from starting Node's debugger. By default Node then listens on loopback, where every user of the host
+ * can connect, and batch systems send that signal to all processes of a job. A handler for the signal disables this.
+ * `node --inspect` still starts the debugger.
  */
 
 export function refuseDebugger(): void {

@@ -1,6 +1,6 @@
 /**
- * Short texts of our own, written at once: help, versions, plans, errors before a job runs. A reader who has gone
- * away (`stcirun --help | head -1`) is no error. What they quote of others is printed without its control characters.
+ * Short texts of our own, written at once: help, versions, plans, errors before a job runs. A reader that has
+ * gone (`stcirun --help | head -1`) is not an error. Control characters in quoted text are escaped.
  */
 
 import { writeSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Room for processes and threads. Where a user's limit (`ulimit -u`) is reached, Node aborts as it makes threads,
- * without a word. So the room is counted first, where the limit is small enough to matter; root has none.
+ * Checks the limit of processes and threads (`ulimit -u`). Node aborts without a message when it cannot create its
+ * threads. So the user's threads are counted first, where the limit is small enough to matter; root has no limit.
  */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -10,15 +10,15 @@ import { StciError } from '@stci/interface';
 const NODE_THREADS = 11;
 /** What an agent starts at least: its guardian, the shell that makes pipes, a program. */
 const AGENT_CHILDREN = 3;
-export const AGENT_ROOM = NODE_THREADS + AGENT_CHILDREN;
+export const AGENT_THREADS = NODE_THREADS + AGENT_CHILDREN;
 /** stcirun and an agent. */
-export const RUN_ROOM = NODE_THREADS + AGENT_ROOM;
+export const RUN_THREADS = NODE_THREADS + AGENT_THREADS;
 
-/** A user seldom runs so many at once: larger limits are not looked at. */
+/** Larger limits are not checked, since a user seldom runs so many at once. */
 const LIMIT_MAX = 4096;
 
 /** Throws STCI_LAUNCH_FAILED where this process and its children may not have `needed` processes and threads. */
-export function checkRoom(who: string, needed: number): void {
+export function checkProcessLimit(who: string, needed: number): void {
   const limit = limitOfProcesses();
   if (limit === undefined || limit > LIMIT_MAX || process.geteuid?.() === 0) return;
   const others = threadsOfOthers();

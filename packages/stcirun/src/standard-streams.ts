@@ -1,7 +1,7 @@
 /**
- * Node makes process.stdout and process.stderr when somebody first asks for them, and with that makes a pipe
- * non-blocking for everybody who shares it. A library that looks whether they are terminals does so, and Node's own
- * sockets when they are closed. So plain streams stand in for them, which write at once and change nothing.
+ * Replaces process.stdout and process.stderr by plain streams that write synchronously. Node creates its own on first
+ * access and thereby makes a pipe non-blocking for all processes that share it. Libraries that test for a terminal, and
+ * Node's sockets when they close, cause such an access.
  */
 
 import { Writable } from 'node:stream';
@@ -14,7 +14,7 @@ type Name = keyof typeof PRINT;
 
 const own = new Map<Name, PropertyDescriptor>();
 
-/** Called before anything can ask for the streams. */
+/** Must be called before anything accesses the streams. */
 export function replaceStandardStreams(): void {
   replace('stdout', 1);
   replace('stderr', 2);

@@ -32,7 +32,7 @@ export interface RunScreen {
  * safely put away.
  */
 export interface OutputSink {
-  /** Place and process of a rank, told before its output. */
+  /** Place and process of a rank; called before its output. */
   started(rank: Rank, pid: number): void;
   push(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void;
   /** The stream ends, or its host is lost: its unfinished line is shown. */
@@ -45,12 +45,12 @@ export interface OutputSink {
   abandon(): void;
 }
 
-/** The live line of a launch. */
+/** The progress line of a launch. */
 export interface RunProgress {
   on(event: JobEvent): void;
-  /** Takes the line away for other text; it is drawn again soon. */
+  /** Erases the line for other text; it is drawn again soon. */
   clear(): void;
-  /** Takes it away for good. */
+  /** Erases it for good. */
   stop(): void;
 }
 
@@ -58,7 +58,7 @@ export interface SignalActions {
   /** Ends the job; `times` is 1, 2, 3, … */
   end(signal: SignalName, times: number): void;
   forward(signal: SignalName): void;
-  /** The front-end is about to stop (true), or goes on. */
+  /** The front-end is about to stop (true), or has resumed. */
   pause(on: boolean): void;
 }
 
@@ -82,7 +82,7 @@ export interface RunDriver {
   openStdin(frontEnd: FrontEnd): StdinSource;
   /** Watches until the returned function is called. */
   watchSignals(actions: SignalActions): () => void;
-  /** Writes the exit report; `error` tells why it could not be. */
+  /** Writes the exit report; `error` is the reason if it could not be written. */
   writeReport(file: string, text: string, done: (error: StciError | undefined) => void): void;
   /** Leaves at once, whatever is unwritten. */
   leave(exitCode: number): void;

@@ -1,6 +1,6 @@
 /**
- * Failures of hosts, told together where only the host differs: forty hosts behind one dead switch are one line and a
- * host list.
+ * Failures of hosts, joined into one message where only the host differs: forty hosts behind one dead switch give one
+ * line with a host list.
  */
 
 import type { ErrorRecord } from '@stci/interface';
@@ -9,7 +9,7 @@ import { foldSorted } from '../job/hostset.js';
 const IPV4 = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g;
 const AGENT_PREFIX = /^Agent \S+ on host \S+ (?:is )?/;
 
-/** Fewer hosts with the same cause are told one by one, in full. */
+/** Fewer hosts with the same cause are reported one by one, in full. */
 const FOLDED_MIN = 3;
 
 /** One text a cause, in the order of the first of each; `h[1-32]: …` where several hosts share it. */
@@ -27,7 +27,7 @@ export function foldFailures(failures: readonly ErrorRecord[]): string[] {
   });
 }
 
-/** The words that do not depend on which host it was: its name is HOST there, its address ADDRESS. */
+/** The message with the host's name replaced by HOST and its address by ADDRESS, so that equal causes compare equal. */
 function withoutHost({ message, host, agent }: ErrorRecord): string {
   if (host === undefined) return message;
   const word = new RegExp(`(?<![\\w.-])${escaped(host)}(?![\\w-])`, 'g');

@@ -1,6 +1,6 @@
 /**
  * One job, from submit to exit code: the front-end agent on one side, the caller's output, input and signals on the
- * other. What the end means is not decided here: causes of ours (a signal, output that nobody takes) go to the
+ * other. The exit code is not decided here: causes on this side (a signal, output that cannot be written) go to the
  * controller, whose exit rule orders them among the job's failures, and outcome.ts settles the rest.
  */
 
@@ -14,9 +14,9 @@ import { eventJson } from './event-json.js';
 import {
   exitCodeWithoutReport, interruptCause, outputClosedCause, outputFailedCause, settleReport,
 } from './outcome.js';
-import { exitReport, finalWords } from './report.js';
+import { exitReport, finalLines } from './report.js';
 
-/** As long as can be told: the user decides when the front-end goes on. */
+/** The longest pause that can be announced, since the user decides when the front-end resumes. */
 const SILENCE_MS_MAX = 0xffff_ffff;
 
 export interface JobRunInit {
@@ -24,16 +24,16 @@ export interface JobRunInit {
   readonly spec: JobSpec;
   /** As it is planned. */
   readonly map: JobMap;
-  /** Told where it is mapped otherwise after all. */
+  /** Called again when the job is remapped. */
   readonly onMapped: (map: JobMap) => void;
   readonly options: RunOptions;
-  /** Failures do not end the job (error manager `continue`): each is told when it is known. */
+  /** Failures do not end the job (error manager `continue`): each is reported when it is known. */
   readonly failuresAtOnce: boolean;
   readonly driver: RunDriver;
   readonly startFrontEnd: (events: FrontEndEvents) => FrontEnd;
   /** What else is worth a remark; asked when all ranks run. */
   readonly remarks?: () => readonly string[];
-  /** Told once, last. */
+  /** Called once, last. */
   readonly onExit: (exitCode: number) => void;
 }
 
@@ -48,11 +48,11 @@ export class JobRun implements FrontEndEvents {
   #stdin: StdinSource | undefined;
   #unwatch: () => void = () => undefined;
   #map: JobMap;
-  /** Text of the last failure: where a bootstrap policy tolerates it, it is told with what the policy does. */
+  /** Text of the last failure: where a bootstrap policy tolerates it, it is reported with the policy's decision. */
   #lastFailure = '';
-  /** Messages of failures that were told when they were known. */
-  readonly #told = new Set<string>();
-  /** Why we have ended the job, first one first. */
+  /** Messages of failures that were reported when they were known. */
+  readonly #reported = new Set<string>();
+  /** Causes for which the front-end ended the job, in order. */
   readonly #causes: EndCause[] = [];
   #report: JobReport | undefined;
   /** What is shown, everywhere the same. */
@@ -97,7 +97,7 @@ export class JobRun implements FrontEndEvents {
 
   onJobEvent(event: JobEvent): void {
     this.#progress?.on(event);
-    // The end is written when all output is: nothing may change the exit code after it.
+    // `ended` is written after all output, since a failed write can still change the exit code.
     if (this.#init.options.json && event.type !== 'ended') this.#writeEvent(event);
     switch (event.type) {
       case 'mapped':
@@ -106,7 +106,7 @@ export class JobRun implements FrontEndEvents {
       case 'bootstrap':
         return this.#onBootstrap(event);
       case 'host-up':
-        return this.#tell(`host ${event.name} is up (${event.up} of ${event.total})`);
+        return this.#logStep(`host ${event.name} is up (${event.up} of ${event.total})`);
       case 'started':
         return this.#onStarted(event.rank, event.pid);
       case 'running':
@@ -114,11 +114,11 @@ export class JobRun implements FrontEndEvents {
         for (const text of this.#init.remarks?.() ?? []) this.#remark(text);
         return;
       case 'exited':
-        return this.#tell(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
+        return this.#logStep(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
       case 'failure':
         return this.#onFailure(event.error);
       case 'ending':
-        return this.#tell(`ending the job: ${event.reason}`);
+        return this.#logStep(`ending the job: ${event.reason}`);
       case 'ended':
         return this.#onEnded(event.report);
     }
@@ -165,17 +165,17 @@ export class JobRun implements FrontEndEvents {
 
   #onFailure({ code, message }: { readonly code: string; readonly message: string }): void {
     this.#lastFailure = message;
-    // Whether a host that does not come up matters is the bootstrap policy's to say.
+    // The bootstrap policy decides whether a host that does not come up is a failure of the job.
     const atOnce = this.#init.failuresAtOnce && code !== 'STCI_LAUNCH_FAILED';
-    if (!atOnce || this.#causes.some(({ error }) => error.code === code)) return this.#tell(`failure: ${message}`);
-    this.#say(this.#told.size === 0 ? message : `also: ${message}`);
-    this.#told.add(message);
+    if (!atOnce || this.#causes.some(({ error }) => error.code === code)) return this.#logStep(`failure: ${message}`);
+    this.#say(this.#reported.size === 0 ? message : `also: ${message}`);
+    this.#reported.add(message);
   }
 
-  /** The failure that was told just before does not end the job. */
+  /** The failure that was reported just before does not end the job. */
   #onBootstrap({ name, decision, spare }: Extract<JobEvent, { type: 'bootstrap' }>): void {
     const text = this.#lastFailure;
-    if (decision === 'retry') this.#tell(`restarting the agent of host ${name}`);
+    if (decision === 'retry') this.#logStep(`restarting the agent of host ${name}`);
     else if (decision === 'spare') this.#remark(`spare host ${spare} takes the place of ${name}: ${text}`);
     else this.#remark(`host ${name} is left out: ${text}`);
   }
@@ -220,12 +220,12 @@ export class JobRun implements FrontEndEvents {
     this.#frontEnd?.stop();
     this.#sink.finish(() => {
       const settled = this.#settle();
-      for (const line of finalWords(settled, this.#told)) this.#say(line.text, line.isRemark);
+      for (const line of finalLines(settled, this.#reported)) this.#say(line.text, line.isRemark);
       this.#writeReport(() => this.#showEnd());
     });
   }
 
-  /** The last things that are written. Only a fault of this very writing can change the exit code any more. */
+  /** Writes the last event and the report. Only a failure of these writes can still change the exit code. */
   #showEnd(): void {
     const { exitCode } = this.#settle();
     if (this.#init.options.json) this.#writeEvent({ type: 'ended', report: this.#settle() });
@@ -288,8 +288,8 @@ export class JobRun implements FrontEndEvents {
     this.#say(text, true);
   }
 
-  /** What happens on the way, and when: with --verbose. */
-  #tell(text: string): void {
+  /** A step and its time, with --verbose. */
+  #logStep(text: string): void {
     if (!this.#init.options.verbose) return;
     this.#say(`${((this.#init.clock.nowMs() - this.#startMs) / 1000).toFixed(3)} s: ${text}`);
   }

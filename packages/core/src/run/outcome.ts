@@ -1,7 +1,7 @@
 /**
  * The one outcome of a run. The exit rule (job/exit-rule.ts) decides it where the job's failures are kept; what ends a
- * job from outside, a signal to the front-end or output that nobody takes, is told to the controller as a cause and
- * enters that rule. What happens after the job has ended, while its last output is written, is settled here by the
+ * job from outside, a signal to the front-end or output that cannot be written, is sent to the controller as a cause
+ * and enters that rule. What happens after the job has ended, while its last output is written, is settled here by the
  * same rule: a failure that the job had already stands, and the first later one decides otherwise. The process's exit
  * status, the exit report and `--json` all show the settled report.
  */
@@ -31,12 +31,15 @@ const OWN_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   'STCI_JOB_INTERRUPTED', 'STCI_OUTPUT_CLOSED', 'STCI_OUTPUT_FAILED',
 ]);
 
-/** True for a failure that the front-end made, and has told, itself. */
+/** True for a failure that the front-end caused, and has reported, itself. */
 export function isOwnFailure({ code }: { readonly code: string }): boolean {
   return OWN_CODES.has(code);
 }
 
-/** The report with what the front-end met, in that order; a cause that the controller has entered changes nothing. */
+/**
+ * The report with the causes of the front-end, in that order; a cause that the controller has entered changes
+ * nothing.
+ */
 export function settleReport(report: JobReport, causes: readonly EndCause[]): JobReport {
   const { exitCode, failures } = report;
   const missing = causes.filter(({ error }) => !failures.some(({ code }) => code === error.code));

@@ -1,4 +1,4 @@
-/** What is told of a job at its end: why it failed, in plain words, and the exit report, a row a rank. */
+/** Messages at the end of a job: why it failed, and the exit report with a row for each rank. */
 
 import { EXIT } from '@stci/interface';
 import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
@@ -9,7 +9,10 @@ import { reportJson } from './event-json.js';
 import { foldFailures } from './fold-failures.js';
 import { isOwnFailure } from './outcome.js';
 
-/** Further failures of ranks that the summary names one by one; those of hosts are all named, each a thing to mend. */
+/**
+ * Further failures of ranks that the summary names one by one; those of hosts are all named, since each needs a
+ * remedy.
+ */
 const FAILURES_SHOWN = 3;
 
 export interface FinalLine {
@@ -18,10 +21,10 @@ export interface FinalLine {
   readonly isRemark: boolean;
 }
 
-/** All that is told at the end, but for the exit report. `told`: messages of failures that were told on the way. */
-export function finalWords(report: JobReport, told: ReadonlySet<string>): readonly FinalLine[] {
+/** All messages at the end except the exit report. `reported`: messages of failures that were shown before. */
+export function finalLines(report: JobReport, reported: ReadonlySet<string>): readonly FinalLine[] {
   const late = report.exitCode === EXIT.jobTimeout || report.exitCode === EXIT.launchTimeout;
-  const errors = [...failureSummary(report, told), ...(late ? timeoutState(report) : [])];
+  const errors = [...failureSummary(report, reported), ...(late ? timeoutState(report) : [])];
   return [
     ...[...errors, ...lostText(report)].map((text) => ({ text, isRemark: false })),
     ...leftoverText(report).map((text) => ({ text, isRemark: true })),
@@ -37,7 +40,7 @@ function leftoverText({ ranks, daemons }: JobReport): readonly string[] {
   return [`ended ${left} ${left === 1 ? 'process' : 'processes'} that ranks had left behind on ${hosts}`];
 }
 
-/** Agents that are lost end their programs as a rule; where agent and guardian were killed, nobody has. */
+/** A lost agent or its guardian normally ends its programs; if both were killed, the programs still run. */
 function lostText({ ranks }: JobReport): readonly string[] {
   const lost = ranks.filter(({ outcome, pid }) => outcome === 'lost' && pid !== 0);
   if (lost.length === 0) return [];
@@ -57,9 +60,9 @@ function failureSummary(report: JobReport, told: ReadonlySet<string> = new Set()
     const code = `exit code ${report.exitCode} is that of the first: ${cause.message}`;
     if (told.size > 1) lines.push(`${told.size} failures; ${code}`);
   } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(`${cause.message}${hostText(cause)}`);
-  const isNews = (failure: ErrorRecord): boolean =>
-    failure.message !== cause.message && !told.has(failure.message) && !isOwnFailure(failure);
-  const others = report.failures.filter(isNews);
+  const isUnreported = (failure: ErrorRecord): boolean =>
+    failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure);
+  const others = report.failures.filter(isUnreported);
   const first = lines.length === 0 && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
   const ofHosts = foldFailures([...first, ...others.filter(isOfHost)]);
   const shown = others.filter((failure) => !isOfHost(failure)).slice(0, FAILURES_SHOWN);
@@ -89,13 +92,13 @@ function timeoutState(report: JobReport): readonly string[] {
   const missing = report.ranks.filter((rank) => rank.outcome === 'not-started');
   const done = report.ranks.length - running.length - missing.length;
   return [
-    ...(running.length > 0 ? [`still running: ${whoText(running)}`] : []),
-    ...(missing.length > 0 ? [`never started: ${whoText(missing)}`] : []),
+    ...(running.length > 0 ? [`still running: ${rankList(running)}`] : []),
+    ...(missing.length > 0 ? [`never started: ${rankList(missing)}`] : []),
     ...(done > 0 ? [`ended before: ${done} of ${report.ranks.length} ranks`] : []),
   ];
 }
 
-function whoText(ranks: readonly RankReport[]): string {
+function rankList(ranks: readonly RankReport[]): string {
   const word = ranks.length === 1 ? 'rank' : 'ranks';
   const hosts = foldSorted(ranks.map((rank) => rank.host));
   return `${word} ${foldRanks(ranks.map((rank) => rank.rank))} on ${hosts}`;

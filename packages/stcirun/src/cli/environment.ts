@@ -1,7 +1,7 @@
 /**
  * What programs find in their environment (docs/environment.md): of the caller's variables those that `--export`
- * chooses, without what `--unset` names; above them those of `-x`, for one program. The variables of a rank
- * (`STCI_RANK`, …) are put over all of it at the host.
+ * chooses, without what `--unset` names; overridden by those of `-x`, for one program. The variables of a rank
+ * (`STCI_RANK`, …) override all of them and are added on the host.
  */
 
 import { ENVIRONMENT_PREFIX, RESERVED_VARIABLES } from '@stci/core';
@@ -9,7 +9,7 @@ import { StciError } from '@stci/interface';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** Of this machine or of this login session: what they name is not there, or is somebody else's, on another host. */
+/** Of this machine or of this login session: on another host what they name does not exist, or is another user's. */
 export const SESSION_VARIABLES: readonly string[] = [
   '_', 'PWD', 'OLDPWD', 'SHLVL', 'HOST', 'HOSTNAME', 'TTY', 'LINES', 'COLUMNS', 'WINDOW', 'WINDOWID', 'STY', 'TMUX*',
   'SSH_*', 'GPG_*', 'KRB5CCNAME', 'SUDO_*', 'DISPLAY', 'WAYLAND_*', 'XAUTHORITY', 'ICEAUTHORITY', 'SESSION_MANAGER',
@@ -49,7 +49,10 @@ export function toolEnvironment(caller: Variables, { exports, unset }: ExportReq
   return Object.fromEntries([...chosen, ...Object.entries(named)].filter(([name]) => !isUnset(name)));
 }
 
-/** Names of the caller's variables that programs do not get, but for those that no `--export` passes on. */
+/**
+ * Names of the caller's variables that `--export` withholds from programs; those that are never passed on are
+ * not named.
+ */
 export function withheld(caller: Variables, passed: Variables): string[] {
   const isPassable = (name: string): boolean => !name.startsWith(ENVIRONMENT_PREFIX) && !isReserved(name);
   return Object.keys(caller).filter((name) => isPassable(name) && !Object.hasOwn(passed, name));
@@ -68,7 +71,7 @@ function isPassedByDefault(name: string, value: string): boolean {
   return !isOfSession(name) && !isSecret(name.toUpperCase()) && !SECRET_VALUE.test(value);
 }
 
-/** `NAME=VALUE`, `NAME` with the caller's value, or a pattern such as `OMP_*`; later ones go over earlier ones. */
+/** `NAME=VALUE`, `NAME` with the caller's value, or a pattern such as `OMP_*`; later ones override earlier ones. */
 export function exportedVariables(
   exports: readonly string[],
   caller: Variables,

@@ -1,7 +1,7 @@
 /**
  * What doctor runs on a host, as text, in the place of the agent and by the same way to it (launcher-ssh's loader):
- * looks at node, ports, cache and leftovers (and ends those where that is asked for), tells all as one line of JSON,
- * then answers each byte of its standard input with its clock, and ends so. Plain old JavaScript: see the loader.
+ * checks node, ports, cache and leftovers (and ends those if asked to), writes the results as one line of JSON,
+ * then answers each byte of its standard input with its clock until end of file. Plain old JavaScript: see the loader.
  */
 
 import { hostProgram } from '@stci/launcher-ssh';
@@ -10,16 +10,16 @@ import { hostProgram } from '@stci/launcher-ssh';
 const CACHE_BYTES = 600_000;
 /** Ports of a range that are tried. */
 const PORTS_TRIED_MAX = 64;
-/** However it is cut off from us, it does not stay. */
+/** Lifetime of the probe, so that it ends even if its connection hangs. */
 const LIFE_MS = 120_000;
 /** Leftovers that are named. */
 const NAMED_MAX = 20;
-/** Looks at what is left while it is being ended. */
+/** Number of searches while leftovers are being ended. */
 const CLEAN_ROUNDS = 50;
 /** A mark by limit holds the agent's process id in its lower part. */
 const PIDS = 2 ** 22;
 
-/** What it tells. */
+/** The results that it writes. */
 export interface HostFacts {
   readonly node: string;
   readonly nodePath: string;
@@ -27,7 +27,7 @@ export interface HostFacts {
   /** Of those that were tried, and the first one. 0 tried: any port would do, and `free` is 1 where one was found. */
   readonly ports: { readonly tried: number; readonly free: number; readonly first?: number; readonly error?: string };
   readonly cache: { readonly path: string; readonly error?: string };
-  /** Processes that STCI started and that nobody looks after; `agents` look after jobs that run. */
+  /** Orphans: processes that STCI started and that have no agent any more. `agents`: those of running jobs. */
   readonly left: readonly { readonly pid: number; readonly command: string }[];
   readonly leftCount: number;
   readonly agents: number;
@@ -37,9 +37,9 @@ export interface HostFacts {
 }
 
 /**
- * Expects `low` and `tried`, the first port and how many, or 0 and 0; and `wantsClean`. What is left over is what
- * carries a mark of an agent (platform-node's process-mark.ts), or is one, while no agent that is at work has it below
- * itself or shares the mark with it. Processes of this user only, and none above this program.
+ * Expects `low` and `tried`, the first port and how many, or 0 and 0; and `wantsClean`. Leftovers
+ * carry the mark of an agent (platform-node's process-mark.ts), or are agents, and no agent of a running job is their
+ * ancestor or shares the mark with them. Processes of this user only, and none above this program.
  */
 const BODY = `
 var facts = { node: me.version, nodePath: real(me.execPath), hostname: require('os').hostname() };

@@ -1,6 +1,6 @@
 /**
  * A host's name and its port for logins, seen from here without a login. Where the user's ssh configuration has another
- * name, port or a jump host for it, `ssh -G` tells.
+ * name, port or a jump host for it, `ssh -G` shows it.
  */
 
 import { execFile } from 'node:child_process';
@@ -10,7 +10,7 @@ import type { HostSpec } from '@stci/interface';
 import type { SshParams } from '@stci/launcher-ssh';
 
 const CONFIG_MS = 5000;
-/** What a server says first, at most. */
+/** Bound on a server's greeting. */
 const GREETING_CHARS_MAX = 1000;
 
 /** Errors of the system as few words. */
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export interface Place {
   readonly hostname: string;
   readonly port: number;
-  /** Reached by way of another host or a program: nothing can be said from here. */
+  /** Reached through another host or a program, so it cannot be checked from here. */
   readonly isIndirect: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function reach(host: HostSpec, ssh: SshParams, deadlineMs: number):
   return { place, addresses, ...greeting };
 }
 
-/** By the user's configuration; undefined where the client does not tell. */
+/** By the user's configuration; undefined where the client does not print it. */
 function configured(host: HostSpec, { client, options }: SshParams): Promise<Place | undefined> {
   const user = host.user === undefined ? [] : ['-l', host.user];
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 /**
- * Standard streams that the caller has closed (`stcirun … >&-`). Node opens /dev/null in their place before anything of
- * ours runs, and nobody would notice that output goes nowhere. bin/stcirun.cjs, run as a program, is a shell first and
- * sees what is closed; where Node is started by hand, a shell that does not hand on the /dev/null of its own tells.
+ * Standard streams that the caller has closed (`stcirun … >&-`). Node opens /dev/null in their place before stcirun's
+ * code runs, so output would be lost silently. bin/stcirun.cjs, run as a program, is a shell first and sees what is
+ * closed; where Node is started directly, the parent shell's descriptors show it.
  */
 
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';

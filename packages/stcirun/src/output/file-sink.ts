@@ -1,7 +1,7 @@
 /**
  * Output to files named by a template. Directories are made, files emptied when their first rank starts. Several
  * ranks or streams that come to one name are merged line by line, as on a screen. A file is closed with the last of
- * its streams, or while others are written (file-pool.ts); any error of the file system is told once and decides the
+ * its streams, or while others are written (file-pool.ts); the first error of the file system is reported and ends the
  * job.
  */
 
@@ -24,7 +24,7 @@ export interface FileSinkParams {
   readonly facts: OutputFacts;
   readonly job: number;
   readonly prefix: ((source: SourceId, wallMs: number) => Uint8Array) | undefined;
-  /** Told once. */
+  /** Called once. */
   readonly onFault: (error: StciError) => void;
 }
 
@@ -69,7 +69,7 @@ export class FileSink implements OutputSink {
     if (target === undefined) return;
     target.merger.end(source);
     target.streams.delete(source);
-    // Another rank of the same name, if one is to come, goes on at its end.
+    // If a further rank has the same name, its output is appended.
     if (target.streams.size === 0) target.writer.after(() => this.#close(target));
   }
 

@@ -1,6 +1,6 @@
 /**
  * Collects output until the end and shows what is equal once (`--gather`). In memory up to a bound, beyond it in one
- * private temporary file without a name, each rank's pieces as extents of it; a running digest tells which outputs
+ * private temporary file without a name, each rank's pieces as extents of it; a running digest shows which outputs
  * are equal.
  */
 
@@ -59,7 +59,7 @@ export class GatherSink implements OutputSink {
   }
 
   push(rank: number, stream: StreamName, chunk: Uint8Array, _wallMs: number, release: () => void): void {
-    // A part of an output is not shown: what cannot be kept whole is told, and nothing of it.
+    // Parts of an output are never shown: if it cannot be kept whole, that is reported instead.
     if (this.#failed) return release();
     const source = sourceId(rank, stream);
     let own = this.#collected.get(source);
@@ -176,7 +176,7 @@ function readWhole(fd: number, { at, bytes }: Extent): Uint8Array {
   return part;
 }
 
-/** Nobody else can open it, and it is gone with the process, however that ends. */
+/** Other processes cannot open it, and the system removes it with the process, however that ends. */
 function openNameless(): number {
   const directory = fs.mkdtempSync(join(tmpdir(), 'stci-gather-'));
   const name = join(directory, 'output');

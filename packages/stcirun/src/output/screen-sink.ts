@@ -1,7 +1,7 @@
 /**
- * Output to the caller's own standard output and error, line by line. A job of one rank without labels passes its
- * bytes as they are: nobody can come between. Where both descriptors lead to one place, both streams share one line
- * discipline.
+ * Output to the caller's own standard output and error, line by line. A job of one rank without labels passes its bytes
+ * unchanged, since no other rank can interrupt a line. Where both descriptors lead to one place, both streams share one
+ * line discipline.
  */
 
 import { LineMerger, sourceId, type SourceId, type StreamName } from '@stci/core/iof';
@@ -26,7 +26,7 @@ class Lane {
   readonly writer: Writer;
   /** undefined: bytes pass as they are. */
   readonly merger: LineMerger | undefined;
-  /** Streams that may still say something. */
+  /** Streams that have not ended. */
   #openStreams: number;
   readonly #isTerminal: boolean;
 
@@ -64,7 +64,7 @@ class Lane {
     if (this.#isTerminal) this.merger?.breakLine();
   }
 
-  /** When a prompt is due. A line shown in a pipe or a file may not be cut: there nobody else may be left to speak. */
+  /** When a prompt is due. Lines in a pipe or a file may not be cut, so there no other stream may be open. */
   promptDueMs(): number | undefined {
     return this.#isTerminal || this.#openStreams <= 1 ? this.merger?.promptDueMs() : undefined;
   }
@@ -85,7 +85,7 @@ export function createScreenSink(params: ScreenSinkParams): OutputSink {
     if (timer !== undefined) return;
     const dues = Object.values(lanes()).map((lane) => lane.promptDueMs()).filter((due) => due !== undefined);
     if (dues.length === 0) return;
-    // Not pushed back by each chunk: the merger itself tells whether the quiet has been long enough.
+    // Not restarted by each chunk: the merger itself knows how long there was no output.
     timer = setTimeout(tick, Math.max(1, Math.min(...dues) - performance.now()));
     timer.unref();
   };

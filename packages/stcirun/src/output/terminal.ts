@@ -30,10 +30,10 @@ export interface Terminal extends RunScreen {
 /** Where a terminal does not say. */
 const COLUMNS = 80;
 
-/** How long the last words may take where the reader has been given up. */
+/** Deadline of the last messages where the reader has been abandoned. */
 const ABANDONED_FLUSH_MS = 1000;
 
-/** `onFault` is told of standard output alone: without standard error there is nobody to tell. */
+/** `onFault` is called for standard output only: a fault of standard error cannot be reported. */
 export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void, color: ColorMode): Terminal {
   const shared = isSamePlace(1, 2);
   const options = (fd: 1 | 2): WriterOptions => ({ breaksLines: isTerminal(fd), gathers: true });
@@ -93,10 +93,11 @@ interface Blocking {
 }
 
 /**
- * Written without blocking, or nothing else would run while the reader holds (a terminal at Ctrl-S, a slow pipe), and
- * agents would miss every sign of life. What the descriptor leads to is therefore opened anew: the description that we
- * share with the caller's shell, or with the next program of a list, stays as it is. A socket, or a terminal or pipe
- * of another user, cannot be opened so: Node's own stream is left, which puts the description back when it ends.
+ * Writes without blocking: otherwise stcirun would stand still while the reader does (a terminal at Ctrl-S, a slow
+ * pipe), and its lease would expire. What the descriptor leads to is therefore opened anew, so that the description
+ * which is shared with the caller's shell, or with the next program of a list, stays blocking. A socket, or a terminal
+ * or pipe of another user, cannot be opened so: Node's own stream is left, which puts the description back when it
+ * ends.
  */
 function streamOf(fd: 1 | 2): WritableStream {
   try {

@@ -1,10 +1,10 @@
 /**
- * Writes bytes to a descriptor in order, many pieces at once, one write under way at a time. `after` tells when all
- * that was taken so far is with the system: credit is given back there, so that memory stays bounded by what may be
- * unwritten. After an error everything is dropped, still in order, so that nobody waits for ever.
+ * Writes bytes to a descriptor in order, many pieces at once, one write under way at a time. `after` calls back
+ * when everything taken so far is with the system. Credit is returned there, so memory stays bounded by the window.
+ * After an error everything is dropped, still in order, so that no callback waits for ever.
  *
  * Files are written by the thread pool. Pipes and terminals are not: a process cannot end while a thread of its pool is
- * blocked, so they are written without blocking, on descriptions of our own (terminal.ts).
+ * blocked, so they are written without blocking, on descriptions that stcirun opens itself (terminal.ts).
  */
 
 import * as fs from 'node:fs';

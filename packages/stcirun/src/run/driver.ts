@@ -14,7 +14,7 @@ import { StdinPump } from './stdin-pump.js';
 export interface DriverParams {
   readonly forwarded: readonly SignalName[];
   readonly map: JobMap;
-  /** Where the output is shown or put. `onFault` is told when it cannot be. */
+  /** Where the output goes. `onFault` is called when it cannot be written. */
   readonly openTerminal: (onFault: (error: NodeJS.ErrnoException) => void) => Terminal;
   readonly openSink: (terminal: Terminal, onFault: (error: StciError) => void) => OutputSink;
 }

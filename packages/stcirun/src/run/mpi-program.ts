@@ -1,6 +1,6 @@
 /**
- * Programs linked with MPI. They find no process manager here yet, so each rank would be a job of one: users should
- * hear of it. Looked for in the program's file on this machine, once all ranks run, so that no start waits for it.
+ * Programs linked with MPI. They find no process manager here yet, so each rank would be a job of one, which a
+ * warning states. The program's file on this machine is read once all ranks run, so that no start waits for it.
  */
 
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';

@@ -23,7 +23,7 @@ export interface ParamsRequest {
 }
 
 export interface LoadedParams extends Resolution {
-  /** Every file that was looked for and is there, or is looked for by a fixed name. */
+  /** Every file that was found, and every fixed name that was tried. */
   readonly files: readonly ConfigFile[];
 }
 
@@ -66,7 +66,7 @@ export function loadParams(
   return { ...resolution, warnings: [...warnings, ...resolution.warnings], files };
 }
 
-/** The nearest file that counts. */
+/** The nearest file that may be trusted. */
 function firstRead(paths: readonly string[], read: (path: string) => string | undefined): ParamFile | undefined {
   for (const path of paths) {
     const text = read(path);
@@ -75,14 +75,17 @@ function firstRead(paths: readonly string[], read: (path: string) => string | un
   return undefined;
 }
 
-/** Going on without the administrator's files would drop his settings, so that is an error; the others are optional. */
+/**
+ * An administrator's file that cannot be read is an error, since its settings would be dropped; others are
+ * optional.
+ */
 function onUnreadable(source: ConfigFile['source'], path: string, reason: string, warnings: string[]): void {
   if (source === 'user file') return;
   if (source === 'project file') warnings.push(`${path} is ignored: it cannot be read: ${reason}.`);
   else throw new StciError('STCI_PARAM_FILE', `${path} cannot be read: ${reason}. Correct it or move it away.`);
 }
 
-/** A file that the user names counts whoever owns it; that it is absent is an error. */
+/** A file that the user names is used whoever owns it; it is an error if it does not exist. */
 function readNamed(path: string, name: string): string {
   try {
     return readBounded(path, FILE_BYTES_MAX);

@@ -1,12 +1,12 @@
 /**
- * The agent that bin/stcirun.cjs has started before anything else was loaded, so that its start and ours overlap. It
- * waits for its boot record like any other. One that nobody asks for is ended soon.
+ * The agent that bin/stcirun.cjs has started before anything else was loaded, so that its start overlaps with that of
+ * stcirun. It waits for its boot record like any other. If no launch takes it, it is ended soon.
  */
 
 import type { ChildProcess } from 'node:child_process';
 import type { PrestartedAgent } from '@stci/platform-node';
 
-/** An agent on this machine is asked for much sooner, if at all. */
+/** A launch that uses an agent on this machine takes it much sooner. */
 const UNUSED_MS = 2000;
 
 const KEY = Symbol.for('stci.prestartedAgent');

@@ -1,7 +1,8 @@
 /**
- * The live line of a launch: hosts up of all, those that are waited for, retries; on a terminal alone, once the launch
- * takes longer than people wait without a word, and gone when the first rank runs: from then on the screen is the
- * ranks'. A few lines of our own: bars of libraries draw by timers and streams that are not ours to hold up.
+ * The progress line of a launch: hosts up of all, hosts that are still starting, retries. It is shown on a terminal
+ * only, once the launch takes longer than half a second, and erased when the first rank runs: from then on the screen
+ * belongs to the ranks. Progress bars of libraries draw by timers and streams of their own, to which back-pressure does
+ * not apply.
  */
 
 import { foldHostlist } from '@stci/core';
@@ -15,7 +16,7 @@ const PERIOD_MS = 200;
 const NAMES_MAX = 3;
 const ERASE = '\r\x1b[K';
 
-/** What the line tells. */
+/** What the line shows. */
 export interface LaunchState {
   readonly up: number;
   readonly total: number;
@@ -43,7 +44,7 @@ export class Progress implements RunProgress {
   /** Of the hosts that are to come up, by index; in the order in which they are started, near the root first. */
   readonly #missing: Map<HostIndex, string>;
   #total: number;
-  /** As it was told last: hosts below one that failed are no longer up, and nobody tells of each. */
+  /** As reported last: when a host fails, those below it are no longer up, which is not reported for each. */
   #up = 0;
   #retries = 0;
   #shown = false;
@@ -75,14 +76,14 @@ export class Progress implements RunProgress {
     }
   }
 
-  /** Takes the line away for other text; it is drawn again soon. */
+  /** Erases the line for other text; it is drawn again soon. */
   clear(): void {
     if (!this.#shown) return;
     this.#shown = false;
     this.#terminal.err.draw(Buffer.from(ERASE));
   }
 
-  /** Takes it away for good. */
+  /** Erases it for good. */
   stop(): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
@@ -102,7 +103,7 @@ export class Progress implements RunProgress {
     if (columns === undefined) return this.stop();
     this.#timer = setTimeout(() => this.#draw(), PERIOD_MS);
     this.#timer.unref();
-    // A terminal that is held takes one line when it goes on, not all that were missed.
+    // A terminal that was held (Ctrl-S) gets only the current line, not all that were missed.
     if (this.#terminal.err.queuedBytes > 0) return;
     const missing = [...this.#missing.values()];
     const total = this.#total;

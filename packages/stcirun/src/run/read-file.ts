@@ -1,6 +1,6 @@
 /**
  * Reads the files that a command line or a parameter names: always bounded in size and time, since the name may be
- * that of a device or of a pipe into which nobody writes.
+ * that of a device, or of a pipe without a writer.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
@@ -60,7 +60,7 @@ export function readDescriptor(fd: number, bytesMax: number, named = false): str
     const isEnd = count === 0 && (total > 0 || !named || !stat.isFIFO());
     if (isEnd) return Buffer.concat(chunks).toString('utf8');
     const isLate = performance.now() - silentFromMs > SILENCE_MS_MAX;
-    // Who types at a terminal takes his time.
+    // A terminal has no deadline, since a person types there.
     if (isLate && !stat.isCharacterDevice()) throw new Error(`nothing came for ${SILENCE_MS_MAX / 1000} s`);
     pause();
   }

@@ -1,8 +1,8 @@
 /**
  * What a signal to stcirun does (docs/signals.md). INT, TERM and HUP end the job: TERM to all ranks first, KILL at
- * the second time, and at the third stcirun leaves at once. The signals of the forward list go to all ranks as they
- * are; TSTP stops the ranks (by STOP: in sessions of their own TSTP would do nothing) and then stcirun itself, which
- * tells its agents before, for a process that is stopped gives no sign of life.
+ * the second time, and at the third stcirun exits at once. The signals of the forward list go to all ranks
+ * unchanged; TSTP stops the ranks (by STOP: TSTP has no effect in sessions of their own) and then stcirun itself, which
+ * announces it to its agents first, since a stopped process cannot renew its lease.
  */
 
 import { didYouMean, signalNumber } from '@stci/core';
@@ -20,7 +20,7 @@ const KNOWN: readonly SignalName[] = [
   'SIGPWR',
 ];
 
-/** Time for what is told to leave before stcirun stops too. */
+/** Time for the announcement to be sent before stcirun stops too. */
 const STOP_DELAY_MS = 50;
 
 /** Reads `USR1,SIGUSR2` or `none`. */

@@ -35,7 +35,7 @@ import { makeJobSpec } from './spec.js';
 
 type RunLine = Extract<CommandLine, { kind: 'run' }>;
 
-/** All that is settled before an agent is started. */
+/** Everything that is determined before an agent is started. */
 interface Prepared {
   readonly request: RunRequest;
   readonly registry: Registry;
@@ -88,7 +88,7 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
   });
 }
 
-/** With --verbose ssh's steps are looked at, unless the user has said otherwise. */
+/** With --verbose ssh's steps are traced, unless the user has set the parameter. */
 function withSteps({ verbose, mca, am }: RunLine['request']): Pick<RunLine['request'], 'mca' | 'am'> {
   const steps = { key: 'launcherproc.ssh.steps', value: 'true', origin: '--verbose' };
   return { am, mca: verbose && !mca.some(({ key }) => key.endsWith('.ssh.steps')) ? [steps, ...mca] : mca };
@@ -124,7 +124,7 @@ function withheldLine(names: readonly string[]): string {
   return names.length === 0 ? '' : `stcirun: variables not passed on (--export, -x): ${names.join(' ')}\n`;
 }
 
-/** What `--verbose` tells of a file of parameters; nothing of one that is not there. */
+/** What `--verbose` reports of a file of parameters; nothing where there is none. */
 function fileLine({ source, path, state, reason }: ConfigFile): string {
   if (state === 'read') return `stcirun: ${source} ${path}\n`;
   return state === 'unreadable' ? `stcirun: ${source} ${path} cannot be read: ${reason}. Going on without it.\n` : '';

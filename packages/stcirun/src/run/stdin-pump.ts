@@ -11,7 +11,7 @@ import type { FrontEnd } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
 import { isTerminal } from '../output/descriptor.js';
 
-/** How often a pump in the background looks whether it is in the foreground again. */
+/** Period at which a pump in the background checks whether it is in the foreground again. */
 const FOREGROUND_PERIOD_MS = 500;
 
 export class StdinPump implements StdinSource {
@@ -82,8 +82,8 @@ export class StdinPump implements StdinSource {
 }
 
 /**
- * A pipe is opened anew: Node reads it without blocking, which would reach all who share the description, such as the
- * next command of a list. A pipe that cannot be opened (another user's) is read as Node does it.
+ * A pipe is opened anew: Node makes it non-blocking, which would affect all processes that share the description, such
+ * as the next command of a list. A pipe that cannot be opened (another user's) is read as Node does it.
  */
 function openStdin(): NodeJS.ReadStream | Socket {
   if (!fstatSync(0).isFIFO()) return process.stdin;
@@ -95,7 +95,7 @@ function openStdin(): NodeJS.ReadStream | Socket {
   }
 }
 
-/** /dev/null and a directory have nothing to say; no stream need be opened for them. */
+/** /dev/null and directories yield no data, so no stream is opened for them. */
 function isNothing(): boolean {
   try {
     const stats = fstatSync(0);

@@ -1,10 +1,10 @@
 /**
- * Configuration files that are found without being named count only where nobody but the caller and root could have
- * written them: a parameter may name a program. The file and the directory it stands in must belong to the caller or
- * root, and neither may be writable for group or others; where the name is a symbolic link, this holds for the
- * directory of the link, too. Directories farther up are not looked at: who may rename there can put another
+ * Configuration files that are found without being named are used only if no one but the caller and root could have
+ * written them, since a parameter may name a program. The file and the directory it stands in must belong to the caller
+ * or root, and neither may be writable for group or others; where the name is a symbolic link, this holds for the
+ * directory of the link, too. Directories farther up are not checked: a user who may rename there can put another
  * directory in the place of this one, but not one that belongs to the caller and holds what the caller never wrote.
- * All of it is stated in docs/security.md.
+ * docs/security.md states the rules.
  */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, statSync, type Stats } from 'node:fs';
@@ -32,8 +32,8 @@ export function readTrustedFile(path: string, bytesMax: number): FileState {
 }
 
 /**
- * The owner is that of the descriptor that is read, so that no rename between check and reading helps anybody;
- * directories are looked at after it was opened.
+ * The owner is that of the descriptor that is read, so a rename between check and reading has no effect;
+ * directories are checked after it was opened.
  */
 function readChecked(path: string, real: string, bytesMax: number): FileState {
   const directories = [...new Set([dirname(real), realpathSync(dirname(path))])];
@@ -46,7 +46,7 @@ function readChecked(path: string, real: string, bytesMax: number): FileState {
     if (!stat.isFile()) return { state: 'unreadable', reason: 'it is not a regular file' };
     return { state: 'read', text: readDescriptor(fd, bytesMax) };
   } catch (thrown) {
-    // Somebody else's file that cannot even be read is not a fault of the caller.
+    // Another user's file that cannot even be read is not a mistake of the caller.
     const wrong = distrust(statSync(real), 'it', path) ?? firstWrong(directories);
     if (wrong === undefined) throw thrown;
     return { state: 'ignored', ...wrong };
@@ -65,7 +65,7 @@ function firstWrong(directories: readonly string[]): Wrong | undefined {
   return undefined;
 }
 
-/** Why what `stat` tells of could have been written by somebody else; undefined where it could not. */
+/** Why another user could have written what `stat` describes; undefined if none could. */
 function distrust(stat: Stats, what: string, path: string): Wrong | undefined {
   const caller = process.geteuid?.() ?? 0;
   if (stat.uid !== caller && stat.uid !== 0) {
