@@ -8,7 +8,7 @@ import type { MessagePort, Worker } from 'node:worker_threads';
 import type { AgentProcess, AgentProcessEvents, Channel } from '@stci/interface';
 import { builtin } from './builtin.js';
 import { closedChannel } from './closed-channel.js';
-import { lineCutter } from './lines.js';
+import { lineSplitter } from './lines.js';
 import { isMainThread } from './main-thread.js';
 import { portChannel } from './port-channel.js';
 import { openStdioChannel } from './stdio-channel.js';

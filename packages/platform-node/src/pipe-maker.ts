@@ -87,7 +87,7 @@ function awaitReady(pid: number): void {
   const endMs = nowMs() + SHELL_MS_MAX;
   while (linkOf(`/proc/${pid}/fd/1`) !== undefined) {
     if (nowMs() > endMs) throw new Error(`a shell made no pipes within ${SHELL_MS_MAX} ms`);
-    Atomics.wait(cell, 0, 0, LOOK_MS);
+    Atomics.wait(cell, 0, 0, POLL_MS);
   }
 }
 

@@ -110,7 +110,7 @@ export class JobRun implements FrontEndEvents {
       case 'started':
         return this.#onStarted(event.rank, event.pid);
       case 'running':
-        this.#tell(this.#map.size === 1 ? 'the rank is running' : `all ${this.#map.size} ranks are running`);
+        this.#logStep(this.#map.size === 1 ? 'the rank is running' : `all ${this.#map.size} ranks are running`);
         for (const text of this.#init.remarks?.() ?? []) this.#remark(text);
         return;
       case 'exited':
@@ -160,7 +160,7 @@ export class JobRun implements FrontEndEvents {
       this.#stdin = this.#driver.openStdin(this.#frontEnd as FrontEnd);
       this.#stdin.start();
     }
-    this.#tell(`rank ${rank} started as process ${pid}`);
+    this.#logStep(`rank ${rank} started as process ${pid}`);
   }
 
   #onFailure({ code, message }: { readonly code: string; readonly message: string }): void {

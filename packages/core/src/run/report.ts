@@ -52,13 +52,13 @@ function lostText({ ranks }: JobReport): readonly string[] {
 }
 
 /** Lines for standard error where the job failed; empty where it did not. */
-function failureSummary(report: JobReport, told: ReadonlySet<string> = new Set()): readonly string[] {
+function failureSummary(report: JobReport, reported: ReadonlySet<string> = new Set()): readonly string[] {
   if (report.cause === undefined) return [];
   const { cause } = report;
   const lines: string[] = [];
-  if (told.has(cause.message)) {
+  if (reported.has(cause.message)) {
     const code = `exit code ${report.exitCode} is that of the first: ${cause.message}`;
-    if (told.size > 1) lines.push(`${told.size} failures; ${code}`);
+    if (reported.size > 1) lines.push(`${reported.size} failures; ${code}`);
   } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(`${cause.message}${hostText(cause)}`);
   const isUnreported = (failure: ErrorRecord): boolean =>
     failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure);
