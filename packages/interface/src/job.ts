@@ -119,7 +119,7 @@ export interface RankReport {
   /** Wall-clock ms at the host; undefined where it never ran or was lost. */
   readonly startWallMs?: number;
   readonly endWallMs?: number;
-  /** Processes of its group that it left behind and the runtime ended. */
+  /** Processes of its group that it left behind, which the runtime ends if it can (else: STCI_TOOL_SURVIVED). */
   readonly leftovers: number;
 }
 

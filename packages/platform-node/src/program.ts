@@ -157,10 +157,10 @@ export function spawnError(spec: SpawnSpec, path: string, thrown: unknown): Erro
     case 'E2BIG':
       return make('STCI_PROGRAM_NOT_EXECUTABLE', 'its arguments and environment together are too long (E2BIG)');
     case 'EAGAIN':
-      return make('STCI_PROGRAM_SPAWN', 'the limit of processes is reached (EAGAIN; see ulimit -u)');
+      return make('STCI_PROGRAM_SPAWN', 'the limit of processes is reached (EAGAIN): raise it (ulimit -u), or use fewer ranks a host');
     case 'EMFILE':
     case 'ENFILE':
-      return make('STCI_PROGRAM_SPAWN', `the limit of open files is reached (${errno}; see ulimit -n)`);
+      return make('STCI_PROGRAM_SPAWN', `the limit of open files is reached (${errno}): raise it (ulimit -n), or use fewer ranks a host`);
     case 'ENOMEM':
       return make('STCI_PROGRAM_SPAWN', 'this host is out of memory (ENOMEM)');
     case 'ERR_INVALID_ARG_VALUE':

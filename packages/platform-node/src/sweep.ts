@@ -43,6 +43,8 @@ export function sweep(deps: SweepDeps, mark: string, deadlineMs: number, done: (
     killAll(found, ended);
     if (found.length > 0 && clock.nowMs() < endMs) return void clock.after(PAUSE_MS, check);
     if (found.length === 0) onClean();
+    // What was killed and is still there has not ended.
+    for (const pid of found) ended.delete(pid);
     done(ended.size);
   };
   clock.soon(check);

@@ -156,7 +156,7 @@ suite('pipes of tools', (test) => {
       running: number; errors: string[]; open: number; last: boolean; text: string;
     };
     assert.ok(running > 0 && running < 40, `${running} ran`);
-    for (const error of errors) assert.match(error, /^STCI_PROGRAM_SPAWN .*EMFILE; see ulimit -n/);
+    for (const error of errors) assert.match(error, /^STCI_PROGRAM_SPAWN .*EMFILE\): raise it \(ulimit -n\)/);
     assert.equal([last, text], [true, 'again\n']);
     assert.ok(open < 40, `${open} descriptors are open in the end`);
   }, { timeoutMs: 20_000 });

@@ -1,3 +1,5 @@
-#!/usr/bin/env node
+#!/bin/sh
+':' //; STCI_CLOSED_STREAMS=none; for fd in 1 2; do [ -e /proc/$$/fd/$fd ] || STCI_CLOSED_STREAMS=$STCI_CLOSED_STREAMS$fd; done; export STCI_CLOSED_STREAMS; exec node "$0" "$@"
+/** stci. Run as a program it is a shell for one line, which tells what Node hides: standard streams that are closed. */
 'use strict';
 require('../dist/bundle/stci.cjs');

@@ -7,6 +7,7 @@ import { printError } from './print.js';
 /** Prints the error and returns the exit code. */
 export function reportFault(command: string, thrown: unknown): number {
   const debug = process.env['STCI_DEBUG'] === '1' && thrown instanceof Error ? `${thrown.stack}\n` : '';
+  if (thrown instanceof StciError && thrown.code === 'STCI_OUTPUT_CLOSED') return thrown.exitCode;
   const head = isColored('auto', 2) ? paintError(`${command}:`) : `${command}:`;
   if (thrown instanceof StciError) {
     printError(` ${thrown.message}\n${debug}`, head);

@@ -1,6 +1,7 @@
 /** stci's main: finds the command, hands it its arguments. */
 
 import { catchAll, reportFault } from './fault.js';
+import { checkStandardStreams } from './output/closed-streams.js';
 import { refuseDebugger } from './no-debugger.js';
 import { printOut } from './print.js';
 import { commandHelp, findCommand, groupHelp, overview } from './stci/commands.js';
@@ -9,6 +10,7 @@ import { VERSION } from './version.js';
 const COMMAND = 'stci';
 
 async function main(argv: readonly string[]): Promise<number> {
+  checkStandardStreams();
   const [first = 'help', ...rest] = argv;
   const asked = first === 'help' ? rest : argv;
   if (first === '--version' || first === '-V') printOut(`${COMMAND} ${VERSION}\n`);

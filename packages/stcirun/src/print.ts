@@ -1,15 +1,19 @@
 /**
- * Short texts of our own, written at once: help, versions, plans, errors before a job runs. A reader that has
- * gone (`stcirun --help | head -1`) is not an error. Control characters in quoted text are escaped.
+ * Short texts of our own, written at once: help, versions, plans, errors before a job runs. A reader who has gone
+ * away (`stcirun --help | head -1`) gets no message, but an exit code; text that cannot be written is an error. What they quote of others is printed without its control characters.
  */
 
 import { writeSync } from 'node:fs';
-import { printable } from '@stci/interface';
+import { printable, StciError } from '@stci/interface';
+import { outputError } from './output/output-error.js';
 
 const RETRY_MS = 5;
 
+/** Throws STCI_OUTPUT_FAILED or STCI_OUTPUT_CLOSED. */
 export function printOut(text: string): void {
-  print(1, text);
+  const error = print(1, text);
+  if (error?.code === 'EPIPE') throw new StciError('STCI_OUTPUT_CLOSED', 'Standard output was closed', { cause: error });
+  if (error !== undefined) throw outputError('standard output', error);
 }
 
 /** `head` is written as it is. */
@@ -17,15 +21,18 @@ export function printError(text: string, head = ''): void {
   print(2, text, head);
 }
 
-function print(fd: number, text: string, head = ''): void {
+/** The error that ended it. */
+function print(fd: number, text: string, head = ''): NodeJS.ErrnoException | undefined {
   let rest = Buffer.from(head + printable(text));
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(fd, rest));
     } catch (thrown) {
-      if ((thrown as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      const error = thrown as NodeJS.ErrnoException;
+      if (error.code !== 'EAGAIN') return error;
       // A pipe that another program made non-blocking is full: wait a moment.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   }
+  return undefined;
 }

@@ -61,7 +61,7 @@ suite('stci doctor --clean', (test) => {
     for (const { pid } of victims) process.kill(pid, 'SIGKILL');
     await eventually(() => job.code !== undefined, { deadlineMs: 20_000, what: 'the end of stcirun' });
     assert.is(job.code, 200, job.err);
-    assert.match(job.err, /programs on h1 may still run: 'stci doctor --clean --host h1' ends them/);
+    assert.match(job.err, /programs on h1 may still run: 'stci doctor --clean --host h1' ends those of this user/);
     const left = running('sleep 60').length;
     assert.ok(left >= 3, `${left} processes are left: else this test shows nothing`);
     assert.match((await doctor()).checks.leftovers.problem ?? '', /left of earlier runs, and no agent looks/);

@@ -22,7 +22,40 @@ function stciWith(input: string, ...args: string[]): Said {
   return { exitCode: status, out: stdout, err: stderr };
 }
 
+/** Both programs by the shell: `redirection` is what it does with standard output. */
+function redirected(line: string, redirection: string): readonly (string | number | null)[] {
+  const program = PROGRAM.replace(/stci\.cjs$/u, `${line.split(' ')[0]}.cjs`);
+  const args = line.split(' ').slice(1);
+  const text = `"$@" ${redirection}`;
+  const { status, stderr } = spawnSync('sh', ['-c', text, 'sh', program, ...args], { encoding: 'utf8' });
+  return [status, stderr];
+}
+
 suite('stci', (test) => {
+  const PRINTS = [
+    'stci version', 'stci --version', 'stci info', 'stci help', 'stci hosts expand n[1-3]', 'stcirun --version',
+    'stcirun --help', 'stcirun --dry-run -n 4 hostname',
+  ];
+  for (const line of PRINTS) {
+    test(`output that cannot be written is an error: ${line}`, () => {
+      const [full, fullText] = redirected(line, '>/dev/full');
+      assert.is(full, 202);
+      assert.match(String(fullText), 'no space is left');
+      const [closed, closedText] = redirected(line, '>&-');
+      assert.is(closed, 202);
+      assert.match(String(closedText), 'Standard output is closed');
+    });
+  }
+
+  test('a reader that has gone is told by the exit code alone', () => {
+    const program = PROGRAM.replaceAll(/'/gu, '');
+    // The shell writes until its reader has gone.
+    const gone = `trap '' PIPE; while printf x 2>/dev/null; do :; done`;
+    const line = `{ { ${gone}; '${program}' info; echo $? >&3; } | exec true; } 3>&1`;
+    const { stdout, stderr } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
+    assert.equal([stdout, stderr], ['141\n', '']);
+  });
+
   test('tells its commands, and each its own help', () => {
     const overview = stci();
     assert.is(overview.exitCode, 0);

@@ -300,7 +300,7 @@ export class Controller {
   /** A job that ends already has a cause. Either way neither a host nor a reader of output delays its end for ever. */
   #onJobTimeout(timeoutMs: number): void {
     if (this.#phase !== 'ending') {
-      this.#forceEnd('timeout', jobTimeoutError(timeoutMs, (this.#ledger as Ledger).ranksAlive));
+      this.#forceEnd('timeout', jobTimeoutError(timeoutMs, (this.#ledger as Ledger).ranksOpen));
     }
     const { params, platform } = this.#node;
     this.#jobTimer = platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => {

@@ -44,8 +44,8 @@ export function launchTimeoutError(timeoutMs: number, missing: readonly string[]
   return new StciError('STCI_LAUNCH_TIMEOUT', text);
 }
 
-export function jobTimeoutError(timeoutMs: number, ranksAlive: number): StciError {
-  const ranks = ranksAlive === 1 ? '1 rank still ran' : `${ranksAlive} ranks still ran`;
+export function jobTimeoutError(timeoutMs: number, ranksOpen: number): StciError {
+  const ranks = `${ranksOpen} ${ranksOpen === 1 ? 'rank' : 'ranks'} had not ended`;
   return new StciError('STCI_JOB_TIMEOUT', `Job timed out after ${formatDuration(timeoutMs)} (--timeout): ${ranks}`);
 }
 

@@ -60,6 +60,9 @@ export interface ToolEvents {
 /** Interval at which a process group that is being ended is checked. */
 const GROUP_POLL_MS = 20;
 
+/** What the runtime ends a group with. */
+const ENDING_SIGNALS: ReadonlySet<string> = new Set<SignalName>(['SIGTERM', 'SIGKILL']);
+
 /** From KILL to the moment at which a member that is still there is given up: it is another user's, or hangs. */
 const KILL_WAIT_MS = 2000;
 
@@ -168,7 +171,9 @@ export class Tool {
   #onExit(end: ProcessEnd): void {
     const process = this.#process as Process;
     const leftovers = process.groupSize();
-    const outcome = this.#ending ? 'ended' : end.signal === undefined ? 'exited' : 'signalled';
+    // A crash is a crash, also on the way to an end that was asked for.
+    const isOurs = this.#ending && (end.signal === undefined || ENDING_SIGNALS.has(end.signal));
+    const outcome = isOurs ? 'ended' : end.signal === undefined ? 'exited' : 'signalled';
     this.#finish({ outcome, end, leftovers });
     if (leftovers > 0) this.#endGroup(false);
     this.#checkGone();

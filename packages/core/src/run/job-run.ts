@@ -31,6 +31,8 @@ export interface JobRunInit {
   readonly failuresAtOnce: boolean;
   readonly driver: RunDriver;
   readonly startFrontEnd: (events: FrontEndEvents) => FrontEnd;
+  /** Agents of that host run on this machine, without a login. */
+  readonly isHere?: (host: string) => boolean;
   /** What else is worth a remark; asked when all ranks run. */
   readonly remarks?: () => readonly string[];
   /** Called once, last. */
@@ -220,7 +222,7 @@ export class JobRun implements FrontEndEvents {
     this.#frontEnd?.stop();
     this.#sink.finish(() => {
       const settled = this.#settle();
-      for (const line of finalLines(settled, this.#reported)) this.#say(line.text, line.isRemark);
+      for (const line of finalWords(settled, this.#told, this.#init.isHere)) this.#say(line.text, line.isRemark);
       this.#writeReport(() => this.#showEnd());
     });
   }

@@ -1,6 +1,5 @@
 /** Messages at the end of a job: why it failed, and the exit report with a row for each rank. */
 
-import { EXIT } from '@stci/interface';
 import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
@@ -21,33 +20,62 @@ export interface FinalLine {
   readonly isRemark: boolean;
 }
 
-/** All messages at the end except the exit report. `reported`: messages of failures that were shown before. */
-export function finalLines(report: JobReport, reported: ReadonlySet<string>): readonly FinalLine[] {
-  const late = report.exitCode === EXIT.jobTimeout || report.exitCode === EXIT.launchTimeout;
-  const errors = [...failureSummary(report, reported), ...(late ? timeoutState(report) : [])];
+/**
+ * All that is told at the end, but for the exit report. `told`: messages of failures that were told on the way.
+ * `isHere`: agents of that host run on this machine.
+ */
+export function finalWords(
+  report: JobReport,
+  told: ReadonlySet<string>,
+  isHere: (host: string) => boolean = () => false,
+): readonly FinalLine[] {
+  const late = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT' || code === 'STCI_LAUNCH_TIMEOUT');
+  const errors = [...failureSummary(report, told), ...(late ? timeoutState(report) : [])];
   return [
-    ...[...errors, ...lostText(report)].map((text) => ({ text, isRemark: false })),
+    ...[...errors, ...lostText(report, isHere)].map((text) => ({ text, isRemark: false })),
     ...leftoverText(report).map((text) => ({ text, isRemark: true })),
   ];
 }
 
-/** What ranks left behind and the runtime ended: in their groups, and daemons. */
-function leftoverText({ ranks, daemons }: JobReport): readonly string[] {
-  const places = [...ranks.map(({ host, leftovers }) => ({ host, count: leftovers })), ...daemons];
-  const left = places.reduce((sum, { count }) => sum + count, 0);
+/** What ranks left behind and the runtime ended: in their groups, and daemons; without what could not be ended. */
+function leftoverText(report: JobReport): readonly string[] {
+  const counts = new Map<string, number>();
+  const add = (host: string, count: number): void => void counts.set(host, (counts.get(host) ?? 0) + count);
+  for (const { host, leftovers } of report.ranks) add(host, leftovers);
+  for (const [host, count] of survivorsLeftBehind(report)) counts.set(host, Math.max(0, (counts.get(host) ?? 0) - count));
+  for (const { host, count } of report.daemons) add(host, count);
+  const places = [...counts].filter(([, count]) => count > 0);
+  const left = places.reduce((sum, [, count]) => sum + count, 0);
   if (left === 0) return [];
-  const hosts = foldSorted(places.filter(({ count }) => count > 0).map(({ host }) => host));
+  const hosts = foldHostlist(new Set(places.map(([host]) => host)));
   return [`ended ${left} ${left === 1 ? 'process' : 'processes'} that ranks had left behind on ${hosts}`];
 }
 
-/** A lost agent or its guardian normally ends its programs; if both were killed, the programs still run. */
-function lostText({ ranks }: JobReport): readonly string[] {
-  const lost = ranks.filter(({ outcome, pid }) => outcome === 'lost' && pid !== 0);
-  if (lost.length === 0) return [];
-  const hosts = foldSorted(lost.map(({ host }) => host));
+/** By host: processes of ranks' groups, but not ranks themselves, that could not be ended. */
+function survivorsLeftBehind({ ranks, failures }: JobReport): readonly (readonly [string, number])[] {
+  return failures.flatMap(({ code, host = '', data }) => {
+    if (code !== 'STCI_TOOL_SURVIVED' || data?.['pids'] === undefined) return [];
+    const own = new Set(ranks.flatMap((rank) => (rank.host === host ? [String(rank.pid)] : [])));
+    return [[host, String(data['pids']).split(',').filter((pid) => !own.has(pid)).length] as const];
+  });
+}
+
+/**
+ * Agents that are lost end their programs as a rule; where agent and guardian were killed, nobody has. What could not be
+ * ended by SIGKILL has its own failure, which tells what to do.
+ */
+function lostText({ ranks }: JobReport, isHere: (host: string) => boolean): readonly string[] {
+  const isLost = ({ outcome, pid, error }: RankReport): boolean =>
+    outcome === 'lost' && pid !== 0 && error?.code !== 'STCI_TOOL_SURVIVED';
+  const lost = [...new Set(ranks.filter(isLost).map(({ host }) => host))];
+  const text = (names: readonly string[], option: (hosts: string) => string): readonly string[] => {
+    if (names.length === 0) return [];
+    const hosts = foldHostlist(new Set(names));
+    return [`programs on ${hosts} may still run: 'stci doctor --clean${option(hosts)}' ends those of this user`];
+  };
   return [
-    `programs on ${hosts} may still run: 'stci doctor --clean --host ${hosts}' ends them`
-      + ' (for agents of this machine without --host)',
+    ...text(lost.filter(isHere), () => ''),
+    ...text(lost.filter((host) => !isHere(host)), (hosts) => ` --host ${hosts}`),
   ];
 }
 

@@ -145,7 +145,7 @@ export class FilePool {
 }
 
 /** Node's own recursive form never returns where a directory cannot be made (/proc). */
-async function makeDirectory(directory: string): Promise<void> {
+export async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory);
   } catch (thrown) {

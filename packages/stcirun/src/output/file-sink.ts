@@ -14,8 +14,9 @@ import {
   type StreamName,
 } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
-import { StciError } from '@stci/interface';
+import type { StciError } from '@stci/interface';
 import { HELD_BYTES_MAX, type OutputFacts } from './sink.js';
+import { outputError } from './output-error.js';
 import { FilePool, PooledFile } from './file-pool.js';
 import { Writer, type WriteBatch } from './writer.js';
 
@@ -148,23 +149,4 @@ export class FileSink implements OutputSink {
     this.#failed = true;
     this.#params.onFault(outputError(`file ${name}`, error));
   }
-}
-
-/** Words for errors of the file system that users meet. */
-const REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: 'no space left',
-  EDQUOT: 'the disk quota is used up',
-  EACCES: 'permission is denied',
-  EROFS: 'the file system is read-only',
-  EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of the path is not a directory',
-  EMFILE: 'too many files are open (raise `ulimit -n`, or use a template with fewer files)',
-  ENOENT: 'no directory can be made there',
-  ENXIO: 'it is a pipe without a reader (start the reader first)',
-  EIO: 'the device reports an error',
-};
-
-export function outputError(where: string, error: NodeJS.ErrnoException): StciError {
-  const reason = REASONS[error.code ?? ''] ?? error.message;
-  return new StciError('STCI_OUTPUT_FAILED', `Output cannot be written to ${where}: ${reason}.`, { cause: error });
 }

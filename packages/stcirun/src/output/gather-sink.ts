@@ -13,13 +13,15 @@ import { gatherHeader, groupOutput, NEWLINE, sourceId, sourceRank, sourceStream 
 import type { SourceId, StreamName } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
 import { printable, StciError, type Rank } from '@stci/interface';
-import { outputError } from './file-sink.js';
+import { outputError } from './output-error.js';
 import type { OutputFacts } from './sink.js';
 import type { Terminal } from './terminal.js';
 import type { Writer } from './writer.js';
 
 const MEMORY_BYTES_MAX = 32 << 20;
 const COPY_BYTES = 1 << 20;
+
+const TMPDIR_REMEDY = ' Set TMPDIR to a directory that exists and has room.';
 
 interface Extent {
   readonly at: number;
@@ -116,7 +118,7 @@ export class GatherSink implements OutputSink {
     } catch (thrown) {
       this.#failed = true;
       this.#collected.clear();
-      this.#params.onFault(outputError(`a temporary file in ${tmpdir()}`, thrown as Error));
+      this.#params.onFault(outputError(`a temporary file in ${tmpdir()}`, thrown as Error, TMPDIR_REMEDY));
     }
   }
 

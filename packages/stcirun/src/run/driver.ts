@@ -1,11 +1,13 @@
 /** What a run works with on this machine: its terminal, sinks, signals, standard input, the file of its report. */
 
-import { writeFile } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { RunDriver } from '@stci/core/run';
 import type { JobMap, SignalName, StciError } from '@stci/interface';
 import type { OutputSink } from '@stci/core/run';
 import { leave } from '../leave.js';
-import { outputError } from '../output/file-sink.js';
+import { makeDirectory } from '../output/file-pool.js';
+import { outputError } from '../output/output-error.js';
 import type { Terminal } from '../output/terminal.js';
 import { Progress } from './progress.js';
 import { watchSignals } from './signals.js';
@@ -32,7 +34,8 @@ export function openDriver({ forwarded, map, openTerminal, openSink }: DriverPar
     openStdin: (frontEnd) => new StdinPump(frontEnd),
     watchSignals: (actions) => watchSignals(forwarded, actions),
     writeReport: (file, text, done) => {
-      writeFile(file, text, (error) => done(error === null ? undefined : outputError(`file ${file}`, error)));
+      const failed = (error: Error): void => done(outputError(`file ${file}`, error));
+      makeDirectory(dirname(file)).then(() => writeFile(file, text)).then(() => done(undefined), failed);
     },
     leave,
   };

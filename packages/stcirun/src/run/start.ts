@@ -81,6 +81,7 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
         const snapshot = paramsSnapshot(registry.catalog, params);
         return createFrontEnd({ platform, composition, params, snapshot }, events);
       },
+      isHere: (host) => host === platform.env.hostname || params.string('launcherproc') === 'local',
       remarks: () => mpiRemarks(spec, map),
       onExit: resolve,
     });

@@ -1,0 +1,39 @@
+/** The last words on a job: what was left behind, and what may still run. */
+
+import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
+import { finalWords } from '@stci/core/run';
+import { assert, suite } from '@stci/testkit';
+
+const rank = (index: number, host: string, more: Partial<RankReport> = {}): RankReport =>
+  ({ rank: index, host, app: 0, pid: 100 + index, outcome: 'exited', leftovers: 0, ...more });
+
+function words(ranks: RankReport[], failures: ErrorRecord[] = [], isHere?: (host: string) => boolean): string[] {
+  const report: JobReport = { job: 1, exitCode: 0, failures, ranks, daemons: [], submitWallMs: 0, endWallMs: 1 };
+  return finalWords(report, new Set(), isHere).map(({ text }) => text);
+}
+
+const survived = (host: string, pids: string): ErrorRecord =>
+  ({ code: 'STCI_TOOL_SURVIVED', message: 'survived', host, data: { pids } });
+
+suite('final words', (test) => {
+  test('what could not be ended is not told as ended', () => {
+    assert.equal(words([rank(0, 'a', { leftovers: 2 })], [survived('a', '7,8')]), []);
+    const mixed = words([rank(0, 'a', { leftovers: 2 }), rank(1, 'b', { leftovers: 1 })], [survived('a', '7')]);
+    assert.equal(mixed, ['ended 2 processes that ranks had left behind on a,b']);
+    // A rank that could not be ended itself left nothing behind.
+    assert.equal(words([rank(0, 'a', { leftovers: 1 })], [survived('a', '100')]).length, 1);
+  });
+
+  test('of a lost agent: the command that ends its programs, here without --host; none for what survived', () => {
+    const lost = rank(0, 'a', { outcome: 'lost' });
+    assert.match(words([lost])[0] ?? '', "'stci doctor --clean --host a' ends those of this user");
+    assert.match(words([lost], [], () => true)[0] ?? '', "'stci doctor --clean' ends those of this user");
+    const error = { code: 'STCI_TOOL_SURVIVED', message: 'x' };
+    assert.equal(words([{ ...lost, error }]), []);
+  });
+
+  test('ranks that ran at a time limit are told also where an earlier failure decides', () => {
+    const late = { code: 'STCI_JOB_TIMEOUT', message: 'late' };
+    assert.match(words([rank(0, 'a', { outcome: 'ended' })], [late])[0] ?? '', 'still running: rank 0 on a');
+  });
+});
