@@ -32,6 +32,15 @@ suite('final words', (test) => {
     assert.equal(words([{ ...lost, error }]), []);
   });
 
+  test('a cause that several hosts share names them all in its sentence', () => {
+    const of = (host: string): ErrorRecord =>
+      ({ code: 'STCI_PROGRAM_WDIR', message: "'/x' does not exist on this host; create it", host, rank: 0 });
+    const failures = [of('h1'), of('h2')];
+    const report = { job: 1, exitCode: 190, failures, ranks: [], daemons: [], submitWallMs: 0, endWallMs: 1 };
+    const [first] = finalWords({ ...report, cause: of('h2') }, new Set());
+    assert.is(first?.text, "'/x' does not exist on hosts h[1-2]; create it");
+  });
+
   test('ranks that ran at a time limit are told also where an earlier failure decides', () => {
     const late = { code: 'STCI_JOB_TIMEOUT', message: 'late' };
     assert.match(words([rank(0, 'a', { outcome: 'ended' })], [late])[0] ?? '', 'still running: rank 0 on a');

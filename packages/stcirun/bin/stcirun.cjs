@@ -23,6 +23,9 @@ if (words.length > 0 && plain && !words.some((word) => NO_RUN.test(word))) {
   const child = require('node:child_process').spawn(program, args, { stdio: 'pipe', detached: true });
   // One that could not be started is not taken; the next attempt tells why.
   child.on('error', () => undefined);
-  globalThis[Symbol.for('stci.prestartedAgent')] = child;
+  const key = Symbol.for('stci.prestartedAgent');
+  globalThis[key] = child;
+  // Whoever takes it over takes it away here; one that nobody took is ended however this process exits.
+  process.on('exit', () => globalThis[key]?.kill('SIGKILL'));
 }
 require('../dist/bundle/stcirun.cjs');

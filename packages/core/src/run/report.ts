@@ -84,13 +84,12 @@ function failureSummary(report: JobReport, reported: ReadonlySet<string> = new S
   if (report.cause === undefined) return [];
   const { cause } = report;
   const lines: string[] = [];
-  if (reported.has(cause.message)) {
-    const code = `exit code ${report.exitCode} is that of the first: ${cause.message}`;
-    if (reported.size > 1) lines.push(`${reported.size} failures; ${code}`);
-  } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(`${cause.message}${hostText(cause)}`);
-  const isUnreported = (failure: ErrorRecord): boolean =>
-    failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure);
-  const others = report.failures.filter(isUnreported);
+  if (told.has(cause.message)) {
+    if (told.size > 1) lines.push(`${told.size} failures; exit code ${report.exitCode} by the first: ${cause.message}`);
+  } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(withHosts(cause, report.failures));
+  const isNews = (failure: ErrorRecord): boolean =>
+    failure.message !== cause.message && !told.has(failure.message) && !isOwnFailure(failure);
+  const others = report.failures.filter(isNews);
   const first = lines.length === 0 && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
   const ofHosts = foldFailures([...first, ...others.filter(isOfHost)]);
   const shown = others.filter((failure) => !isOfHost(failure)).slice(0, FAILURES_SHOWN);
@@ -106,8 +105,14 @@ function failureSummary(report: JobReport, reported: ReadonlySet<string> = new S
   return lines;
 }
 
-function hostText({ host, message }: ErrorRecord): string {
-  return host === undefined || message.includes(host) ? '' : ` (host ${host})`;
+/** The message with the hosts that it holds for: in place of `this host`, or behind it where it names none. */
+function withHosts(cause: ErrorRecord, failures: readonly ErrorRecord[]): string {
+  const same = [cause, ...failures].filter(({ message }) => message === cause.message);
+  const names = new Set(same.flatMap(({ host }) => host ?? []));
+  if (names.size === 0) return cause.message;
+  const hosts = `${names.size === 1 ? 'host' : 'hosts'} ${foldHostlist(names)}`;
+  if (cause.message.includes('this host')) return cause.message.replace('this host', hosts);
+  return [...names].some((name) => cause.message.includes(name)) ? cause.message : `${cause.message} (${hosts})`;
 }
 
 function isOfHost({ code, rank }: ErrorRecord): boolean {

@@ -1,6 +1,7 @@
 /**
- * The agent that bin/stcirun.cjs has started before anything else was loaded, so that its start overlaps with that of
- * stcirun. It waits for its boot record like any other. If no launch takes it, it is ended soon.
+ * The agent that bin/stcirun.cjs has started before anything else was loaded, so that its start and ours overlap. It
+ * waits for its boot record like any other. One that nobody asks for is ended soon, and by
+ * bin/stcirun.cjs at its exit.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -12,19 +13,17 @@ const UNUSED_MS = 2000;
 const KEY = Symbol.for('stci.prestartedAgent');
 
 export function prestartedAgent(): PrestartedAgent | undefined {
-  let child = (globalThis as { [KEY]?: ChildProcess })[KEY];
-  if (child === undefined) return undefined;
-  const drop = (): void => {
-    child?.kill('SIGKILL');
-    child = undefined;
-  };
-  const timer = setTimeout(drop, UNUSED_MS);
+  const place = globalThis as { [KEY]?: ChildProcess | undefined };
+  if (place[KEY] === undefined) return undefined;
+  const timer = setTimeout(() => {
+    place[KEY]?.kill('SIGKILL');
+    place[KEY] = undefined;
+  }, UNUSED_MS);
   timer.unref();
-  process.on('exit', drop);
   return {
     take: () => {
-      const taken = child;
-      child = undefined;
+      const taken = place[KEY];
+      place[KEY] = undefined;
       clearTimeout(timer);
       return taken?.exitCode === null && taken.signalCode === null && taken.pid !== undefined ? taken : undefined;
     },
