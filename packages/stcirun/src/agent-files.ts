@@ -6,5 +6,14 @@ export const AGENT_MAIN = 'agent.cjs';
 /** Shell script that becomes it, and holds its guardian and pipes: arguments are Node, AGENT_MAIN and its own. */
 export const AGENT_SHELL = 'agent.sh';
 
+/**
+ * The command of an agent of this machine, whose files are in `directory`. Below a tool of another run there is no shell:
+ * the guardian that it makes would carry the mark of that run's tools, and end with them.
+ */
+export function localAgentCommand(directory: string): readonly string[] {
+  const agent = [process.execPath, `${directory}/${AGENT_MAIN}`];
+  return process.env['STCI_GUARD'] === undefined ? ['/bin/sh', `${directory}/${AGENT_SHELL}`, ...agent] : agent;
+}
+
 /** The same agent in one piece, for hosts that have nothing of ours. */
 export const AGENT_BUNDLE = 'agent.bundle.cjs';

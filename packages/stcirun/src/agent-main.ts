@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { runAgent } from '@stci/core/main';
 import { createNodePlatform, openAgentChannel, type ShippedBundle } from '@stci/platform-node';
 import { EXIT, StciError, printable } from '@stci/interface';
-import { AGENT_BUNDLE } from './agent-files.js';
+import { AGENT_BUNDLE, localAgentCommand } from './agent-files.js';
 import { refuseDebugger } from './no-debugger.js';
 import { AGENT_THREADS, checkProcessLimit } from './room.js';
 
@@ -23,11 +23,11 @@ function main(): void {
   checkProcessLimit('an agent', AGENT_THREADS);
   const isStartedAhead = process.argv[2] === STARTED_AHEAD;
   const platform = createNodePlatform({
-    agentCommand: [process.execPath, __filename],
+    agentCommand: localAgentCommand(__dirname),
     agentMain: __filename,
     agentBundle: join(__dirname, AGENT_BUNDLE),
     carried: shipped,
-    held: isStartedAhead ? process.argv[3] : shipped?.held,
+    held: shipped === undefined ? process.argv[isStartedAhead ? 3 : 2] : shipped.held,
   });
   if (isStartedAhead) {
     // A prestarted agent loads and creates in advance what it will need.

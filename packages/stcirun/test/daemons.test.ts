@@ -35,6 +35,13 @@ suite('daemons of programs', (test) => {
     await eventually(() => !isRunning(ROUND), { deadlineMs: 3000, what: 'its end' });
   });
 
+  test('so is one of an agent that was not started ahead', async () => {
+    const daemon = `setsid env -i ${ROUND} 601 </dev/null >/dev/null 2>&1 & ${WAIT}`;
+    const result = await run(['--launcher', 'local', '--host', 'a,b', '-n', '2', ...sh(daemon)]);
+    assert.match(result.err, /ended 2 processes that ranks had left behind on a,b/);
+    await eventually(() => !isRunning(ROUND), { deadlineMs: 3000, what: 'their end' });
+  });
+
   test('where there was none, nothing is told', async () => {
     const result = await run(['-n', '2', '--json', 'true']);
     const last = JSON.parse(result.out.trimEnd().split('\n').at(-1) as string) as { report: { daemons: unknown } };

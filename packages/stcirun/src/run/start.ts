@@ -14,7 +14,7 @@ import { parseTemplate } from '@stci/core/iof';
 import { JobRun } from '@stci/core/run';
 import type { JobMap, JobSpec, Params, Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { AGENT_BUNDLE, AGENT_MAIN } from '../agent-files.js';
+import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { checkSpec } from '../cli/bytes.js';
 import { withheld } from '../cli/environment.js';
@@ -101,7 +101,7 @@ async function prepare(line: RunLine, agents: string): Promise<Prepared> {
   const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : line.request.quiet ? 'error' : 'warn';
   const agentMain = join(agents, AGENT_MAIN);
   const platform = createNodePlatform({
-    agentCommand: [process.execPath, agentMain],
+    agentCommand: localAgentCommand(agents),
     agentMain,
     agentBundle: join(agents, AGENT_BUNDLE),
     logLevel,
