@@ -38,7 +38,7 @@ suite('final words', (test) => {
     const failures = [of('h1'), of('h2')];
     const report = { job: 1, exitCode: 190, failures, ranks: [], daemons: [], submitWallMs: 0, endWallMs: 1 };
     const [first] = finalWords({ ...report, cause: of('h2') }, new Set());
-    assert.is(first?.text, "'/x' does not exist on hosts h[1-2]; create it");
+    assert.is(first?.text, "'/x' does not exist on hosts h[2,1]; create it");
   });
 
   test('ranks that ran at a time limit are told also where an earlier failure decides', () => {

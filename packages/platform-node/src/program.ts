@@ -139,6 +139,8 @@ function badInterpreter(program: string, path: string): ErrorRecord {
   return failure('STCI_PROGRAM_NOT_EXECUTABLE', message, { program, path }).error;
 }
 
+const FEWER = ', or use fewer ranks a host';
+
 /** The record of an error of the spawn call itself, made after `resolveProgram` found nothing wrong. */
 export function spawnError(spec: SpawnSpec, path: string, thrown: unknown): ErrorRecord {
   const errno = errnoOf(thrown);
@@ -157,10 +159,10 @@ export function spawnError(spec: SpawnSpec, path: string, thrown: unknown): Erro
     case 'E2BIG':
       return make('STCI_PROGRAM_NOT_EXECUTABLE', 'its arguments and environment together are too long (E2BIG)');
     case 'EAGAIN':
-      return make('STCI_PROGRAM_SPAWN', 'the limit of processes is reached (EAGAIN): raise it (ulimit -u), or use fewer ranks a host');
+      return make('STCI_PROGRAM_SPAWN', `the limit of processes is reached (EAGAIN): raise it (ulimit -u)${FEWER}`);
     case 'EMFILE':
     case 'ENFILE':
-      return make('STCI_PROGRAM_SPAWN', `the limit of open files is reached (${errno}): raise it (ulimit -n), or use fewer ranks a host`);
+      return make('STCI_PROGRAM_SPAWN', `the limit of open files is reached (${errno}): raise it (ulimit -n)${FEWER}`);
     case 'ENOMEM':
       return make('STCI_PROGRAM_SPAWN', 'this host is out of memory (ENOMEM)');
     case 'ERR_INVALID_ARG_VALUE':

@@ -1,6 +1,7 @@
 /**
  * Short texts of our own, written at once: help, versions, plans, errors before a job runs. A reader who has gone
- * away (`stcirun --help | head -1`) gets no message, but an exit code; text that cannot be written is an error. What they quote of others is printed without its control characters.
+ * away (`stcirun --help | head -1`) gets no message, but an exit code; text that cannot be written is an error. What
+ * they quote of others is printed without its control characters.
  */
 
 import { writeSync } from 'node:fs';
@@ -12,7 +13,7 @@ const RETRY_MS = 5;
 /** Throws STCI_OUTPUT_FAILED or STCI_OUTPUT_CLOSED. */
 export function printOut(text: string): void {
   const error = print(1, text);
-  if (error?.code === 'EPIPE') throw new StciError('STCI_OUTPUT_CLOSED', 'Standard output was closed', { cause: error });
+  if (error?.code === 'EPIPE') throw new StciError('STCI_OUTPUT_CLOSED', 'Standard output was closed');
   if (error !== undefined) throw outputError('standard output', error);
 }
 

@@ -42,7 +42,7 @@ function leftoverText(report: JobReport): readonly string[] {
   const counts = new Map<string, number>();
   const add = (host: string, count: number): void => void counts.set(host, (counts.get(host) ?? 0) + count);
   for (const { host, leftovers } of report.ranks) add(host, leftovers);
-  for (const [host, count] of survivorsLeftBehind(report)) counts.set(host, Math.max(0, (counts.get(host) ?? 0) - count));
+  for (const [host, count] of survivorsLeftBehind(report)) add(host, -count);
   for (const { host, count } of report.daemons) add(host, count);
   const places = [...counts].filter(([, count]) => count > 0);
   const left = places.reduce((sum, [, count]) => sum + count, 0);
@@ -61,8 +61,8 @@ function survivorsLeftBehind({ ranks, failures }: JobReport): readonly (readonly
 }
 
 /**
- * Agents that are lost end their programs as a rule; where agent and guardian were killed, nobody has. What could not be
- * ended by SIGKILL has its own failure, which tells what to do.
+ * Agents that are lost end their programs as a rule; where agent and guardian were killed, nobody has. What could not
+ * be ended by SIGKILL has its own failure, which tells what to do.
  */
 function lostText({ ranks }: JobReport, isHere: (host: string) => boolean): readonly string[] {
   const isLost = ({ outcome, pid, error }: RankReport): boolean =>

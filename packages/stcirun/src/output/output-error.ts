@@ -20,5 +20,6 @@ const REASONS: Readonly<Record<string, string>> = {
 
 export function outputError(where: string, error: NodeJS.ErrnoException, remedy = ''): StciError {
   const reason = REASONS[error.code ?? ''] ?? error.message;
-  return new StciError('STCI_OUTPUT_FAILED', `Output cannot be written to ${where}: ${reason}.${remedy}`, { cause: error });
+  const text = `Output cannot be written to ${where}: ${reason}.${remedy}`;
+  return new StciError('STCI_OUTPUT_FAILED', text, { cause: error });
 }
