@@ -7,8 +7,8 @@ export const AGENT_MAIN = 'agent.cjs';
 export const AGENT_SHELL = 'agent.sh';
 
 /**
- * The command of an agent of this machine, whose files are in `directory`. Below a tool of another run there is no shell:
- * the guardian that it makes would carry the mark of that run's tools, and end with them.
+ * The command of an agent of this machine, whose files are in `directory`. Below a tool of another run there is no
+ * shell: the guardian that it makes would carry the mark of that run's tools, and end with them.
  */
 export function localAgentCommand(directory: string): readonly string[] {
   const agent = [process.execPath, `${directory}/${AGENT_MAIN}`];
