@@ -74,6 +74,6 @@ suite('environment of a rank', (test) => {
 
   test('docs/environment.md lists exactly these variables', () => {
     const doc = readFileSync(new URL('../../../docs/environment.md', import.meta.url), 'utf8');
-    assert.equal([...doc.matchAll(/^\| `(STCI_\w+)`/gm)].map((row) => row[1]), [...RANK_VARIABLES]);
+    assert.equal([...doc.matchAll(/^\| `(STCI_\w+)` \|/gm)].map((row) => row[1]), [...RANK_VARIABLES]);
   });
 });

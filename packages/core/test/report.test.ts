@@ -1,7 +1,7 @@
 /** The last words on a job: what was left behind, and what may still run. */
 
 import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
-import { finalWords } from '@stci/core/run';
+import { finalLines } from '@stci/core/run';
 import { assert, suite } from '@stci/testkit';
 
 const rank = (index: number, host: string, more: Partial<RankReport> = {}): RankReport =>
@@ -9,7 +9,7 @@ const rank = (index: number, host: string, more: Partial<RankReport> = {}): Rank
 
 function words(ranks: RankReport[], failures: ErrorRecord[] = [], isHere?: (host: string) => boolean): string[] {
   const report: JobReport = { job: 1, exitCode: 0, failures, ranks, daemons: [], submitWallMs: 0, endWallMs: 1 };
-  return finalWords(report, new Set(), isHere).map(({ text }) => text);
+  return finalLines(report, new Set(), isHere).map(({ text }) => text);
 }
 
 const survived = (host: string, pids: string): ErrorRecord =>
@@ -37,8 +37,8 @@ suite('final words', (test) => {
       ({ code: 'STCI_PROGRAM_WDIR', message: "'/x' does not exist on this host; create it", host, rank: 0 });
     const failures = [of('h1'), of('h2')];
     const report = { job: 1, exitCode: 190, failures, ranks: [], daemons: [], submitWallMs: 0, endWallMs: 1 };
-    const [first] = finalWords({ ...report, cause: of('h2') }, new Set());
-    assert.is(first?.text, "'/x' does not exist on hosts h[2,1]; create it");
+    const [first] = finalLines({ ...report, cause: of('h2') }, new Set());
+    assert.is(first?.text, "'/x' does not exist on hosts h[1-2]; create it");
   });
 
   test('ranks that ran at a time limit are told also where an earlier failure decides', () => {

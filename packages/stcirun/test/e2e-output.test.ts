@@ -142,7 +142,7 @@ suite('stcirun, files', (test) => {
     spawnSync('mkfifo', [join(directory, 'p')]);
     const refused = await run(['-n', '1', '--output', 'p', 'echo', 'x'], { cwd: directory });
     assert.is(refused.exitCode, 202);
-    assert.match(refused.err, 'a pipe without a reader');
+    assert.match(refused.err, 'a pipe that no program reads');
     // A reader that does not read for longer than a lease: the job goes on when it does.
     const reader = spawn('sh', ['-c', 'exec 3<>p 4<p 3>&-; read go; cat <&4 | wc -c'], { cwd: directory });
     let count = '';

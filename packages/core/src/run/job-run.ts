@@ -222,7 +222,7 @@ export class JobRun implements FrontEndEvents {
     this.#frontEnd?.stop();
     this.#sink.finish(() => {
       const settled = this.#settle();
-      for (const line of finalWords(settled, this.#told, this.#init.isHere)) this.#say(line.text, line.isRemark);
+      for (const line of finalLines(settled, this.#reported, this.#init.isHere)) this.#say(line.text, line.isRemark);
       this.#writeReport(() => this.#showEnd());
     });
   }

@@ -21,16 +21,16 @@ export interface FinalLine {
 }
 
 /**
- * All that is told at the end, but for the exit report. `told`: messages of failures that were told on the way.
+ * All messages at the end except the exit report. `reported`: messages of failures that were shown before.
  * `isHere`: agents of that host run on this machine.
  */
-export function finalWords(
+export function finalLines(
   report: JobReport,
-  told: ReadonlySet<string>,
+  reported: ReadonlySet<string>,
   isHere: (host: string) => boolean = () => false,
 ): readonly FinalLine[] {
   const late = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT' || code === 'STCI_LAUNCH_TIMEOUT');
-  const errors = [...failureSummary(report, told), ...(late ? timeoutState(report) : [])];
+  const errors = [...failureSummary(report, reported), ...(late ? timeoutState(report) : [])];
   return [
     ...[...errors, ...lostText(report, isHere)].map((text) => ({ text, isRemark: false })),
     ...leftoverText(report).map((text) => ({ text, isRemark: true })),
@@ -47,7 +47,7 @@ function leftoverText(report: JobReport): readonly string[] {
   const places = [...counts].filter(([, count]) => count > 0);
   const left = places.reduce((sum, [, count]) => sum + count, 0);
   if (left === 0) return [];
-  const hosts = foldHostlist(new Set(places.map(([host]) => host)));
+  const hosts = foldSorted(new Set(places.map(([host]) => host)));
   return [`ended ${left} ${left === 1 ? 'process' : 'processes'} that ranks had left behind on ${hosts}`];
 }
 
@@ -70,7 +70,7 @@ function lostText({ ranks }: JobReport, isHere: (host: string) => boolean): read
   const lost = [...new Set(ranks.filter(isLost).map(({ host }) => host))];
   const text = (names: readonly string[], option: (hosts: string) => string): readonly string[] => {
     if (names.length === 0) return [];
-    const hosts = foldHostlist(new Set(names));
+    const hosts = foldSorted(new Set(names));
     return [`programs on ${hosts} may still run: 'stci doctor --clean${option(hosts)}' ends those of this user`];
   };
   return [
@@ -84,11 +84,12 @@ function failureSummary(report: JobReport, reported: ReadonlySet<string> = new S
   if (report.cause === undefined) return [];
   const { cause } = report;
   const lines: string[] = [];
-  if (told.has(cause.message)) {
-    if (told.size > 1) lines.push(`${told.size} failures; exit code ${report.exitCode} by the first: ${cause.message}`);
+  if (reported.has(cause.message)) {
+    const code = `exit code ${report.exitCode} is that of the first: ${cause.message}`;
+    if (reported.size > 1) lines.push(`${reported.size} failures; ${code}`);
   } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(withHosts(cause, report.failures));
   const isNews = (failure: ErrorRecord): boolean =>
-    failure.message !== cause.message && !told.has(failure.message) && !isOwnFailure(failure);
+    failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure);
   const others = report.failures.filter(isNews);
   const first = lines.length === 0 && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
   const ofHosts = foldFailures([...first, ...others.filter(isOfHost)]);
@@ -110,7 +111,7 @@ function withHosts(cause: ErrorRecord, failures: readonly ErrorRecord[]): string
   const same = [cause, ...failures].filter(({ message }) => message === cause.message);
   const names = new Set(same.flatMap(({ host }) => host ?? []));
   if (names.size === 0) return cause.message;
-  const hosts = `${names.size === 1 ? 'host' : 'hosts'} ${foldHostlist(names)}`;
+  const hosts = `${names.size === 1 ? 'host' : 'hosts'} ${foldSorted(names)}`;
   if (cause.message.includes('this host')) return cause.message.replace('this host', hosts);
   return [...names].some((name) => cause.message.includes(name)) ? cause.message : `${cause.message} (${hosts})`;
 }

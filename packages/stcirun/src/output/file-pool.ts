@@ -146,13 +146,24 @@ export class FilePool {
 
 /** Node's own recursive form never returns where a directory cannot be made (/proc). */
 export async function makeDirectory(directory: string): Promise<void> {
+  const code = await tryMake(directory);
+  if (code !== 'ENOENT') return;
+  await makeDirectory(dirname(directory));
+  // Not again from the start: below /proc a directory cannot be made although its parent is there.
+  await mkdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+/** 'ENOENT' where the parent is missing; undefined where the directory is there. Throws otherwise. */
+async function tryMake(directory: string): Promise<'ENOENT' | undefined> {
   try {
     await mkdir(directory);
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(directory) === directory) throw thrown;
-    await makeDirectory(dirname(directory));
-    await makeDirectory(directory);
+    if (code === 'EEXIST') return undefined;
+    if (code === 'ENOENT' && dirname(directory) !== directory) return code;
+    throw thrown;
   }
+  return undefined;
 }

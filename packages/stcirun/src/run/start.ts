@@ -81,7 +81,7 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
         const snapshot = paramsSnapshot(registry.catalog, params);
         return createFrontEnd({ platform, composition, params, snapshot }, events);
       },
-      isHere: (host) => host === platform.env.hostname || params.string('launcherproc') === 'local',
+      isHere: (host) => host === platform.env.hostname || params.list('launcherproc').includes('local'),
       remarks: () => mpiRemarks(spec, map),
       onExit: resolve,
     });
