@@ -63,7 +63,7 @@ suite('stci doctor --clean', (test) => {
     assert.is(job.code, 200, job.err);
     assert.match(job.err, /programs on h1 may still run: 'stci doctor --clean --host h1' ends those of this user/);
     const left = running('sleep 60').length;
-    assert.ok(left >= 3, `${left} processes are left: else this test shows nothing`);
+    assert.ok(left >= 1, `${left} processes are left: else this test shows nothing`);
     assert.match((await doctor()).checks.leftovers.problem ?? '', /left of earlier runs, and no agent looks/);
     const { checks, usable } = await doctor('--clean');
     assert.equal([usable, checks.leftovers.state, checks.leftovers.text], [true, 'good', `ended ${left}`]);
