@@ -1,7 +1,7 @@
 /** The built stcirun, end to end: exit codes, input, programs that cannot run, limits, what is left behind. */
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { neededLibraries } from '@stci/stcirun';
@@ -69,6 +69,14 @@ suite('stcirun, programs linked with MPI', (test) => {
     assert.ok(neededLibraries(process.execPath).some((name) => name.startsWith('libc.so')));
     assert.equal(neededLibraries('/dev/null'), []);
     assert.equal(neededLibraries('/no/such/file'), []);
+  });
+
+  test('a part of PATH that may not be searched is passed over', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-path-'));
+    symlinkSync('loop', join(directory, 'loop')); // To root, too, it cannot be searched.
+    const result = await run(['-n', '2', 'true'], { env: { PATH: `${directory}/loop:${process.env['PATH']}` } });
+    assert.equal([result.exitCode, result.err], [0, '']);
+    rmSync(directory, { recursive: true });
   });
 
   test.skipIf(!compiler, 'needs a C compiler', 'a remark, once a job of several ranks', async () => {

@@ -1,6 +1,8 @@
 /** The built stcirun, end to end: what signals to it do. */
 
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
 import { sh, start, type Run } from './e2e.js';
 
@@ -17,18 +19,6 @@ async function up(args: readonly string[], line: string): Promise<Run> {
 
 async function gone(job: Run): Promise<void> {
   await eventually(() => job.leftovers().length === 0, { deadlineMs: 5000, what: 'all gone' });
-}
-
-/** A child of `pid` runs Node. */
-function hasAgent(pid: number): boolean {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
-  return children.some((child) => {
-    try {
-      return readFileSync(`/proc/${child}/cmdline`, 'latin1').startsWith(process.execPath);
-    } catch {
-      return false; // It has just ended.
-    }
-  });
 }
 
 suite('stcirun, signals', (test) => {
@@ -62,14 +52,23 @@ suite('stcirun, signals', (test) => {
   }, { timeoutMs: 20_000 });
 
   test('stopped for long while hosts come up: what agents said meanwhile counts', async () => {
-    const job = start(['--launcher', 'local', '--mca', 'launcher.handshake=2s', '--host', 'a', 'true']);
-    const { pid } = job.child as { pid: number };
-    await eventually(() => hasAgent(pid), { deadlineMs: 5000, what: 'an agent that is starting' });
+    // The agent starts late, so that its own deadline is still ahead when that of stcirun is over.
+    const directory = mkdtempSync(join(tmpdir(), 'stci-signals-'));
+    const client = join(directory, 'ssh');
+    const script = `for COMMAND; do :; done\ncd ${directory}; export HOME=$PWD; echo >started; [ ! -e late ] || sleep 3`;
+    writeFileSync(client, `#!/bin/sh\n${script}\nexec sh -c "$COMMAND"\n`, { mode: 0o755 });
+    const args = ['--mca', 'launcher.ssh.client', client, '--mca', 'launcher.handshake', '4s', '--host', 'a', 'true'];
+    assert.is((await start(args).result).exitCode, 0); // The agent's bundle is kept.
+    rmSync(join(directory, 'started'));
+    writeFileSync(join(directory, 'late'), '');
+    const job = start(args);
+    await eventually(() => existsSync(join(directory, 'started')), { deadlineMs: 5000, what: 'the client' });
     job.child.kill('SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, 4000));
+    await new Promise((resolve) => setTimeout(resolve, 5000));
     job.child.kill('SIGCONT');
     const result = await job.result;
     assert.is(result.exitCode, 0, result.err);
+    rmSync(directory, { recursive: true });
   }, { timeoutMs: 20_000 });
 
   test('USR1 is sent on', async () => {

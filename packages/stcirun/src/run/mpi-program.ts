@@ -36,8 +36,13 @@ function isMpiProgram(program: string, path: string, wdir: string): boolean {
   return file !== undefined && neededLibraries(file).some((name) => MPI_LIBRARY.test(name));
 }
 
+/** False also where a directory of PATH may not be searched. */
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** Names of the libraries that a 64-bit ELF program is linked with; none for other files. */
