@@ -10,7 +10,7 @@ import { runProgram } from './exec.js';
 import type { Argv, RunOptions, RunResult } from './exec.js';
 import { HostsError, LOGIN, addressOf, hostNames, netnsPath, placesOf } from './names.js';
 import { setLink, setRate, wiredPlaces } from './network.js';
-import { asHostUser, enter, hostUser } from './privilege.js';
+import { asHostUser, enter, hostUser, withHostUser } from './privilege.js';
 import { hostTree, killAllIn, netnsInode, processesIn, signal } from './procs.js';
 import type { Process } from './procs.js';
 import { removeSet } from './remove.js';
@@ -66,7 +66,8 @@ export class Hosts {
     const holder = this.#loginHolder();
     const namespaces = [`--net=${netnsPath(this.set, LOGIN)}`, `--mount=/proc/${holder}/ns/mnt`,
       `--uts=/proc/${holder}/ns/uts`];
-    return this.#enter(namespaces, inEnvironment(this.loginHome, cwd ?? process.cwd(), env ?? {}), argv);
+    const environment = inEnvironment(this.loginHome, cwd ?? process.cwd(), env ?? {});
+    return this.#enter(namespaces, [...asHostUser(), ...environment, ...argv]);
   }
 
   /** Runs a program on a host as its console would, without ssh. */
@@ -78,7 +79,7 @@ export class Hosts {
   /** What to spawn for that. Here the program is a child of what is spawned: a process tree is entered by a fork. */
   hostArgv(host: string, argv: Argv, { cwd, env }: Pick<RunOptions, 'cwd' | 'env'> = {}): Argv {
     const namespaces = ['--target', String(this.#init(host)), '--mount', '--uts', '--ipc', '--net', '--pid'];
-    return this.#enter(namespaces, inEnvironment(this.home, cwd ?? '/', env ?? {}), argv);
+    return this.#enter(namespaces, [...withHostUser(), ...inEnvironment(this.home, cwd ?? '/', env ?? {}), ...argv]);
   }
 
   /** True while the host's first process runs. */
@@ -173,8 +174,8 @@ export class Hosts {
     await underLock(() => removeSet(this.set));
   }
 
-  #enter(namespaces: readonly string[], environment: readonly string[], argv: Argv): Argv {
-    return enter(placesOf(this.set).root, namespaces, [...asHostUser(), ...environment, ...argv]);
+  #enter(namespaces: readonly string[], argv: readonly string[]): Argv {
+    return enter(placesOf(this.set).root, namespaces, argv);
   }
 
   #known(host: string): void {

@@ -60,6 +60,14 @@ export function asHostUser(): string[] {
   return ['unshare', '--user', `--map-user=${hostUser.uid}`, `--map-group=${hostUser.gid}`, '--'];
 }
 
+/**
+ * The same for a program that enters a host: it joins the user namespace of the host's first process, and so of all
+ * who log in there. Processes of two such namespaces could not read each other's /proc/PID/environ.
+ */
+export function withHostUser(): string[] {
+  return isRoot ? [] : ['nsenter', '--user=/proc/1/ns/user', '--preserve-credentials', '--'];
+}
+
 function ordinaryUser(): HostUser {
   const [uid = 0, gid = 0] = [process.geteuid?.(), process.getegid?.()].map((id) => (id === 0 ? ORDINARY_ID : id));
   return { name: uid === process.geteuid?.() ? accountName() : 'user', uid, gid };

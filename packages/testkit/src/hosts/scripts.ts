@@ -74,9 +74,13 @@ export function hostScript({ places, host, traits, machine, ownPasswd }: HostScr
     ...(names.has('private-tmp') ? ['mount -t tmpfs -o mode=1777,size=256m stci /tmp'] : []),
     ...(names.has('no-node') || names.has('old-node') ? nodeSteps(at, machine, names.has('old-node')) : []),
     ...(isRoot ? ['mkdir -p /run/sshd'] : ['echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start']),
-    ...(names.has('no-sshd') ? [`echo 1 >${at}/ready`, 'exec sleep infinity']
-      : [`exec ${[...asHostUser(), machine.sshd].join(' ')} -D -e -f ${at}/sshd_config`]),
+    ['exec', ...asHostUser(), ...first(at, machine, names.has('no-sshd'))].join(' '),
   ]);
+}
+
+/** A host's first process, in the user namespace of all who log in. */
+function first(at: string, { sshd }: Machine, isAlone: boolean): string[] {
+  return isAlone ? ['sh', '-c', `'echo 1 >${at}/ready; exec sleep infinity'`] : [sshd, '-D', '-e', '-f', `${at}/sshd_config`];
 }
 
 export function loginScript(places: Places): string {
