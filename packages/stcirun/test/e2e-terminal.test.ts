@@ -6,7 +6,7 @@ import { atTerminal, CTRL_C, CTRL_Q, CTRL_S, CTRL_Z, whyNoPty, type Screen } fro
 const LONG = { timeoutMs: 40_000 };
 const TWO = '--launcher local --host a,b';
 /** A lease short enough to wait for it to be over several times. */
-const SHORT = `${TWO} --mca bootcom.lease=1s`;
+const SHORT = `${TWO} --mca bootcom.lease=1500ms`;
 const TICKS = "sh -c 'i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.05; done'";
 
 function wait(ms: number): Promise<void> {
@@ -48,7 +48,7 @@ suite('stcirun at a terminal', (test) => {
     screen.type(CTRL_S);
     await wait(500);
     const held = screen.text();
-    await wait(3000);
+    await wait(4500);
     assert.is(screen.text(), held, 'the terminal holds');
     screen.type(CTRL_Q);
     await screen.shows(`tick ${ticks(screen) + 60}\r`);
@@ -58,10 +58,10 @@ suite('stcirun at a terminal', (test) => {
   });
 
   check('Ctrl-S while much is written: as well, and not a line is lost', async () => {
-    const screen = atTerminal(`stcirun ${SHORT} -n 2 --tag sh -c 'seq 20000; sleep 3; echo end'`);
+    const screen = atTerminal(`stcirun ${SHORT} -n 2 --tag sh -c 'seq 20000; sleep 4.5; echo end'`);
     await screen.shows('[0] 900\r');
     screen.type(CTRL_S);
-    await wait(3500);
+    await wait(5000);
     screen.type(CTRL_Q);
     assert.is(await screen.exitCode, 0, screen.text().slice(-500));
     for (const rank of [0, 1]) {
@@ -96,7 +96,7 @@ suite('stcirun at a terminal', (test) => {
   });
 
   check('Ctrl-Z for three leases, then fg: the job goes on', async () => {
-    const screen = atTerminal(`set -m; stcirun ${SHORT} -n 2 ${TICKS}; echo stopped $?; sleep 3.5; fg; echo over $?`);
+    const screen = atTerminal(`set -m; stcirun ${SHORT} -n 2 ${TICKS}; echo stopped $?; sleep 5; fg; echo over $?`);
     await screen.shows('tick 5\r');
     screen.type(CTRL_Z);
     await screen.shows('stopped 147');
@@ -108,14 +108,14 @@ suite('stcirun at a terminal', (test) => {
   });
 
   check('Ctrl-Z of a job that says nothing: its agents were not silent, stcirun was', async () => {
-    const stops = 'for i in 1 2; do echo stopped $i; sleep 1.5; fg; done';
+    const stops = 'for i in 1 2; do echo stopped $i; sleep 2.2; fg; done';
     const screen = atTerminal(`set -m; stcirun ${SHORT} -n 2 sh -c 'echo up >&2; sleep 100'; ${stops}; echo over $?`);
     await screen.shows('up\r', 2);
     for (const stop of [1, 2]) {
       await wait(300);
       screen.type(CTRL_Z);
       await screen.shows(`stopped ${stop}`);
-      await wait(1600);
+      await wait(2300);
     }
     screen.type(CTRL_C);
     await screen.shows('over 130');
@@ -123,8 +123,8 @@ suite('stcirun at a terminal', (test) => {
   });
 
   check('Ctrl-Z where no signal is sent on: stcirun stops, the ranks run on', async () => {
-    const line = `stcirun ${SHORT} -n 1 --forward-signals none --stdin none sh -c 'echo up; sleep 2; echo ranup >&2'`;
-    const screen = atTerminal(`set -m; ${line}; echo stopped $?; sleep 3; fg; echo over $?`);
+    const line = `stcirun ${SHORT} -n 1 --forward-signals none --stdin none sh -c 'echo up; sleep 2.5; echo ranup >&2'`;
+    const screen = atTerminal(`set -m; ${line}; echo stopped $?; sleep 4; fg; echo over $?`);
     await screen.shows('up\r');
     screen.type(CTRL_Z);
     await screen.shows('stopped 147');
