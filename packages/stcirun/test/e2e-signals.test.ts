@@ -55,7 +55,7 @@ suite('stcirun, signals', (test) => {
     // The agent starts late, so that its own deadline is still ahead when that of stcirun is over.
     const directory = mkdtempSync(join(tmpdir(), 'stci-signals-'));
     const client = join(directory, 'ssh');
-    const script = `for COMMAND; do :; done\ncd ${directory}; export HOME=$PWD; echo >started; [ ! -e late ] || sleep 3`;
+    const script = `for COMMAND; do :; done; cd ${directory}; export HOME=$PWD; >started; [ ! -e late ] || sleep 3`;
     writeFileSync(client, `#!/bin/sh\n${script}\nexec sh -c "$COMMAND"\n`, { mode: 0o755 });
     const args = ['--mca', 'launcher.ssh.client', client, '--mca', 'launcher.handshake', '4s', '--host', 'a', 'true'];
     assert.is((await start(args).result).exitCode, 0); // The agent's bundle is kept.

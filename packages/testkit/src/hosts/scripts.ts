@@ -80,7 +80,8 @@ export function hostScript({ places, host, traits, machine, ownPasswd }: HostScr
 
 /** A host's first process, in the user namespace of all who log in. */
 function first(at: string, { sshd }: Machine, isAlone: boolean): string[] {
-  return isAlone ? ['sh', '-c', `'echo 1 >${at}/ready; exec sleep infinity'`] : [sshd, '-D', '-e', '-f', `${at}/sshd_config`];
+  const alone = ['sh', '-c', `'echo 1 >${at}/ready; exec sleep infinity'`];
+  return isAlone ? alone : [sshd, '-D', '-e', '-f', `${at}/sshd_config`];
 }
 
 export function loginScript(places: Places): string {
