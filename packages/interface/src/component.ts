@@ -3,6 +3,7 @@
  * and a way of selection; a component is a plain record that makes modules of it.
  */
 
+import type { ErrorCode } from './errors.js';
 import type { ParamSpecs, ParamValue } from './params.js';
 
 /**
@@ -28,7 +29,8 @@ export type AnyFramework = Framework<any, any, any>;
 
 export type Verdict =
   | { readonly accept: true; readonly priority: number; readonly reason?: string }
-  | { readonly accept: false; readonly reason: string };
+  /** With `code`, the request itself is wrong: where no other component takes it, `reason` is the error's message. */
+  | { readonly accept: false; readonly reason: string; readonly code?: ErrorCode };
 
 /** What `query` may look at. It has no side effects and touches nothing. */
 export interface QueryContext<Request = undefined> {
@@ -64,8 +66,8 @@ export function accept(priority: number, reason?: string): Verdict {
   return reason === undefined ? { accept: true, priority } : { accept: true, priority, reason };
 }
 
-export function decline(reason: string): Verdict {
-  return { accept: false, reason };
+export function decline(reason: string, code?: ErrorCode): Verdict {
+  return { accept: false, reason, ...(code !== undefined && { code }) };
 }
 
 export function defineFramework<Module, Deps, Request = undefined>(

@@ -72,11 +72,13 @@ export const launcherSsh = defineComponent({
         + 'May be written launcher.ssh.steps.',
     },
   },
-  query: ({ request, named }) => {
-    const names = request.hosts.map((host) => host.name);
-    const loopback = names.find((name) => LOOPBACK.test(name));
-    if (loopback !== undefined && names.length > 1) {
-      return decline(`${loopback} is another machine on each host: write this machine's name`);
+  query: ({ request: { hosts }, named, facts }) => {
+    const loopback = hosts.find(({ name }) => LOOPBACK.test(name));
+    if (loopback !== undefined && hosts.length > 1) {
+      const { name, origin } = loopback;
+      const own = typeof facts['hostname'] === 'string' ? `, ${facts['hostname']},` : '';
+      const why = `${origin}: ${name} cannot be combined with other hosts, as it is another machine on each of them`;
+      return decline(`${why}. Write this machine's name${own} in its place`, 'STCI_HOSTLIST_INVALID');
     }
     return accept(40, named === true ? 'asked for by name' : 'any host with a login');
   },

@@ -9,4 +9,5 @@ export { streamChannel } from './stream-channel.js';
 export type { StreamChannelOptions } from './stream-channel.js';
 export type { ShippedBundle } from './shipped-bundle.js';
 export { START_SCRIPT } from './start-script.js';
+export { checkProgram } from './program.js';
 export { builtin } from './builtin.js';

@@ -47,7 +47,7 @@ function exists(path: string): boolean {
 }
 
 /** undefined where a child can start in `wdir`. */
-export function checkWdir(wdir: string): ErrorRecord | undefined {
+function checkWdir(wdir: string): ErrorRecord | undefined {
   const { statSync, accessSync, constants } = builtin('node:fs');
   const wrong = (what: string): ErrorRecord =>
     failure('STCI_PROGRAM_WDIR', `Working directory '${wdir}' ${what}.`, { wdir }).error;
@@ -81,10 +81,10 @@ function refuse(program: string, path: string, finding: Finding): { error: Error
 function notInPath(program: string, searched: string, wdir: string): { error: ErrorRecord } {
   const here = inspect(absolute(wdir, program)) === 'program';
   const hint = here
-    ? `\nThere is a program of that name in the working directory: did you mean ./${program} ?`
-    : '\nGive a path, or add its directory to PATH (on every host).';
-  const message = `Program '${program}' not found. Searched PATH=${searched}${hint}`;
-  return failure('STCI_PROGRAM_NOT_FOUND', message, { program, path: searched });
+    ? `There is a program of that name in the working directory: did you mean ./${program} ?`
+    : 'Give a path, or add its directory to PATH.';
+  const message = `Program '${program}' not found: it is not on PATH of this host. ${hint}`;
+  return failure('STCI_PROGRAM_NOT_FOUND', message, { program, searched });
 }
 
 function searchPath(program: string, wdir: string, searched: string): Resolution {
@@ -99,8 +99,7 @@ function searchPath(program: string, wdir: string, searched: string): Resolution
   return refused ?? notInPath(program, searched, wdir);
 }
 
-/** The path to hand to exec, always with a slash in it, relative to the child's working directory or absolute. */
-export function resolveProgram(spec: Pick<SpawnSpec, 'program' | 'env' | 'wdir'>): Resolution {
+function resolveProgram(spec: Pick<SpawnSpec, 'program' | 'env' | 'wdir'>): Resolution {
   const wdir = spec.wdir ?? process.cwd();
   if (spec.program === '') {
     return failure('STCI_PROGRAM_NOT_FOUND', 'The name of the program is empty; expected a name or a path.');
@@ -109,6 +108,15 @@ export function resolveProgram(spec: Pick<SpawnSpec, 'program' | 'env' | 'wdir'>
   const path = absolute(wdir, spec.program);
   const finding = inspect(path);
   return finding === 'program' ? { path: spec.program } : refuse(spec.program, path, finding);
+}
+
+/**
+ * Checks directory and program as they are before a start. The path is that to hand to exec, always with a slash in
+ * it, relative to the child's working directory or absolute.
+ */
+export function checkProgram(spec: Pick<SpawnSpec, 'program' | 'env' | 'wdir'>): Resolution {
+  const wrong = spec.wdir === undefined ? undefined : checkWdir(spec.wdir);
+  return wrong === undefined ? resolveProgram(spec) : { error: wrong };
 }
 
 function interpreterOf(path: string): string | undefined {

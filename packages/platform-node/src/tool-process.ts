@@ -10,7 +10,7 @@ import type { ErrorRecord, Process, ProcessEvents, SignalName, SpawnSpec } from 
 import { builtin } from './builtin.js';
 import type { PipePool } from './pipe-pool.js';
 import { groupMembers, groupSize, type Since } from './proc.js';
-import { checkWdir, resolveProgram, spawnError } from './program.js';
+import { checkProgram, spawnError } from './program.js';
 import { ToolStdio } from './tool-stdio.js';
 import type { ToolStreams } from './tool-stdio.js';
 
@@ -193,9 +193,7 @@ function launch(
 
 /** Failures come by `onError`, alone and once. */
 export function spawnTool(spec: SpawnSpec, deps: ToolDeps, events: ProcessEvents): Process {
-  const wrong = spec.wdir === undefined ? undefined : checkWdir(spec.wdir);
-  if (wrong !== undefined) return refused(events, wrong);
-  const resolved = resolveProgram(spec);
+  const resolved = checkProgram(spec);
   if ('error' in resolved) return refused(events, resolved.error);
   const { path } = resolved;
   const unguarded = deps.keeper?.prepare();

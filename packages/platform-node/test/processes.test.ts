@@ -72,7 +72,8 @@ suite('tools of platform-node', (test) => {
   test.after(() => rmSync(wdir, { recursive: true }));
 
   const refused: [string, Partial<SpawnSpec>, string, RegExp][] = [
-    ['a name that is only in the working directory', { program: 'here' }, 'NOT_FOUND', /PATH=.*did you mean \.\/here/s],
+    ['a name that is only in the working directory', { program: 'here' }, 'NOT_FOUND',
+      /not on PATH of this host.*did you mean \.\/here/],
     ['a path without a file', { program: './gone' }, 'NOT_FOUND', /'\.\/gone' not found: there is no file .*\/gone/],
     ['an empty name', { program: '' }, 'NOT_FOUND', /empty/],
     ['a file that is not executable', { program: './plain' }, 'NOT_EXECUTABLE', /plain is not executable.*chmod/],

@@ -47,7 +47,7 @@ export class Files {
       const run = this.#programs.get(name);
       if (run !== undefined) return { run };
     }
-    const where = slash < 0 ? `Searched PATH=${searched}` : `There is no file ${program}`;
-    return failure('STCI_PROGRAM_NOT_FOUND', `Program '${program}' not found. ${where}.`, { program, path: searched });
+    const where = slash < 0 ? 'it is not on PATH of this host' : `there is no file ${program}`;
+    return failure('STCI_PROGRAM_NOT_FOUND', `Program '${program}' not found: ${where}.`, { program, searched });
   }
 }

@@ -16,7 +16,9 @@ suite('stcirun, exit codes', (test) => {
     [['-n', '3', ...sh('exit $((STCI_RANK == 1 ? 7 : 0))')], 7, 'Rank 1', 'status 7'],
     [['-n', '1', ...sh('kill -SEGV $$')], 139, 'SIGSEGV'],
     [[...FOUR, ...sh('test $STCI_RANK != 2 || exit 9; sleep 60')], 9, 'Rank 2 on c'],
-    [['no-such-program-here'], 196, "'no-such-program-here' not found"],
+    [['no-such-program-here'], 196, "'no-such-program-here' not found: it is not on PATH of host "],
+    [['--dry-run', 'no-such-program-here'], 196, "'no-such-program-here' not found: it is not on PATH of host "],
+    [['--dry-run', ...FOUR, '--wdir', '/no/such/place', 'true'], 196, "'/no/such/place' does not exist on host a"],
     [['/etc/passwd'], 196, 'permission denied'],
     [['--wdir', '/no/such/place', 'true'], 196, '/no/such/place'],
     [['-n', '0', 'true'], 193, '-n'],
@@ -28,6 +30,8 @@ suite('stcirun, exit codes', (test) => {
     [['--mca', 'launcher.tree.arityy=3', 'true'], 194, 'launcher.tree.arity?'],
     [['--launcher', 'nope', 'true'], 194, 'nope'],
     [['--host', 'n[1-', 'true'], 195, '--host'],
+    [['--host', 'n1,localhost', 'true'], 195, '--host: localhost cannot be combined with other hosts'],
+    [['--launcher', 'ssh', '--host', 'n1,localhost', '--dry-run', 'true'], 195, "Write this machine's name, "],
     [['--launcher', 'local', '--host', 'a:2', '-n', '3', 'true'], 195, '--oversubscribe'],
     [['--timeout', '300ms', '-n', '2', 'sleep', '60'], 199, '--timeout): 2 ranks had not', 'still running: ranks 0-1'],
     [['--timeout', '300ms', '--on-failure', 'continue', '-n', '2', 'sleep', '60'], 199, 'still running: ranks 0-1'],
@@ -172,7 +176,7 @@ suite('stcirun, places and programs', (test) => {
   });
 
   test('a dry run prints map and plan and starts nothing', async () => {
-    const result = await run([...FOUR, '-n', '8', '--oversubscribe', '--dry-run', 'touch', '/no/such']);
+    const result = await run([...FOUR, '-n', '8', '--oversubscribe', '--dry-run', 'touch', '/tmp/no/such']);
     assert.is(result.exitCode, 0);
     assert.match(result.out, 'Job map: 8 ranks');
     assert.match(result.out, 'Launch plan');

@@ -133,6 +133,27 @@ suite('job run', (test) => {
     assert.equal([last, more], ['stcirun: 2 failures; exit code 7 is that of the first: Rank 1 failed', []]);
   });
 
+  test('with --verbose each failure is told once and in full, with attempt and searched PATH', async () => {
+    const run = await fakeRun(['-v'], 2);
+    const { events } = run.frontEnd;
+    const cause = { code: 'STCI_LAUNCH_FAILED', message: 'n1 is off: no route\n  to do: switch it on', host: 'n1' };
+    const program = { code: 'STCI_PROGRAM_NOT_FOUND', message: "'x' is not on PATH of this host", host: 'n2' };
+    const missing = { ...program, data: { searched: '/a:/b' } };
+    events.onJobEvent({ type: 'failure', error: cause });
+    events.onJobEvent({ type: 'bootstrap', host: 0, name: 'n1', decision: 'retry' });
+    for (const error of [missing, missing]) events.onJobEvent({ type: 'failure', error });
+    events.onJobEvent({ type: 'ending', reason: cause.message });
+    run.frontEnd.end({ exitCode: 197, failures: [cause, missing], cause });
+    assert.is(await run.exitCode, 197);
+    assert.equal(run.err().replace(/\d+\.\d+ s: /gu, '').trimEnd().split('\n'), [
+      'stcirun: failure: n1 is off: no route', '  to do: switch it on',
+      'stcirun: starting the agent of host n1 again, attempt 2',
+      "stcirun: failure: 'x' is not on PATH of host n2", '  PATH=/a:/b',
+      'stcirun: ending the job',
+      'stcirun: 2 failures; exit code 197 is that of the first: n1 is off: no route',
+    ]);
+  });
+
   test('a host that is replaced: named in a remark, in tags and counts; the job is not ending', async () => {
     const run = await fakeRun(['--tag=full'], 2);
     const { events } = run.frontEnd;

@@ -138,7 +138,7 @@ suite('launcherproc ssh with a client of our own', (test) => {
     const ask = (...names: string[]) =>
       launcherSsh.query({ params: {}, request: { hosts: names.map(host) }, named: false, facts: {} });
     assert.ok(!ask('a', 'localhost').accept);
-    assert.match(ask('::1', 'a').reason ?? '', /::1 is another machine on each host/);
+    assert.match(ask('::1', 'a').reason ?? '', /^--host: ::1 cannot be combined/);
     assert.ok(ask('a', 'b').accept && ask('localhost').accept);
   });
 

@@ -177,7 +177,7 @@ export class Bootstrap {
     this.#failureCounts.set(name, count);
     if (count === 1) return error;
     const [first = '', ...rest] = error.message.split('\n');
-    const message = [`${first} (failure ${count} of this host)`, ...rest].join('\n');
+    const message = [`${first} (failure ${count})`, ...rest].join('\n');
     const { code, agent, rank, data, cause } = error;
     return new StciError(code, message, { agent, host: error.host, rank, data: { ...data, failure: count }, cause });
   }

@@ -75,6 +75,7 @@ function agentScope(scope: Scope): AgentScope {
     bootstrapPolicy: () => scope.get(BOOTSTRAP_POLICY),
     errorManager: () => scope.get(ERROR_MANAGER),
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
+    launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,
     launcherProc: (hosts: readonly HostSpec[], inline) => {
       const chosen = selector().keyed(launcherprocFramework).best({ hosts });
       return chosen.create({ platform: scope.get(PLATFORM), inline }, { hosts });

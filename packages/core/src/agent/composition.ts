@@ -39,7 +39,9 @@ export interface AgentScope {
   bootstrapPolicy(): BootstrapPolicy;
   errorManager(): ErrorManager;
   bootcom(kind: string): Bootcom;
-  /** The launcherproc for these hosts, and its name. Throws where none takes them. */
+  /** Name of the launcherproc for these hosts. Throws where none takes them. */
+  launchMethod(hosts: readonly HostSpec[]): string;
+  /** The launcherproc itself. Throws where none takes the hosts. */
   launcherProc(
     hosts: readonly HostSpec[],
     inline: (start: AgentStart, events: AgentProcessEvents) => AgentProcess,

@@ -4,7 +4,7 @@
  * changes nothing.
  */
 
-import type { AnyComponent, ParamSource, Params, ParamValue } from '@stci/interface';
+import type { AnyComponent, ErrorCode, ParamSource, Params, ParamValue } from '@stci/interface';
 import { selectionList } from '../config/selection-list.js';
 import type { SelectionList } from '../config/selection-list.js';
 
@@ -17,6 +17,8 @@ export interface Candidate {
   /** Of those that accept. */
   readonly priority?: number;
   readonly reason?: string;
+  /** Of those that decline because the request itself is wrong. */
+  readonly code?: ErrorCode;
   /** True where an include list names it. */
   readonly named: boolean;
 }
@@ -66,7 +68,10 @@ function ask(
     named: named || byKind,
     facts,
   });
-  if (!verdict.accept) return { component, verdict: 'declined', reason: verdict.reason, named };
+  if (!verdict.accept) {
+    const { reason, code } = verdict;
+    return { component, verdict: 'declined', reason, named, ...(code !== undefined && { code }) };
+  }
   const { priority, reason } = verdict;
   return { component, verdict: 'accepted', priority, named, ...(reason !== undefined && { reason }) };
 }

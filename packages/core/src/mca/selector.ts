@@ -117,6 +117,7 @@ function refuseDeclined(frameworkName: string, { candidates, list }: Candidates)
 
 function refuseUnlessAccepted(frameworkName: string, candidate: Candidate, list: ListOrigin): void {
   if (candidate.verdict === 'accepted') return;
+  refuseWrong([candidate]);
   const name = candidate.component.name;
   const from = candidate.named || candidate.verdict === 'excluded' ? `, ${listText(frameworkName, list)}` : '';
   const message = candidate.verdict === 'declined'
@@ -131,7 +132,13 @@ function listText(frameworkName: string, { items, source, origin }: ListOrigin):
   return `${frameworkName} = ${quote(items.join(','))} (${origin === undefined ? source : `${source}, ${origin}`})`;
 }
 
+/** A request that is wrong in itself is told in its own words, not as a matter of components. */
+function refuseWrong(candidates: readonly Candidate[]): void {
+  for (const { code, reason } of candidates) if (code !== undefined) throw new StciError(code, `${reason}.`);
+}
+
 function noneAvailable(frameworkName: string, { candidates, list }: Candidates): never {
+  refuseWrong(candidates);
   const reasons = candidates.map(({ component, reason }) => `${component.name}: ${reason}`);
   const why = reasons.length === 0 ? 'it has no components' : reasons.join('; ');
   const from = list.items.length === 0 ? '' : ` with ${listText(frameworkName, list)}`;

@@ -7,4 +7,4 @@ export type {
   OutputSink, RunDriver, RunProgress, RunScreen, SignalActions, StdinSource,
 } from './contracts.js';
 export { JobRun } from './job-run.js';
-export { finalLines } from './report.js';
+export { finalLines, withHosts } from './report.js';

@@ -6,7 +6,8 @@
 
 import { StciError } from '@stci/interface';
 import type {
-  Clock, EndCause, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport, JobSpec, Rank, SignalName,
+  Clock, EndCause, ErrorRecord, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport, JobSpec, Rank,
+  SignalName,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
@@ -14,7 +15,7 @@ import { eventJson } from './event-json.js';
 import {
   exitCodeWithoutReport, interruptCause, outputClosedCause, outputFailedCause, settleReport,
 } from './outcome.js';
-import { exitReport, finalLines } from './report.js';
+import { exitReport, finalLines, withHosts } from './report.js';
 
 /** The longest pause that can be announced, since the user decides when the front-end resumes. */
 const SILENCE_MS_MAX = 0xffff_ffff;
@@ -52,6 +53,8 @@ export class JobRun implements FrontEndEvents {
   #map: JobMap;
   /** Text of the last failure: where a bootstrap policy tolerates it, it is reported with the policy's decision. */
   #lastFailure = '';
+  /** Starts of each host's agent. */
+  readonly #attempts = new Map<HostIndex, number>();
   /** Messages of failures that were reported when they were known. */
   readonly #reported = new Set<string>();
   /** Causes for which the front-end ended the job, in order. */
@@ -120,7 +123,7 @@ export class JobRun implements FrontEndEvents {
       case 'failure':
         return this.#onFailure(event.error);
       case 'ending':
-        return this.#logStep(`ending the job: ${event.reason}`);
+        return this.#logStep(this.#reported.has(event.reason) ? 'ending the job' : `ending the job: ${event.reason}`);
       case 'ended':
         return this.#onEnded(event.report);
     }
@@ -165,21 +168,29 @@ export class JobRun implements FrontEndEvents {
     this.#logStep(`rank ${rank} started as process ${pid}`);
   }
 
-  #onFailure({ code, message }: { readonly code: string; readonly message: string }): void {
+  /** Each failure is told once: with --verbose at once and in full, else where the job goes on in spite of it. */
+  #onFailure(error: ErrorRecord): void {
+    const { code, message, data } = error;
     this.#lastFailure = message;
+    const { verbose } = this.#init.options;
     // The bootstrap policy decides whether a host that does not come up is a failure of the job.
-    const atOnce = this.#init.failuresAtOnce && code !== 'STCI_LAUNCH_FAILED';
-    if (!atOnce || this.#causes.some(({ error }) => error.code === code)) return this.#logStep(`failure: ${message}`);
-    this.#say(this.#reported.size === 0 ? message : `also: ${message}`);
+    const atOnce = verbose || (this.#init.failuresAtOnce && code !== 'STCI_LAUNCH_FAILED');
+    if (!atOnce || this.#reported.has(message) || this.#causes.some((cause) => cause.error.code === code)) return;
+    const text = withHosts(error);
+    const searched = data?.['searched'] === undefined ? '' : `\n  PATH=${data['searched']}`;
+    if (verbose) this.#logStep(`failure: ${text}${searched}`, true);
+    else this.#say(this.#reported.size === 0 ? text : `also: ${text}`);
     this.#reported.add(message);
   }
 
   /** The failure that was reported just before does not end the job. */
-  #onBootstrap({ name, decision, spare }: Extract<JobEvent, { type: 'bootstrap' }>): void {
-    const text = this.#lastFailure;
-    if (decision === 'retry') this.#logStep(`restarting the agent of host ${name}`);
-    else if (decision === 'spare') this.#remark(`spare host ${spare} takes the place of ${name}: ${text}`);
-    else this.#remark(`host ${name} is left out: ${text}`);
+  #onBootstrap({ host, name, decision, spare }: Extract<JobEvent, { type: 'bootstrap' }>): void {
+    const why = this.#reported.has(this.#lastFailure) ? '' : `: ${this.#lastFailure}`;
+    const attempt = (this.#attempts.get(host) ?? 1) + 1;
+    this.#attempts.set(host, attempt);
+    if (decision === 'retry') this.#logStep(`starting the agent of host ${name} again, attempt ${attempt}`);
+    else if (decision === 'spare') this.#remark(`spare host ${spare} takes the place of ${name}${why}`);
+    else this.#remark(`host ${name} is left out${why}`);
   }
 
   #onEndSignal(signal: SignalName, times: number): void {
@@ -291,9 +302,9 @@ export class JobRun implements FrontEndEvents {
   }
 
   /** A step and its time, with --verbose. */
-  #logStep(text: string): void {
+  #logStep(text: string, isError = false): void {
     if (!this.#init.options.verbose) return;
-    this.#say(`${((this.#init.clock.nowMs() - this.#startMs) / 1000).toFixed(3)} s: ${text}`);
+    this.#say(`${((this.#init.clock.nowMs() - this.#startMs) / 1000).toFixed(3)} s: ${text}`, !isError);
   }
 }
 

@@ -85,13 +85,14 @@ function failureSummary(report: JobReport, reported: ReadonlySet<string> = new S
   const { cause } = report;
   const lines: string[] = [];
   if (reported.has(cause.message)) {
-    const code = `exit code ${report.exitCode} is that of the first: ${cause.message}`;
-    if (reported.size > 1) lines.push(`${reported.size} failures; ${code}`);
-  } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(withHosts(cause, report.failures));
+    const count = report.failures.filter(({ message }) => reported.has(message)).length;
+    const [first] = withHosts(cause).split('\n', 1);
+    if (count > 1) lines.push(`${count} failures; exit code ${report.exitCode} is that of the first: ${first}`);
+  } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(withHosts(cause, [cause, ...report.failures]));
   const isNews = (failure: ErrorRecord): boolean =>
     failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure);
   const others = report.failures.filter(isNews);
-  const first = lines.length === 0 && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
+  const first = !reported.has(cause.message) && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
   const ofHosts = foldFailures([...first, ...others.filter(isOfHost)]);
   const shown = others.filter((failure) => !isOfHost(failure)).slice(0, FAILURES_SHOWN);
   for (const text of [...ofHosts, ...shown.map(({ message }) => message)]) {
@@ -107,8 +108,8 @@ function failureSummary(report: JobReport, reported: ReadonlySet<string> = new S
 }
 
 /** The message with the hosts that it holds for: in place of `this host`, or behind it where it names none. */
-function withHosts(cause: ErrorRecord, failures: readonly ErrorRecord[]): string {
-  const same = [cause, ...failures].filter(({ message }) => message === cause.message);
+export function withHosts(cause: ErrorRecord, failures: readonly ErrorRecord[] = [cause]): string {
+  const same = failures.filter(({ message }) => message === cause.message);
   const names = new Set(same.flatMap(({ host }) => host ?? []));
   if (names.size === 0) return cause.message;
   const hosts = `${names.size === 1 ? 'host' : 'hosts'} ${foldSorted(names)}`;

@@ -56,6 +56,17 @@ suite('selection: one', (test) => {
     assert.throwsCode('STCI_MCA_NONE_AVAILABLE', () => selector(registryOf(one)).one(one));
   });
 
+  test('a request that is wrong is told in its own words and code, unless another component takes it', () => {
+    const wrong = decline('a and b cannot be combined', 'STCI_HOSTLIST_INVALID');
+    const alone = registryOf(one, ['no', decline('not here')], ['strict', wrong]);
+    for (const plan of ['', 'strict']) {
+      const select = selector(alone, plan === '' ? {} : { plan });
+      const error = assert.throwsCode('STCI_HOSTLIST_INVALID', () => select.one(one));
+      assert.is(error.message, 'a and b cannot be combined.');
+    }
+    assert.is(selector(registryOf(one, ['strict', wrong], ['a', accept(1)])).one(one).component.name, 'a');
+  });
+
   test('a framework is asked in its own mode', () => {
     assert.throws(() => selector(registry).many(one), /mode many/);
     assert.throws(() => selector(registry).keyed(one), /mode keyed/);

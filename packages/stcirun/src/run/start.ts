@@ -25,6 +25,7 @@ import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal } from '../output/terminal.js';
 import { callerDirectory } from './caller-directory.js';
+import { checkPrograms } from './check-programs.js';
 import { mpiRemarks } from './mpi-program.js';
 import { openDriver } from './driver.js';
 import { loadParams } from './params.js';
@@ -54,8 +55,11 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
   const { request, registry, composition, params, platform, spec, map } = await prepare(line, agents);
   const forwarded = parseForwardList(request.forwardSignals);
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
+  const scope = composition.scope('stcirun', params, platform);
+  const method = scope.launchMethod([...spec.hosts, ...(spec.spares ?? [])]);
+  const isHere = (host: string): boolean => method === 'local' || host === platform.env.hostname;
+  if (request.dryRun) checkPrograms(spec, map, isHere);
   if (request.dryRun || request.display !== undefined) {
-    const scope = composition.scope('stcirun', params, platform);
     const text = showPlan({ request, spec, map, params, scope });
     if (request.dryRun || request.json) printOut(text);
     else printError(text);
@@ -75,13 +79,13 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
       map,
       onMapped: (changed) => facts.remap(changed),
       options: request,
-      failuresAtOnce: composition.scope('stcirun', params, platform).errorManager().policy === 'continue',
+      failuresAtOnce: scope.errorManager().policy === 'continue',
       driver,
       startFrontEnd: (events) => {
         const snapshot = paramsSnapshot(registry.catalog, params);
         return createFrontEnd({ platform, composition, params, snapshot }, events);
       },
-      isHere: (host) => host === platform.env.hostname || params.list('launcherproc').includes('local'),
+      isHere,
       remarks: () => mpiRemarks(spec, map),
       onExit: resolve,
     });
