@@ -13,6 +13,9 @@ const from = (request: Partial<AllocationRequest>): string =>
   show(allocate({ hosts: [], hostfiles: [], exclude: [], thisMachine: { hostname: 'me', cpuCount: 4 }, ...request }));
 
 suite('host files', (test) => {
+  const mistakes = (text: string): string =>
+    assert.throwsCode('STCI_HOSTFILE_INVALID', () => parseHostfile('h.txt', text)).message;
+
   test('know every way of writing a host', () => {
     const text = '\uFEFFa\r\nb:4  # four\n\n  # nothing\n\tu@c slots=3  \nd user=v slots=2\nn[1-2]:5\n[::1]:2\n';
     assert.is(show(parseHostfile('h', text)),
@@ -34,8 +37,17 @@ suite('host files', (test) => {
       ['# x\n', 'h.txt: expected at least one host, got none'],
     ];
     for (const [text, words] of cases) {
-      assert.match(assert.throwsCode('STCI_HOSTFILE_INVALID', () => parseHostfile('h.txt', text)).message, words);
+      assert.match(mistakes(text), words);
     }
+  });
+
+  test('all bad lines are told at once, the first eight in full', () => {
+    assert.is(mistakes('a slots\nok\nb c\n'),
+      'h.txt:1:3: expected slots=N or user=NAME, got "slots".\nh.txt:3:3: expected slots=N or user=NAME, got "c".');
+    const lines = mistakes('a b\n'.repeat(10)).split('\n');
+    assert.equal([lines.length, lines.at(-1)], [9, 'and 2 more']);
+    assert.match(mistakes('!\n'.repeat(5000)), /\nand 992 more at least$/);
+    assert.ok(mistakes(`a ${'b'.repeat(1000)}`).length < 250);
   });
 });
 

@@ -1,14 +1,29 @@
 /** How errors leave the program: one message, an exit code from the table, a stack only for those who ask for it. */
 
 import { EXIT, StciError } from '@stci/interface';
-import { isColored, paintError } from './output/colors.js';
+import { isColored, paintError, COLOR_MODES, type ColorMode } from './output/colors.js';
 import { printError } from './print.js';
+
+let colorMode: ColorMode = 'auto';
+
+/** For errors before a job runs; afterwards its screen shows them. */
+export function colorErrors(mode: ColorMode): void {
+  colorMode = mode;
+}
+
+/** The first `--color` of a command line that is not parsed yet, and may be one that never is. */
+export function findColorMode(argv: readonly string[]): ColorMode {
+  const word = argv.find((each) => /^--?color(?:=|$)/u.test(each));
+  if (word === undefined) return 'auto';
+  const value = word.includes('=') ? word.slice(word.indexOf('=') + 1) : 'always';
+  return COLOR_MODES.find((mode) => mode === value) ?? 'auto';
+}
 
 /** Prints the error and returns the exit code. */
 export function reportFault(command: string, thrown: unknown): number {
   const debug = process.env['STCI_DEBUG'] === '1' && thrown instanceof Error ? `${thrown.stack}\n` : '';
   if (thrown instanceof StciError && thrown.code === 'STCI_OUTPUT_CLOSED') return thrown.exitCode;
-  const head = isColored('auto', 2) ? paintError(`${command}:`) : `${command}:`;
+  const head = isColored(colorMode, 2) ? paintError(`${command}:`) : `${command}:`;
   if (thrown instanceof StciError) {
     printError(` ${thrown.message}\n${debug}`, head);
     return thrown.exitCode;

@@ -1,7 +1,7 @@
 /** stcirun's main. What help and version do not need is loaded later. */
 
 import { checkArguments } from './cli/bytes.js';
-import { catchAll, reportFault } from './fault.js';
+import { catchAll, colorErrors, findColorMode, reportFault } from './fault.js';
 import { refuseDebugger } from './no-debugger.js';
 import { checkStandardStreams } from './output/closed-streams.js';
 import { leave } from './leave.js';
@@ -16,6 +16,7 @@ const COMMAND = 'stcirun';
 const AWAKE_MS = 2 ** 31 - 1;
 
 async function main(argv: readonly string[]): Promise<number> {
+  colorErrors(findColorMode(argv));
   checkStandardStreams();
   checkArguments(argv);
   const { parseCommandLine } = await import('./cli/parse.js');

@@ -60,6 +60,14 @@ suite('stcirun, exit codes', (test) => {
     assert.match(result.err, 'also: Rank 0');
   });
 
+  test('--color holds for errors before the job, wherever it stands', async () => {
+    const colored = async (...args: string[]): Promise<boolean> => (await run(args)).err.startsWith('\x1b[31mstcirun:');
+    assert.ok(await colored('--color=always', '--bogus'));
+    assert.ok(await colored('--mca', 'option.color=always', '--host', 'a,', 'true'));
+    assert.not.ok(await colored('--host', 'a,', 'true', '--color=always'));
+    assert.not.ok(await colored('--color=never', '--mca', 'option.color=always', '--host', 'a,', 'true'));
+  });
+
   test('STCI_DEBUG=1 shows where, and only then', async () => {
     const result = await run(['--bogus', 'x'], { env: { STCI_DEBUG: '1' } });
     assert.match(result.err, /^\s+at /mu);

@@ -18,16 +18,19 @@ export interface ParamProblem {
 }
 
 /** More are counted, not printed. */
-const PROBLEMS_SHOWN_MAX = 20;
+export const PROBLEMS_SHOWN_MAX = 20;
+
+/** The first `max` of the texts, and how many more there are. */
+export function listed(texts: readonly string[], max = PROBLEMS_SHOWN_MAX): string[] {
+  return texts.length <= max ? [...texts] : [...texts.slice(0, max), `and ${texts.length - max} more`];
+}
 
 /** The error of one or more problems; `data` holds their number and the facts of the first. */
 export function problemsError(problems: readonly ParamProblem[]): StciError {
   const [first] = problems;
   if (first === undefined) throw new RangeError('Expected at least one problem');
   const same = problems.every((problem) => problem.code === first.code);
-  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map((problem) => problem.message);
-  const hidden = problems.length - shown.length;
-  if (hidden > 0) shown.push(`and ${hidden} more problems.`);
+  const shown = listed(problems.map(({ message }) => message));
   const { name, value, source, origin } = first;
   return new StciError(same ? first.code : 'STCI_PARAM_INVALID', shown.join('\n'), {
     data: {

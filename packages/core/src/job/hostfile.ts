@@ -15,6 +15,7 @@ import type { HostSpec } from '@stci/interface';
 import { SLOTS_MAX, expandHostlist } from './hostlist.js';
 import type { HostItem } from './hostlist.js';
 import { didYouMean } from '../config/nearest.js';
+import { listed, quote } from '../config/problems.js';
 
 const KEYWORDS = ['slots', 'user'] as const;
 type Keyword = (typeof KEYWORDS)[number];
@@ -22,13 +23,32 @@ type Keyword = (typeof KEYWORDS)[number];
 /** Longest host file, in bytes and so in characters. */
 export const HOSTFILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The hosts of the file `name`. Throws STCI_HOSTFILE_INVALID with `name:line:column` and what was expected. */
+/** Bad lines that an error shows, and that are looked for: something else than a host file has only such lines. */
+const BAD_LINES_SHOWN = 8;
+const BAD_LINES_MAX = 1000;
+
+/** The hosts of the file `name`. Throws STCI_HOSTFILE_INVALID: of each bad line, its place and what was expected. */
 export function parseHostfile(name: string, text: string): HostSpec[] {
   if (text.length > HOSTFILE_BYTES_MAX) {
     throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at most ${HOSTFILE_BYTES_MAX} characters`);
   }
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-  const hosts = joinHosts(lines.flatMap((line, index) => parseLine(line, `${name}:${index + 1}`)));
+  const problems: string[] = [];
+  const parse = (line: string, index: number): HostSpec[] => {
+    try {
+      return problems.length < BAD_LINES_MAX ? parseLine(line, `${name}:${index + 1}`) : [];
+    } catch (thrown) {
+      if (!(thrown instanceof StciError)) throw thrown;
+      problems.push(thrown.message);
+      return [];
+    }
+  };
+  const hosts = joinHosts(lines.flatMap(parse));
+  if (problems.length > 0) {
+    const isCut = problems.length === BAD_LINES_MAX;
+    const text = listed(problems, BAD_LINES_SHOWN).join('\n') + (isCut ? ' at least' : '');
+    throw new StciError('STCI_HOSTFILE_INVALID', text);
+  }
   if (hosts.length > 0) return hosts;
   throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at least one host, got none`);
 }
@@ -63,15 +83,15 @@ function readSetting(word: Word, origin: string, item: HostItem, given: Map<Keyw
   const keyword = KEYWORDS.find((known) => known === name);
   if (keyword === undefined || value === undefined) {
     const hint = keyword === undefined ? didYouMean(name, KEYWORDS) : '';
-    throw invalid(origin, word.column, `expected slots=N or user=NAME, got "${word.text}".${hint}`);
+    throw invalid(origin, word.column, `expected slots=N or user=NAME, got ${quote(word.text)}.${hint}`);
   }
   if (given.has(keyword) || item[keyword] !== undefined) {
-    throw invalid(origin, word.column, `expected ${keyword} once in a line, got it again: "${word.text}"`);
+    throw invalid(origin, word.column, `expected ${keyword} once in a line, got it again: ${quote(word.text)}`);
   }
   const good = keyword === 'user' ? /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(value) : isSlots(value);
   if (!good) {
     const expected = keyword === 'user' ? 'a user name' : `slots in 1..${SLOTS_MAX}`;
-    throw invalid(origin, word.column, `expected ${expected}, got "${word.text}"`);
+    throw invalid(origin, word.column, `expected ${expected}, got ${quote(word.text)}`);
   }
   given.set(keyword, value);
 }

@@ -5,22 +5,18 @@
 
 import { StciError } from '@stci/interface';
 import type { AppSpec, JobSpec } from '@stci/interface';
+import { listed } from '../config/problems.js';
 import { appCount } from './map.js';
 
 /** Longest time that a timer can wait, ms: 24 days. */
 const TIMEOUT_MS_MAX = 2_147_483_647;
 
-/** Problems that a message lists before it says how many more there are. */
-const PROBLEMS_SHOWN = 20;
-
 /** Throws STCI_JOB_INVALID that lists what is wrong with the spec; returns where nothing is. */
 export function validateJob(spec: JobSpec): void {
   const problems = jobProblems(spec);
   if (problems.length === 0) return;
-  const rows = problems.slice(0, PROBLEMS_SHOWN).map((problem) => `  ${problem}`);
-  if (problems.length > PROBLEMS_SHOWN) rows.push(`  and ${problems.length - PROBLEMS_SHOWN} more`);
   const reasons = problems.length === 1 ? '' : `, for ${problems.length} reasons`;
-  const text = [`The job cannot be run${reasons}:`, ...rows].join('\n');
+  const text = [`The job cannot be run${reasons}:`, ...listed(problems)].join('\n  ');
   throw new StciError('STCI_JOB_INVALID', text, { data: { problems: problems.length } });
 }
 

@@ -20,6 +20,7 @@ import { checkSpec } from '../cli/bytes.js';
 import { withheld } from '../cli/environment.js';
 import { optionDefaults } from '../cli/defaults.js';
 import type { CommandLine, RunRequest } from '../cli/parse.js';
+import { colorErrors } from '../fault.js';
 import { printError, printOut } from '../print.js';
 import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
@@ -100,6 +101,7 @@ function withSteps({ verbose, mca, am }: RunLine['request']): Pick<RunLine['requ
 }
 
 async function prepare(line: RunLine, agents: string): Promise<Prepared> {
+  colorErrors(line.request.color);
   const wdir = callerDirectory();
   const registry = frontEndRegistry();
   const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : line.request.quiet ? 'error' : 'warn';
@@ -114,6 +116,7 @@ async function prepare(line: RunLine, agents: string): Promise<Prepared> {
   const { hostname, cpuCount, variables } = platform.env;
   const { params, warnings, files } = loadParams(registry, withSteps(line.request), wdir, variables);
   const request = await line.withDefaults(optionDefaults(params));
+  colorErrors(request.color);
   if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
   if (request.verbose) for (const file of files) printError(fileLine(file));
   const spec = makeJobSpec(request, { wdir, hostname, cpuCount, variables });
