@@ -66,3 +66,31 @@ suite('a working directory that was removed', (test) => {
     }
   });
 });
+
+suite('files that are named twice', (test) => {
+  const CASES: readonly (readonly [argv: string, a: string, b: string])[] = [
+    ['--output f --exit-report=json:./f', '--exit-report', '--output'],
+    ['--launcher local --hostfile h --output h', '--hostfile', '--output'],
+    ['--launcher local --hostfile h --exit-report=text:link', '--hostfile', '--exit-report'],
+    ['--output out/%r.%s --exit-report=json:out/0.stderr', '--exit-report', '--output'],
+    ['--exit-report=json:f -n 1 true > f', 'standard output', '--exit-report'],
+    ['--output f -n 1 true < f', 'standard input', '--output'],
+  ];
+  for (const [argv, a, b] of CASES) {
+    test(`refused: ${argv}`, () => {
+      const line = `stcirun ${argv.includes('true') ? argv : `${argv} true`}`;
+      const { status, stderr } = bash(`cd "$(mktemp -d)" && echo a > h && ln -s h link && touch f; ${line}; s=$?
+        grep -qx a h && rm -r "$PWD"; exit $s`);
+      assert.is(status, 193, stderr);
+      assert.match(stderr, `stcirun: ${a} and ${b} are the same file, /`);
+    });
+  }
+
+  test('devices, other names and files that are only read are no matter', () => {
+    const some = '--output /dev/null --exit-report=json:/dev/null';
+    const others = '--launcher local --hostfile h --hostfile h --output o/%r --exit-report=json:o/10';
+    const { status, stderr } = bash(`cd "$(mktemp -d)" && echo a > h && stcirun ${some} true && stcirun ${others} true
+      s=$?; rm -r "$PWD"; exit $s`);
+    assert.equal([status, stderr], [0, '']);
+  });
+});

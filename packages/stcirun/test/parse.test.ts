@@ -58,7 +58,6 @@ suite('command line, where options end', (test) => {
     const alone = await request('--tag', 'prog');
     assert.is(alone.tag, 'rank');
     assert.is(alone.programs[0]?.program, 'prog');
-    assert.match(await refusal('--tag', 'host', 'a.org'), '--tag host can be read in two ways. Write --tag=host, or');
     assert.is((await request('--tag', '--', 'host', 'a.org')).programs[0]?.program, 'host');
     for (const [word, file] of [['json:r.json', 'r.json'], ['text:r', 'r'], ['json', undefined]] as const) {
       const { exitReport, programs } = await request('--exit-report', word, 'p');
@@ -187,6 +186,12 @@ suite('command line, values', (test) => {
     ['--exit-report json: true', "text:FILE or json:FILE, got 'json:'"],
     ['--exit-report xml true', "got 'xml'"],
     ['--exit-report table true', "got 'table'"],
+    ['--exit-report jsn:f true', "got 'jsn:f'"],
+    ['--tag host a.org', '--tag host can be read in two ways. Write --tag=host, or --tag -- host'],
+    ['-l host a.org', '-l host can be read in two ways. Write --tag=host, or -l -- host'],
+    ['-ql full p', '-l full can be read in two ways. Write --tag=full'],
+    ['--color never p', '--color never can be read in two ways. Write --color=never'],
+    ['-color always p', '-color always can be read in two ways. Write --color=always'],
     ['-hosts= p', '--host'],
     ['-hostz h p', 'Unknown option -hostz', 'Did you mean --host'],
     ['-N 2 p', 'Unknown option -N', '--ppn N'],

@@ -119,7 +119,7 @@ class ContextScanner {
     const kind = nextWordIs(name, next);
     if (kind === 'value') return this.#push(name, head, next, at + 2);
     if (kind === 'other') return this.#push(name, head, implied, at + 1);
-    const text = `--${name} ${next} can be read in two ways. Write --${name}=${next}, or --${name} -- ${next} for a `
+    const text = `${head} ${next} can be read in two ways. Write --${name}=${next}, or ${head} -- ${next} for a `
       + 'program of this name.';
     throw new StciError('STCI_USAGE', text);
   }
@@ -150,7 +150,8 @@ class ContextScanner {
       const implied = OPTION_FACTS[name].implied;
       const head = `-${letter}`;
       if (FLAGS[name].type === 'boolean') this.#options.push(`--${name}`);
-      else if (implied !== undefined) this.#push(name, head, implied, at);
+      else if (implied !== undefined && i + 1 < word.length) this.#push(name, head, implied, at);
+      else if (implied !== undefined) return this.#implied(name, head, implied, at);
       else if (i + 1 === word.length) return this.#push(name, head, this.#argv[at + 1], at + 2);
       else if (name === 'np' && !/^[=\d]/u.test(word.slice(i + 1))) return unknown(word);
       else return this.#push(name, head, word.slice(i + 1).replace(/^=/u, ''), at + 1);

@@ -106,7 +106,10 @@ export interface ExitReportRequest {
 
 const EXIT_REPORT = /^(text|json)(?::(.+))?$/su;
 /** What a user means as a format, known or not; a program of such a name is written after `--`. */
-const LIKE_EXIT_REPORT = /^(?:text|json|xml|yaml|csv|html|table|junit)(?::|$)/u;
+const LIKE_EXIT_REPORT = /^(?:(?:text|json|xml|yaml|csv|html|table|junit)$|[a-z]+:)/u;
+
+/** Values of options that take one after `=` only; each could be a program as well. */
+const AFTER_EQUALS: Readonly<Record<string, readonly string[]>> = { tag: TAG_MODES, color: COLOR_MODES };
 
 /**
  * Options whose value may be left out: whether the next word is one. `value`: it is, as in `--exit-report
@@ -114,7 +117,7 @@ const LIKE_EXIT_REPORT = /^(?:text|json|xml|yaml|csv|html|table|junit)(?::|$)/u;
  */
 export function nextWordIs(name: string, word: string): 'value' | 'unclear' | 'other' {
   if (name === 'exit-report' && LIKE_EXIT_REPORT.test(word)) return 'value';
-  return name === 'tag' && TAG_MODES.some((mode) => mode === word) ? 'unclear' : 'other';
+  return AFTER_EQUALS[name]?.includes(word) === true ? 'unclear' : 'other';
 }
 
 export function parseExitReport(name: string, text: string): ExitReportRequest {

@@ -13,7 +13,7 @@ import { nodeCodec, type OutputFacts } from './sink.js';
 import type { Terminal } from './terminal.js';
 
 /** A front-end has one job, for now. */
-const JOB = 1;
+export const JOB = 1;
 
 export interface OpenSinkParams {
   readonly request: RunRequest;

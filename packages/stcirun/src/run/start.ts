@@ -26,6 +26,7 @@ import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal } from '../output/terminal.js';
 import { callerDirectory } from './caller-directory.js';
+import { checkFiles } from './check-files.js';
 import { checkPrograms } from './check-programs.js';
 import { mpiRemarks } from './mpi-program.js';
 import { openDriver } from './driver.js';
@@ -39,6 +40,8 @@ type RunLine = Extract<CommandLine, { kind: 'run' }>;
 
 /** Everything that is determined before an agent is started. */
 interface Prepared {
+  /** The caller's directory. */
+  readonly wdir: string | undefined;
   readonly request: RunRequest;
   readonly registry: Registry;
   readonly composition: Composition;
@@ -53,12 +56,14 @@ interface Prepared {
  * started.
  */
 export async function startRun(line: RunLine, agents: string): Promise<number> {
-  const { request, registry, composition, params, platform, spec, map } = await prepare(line, agents);
+  const { wdir, request, registry, composition, params, platform, spec, map } = await prepare(line, agents);
   const forwarded = parseForwardList(request.forwardSignals);
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
   const scope = composition.scope('stcirun', params, platform);
   const method = scope.launchMethod([...spec.hosts, ...(spec.spares ?? [])]);
   const isHere = (host: string): boolean => method === 'local' || host === platform.env.hostname;
+  const facts = new JobFacts(map, params.int('iof.line.max'));
+  checkFiles(request, template, facts, wdir);
   if (request.dryRun) checkPrograms(spec, map, isHere);
   if (request.dryRun || request.display !== undefined) {
     const text = showPlan({ request, spec, map, params, scope });
@@ -66,7 +71,6 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
     else printError(text);
     if (request.dryRun) return 0;
   }
-  const facts = new JobFacts(map, params.int('iof.line.max'));
   const driver = openDriver({
     forwarded,
     map,
@@ -125,7 +129,7 @@ async function prepare(line: RunLine, agents: string): Promise<Prepared> {
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
   const map = mapJob(spec, { ranksMax, ranksPerHostMax });
-  return { request, registry, composition: createComposition(registry), params, platform, spec, map };
+  return { wdir, request, registry, composition: createComposition(registry), params, platform, spec, map };
 }
 
 function withheldLine(names: readonly string[]): string {
