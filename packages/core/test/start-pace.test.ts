@@ -1,11 +1,34 @@
 /** Pace of starts: the window and the deadline follow what is observed. */
 
 import { assert, suite } from '@stci/testkit';
-import { StartPace } from '../dist/launcher/start-pace.js';
+import { bootcomFramework, launcherFramework } from '@stci/core';
+import type { AnyFramework } from '@stci/interface';
+import { LINK_PATIENCE } from '../dist/agent/child-supervisor.js';
+import { BOOT_RANGES } from '../dist/bootcom/boot-record.js';
+import { StartPace, hostWaitMs } from '../dist/launcher/start-pace.js';
 
 const pace = (windowMax = 8): StartPace => new StartPace({ windowMax, handshakeMs: 10_000 });
 
+const boundsOf = ({ params }: AnyFramework, name: string): readonly [number, number] => {
+  const { min, max } = params[name] as { min?: number; max?: number };
+  return [min, max] as [number, number];
+};
+
 suite('pace of starts', (test) => {
+  test('whatever a user sets, a host waits longer than its starter, and no timer overflows', () => {
+    for (const handshakeMs of boundsOf(launcherFramework, 'handshake')) {
+      const p = new StartPace({ windowMax: 1, handshakeMs });
+      p.onProgress(Infinity);
+      assert.ok(hostWaitMs(handshakeMs) > p.allowanceMs, `${handshakeMs} ms`);
+      const [low, high] = BOOT_RANGES.handshakeMs;
+      assert.ok(p.allowanceMs >= low && LINK_PATIENCE * p.startMsMax <= high && hostWaitMs(handshakeMs) <= high);
+    }
+    for (const [name, range] of [['lease', 'leaseMs'], ['frame.max', 'frameBytesMax']] as const) {
+      const [min, max] = boundsOf(bootcomFramework, name);
+      assert.ok(min >= BOOT_RANGES[range][0] && max <= BOOT_RANGES[range][1], name);
+    }
+  });
+
   test('nothing observed: the whole window, and the handshake time', () => {
     const p = pace();
     p.onCpuTimes(undefined);

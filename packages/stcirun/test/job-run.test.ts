@@ -147,7 +147,7 @@ suite('job run', (test) => {
     assert.is(await run.exitCode, 197);
     assert.equal(run.err().replace(/\d+\.\d+ s: /gu, '').trimEnd().split('\n'), [
       'stcirun: failure: n1 is off: no route', '  to do: switch it on',
-      'stcirun: starting the agent of host n1 again, attempt 2',
+      'stcirun: restarting the agent of host n1, attempt 2',
       "stcirun: failure: 'x' is not on PATH of host n2", '  PATH=/a:/b',
       'stcirun: ending the job',
       'stcirun: 2 failures; exit code 197 is that of the first: n1 is off: no route',

@@ -21,14 +21,9 @@ import { encryptsLinks, linkKey } from '../bootcom/encryption.js';
 import { selectEviction } from '../bootcom/eviction.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
 import { RefusedConnections } from '../bootcom/refused-connections.js';
+import { hostWaitMs } from '../launcher/start-pace.js';
 import type { AgentNode } from './node.js';
 import type { AgentScope } from './composition.js';
-
-/**
- * How many times launcher.handshake an agent on its host waits for us. Our own deadline comes first; a host that heard
- * nothing for so long is cut off, while a starter that is merely slow is not given up by it.
- */
-const WAIT_FACTOR = 3;
 
 export interface AgentLauncherInit {
   readonly node: AgentNode;
@@ -164,7 +159,7 @@ export class AgentLauncher {
 
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {
     const launcherProc = this.#launcherProc ?? this.selectLauncherProc(this.#init.hosts ?? [start.host]);
-    const waitMs = WAIT_FACTOR * this.#init.node.params.int('launcher.handshake');
+    const waitMs = hostWaitMs(this.#init.node.params.int('launcher.handshake'));
     return launcherProc.start({ ...start, waitMs }, events);
   }
 

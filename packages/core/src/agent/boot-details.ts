@@ -5,7 +5,8 @@
 
 import type { HostIndex, HostSpec } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { any, fields, list, plain, str, tuple, u32 } from '../codec/shape.js';
+import { any, fields, integer, list, plain, str, tuple } from '../codec/shape.js';
+import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import type { ParamSnapshot } from './composition.js';
 
 export interface BootDetails {
@@ -20,10 +21,13 @@ export interface BootDetails {
   readonly params: ParamSnapshot;
 }
 
+/** Of a boot tree: hosts and the controller. */
+const HOSTS_MAX = TOPOLOGY_SIZE_MAX - 1;
+
 const shape = fields({
-  host: u32,
-  hosts: u32,
-  arity: u32,
+  host: integer(0, HOSTS_MAX - 1),
+  hosts: integer(1, HOSTS_MAX),
+  arity: integer(1, HOSTS_MAX),
   subtree: list(tuple(str, str)),
   connect: list(str),
   params: plain<ParamSnapshot>(),
@@ -35,7 +39,11 @@ export function encodeBootDetails(details: BootDetails): Uint8Array {
 
 /** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID. */
 export function decodeBootDetails(bytes: Uint8Array): BootDetails {
-  return shape(any(decode(bytes), 'boot details'), 'boot details');
+  const details = shape(any(decode(bytes), 'boot details'), 'boot details');
+  const { host, hosts, subtree } = details;
+  integer(0, hosts - 1)(host, 'boot details.host');
+  integer(1, hosts - host)(subtree.length, 'boot details.subtree.length');
+  return details;
 }
 
 export function hostSpec(entry: readonly [string, string], host: HostIndex): HostSpec {

@@ -59,7 +59,7 @@ export interface SupervisorEvents {
 }
 
 /** The watch over a start gives a child up, not the deadline of its link, which is this many times as long. */
-const LINK_PATIENCE = 2;
+export const LINK_PATIENCE = 2;
 
 /** The start channel of a child that connects over ws: the child ends when our end of it closes. */
 const NOTHING_EXPECTED = { onData: () => undefined, onDrain: () => undefined, onClose: () => undefined };

@@ -19,6 +19,7 @@ import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { encodeWithTail } from '../codec/cbor.js';
 import { bytes } from '../codec/shape.js';
 import { MARK_VARIABLE, rankEnvironment } from '../job/environment.js';
+import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
 import type { AgentNode } from './node.js';
 import { OutputPump } from './output-pump.js';
@@ -84,6 +85,9 @@ export class SessionAgent {
   #onLaunch(launch: Launch): void {
     const [entry] = launch.hosts;
     if (entry === undefined || this.#tools.length > 0) return;
+    const { params } = this.#node;
+    const ranksMax = params.int('job.size.max');
+    checkLaunch(launch, { ranksMax, ranksPerHostMax: params.int('job.ranks.per.host.max') });
     const runs = entry[2].map(([app, first, count, stride]) => ({ app, first, count, stride }));
     const hostMap = { host: this.#host, name: this.#hostName, runs };
     const { job, session, size, nodes, apps, creditBytes } = launch;

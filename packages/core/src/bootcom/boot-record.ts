@@ -18,6 +18,16 @@ const BOOT_BYTES_MAX = 16 * 1024 * 1024;
 
 const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 6 * 4 + 1;
 
+/** Longest time that a timer can wait, ms. */
+const TIMER_MS_MAX = 0x7fff_ffff;
+
+/** What any starter keeps to, whatever its parameters are. */
+export const BOOT_RANGES = {
+  frameBytesMax: [1 << 16, 1 << 26],
+  handshakeMs: [1, TIMER_MS_MAX],
+  leaseMs: [1, TIMER_MS_MAX],
+} as const;
+
 export interface BootRecord {
   readonly session: Uint8Array;
   readonly secret: Uint8Array;
@@ -59,7 +69,7 @@ function decodeBootRecord(frame: Frame): BootRecord {
     throw new StciError('STCI_FRAME_INVALID', 'Expected a boot record: an agent is started by its parent, not by hand');
   }
   const at = SESSION_BYTES + SECRET_BYTES;
-  return {
+  const record: BootRecord = {
     session: body.slice(0, SESSION_BYTES),
     secret: body.slice(SESSION_BYTES, at),
     self: readU32(body, at),
@@ -71,6 +81,12 @@ function decodeBootRecord(frame: Frame): BootRecord {
     nativeLink: body[at + 24] === 1,
     details: body.slice(FIXED_BYTES),
   };
+  for (const name of Object.keys(BOOT_RANGES) as (keyof typeof BOOT_RANGES)[]) {
+    const [min, max] = BOOT_RANGES[name];
+    if (record[name] >= min && record[name] <= max) continue;
+    throw new StciError('STCI_FRAME_INVALID', `Boot record: expected ${name} in ${min}..${max}, got ${record[name]}`);
+  }
+  return record;
 }
 
 /**

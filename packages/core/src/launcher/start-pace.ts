@@ -19,6 +19,14 @@ const MEASURED_MS_MIN = 10;
 const ALLOWANCE_FACTOR_MAX = 3;
 const START_FACTOR_MAX = 6;
 
+/**
+ * How long a host waits for what its starter sends. Our own deadline comes first, whatever was observed; a host that
+ * hears nothing for so long is cut off.
+ */
+export function hostWaitMs(handshakeMs: number): number {
+  return (ALLOWANCE_FACTOR_MAX + 1) * handshakeMs;
+}
+
 export interface StartPaceInit {
   readonly windowMax: number;
   readonly handshakeMs: number;

@@ -188,7 +188,7 @@ export class JobRun implements FrontEndEvents {
     const why = this.#reported.has(this.#lastFailure) ? '' : `: ${this.#lastFailure}`;
     const attempt = (this.#attempts.get(host) ?? 1) + 1;
     this.#attempts.set(host, attempt);
-    if (decision === 'retry') this.#logStep(`starting the agent of host ${name} again, attempt ${attempt}`);
+    if (decision === 'retry') this.#logStep(`restarting the agent of host ${name}, attempt ${attempt}`);
     else if (decision === 'spare') this.#remark(`spare host ${spare} takes the place of ${name}${why}`);
     else this.#remark(`host ${name} is left out${why}`);
   }

@@ -15,7 +15,7 @@ const RECORD: BootRecord = {
   parent: CONTROLLER,
   start: 0xdead_beef,
   nativeLink: true,
-  frameBytesMax: 0xffff_ffff,
+  frameBytesMax: 1 << 26,
   handshakeMs: 600_000,
   leaseMs: 10_000,
   details: Uint8Array.from({ length: 3000 }, (_, i) => i % 256),
@@ -128,6 +128,11 @@ suite('boot record', (test) => {
       [(near) => near.send([linkFrame(LINK_FRAME.boot, 1, new Uint8Array(56))]), 'STCI_FRAME_INVALID',
         /Expected a boot record/],
       [(near) => near.send([wrong]), 'STCI_FRAME_LENGTH', /at most 16777216/],
+      ...(['frameBytesMax', 'handshakeMs', 'leaseMs'] as const).flatMap((name) =>
+        [0, 0xffff_ffff].map((value): [(near: Channel) => void, string, RegExp] => [
+          (near) => near.send([encodeBootRecord({ ...RECORD, [name]: value })]), 'STCI_FRAME_INVALID',
+          new RegExp(`Boot record: expected ${name} in \\d+\\.\\.\\d+, got ${value}`),
+        ])),
     ];
     for (const [act, code, expected] of cases) {
       const { place, near, told } = reading();

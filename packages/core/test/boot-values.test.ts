@@ -1,0 +1,67 @@
+/** Numbers from another agent that an agent starts by: in boot details and in its part of a job. */
+
+import { mapJob } from '@stci/core';
+import { assert, suite } from '@stci/testkit';
+import { decodeBootDetails, encodeBootDetails, type BootDetails } from '../dist/agent/boot-details.js';
+import { checkLaunch, type LaunchNumbers } from '../dist/job/launch-check.js';
+import { LIMITS, app, hosts, job } from './job-help.js';
+
+const DETAILS: BootDetails = {
+  host: 1, hosts: 3, arity: 2, subtree: [['b', ''], ['c', 'u']], connect: [], params: {},
+};
+const LAUNCH: LaunchNumbers = { size: 4, nodes: 2, apps: [1, 2], hosts: [[7, 1, [[0, 1, 1, 1], [1, 2, 2, 1]]]] };
+
+suite('numbers that an agent starts by', (test) => {
+  test('boot details that cannot be are refused', () => {
+    assert.equal(decodeBootDetails(encodeBootDetails(DETAILS)), DETAILS);
+    const bad: readonly (readonly [Partial<BootDetails>, string])[] = [
+      [{ host: 3 }, 'an integer in 0..2 at boot details.host, got 3'],
+      [{ hosts: 0 }, 'boot details.hosts, got 0'],
+      [{ hosts: 0xffff_ffff }, 'boot details.hosts, got 4294967295'],
+      [{ arity: 0 }, 'boot details.arity, got 0'],
+      [{ subtree: [] }, 'boot details.subtree.length, got 0'],
+      [{ subtree: [['b', ''], ['c', ''], ['d', '']] }, 'an integer in 1..2 at boot details.subtree.length, got 3'],
+      [{ host: -1 }, 'boot details.host, got -1'],
+      [{ arity: 1.5 }, 'boot details.arity, got 1.5'],
+    ];
+    for (const [part, words] of bad) {
+      const bytes = encodeBootDetails({ ...DETAILS, ...part });
+      assert.match(assert.throwsCode('STCI_MESSAGE_INVALID', () => decodeBootDetails(bytes)).message, words);
+    }
+  });
+
+  test('every part of a mapped job passes', () => {
+    for (const mapBy of [{ by: 'slot' }, { by: 'node' }, { by: 'ppr', perHost: 3 }] as const) {
+      const apps = [app(mapBy.by === 'ppr' ? 9 : 7), app(mapBy.by === 'ppr' ? 9 : 2)];
+      const map = mapJob(job({ apps, hosts: hosts('a~2 b~3 c~1'), mapBy }), LIMITS);
+      for (const { host, runs } of map.hosts) {
+        const rows = runs.map(({ app: index, first, count, stride }) => [index, first, count, stride] as const);
+        checkLaunch({ size: map.size, nodes: 3, apps, hosts: [[host, host, rows]] }, LIMITS);
+      }
+    }
+  });
+
+  test('a part of a job that cannot be is refused', () => {
+    checkLaunch(LAUNCH, LIMITS);
+    const run = (app: number, first: number, count: number, stride: number): Partial<LaunchNumbers> =>
+      ({ hosts: [[7, 1, [[app, first, count, stride]]]] });
+    const limits = { ranksMax: 100, ranksPerHostMax: 2 };
+    const bad: readonly (readonly [Partial<LaunchNumbers>, string])[] = [
+      [{ size: 0 }, 'ranks of the job in 1..100 in job.launch, got 0'],
+      [{ size: 101 }, 'ranks of the job'],
+      [{ nodes: 1 }, 'number of the host in 0..0'],
+      [run(2, 0, 1, 1), 'program in 0..1 in job.launch, got 2'],
+      [run(0, 0, 0, 1), 'ranks of a run'],
+      [run(0, 0, 3, 1), 'ranks of a run in 1..2'],
+      [run(0, 0, 0xffff_ffff, 1), 'ranks of a run'],
+      [run(0, 0, 2, 0), 'stride'],
+      [run(0, 3, 2, 1), 'last rank of a run in 0..3 in job.launch, got 4'],
+      [run(0, 0xffff_ffff, 2, 4), 'last rank of a run'],
+      [{}, 'ranks of the host in 0..2 in job.launch, got 3'],
+    ];
+    for (const [part, words] of bad) {
+      const wrong = (): void => checkLaunch({ ...LAUNCH, ...part }, limits);
+      assert.match(assert.throwsCode('STCI_MESSAGE_INVALID', wrong).message, words);
+    }
+  });
+});
