@@ -12,6 +12,7 @@ import { builtin } from './builtin.js';
 import { closedChannel } from './closed-channel.js';
 import { setAside } from './environment.js';
 import { lineSplitter } from './lines.js';
+import { openChannelReader, takeHandle } from './sockets.js';
 import { streamChannel } from './stream-channel.js';
 
 /** An agent's process that was started before it was asked for. */
@@ -67,7 +68,9 @@ export function spawnAgentProcess(
     return notStarted(program);
   }
   watch(child, child.stderr as Readable, events);
-  const readable = child.stdout as Readable;
+  const stdout = child.stdout as Readable;
+  const source = takeHandle(stdout);
+  const readable = source ? openChannelReader(source) : stdout;
   const writable = child.stdin as Writable;
   // At a child's end Node resumes all streams of this list, paused or not; what is paused must stay so.
   (child.stdio as unknown[]).fill(null);

@@ -3,16 +3,14 @@
  * synchronously, which would stop the whole agent when its parent is slow; sockets on the bare descriptors do not.
  */
 
-import type { Socket } from 'node:net';
 import { StciError } from '@stci/interface';
 import type { Channel } from '@stci/interface';
-import { builtin } from './builtin.js';
+import { openChannelReader, openWriter } from './sockets.js';
 import { streamChannel } from './stream-channel.js';
 
-function openSocket(fd: 0 | 1): Socket {
-  const { Socket } = builtin('node:net');
+function open<Stream>(fd: 0 | 1, make: () => Stream): Stream {
   try {
-    return new Socket({ fd, readable: fd === 0, writable: fd === 1 });
+    return make();
   } catch (error) {
     const name = fd === 0 ? 'standard input' : 'standard output';
     throw new StciError(
@@ -26,5 +24,6 @@ function openSocket(fd: 0 | 1): Socket {
 
 /** Takes over fds 0 and 1; nothing else may read the one or write to the other. */
 export function openStdioChannel(): Channel {
-  return streamChannel({ kind: 'stdio', label: 'parent', readable: openSocket(0), writable: openSocket(1) });
+  const ends = { readable: open(0, () => openChannelReader({ fd: 0 })), writable: open(1, () => openWriter(1)) };
+  return streamChannel({ kind: 'stdio', label: 'parent', ...ends });
 }

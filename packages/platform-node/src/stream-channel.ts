@@ -8,6 +8,7 @@ import type { Readable, Writable } from 'node:stream';
 import { assert } from '@stci/interface';
 import type { Channel, ChannelEvents } from '@stci/interface';
 import { coalesce } from './coalesce.js';
+import { reuse } from './read-buffers.js';
 
 /** `send` returns false while more than this is queued, in bytes. */
 export const DRAIN_MARK_BYTES = 1024 * 1024;
@@ -121,18 +122,20 @@ class StreamChannel implements Channel {
   #flush(): void {
     this.#flushScheduled = false;
     if (this.#state === 'closed' || this.#pending.length === 0) return;
-    const chunks = coalesce(this.#pending, this.#chunkBytesMax);
+    const taken = this.#pending;
+    const chunks = coalesce(taken, this.#chunkBytesMax);
     this.#pending = [];
     this.#pendingBytes = 0;
     if (chunks.length === 0 || this.#writeError !== undefined) return;
     if (chunks.length > 1) this.#writable.cork();
     chunks.forEach((chunk, i) => {
-      this.#writable.write(chunk, i === chunks.length - 1 ? () => this.#written() : undefined);
+      this.#writable.write(chunk, i === chunks.length - 1 ? (error) => this.#written(taken, error) : undefined);
     });
     if (chunks.length > 1) this.#writable.uncork();
   }
 
-  #written(): void {
+  #written(chunks: readonly Uint8Array[], error: Error | null | undefined): void {
+    if (!error) reuse(chunks);
     if (!this.#full || this.#state === 'closed' || this.#writeError !== undefined) return;
     if (this.queuedBytes > DRAIN_MARK_BYTES / 2) return;
     this.#full = false;

@@ -4,12 +4,12 @@
  */
 
 import type { ChildProcess, StdioOptions } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { ProcessEvents, SpawnSpec, StdioMode } from '@stci/interface';
 import { builtin } from './builtin.js';
-import { wrapOutput, openOutput } from './output-pipe.js';
-import type { OutputPipe } from './output-pipe.js';
+import { openOutput, type OutputPipe } from './output-pipe.js';
 import type { PipePool } from './pipe-pool.js';
+import { openWriter, takeHandle } from './sockets.js';
 
 const NODE_STDIO = { pipe: 'pipe', null: 'ignore', inherit: 'inherit' } as const satisfies Record<StdioMode, string>;
 
@@ -47,17 +47,12 @@ export class ToolStdio {
     closeAll(this.#theirs);
     const outputs = (['stdout', 'stderr'] as const).flatMap((name, i) => {
       const fd = this.#ours[i + 1];
-      if (fd !== undefined) return [openOutput(fd, name, events)];
-      const stream: Readable | null = child[name];
-      return stream === null ? [] : [wrapOutput(stream, name, events)];
+      const source = fd === undefined ? child[name] && takeHandle(child[name]) : { fd };
+      return source ? [openOutput(source, name, events)] : [];
     });
-    return { stdin: openInput(this.#ours[0]) ?? child.stdin ?? undefined, outputs };
+    const [input] = this.#ours;
+    return { stdin: (input === undefined ? child.stdin : openWriter(input)) ?? undefined, outputs };
   }
-}
-
-function openInput(fd: number | undefined): Writable | undefined {
-  if (fd === undefined) return undefined;
-  return new (builtin('node:net').Socket)({ fd, readable: false, writable: true });
 }
 
 function closeAll(fds: readonly (number | undefined)[]): void {

@@ -9,6 +9,7 @@ import { createNodePlatform, streamChannel } from '@stci/platform-node';
 import { LISTEN_OPTIONS, channelCompliance, eventually, linkCompliance, networkCompliance } from '@stci/testkit';
 import type { LinkPair, Until } from '@stci/testkit';
 import { portChannel } from '../dist/port-channel.js';
+import { openChannelReader, takeHandle, type ReadSource } from '../dist/sockets.js';
 
 const platform = createNodePlatform();
 
@@ -49,7 +50,7 @@ async function systemPipe(): Promise<{ readable: Socket; writable: Socket }> {
 async function pipePair(): Promise<LinkPair> {
   const [up, down] = [await systemPipe(), await systemPipe()];
   const end = (label: string, readable: Socket, writable: Socket) =>
-    streamChannel({ kind: 'stdio', label, readable, writable });
+    streamChannel({ kind: 'stdio', label, readable: openChannelReader(takeHandle(readable) as ReadSource), writable });
   return { near: end('near', down.readable, up.writable), far: end('far', up.readable, down.writable), until,
     platform };
 }

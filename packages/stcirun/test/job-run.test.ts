@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
-import { progressText, Writer } from '@stci/stcirun';
+import { progressText, Writer, type WriteBatch } from '@stci/stcirun';
 import { fakeRun, type FakeRun } from './fake-front-end.js';
 
 const FAILURE = { code: 'STCI_TOOL_STATUS', message: 'Rank 0 on n1 ended with status 7' };
@@ -305,6 +305,26 @@ suite('writer', (test) => {
     dones[1]?.();
     assert.equal(marks, ['nothing', 'a', 'c']);
     assert.is(writer.queuedBytes, 0);
+  });
+
+  test('one that gathers writes when a turn brings nothing more, or much is there', async () => {
+    const batches: number[] = [];
+    const write: WriteBatch = (batch, done) => {
+      batches.push(Buffer.concat(batch).length);
+      setImmediate(done);
+    };
+    const writer = new Writer(write, () => assert.unreachable(), { gathers: true });
+    writer.write(Buffer.from('abc'));
+    for (let turn = 0; turn < 3; turn++) {
+      writer.write(Buffer.from('abc'));
+      assert.equal(batches, []);
+      await new Promise(setImmediate);
+    }
+    await new Promise<void>((resolve) => writer.after(resolve));
+    assert.equal(batches, [12]);
+    writer.write(Buffer.alloc(1000));
+    writer.write(Buffer.alloc(1 << 20));
+    assert.equal(batches, [12, 1000 + (1 << 20)]);
   });
 
   test('after a fault everything is dropped, and nobody waits', () => {

@@ -31,8 +31,8 @@ const PARTIAL_BYTES_MAX = 64 * 1024 * 1024;
 /** What a fragment counts at least: what it takes to keep it. */
 const PART_BYTES_MIN = 256;
 
-/** Smaller ones are copied, so that they do not keep the whole chunk that they came in. */
-const VIEW_BYTES_MIN = 4096;
+/** Parts that are less of the memory that they came in are copied, so that they do not keep all of it. */
+const VIEW_SHARE_MIN = 1 / 16;
 
 /** Passes the frames of one message to `emit`, each as pieces. */
 export function cut(header: FrameHeader, body: readonly Uint8Array[], emit: (pieces: Uint8Array[]) => void): void {
@@ -138,7 +138,8 @@ export class Reassembly {
     part: Uint8Array,
   ): { header: FrameHeader; body: Uint8Array } | undefined {
     const { holder } = partial;
-    partial.parts.push(part.length < VIEW_BYTES_MIN ? part.slice() : part);
+    const isSmall = part.length < part.buffer.byteLength * VIEW_SHARE_MIN;
+    partial.parts.push(isSmall ? part.slice() : part);
     partial.bytes += part.length;
     this.#account(partial, Math.max(part.length, PART_BYTES_MIN));
     if (partial.bytes > this.#messageBytesMax) {

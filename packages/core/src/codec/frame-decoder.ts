@@ -19,6 +19,8 @@ export class FrameDecoder {
   /** The frame that is being put together; its length is known once its header is whole. */
   #partial: Uint8Array | undefined;
   #partialFilled = 0;
+  /** The beginning of a frame, at the end of the last chunk: what follows may come right behind it in memory. */
+  #begun: Uint8Array | undefined;
   #stopped = false;
   #failure: unknown;
   /** What came behind the frame whose handler called `stop`. */
@@ -35,7 +37,7 @@ export class FrameDecoder {
 
   /** True in the middle of a frame: an end of file now is a cut frame. */
   get midFrame(): boolean {
-    return this.#partialFilled > 0;
+    return this.#begun !== undefined || this.#partialFilled > 0;
   }
 
   /** Ends decoding after the present frame; the bytes behind it are kept for `takeRest`. */
@@ -53,11 +55,24 @@ export class FrameDecoder {
   push(chunk: Uint8Array): void {
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      this.#decode(chunk);
+      this.#decode(this.#continued(chunk));
     } catch (fault) {
       this.#failure = fault;
       throw fault;
     }
+  }
+
+  /** `chunk` with the beginning of its first frame, where both lie in one piece of memory; else that is copied. */
+  #continued(chunk: Uint8Array): Uint8Array {
+    const begun = this.#begun;
+    if (begun === undefined || chunk.length === 0) return chunk;
+    this.#begun = undefined;
+    if (begun.buffer === chunk.buffer && begun.byteOffset + begun.length === chunk.byteOffset) {
+      return new Uint8Array(begun.buffer, begun.byteOffset, begun.length + chunk.length);
+    }
+    this.#partial = new Uint8Array(begun.length < HEADER_BYTES ? HEADER_BYTES : this.#checkedLength(begun, 0));
+    this.#copy(begun, 0, begun.length);
+    return chunk;
   }
 
   #decode(chunk: Uint8Array): void {
@@ -73,17 +88,17 @@ export class FrameDecoder {
   #whole(chunk: Uint8Array, at: number): number {
     const left = chunk.length - at;
     if (left < HEADER_BYTES) {
-      if (left > 0) checkVersion(chunk[at] as number);
-      this.#partial = new Uint8Array(HEADER_BYTES);
-      return this.#copy(chunk, at, left);
+      checkVersion(chunk[at] as number);
+      this.#begun = chunk.subarray(at);
+      return left;
     }
     const length = this.#checkedLength(chunk, at);
     if (left >= length) {
       this.#onFrame(chunk.subarray(at, at + length));
       return length;
     }
-    this.#partial = new Uint8Array(length);
-    return this.#copy(chunk, at, left);
+    this.#begun = chunk.subarray(at);
+    return left;
   }
 
   #fill(chunk: Uint8Array, at: number): number {

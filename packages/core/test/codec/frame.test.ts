@@ -115,6 +115,29 @@ suite('frame decoder', (test) => {
       [true, BODY_MAX]]);
   });
 
+  test('a frame in chunks that lie one behind the other is a view of them, in whatever pieces they come', () => {
+    for (let seed = 0; seed < 100; seed++) {
+      const next = seededIntegers(seed);
+      const sent = Array.from({ length: 9 }, () => frameOf(next, next(BODY_MAX + 1)));
+      const memory = join([new Uint8Array(next(99)), ...sent]);
+      const seen: Frame[] = [];
+      const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => seen.push(frame) });
+      let at = memory.length - sent.reduce((sum, { length }) => sum + length, 0);
+      while (at < memory.length) {
+        const end = Math.min(memory.length, at + next([3, 50, 5000][seed % 3] as number) + 1);
+        // Now and then one that lies elsewhere.
+        decoder.push(next(9) === 0 ? memory.slice(at, end) : memory.subarray(at, end));
+        at = end;
+      }
+      assert.ok(seen.length === 9 && seen.every((frame, i) => same(frame, sent[i] as Frame)), `seed ${seed}`);
+    }
+    const memory = join([frameOf(seededIntegers(1), 100), frameOf(seededIntegers(2), 200)]);
+    const seen: Frame[] = [];
+    const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => seen.push(frame) });
+    for (let at = 0; at < memory.length; at += 40) decoder.push(memory.subarray(at, at + 40));
+    assert.equal(seen.map(({ buffer, length }) => [buffer === memory.buffer, length]), [[true, 128], [true, 228]]);
+  });
+
   test('a cut frame is known as such at every place', () => {
     const frame = frameOf(seededIntegers(5), 40);
     for (let length = 0; length < frame.length; length++) {

@@ -17,6 +17,9 @@ export type WriteBatch = (batch: readonly Uint8Array[], done: (error?: Error | n
 const BATCH_PIECES_MAX = 512;
 const BATCH_BYTES_MAX = 4 << 20;
 
+/** Bytes that are written at once; fewer wait for a turn that brings no more. */
+const GATHERED_BYTES = 1 << 20;
+
 interface Mark {
   readonly atBytes: number;
   readonly done: () => void;
@@ -132,12 +135,19 @@ export class Writer {
     if (bytes.length === 0) return;
     this.#queue.push(bytes);
     this.#acceptedBytes += bytes.length;
-    if (this.#isBusy || this.#isScheduled) return;
-    if (!this.#gathers) return this.#pump();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isBusy || this.#queue.length === 0) return;
+    if (!this.#gathers || this.queuedBytes >= GATHERED_BYTES) return this.#pump();
+    if (this.#isScheduled) return;
     this.#isScheduled = true;
+    const acceptedBytes = this.#acceptedBytes;
     setImmediate(() => {
       this.#isScheduled = false;
-      if (!this.#isBusy && this.#queue.length > 0) this.#pump();
+      if (this.#acceptedBytes > acceptedBytes) this.#schedule();
+      else if (!this.#isBusy && this.#queue.length > 0) this.#pump();
     });
   }
 
@@ -178,7 +188,7 @@ export class Writer {
     while (this.#marks.length > 0 && (this.#marks[0] as Mark).atBytes <= this.#writtenBytes) {
       (this.#marks.shift() as Mark).done();
     }
-    if (!this.#isBusy && this.#queue.length > 0) this.#pump();
+    this.#schedule();
   }
 
   #fail(error: Error): void {
