@@ -9,7 +9,7 @@ function refused(host: string, index: number, what = 'connection refused'): Erro
   return {
     code: 'STCI_LAUNCH_FAILED', host, agent,
     message: `Agent ${agent} on host ${host} did not come up: phase connect: ${what}\n`
-      + `  it said: connect to 10.0.0.${index} port 22\n  what to do: Try \`ssh ${host} true\` by hand.`,
+      + `  ssh printed: connect to 10.0.0.${index} port 22\n  what to do: Try \`ssh ${host} true\` by hand.`,
   };
 }
 
@@ -19,7 +19,7 @@ suite('failures of hosts, folded', (test) => {
     failures.splice(5, 0, refused('other', 77, 'no route'));
     const [first, second, ...more] = foldFailures(failures);
     assert.is(first, 'h[1-32]: did not come up: phase connect: connection refused\n'
-      + '  it said: connect to ADDRESS port 22\n  what to do: Try `ssh HOST true` by hand.');
+      + '  ssh printed: connect to ADDRESS port 22\n  what to do: Try `ssh HOST true` by hand.');
     assert.is(second, failures[5]?.message);
     assert.equal(more, []);
   });

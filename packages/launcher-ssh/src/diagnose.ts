@@ -84,7 +84,7 @@ const BY_PHASE: Readonly<Record<SshPhase, readonly [what: string, remedy: string
     'Look at the login shell and its start-up files there; `ssh LOGIN echo hello` must print hello.'],
   node: ['the shell on the host could not start node', 'Name a node that works there: --mca launcher.ssh.node=PATH.'],
   bundle: ['the connection ended while the agent was sent', `${BY_HAND}; look at the host.`],
-  handshake: ['the agent ended before it said anything', 'What it said tells why.'],
+  handshake: ['the agent ended before it answered', 'What it printed tells why.'],
 };
 
 /** `text` with the words HOST and LOGIN, a host as ssh's argument with its login name, replaced. */
@@ -109,7 +109,7 @@ export function diagnose(facts: SshFacts): ErrorRecord {
   const { host, end, lines } = facts;
   const { phase, what, remedy } = find(facts);
   const shown = phase === 'handshake' ? lines : lines.slice(-LINES_SHOWN_MAX);
-  const said = shown.filter((line) => !/^@*$/.test(line.trim())).map((line) => `\n  it said: ${cut(line)}`);
+  const said = shown.filter((line) => !/^@*$/.test(line.trim())).map((line) => `\n  ssh printed: ${cut(line)}`);
   const printed = facts.banner.trim() === '' || phase === 'node' || phase === 'bundle'
     ? '' : `\n  the login printed: ${cut(oneLine(facts.banner))}`;
   const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;

@@ -156,7 +156,7 @@ class SshAgent implements AgentProcess {
   /** Where the start is, and what was said so far: for a deadline that is over before ssh gives up. */
   get phase(): string | undefined {
     if (this.#isHeard) return undefined;
-    const said = this.#lines.map((line) => `\n  it said: ${line}`).join('');
+    const said = this.#lines.map((line) => `\n  ssh printed: ${line}`).join('');
     return describeWait(this.#phase, { host: this.#host.name, user: this.#host.user }) + said;
   }
 

@@ -72,7 +72,7 @@ suite('launcherproc ssh with a client of our own', (test) => {
   test('the agent comes up behind it, and is told once when it ends', async () => {
     const started = new Started(good);
     const message = await started.fails('handshake');
-    assert.match(message, /it said: stci warn: agent ended: .*/);
+    assert.match(message, /ssh printed: stci warn: agent ended: .*/);
   });
 
   test('a client that ends before anything is one error with its words', async () => {
@@ -85,7 +85,7 @@ suite('launcherproc ssh with a client of our own', (test) => {
     const loop = 'i=0; while [ $i -lt 500 ]; do echo "line $i" >&2; i=$((i+1)); done';
     const path = client('many', `${loop}; printf "the last" >&2; exit 255`);
     const message = await new Started(path).fails('connect');
-    assert.match(message, /it said: line 499\n {2}it said: the last\n/);
+    assert.match(message, /ssh printed: line 499\n {2}ssh printed: the last\n/);
   });
 
   test('a client that is killed, a login that floods, a shell that exits', async () => {

@@ -153,7 +153,7 @@ suite('stcirun over ssh', (test) => {
       one('nobody'), one('h15', 'launcher.handshake=2s'), one('h1', 'launcher.ssh.client=no-such-ssh'),
       one('h1', 'launcher.ssh.node=/opt/no node'),
     ]);
-    assert.match(nobody.stderr, /host nobody did not come up: phase resolve: .*\n {2}it said: ssh: Could not resolve/);
+    assert.match(nobody.stderr, /nobody did not come up: phase resolve: .*\n {2}ssh printed: ssh: Could not resolve/);
     assert.match(slow.stderr, /within [\d.]+ s \(launcher\.handshake\); it got as far as phase login shell\n.*to do: /);
     assert.match(client.stderr, /no-such-ssh.*\n {2}Install the OpenSSH client here/);
     assert.match(named.stderr, /phase node: the host has no program \/opt\/no node \(launcher\.ssh\.node\)/);

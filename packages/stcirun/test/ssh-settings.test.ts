@@ -73,7 +73,7 @@ suite('stcirun and the ssh configuration', (test) => {
     const job = ['--mca', `launcher.ssh.client=${shell}`, '--host', 'h1', '-n', '1', 'true'];
     const run = await stcirun(['--verbose', ...job]);
     assert.equal([run.code, /[\x00-\x08\x0b-\x1f]/.test(run.stderr)], [197, false]);
-    assert.ok(run.stderr.includes('it said: \\u001b]0;owned\\u0007\\u001b[2J'), run.stderr);
+    assert.ok(run.stderr.includes('ssh printed: \\u001b]0;owned\\u0007\\u001b[2J'), run.stderr);
     const json = await stcirun(['--json', ...job]);
     assert.not(/[\x00-\x08\x0b-\x1f]/.test(json.stdout + json.stderr), 'in JSON neither');
   });

@@ -302,7 +302,7 @@ export class ChildSupervisor {
     what: string,
     data?: StciError['data'],
   ): StciError {
-    const said = child.diagnostics.length === 0 ? '' : `\n  it said: ${child.diagnostics.join('\n  it said: ')}`;
+    const said = child.diagnostics.length === 0 ? '' : `\n  it printed: ${child.diagnostics.join('\n  it printed: ')}`;
     const agent = addressName(child.spec.address);
     const host = child.spec.host.name;
     return new StciError(code, `Agent ${agent} on host ${host} ${what}${said}`, { host, agent, data });

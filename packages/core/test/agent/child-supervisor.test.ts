@@ -166,7 +166,7 @@ suite('children of an agent', (test) => {
     const text = (host: string): string => p.errors.find((error) => error.host === host)?.message ?? '';
     assert.match(text('h0'), /did not come up: no such agent/);
     assert.match(text('h1'), /did not come up: .*(status 4|end of file)/);
-    assert.match(text('h1'), /it said: bad luck/);
+    assert.match(text('h1'), /it printed: bad luck/);
     assert.match(text('h2'), /did not come up: .*connection reset/);
   });
 

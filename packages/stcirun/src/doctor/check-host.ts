@@ -113,7 +113,7 @@ function loginAndNode(
   }
   if (isLate) {
     const where = phase === 'connect' ? 'connect or authenticate' : phase;
-    const said = lines.map((line) => `\n  it said: ${line}`).join('');
+    const said = lines.map((line) => `\n  ssh printed: ${line}`).join('');
     const more = 'Check the host, or allow more time: --timeout TIME.';
     return { login: bad('FAIL', `no answer within ${deadlineMs} ms, phase ${where}.${said}\n  what to do: ${more}`) };
   }
