@@ -21,7 +21,7 @@ export const bootstrapRetry = defineComponent({
       help: 'Further starts of one agent before the launch is ended.',
     },
   },
-  query: () => accept(10, 'for those who ask for it'),
+  query: () => accept(10, 'only by name'),
   create: (_deps, params): BootstrapPolicy => ({
     policy: 'retry',
     decide: ({ attempts }) => (attempts <= (params['count'] as number) ? 'retry' : 'abort'),

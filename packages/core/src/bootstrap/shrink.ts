@@ -21,7 +21,7 @@ export const bootstrapShrink = defineComponent({
       help: 'Hosts that must come up; with fewer the launch is ended.',
     },
   },
-  query: () => accept(10, 'for those who ask for it'),
+  query: () => accept(10, 'only by name'),
   create: (_deps, params): BootstrapPolicy => ({
     policy: 'shrink',
     decide: (_failure, { hostsLeft }) => (hostsLeft >= (params['min'] as number) ? 'shrink' : 'abort'),

@@ -13,7 +13,7 @@ export const bootstrapSpare = defineComponent({
   frameworkVersion: 1,
   help: 'A spare host takes the place of one that does not come up; without one left the launch is ended.',
   params: {},
-  query: () => accept(10, 'for those who ask for it'),
+  query: () => accept(10, 'only by name'),
   create: (): BootstrapPolicy => ({
     policy: 'spare',
     decide: (_failure, { sparesLeft }) => (sparesLeft > 0 ? 'spare' : 'abort'),

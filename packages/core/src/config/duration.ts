@@ -1,4 +1,4 @@
-/** Durations for people: `250 ms`, `1.5 s`, `14 s`, `2 min 5 s`, `1 h 30 min`. */
+/** Durations in messages: `250 ms`, `1.5 s`, `14 s`, `2 min 5 s`, `1 h 30 min`. */
 
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;

@@ -23,7 +23,7 @@ export interface ParamFile {
   readonly text: string | undefined;
 }
 
-/** All that the resolver may look at. What is left out has no values. */
+/** All that the resolver reads. A source that is left out has no values. */
 export interface ParamInputs {
   readonly override?: ParamFile;
   /** `--mca key=value` and its short forms, in order. `origin` is the option as written. */

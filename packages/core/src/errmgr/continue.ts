@@ -1,6 +1,6 @@
 /**
- * Error manager `continue`: what still runs stays, for ranks that do not need each other. A job that cannot produce
- * any more (its time is over, its output has no taker) ends all the same.
+ * Error manager `continue`: the other ranks run on, for ranks that do not need each other. A job that has timed out,
+ * was interrupted, or whose output cannot be written ends all the same.
  */
 
 import { accept, defineComponent } from '@stci/interface';
@@ -19,6 +19,6 @@ export const errmgrContinue = defineComponent({
   frameworkVersion: 1,
   help: 'Ranks that are left go on; only a deadline or lost output ends the job.',
   params: {},
-  query: () => accept(10, 'for those who ask for it'),
+  query: () => accept(10, 'only by name'),
   create: () => ({ policy: 'continue', decide }),
 });

@@ -6,7 +6,7 @@
  * - `--hostfile` alone: the hosts of the files in order, by the same rule: a line a slot, as PBS writes them.
  * - both: `--host` chooses among the hosts of the files, and its `:N` stands above theirs.
  * - none: this machine, with a slot a processor as a hint.
- * - `--exclude` takes hosts away from any of these.
+ * - `--exclude` removes hosts from any of these.
  */
 
 import { StciError } from '@stci/interface';
@@ -62,15 +62,15 @@ function choose(named: readonly HostSpec[], filed: readonly HostSpec[]): readonl
 }
 
 function exclude(hosts: readonly HostSpec[], lists: readonly string[]): HostSpec[] {
-  const away = new Set<string>();
+  const excluded = new Set<string>();
   const names = new Set(hosts.map((host) => host.name));
   for (const list of lists) {
     for (const { name } of expandHostlist(list, { name: '--exclude' })) {
       if (!names.has(name)) throw unknown('--exclude', name, 'among the hosts of the job', names);
-      away.add(name);
+      excluded.add(name);
     }
   }
-  const left = hosts.filter((host) => !away.has(host.name));
+  const left = hosts.filter((host) => !excluded.has(host.name));
   if (left.length > 0) return left;
   throw new StciError('STCI_HOST_UNKNOWN', '--exclude: every host of the job is excluded. Leave at least one.');
 }

@@ -76,7 +76,7 @@ export function decideExit(failures: readonly Failure[], endings: Iterable<RankE
   return { exitCode: 0 };
 }
 
-/** A rank that did not end with 0 although no failure was told: the job must not pass for a success. */
+/** A rank that did not end with 0 although no failure was reported: the job must not count as a success. */
 function unexplained(ending: RankEnding): ExitDecision | undefined {
   const { rank, outcome, end } = ending;
   if (end !== undefined && outcome !== 'lost') {

@@ -1,6 +1,6 @@
 /**
  * The controller's ledger of one job: the outcome of each rank, and the failures. Pure: facts go in as
- * they arrive, late, twice or out of order; each rank is counted once, and the first outcome that is told of it stands.
+ * they arrive, late, twice or out of order; each rank is counted once, and its first reported outcome stands.
  * No decision is made here but the exit rule, at the end.
  *
  * A rank is `waiting`, then `running`, then done with one outcome. `exited` may come without `started` before it.
@@ -24,7 +24,7 @@ export interface LedgerInit {
   readonly submitWallMs: number;
 }
 
-/** What a session agent tells of a rank's end. A RankReport fits. */
+/** What a session agent reports of a rank's end. A RankReport has all of it. */
 export interface RankEnd {
   readonly rank: Rank;
   readonly pid: number;
@@ -213,7 +213,7 @@ class JobLedger implements Ledger {
       ...end,
       pid: end.pid || row.pid,
       ...(startWallMs !== undefined && { startWallMs }),
-      // A clock that was set back meanwhile, or a host that lies: no rank ends before it starts.
+      // A clock that was set back meanwhile, or a host that reports wrong times: no rank ends before it starts.
       ...(end.endWallMs !== undefined && { endWallMs: Math.max(end.endWallMs, startWallMs ?? 0) }),
     };
     row.done = done;
@@ -254,7 +254,7 @@ class JobLedger implements Ledger {
   }
 }
 
-/** Where a rank was is what the map says, whatever its host's error does. */
+/** The place of a rank is the map's, whatever its host's error says. */
 function placed(end: RankEnd, host: string): RankEnd {
   return end.error === undefined ? end : { ...end, error: { ...end.error, host, rank: end.rank } };
 }

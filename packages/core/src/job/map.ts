@@ -7,12 +7,12 @@
  * - `ppr:N`: N ranks of each app on every host.
  *
  * A round gives a host its slots once more. Slots that the user named are a bound: such a host takes no second round
- * unless the job may oversubscribe. Whole rounds are laid at once (rounds.ts), so the cost is hosts + runs, not ranks.
+ * unless the job may oversubscribe. Whole rounds are placed at once (rounds.ts): the cost is hosts + runs, not ranks.
  */
 
 import { StciError, assert } from '@stci/interface';
 import type { AppSpec, HostIndex, JobMap, JobSpec } from '@stci/interface';
-import { RunLayer } from './rounds.js';
+import { RoundPlacer } from './rounds.js';
 import { THIS_MACHINE, slotsExceeded } from './slots.js';
 
 /** Limits of a job, from parameters. */
@@ -44,26 +44,26 @@ export function appCount(spec: JobSpec, app: AppSpec): number {
 export function mapJob(spec: JobSpec, limits: JobLimits): JobMap {
   const counts = spec.apps.map((app) => appCount(spec, app));
   const size = checkSize(counts, limits.ranksMax);
-  const layer = new RunLayer(spec.hosts.length);
+  const placer = new RoundPlacer(spec.hosts.length);
   spec.apps.forEach((app, index) => {
-    placeApp(new Filling(spec, layer, index, candidates(spec, app)), counts[index]!);
+    placeApp(new Filling(spec, placer, index, candidates(spec, app)), counts[index]!);
   });
-  assert(layer.next === size, `every rank is placed: ${layer.next} of ${size}`);
-  checkPerHost(spec, layer, limits.ranksPerHostMax);
-  const hosts = spec.hosts.map((host, index) => ({ host: index, name: host.name, runs: layer.runs[index]! }));
+  assert(placer.next === size, `every rank is placed: ${placer.next} of ${size}`);
+  checkPerHost(spec, placer, limits.ranksPerHostMax);
+  const hosts = spec.hosts.map((host, index) => ({ host: index, name: host.name, runs: placer.runs[index]! }));
   return { size, hosts };
 }
 
 /** One app on its way into the hosts. */
 class Filling {
   readonly spec: JobSpec;
-  readonly layer: RunLayer;
+  readonly placer: RoundPlacer;
   readonly app: number;
   readonly hosts: readonly HostIndex[];
 
-  constructor(spec: JobSpec, layer: RunLayer, app: number, hosts: readonly HostIndex[]) {
+  constructor(spec: JobSpec, placer: RoundPlacer, app: number, hosts: readonly HostIndex[]) {
     this.spec = spec;
-    this.layer = layer;
+    this.placer = placer;
     this.app = app;
     this.hosts = hosts;
   }
@@ -77,7 +77,7 @@ class Filling {
   }
 
   used(host: HostIndex): number {
-    return this.layer.used[host]!;
+    return this.placer.used[host]!;
   }
 
   /** Hosts that may take one more rank; throws STCI_SLOTS_EXCEEDED where none may. */
@@ -115,7 +115,7 @@ function placeBySlot(filling: Filling, count: number): void {
       if (roundsHad(host) !== level) rounds = Math.min(rounds, roundsHad(host) - level);
       else if (filling.bound(host) || filling.used(host) !== level * filling.slots(host)) rounds = 1;
     }
-    left -= filling.layer.lay(filling.app, tier, chunks, rounds, left);
+    left -= filling.placer.place(filling.app, tier, chunks, rounds, left);
   }
 }
 
@@ -123,13 +123,13 @@ function placeBySlot(filling: Filling, count: number): void {
 function placeByNode(filling: Filling, count: number): void {
   for (let left = count; left > 0; ) {
     const open = filling.open();
-    const start = open.findIndex((host) => host > filling.layer.lastHost);
+    const start = open.findIndex((host) => host > filling.placer.lastHost);
     const turn = start <= 0 ? open : [...open.slice(start), ...open.slice(0, start)];
     let rounds = Infinity;
     for (const host of open) {
       if (filling.bound(host)) rounds = Math.min(rounds, filling.slots(host) - filling.used(host));
     }
-    left -= filling.layer.lay(filling.app, turn, turn.map(() => 1), rounds, left);
+    left -= filling.placer.place(filling.app, turn, turn.map(() => 1), rounds, left);
   }
 }
 
@@ -138,7 +138,7 @@ function hostCount({ length }: readonly unknown[]): string {
 }
 
 function placePerHost(filling: Filling, count: number, perHost: number): void {
-  const { hosts, layer } = filling;
+  const { hosts, placer } = filling;
   if (count > hosts.length * perHost) {
     throw new StciError(
       'STCI_JOB_INVALID',
@@ -154,7 +154,7 @@ function placePerHost(filling: Filling, count: number, perHost: number): void {
         `${filling.spec.hosts[host]!.name}, which has ${filling.slots(host)} slot(s)`);
     }
   });
-  layer.lay(filling.app, taking, taking.map(() => perHost), 1, count);
+  placer.place(filling.app, taking, taking.map(() => perHost), 1, count);
 }
 
 function candidates(spec: JobSpec, app: AppSpec): readonly HostIndex[] {
@@ -172,12 +172,12 @@ function checkSize(counts: readonly number[], ranksMax: number): number {
   );
 }
 
-function checkPerHost(spec: JobSpec, layer: RunLayer, ranksPerHostMax: number): void {
-  const host = layer.used.findIndex((used) => used > ranksPerHostMax);
+function checkPerHost(spec: JobSpec, placer: RoundPlacer, ranksPerHostMax: number): void {
+  const host = placer.used.findIndex((used) => used > ranksPerHostMax);
   if (host < 0) return;
   throw new StciError(
     'STCI_JOB_INVALID',
-    `The map puts ${layer.used[host]} ranks on ${spec.hosts[host]!.name}; a host takes at most ${ranksPerHostMax}. ` +
+    `The map puts ${placer.used[host]} ranks on ${spec.hosts[host]!.name}; a host takes at most ${ranksPerHostMax}. ` +
       'Give more hosts or fewer ranks, or raise the limit of ranks a host.',
     { host: spec.hosts[host]!.name },
   );

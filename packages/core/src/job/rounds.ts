@@ -1,12 +1,12 @@
 /**
- * Lays consecutive ranks onto hosts in rounds and keeps the result as runs. A round gives host i of a turn `chunks[i]`
+ * Places consecutive ranks on hosts in rounds and keeps the result as runs. A round gives host i of a turn `chunks[i]`
  * ranks. Many equal rounds are one strided run a host where each takes one rank a round, one plain run where a single
  * host takes all, and a run a round otherwise. Runs of one host are ascending and do not interleave.
  */
 
 import type { HostIndex, RankRun } from '@stci/interface';
 
-export class RunLayer {
+export class RoundPlacer {
   readonly runs: RankRun[][];
   /** Ranks on each host so far. */
   readonly used: number[];
@@ -20,24 +20,24 @@ export class RunLayer {
     this.used = new Array<number>(hosts).fill(0);
   }
 
-  /** Lays at most `roundsMax` ≥ 1 rounds and at most `left` ≥ 1 ranks; returns how many it laid. */
-  lay(app: number, hosts: readonly HostIndex[], chunks: readonly number[], roundsMax: number, left: number): number {
+  /** Places at most `roundsMax` ≥ 1 rounds and at most `left` ≥ 1 ranks; returns how many it placed. */
+  place(app: number, hosts: readonly HostIndex[], chunks: readonly number[], roundsMax: number, left: number): number {
     const period = chunks.reduce((sum, chunk) => sum + chunk, 0);
     const rounds = Math.min(roundsMax, Math.floor(left / period));
-    let laid = 0;
+    let placed = 0;
     if (rounds > 0) {
       hosts.forEach((host, i) => {
-        this.#layRounds(app, host, this.next + laid, chunks[i]!, rounds, period);
-        laid += chunks[i]!;
+        this.#placeRounds(app, host, this.next + placed, chunks[i]!, rounds, period);
+        placed += chunks[i]!;
       });
-      laid = rounds * period;
-      this.next += laid;
+      placed = rounds * period;
+      this.next += placed;
       this.lastHost = hosts.at(-1)!;
     }
-    return rounds < roundsMax ? laid + this.#layPart(app, hosts, chunks, left - laid) : laid;
+    return rounds < roundsMax ? placed + this.#placePart(app, hosts, chunks, left - placed) : placed;
   }
 
-  #layRounds(app: number, host: HostIndex, first: number, chunk: number, rounds: number, period: number): void {
+  #placeRounds(app: number, host: HostIndex, first: number, chunk: number, rounds: number, period: number): void {
     if (chunk === period) this.#append(host, { app, first, count: chunk * rounds, stride: 1 });
     else if (chunk === 1) this.#append(host, { app, first, count: rounds, stride: rounds === 1 ? 1 : period });
     else {
@@ -48,16 +48,16 @@ export class RunLayer {
   }
 
   /** A last round that is cut short. */
-  #layPart(app: number, hosts: readonly HostIndex[], chunks: readonly number[], left: number): number {
-    let laid = 0;
-    for (let i = 0; i < hosts.length && laid < left; i++) {
-      const count = Math.min(chunks[i]!, left - laid);
+  #placePart(app: number, hosts: readonly HostIndex[], chunks: readonly number[], left: number): number {
+    let placed = 0;
+    for (let i = 0; i < hosts.length && placed < left; i++) {
+      const count = Math.min(chunks[i]!, left - placed);
       this.#append(hosts[i]!, { app, first: this.next, count, stride: 1 });
       this.next += count;
       this.lastHost = hosts[i]!;
-      laid += count;
+      placed += count;
     }
-    return laid;
+    return placed;
   }
 
   #append(host: HostIndex, run: RankRun): void {

@@ -18,7 +18,7 @@ export function signalNumber(name: string): number | undefined {
   return number !== undefined && Number(number) >= 1 && Number(number) <= SIGNAL_MAX ? Number(number) : undefined;
 }
 
-/** Exit code that tells of a signal: 128 + its number; 128 for one that we have no number of. */
+/** Exit code of a process that a signal ended: 128 + its number; 128 for a signal whose number is not known. */
 export function signalExitCode(name: string): number {
   return 128 + (signalNumber(name) ?? 0);
 }

@@ -92,7 +92,7 @@ export function planJson(hosts: readonly HostSpec[], plan: LaunchPlan, window: n
   };
 }
 
-/** Appends the lines below `position`; stops soon after the bound, so that a large plan costs no more than a small. */
+/** Appends the lines below `position`; stops soon after the bound, so that the cost is bounded, too. */
 function draw(hosts: readonly HostSpec[], plan: LaunchPlan, position: Position, depth: number, lines: string[]): void {
   const indent = '  '.repeat(Math.min(depth, 20));
   let leaves: string[] = [];

@@ -1,7 +1,7 @@
 /**
  * Pace of an agent's starts: how many children may be starting at once, and how long one may be without progress.
  * Pure. Both follow what is observed: how long this agent waits for a processor, which it shares with the starts where
- * many hosts are one machine, and how long starts take that make progress. A host that does not answer teaches nothing.
+ * many hosts are one machine, and how long starts take that make progress. A host that does not answer changes nothing.
  */
 
 import type { CpuTimes } from '@stci/interface';

@@ -1,5 +1,5 @@
 /**
- * Makes the catalogue of parameters: a framework `f` has the selection list `f`, its own `f.name`, its components'
+ * Builds the catalogue of parameters: a framework `f` has the selection list `f`, its own `f.name`, its components'
  * `f.component.name`; a group `g` has `g.name`. Checks every declaration, so that a wrong default is found when the
  * program is assembled and not by a user.
  */
@@ -63,7 +63,7 @@ function checkEntry(entry: CatalogEntry, before: ParamCatalog): void {
   throw new StciError('STCI_MCA_INVALID', message, { data: { name: entry.name } });
 }
 
-/** An alias is a good name that nothing else has. */
+/** An alias must be a valid name that is not in use. */
 function checkAliases(entries: readonly CatalogEntry[]): void {
   const owners = new Map(entries.map((entry) => [entry.name, entry]));
   for (const entry of entries) {
@@ -83,10 +83,10 @@ function checkAliases(entries: readonly CatalogEntry[]): void {
 
 function declarationProblem({ name, spec }: CatalogEntry): string | undefined {
   if (!isParamName(name)) return 'has no valid name. Expected dotted parts of a-z and 0-9, a letter first.';
-  if (spec.help.trim() === '') return 'has no help. Say what it does, and what more and less of it cost.';
+  if (spec.help.trim() === '') return 'has no help. Say what it does, and what larger and smaller values cost.';
   const values = spec.values ?? [];
   if (spec.type === 'enum' && (values.length === 0 || new Set(values).size !== values.length)) {
-    return 'is an enum without values, or with one twice.';
+    return 'is an enum without values, or with a duplicate.';
   }
   if (spec.min !== undefined && spec.max !== undefined && spec.min > spec.max) return 'has min above max.';
   const wrong = valueProblem(spec, spec.default);

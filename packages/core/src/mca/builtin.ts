@@ -1,5 +1,5 @@
 /**
- * What core itself brings to a registry: every framework, the components that need no package of their own, groups
+ * What core itself adds to a registry: every framework, the components that need no package of their own, groups
  * and rules. The assembly adds the components of packages (`topology-*`, `launcher-*`) and of bootcom.
  */
 

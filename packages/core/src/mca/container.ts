@@ -1,7 +1,7 @@
 /**
- * The token → factory table, on tsyringe and for it alone: no other file imports it. A container holds what several
- * agents of one process share (as recipes, not as objects); each agent has a scope of its own, in which every
- * factory makes one object. Filled first, used after: no registration is ever replaced but by `override` in tests.
+ * Dependency container: the token → factory table, on tsyringe, which no other file imports. A container holds the
+ * factories that several agents of one process share; each agent has a scope of its own, in which every factory makes
+ * one object. All registrations precede the first scope, and only `override` in tests replaces one.
  *
  * Of tsyringe only symbols as tokens, values, factories and child containers are used. Its lifecycles, classes as
  * tokens, `resolveAll`, `dispose` and the global container would let agents see each other's objects.
@@ -15,7 +15,7 @@ import { StciError, assert } from '@stci/interface';
 import { tokenName } from './token.js';
 import type { Token } from './token.js';
 
-/** What a factory is given. */
+/** Passed to factories. */
 export interface Resolver {
   /** The object of this agent, made at the first call. Throws STCI_MCA_CYCLE; an unknown token is an assertion. */
   get<T>(key: Token<T>): T;
@@ -37,17 +37,17 @@ export interface Scope extends Table, Resolver {
   override<T>(key: Token<T>, value: T): void;
 }
 
-/** What the agents of one process, or of one simulation, share. Full before the first scope is made. */
+/** Shared by the agents of one process, or of one simulation. Complete before the first scope is made. */
 export interface Container extends Table {
   createScope(name: string): Scope;
 }
 
-/** A new container knows nothing of any other: the global container stays empty. */
+/** Containers are independent of each other: the global container stays empty. */
 export function createContainer(): Container {
   const container = globalContainer.createChildContainer();
   const scopes = new WeakMap<DependencyContainer, Scope>();
   let isOpen = true;
-  const assertOpen = (): void => assert(isOpen, 'a container is filled before its first scope is made');
+  const assertOpen = (): void => assert(isOpen, 'a container is complete before its first scope is made');
   const table = createTable(container, scopes);
   return Object.freeze({
     provide: <T>(key: Token<T>, factory: Factory<T>) => {
@@ -77,7 +77,8 @@ function createTable(container: DependencyContainer, scopes: WeakMap<DependencyC
       assertNew(key);
       // The container that is passed in is the one that resolves, also for a factory of the container: one object
       // an agent. `instanceCachingFactory` would give the first agent's object to all.
-      const useFactory = instancePerContainerCachingFactory((resolving) => made(key, factory, scopes.get(resolving)));
+      const make = (resolving: DependencyContainer): T => instantiate(key, factory, scopes.get(resolving));
+      const useFactory = instancePerContainerCachingFactory(make);
       container.register(key, { useFactory });
     },
     provideValue: <T>(key: Token<T>, value: T) => {
@@ -88,7 +89,7 @@ function createTable(container: DependencyContainer, scopes: WeakMap<DependencyC
   };
 }
 
-function made<T>(key: Token<T>, factory: Factory<T>, scope: Scope | undefined): T {
+function instantiate<T>(key: Token<T>, factory: Factory<T>, scope: Scope | undefined): T {
   assert(scope !== undefined, `token ${tokenName(key)} is resolved by a scope`);
   const value = factory(scope);
   // Nothing would be cached, and the next call would make another object.
@@ -98,13 +99,13 @@ function made<T>(key: Token<T>, factory: Factory<T>, scope: Scope | undefined): 
 
 function createScope(name: string, container: DependencyContainer, table: Table): Scope {
   const resolving: symbol[] = [];
-  const taken = new Set<symbol>();
+  const resolved = new Set<symbol>();
 
   function get<T>(key: Token<T>): T {
     if (resolving.includes(key)) throw cycleError(name, [...resolving, key]);
     const path = [...resolving, key].map(tokenName).join(' → ');
     assert(container.isRegistered(key, true), `token ${tokenName(key)} is registered in ${name} (${path})`);
-    taken.add(key);
+    resolved.add(key);
     resolving.push(key);
     try {
       return container.resolve<T>(key);
@@ -120,7 +121,7 @@ function createScope(name: string, container: DependencyContainer, table: Table)
     has: (key: Token<unknown>) => container.isRegistered(key, true),
     override: <T>(key: Token<T>, value: T) => {
       assert(container.isRegistered(key, true), `token ${tokenName(key)}, to be overridden, is registered`);
-      assert(!taken.has(key), `token ${tokenName(key)} is overridden before its first use`);
+      assert(!resolved.has(key), `token ${tokenName(key)} is overridden before its first use`);
       container.register(key, { useValue: value });
     },
   });
@@ -128,7 +129,7 @@ function createScope(name: string, container: DependencyContainer, table: Table)
 
 function cycleError(scopeName: string, path: readonly symbol[]): StciError {
   const names = path.map(tokenName).join(' → ');
-  const message = `In ${scopeName} the making of ${names} comes back to itself. Expected an order in which all can `
-    + 'be made: let one of them listen to an event or take a narrower interface.';
+  const message = `Dependency cycle in ${scopeName}: ${names}. Break it: let one of them listen to an event, or depend `
+    + 'on a narrower interface.';
   return new StciError('STCI_MCA_CYCLE', message, { data: { path: names } });
 }

@@ -47,7 +47,7 @@ const job: ParamGroup = {
       default: 1_000_000,
       min: 1,
       max: 268_435_456,
-      help: 'Most ranks of one job; a protection against a typing error in -n.',
+      help: 'Most ranks of one job; protects against a typing error in -n.',
     },
     'ranks.per.host.max': {
       type: 'int',
@@ -103,7 +103,7 @@ const message: ParamGroup = {
       default: 64,
       min: 1,
       max: 255,
-      help: 'Hops after which a message is dropped as lost in a loop; at least the longest way in use.',
+      help: 'Hops after which a message is dropped as being in a loop; at least the longest route in use.',
     },
     'bytes.max': {
       type: 'size',

@@ -1,6 +1,6 @@
 /**
- * The text form of `stci info`: a block a framework, a paragraph a parameter, wrapped to 100 columns. Only a single
- * word that is longer than a line (a path, say) may stick out, so that it can be copied whole.
+ * The text form of `stci info`: one block per framework, one paragraph per parameter, wrapped to 100 columns. Only a
+ * word longer than a line, such as a path, exceeds them, so that it can be copied whole.
  */
 
 import type { ConfigFile, Info, InfoCandidate, InfoParam, InfoWhy } from './info.js';

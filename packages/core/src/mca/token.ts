@@ -1,6 +1,6 @@
 /**
- * Tokens name what an agent's scope holds: the seams (platform, selected modules, identity), some twenty of them.
- * A token is a symbol that carries its type; this file loads nothing, so that tokens cost nothing to name.
+ * Tokens name what an agent's scope holds: platform, parameters, selected modules. A token is a symbol that carries its
+ * type; this file imports nothing, so it costs nothing to load.
  */
 
 /** A key whose value is of type `T`. */

@@ -1,9 +1,9 @@
-/** What a run works with: its screen, its sink of output, its signals, its standard input. */
+/** Interfaces of a run: its screen, its sink of output, its signals, its standard input. */
 
 import type { FrontEnd, JobEvent, Rank, SignalName, StciError } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
 
-/** What the user asked for, as far as the run itself shows it. */
+/** Options that decide what the run itself shows. */
 export interface RunOptions {
   readonly quiet: boolean;
   readonly verbose: boolean;
@@ -21,15 +21,15 @@ export interface RunScreen {
   message(text: string, isError?: boolean): void;
   /** A line of JSON on standard output. */
   event(text: string): void;
-  /** Drops the output that is unwritten and all that comes: its reader does not read. Messages still go out. */
+  /** Drops unwritten and later output, since its reader does not read. Messages are still written. */
   abandon(): void;
   /** Calls back when all is written, or soon where output was abandoned. */
   flush(done: () => void): void;
 }
 
 /**
- * Where output goes. A sink takes chunks as they come from the front-end agent and releases each once it is written or
- * safely put away.
+ * Destination of output. A sink takes chunks as they come from the front-end agent and releases each once it is written
+ * or stored.
  */
 export interface OutputSink {
   /** Place and process of a rank; called before its output. */
@@ -41,7 +41,7 @@ export interface OutputSink {
   finish(done: () => void): void;
   /** Ends a line that stands open on the screen. */
   breakLine(): void;
-  /** Drops what is unwritten and all that comes; `finish` waits for nothing any more. */
+  /** Drops unwritten and later output; `finish` then waits for nothing. */
   abandon(): void;
 }
 
@@ -71,7 +71,7 @@ export interface StdinSource {
   stop(): void;
 }
 
-/** Everything outside of the run. */
+/** The environment of a run. */
 export interface RunDriver {
   /** `isClosed`: the reader has gone, which is no error of ours. */
   openScreen(onFault: (error: StciError, isClosed: boolean) => void): RunScreen;

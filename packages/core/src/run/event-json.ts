@@ -1,4 +1,4 @@
-/** The job's events and report as JSON (`--json`, `--exit-report=json`): hosts by name, times as ISO texts. */
+/** The job's events and report as JSON (`--json`, `--exit-report=json`): hosts by name, times in ISO format. */
 
 import { printable, type HostIndex, type JobEvent, type JobReport, type RankReport } from '@stci/interface';
 import { isoTime } from '../iof/label.js';

@@ -54,7 +54,7 @@ const REFUSED: readonly (readonly [string, RegistryInit, ErrorCode, string])[] =
   ['an enum without values', withParam('x', { type: 'enum', default: 'a', help: 'Test.' }),
     'STCI_MCA_INVALID', 'enum without values'],
   ['an enum with a value twice', withParam('x', { type: 'enum', default: 'a', values: ['a', 'a'], help: 'Test.' }),
-    'STCI_MCA_INVALID', 'twice'],
+    'STCI_MCA_INVALID', 'duplicate'],
   ['an enum whose default is no value', withParam('x', { type: 'enum', default: 'b', values: ['a'], help: 'Test.' }),
     'STCI_MCA_INVALID', 'not one of the values'],
   ['a rule about nothing', { ...good, rules: [{ param: 'misc.m', check: () => undefined }] },
