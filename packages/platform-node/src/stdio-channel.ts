@@ -5,6 +5,7 @@
 
 import { StciError } from '@stci/interface';
 import type { Channel } from '@stci/interface';
+import { builtin } from './builtin.js';
 import { openChannelReader, openWriter } from './sockets.js';
 import { streamChannel } from './stream-channel.js';
 
@@ -22,8 +23,19 @@ function open<Stream>(fd: 0 | 1, make: () => Stream): Stream {
   }
 }
 
+/**
+ * A socket that closes compares itself with process.stderr, which Node makes at first access: a stream that nobody
+ * writes to, for more than a millisecond of an agent's start. Diagnostics go to the descriptor (log.ts).
+ */
+function replaceStandardError(): void {
+  const { writeSync } = builtin('node:fs');
+  const write = (text: string): boolean => writeSync(2, text) > 0;
+  Object.defineProperty(process, 'stderr', { configurable: true, enumerable: true, value: { fd: 2, write } });
+}
+
 /** Takes over fds 0 and 1; nothing else may read the one or write to the other. */
 export function openStdioChannel(): Channel {
+  replaceStandardError();
   const ends = { readable: open(0, () => openChannelReader({ fd: 0 })), writable: open(1, () => openWriter(1)) };
   return streamChannel({ kind: 'stdio', label: 'parent', ...ends });
 }

@@ -54,8 +54,9 @@ export function createComposition(registry: Registry): Composition {
 }
 
 /** Facts that components may decide by. */
-export function platformFacts(platform: Platform): Facts {
-  return { hostname: platform.env.hostname, user: platform.env.user };
+export function platformFacts({ env }: Platform): Facts {
+  // The user's name is looked up when a component asks: a directory service may take its time.
+  return Object.freeze({ hostname: env.hostname, get user() { return env.user; } });
 }
 
 /** The few questions that an agent asks, answered by its scope. */

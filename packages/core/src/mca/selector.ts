@@ -43,11 +43,12 @@ export interface Selector {
 /** One agent's question to the components of a framework, or to one of them. */
 type Ask = (frameworkName: string, request: unknown, kind?: string) => Candidates;
 
-export function createSelector(registry: Registry, params: Params, facts: Facts = {}): Selector {
-  const frozenFacts = Object.freeze({ ...facts });
+export function createSelector(registry: Registry, params: Params, given: Facts = {}): Selector {
+  // A frozen record stays as it is: its getters are asked when a component asks.
+  const facts = Object.isFrozen(given) ? given : Object.freeze({ ...given });
   const ask: Ask = (name, request, kind) => {
     const asked = kind === undefined ? registry.components(name) : [registry.component(name, kind)];
-    return askAll(asked, listOrigin(params, name), params, frozenFacts, request, kind !== undefined);
+    return askAll(asked, listOrigin(params, name), params, facts, request, kind !== undefined);
   };
   return Object.freeze({
     one: <M, D, R>(framework: Framework<M, D, R>, request?: R) => {
