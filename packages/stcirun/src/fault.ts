@@ -1,4 +1,4 @@
-/** How errors leave the program: one message, an exit code from the table, a stack only for those who ask for it. */
+/** Reports errors that end the program: one message, an exit code from the table, a stack with STCI_DEBUG=1. */
 
 import { EXIT, StciError } from '@stci/interface';
 import { isColored, paintError, COLOR_MODES, type ColorMode } from './output/colors.js';
@@ -34,7 +34,7 @@ export function reportFault(command: string, thrown: unknown): number {
   return EXIT.internal;
 }
 
-/** Nothing that is thrown later goes past the exit table. */
+/** Errors that are thrown later end the program in the same way. */
 export function catchAll(command: string): void {
   const end = (thrown: unknown): void => process.exit(reportFault(command, thrown));
   process.on('uncaughtException', end);

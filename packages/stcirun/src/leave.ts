@@ -5,7 +5,7 @@
 
 let underWay = 0;
 
-/** Work of a file system that may hang. */
+/** Tracks an operation on a file system that may hang. */
 export async function fileWork<T>(work: Promise<T>): Promise<T> {
   underWay += 1;
   try {

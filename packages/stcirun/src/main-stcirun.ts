@@ -12,7 +12,7 @@ import { VERSION } from './version.js';
 
 const COMMAND = 'stcirun';
 
-/** Longest that Node allows; it has nothing to do but to be there. */
+/** Period of a timer that keeps the process alive: the longest that Node allows. */
 const AWAKE_MS = 2 ** 31 - 1;
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -34,7 +34,7 @@ async function main(argv: readonly string[]): Promise<number> {
 replaceStandardStreams();
 refuseDebugger();
 catchAll(COMMAND);
-// A run that waits for nothing but a deadline has nothing open, and Node would end it, with 0.
+// A run that only waits for a deadline has no open handles, and Node would end it with 0.
 setInterval(() => undefined, AWAKE_MS);
 main(process.argv.slice(2)).then(
   leave,

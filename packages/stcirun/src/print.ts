@@ -1,7 +1,7 @@
 /**
- * Short texts of our own, written at once: help, versions, plans, errors before a job runs. A reader who has gone
- * away (`stcirun --help | head -1`) gets no message, but an exit code; text that cannot be written is an error. What
- * they quote of others is printed without its control characters.
+ * Short texts of the programs themselves, written synchronously: help, versions, plans, errors before a job runs. A
+ * reader that has gone (`stcirun --help | head -1`) causes an exit code without a message; text that cannot be written
+ * is an error. Control characters in text of others are escaped.
  */
 
 import { writeSync } from 'node:fs';

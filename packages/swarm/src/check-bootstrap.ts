@@ -1,6 +1,6 @@
 /**
- * Bootstrap: what follows from hosts that do not come up, where nothing else disturbs the job; and in every run, that
- * what was decided is what was done: no rank on a host that was left out, each loss named in the report.
+ * Bootstrap: the result of hosts that do not come up, where nothing else disturbs the job; and in every run, that
+ * decisions are carried out: no rank on a host that was left out, each loss named in the report.
  */
 
 import type { JobMap } from '@stci/interface';
@@ -8,10 +8,10 @@ import { hostName } from './job-spec.js';
 import type { Run } from './run.js';
 import { rankProcesses } from './truth.js';
 
-/** A login that hangs costs this long, each time, ms: many of them in a row meet the launch timeout. */
+/** Duration of a login that hangs, ms: several in a row reach the launch timeout. */
 const HANDSHAKE_MS = 10_000;
 
-/** Whether the job gets to run, as far as its bad hosts say; `unclear` where time decides. */
+/** Whether the job can run with its bad hosts; `unclear` where that depends on timing. */
 export function launchExpectation({ options }: Run): 'runs' | 'fails' | 'unclear' {
   const { badHosts, settings, hosts } = options;
   if (badHosts.length === 0) return 'runs';
@@ -71,7 +71,7 @@ function checkLeftOut({ record, options }: Run): string[] {
   return problems;
 }
 
-/** A rank that was lost was lost with its host, and the report says so. */
+/** A failure names the host of each lost rank. */
 function checkNames({ record }: Run): string[] {
   const { report } = record;
   if (report === undefined) return [];

@@ -7,7 +7,7 @@ import type { Run } from './run.js';
 
 export function checkOutcome({ record, frontEnd }: Run): string[] {
   const { report, exitCode } = record;
-  // The liveness checker tells a front-end that was killed or never ended.
+  // The liveness checker reports a front-end that was killed or never ended.
   if (report === undefined || exitCode === undefined) return [];
   const problems: string[] = [];
   const { status, signal } = frontEnd.end ?? {};
@@ -22,7 +22,7 @@ export function checkOutcome({ record, frontEnd }: Run): string[] {
   if (ofReport !== exitCode) problems.push(`the exit report says ${ofReport}, the process ended with ${exitCode}`);
   const ended = record.jsonLines.map((line) => JSON.parse(line) as EndedLine).filter(({ type }) => type === 'ended');
   const isDropped = ended.length === 0 && record.isScreenAbandoned;
-  if (!isDropped && ended.length !== 1) problems.push(`${ended.length} lines of JSON tell the end`);
+  if (!isDropped && ended.length !== 1) problems.push(`${ended.length} lines of JSON report the end`);
   for (const line of ended) {
     const code = exitCodeOf(line.report);
     if (code !== exitCode) problems.push(`the JSON says ${code}, the process ended with ${exitCode}`);

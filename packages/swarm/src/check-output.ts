@@ -1,6 +1,6 @@
 /**
- * Output: what came of a rank's stream is a beginning of what its program writes, byte for byte, and all of it where
- * the rank ended by itself on a host that stayed. Its end is told once, nothing follows it.
+ * Output: what arrived of a rank's stream is a prefix of what its program writes, byte for byte, and all of it where
+ * the rank ended by itself on a host that stayed. Its end is reported once, and nothing follows it.
  */
 
 import type { JobReport } from '@stci/interface';
@@ -45,16 +45,16 @@ function wasCut(run: Run, report: JobReport): boolean {
 
 function checkStream(run: Run, truth: RankTruth, stream: 'stdout' | 'stderr', isWhole: boolean): string | undefined {
   const record = run.record.streams.get(`${truth.rank}/${stream}`);
-  if (record !== undefined && record.ends > 1) return `its end was told ${record.ends} times`;
+  if (record !== undefined && record.ends > 1) return `its end was reported ${record.ends} times`;
   if (record !== undefined && record.lateBytes > 0) return `${record.lateBytes} bytes after its end`;
-  if (isWhole && record?.ends !== 1) return 'its end was never told';
+  if (isWhole && record?.ends !== 1) return 'its end was never reported';
   if (!isOutputDetermined(truth.app)) return undefined;
   const expected = truth.expected[stream];
   const problem = compare(record, expected);
   if (problem !== undefined) return problem;
   const isNatural = sameEnd(truth);
   if (isWhole && isNatural && (record?.bytes ?? 0) !== expected.length) {
-    return `${record?.bytes ?? 0} bytes came of ${expected.length}`;
+    return `${record?.bytes ?? 0} bytes arrived of ${expected.length}`;
   }
   return undefined;
 }
@@ -65,7 +65,7 @@ function sameEnd({ process, expected }: RankTruth): boolean {
   return process.end.status === expected.end.status && process.end.signal === expected.end.signal;
 }
 
-/** Where the stream leaves what is expected. */
+/** The first difference from what is expected. */
 function compare(record: StreamRecord | undefined, expected: Uint8Array): string | undefined {
   let offset = 0;
   for (const chunk of record?.chunks ?? []) {

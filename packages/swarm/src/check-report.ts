@@ -31,8 +31,8 @@ export function checkReport(run: Run): string[] {
     const problem = truth === undefined ? 'no such rank' : checkRank(run, rank, truth);
     if (problem !== undefined) problems.push(`rank ${rank.rank} (${truth?.app.program}): ${problem}`);
   }
-  const told = new Set(report.ranks.map(({ rank }) => rank));
-  if (told.size !== report.ranks.length) problems.push('a rank is reported twice');
+  const reported = new Set(report.ranks.map(({ rank }) => rank));
+  if (reported.size !== report.ranks.length) problems.push('a rank is reported twice');
   const wrong = checkExitCode(run, report, truths);
   return wrong === undefined ? problems : [...problems, wrong];
 }
@@ -53,8 +53,8 @@ function checkRank(run: Run, report: RankReport, { process, expected }: RankTrut
   if (process === undefined) return `reported as ${outcome}, and never started`;
   if (process.pid !== report.pid) return `pid ${report.pid} in the report, ${process.pid} in truth`;
   const end = JSON.stringify(process.end);
-  const told = JSON.stringify(report.end);
-  if (told !== end) return `${outcome} ${told} in the report, ${end} in truth`;
+  const reported = JSON.stringify(report.end);
+  if (reported !== end) return `${outcome} ${reported} in the report, ${end} in truth`;
   const isSignalled = process.end?.signal !== undefined;
   if (outcome === 'signalled' && !isSignalled) return 'signalled in the report, not in truth';
   if (outcome === 'exited' && isSignalled) return 'exited in the report, signalled in truth';

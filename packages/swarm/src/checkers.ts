@@ -1,6 +1,6 @@
 /**
- * Checkers: they stand outside the runtime, and compare what the front-end was told with what the simulated kernel
- * knows and with what the programs must do. Each returns what is wrong, in words.
+ * Checkers are independent of the runtime: they compare what the front-end received with what the simulated kernel
+ * knows and with what the programs must do. Each returns its findings as text.
  */
 
 import { checkBootstrap } from './check-bootstrap.js';
@@ -47,17 +47,17 @@ function checkLiveness(run: Run): string[] {
   const problems: string[] = [];
   if (!run.isOver) {
     const last = record.events.at(-1)?.type ?? 'nothing';
-    problems.push(`the job neither ended nor reported; the last that was told was '${last}'`);
+    problems.push(`the job neither ended nor reported; its last event was '${last}'`);
   }
   const isSilent = run.isOver && record.report === undefined && !wasFrontEndKilled(run);
   if (isSilent) problems.push('the front-end ended without a report');
   if (record.lateCalls > 0) problems.push(`${record.lateCalls} calls after onStopped`);
   if (run.leftEvents > 0) problems.push(`${run.leftEvents} timers or calls were left after onStopped`);
-  if (!run.isQuiet) problems.push('the world does not come to rest');
+  if (!run.isQuiet) problems.push('the world does not become idle');
   return problems;
 }
 
-/** The job could not wait for all of its tools: hosts were lost, or the user insisted. */
+/** The job could not wait for all of its tools: hosts were lost, or the user killed it. */
 function isForced(run: Run): boolean {
   const isKilled = run.options.controls.some((control) => control.kind === 'interrupt' && control.kill);
   const isLost = run.record.report?.ranks.some(({ outcome }) => outcome === 'lost') ?? false;
@@ -88,7 +88,7 @@ function checkFaults(run: Run): string[] {
   return [...thrown, ...logged];
 }
 
-/** One decision for one event: each rank counted once, each host up once, one beginning of the end, one end. */
+/** Each event is reported once: each rank counted once, each host up once, one `ending`, one `ended`. */
 function checkEvents(run: Run): string[] {
   const seen = new Set<string>();
   const problems: string[] = [];
@@ -96,7 +96,7 @@ function checkEvents(run: Run): string[] {
   for (const event of run.record.events) {
     const key = eventKey(event);
     if (isEnded) problems.push(`'${key}' after the end`);
-    if (seen.has(key) && !mayRepeat(run, event)) problems.push(`'${key}' was told twice`);
+    if (seen.has(key) && !mayRepeat(run, event)) problems.push(`'${key}' was reported twice`);
     seen.add(key);
     isEnded ||= event.type === 'ended';
   }

@@ -1,6 +1,5 @@
 /**
- * Explores seeds, or replays one: what `npm run swarm` does, without the process around it. What goes wrong comes
- * back as the seeds it went wrong with.
+ * Explores seeds, or replays one: what `npm run swarm` does, without its process. Returns the seeds that failed.
  */
 
 import { StciError } from '@stci/interface';
@@ -91,7 +90,7 @@ export function explore(plan: ExplorePlan, io: ExploreIo): Exploration {
     if (isReplay) io.print(summary(outcome));
     if (outcome.problems.length === 0) continue;
     failedSeeds.push(seed);
-    tellFailure(seed, outcome, io);
+    printFailure(seed, outcome, io);
     if (failedSeeds.length >= FAILURES_MAX) break;
   }
   const seconds = ((io.nowMs() - startMs) / 1000).toFixed(1);
@@ -103,7 +102,7 @@ export function explore(plan: ExplorePlan, io: ExploreIo): Exploration {
   return { runs, failedSeeds };
 }
 
-function tellFailure(seed: number, { problems, traceHash }: RunOutcome, io: ExploreIo): void {
+function printFailure(seed: number, { problems, traceHash }: RunOutcome, io: ExploreIo): void {
   io.print(`FAILED seed ${seed}, trace ${traceHash}:`);
   for (const problem of problems) io.print(`  ${problem.replaceAll('\n', '\n    ')}`);
   io.print(`  replay: npm run swarm -- --seed ${seed} --trace`);

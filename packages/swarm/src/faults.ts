@@ -1,11 +1,11 @@
-/** Carries out a run's faults at their times, on targets picked among what is there then; undoes those that end. */
+/** Injects a run's faults at their times, into targets chosen among those that exist then; reverts those that end. */
 
 import type { AgentMain, SimProcess, World } from '@stci/platform-sim';
 import { hostName } from './job-spec.js';
 import type { FaultPlan, SwarmOptions } from './options.js';
 
-/** What was really done. */
-export interface FaultDone {
+/** A fault that was injected, and its target. */
+export interface InjectedFault {
   readonly plan: FaultPlan;
   readonly timeMs: number;
   readonly target: string;
@@ -29,15 +29,15 @@ export function isAgent(process: SimProcess): boolean {
 }
 
 /** Schedules all of them; `done` grows as they happen. */
-export function scheduleFaults(world: World, options: SwarmOptions, frontEnd: SimProcess): FaultDone[] {
-  const done: FaultDone[] = [];
+export function scheduleFaults(world: World, options: SwarmOptions, frontEnd: SimProcess): InjectedFault[] {
+  const done: InjectedFault[] = [];
   for (const plan of options.faults) {
     if (plan.kind === 'kill-start') {
       killAtStart(world, options, plan, done);
       continue;
     }
     world.at(plan.atMs, () => {
-      const target = strike(world, options, frontEnd, plan);
+      const target = inject(world, options, frontEnd, plan);
       if (target !== undefined) done.push({ plan, timeMs: world.nowMs, target });
     });
   }
@@ -50,9 +50,9 @@ export function lastFaultMs(options: SwarmOptions): number {
   return Math.max(0, ...ends, ...options.controls.map(({ atMs }) => atMs));
 }
 
-function strike(world: World, options: SwarmOptions, frontEnd: SimProcess, plan: FaultPlan): string | undefined {
+function inject(world: World, options: SwarmOptions, frontEnd: SimProcess, plan: FaultPlan): string | undefined {
   if (plan.kind === 'cut-host') return cutHost(world, options, plan);
-  if (plan.kind === 'cut' || plan.kind === 'slow') return strikeLink(world, options, plan);
+  if (plan.kind === 'cut' || plan.kind === 'slow') return injectLinkFault(world, options, plan);
   if (plan.kind === 'crash-host') {
     const host = hostName(Math.floor(plan.pick * options.hosts));
     world.crashHost(host);
@@ -72,7 +72,7 @@ function killAtStart(
   world: World,
   options: SwarmOptions,
   plan: FaultPlan & { readonly kind: 'kill-start' },
-  done: FaultDone[],
+  done: InjectedFault[],
 ): void {
   const main = world.findAgent('stci-agent') as AgentMain;
   const host = options.remote ? hostName(Math.floor(plan.pick * options.hosts)) : LOGIN_HOST;
@@ -110,7 +110,7 @@ function pickProcess(world: World, plan: FaultPlan & { readonly pick: number }):
 type LinkFault = Extract<FaultPlan, { kind: 'cut' | 'slow' }>;
 
 /** A link of the login host, or of two others. */
-function strikeLink(world: World, options: SwarmOptions, plan: LinkFault): string {
+function injectLinkFault(world: World, options: SwarmOptions, plan: LinkFault): string {
   const host = hostName(Math.floor(plan.pick * options.hosts));
   const other = options.hosts > 1 && plan.pick * options.hosts * 10 - Math.floor(plan.pick * options.hosts * 10) < 0.3
     ? hostName(Math.floor((plan.pick * 997 * options.hosts) % options.hosts))

@@ -1,6 +1,6 @@
 /**
  * The simulated `stcirun`: the shipped run of a job (JobRun) over a front-end agent of the simulation and a driver that
- * records. It judges nothing.
+ * records. It checks nothing.
  */
 
 import { createFrontEnd, mapJob } from '@stci/core';

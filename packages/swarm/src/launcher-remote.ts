@@ -1,5 +1,5 @@
 /**
- * Launch method `remote` of the simulation: each root agent on the simulated host that bears its host's name, by a
+ * Launch method `remote` of the simulation: each root agent on the simulated host of its host's name, by a
  * remote login program `login HOST DELAY COMMAND…`, which relays standard streams as a real one does. What a start
  * costs can be set: how long a login takes, and how much later an agent's next one begins.
  */
@@ -33,7 +33,7 @@ export const launcherRemote = defineComponent({
   },
 });
 
-/** From now until a login that begins when the starter is free is over, ms. */
+/** Time until a login is over that begins when its starter is free, ms. */
 function createDelay(clock: Clock, loginMs: number, gapMs: number): () => number {
   let freeMs = 0;
   return () => {

@@ -7,33 +7,33 @@ import type { SignalName, StdinTo } from '@stci/interface';
 import { SimRandom, type LinkParams } from '@stci/platform-sim';
 import { drawApp, drawLongApp, type AppPlan } from './programs.js';
 
-interface Moment {
+interface Timed {
   /** Virtual time, ms. */
   readonly atMs: number;
 }
 
-/** One of those that are there at that moment: 0 is the first, nearly 1 the last. */
-interface Aimed extends Moment {
+/** Chooses among the targets that exist at that time: 0 is the first, nearly 1 the last. */
+interface Targeted extends Timed {
   readonly pick: number;
 }
 
 export type FaultPlan =
-  | (Aimed & { readonly kind: 'kill-tool' | 'kill-agent'; readonly signal: SignalName })
-  | (Moment & { readonly kind: 'kill-front-end' })
-  | (Aimed & { readonly kind: 'pause-agent' | 'pause-tool'; readonly lastsMs: number })
-  | (Aimed & { readonly kind: 'cut'; readonly lastsMs: number })
-  | (Aimed & { readonly kind: 'crash-host' })
+  | (Targeted & { readonly kind: 'kill-tool' | 'kill-agent'; readonly signal: SignalName })
+  | (Timed & { readonly kind: 'kill-front-end' })
+  | (Targeted & { readonly kind: 'pause-agent' | 'pause-tool'; readonly lastsMs: number })
+  | (Targeted & { readonly kind: 'cut'; readonly lastsMs: number })
+  | (Targeted & { readonly kind: 'crash-host' })
   /** All links of a host; without `lastsMs` for ever. */
-  | (Aimed & { readonly kind: 'cut-host'; readonly lastsMs?: number })
+  | (Targeted & { readonly kind: 'cut-host'; readonly lastsMs?: number })
   /** The agent of a host, so long after that start of it. */
-  | (Aimed & { readonly kind: 'kill-start'; readonly start: number; readonly afterMs: number })
-  | (Aimed & { readonly kind: 'slow'; readonly latencyMs: number });
+  | (Targeted & { readonly kind: 'kill-start'; readonly start: number; readonly afterMs: number })
+  | (Targeted & { readonly kind: 'slow'; readonly latencyMs: number });
 
 export type ControlPlan =
-  | (Moment & { readonly kind: 'signal'; readonly signal: SignalName })
-  | (Moment & { readonly kind: 'interrupt'; readonly kill: boolean })
+  | (Timed & { readonly kind: 'signal'; readonly signal: SignalName })
+  | (Timed & { readonly kind: 'interrupt'; readonly kill: boolean })
   /** Standard output: its reader has gone (`isClosed`), or it cannot be written. */
-  | (Moment & { readonly kind: 'output-fault'; readonly isClosed: boolean });
+  | (Timed & { readonly kind: 'output-fault'; readonly isClosed: boolean });
 
 /** A host whose first starts of an agent fail: the login is refused, or is never answered. */
 export interface BadHost {
@@ -71,7 +71,7 @@ export interface SwarmOptions {
 export const PROGRAM_MS_MAX = 3000;
 
 /** Faults come before that, ms. */
-const MOMENT_MS_MAX = 1500;
+const FAULT_MS_MAX = 1500;
 
 export interface Wishes {
   readonly hosts?: number | undefined;
@@ -173,8 +173,8 @@ function drawStdin(random: SimRandom, ranks: number): StdinTo {
 }
 
 /** Log-uniform: most faults come early, where most happens. */
-function drawMoment(random: SimRandom): number {
-  return Math.exp(random.between(Math.log(0.5), Math.log(MOMENT_MS_MAX)));
+function drawTimeMs(random: SimRandom): number {
+  return Math.exp(random.between(Math.log(0.5), Math.log(FAULT_MS_MAX)));
 }
 
 function drawFaults(random: SimRandom, remote: boolean): FaultPlan[] {
@@ -195,7 +195,7 @@ function drawFaults(random: SimRandom, remote: boolean): FaultPlan[] {
 }
 
 function drawFault(random: SimRandom, kind: FaultPlan['kind']): FaultPlan {
-  const atMs = drawMoment(random);
+  const atMs = drawTimeMs(random);
   const pick = random.uniform();
   switch (kind) {
     case 'kill-front-end':
@@ -223,13 +223,13 @@ function drawFault(random: SimRandom, kind: FaultPlan['kind']): FaultPlan {
 function drawOutputFault(random: SimRandom): ControlPlan[] {
   const own = random.fork('output fault');
   if (!own.chance(0.05)) return [];
-  return [{ atMs: drawMoment(own), kind: 'output-fault', isClosed: own.chance(0.5) }];
+  return [{ atMs: drawTimeMs(own), kind: 'output-fault', isClosed: own.chance(0.5) }];
 }
 
 function drawControls(random: SimRandom): ControlPlan[] {
   const first: ControlPlan = random.chance(0.5)
-    ? { atMs: drawMoment(random), kind: 'signal', signal: random.pick(['SIGUSR1', 'SIGTERM', 'SIGWINCH', 'SIGTSTP']) }
-    : { atMs: drawMoment(random), kind: 'interrupt', kill: random.chance(0.3) };
+    ? { atMs: drawTimeMs(random), kind: 'signal', signal: random.pick(['SIGUSR1', 'SIGTERM', 'SIGWINCH', 'SIGTSTP']) }
+    : { atMs: drawTimeMs(random), kind: 'interrupt', kill: random.chance(0.3) };
   if (first.kind === 'signal' && first.signal === 'SIGTSTP') {
     return [first, { atMs: first.atMs + 100, kind: 'signal', signal: 'SIGCONT' }];
   }

@@ -1,4 +1,4 @@
-/** What regressions, and tests of the checkers, are made from: a job of nothing, to which each adds its own. */
+/** Base options of regressions and of tests of the checkers: an empty job, to which each adds its own. */
 
 import type { SwarmOptions } from './options.js';
 
@@ -7,7 +7,7 @@ export interface Regression {
   readonly options: SwarmOptions;
 }
 
-/** A job of nothing on one host, undisturbed: what is not said otherwise. */
+/** An empty job on one host, undisturbed. */
 export const PLAIN: SwarmOptions = {
   seed: 1,
   hosts: 1,

@@ -22,10 +22,10 @@ export interface Expected {
   readonly error: ErrorCode | undefined;
 }
 
-interface Surroundings {
+interface RankContext {
   readonly rank: number;
   readonly hostname: string;
-  /** What it gets on its standard input, all of it. */
+  /** All of its standard input. */
   readonly stdin: Uint8Array;
 }
 
@@ -35,7 +35,7 @@ type Draw = (random: SimRandom) => readonly string[];
 
 const number = (random: SimRandom, ...values: readonly number[]): string => String(random.pick(values));
 
-/** Programs that end with 0 whatever happens around them. */
+/** Programs that end with 0, whatever else happens. */
 const SMOOTH: readonly Draw[] = [
   () => ['true'],
   () => ['echo', 'hello', 'world'],
@@ -102,7 +102,7 @@ function lines(rank: number, args: readonly string[], streams: readonly (keyof O
   return { stdout: textBytes(text.stdout), stderr: textBytes(text.stderr) };
 }
 
-function outputOf(app: AppPlan, { rank, hostname, stdin }: Surroundings): Output {
+function outputOf(app: AppPlan, { rank, hostname, stdin }: RankContext): Output {
   const only = (stdout: Uint8Array): Output => ({ stdout, stderr: EMPTY });
   switch (app.program) {
     case 'echo':
@@ -148,7 +148,7 @@ function endOf(app: AppPlan): Ending {
   }
 }
 
-export function expectedOf(app: AppPlan, where: Surroundings): Expected {
+export function expectedOf(app: AppPlan, where: RankContext): Expected {
   const { end, error } = endOf(app);
   return error === undefined ? { ...outputOf(app, where), end, error } : { stdout: EMPTY, stderr: EMPTY, end, error };
 }

@@ -1,12 +1,12 @@
-/** All that a simulated `stcirun` was told and has shown; checkers compare it with what the kernel knows. */
+/** What a simulated `stcirun` received and printed; checkers compare it with what the kernel knows. */
 
 import type { JobEvent, JobReport, Rank } from '@stci/interface';
 
-/** Bytes of one stream of one rank, as they came. */
+/** Bytes of one stream of one rank, as they arrived. */
 export interface StreamRecord {
   readonly chunks: Uint8Array[];
   bytes: number;
-  /** How often its end was told. */
+  /** How often its end was reported. */
   ends: number;
   /** Bytes that came after the end. */
   lateBytes: number;

@@ -1,4 +1,4 @@
-/** Runs that failed once, as in regressions.ts: hosts that fall silent, and long words. */
+/** Runs that failed once, as in regressions.ts: silent hosts, and long reports. */
 
 import { PLAIN, type Regression } from './plain.js';
 
@@ -18,7 +18,7 @@ export const SILENCE_REGRESSIONS: readonly Regression[] = [
   {
     found:
       'A host was cut off for less than its lease, but longer than the end of a job is waited for: its ranks were ' +
-      'lost without a word on it, and told of again when it was back, after the end.',
+      'lost without a message, and reported again when it was back, after the end.',
     options: {
       ...PLAIN,
       seed: 9528,

@@ -6,7 +6,7 @@ export const START_REGRESSIONS: readonly Regression[] = [
   {
     found:
       'A host that was lost while hosts came up, was started again and was lost once more, was reported in the same ' +
-      'words both times, as if one failure had been told twice.',
+      'words both times, as if one failure had been reported twice.',
     options: {
       ...PLAIN,
       seed: 7002084,

@@ -81,7 +81,7 @@ export const REGRESSIONS: readonly Regression[] = [
   {
     found:
       'With a root agent its subtree is lost; the first of these failures ended the job, and the others ' +
-      'were told after its end.',
+      'were reported after its end.',
     options: {
       ...PLAIN,
       seed: 13,
@@ -250,7 +250,7 @@ export const REGRESSIONS: readonly Regression[] = [
   },
   {
     found:
-      'The second interrupt told the cause of the first again.',
+      'The second interrupt reported the cause of the first again.',
     options: {
       ...PLAIN,
       seed: 13,

@@ -96,7 +96,7 @@ function agentMain(context: AgentContext): void {
 }
 
 export function runJob(options: SwarmOptions, hooks: RunHooks = {}): RunOutcome {
-  const run = play(options, hooks);
+  const run = simulate(options, hooks);
   return { run, problems: checkRun(run), traceHash: run.world.traceHash };
 }
 
@@ -108,7 +108,7 @@ function orphanMs({ settings, faults }: SwarmOptions): number {
   return ORPHAN_MS + SILENT_ORPHAN_MS + params.int('bootcom.lease') + params.int('tool.grace');
 }
 
-function play(options: SwarmOptions, hooks: RunHooks): Run {
+function simulate(options: SwarmOptions, hooks: RunHooks): Run {
   const world = makeWorld(options);
   world.scheduler.onTrace = hooks.onTrace;
   const wire = new Wire();

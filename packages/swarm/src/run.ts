@@ -1,7 +1,7 @@
-/** What is known of a run when it is over: the world, and what the front-end was told. Checkers look at it. */
+/** Result of a run, for the checkers: the world, and what the front-end received. */
 
 import type { SimProcess, World } from '@stci/platform-sim';
-import type { FaultDone } from './faults.js';
+import type { InjectedFault } from './faults.js';
 import type { JobRecord } from './record.js';
 import type { SwarmOptions } from './options.js';
 import type { Wire } from './wire.js';
@@ -11,7 +11,7 @@ export interface Run {
   readonly world: World;
   readonly record: JobRecord;
   readonly frontEnd: SimProcess;
-  readonly faults: readonly FaultDone[];
+  readonly faults: readonly InjectedFault[];
   /** The front-end was over by itself or by a fault before the bound. */
   readonly isOver: boolean;
   /** Processes that were alive some seconds after the front-end's end. */
@@ -22,6 +22,6 @@ export interface Run {
   readonly leftEvents: number;
   /** What is wrong with the bytes between agents. */
   readonly wire: Wire;
-  /** False where the world went on and on. */
+  /** False where the world did not become idle. */
   readonly isQuiet: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * What a simulated run works with, in the place of a terminal: a screen and a sink that record, an exit report in
+ * Driver of a simulated run: a screen and a sink that record, an exit report in
  * memory, standard input from the options, signals and faults of the output at planned times.
  */
 

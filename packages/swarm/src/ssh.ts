@@ -1,6 +1,6 @@
 /**
  * `ssh HOST LINE` and the login shell behind it, simulated: the component launcher-ssh is the real one, and so are its
- * answers; the hosts' part of a start (find a node, ask for the bundle, check its length, keep it) is played here.
+ * answers; the hosts' part of a start (find a node, ask for the bundle, check its length, keep it) is simulated here.
  */
 
 import { DeferredChannel, assert, type Channel } from '@stci/interface';

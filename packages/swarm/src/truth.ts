@@ -1,4 +1,4 @@
-/** What really became of each rank, by the simulated kernel: the process that was started for it, and its end. */
+/** The ground truth of each rank, by the simulated kernel: the process that was started for it, and its end. */
 
 import type { SimProcess } from '@stci/platform-sim';
 import { LOGIN_HOST, isTool } from './faults.js';

@@ -1,6 +1,6 @@
 /**
- * Looks at every byte between agents with a reader of its own: each connection is a row of frames, known by their
- * headers alone, of the right version and of bounded length, and nothing follows a goodbye.
+ * Checks every byte between agents with a parser of its own: each connection is a sequence of frames, of the right
+ * version and of bounded length by their headers, and nothing follows a goodbye.
  */
 
 import type { Flow } from '@stci/platform-sim';
@@ -30,7 +30,7 @@ export class Wire {
     flow.onPiece = (chunk) => reader.read(chunk);
   }
 
-  complain(problem: string): void {
+  report(problem: string): void {
     if (this.problems.length < PROBLEMS_MAX) this.problems.push(problem);
   }
 }
@@ -99,6 +99,6 @@ class FrameReader {
 
   #fail(problem: string): void {
     this.#isBroken = true;
-    this.#wire.complain(problem);
+    this.#wire.report(problem);
   }
 }

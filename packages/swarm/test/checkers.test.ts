@@ -73,9 +73,9 @@ suite('swarm checkers', (test) => {
     const stream = run.record.streams.get('0/stdout');
     assert.ok(stream);
     stream.ends = 2;
-    red(checkRun(run), /its end was told 2 times/);
+    red(checkRun(run), /its end was reported 2 times/);
     stream.ends = 0;
-    red(checkRun(run), /its end was never told/);
+    red(checkRun(run), /its end was never reported/);
     stream.ends = 1;
     stream.lateBytes = 7;
     red(checkRun(run), /7 bytes after its end/);
@@ -94,7 +94,7 @@ suite('swarm checkers', (test) => {
     red(checkRun({ ...run, leftEvents: 3 }), /^liveness: 3 timers or calls were left/);
     run.record.lateCalls = 2;
     red(checkRun(run), /^liveness: 2 calls after onStopped/);
-    red(checkRun({ ...run, isQuiet: false }), /^liveness: the world does not come to rest/);
+    red(checkRun({ ...run, isQuiet: false }), /^liveness: the world does not become idle/);
   });
 
   test('outcome: one exit code in the process, the exit report and the JSON, whatever ends the job', () => {
@@ -118,7 +118,7 @@ suite('swarm checkers', (test) => {
     const { run } = runJob(job());
     const jsonLines = run.record.jsonLines.map((line) => line.replace('"exitCode":0', '"exitCode":7'));
     red(checkRun({ ...run, record: { ...run.record, jsonLines } }), /^outcome: the JSON says 7/);
-    red(checkRun({ ...run, record: { ...run.record, jsonLines: [] } }), /^outcome: 0 lines of JSON tell the end/);
+    red(checkRun({ ...run, record: { ...run.record, jsonLines: [] } }), /^outcome: 0 lines of JSON report the end/);
   });
 
   test('processes: one that is left, one that nobody waited for', () => {
@@ -152,7 +152,7 @@ suite('swarm checkers', (test) => {
     assert.ok(exited);
     events.push(exited);
     red(checkRun(run), /^events: 'exited \d' after the end/);
-    red(checkRun(run), /^events: 'exited \d' was told twice/);
+    red(checkRun(run), /^events: 'exited \d' was reported twice/);
   });
 
   test('memory: more unreleased output than the window allows', () => {

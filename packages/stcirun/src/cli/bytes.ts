@@ -78,7 +78,7 @@ function pieces(bytes: Buffer): Buffer[] {
   return found;
 }
 
-/** As one writes it in bash: `$'caf\xe9'`. */
+/** Quoted for bash: `$'caf\xe9'`. */
 function quoted(raw: Uint8Array | undefined, text: string): string {
   if (raw === undefined) return `'${text}'`;
   const shown = Array.from(raw, (byte) => {

@@ -1,6 +1,6 @@
 /**
- * All checks of one host, and what they mean: each is good, worth a look, or why the host cannot be used; with what to
- * do. A host is usable when agents can be started there: what ssh itself does counts, not what we see from outside.
+ * All checks of one host and their results: good, a warning, or the reason why the host cannot be used, with a remedy.
+ * A host is usable when agents can be started there: ssh's own result decides, not what is seen from outside.
  */
 
 import type { HostSpec } from '@stci/interface';
@@ -61,7 +61,7 @@ async function checkHere({ ports, clean, deadlineMs }: DoctorParams): Promise<Ho
   const nonce = makeNonce();
   const result = await runProbe(localCommand(probeProgram(ports, clean), nonce, process.execPath), nonce, deadlineMs);
   const login = result.facts === undefined ? bad('FAIL', `the check itself failed: ${result.lines.join('; ')}`) : NONE;
-  return { ...after(result, ports), name: NONE, port: NONE, login, clock: NONE };
+  return { ...factChecks(result, ports), name: NONE, port: NONE, login, clock: NONE };
 }
 
 async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams): Promise<HostReport['checks']> {
@@ -72,16 +72,17 @@ async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams):
     return { ...none, name: bad('FAIL', `'${host.name}' ${wrong}. Correct the host list.`) };
   }
   const nonce = makeNonce();
-  // A little less than the deadline: ssh's own words are better than ours.
+  // A little less than the deadline: ssh's own message is better than ours.
   const connectMs = Math.min(ssh.connectMs, (deadlineMs * 3) / 4);
   const command = probeCommand(host, { ...ssh, connectMs }, nonce, probeProgram(ports, clean));
   const [reached, result] = await Promise.all([reach(host, ssh, connectMs), runProbe(command, nonce, deadlineMs)]);
   const isIn = result.facts !== undefined || result.report !== undefined;
-  return { ...after(result, ports), ...outside(reached, isIn), ...loginAndNode(host, ssh, result, deadlineMs) };
+  const login = loginAndNode(host, ssh, result, deadlineMs);
+  return { ...factChecks(result, ports), ...reachChecks(reached, isIn), ...login };
 }
 
 /** A result of name or port that was found from here: a warning where the login works all the same, else a failure. */
-function outside(reached: Reach, isIn: boolean): Record<'name' | 'port', Check> {
+function reachChecks(reached: Reach, isIn: boolean): Record<'name' | 'port', Check> {
   const { place, addresses, nameError, greeting, portError } = reached;
   const fail = (text: string): Check => {
     return isIn ? warn('?', `${text}, but a login works`) : { state: 'bad', text: `FAIL: ${text}` };
@@ -132,7 +133,7 @@ function loginCheck({ kex }: ProbeResult): Check {
 }
 
 /** Results from the facts that the probe reported from the host itself. */
-function after({ facts, clock }: ProbeResult, ports: DoctorParams['ports']): Record<CheckName, Check> {
+function factChecks({ facts, clock }: ProbeResult, ports: DoctorParams['ports']): Record<CheckName, Check> {
   const none = Object.fromEntries(CHECKS.map((name) => [name, NONE])) as Record<CheckName, Check>;
   if (facts === undefined) return none;
   return {

@@ -1,5 +1,5 @@
 /**
- * What doctor runs on a host, as text, in the place of the agent and by the same way to it (launcher-ssh's loader):
+ * Text of the program that doctor runs on a host instead of the agent, started in the same way (launcher-ssh's loader):
  * checks node, ports, cache and leftovers (and ends those if asked to), writes the results as one line of JSON,
  * then answers each byte of its standard input with its clock until end of file. Plain old JavaScript: see the loader.
  */

@@ -13,7 +13,7 @@ const CONFIG_MS = 5000;
 /** Bound on a server's greeting. */
 const GREETING_CHARS_MAX = 1000;
 
-/** Errors of the system as few words. */
+/** Short words for errors of the system. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'no way',

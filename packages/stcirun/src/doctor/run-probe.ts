@@ -1,6 +1,6 @@
 /**
- * Runs doctor's program on one host, over the system's ssh client or here, and gathers what came of it: facts, clock,
- * and where it stopped if it did. The deadline counts from the start; what is over it is killed.
+ * Runs doctor's program on one host, over the system's ssh client or here, and collects its results: facts, clock, and
+ * the phase in which it failed. The deadline counts from the start; a program that exceeds it is killed.
  */
 
 import { spawn } from 'node:child_process';
@@ -10,17 +10,17 @@ import type { KeyExchange, SshParams, SshPhase } from '@stci/launcher-ssh';
 import type { HostSpec, ProcessEnd, SignalName } from '@stci/interface';
 import type { HostFacts } from './probe.js';
 
-/** Asked so often; the quickest answer is the truest. */
+/** Number of clock readings; the one with the shortest round trip is the most accurate. */
 const CLOCK_ASKED = 5;
 const TEXT_CHARS_MAX = 256 * 1024;
 const LINES_MAX = 12;
-/** What ssh says because we asked it to be verbose. */
+/** Lines that ssh prints because it was made verbose. */
 const NOISE = /^(Authenticated to |Transferred: sent |Bytes per second: |Connection to .* closed\.)/u;
 
 export interface Clock {
   /** The host's clock less ours. */
   readonly offsetMs: number;
-  /** Half of the way there and back: how wrong that may be. */
+  /** Half of the round trip: the error of the offset. */
   readonly errorMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface ProbeResult {
   readonly facts: HostFacts | undefined;
   readonly clock: Clock | undefined;
   readonly kex: KeyExchange | undefined;
-  /** Where it was when it ended. */
+  /** In which it ended. */
   readonly phase: SshPhase;
   readonly isLate: boolean;
   readonly end: ProcessEnd;

@@ -1,4 +1,4 @@
-/** What a run works with on this machine: its terminal, sinks, signals, standard input, the file of its report. */
+/** Driver of a run on this machine: its terminal, sinks, signals, standard input, the file of its report. */
 
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * The agent that bin/stcirun.cjs has started before anything else was loaded, so that its start and ours overlap. It
- * waits for its boot record like any other. One that nobody asks for is ended soon, and by
+ * waits for its boot record like any other. One that is not taken over is ended soon, and by
  * bin/stcirun.cjs at its exit.
  */
 

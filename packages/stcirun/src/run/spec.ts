@@ -27,7 +27,7 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
     exclude: request.exclude,
     thisMachine: { hostname: place.hostname, cpuCount: place.cpuCount },
   });
-  const { hosts, spares } = setAside(all, request);
+  const { hosts, spares } = splitSpares(all, request);
   const single = request.programs.length === 1;
   const spec: JobSpec = {
     apps: request.programs.map((program) => makeApp(program, single ? undefined : hosts, place)),
@@ -36,7 +36,7 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
     mapBy: request.mapBy,
     oversubscribe: Boolean(request.oversubscribe),
     env: toolEnvironment(place.variables, request),
-    wdir: place.wdir ?? everyOwn(request.programs),
+    wdir: place.wdir ?? anyDirectory(request.programs),
     stdin: request.stdin,
     ...(request.timeoutMs !== undefined && { timeoutMs: request.timeoutMs }),
     launchTimeoutMs: request.launchTimeoutMs ?? Math.max(LAUNCH_TIMEOUT_MS, hosts.length * LAUNCH_TIMEOUT_PER_HOST_MS),
@@ -45,10 +45,11 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
   return spec;
 }
 
-type Both = 'hosts' | 'spares';
-
-/** The last hosts, taken away from the others as spares; checks that enough are left. */
-function setAside(all: readonly HostSpec[], { spares, minHosts }: RunRequest): Required<Pick<JobSpec, Both>> {
+/** Splits off the last hosts as spares; checks that enough are left. */
+function splitSpares(
+  all: readonly HostSpec[],
+  { spares, minHosts }: RunRequest,
+): Record<'hosts' | 'spares', readonly HostSpec[]> {
   const left = all.length - spares;
   const number = `${all.length} ${all.length === 1 ? 'host' : 'hosts'}`;
   if (left < 1) {
@@ -83,8 +84,8 @@ function indexesOf(request: ProgramRequest, hosts: readonly HostSpec[]): number[
   throw new StciError('STCI_HOST_UNKNOWN', text);
 }
 
-/** Any directory, where no program needs the caller's. */
-function everyOwn(programs: readonly ProgramRequest[]): string {
+/** Stands in for the caller's directory where no program needs that. */
+function anyDirectory(programs: readonly ProgramRequest[]): string {
   if (programs.every(({ wdir }) => wdir !== undefined)) return '/';
   throw removed('Change to another one, or say with --wdir DIR where the program shall run.');
 }

@@ -104,7 +104,7 @@ function printHosts(names: readonly string[]): void {
 
 type SetOperation = (a: Iterable<string>, b: Iterable<string>) => string[];
 
-/** From the left to the right: the first list with the second, that with the third, and so on. */
+/** From left to right: the first list with the second, that with the third, and so on. */
 abstract class HostsSetCommand extends HostsCommand {
   static override readonly synopsis: string = 'LIST LIST...';
   protected abstract readonly operation: SetOperation;
