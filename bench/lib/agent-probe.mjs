@@ -50,9 +50,9 @@ export async function createAgentProbe() {
 async function details() {
   const { assembleRegistry } = await built('stcirun', 'assembly.js');
   const { paramsSnapshot, resolveParams } = await built('core', 'index.js');
-  const { encodeBootDetails } = await built('core', 'agent/boot-details.js');
+  const { encodeBootDetails, encodeParams } = await built('core', 'agent/boot-details.js');
   const registry = assembleRegistry();
-  const { params } = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
-  const snapshot = paramsSnapshot(registry.catalog, params);
-  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree: [['here', '']], connect: [], params: snapshot });
+  const resolved = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
+  const params = encodeParams(paramsSnapshot(registry.catalog, resolved.params));
+  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree: [['here', '']], connect: [], params });
 }

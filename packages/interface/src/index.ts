@@ -15,7 +15,7 @@ export * from './link.js';
 export * from './params.js';
 export * from './platform.js';
 export * from './printable.js';
-export { hmacSha256, sha256 } from './sha256.js';
+export { hmacSha256, sameBytes, sha256 } from './sha256.js';
 export * from './streams.js';
 export * from './topology.js';
 export * from './room.js';

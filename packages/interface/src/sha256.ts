@@ -95,3 +95,11 @@ export function hmacSha256(key: Uint8Array, data: Uint8Array): Uint8Array {
   outer.set(sha256(inner), BLOCK_BYTES);
   return sha256(outer);
 }
+
+/** Compares in time that depends on the length only. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;
+  return difference === 0;
+}

@@ -5,7 +5,7 @@
 
 import type { HostIndex, HostSpec } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { any, fields, integer, list, plain, str, tuple } from '../codec/shape.js';
+import { any, bytes, fields, integer, list, plain, str, tuple } from '../codec/shape.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import type { ParamSnapshot } from './composition.js';
 
@@ -18,7 +18,8 @@ export interface BootDetails {
   readonly subtree: readonly (readonly [string, string])[];
   /** Where to connect for the boot link, best first; empty for a native link. */
   readonly connect: readonly string[];
-  readonly params: ParamSnapshot;
+  /** Encoded once, for all agents: passed on as it came. */
+  readonly params: Uint8Array;
 }
 
 /** Of a boot tree: hosts and the controller. */
@@ -30,7 +31,7 @@ const shape = fields({
   arity: integer(1, HOSTS_MAX),
   subtree: list(tuple(str, str)),
   connect: list(str),
-  params: plain<ParamSnapshot>(),
+  params: bytes,
 });
 
 export function encodeBootDetails(details: BootDetails): Uint8Array {
@@ -38,12 +39,21 @@ export function encodeBootDetails(details: BootDetails): Uint8Array {
 }
 
 /** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID. */
-export function decodeBootDetails(bytes: Uint8Array): BootDetails {
-  const details = shape(any(decode(bytes), 'boot details'), 'boot details');
+export function decodeBootDetails(encoded: Uint8Array): BootDetails {
+  const details = shape(any(decode(encoded), 'boot details'), 'boot details');
   const { host, hosts, subtree } = details;
   integer(0, hosts - 1)(host, 'boot details.host');
   integer(1, hosts - host)(subtree.length, 'boot details.subtree.length');
   return details;
+}
+
+export function encodeParams(snapshot: ParamSnapshot): Uint8Array {
+  return encode(snapshot);
+}
+
+/** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID; values are checked by whoever knows the parameters. */
+export function decodeParams(encoded: Uint8Array): ParamSnapshot {
+  return plain<ParamSnapshot>()(any(decode(encoded), 'parameters'), 'parameters');
 }
 
 export function hostSpec(entry: readonly [string, string], host: HostIndex): HostSpec {

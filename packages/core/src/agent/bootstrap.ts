@@ -22,6 +22,7 @@ import {
   type TreeTopology,
   type Address,
 } from '@stci/interface';
+import { encodeParams } from './boot-details.js';
 import { BootSubtree, type HostLogin } from './boot-subtree.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
@@ -87,7 +88,7 @@ export class Bootstrap {
         tree,
         position: 0,
         logins: new Map(init.hosts.map((host, i) => [bootPosition(i), login(host)])),
-        common: { hosts: init.hosts.length, arity: tree.arity, params: snapshot },
+        common: { hosts: init.hosts.length, arity: tree.arity, params: encodeParams(snapshot) },
       },
       {
         onUp: () => undefined,

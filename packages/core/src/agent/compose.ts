@@ -5,6 +5,7 @@
 
 import {
   assert,
+  sameBytes,
   type BootstrapPolicy,
   type ErrorManager,
   type HostSpec,
@@ -15,7 +16,7 @@ import {
 } from '@stci/interface';
 import { bootcomFramework } from '../bootcom/framework.js';
 import { bootstrapFramework } from '../bootstrap/framework.js';
-import { paramsFromSnapshot } from '../config/params.js';
+import { createParams, paramsFromSnapshot } from '../config/params.js';
 import { errmgrFramework } from '../errmgr/framework.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
@@ -25,6 +26,7 @@ import type { Registry } from '../mca/registry.js';
 import { createSelector, type Selector } from '../mca/selector.js';
 import { token } from '../mca/token.js';
 import { topologyFramework } from '../topology/framework.js';
+import { decodeParams } from './boot-details.js';
 import type { AgentScope, Composition } from './composition.js';
 
 const PLATFORM = token<Platform>('platform');
@@ -42,8 +44,15 @@ export function createComposition(registry: Registry): Composition {
   container.provide(LAUNCHER, (agent) => agent.get(SELECTOR).one(launcherFramework).create({}, undefined));
   container.provide(BOOTSTRAP_POLICY, (agent) => agent.get(SELECTOR).one(bootstrapFramework).create({}, undefined));
   container.provide(ERROR_MANAGER, (agent) => agent.get(SELECTOR).one(errmgrFramework).create({}, undefined));
+  let known = { encoded: new Uint8Array(), params: createParams(registry.catalog, []) };
   return {
-    paramsOf: (snapshot) => paramsFromSnapshot(registry.catalog, snapshot),
+    paramsOf: (encoded) => {
+      // The agents of one process are told the same.
+      if (!sameBytes(encoded, known.encoded)) {
+        known = { encoded: encoded.slice(), params: paramsFromSnapshot(registry.catalog, decodeParams(encoded)) };
+      }
+      return known.params;
+    },
     scope: (name, params, platform) => {
       const scope = container.createScope(name);
       scope.provideValue(PARAMS, params);

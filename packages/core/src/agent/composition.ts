@@ -26,7 +26,7 @@ export type ParamSnapshot = Readonly<Record<string, ParamValue>>;
 
 export interface Composition {
   /** Parameters of an agent, from what its parent sent. Throws STCI_PARAM_* where the two differ in version. */
-  paramsOf(snapshot: ParamSnapshot): Params;
+  paramsOf(encoded: Uint8Array): Params;
   /** The modules of the agent `name`, selected by its parameters. */
   scope(name: string, params: Params, platform: Platform): AgentScope;
 }

@@ -15,7 +15,7 @@
  * `refuse` with a reason, unless the other has proved nothing: whoever lacks the secret learns nothing.
  */
 
-import { StciError, addressName, type Address, type Secrets } from '@stci/interface';
+import { StciError, addressName, sameBytes, type Address, type Secrets } from '@stci/interface';
 import {
   LAYER,
   encodeHeader,
@@ -114,7 +114,7 @@ export class Handshake {
     if (this.#peerHello !== undefined || body.length !== HELLO_BYTES) {
       throw new StciError('STCI_AUTH_FAILED', `Expected one hello of ${HELLO_BYTES} bytes`);
     }
-    if (!same(body.subarray(0, SESSION_BYTES), this.#init.session)) {
+    if (!sameBytes(body.subarray(0, SESSION_BYTES), this.#init.session)) {
       throw new StciError('STCI_AUTH_FAILED', 'The peer belongs to another session');
     }
     this.#peerHello = frame.slice();
@@ -126,7 +126,7 @@ export class Handshake {
   #onProof(frame: Frame): HandshakeStep {
     if (this.#peerHello === undefined) throw new StciError('STCI_AUTH_FAILED', 'Expected a hello before the proof');
     const theirRole = this.#init.role === 'connect' ? 'accept' : 'connect';
-    if (!same(frameBody(frame), this.#mac(theirRole))) {
+    if (!sameBytes(frameBody(frame), this.#mac(theirRole))) {
       throw new StciError('STCI_AUTH_FAILED', `${addressName(this.#peer)} does not know the session's secret`);
     }
     const refusal = this.#init.admit(this.#peer, readU32(frameBody(this.#peerHello), SESSION_BYTES));
@@ -161,14 +161,6 @@ export function refusalOf(frame: Frame): StciError {
 /** The text that a refusal or a goodbye carries. */
 export function reasonOf(frame: Frame): string {
   return text(frameBody(frame));
-}
-
-/** Compares in time that depends on the length only. */
-function same(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  let difference = 0;
-  for (let i = 0; i < a.length; i++) difference |= (a[i] as number) ^ (b[i] as number);
-  return difference === 0;
 }
 
 /** ASCII bytes to text; everything else becomes `?`. A reason has an end: whoever gives it may be malicious. */

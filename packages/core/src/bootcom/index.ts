@@ -1,6 +1,6 @@
 /** Links, for whoever tests what they are made of: compliance suites and tests of other packages. */
 
-export { encodeBootDetails } from '../agent/boot-details.js';
+export { encodeBootDetails, encodeParams } from '../agent/boot-details.js';
 export { LAYER, encodeHeader, frameBody } from '../codec/frame.js';
 export type { Frame } from '../codec/frame.js';
 export { encodeBootRecord } from './boot-record.js';

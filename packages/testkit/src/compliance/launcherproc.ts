@@ -3,7 +3,7 @@
  * returned, and every failure is reported once, by `onError` or by `onExit`, never by both, never by neither.
  */
 
-import { Link, encodeBootDetails, encodeBootRecord } from '@stci/core/bootcom';
+import { Link, encodeBootDetails, encodeBootRecord, encodeParams } from '@stci/core/bootcom';
 import {
   CONTROLLER,
   rootAddress,
@@ -65,7 +65,7 @@ class Starting {
     const { clock, secrets } = platform;
     const [session, secret] = [new Uint8Array(8), new Uint8Array(32).fill(3)];
     const details = encodeBootDetails({ host: 0, hosts: 1, arity: 1, subtree: [['localhost', '']], connect: [],
-      params });
+      params: encodeParams(params) });
     const record = { session, secret, self: ROOT, parent: CONTROLLER, start: 7, nativeLink: true, details };
     const { frameBytesMax } = LIMITS;
     this.agent.channel.send([encodeBootRecord({ ...record, frameBytesMax, handshakeMs: 10_000, leaseMs: 10_000 })]);
