@@ -33,7 +33,6 @@ export const SILENCE_REGRESSIONS: readonly Regression[] = [
       settings: {
         launcherproc: 'remote',
         'launcher.tree.arity': '1',
-        'launcher.root.method': 'process',
         'tool.grace': '50ms',
         'bootcom.lease': '30s',
       },

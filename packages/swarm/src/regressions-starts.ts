@@ -19,7 +19,6 @@ export const START_REGRESSIONS: readonly Regression[] = [
       settings: {
         launcherproc: 'local',
         'launcher.tree.arity': '2',
-        'launcher.root.method': 'process',
         'launcher.session.method': 'thread',
         'bootcom.boot': 'ws',
         'launcher.window': '32',
@@ -60,7 +59,6 @@ export const START_REGRESSIONS: readonly Regression[] = [
         launcherproc: 'remote',
         'launcher.tree.arity': '1',
         errmgr: 'continue',
-        'launcher.root.method': 'process',
         'launcher.session.method': 'process',
         'bootcom.boot': 'ws',
         'launcher.window': '32',

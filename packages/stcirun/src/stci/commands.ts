@@ -4,27 +4,13 @@ import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import type { StciCommandClass } from './base.js';
 import { DoctorCommand } from './doctor.js';
-import {
-  HostsCountCommand,
-  HostsExpandCommand,
-  HostsFoldCommand,
-  HostsIntersectCommand,
-  HostsMinusCommand,
-  HostsUnionCommand,
-  HostsXorCommand,
-} from './hosts.js';
+import { HOSTS_COMMANDS } from './hosts.js';
 import { InfoCommand } from './info.js';
 import { VersionCommand } from './version.js';
 
 export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   doctor: DoctorCommand,
-  'hosts expand': HostsExpandCommand,
-  'hosts fold': HostsFoldCommand,
-  'hosts union': HostsUnionCommand,
-  'hosts intersect': HostsIntersectCommand,
-  'hosts minus': HostsMinusCommand,
-  'hosts xor': HostsXorCommand,
-  'hosts count': HostsCountCommand,
+  ...Object.fromEntries(Object.entries(HOSTS_COMMANDS).map(([verb, command]) => [`hosts ${verb}`, command])),
   info: InfoCommand,
   version: VersionCommand,
 };

@@ -15,30 +15,41 @@ import {
 import { StciError } from '@stci/interface';
 import { printOut } from '../print.js';
 import { readBounded, readReason, STANDARD_INPUT } from '../run/read-file.js';
-import { StciCommand } from './base.js';
+import { StciCommand, type StciCommandClass } from './base.js';
 
-abstract class HostsCommand extends StciCommand {
-  static override strict = false;
-  static override readonly synopsis: string = 'LIST...';
+interface HostsVerb {
+  readonly summary: string;
+  readonly synopsis?: string;
+  /** Lines of the help: examples, and what else is to be known. */
+  readonly details: string;
+  /** What is printed for the names of each word. */
+  readonly result: (lists: readonly (readonly string[])[]) => string;
+}
 
-  /** The names of each word. */
-  protected async lists(): Promise<readonly (readonly string[])[]> {
-    const { argv } = await this.parse({ strict: false, args: {}, flags: {} });
-    const words = argv as string[];
-    const option = words.find((word) => /^-./u.test(word));
-    if (option !== undefined) throw new StciError('STCI_USAGE', `Unknown option ${option}. See stci help.`);
-    if (words.length === 0) {
-      throw new StciError('STCI_USAGE', "No host list. Write, for example: stci hosts expand 'n[01-16,20]'");
+function hostsCommand({ summary, synopsis = 'LIST...', details, result }: HostsVerb): StciCommandClass {
+  return class extends StciCommand {
+    static override readonly summary = summary;
+    static override readonly synopsis = synopsis;
+    static override readonly details = details;
+    static override strict = false;
+
+    async run(): Promise<void> {
+      const { argv } = await this.parse({ strict: false, args: {}, flags: {} });
+      printOut(result(readLists(argv as string[])));
     }
-    if (words.filter((word) => word === '-').length > 1) {
-      throw new StciError('STCI_USAGE', 'Standard input (-) can be read only once.');
-    }
-    return words.map((word) => (word === '-' ? inputLists() : [word]).flatMap(namesOf));
-  }
+  };
+}
 
-  protected async names(): Promise<string[]> {
-    return (await this.lists()).flat();
+function readLists(words: readonly string[]): readonly (readonly string[])[] {
+  const option = words.find((word) => /^-./u.test(word));
+  if (option !== undefined) throw new StciError('STCI_USAGE', `Unknown option ${option}. See stci help.`);
+  if (words.length === 0) {
+    throw new StciError('STCI_USAGE', "No host list. Write, for example: stci hosts expand 'n[01-16,20]'");
   }
+  if (words.filter((word) => word === '-').length > 1) {
+    throw new StciError('STCI_USAGE', 'Standard input (-) can be read only once.');
+  }
+  return words.map((word) => (word === '-' ? inputLists() : [word]).flatMap(namesOf));
 }
 
 function namesOf(list: string): string[] {
@@ -59,100 +70,67 @@ function inputLists(): string[] {
   return first.filter((list) => list !== '');
 }
 
-export class HostsExpandCommand extends HostsCommand {
-  static override readonly summary = 'the names of a host list, one a line';
-  static override readonly details = `
-Example:
-  stci hosts expand 'n[01-16,20]'
-`;
-
-  async run(): Promise<void> {
-    const names = await this.names();
-    printOut(names.map((name) => `${name}\n`).join(''));
-  }
-}
-
-export class HostsFoldCommand extends HostsCommand {
-  static override readonly summary = 'names as one short host list, each once, in their order';
-  static override readonly details = `
-Examples:
-  stci hosts fold n01 n02 n03
-  stci hosts fold - < hosts          a list a line; each line's first word counts
-`;
-
-  async run(): Promise<void> {
-    printHosts(unionHosts(await this.names(), []));
-  }
-}
-
-export class HostsCountCommand extends HostsCommand {
-  static override readonly summary = 'how many hosts a list names, each counted once';
-  static override readonly details = `
-Example:
-  stci hosts count 'rack[1-4]n[01-32]'
-`;
-
-  async run(): Promise<void> {
-    printOut(`${new Set(await this.names()).size}\n`);
-  }
-}
-
 /** No line for no hosts: a line would read as a list. */
-function printHosts(names: readonly string[]): void {
-  if (names.length > 0) printOut(`${foldHostlist(names)}\n`);
+function hostsLine(names: readonly string[]): string {
+  return names.length === 0 ? '' : `${foldHostlist(names)}\n`;
 }
 
 type SetOperation = (a: Iterable<string>, b: Iterable<string>) => string[];
 
 /** From left to right: the first list with the second, that with the third, and so on. */
-abstract class HostsSetCommand extends HostsCommand {
-  static override readonly synopsis: string = 'LIST LIST...';
-  protected abstract readonly operation: SetOperation;
-
-  async run(): Promise<void> {
-    const [first = [], ...others] = await this.lists();
+function setCommand(operation: SetOperation, summary: string, details: string): StciCommandClass {
+  const result: HostsVerb['result'] = ([first = [], ...others]) => {
     if (others.length === 0) {
       throw new StciError('STCI_USAGE', 'Only one list was given: expected two or more, each a word of its own.');
     }
-    const names = others.reduce<readonly string[]>((left, right) => this.operation(left, right), unionHosts(first, []));
-    printHosts(names);
-  }
+    return hostsLine(others.reduce<readonly string[]>((left, right) => operation(left, right), unionHosts(first, [])));
+  };
+  return hostsCommand({ summary, synopsis: 'LIST LIST...', details, result });
 }
 
-export class HostsUnionCommand extends HostsSetCommand {
-  static override readonly summary = 'hosts that are in any of the lists';
-  static override readonly details = `
+/** By the word behind `stci hosts`. */
+export const HOSTS_COMMANDS: Readonly<Record<string, StciCommandClass>> = {
+  expand: hostsCommand({
+    summary: 'the names of a host list, one a line',
+    details: `
+Example:
+  stci hosts expand 'n[01-16,20]'
+`,
+    result: (lists) => lists.flat().map((name) => `${name}\n`).join(''),
+  }),
+  fold: hostsCommand({
+    summary: 'names as one short host list, each once, in their order',
+    details: `
+Examples:
+  stci hosts fold n01 n02 n03
+  stci hosts fold - < hosts          a list a line; each line's first word counts
+`,
+    result: (lists) => hostsLine(unionHosts(lists.flat(), [])),
+  }),
+  union: setCommand(unionHosts, 'hosts that are in any of the lists', `
 Example:
   stci hosts union 'n[1-4]' 'n[3-8]'           n[1-8]
-`;
-  protected readonly operation = unionHosts;
-}
-
-export class HostsIntersectCommand extends HostsSetCommand {
-  static override readonly summary = 'hosts that are in all of the lists';
-  static override readonly details = `
+`),
+  intersect: setCommand(intersectHosts, 'hosts that are in all of the lists', `
 Example:
   stci hosts intersect 'n[1-4]' 'n[3-8]'       n[3-4]
-`;
-  protected readonly operation = intersectHosts;
-}
-
-export class HostsMinusCommand extends HostsSetCommand {
-  static override readonly summary = 'hosts of the first list that are in none of the others';
-  static override readonly details = `
+`),
+  minus: setCommand(minusHosts, 'hosts of the first list that are in none of the others', `
 Example:
   stci hosts minus 'n[1-8]' n3 'n[5-6]'        n[1-2,4,7-8]
-`;
-  protected readonly operation = minusHosts;
-}
-
-export class HostsXorCommand extends HostsSetCommand {
-  static override readonly summary = 'hosts that are in exactly one of two lists';
-  static override readonly details = `
+`),
+  xor: setCommand(xorHosts, 'hosts that are in exactly one of two lists', `
 With more than two lists: of the first two, then with the third, and so on.
 
 Example:
   stci hosts xor 'n[1-4]' 'n[3-6]'             n[1-2,5-6]
-`;
-  protected readonly operation = xorHosts;
-}
+`),
+  count: hostsCommand({
+    summary: 'how many hosts a list names, each counted once',
+    details: `
+Example:
+  stci hosts count 'rack[1-4]n[01-32]'
+`,
+    result: (lists) => `${new Set(lists.flat()).size}\n`,
+  }),
+};
