@@ -89,7 +89,7 @@ suite('jobs whose hosts do not all come up', (test) => {
     const tooFew = job({ hosts: 15, settings, badHosts: refused(...most) });
     assert.is.not(exitOf(tooFew), 0);
     const why = tooFew.run.record.report?.failures.filter(({ host }) => host === undefined) ?? [];
-    assert.equal(why.map(({ message }) => message), ['The launch was ended: 2 hosts are left at most, '
+    assert.equal(why.map(({ message }) => message), ['The launch was ended: at most 2 hosts can come up, '
       + 'fewer than the 3 that --min-hosts (bootstrap.shrink.min) asks for']);
   }, WIDE);
 

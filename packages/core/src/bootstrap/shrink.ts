@@ -4,6 +4,7 @@
 
 import { accept, defineComponent } from '@stci/interface';
 import type { BootstrapPolicy } from '@stci/interface';
+import { counted } from '../job/text.js';
 import { bootstrapFramework } from './framework.js';
 
 export const bootstrapShrink = defineComponent({
@@ -25,9 +26,7 @@ export const bootstrapShrink = defineComponent({
   create: (_deps, params): BootstrapPolicy => ({
     policy: 'shrink',
     decide: (_failure, { hostsLeft }) => (hostsLeft >= (params['min'] as number) ? 'shrink' : 'abort'),
-    reasonOf: (_failure, { hostsLeft }) => {
-      const left = hostsLeft === 1 ? '1 host is left' : `${hostsLeft} hosts are left`;
-      return `${left} at most, fewer than the ${params['min']} that --min-hosts (bootstrap.shrink.min) asks for`;
-    },
+    reasonOf: (_failure, { hostsLeft }) => `at most ${counted(hostsLeft, 'host')} can come up, fewer than the `
+      + `${params['min']} that --min-hosts (bootstrap.shrink.min) asks for`,
   }),
 });

@@ -14,6 +14,7 @@ import { StciError, assert } from '@stci/interface';
 import type { AppSpec, HostIndex, JobMap, JobSpec } from '@stci/interface';
 import { RoundPlacer } from './rounds.js';
 import { THIS_MACHINE, slotsExceeded } from './slots.js';
+import { counted } from './text.js';
 
 /** Limits of a job, from parameters. */
 export interface JobLimits {
@@ -91,7 +92,7 @@ class Filling {
     const slots = this.hosts.reduce((sum, host) => sum + this.slots(host), 0);
     const size = this.spec.apps.reduce((sum, app) => sum + appCount(this.spec, app), 0);
     const programs = this.spec.apps.length > 1 ? ` of ${this.spec.apps.length} programs` : '';
-    return `${size} ranks${programs} need more slots than there are: ${slots} on ${hostCount(this.hosts)}`;
+    return `${size} ranks${programs} need more slots than there are: ${slots} on ${counted(this.hosts.length, 'host')}`;
   }
 }
 
@@ -133,17 +134,13 @@ function placeByNode(filling: Filling, count: number): void {
   }
 }
 
-function hostCount({ length }: readonly unknown[]): string {
-  return length === 1 ? '1 host' : `${length} hosts`;
-}
-
 function placePerHost(filling: Filling, count: number, perHost: number): void {
   const { hosts, placer } = filling;
   if (count > hosts.length * perHost) {
     throw new StciError(
       'STCI_JOB_INVALID',
-      `ppr:${perHost} on ${hostCount(hosts)} places ${hosts.length * perHost} ranks, but ${count} are wanted. ` +
-        `Give at most -n ${hosts.length * perHost}, more hosts, or a larger N in ppr:N.`,
+      `ppr:${perHost} on ${counted(hosts.length, 'host')} places ${hosts.length * perHost} ranks, ` +
+        `but ${count} are wanted. Give at most -n ${hosts.length * perHost}, more hosts, or a larger N in ppr:N.`,
     );
   }
   const taking = hosts.slice(0, Math.ceil(count / perHost));

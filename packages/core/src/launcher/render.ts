@@ -7,6 +7,7 @@ import { BOOT_ROOT, bootHost, bootPosition } from '@stci/interface';
 import type { HostMap, HostSpec, JobMap, JobSpec, LaunchPlan, Position } from '@stci/interface';
 import { foldHostlist } from '../job/hostset.js';
 import { localSize } from '../job/placement.js';
+import { alignColumns, counted, cut } from '../job/text.js';
 import { agentsPerLevel, criticalPathSteps, starterOf } from './plan.js';
 
 /** Widest line, in characters. */
@@ -36,14 +37,14 @@ export function renderMap(spec: Pick<JobSpec, 'apps' | 'hosts'>, map: JobMap): s
     return [hostMap.name, slotsText(host), String(localSize(hostMap)), foldRanks(hostMap) || '-'];
   });
   const lines = [
-    `Job map: ${count(map.size, 'rank')} of ${count(spec.apps.length, 'program')} ` +
-      `on ${count(map.hosts.length, 'host')}`,
+    `Job map: ${counted(map.size, 'rank')} of ${counted(spec.apps.length, 'program')} ` +
+      `on ${counted(map.hosts.length, 'host')}`,
     ...table([['host', 'slots', 'count', 'ranks'], ...rows]),
   ];
   const rest = map.hosts.slice(shown.length);
   if (rest.length > 0) {
     const ranks = rest.reduce((sum, host) => sum + localSize(host), 0);
-    lines.push(`  … and ${count(rest.length, 'more host')} with ${count(ranks, 'rank')}`);
+    lines.push(`  … and ${counted(rest.length, 'more host')} with ${counted(ranks, 'rank')}`);
   }
   return text([...lines, ...appLines(spec, map)]);
 }
@@ -66,11 +67,11 @@ export function renderPlan(hosts: readonly HostSpec[], plan: LaunchPlan, window:
   const lines: string[] = [];
   draw(hosts, plan, BOOT_ROOT, 1, lines);
   return text([
-    `Launch plan: policy ${plan.policy}, ${count(hosts.length, 'root agent')}, ` +
+    `Launch plan: policy ${plan.policy}, ${counted(hosts.length, 'root agent')}, ` +
       `${childrenText(plan.tree.arity)} an agent`,
     `  levels: ${levels.length - 1} below the controller ` +
       `(${levels.slice(1).join(' + ')} ${hosts.length === 1 ? 'agent' : 'agents'})`,
-    `  critical path: ${count(criticalPathSteps(plan, window), 'step')}, ${window} at a time`,
+    `  critical path: ${counted(criticalPathSteps(plan, window), 'step')}, ${window} at a time`,
     'controller',
     ...lines.slice(0, RENDER_LINES_MAX),
     ...(lines.length > RENDER_LINES_MAX ? ['  … the rest is left out; --json shows all'] : []),
@@ -125,26 +126,15 @@ function appLines(spec: Pick<JobSpec, 'apps'>, map: JobMap): string[] {
   const rows = ranges.map(({ first, last }) => `ranks ${first}-${last}`);
   const lines = table(spec.apps.map((app, i) => [rows[i]!, [app.program, ...app.args].join(' ')]));
   if (lines.length <= RENDER_LINES_MAX) return lines;
-  return [...lines.slice(0, RENDER_LINES_MAX), `  … and ${count(lines.length - RENDER_LINES_MAX, 'more program')}`];
+  return [...lines.slice(0, RENDER_LINES_MAX), `  … and ${counted(lines.length - RENDER_LINES_MAX, 'more program')}`];
 }
 
-/** Columns as wide as their widest cell, but the last. */
 function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    rows.reduce((width, row) => Math.max(width, Math.min(NAME_COLUMNS_MAX, row[column]!.length)), 0),
-  );
-  return rows.map((row) => {
-    const cells = row.map((cell, i) => (i === row.length - 1 ? cell : cut(cell, widths[i]!).padEnd(widths[i]!)));
-    return `  ${cells.join('  ')}`;
-  });
+  return alignColumns(rows, NAME_COLUMNS_MAX).map((line) => `  ${line}`);
 }
 
 function text(lines: readonly string[]): string {
   return lines.map((line) => `${cut(line.trimEnd(), RENDER_COLUMNS_MAX)}\n`).join('');
-}
-
-function cut(line: string, columns: number): string {
-  return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
 }
 
 function slotsText(host: HostSpec): string {
@@ -153,8 +143,4 @@ function slotsText(host: HostSpec): string {
 
 function childrenText(arity: number): string {
   return arity === 1 ? '1 child' : `up to ${arity} children`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

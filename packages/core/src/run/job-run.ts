@@ -10,6 +10,7 @@ import type {
   SignalName,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
+import { counted } from '../job/text.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
 import { eventJson } from './event-json.js';
 import {
@@ -204,10 +205,9 @@ export class JobRun implements FrontEndEvents {
       this.#remark(this.#hasAgents ? 'killing all ranks' : 'dropping the output that is not yet written');
     } else {
       const map = this.#map;
-      const ranks = map.size === 1 ? '1 rank' : `${map.size} ranks`;
-      const hosts = map.hosts.length === 1 ? '1 host' : `${map.hosts.length} hosts`;
+      const place = `${counted(map.size, 'rank')} on ${counted(map.hosts.length, 'host')}`;
       const [word, again] = signal === 'SIGINT' ? ['interrupted', 'Ctrl-C'] : [`received ${signal}`, signal];
-      if (this.#hasAgents) this.#remark(`${word}: ending ${ranks} on ${hosts}; ${again} again to kill`);
+      if (this.#hasAgents) this.#remark(`${word}: ending ${place}; ${again} again to kill`);
       else this.#remark(`${word}: the job has ended, its output is being written; ${again} again to drop the rest`);
     }
     if (this.#hasAgents) this.#frontEnd?.control({ verb: 'end', kill: times > 1, reason: signal, cause });

@@ -4,6 +4,7 @@ import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';
+import { alignColumns } from '../job/text.js';
 import { reportJson } from './event-json.js';
 import { foldFailures } from './fold-failures.js';
 import { isOwnFailure } from './outcome.js';
@@ -146,10 +147,8 @@ const COLUMNS = [
 export function exitReport(report: JobReport, format: 'text' | 'json'): string {
   if (format === 'json') return `${JSON.stringify(reportJson(report), undefined, 2)}\n`;
   const rows = [COLUMNS as readonly string[], ...report.ranks.map(row)];
-  const widths = COLUMNS.map((_, i) => Math.max(...rows.map((cells) => (cells[i] as string).length)));
-  const lines = rows.map((cells) => cells.map((cell, i) => cell.padEnd(widths[i] as number)).join('  ').trimEnd());
   const daemons = report.daemons.map(({ host, count }) => `daemons ended on ${host}: ${count}\n`).join('');
-  return `${lines.join('\n')}\n${daemons}job exit code ${report.exitCode}\n`;
+  return `${alignColumns(rows).join('\n')}\n${daemons}job exit code ${report.exitCode}\n`;
 }
 
 function row(rank: RankReport): readonly string[] {

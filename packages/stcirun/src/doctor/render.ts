@@ -1,14 +1,12 @@
 /** What doctor found, as a table with the problems below it, or as one JSON object. */
 
-import { foldHostlist } from '@stci/core';
+import { alignColumns, foldHostlist } from '@stci/core';
 import { CHECKS, type HostReport } from './check-host.js';
 
 export function doctorText(reports: readonly HostReport[]): string {
   const head = ['host', ...CHECKS];
   const rows = [head, ...reports.map(({ host, checks }) => [host, ...CHECKS.map((name) => checks[name].text)])];
-  const widths = head.map((_, i) => Math.max(...rows.map((cells) => (cells[i] as string).length)));
-  const table = rows.map((cells) => cells.map((cell, i) => cell.padEnd(widths[i] as number)).join('  ').trimEnd());
-  return `${[...table, ...problems(reports), summary(reports)].join('\n')}\n`;
+  return `${[...alignColumns(rows), ...problems(reports), summary(reports)].join('\n')}\n`;
 }
 
 /** Hosts with the same problem together. */

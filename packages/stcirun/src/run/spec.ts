@@ -1,6 +1,6 @@
 /** RunRequest → JobSpec: host files are read, hosts allocated, the environment and directories settled. */
 
-import { allocate, expandHostlist, HOSTFILE_BYTES_MAX, validateJob } from '@stci/core';
+import { allocate, counted, expandHostlist, HOSTFILE_BYTES_MAX, validateJob } from '@stci/core';
 import { StciError, type AppSpec, type HostSpec, type JobSpec } from '@stci/interface';
 import { exportedVariables, toolEnvironment, type Variables } from '../cli/environment.js';
 import type { ProgramRequest, RunRequest } from '../cli/parse.js';
@@ -51,7 +51,7 @@ function splitSpares(
   { spares, minHosts }: RunRequest,
 ): Record<'hosts' | 'spares', readonly HostSpec[]> {
   const left = all.length - spares;
-  const number = `${all.length} ${all.length === 1 ? 'host' : 'hosts'}`;
+  const number = counted(all.length, 'host');
   if (left < 1) {
     const text = `--spares ${spares}: the job has ${number}; at least one host must not be a spare.`;
     throw new StciError('STCI_HOST_UNKNOWN', text);
