@@ -1,7 +1,7 @@
 /** A plot of lines over two logarithmic axes, as SVG text. The same input gives the same bytes. */
 
 const [WIDTH, HEIGHT] = [720, 440];
-const BOX = { left: 64, right: 540, top: 20, bottom: 390 };
+const BOX = { left: 64, right: 540, top: 40, bottom: 390 };
 const COLOURS = ['#b00020', '#777777', '#0b6e4f', '#1f5fbf', '#c77700', '#7a3db8'];
 
 /** `series`: `{ name, points: [[x, y], …] }`. `axes`: `{ x: { title, ticks }, y: { title, ticks } }`. */
@@ -25,7 +25,7 @@ export function plot(series, { x, y }) {
     ...y.ticks.map((tick) => gridLine(BOX.left, at.y(tick), BOX.right, at.y(tick))
       + text(BOX.left - 8, at.y(tick) + 4, tick, 'end')),
     text((BOX.left + BOX.right) / 2, BOX.bottom + 40, x.title, 'middle'),
-    text(BOX.left, BOX.top - 6, y.title, 'middle'),
+    text(8, BOX.top - 20, y.title, 'start'),
     ...lines,
     ...legend,
     '</svg>',

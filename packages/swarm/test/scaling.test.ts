@@ -28,7 +28,7 @@ suite('scaling', (test) => {
     const { scalingDocument, scalingPlot } = (await load('bench/lib/scaling-document.mjs')) as Documents;
     assert.is(scalingDocument(costs, JSON.parse(text('bench/scaling-checks.json'))), text('docs/scaling.md'));
     assert.is(scalingPlot(costs), text('docs/scaling.svg'));
-  });
+  }, { timeoutMs: 30_000 });
 
   test('simulated agents come up when the model says, within 2 %', async () => {
     const { modelOf, simulateLaunch } = (await load('bench/lib/simulated-launch.mjs')) as Checks;
