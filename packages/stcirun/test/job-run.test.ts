@@ -141,7 +141,7 @@ suite('job run', (test) => {
     const missing = { ...program, data: { searched: '/a:/b' } };
     events.onJobEvent({ type: 'failure', error: cause });
     events.onJobEvent({ type: 'bootstrap', host: 0, name: 'n1', decision: 'retry' });
-    for (const error of [missing, missing]) events.onJobEvent({ type: 'failure', error });
+    for (const error of [missing, missing, { ...missing, host: 'n3' }]) events.onJobEvent({ type: 'failure', error });
     events.onJobEvent({ type: 'ending', reason: cause.message });
     run.frontEnd.end({ exitCode: 197, failures: [cause, missing], cause });
     assert.is(await run.exitCode, 197);
@@ -149,6 +149,7 @@ suite('job run', (test) => {
       'stcirun: failure: n1 is off: no route', '  to do: switch it on',
       'stcirun: restarting the agent of host n1, attempt 2',
       "stcirun: failure: 'x' is not on PATH of host n2", '  PATH=/a:/b',
+      "stcirun: failure: 'x' is not on PATH of host n3", '  PATH=/a:/b',
       'stcirun: ending the job',
       'stcirun: 2 failures; exit code 197 is that of the first: n1 is off: no route',
     ]);

@@ -56,7 +56,7 @@ export class JobRun implements FrontEndEvents {
   #lastFailure = '';
   /** Starts of each host's agent. */
   readonly #attempts = new Map<HostIndex, number>();
-  /** Messages of failures that were reported when they were known. */
+  /** Messages of failures that were reported when they were known, as they came and as they were shown. */
   readonly #reported = new Set<string>();
   /** Causes for which the front-end ended the job, in order. */
   readonly #causes: EndCause[] = [];
@@ -176,12 +176,12 @@ export class JobRun implements FrontEndEvents {
     const { verbose } = this.#init.options;
     // The bootstrap policy decides whether a host that does not come up is a failure of the job.
     const atOnce = verbose || (this.#init.failuresAtOnce && code !== 'STCI_LAUNCH_FAILED');
-    if (!atOnce || this.#reported.has(message) || this.#causes.some((cause) => cause.error.code === code)) return;
     const text = withHosts(error);
+    if (!atOnce || this.#reported.has(text) || this.#causes.some((cause) => cause.error.code === code)) return;
     const searched = data?.['searched'] === undefined ? '' : `\n  PATH=${data['searched']}`;
     if (verbose) this.#logStep(`failure: ${text}${searched}`, true);
     else this.#say(this.#reported.size === 0 ? text : `also: ${text}`);
-    this.#reported.add(message);
+    this.#reported.add(message).add(text);
   }
 
   /** The failure that was reported just before does not end the job. */
