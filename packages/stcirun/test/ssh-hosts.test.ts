@@ -146,6 +146,21 @@ suite('stcirun over ssh', (test) => {
     await nothingLeft();
   });
 
+  check('a host that is cut while the agent travels ends what was begun there', async () => {
+    const loader = (): boolean => hosts.processes('h16').some(({ command }) => command.includes('eval(String'));
+    await hosts.runOn('h16', ['sh', '-c', 'rm -rf "$HOME/.cache/stci"']);
+    await hosts.slow('h16', 500);
+    const job = new Job(['--mca', 'launcher.handshake=2s', '--host', 'h16', 'true']);
+    await eventually(loader, { deadlineMs: 20_000, what: `the agent's loader: ${job.err}` });
+    await hosts.cut('h16');
+    await eventually(() => job.code !== undefined, { deadlineMs: 20_000, what: 'the end of stcirun' });
+    assert.equal([job.code, /h16/.test(job.err)], [197, true], job.err);
+    await eventually(() => !loader(), { deadlineMs: 20_000, what: 'the end of the loader' });
+    await hosts.mend('h16');
+    await hosts.slow('h16', undefined);
+    assert.is((await stcirun(['--host', 'h16', 'true'])).code, 0);
+  });
+
   check('a name that does not resolve, a login that is too slow, a client that is missing', async () => {
     const one = (host: string, ...mca: string[]): Promise<RunResult> =>
       stcirun([...mca.flatMap((each) => ['--mca', each]), '--host', host, '-n', '1', '--', 'hostname']);
