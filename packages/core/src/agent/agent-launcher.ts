@@ -1,6 +1,6 @@
 /**
- * Agent launcher: how an agent starts others, by its parameters: launcherproc and method, boot link native or over
- * a listener of its own. Shared by the controller and by root agents.
+ * Agent launcher: how an agent starts others according to its parameters: the launcherproc and its method, and a boot
+ * link that is native or made over a listener. Used by the controller and by root agents.
  */
 
 import {
@@ -28,9 +28,9 @@ import type { AgentScope } from './composition.js';
 export interface AgentLauncherInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
-  /** All hosts that agents may be started on: one launcherproc takes them all. */
+  /** All hosts on which agents may be started: one launcherproc must accept them all. */
   readonly hosts?: readonly HostSpec[];
-  /** Makes the role of an agent that shares this process. */
+  /** Starts the role of an agent that runs in this process. */
   readonly startRole: RoleFactory;
 }
 
@@ -39,7 +39,7 @@ export class AgentLauncher {
   readonly #nativeLink: boolean;
   readonly #groups: ChildSupervisor[] = [];
   #listener: Listener | undefined;
-  /** Who waits for the listener; undefined while none is being made. */
+  /** Callbacks awaiting the listener; undefined while none is being opened. */
   #waiting: ((error: StciError | undefined) => void)[] | undefined;
   #launcherProc: LauncherProc | undefined;
   #closed = false;
@@ -55,8 +55,8 @@ export class AgentLauncher {
   }
 
   /**
-   * A group of children with its own window. Their tools have their grace before a child is ended by force, and each of
-   * the `levels` of agents at and below the children has the time of launcher.stop beyond it.
+   * A group of children with its own launch window. A child is ended by force after the grace period of its tools and
+   * launcher.stop for each of the `levels` of agents at and below it.
    */
   supervise(events: SupervisorEvents, levels = 1): ChildSupervisor {
     const { node } = this.#init;
@@ -74,7 +74,7 @@ export class AgentLauncher {
     return group;
   }
 
-  /** Calls `done` when children can be started: at once, or when the listener for their links stands. */
+  /** Calls `done` when children can be started: at once, or when the listener for their links is open. */
   ready(done: (error: StciError | undefined) => void): void {
     if (this.#nativeLink || this.#listener !== undefined) return done(undefined);
     if (this.#waiting !== undefined) return void this.#waiting.push(done);
@@ -114,7 +114,7 @@ export class AgentLauncher {
     return { address: start.address, host: start.host, details, start: (events) => this.#startRoot(start, events) };
   }
 
-  /** A session agent is always on its root agent's host: no launcherproc is asked. */
+  /** A session agent always runs on its root agent's host: no launcherproc is needed. */
   sessionSpec(start: AgentStart, details: Uint8Array): ChildSpec {
     const { platform } = this.#init.node;
     return {
@@ -135,7 +135,7 @@ export class AgentLauncher {
     this.#pendingLinks.clear('the listener has closed');
   }
 
-  /** Whoever connects must be a child that is being started. */
+  /** Only a child that is being started may connect. */
   #accept(channel: Channel): void {
     const { node } = this.#init;
     let owner: ChildSupervisor | undefined;
@@ -163,7 +163,7 @@ export class AgentLauncher {
     return launcherProc.start({ ...start, waitMs }, events);
   }
 
-  /** Throws StciError where no launcherproc takes these hosts. */
+  /** Throws StciError if no launcherproc accepts these hosts. */
   selectLauncherProc(hosts: readonly HostSpec[]): LauncherProc {
     const { platform } = this.#init.node;
     this.#launcherProc = this.#init.scope.launcherProc(hosts, (start, events) =>
@@ -173,7 +173,7 @@ export class AgentLauncher {
   }
 }
 
-/** `40000-40100`, checked by the parameter's rule; empty: any port. */
+/** Format `40000-40100`, checked by the parameter's rule; empty: any port. */
 function portRange(text: string): readonly [number, number] | undefined {
   const [low, high] = text.split('-').map(Number);
   return low === undefined || high === undefined ? undefined : [low, high];

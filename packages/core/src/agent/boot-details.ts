@@ -14,15 +14,17 @@ export interface BootDetails {
   /** All hosts of the allocation. */
   readonly hosts: number;
   readonly arity: number;
-  /** Name (empty: left out) and login (empty: none) of the hosts at and below this, in pre-order of the boot tree. */
+  /**
+   * Name (empty: left out) and user (empty: none) of the hosts at and below this agent, in pre-order of the boot tree.
+   */
   readonly subtree: readonly (readonly [string, string])[];
-  /** Where to connect for the boot link, best first; empty for a native link. */
+  /** Addresses to connect to for the boot link, best first; empty for a native link. */
   readonly connect: readonly string[];
-  /** Encoded once, for all agents: passed on as it came. */
+  /** Encoded once for all agents and forwarded unchanged. */
   readonly params: Uint8Array;
 }
 
-/** Of a boot tree: hosts and the controller. */
+/** Positions of a boot tree: its hosts and the controller. */
 const HOSTS_MAX = TOPOLOGY_SIZE_MAX - 1;
 
 const shape = fields({
@@ -51,7 +53,7 @@ export function encodeParams(snapshot: ParamSnapshot): Uint8Array {
   return encode(snapshot);
 }
 
-/** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID; values are checked by whoever knows the parameters. */
+/** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID; the parameters' values are checked later, by their catalogue. */
 export function decodeParams(encoded: Uint8Array): ParamSnapshot {
   return plain<ParamSnapshot>()(any(decode(encoded), 'parameters'), 'parameters');
 }

@@ -1,9 +1,9 @@
 /**
- * Boot subtree: an agent's part of the boot tree, below itself. It starts the agents beneath, finds the way to each,
- * and splits among them what goes down. Shared by the controller, which has the whole tree, and root agents.
+ * Boot subtree: the part of the boot tree below an agent. It starts the agents in it, routes to each of them, and
+ * splits messages among them. Used by the controller, which has the whole tree, and by root agents.
  *
- * The tree is the plan; what is left out of it changes the links and not the plan: agents below a host that is left
- * out are started by the one above it, and everybody farther up goes on sending the same way.
+ * The tree is fixed when it is planned; leaving a host out changes links only: the agents below that host are started
+ * by the one above it, and routes farther up stay the same.
  */
 
 import {
@@ -27,18 +27,18 @@ import type { AgentLauncher } from './agent-launcher.js';
 
 type Launch = MessageBody<'job.launch'>;
 
-/** Host name (empty: the host is left out) and login (empty: none). */
+/** Host name (empty: the host is left out) and user (empty: none). */
 export type HostLogin = readonly [string, string];
 
 export interface BootSubtreeInit {
   readonly node: AgentNode;
   readonly agentLauncher: AgentLauncher;
   readonly tree: TreeTopology;
-  /** Where this agent is: 0 for the controller. */
+  /** This agent's position: 0 for the controller. */
   readonly position: Position;
-  /** Of all positions below, and of this one if it is a host's. */
+  /** Of all positions below, and of this agent's own if it is a host's. */
   readonly logins: ReadonlyMap<Position, HostLogin>;
-  /** What all agents are told alike. */
+  /** Details that are the same for all agents. */
   readonly common: Pick<BootDetails, 'hosts' | 'arity' | 'params'>;
 }
 
@@ -51,8 +51,8 @@ export class BootSubtree {
   constructor(init: BootSubtreeInit, events: SupervisorEvents) {
     this.#init = init;
     this.#logins = new Map();
-    for (const [position, login] of init.logins) this.#learn(position, login);
-    // Root agents on each level below, and a session agent under the last.
+    for (const [position, login] of init.logins) this.#updateHost(position, login);
+    // Root agents on each level below, and a session agent below the last.
     this.#children = init.agentLauncher.supervise(events, init.tree.height + 1);
     init.node.router.rule = (destination) => this.#nextHop(destination);
   }
@@ -66,19 +66,19 @@ export class BootSubtree {
     this.#children.launch(this.#childPositions().map((position) => this.#spec(position)));
   }
 
-  /** Starts the agent of `host`, a child that failed, once more; `subtree`: who is at and below it now. */
+  /** Starts the agent of `host`, a child that failed, again; `subtree`: the hosts now at and below it. */
   restart(host: HostIndex, subtree: readonly HostLogin[]): void {
     const position = bootPosition(host);
     if (!this.#childPositions().includes(position)) return;
-    this.#learnAll(position, subtree);
+    this.#updateSubtree(position, subtree);
     this.#children.relaunch(this.#spec(position));
   }
 
-  /** Leaves `host`, a child that failed, out: the agents below it become children of this one. */
+  /** Leaves `host`, a child that failed, out: the agents below it become children of this agent. */
   takeOver(host: HostIndex, subtree: readonly HostLogin[]): void {
     const position = bootPosition(host);
     if (this.#leftOut.has(position) || !this.#childPositions().includes(position)) return;
-    this.#learnAll(position, subtree);
+    this.#updateSubtree(position, subtree);
     const adopted = this.#childPositions().filter((at) => isAtOrBelow(this.#init.tree, position, at));
     for (const at of adopted) this.#children.relaunch(this.#spec(at));
   }
@@ -93,7 +93,7 @@ export class BootSubtree {
     return this.#init.tree.subtree(bootPosition(host)).map(bootHost);
   }
 
-  /** Passes a job's launch on, each child its part. */
+  /** Forwards a job's launch, to each child its part. */
   passLaunch(launch: Launch): void {
     const { node, tree } = this.#init;
     for (const position of this.#childPositions()) {
@@ -107,19 +107,19 @@ export class BootSubtree {
     this.#children.stop(reason, done);
   }
 
-  /** What was left out or replaced below an agent that failed is so for whoever takes its place. */
-  #learnAll(top: Position, subtree: readonly HostLogin[]): void {
-    for (const [position, login] of loginsOf(this.#init.tree, top, subtree)) this.#learn(position, login);
+  /** Below a failed agent, hosts may have been left out or replaced: its replacement needs to know. */
+  #updateSubtree(top: Position, subtree: readonly HostLogin[]): void {
+    for (const [position, login] of loginsOf(this.#init.tree, top, subtree)) this.#updateHost(position, login);
   }
 
-  #learn(position: Position, login: HostLogin): void {
+  #updateHost(position: Position, login: HostLogin): void {
     this.#logins.set(position, login);
     if (login[0] === '') this.#leftOut.add(position);
     else this.#leftOut.delete(position);
-    this.#init.node.router.forgetWays();
+    this.#init.node.router.clearReachable();
   }
 
-  /** Children as they are: those of the plan, and in the place of one that is left out its own children. */
+  /** Current children: those of the plan, and for one that is left out its own children. */
   #childPositions(): Position[] {
     const { tree, position } = this.#init;
     const expand = (at: Position): Position[] => (this.#leftOut.has(at) ? tree.children(at).flatMap(expand) : [at]);
@@ -133,7 +133,7 @@ export class BootSubtree {
     const target = bootPosition(addressIndex(destination));
     if (target === position) return destination;
     if (target >= tree.size || !tree.isAncestor(position, target)) return undefined;
-    // Up from the target to the child of this agent that it is below.
+    // Walk up from the target to the child of this agent that it is at or below.
     let hop = target;
     for (let above = this.#parentOf(hop); above !== position; above = this.#parentOf(hop)) {
       if (above === undefined) return undefined;
@@ -159,7 +159,7 @@ export class BootSubtree {
   }
 }
 
-/** The logins of a subtree given in pre-order, by position. */
+/** Logins by position, from those of a subtree in pre-order. Throws STCI_MESSAGE_INVALID if their number is wrong. */
 export function loginsOf(
   tree: TreeTopology,
   position: Position,

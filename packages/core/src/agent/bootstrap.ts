@@ -1,8 +1,8 @@
 /**
- * Bootstrap: brings up agents on all hosts of an allocation (STCI paper, III-B). Every failure goes to the bootstrap
- * policy; its decision is carried out by the agent that starts the host in the boot tree. The phase ends when every
- * host is up or left out, or when the policy aborts it. Before an abort, further failures are awaited for a while, so
- * that they are reported together.
+ * Bootstrap: brings up agents on all hosts of an allocation (STCI paper, III-B). The bootstrap policy decides on every
+ * failure; the agent that starts the host in the boot tree carries the decision out. The phase ends when every host is
+ * up or left out, or when the policy aborts it. Before an abort, further failures are collected for a while, so that
+ * they are reported together.
  */
 
 import {
@@ -40,16 +40,16 @@ export interface BootstrapInit {
 
 export interface BootstrapEvents {
   tell(event: JobEvent): void;
-  /** All hosts are up or left out. `hosts`: with spares in their places; `leftOut`: not awaited any more. */
+  /** All hosts are up or left out. `hosts`: with spares in place of those they replaced. */
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void;
-  /** The policy aborted the launch: all failures, the first one first. */
+  /** The policy aborted the launch; all failures in order. */
   onAborted(failures: readonly BootstrapFailure[]): void;
   /** After onReady: an agent that was up is lost. */
   onLost(agent: Address, error: StciError): void;
 }
 
 export interface BootstrapFailure {
-  /** undefined: of no host, but of the controller itself. */
+  /** undefined: the controller's own failure, of no host. */
   readonly host: HostIndex | undefined;
   readonly error: ErrorRecord;
 }
@@ -64,7 +64,7 @@ export class Bootstrap {
   readonly #spares: HostSpec[];
   readonly #states: HostState[];
   readonly #attempts: number[];
-  /** Failures so far, by name of the host: a further failure of the same host is reported as such. */
+  /** Failures so far by host name: a further failure of a host is numbered in its report. */
   readonly #failureCounts = new Map<string, number>();
   readonly #failures: BootstrapFailure[] = [];
   #abortReason: string | undefined;
@@ -102,7 +102,7 @@ export class Bootstrap {
     return this.#below;
   }
 
-  /** Name of the host that now has this index: a spare host may have replaced the first. */
+  /** Name of the host that has this index now: a spare may have replaced the first. */
   hostName(host: HostIndex): string {
     return (this.#hosts[host] as HostSpec).name;
   }
@@ -134,7 +134,7 @@ export class Bootstrap {
     this.#check();
   }
 
-  /** A root agent did not come up, or was up and is lost; its starter reports it. */
+  /** A root agent did not come up, or was up and is lost; reported by the agent that started it. */
   onFailed(agent: Address, error: StciError): void {
     const host = addressIndex(agent);
     if (this.#phase === 'over' || this.#states[host] === 'left-out') return;
@@ -150,7 +150,7 @@ export class Bootstrap {
     this.#decide(host, record);
   }
 
-  /** Ends all agents; nothing is reported from now on. */
+  /** Ends all agents; no event is reported afterwards. */
   stop(done: () => void): void {
     this.#phase = 'over';
     this.#timer?.cancel();
@@ -160,7 +160,7 @@ export class Bootstrap {
     });
   }
 
-  /** The job is being ended: later results of starts are ignored. */
+  /** The job is being ended: results of starts are ignored from now on. */
   abandon(): void {
     this.#timer?.cancel();
     if (this.#phase !== 'over') this.#phase = 'ready';
@@ -171,7 +171,7 @@ export class Bootstrap {
     return this.#phase === 'starting' || this.#phase === 'aborting';
   }
 
-  /** The same words for the second failure of a host would read as one failure told twice. */
+  /** Numbers the further failures of a host: the same text twice would read as one failure reported twice. */
   #numbered(host: HostIndex, error: StciError): StciError {
     const { name } = this.#hosts[host] as HostSpec;
     const count = (this.#failureCounts.get(name) ?? 0) + 1;
@@ -210,7 +210,7 @@ export class Bootstrap {
     else this.#restart(host, spare ?? spec);
   }
 
-  /** Told to oneself, as other starters do: behind all that has come from the agents below the one that is gone. */
+  /** Sent to this agent itself, so that it is handled after all messages from below the lost agent. */
   #report(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError): void {
     const { messages, platform } = this.#init.node;
     const wallMs = platform.clock.wallMs();
@@ -224,7 +224,7 @@ export class Bootstrap {
     const starter = this.starterOf(host);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.restart(host, subtree);
-    else this.#tellStarter(starter, 'launch.restart', { host, subtree });
+    else this.#sendToStarter(starter, 'launch.restart', { host, subtree });
   }
 
   #leaveOut(host: HostIndex): void {
@@ -233,12 +233,12 @@ export class Bootstrap {
     const starter = this.starterOf(host);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.takeOver(host, subtree);
-    else this.#tellStarter(starter, 'launch.takeover', { host, subtree });
+    else this.#sendToStarter(starter, 'launch.takeover', { host, subtree });
     this.#check();
   }
 
-  /** A starter that is gone by now is about to be found so; whoever takes its place learns of it with its start. */
-  #tellStarter(
+  /** If the starting agent is gone, its own failure will be reported, and its replacement gets the current hosts. */
+  #sendToStarter(
     starter: HostIndex,
     name: 'launch.restart' | 'launch.takeover',
     body: { readonly host: HostIndex; readonly subtree: readonly HostLogin[] },
@@ -252,14 +252,14 @@ export class Bootstrap {
     }
   }
 
-  /** Who is at and below `host`, as things are now. */
+  /** Current hosts at and below `host`. */
   #subtree(host: HostIndex): HostLogin[] {
     return this.#below
       .hostsBelow(host)
       .map((at) => (this.#states[at] === 'left-out' ? LEFT_OUT : login(this.#hosts[at] as HostSpec)));
   }
 
-  /** Whoever starts `host`: the nearest host above it that is not left out; undefined: this agent. */
+  /** The host whose agent starts `host`: the nearest above it that is not left out; undefined: this agent does. */
   starterOf(host: HostIndex): HostIndex | undefined {
     const { tree } = this.#init;
     let parent = tree.parent(bootPosition(host)) as number;
@@ -267,7 +267,7 @@ export class Bootstrap {
     return parent === 0 ? undefined : bootHost(parent);
   }
 
-  /** Further failures may be on their way: they are awaited, and reported together. */
+  /** Further failures may be on their way: they are collected and reported together. */
   #abort(reason?: string): void {
     this.#phase = 'aborting';
     this.#abortReason = reason;
@@ -289,7 +289,7 @@ export class Bootstrap {
 
   #check(): void {
     if (this.#phase === 'aborting') {
-      // Those below a host that failed will not come up: nothing is to be learnt of them.
+      // Hosts below a failed one cannot come up: there is no result to wait for.
       if (!this.#states.some((state, host) => state === 'pending' && !this.#isBelowFailed(host))) this.#aborted();
     } else if (this.#phase === 'starting') {
       if (this.#upCount + this.#leftOutCount < this.#hosts.length) return;

@@ -1,7 +1,7 @@
 /**
- * Child supervisor: an agent starts others, watches them and ends them. A window bounds how many are being started at
- * once, and a watch gives up one that makes no progress; both follow how long starts take here. Whatever goes wrong
- * with a child is reported once, as an error with the host, the phase, and the last lines the child itself wrote.
+ * Child supervisor: an agent starts others, watches them and ends them. A window bounds the number of concurrent
+ * starts, and a watch gives up a start that makes no progress; both adapt to how long starts take here. Each failure of
+ * a child is reported once, with the host, the phase, and the last lines that the child wrote.
  */
 
 import {
@@ -25,57 +25,57 @@ import { StartPace } from '../launcher/start-pace.js';
 import type { AgentNode } from './node.js';
 import { StartWatch } from './start-watch.js';
 
-/** Lines of a child's standard error that are kept for the report of its failure. */
+/** Lines of a child's standard error kept for its failure report. */
 const DIAGNOSTIC_LINES_MAX = 8;
 
-/** How long the end of a child is awaited after it was killed. */
+/** How long the end of a child is awaited after SIGKILL. */
 const KILL_WAIT_MS = 1000;
 
 export interface ChildSpec {
   readonly address: Address;
   readonly host: HostSpec;
-  /** CBOR of its BootDetails. */
+  /** Its BootDetails as CBOR. */
   readonly details: Uint8Array;
   start(events: AgentProcessEvents): AgentProcess;
 }
 
 export interface SupervisorInit {
   readonly node: AgentNode;
-  /** Children that are being started at once, at most; at least 1. */
+  /** Concurrent starts of children; at least 1. */
   readonly window: number;
-  /** Longest time without progress while a child comes up; see StartPace. */
+  /** Longest time without progress during a start; see StartPace. */
   readonly handshakeMs: number;
   readonly stopMs: number;
-  /** True where the boot link is the channel that came with the start; false where the child connects to us. */
+  /** True if the channel that came with the start is the boot link; false if the child connects to this agent. */
   readonly nativeLink: boolean;
 }
 
 export interface SupervisorEvents {
   onUp(address: Address): void;
-  /** It did not come up. */
+  /** A child did not come up. */
   onFailed(address: Address, error: StciError): void;
-  /** It was up, and ended or became unreachable without having been asked to stop. */
+  /** A child that was up ended, or became unreachable, without having been asked to stop. */
   onLost(address: Address, error: StciError): void;
 }
 
-/** The watch over a start gives a child up, not the deadline of its link, which is this many times as long. */
+/** The deadline of a link is this many times that of the start: the watch is to give a child up, not its link. */
 export const LINK_PATIENCE = 2;
 
-/** The start channel of a child that connects over ws: the child ends when our end of it closes. */
+/** Handlers of the start channel of a child that connects over ws; it ends when its channel is closed at this end. */
 const NOTHING_EXPECTED = { onData: () => undefined, onDrain: () => undefined, onClose: () => undefined };
 
 type ChildState = 'waiting' | 'starting' | 'up' | 'stopping' | 'gone';
 
 interface Child {
   readonly spec: ChildSpec;
-  /** Of its boot record. */
+  /** Number of the start, as in its boot record. */
   readonly start: number;
   state: ChildState;
   process?: AgentProcess;
   link?: Link;
   linkClosed: boolean;
   exited: boolean;
-  told: boolean;
+  reported: boolean;
   killed: boolean;
   watch?: StartWatch;
   readonly diagnostics: string[];
@@ -85,7 +85,7 @@ export class ChildSupervisor {
   readonly #init: SupervisorInit;
   readonly #events: SupervisorEvents;
   readonly #children = new Map<Address, Child>();
-  /** Failed earlier starts of the same agents whose processes or links have not ended yet. */
+  /** Earlier starts of the same agents that failed, and whose processes or links have not ended yet. */
   readonly #former = new Set<Child>();
   readonly #waiting: Child[] = [];
   readonly #pace: StartPace;
@@ -101,7 +101,7 @@ export class ChildSupervisor {
     this.#pace = new StartPace({ windowMax: init.window, handshakeMs: init.handshakeMs });
   }
 
-  /** Children that are not gone. */
+  /** Number of children that have not ended. */
   get alive(): number {
     let alive = 0;
     for (const child of this.#all()) if (child.state !== 'gone') alive += 1;
@@ -112,7 +112,7 @@ export class ChildSupervisor {
     for (const spec of specs) {
       assert(!this.#children.has(spec.address), `${addressName(spec.address)} is started once`);
       const child: Child = {
-        spec, start: this.#newStart(), state: 'waiting', linkClosed: true, exited: true, told: false, killed: false,
+        spec, start: this.#newStart(), state: 'waiting', linkClosed: true, exited: true, reported: false, killed: false,
         diagnostics: [],
       };
       this.#children.set(spec.address, child);
@@ -121,16 +121,16 @@ export class ChildSupervisor {
     this.#schedule();
   }
 
-  /** As `launch`, for one that may have been started before and has failed; one that has not is left as it is. */
+  /** As `launch`, for children that may have been started before; those that have not failed stay as they are. */
   relaunch(spec: ChildSpec): void {
     const former = this.#children.get(spec.address);
-    if (former !== undefined && !former.told) return;
+    if (former !== undefined && !former.reported) return;
     if (former !== undefined && former.state !== 'gone') this.#former.add(former);
     this.#children.delete(spec.address);
     if (!this.#stopping) this.launch([spec]);
   }
 
-  /** The reason why `peer` may not link to us as our child, or undefined. */
+  /** Returns why `peer` may not link to this agent as a child, or undefined if it may. */
   admit(peer: Address, start: number): string | undefined {
     const child = this.#children.get(peer);
     if (child === undefined) return 'it is no child of this agent';
@@ -142,24 +142,24 @@ export class ChildSupervisor {
     return this.#children.has(peer);
   }
 
-  /** A child that connected to our listener is authenticated. */
+  /** A child that connected to the listener is authenticated. */
   acceptLink(link: Link): void {
     this.#onUp(this.#children.get(link.peer) as Child, link);
   }
 
-  /** Such a link has closed. */
+  /** The link of such a child has closed. */
   linkClosed(link: Link, reason: LinkCloseReason, text: string): void {
     const child = this.#children.get(link.peer);
     if (child?.link === link) this.#onLinkClosed(child, reason, text);
   }
 
-  /** Ends one that is up at once: it is lost, for this reason. */
+  /** Closes the link of a child that is up, which is then lost for this reason. */
   expel(address: Address, reason: string): void {
     const child = this.#children.get(address);
     if (child?.state === 'up') child.link?.destroy(reason, 'protocol');
   }
 
-  /** Ends all of them; `done` once, when none is left or the deadline has killed the rest. */
+  /** Ends all children; calls `done` once, when none is left or the rest was killed at the deadline. */
   stop(reason: string, done: () => void): void {
     assert(!this.#stopping, 'children are stopped once');
     this.#stopping = true;
@@ -179,7 +179,7 @@ export class ChildSupervisor {
     this.#pace.onCpuTimes(this.#init.node.platform.env.cpuTimes());
     if (this.#starting >= this.#pace.window) return;
     this.#scheduled = true;
-    // One a turn: starting a process blocks this one for the time of a fork.
+    // One start per turn: a start blocks this process for the time of a fork.
     this.#init.node.platform.clock.soon(() => {
       this.#scheduled = false;
       const child = this.#stopping ? undefined : this.#waiting.shift();
@@ -257,7 +257,7 @@ export class ChildSupervisor {
     child.linkClosed = true;
     if (child.state === 'starting') this.#fail(child, text);
     else if (child.state === 'up') this.#lose(child, reason === 'goodbye' ? text : `is lost: ${text}`);
-    // The supervisor has stopped: nothing else would end this process.
+    // The stopping agent has closed its link: nothing else would end this process.
     else if (child.state === 'stopping' && reason !== 'goodbye') this.#kill(child);
     this.#settle(child);
   }
@@ -266,7 +266,7 @@ export class ChildSupervisor {
     child.exited = true;
     const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;
     if (child.state === 'starting') this.#fail(child, `${how} before its handshake`);
-    // The link decides for a child that was up: messages that it sent before its end are still in it.
+    // For a child that was up the link decides: it may still hold messages sent before the process ended.
     this.#settle(child);
   }
 
@@ -282,8 +282,8 @@ export class ChildSupervisor {
     child.watch?.cancel();
     this.#kill(child);
     child.link?.destroy(what);
-    if (child.told || this.#stopping) return;
-    child.told = true;
+    if (child.reported || this.#stopping) return;
+    child.reported = true;
     const error = this.#error('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, data);
     this.#events.onFailed(child.spec.address, error);
   }
@@ -291,8 +291,8 @@ export class ChildSupervisor {
   #lose(child: Child, what: string): void {
     child.state = 'stopping';
     this.#kill(child);
-    if (child.told || this.#stopping) return;
-    child.told = true;
+    if (child.reported || this.#stopping) return;
+    child.reported = true;
     this.#events.onLost(child.spec.address, this.#error('STCI_AGENT_LOST', child, what));
   }
 
@@ -302,10 +302,10 @@ export class ChildSupervisor {
     what: string,
     data?: StciError['data'],
   ): StciError {
-    const said = child.diagnostics.length === 0 ? '' : `\n  it printed: ${child.diagnostics.join('\n  it printed: ')}`;
+    const printed = child.diagnostics.map((line) => `\n  it printed: ${line}`).join('');
     const agent = addressName(child.spec.address);
     const host = child.spec.host.name;
-    return new StciError(code, `Agent ${agent} on host ${host} ${what}${said}`, { host, agent, data });
+    return new StciError(code, `Agent ${agent} on host ${host} ${what}${printed}`, { host, agent, data });
   }
 
   #kill(child: Child): void {
@@ -338,7 +338,7 @@ export class ChildSupervisor {
     }
   }
 
-  /** A child is gone when its link is closed and its process has ended. */
+  /** A child has ended when its link is closed and its process has exited. */
   #settle(child: Child): void {
     if (child.state !== 'stopping' || !child.linkClosed || !child.exited) return;
     child.state = 'gone';

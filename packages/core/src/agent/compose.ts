@@ -1,6 +1,6 @@
 /**
- * Composition: the one place where modules are resolved. A composition is made once a process from the registry; each
- * agent has a scope of its own in it, in which every module is made once, at its first use.
+ * Composition: the one place where modules are resolved. A process makes one composition from its registry; each agent
+ * has its own scope in it, in which every module is instantiated at its first use.
  */
 
 import {
@@ -47,7 +47,7 @@ export function createComposition(registry: Registry): Composition {
   let known = { encoded: new Uint8Array(), params: createParams(registry.catalog, []) };
   return {
     paramsOf: (encoded) => {
-      // The agents of one process are told the same.
+      // The agents of one process get the same parameters.
       if (!sameBytes(encoded, known.encoded)) {
         known = { encoded: encoded.slice(), params: paramsFromSnapshot(registry.catalog, decodeParams(encoded)) };
       }
@@ -62,13 +62,13 @@ export function createComposition(registry: Registry): Composition {
   };
 }
 
-/** Facts that components may decide by. */
+/** Facts of this host on which components may base their decisions. */
 export function platformFacts({ env }: Platform): Facts {
-  // The user's name is looked up when a component asks: a directory service may take its time.
+  // The user's name is looked up when a component needs it: a directory service may be slow.
   return Object.freeze({ hostname: env.hostname, get user() { return env.user; } });
 }
 
-/** The few questions that an agent asks, answered by its scope. */
+/** An agent's interface to its scope. */
 function agentScope(scope: Scope): AgentScope {
   const selector = (): Selector => scope.get(SELECTOR);
   const topology = (kind: string, size: number, options: Readonly<Record<string, unknown>>) =>

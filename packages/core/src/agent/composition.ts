@@ -1,6 +1,6 @@
 /**
- * Composition: what the agents of one process share: the registry's components behind the few questions that agents
- * ask. Made by compose.ts; agents never see a container.
+ * Composition: what the agents of one process share: the registry's components behind the interface that agents use.
+ * Built by compose.ts; agents never see a container.
  */
 
 import type {
@@ -21,17 +21,17 @@ import type {
   TreeTopology,
 } from '@stci/interface';
 
-/** Job-wide parameters by full name, as they travel. */
+/** Job-wide parameters by full name, in their wire form. */
 export type ParamSnapshot = Readonly<Record<string, ParamValue>>;
 
 export interface Composition {
-  /** Parameters of an agent, from what its parent sent. Throws STCI_PARAM_* where the two differ in version. */
+  /** Decodes the parameters that an agent's parent sent. Throws STCI_PARAM_* if they do not match this version's. */
   paramsOf(encoded: Uint8Array): Params;
   /** The modules of the agent `name`, selected by its parameters. */
   scope(name: string, params: Params, platform: Platform): AgentScope;
 }
 
-/** What one agent works with. */
+/** The modules that one agent uses. */
 export interface AgentScope {
   bootTree(hosts: number, arity: number): TreeTopology;
   streamTree(spec: StreamSpec): SpanningTree;
@@ -39,9 +39,9 @@ export interface AgentScope {
   bootstrapPolicy(): BootstrapPolicy;
   errorManager(): ErrorManager;
   bootcom(kind: string): Bootcom;
-  /** Name of the launcherproc for these hosts. Throws where none takes them. */
+  /** Name of the launcherproc for these hosts. Throws if none accepts them. */
   launchMethod(hosts: readonly HostSpec[]): string;
-  /** The launcherproc itself. Throws where none takes the hosts. */
+  /** The launcherproc itself. Throws if none accepts the hosts. */
   launcherProc(
     hosts: readonly HostSpec[],
     inline: (start: AgentStart, events: AgentProcessEvents) => AgentProcess,

@@ -1,10 +1,10 @@
 /**
- * Controller (STCI paper, II-A): keeps the representation of a job, has its agents started along the boot tree,
- * and ends it. It decides nothing about failures: each one goes to the error manager, and only what comes back is done.
+ * Controller (STCI paper, II-A): keeps the state of a job, has its agents started along the boot tree, and ends it. It
+ * does not decide on failures: each one goes to the error manager, whose decision it carries out.
  *
- * A job's phases: launching (roots come up, the launch goes down) → running (every rank was started) → ending (the
- * error manager, the user or a deadline said so) → over (every rank has its outcome and every session agent that is
- * left has drained).
+ * A job's phases: launching (root agents come up, the launch is sent down) → running (every rank was started) → ending
+ * (by the error manager, the user or a deadline) → over (every rank has an outcome, and every remaining session agent
+ * has drained).
  */
 
 import {
@@ -27,10 +27,10 @@ import { checkRanks } from './rank-checks.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, ParamSnapshot } from './composition.js';
 
-/** How long, after their grace, the ends of ranks are awaited before all is killed, and then before it is over. */
+/** How long after the grace period the ends of ranks are awaited: before SIGKILL, and again before the job is over. */
 const END_REPORT_MS = 5000;
 
-/** After a forced end, how long hosts whose ranks have ended may take to report that they have drained. */
+/** How long, after a forced end, hosts whose ranks have ended may take to drain. */
 const LEFT_MS = 3000;
 
 export interface ControllerDeps {
@@ -51,19 +51,19 @@ export class Controller {
   #bootstrap: Bootstrap | undefined;
   #ledger: Ledger | undefined;
   #jobs = 0;
-  /** Hosts that are lost: no further report of them is awaited. */
+  /** Lost hosts: no further report of them is awaited. */
   readonly #lost = new Set<HostIndex>();
   /** Hosts that have ranks and have not drained. */
   readonly #undrained = new Set<HostIndex>();
-  /** The launch has gone down: from now on there are session agents to talk to. */
+  /** The launch has been sent down: there are session agents to send to. */
   #launched = false;
   #endSent: 'term' | 'kill' | undefined;
   #launchTimer: Timer | undefined;
   #jobTimer: Timer | undefined;
   #endTimer: Timer | undefined;
   #leftTimer: Timer | undefined;
-  /** The user wants the job killed, or --timeout is long over. */
-  #insisted = false;
+  /** The user wants the job killed, or --timeout is long over: output is not awaited. */
+  #forced = false;
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
@@ -72,13 +72,13 @@ export class Controller {
     this.#expulsion = new Expulsion({
       node: deps.node,
       bootstrap: () => this.#bootstrap,
-      // During the bootstrap the agents that start hosts report the loss.
+      // During the bootstrap, the agents that start hosts report their loss.
       onLost: (agent, error) => this.#launched && this.#onAgentLost(agent, error),
     });
     this.#listen();
   }
 
-  /** Ends all agents; `done` when none is left. */
+  /** Ends all agents; calls `done` when none is left. */
   stop(done: () => void): void {
     this.#cancelTimers();
     this.#phase = 'over';
@@ -97,7 +97,7 @@ export class Controller {
     messages.on('job.drained', (drained) => this.#onDrained(drained));
   }
 
-  /** Throws StciError where the job cannot be run: nothing has been started then. */
+  /** Throws StciError if the job cannot be run; nothing has been started then. */
   #submit(spec: JobSpec): number {
     if (this.#phase !== 'idle') throw new StciError('STCI_JOB_INVALID', 'This controller runs a job already');
     validateJob(spec);
@@ -130,7 +130,7 @@ export class Controller {
     return this.#jobs;
   }
 
-  /** Opens the ledger of the job as it is mapped now. */
+  /** Opens the ledger of the job for its current map. */
   #open(spec: JobSpec, map: JobMap): void {
     const submitWallMs = this.#ledger?.submitWallMs ?? this.#now();
     this.#ledger = createLedger({ job: this.#jobs, spec, map, submitWallMs });
@@ -146,13 +146,13 @@ export class Controller {
     if (timeoutMs !== undefined) this.#jobTimer = clock.after(timeoutMs, () => this.#onJobTimeout(timeoutMs));
   }
 
-  /** All hosts that are wanted are up: the job goes down the tree, mapped anew where they are others than planned. */
+  /** All wanted hosts are up: sends the job down the tree, with a new map if the hosts are not the planned ones. */
   #onReady(spec: JobSpec, hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
     if (this.#phase !== 'launching') return;
     if (leftOut.size > 0 || hosts.some((host, i) => host !== spec.hosts[i])) {
       try {
         const changed = onHosts(spec, hosts, leftOut);
-        validateJob(changed); // With fewer ranks, the one that is to read standard input may be none.
+        validateJob(changed); // With fewer ranks, the rank that reads standard input may not exist.
         this.#open(changed, mapWithin(changed, this.#node.params));
       } catch (fault) {
         if (!(fault instanceof StciError)) throw fault;
@@ -220,14 +220,14 @@ export class Controller {
     this.#checkOver();
   }
 
-  /** While hosts come up, a root agent's failure is the bootstrap's; a session agent's is always the job's. */
+  /** During the bootstrap, a root agent's failure is the bootstrap's; a session agent's is always the job's. */
   #onAgentFailed(source: Address, agent: Address, record: ErrorRecord): void {
     const error = this.#expulsion.acceptReport(source, agent, record);
     if (addressKind(agent) === 'root') this.#bootstrap?.onFailed(agent, error);
     else this.#onAgentLost(agent, error);
   }
 
-  /** An agent below is gone; with a root agent its whole subtree is. */
+  /** An agent below is lost; with a root agent its whole subtree is. */
   #onAgentLost(agent: Address, error: StciError): void {
     const ledger = this.#ledger;
     if (ledger === undefined || this.#phase === 'over') return;
@@ -297,19 +297,19 @@ export class Controller {
     this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, (this.#ledger as Ledger).ranksOpen));
   }
 
-  /** A job that ends already has a cause. Either way neither a host nor a reader of output delays its end for ever. */
+  /** In any case, neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
   #onJobTimeout(timeoutMs: number): void {
     if (this.#phase !== 'ending') {
       this.#forceEnd('timeout', jobTimeoutError(timeoutMs, (this.#ledger as Ledger).ranksOpen));
     }
     const { params, platform } = this.#node;
     this.#jobTimer = platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => {
-      this.#insisted = true;
+      this.#forced = true;
       this.#checkOver();
     });
   }
 
-  /** The error manager is not asked: the user set the deadline, and a job that does not fit its hosts cannot run. */
+  /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */
   #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
     this.#record(failureOf(kind, error, this.#now()));
     this.#endJob(false, error.message);
@@ -326,27 +326,27 @@ export class Controller {
     if (this.#launched) this.#sendEnd(kill, reason);
     else this.#undrained.clear();
     if (!this.#launched) ledger.closeUnstarted();
-    this.#insisted ||= kill;
+    this.#forced ||= kill;
     const { params, platform } = this.#node;
     this.#endTimer ??= platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
     this.#checkOver();
   }
 
-  /** Once, and once more where the ranks are to be killed: each failure of a job that ends is no news to its hosts. */
+  /** Sent once, and again only to kill the ranks: further failures of an ending job change nothing for its hosts. */
   #sendEnd(kill: boolean, reason: string): void {
     if (this.#endSent === 'kill' || (this.#endSent === 'term' && !kill)) return;
     this.#endSent = kill ? 'kill' : 'term';
     this.#node.messages.sendSubtree('job.end', { kill, reason });
   }
 
-  /** Output may take as long as its reader wants; the ends of the ranks may not. */
+  /** Output may take as long as its reader needs; the ends of the ranks may not. */
   #onEndOverdue(): void {
     if ((this.#ledger as Ledger).complete) return;
     this.#sendEnd(true, 'the job does not end');
     this.#endTimer = this.#node.platform.clock.after(END_REPORT_MS, () => this.#giveUp());
   }
 
-  /** Hosts that do not answer, and whose leases are longer than a user waits for the end of a job. */
+  /** Gives up hosts that do not answer and whose leases have not run out. */
   #giveUp(): void {
     const ledger = this.#ledger as Ledger;
     if (ledger.complete) return;
@@ -364,8 +364,8 @@ export class Controller {
     if (ledger === undefined || this.#phase === 'over' || this.#phase === 'idle') return;
     if (!ledger.complete) return;
     if (this.#undrained.size === 0) return this.#over();
-    // Who insists does not wait for output that nobody takes, only for what is left to be killed.
-    if (this.#insisted) this.#leftTimer ??= this.#node.platform.clock.after(LEFT_MS, () => this.#over());
+    // A forced end waits for the last processes to be killed, not for the reader of output.
+    if (this.#forced) this.#leftTimer ??= this.#node.platform.clock.after(LEFT_MS, () => this.#over());
   }
 
   #over(): void {
@@ -373,7 +373,7 @@ export class Controller {
     this.#phase = 'over';
     this.#cancelTimers();
     const report = (this.#ledger as Ledger).report(this.#now());
-    // In parts: a report of many ranks, or of failures with long texts, is larger than a message may be.
+    // In parts: a report of many ranks, or of failures with long texts, would exceed the largest message.
     for (const error of report.failures) this.#send('job.failure', { error });
     this.#tell({ type: 'ended', report: { ...report, ranks: [], failures: [] } });
   }
@@ -386,7 +386,7 @@ export class Controller {
     try {
       this.#node.messages.send(FRONT_END, name, body);
     } catch (fault) {
-      this.#node.fault(fault, 'front-end'); // The front-end has gone: its link's end stops the session.
+      this.#node.fault(fault, 'front-end'); // The front-end has gone: the end of its link stops the session.
     }
   }
 

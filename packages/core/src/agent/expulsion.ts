@@ -1,7 +1,7 @@
 /**
- * Expulsion, at the controller: the starter of an agent that sent malformed data closes its link, and the agent is
- * lost, like one that died. A session agent's link is closed by its root agent; where that does not do it, the
- * root agent's is. An agent may report failures only of agents that it started.
+ * Expulsion, at the controller: the agent that started one which sent malformed data closes the link to it, and it is
+ * lost, as if it had died. A session agent's link is closed by its root agent; if that fails, the root agent's link is
+ * closed. An agent may only report failures of agents that it started.
  */
 
 import {
@@ -26,7 +26,7 @@ const EXPEL_MS = 1000;
 
 export interface ExpulsionInit {
   readonly node: AgentNode;
-  /** undefined: no agent has been started. */
+  /** undefined: no agent has been started yet. */
   bootstrap(): Bootstrap | undefined;
   onLost(agent: Address, error: StciError): void;
 }
@@ -43,8 +43,8 @@ export class Expulsion {
   }
 
   /**
-   * The failure of `agent` that `source` reports: its words, under a code and with a place that are not its choice.
-   * Throws STCI_MESSAGE_INVALID where `source` did not start `agent`.
+   * Returns the failure of `agent` that `source` reports: its text, under a permitted code and with the true host.
+   * Throws STCI_MESSAGE_INVALID if `source` did not start `agent`.
    */
   acceptReport(source: Address, agent: Address, { code, message, data }: ErrorRecord): StciError {
     const kind = addressKind(agent);
@@ -54,7 +54,7 @@ export class Expulsion {
     if (!isOwnSession && !isBelow) {
       throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} did not start ${addressName(agent)}`);
     }
-    // Nothing comes of it behind this report; whoever takes its place has done nothing.
+    // This report is the last message of the agent; its replacement starts without its faults.
     for (const gone of [agent, ...(kind === 'root' ? [sessionAddress(host)] : [])]) {
       this.#expelled.delete(gone);
       this.#guard.forgive(gone);
@@ -80,7 +80,7 @@ export class Expulsion {
     if (!isOurs || this.#expelled.has(agent)) return;
     this.#expelled.add(agent);
     const name = bootstrap.hostName(host);
-    const reason = `it sent what can't be used: ${cause.message}`;
+    const reason = `it sent malformed data: ${cause.message}`;
     if (kind === 'session') {
       this.#ask(rootAddress(host), agent, reason, () => this.#expelRoot(bootstrap, host, reason));
     } else this.#expelRoot(bootstrap, host, reason);

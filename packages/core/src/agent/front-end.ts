@@ -1,6 +1,6 @@
 /**
- * Front-end agent (STCI paper, II-A): stands between a program, such as stcirun, and the controller. By default the
- * controller shares its process; they talk over a memory link all the same, so that it can be elsewhere.
+ * Front-end agent (STCI paper, II-A): connects a program, such as stcirun, to the controller. The controller runs in
+ * the same process; both still talk over a (memory) link, so that it can run elsewhere.
  */
 
 import {
@@ -40,14 +40,14 @@ import { roleFactory } from './start.js';
 import { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, ParamSnapshot, Composition } from './composition.js';
 
-/** How long a submit waits for the controller's answer. */
+/** Deadline of the controller's reply to a submission. */
 const SUBMIT_MS = 30_000;
 
 export interface FrontEndInit {
   readonly platform: Platform;
   readonly composition: Composition;
   readonly params: Params;
-  /** What the agents are given of `params`. */
+  /** The part of `params` that agents get. */
   readonly snapshot: ParamSnapshot;
 }
 
@@ -65,12 +65,12 @@ class LocalFrontEnd implements FrontEnd {
   readonly #params: Params;
   #stream: StreamEndpoint | undefined;
   #spec: JobSpec | undefined;
-  /** Where standard input goes: a session agent, or all of them; undefined: nowhere. */
+  /** Destination of standard input: a session agent, or all of them; undefined: none. */
   #stdinTo: Address | 'all' | undefined;
   #stdinQueue: Uint8Array[] = [];
   #lookup: PlacementLookup | undefined;
   readonly #report = new ReportBuilder();
-  /** Input travels when all that take it run: an agent that is not there yet would miss it. */
+  /** Input is sent once all of its readers run: an agent that is not up yet would miss it. */
   #inputOpen = false;
   /** Hosts with a rank that may read standard input. */
   readonly #readers = new Set<HostIndex>();
@@ -141,7 +141,7 @@ class LocalFrontEnd implements FrontEnd {
     });
   }
 
-  /** The link between the two agents that share this process. */
+  /** The link between these two agents, which share a process. */
   #join(): void {
     const { platform } = this.#node;
     const handshakeMs = this.#params.int('bootcom.handshake');
@@ -160,7 +160,7 @@ class LocalFrontEnd implements FrontEnd {
       },
       this.#node.linkEvents({ onClosed }),
     );
-    // What is sent before the handshake is over waits in the link.
+    // The link queues what is sent before its handshake is over.
     this.#node.router.addEarlyLink(CONTROLLER, link);
   }
 
@@ -200,7 +200,7 @@ class LocalFrontEnd implements FrontEnd {
     this.#report.mapped(map);
     const spec = this.#spec as JobSpec;
     const members = map.hosts.filter(({ runs }) => runs.length > 0).map(({ host }) => sessionAddress(host));
-    this.#stream?.close(); // Mapped anew, on other hosts.
+    this.#stream?.close(); // A new map, on other hosts.
     const lookup = hostOf(map);
     this.#stream = this.#node.streams.attach(
       { id: DEFAULT_STREAM, members: [FRONT_END, ...members], topology: { kind: 'boot' }, reduction: 'none' },
@@ -229,7 +229,7 @@ class LocalFrontEnd implements FrontEnd {
     this.#node.messages.send(CONTROLLER, 'agent.malformed', { agent, error: toErrorRecord(error) });
   }
 
-  /** The readers of input have ended: further input would be discarded there, so it is not read here. */
+  /** All readers of input on `host` have ended: more input would be discarded there, so it is not sent. */
   #onUnread(host: HostIndex): void {
     if (this.#readers.delete(host) && this.#readers.size === 0) this.#events.onStdinClosed();
   }
@@ -255,7 +255,7 @@ class LocalFrontEnd implements FrontEnd {
     if (room) this.#events.onStdinDrain();
   }
 
-  /** A lost host returns no credit; without this the input of all others would stop. */
+  /** A lost host returns no credit; without this, input for all others would stop. */
   #dropHost(host: HostIndex): void {
     this.#stream?.drop(sessionAddress(host));
     this.#output.lost(host, (each) => (this.#lookup as PlacementLookup).host(each));

@@ -1,4 +1,4 @@
-/** An agent as an object in its starter's process, joined to it by a memory channel (STCI paper, III-C). */
+/** An agent that runs as an object in its parent's process, linked by a memory channel (STCI paper, III-C). */
 
 import {
   addressName,

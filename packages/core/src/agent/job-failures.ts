@@ -1,4 +1,4 @@
-/** Failure records that the controller itself makes, and their words. */
+/** Failure records of the controller itself, with their messages. */
 
 import {
   StciError,
@@ -12,15 +12,15 @@ import {
 import { formatDuration } from '../config/duration.js';
 import { foldSorted } from '../job/hostset.js';
 
-/** Process ids that are listed before the rest is counted. */
+/** Process ids listed in a message; the rest is counted. */
 const PIDS_SHOWN = 8;
 
-/** A failure of the job as a whole: it belongs to no rank and no host. */
+/** A failure of the job as a whole, of no rank and no host. */
 export function failureOf(kind: FailureKind, error: StciError, wallMs: number): Failure {
   return { kind, error: toErrorRecord(error), wallMs, exitCode: error.exitCode };
 }
 
-/** What is told of a host whose agent may be well, below one that is gone. */
+/** For a host below a lost one; its own agent may be well. */
 export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: HostIndex): ErrorRecord {
   const name = (index: HostIndex): string => hosts[index]?.name ?? String(index);
   return {
@@ -30,7 +30,7 @@ export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: 
   };
 }
 
-/** A host whose ranks were told to end, of which nothing came. */
+/** For a host that reported nothing after its ranks were to end. */
 export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex): StciError {
   const host = hosts[index]?.name ?? String(index);
   const text = `Host ${host} does not answer: what became of its ranks is not known`;
@@ -49,7 +49,7 @@ export function jobTimeoutError(timeoutMs: number, ranksOpen: number): StciError
   return new StciError('STCI_JOB_TIMEOUT', `Job timed out after ${formatDuration(timeoutMs)} (--timeout): ${ranks}`);
 }
 
-/** Processes that are still there after SIGKILL; undefined where there are none. */
+/** For processes that survived SIGKILL; undefined if there are none. */
 export function survivorsError(
   hosts: readonly HostSpec[],
   index: HostIndex,

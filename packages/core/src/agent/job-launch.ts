@@ -10,17 +10,17 @@ import type { AgentScope } from './composition.js';
 
 type Launch = MessageBody<'job.launch'>;
 
-/** Least window of one session agent: two full reads of a pipe. */
+/** Smallest window of one session agent: two full reads of a pipe. */
 const CREDIT_BYTES_MIN = 128 * 1024;
 const CREDIT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Window of each session agent, bytes: its share of iof.window, within bounds that keep pipes flowing. */
+/** Window of each session agent in bytes: its part of iof.window, within bounds that keep pipes flowing. */
 export function creditBytes(params: Params, hosts: number): number {
   const share = Math.floor(params.int('iof.window') / hosts);
   return Math.min(CREDIT_BYTES_MAX, Math.max(CREDIT_BYTES_MIN, share));
 }
 
-/** The boot tree over `hosts`. Throws STCI_PARAM_INVALID where messages would be dropped on their way along it. */
+/** The boot tree over `hosts`. Throws STCI_PARAM_INVALID if its depth exceeds message.ttl. */
 export function bootTreeOf(scope: AgentScope, hosts: number, params: Params): TreeTopology {
   const arity = scope.launcher().arity(hosts);
   const tree = scope.bootTree(hosts, arity);
@@ -41,7 +41,7 @@ export function mapWithin(spec: JobSpec, params: Params): JobMap {
   });
 }
 
-/** The launch of a whole job; each agent passes on only the hosts at and below the receiver. */
+/** The launch of a whole job; each agent forwards to a child only the hosts at and below it. */
 export function jobLaunch(
   session: string,
   { job, spec, map }: Pick<Ledger, 'job' | 'spec' | 'map'>,
@@ -59,7 +59,7 @@ export function jobLaunch(
   return { job, session, size: map.size, nodes: numbers.size, apps, env, wdir, stdin, creditBytes: window, hosts };
 }
 
-/** The job on the hosts that came up: spares in the place of hosts they replace, no ranks on hosts left out. */
+/** The job on the hosts that came up: spares in place of the hosts they replaced, no ranks on hosts left out. */
 export function onHosts(spec: JobSpec, hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): JobSpec {
   const all = [...hosts.keys()];
   const apps = spec.apps.map((app) => ({ ...app, hosts: (app.hosts ?? all).filter((host) => !leftOut.has(host)) }));

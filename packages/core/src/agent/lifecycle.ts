@@ -1,7 +1,7 @@
 /**
- * An agent's life: one table of transitions (STCI paper, III-B: two phases of start). Bootstrapping ends when the
- * parent can reach the agent; initializing ends when all its services stand. An event that a state does not know is
- * a programmer's mistake.
+ * Life cycle of an agent: one table of transitions (STCI paper, III-B: two phases of start). Bootstrapping ends when
+ * the parent can reach the agent, initializing when all its services have started. An event that a state does not
+ * permit is a programming error.
  */
 
 import { assert } from '@stci/interface';
@@ -11,16 +11,16 @@ export type AgentState = 'bootstrapping' | 'initializing' | 'running' | 'stoppin
 export type AgentEvent =
   /** The boot link is up, the handshake over. */
   | 'linked'
-  /** Services stand, children are being started. */
+  /** Services have started; children are being started. */
   | 'initialized'
-  /** The parent said so, or is gone. */
+  /** The parent asked for it, or is gone. */
   | 'stop'
   /** Children, tools and timers have ended. */
   | 'stopped'
-  /** The agent cannot go on by itself. */
+  /** The agent cannot continue. */
   | 'fault';
 
-/** State → event → next state. docs/architecture.md shows it as a picture. */
+/** State → event → next state. docs/architecture.md has the diagram. */
 export const TRANSITIONS: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentState>>>> = {
   bootstrapping: { linked: 'initializing', stop: 'ended', fault: 'failed' },
   initializing: { initialized: 'running', stop: 'stopping', fault: 'failed' },

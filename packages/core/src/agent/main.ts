@@ -1,7 +1,7 @@
 /**
- * The agent's main, the bootstrapping phase (STCI paper, III-B): boot record, link to the parent, handshake. It
- * imports nothing that this phase does not need; everything else is loaded once the link is up, so that the parent's
- * handshake window measures the host and not our modules.
+ * An agent's main function, the bootstrapping phase (STCI paper, III-B): boot record, link to the parent, handshake. It
+ * imports only what this phase needs; everything else is loaded once the link is up, so that the parent's handshake
+ * window measures the host and not the loading of our modules.
  */
 
 import { StciError, type Channel, type LinkCloseReason, type Platform } from '@stci/interface';
@@ -9,10 +9,10 @@ import { readBootRecord, type BootRecord } from '../bootcom/boot-record.js';
 import { Link, type LinkEvents } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
 
-/** How long an agent waits for its boot record where its starter does not say. */
+/** Default deadline of the boot record. */
 const BOOT_RECORD_MS = 30_000;
 
-/** A boot link's queue before parameters are known, bytes. */
+/** Largest queue of a boot link in bytes before the parameters are known. */
 const BOOT_QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** How an agent ended. */
@@ -21,10 +21,10 @@ export interface AgentEnd {
   readonly reason: string;
 }
 
-/** The boot link, up, with what came over it since. undefined: still to be made, by the details. */
+/** The boot link, up, with the frames received since; undefined: not made yet, the boot details say how. */
 export interface BootLink {
   readonly link: Link;
-  /** Hands the link over: frames so far, then all events, go to `events`. */
+  /** Passes the frames so far, then all events of the link, to `events`. */
   takeOver(events: LinkEvents): void;
 }
 
@@ -36,18 +36,18 @@ export interface RoleInit {
 }
 
 export interface AgentHandle {
-  /** Ends the agent and its tools at once, as a kill would. */
+  /** Ends the agent and its tools at once, as SIGKILL would. */
   abort(reason: string): void;
 }
 
-/** Makes the role that the boot record's address names; agent/start.ts. */
+/** Starts the role that the boot record's address implies; see agent/start.ts. */
 export type RoleFactory = (init: RoleInit) => AgentHandle;
 
 export interface AgentMainInit {
   readonly platform: Platform;
-  /** Came with the start: standard input and output, a message port, memory. */
+  /** The channel of the start: standard input and output, a message port, memory. */
   readonly channel: Channel;
-  /** How long to wait for the boot record. */
+  /** Deadline of the boot record. */
   readonly waitMs?: number | undefined;
   /** Loads the rest of the agent. */
   load(done: (start: RoleFactory) => void): void;
@@ -102,7 +102,7 @@ class AgentMain implements AgentHandle {
     );
   }
 
-  /** The channel stays open as a lifeline: its end is the parent's end. */
+  /** The channel stays open as a lifeline: it closes when the parent ends. */
   #linkLater(boot: BootRecord, channel: Channel): void {
     channel.bind({
       onData: () => undefined,
@@ -132,7 +132,7 @@ class AgentMain implements AgentHandle {
   }
 }
 
-/** Keeps what the boot link tells between its handshake and the moment the role takes over. */
+/** Keeps the events of the boot link between its handshake and the start of the role. */
 class PendingBootLink implements LinkEvents {
   readonly #onLinkUp: (link: Link) => void;
   readonly #onEarlyClose: (reason: LinkCloseReason, text: string) => void;

@@ -1,5 +1,5 @@
 /**
- * Node: what every agent has whatever its role: identity, parameters, dispatcher, links, router, messages,
+ * Node: what every agent has independent of its role: identity, parameters, dispatcher, links, router, messages,
  * streams. Roles (controller, root, session, front-end) add handlers to it.
  */
 
@@ -45,13 +45,13 @@ export interface LinkHooks {
   onClosed(link: Link, reason: LinkCloseReason, text: string): void;
 }
 
-/** Messages that may wait before links stop being read, as a part of event.queue.max; each link has its share. */
+/** Waiting messages at which links stop being read, as a fraction of event.queue.max; divided among the links. */
 const PAUSE_FRACTION = 0.5;
 
-/** Least share of a link. */
+/** Smallest share of a link. */
 const PAUSE_MIN = 16;
 
-/** Messages of one agent far away that may wait, as a part of those before links stop being read. */
+/** Waiting messages of one distant agent, as a fraction of those at which links stop being read. */
 const FAR_FRACTION = 0.125;
 
 export class AgentNode {
@@ -85,8 +85,8 @@ export class AgentNode {
       messageBytesMax: params.int('message.bytes.max'),
       requestTimeoutMs: params.int('request.timeout'),
     };
-    // Links stop being read at half of event.queue.max. What a chunk brings that was read by then, and what an agent
-    // sends to itself, still waits here: a bound that throws would lose it.
+    // Links stop being read at half of event.queue.max. Messages of a chunk that was read before, and those of this
+    // agent to itself, are still queued: a bound that throws would lose them.
     const domain = this.dispatcher.domain<{ received: Received }>('message', Infinity);
     this.messages = new MessageLayer({
       router: this.router,
@@ -97,7 +97,7 @@ export class AgentNode {
       onStreamFrame: (frame, from) => this.streams.onFrame(frame, from),
       onFault: (error) => this.fault(error, 'message'),
     });
-    domain.observe('received', () => this.#relieve()); // After the message is handled.
+    domain.observe('received', () => this.#relieve()); // After the message was handled.
     this.streams = new StreamLayer({
       self: identity.self,
       clock: platform.clock,
@@ -117,7 +117,7 @@ export class AgentNode {
     return Array.from(this.identity.session, (byte) => byte.toString(16).padStart(2, '0')).join('');
   }
 
-  /** Two agents of one process live and die together: their link has no lease. */
+  /** Limits of a link. One between two agents of a process has no lease: neither can fail alone. */
   linkLimits(handshakeMs: number, channel: Channel): LinkLimits {
     const leaseMs = this.params.int('bootcom.lease');
     return {
@@ -128,7 +128,7 @@ export class AgentNode {
     };
   }
 
-  /** A link on which the peer connects to this agent; `admit` says who may. */
+  /** Makes a link over which the peer connects to this agent; `admit` says whether it may. */
   acceptLink(
     channel: Channel,
     handshakeMs: number,
@@ -143,7 +143,7 @@ export class AgentNode {
     );
   }
 
-  /** What a link of this agent tells: its frames go to the message layer, its end to `hooks`. */
+  /** Event handlers of this agent's links: frames go to the message layer, the end of the link to `hooks`. */
   linkEvents(hooks: LinkHooks): LinkEvents {
     return {
       onUp: (link) => {
@@ -151,7 +151,7 @@ export class AgentNode {
         hooks.onUp?.(link);
       },
       onFrame: (link, frame) => this.onFrame(link, frame),
-      onDrain: () => undefined, // What may be sent is bounded by credit, not by each hop.
+      onDrain: () => undefined, // Credit bounds what may be sent, not the drain of each hop.
       onClosed: (link, reason, text) => {
         this.router.removeLink(link);
         this.#paused.delete(link);
@@ -167,7 +167,7 @@ export class AgentNode {
     link.readable(false);
   }
 
-  /** Something went wrong that no caller waits for. */
+  /** Logs an error that no caller waits for. */
   fault(fault: unknown, where: string): void {
     const text = fault instanceof StciError ? `${fault.code}: ${fault.message}` : describe(fault);
     this.platform.log.write('warn', `${this.name}: ${where}: ${text}`);
@@ -178,7 +178,7 @@ export class AgentNode {
     this.dispatcher.close();
   }
 
-  /** Messages of one link that may wait before it stops being read. */
+  /** Waiting messages of one link at which it stops being read. */
   get #share(): number {
     return Math.max(PAUSE_MIN, this.#pauseAt / Math.max(1, this.router.linkCount));
   }

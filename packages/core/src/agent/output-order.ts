@@ -1,7 +1,7 @@
 /**
- * The order in which a front-end is told of a rank's output: after its start, up to one end of each stream. Events
- * come by way of the controller and output does not, so output may be here first: it waits, under credit. A host that
- * is lost sends no end: its streams are ended here, and what still comes of them is dropped.
+ * The order in which a front-end gets the events of a rank: its start, its output, one end of each stream. Events come
+ * from the controller and output from the session agent, so output may arrive before the start: it waits, under credit.
+ * A lost host sends no end of its streams: they are ended here, and output that still arrives is dropped.
  */
 
 import type { FrontEndEvents, HostIndex, Rank } from '@stci/interface';
@@ -15,7 +15,7 @@ export class OutputOrder {
   readonly #onOutput: FrontEndEvents['onOutput'];
   readonly #started = new Set<Rank>();
   readonly #waiting = new Map<Rank, Waiting[]>();
-  /** Streams that have said something and not ended. */
+  /** Streams that have had output and have not ended. */
   readonly #open = new Set<SourceId>();
   readonly #ended = new Set<SourceId>();
   #isOver = false;
@@ -38,7 +38,7 @@ export class OutputOrder {
     this.#onOutput(rank, stream, chunk, wallMs, release);
   }
 
-  /** The rank's start has been told, or its end. */
+  /** The rank's start, or its end, has been reported. */
   started(rank: Rank): void {
     this.#started.add(rank);
     const waiting = this.#waiting.get(rank);
@@ -47,12 +47,12 @@ export class OutputOrder {
     for (const pass of waiting) pass();
   }
 
-  /** The host is gone: nothing comes from it any more. */
+  /** The host is lost: its open streams end. */
   lost(host: HostIndex, hostOf: (rank: Rank) => HostIndex): void {
     for (const source of this.#open) if (hostOf(sourceRank(source)) === host) this.#end(source);
   }
 
-  /** The job is over: what waits is passed on, and every stream has ended. */
+  /** The job is over: waiting output is delivered, and every stream ends. */
   over(): void {
     for (const rank of [...this.#waiting.keys()]) this.started(rank);
     for (const source of this.#open) this.#end(source);

@@ -1,7 +1,7 @@
 /**
- * Output pump: the tools of one session agent share one window of credit on the job's stream. When it is used up all
- * of them stop being read; when some comes back they are resumed in the order in which they were stopped, a few at a
- * time, so that a loud rank cannot keep the others silent.
+ * Output pump: the tools of one session agent share one window of credit on the job's stream. When it is used up, all
+ * of them stop being read; when credit returns, they are resumed in the order in which they were stopped, a few at a
+ * time, so that a loud rank cannot starve the others.
  */
 
 import type { Tool } from './tool.js';
@@ -29,7 +29,7 @@ export class OutputPump {
     this.#init = init;
   }
 
-  /** A tool that has just been started. */
+  /** Registers a tool that has just been started. */
   add(tool: Tool): void {
     if (this.#discarding || this.#init.available()) this.#resume(tool);
     else this.#stopped.add(tool);
@@ -51,8 +51,8 @@ export class OutputPump {
   }
 
   /**
-   * Credit came back: half a window, as the receiver grants it. What is left of it after a turn goes to the next ones:
-   * those that were resumed may have nothing to say, and without a word from them no more credit would come.
+   * Credit returned: half a window, as the receiver grants it. What is left of it after a turn goes to the next tools:
+   * if the resumed ones have no output, no more credit would return.
    */
   resumeSome(): void {
     if (this.#stopped.size === 0 || !this.#init.available()) return;
@@ -74,7 +74,7 @@ export class OutputPump {
     });
   }
 
-  /** Nobody is left to send to: the tools are read on, so that they can end. */
+  /** There is no receiver any more: the tools are still read, so that they can end. */
   discard(): void {
     this.#discarding = true;
     for (const tool of this.#stopped) this.#resume(tool);

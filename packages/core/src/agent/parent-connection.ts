@@ -1,6 +1,6 @@
 /**
- * Connection to the parent's listener: its addresses in turn, each with a share of the handshake's time, and all of
- * them again after a while: a parent whose listener is flooded may have evicted this connection.
+ * Connection to the parent's listener: tries its addresses in turn, each for a part of the handshake's deadline, and
+ * all of them again after a delay: a parent whose listener is flooded may have evicted this connection.
  */
 
 import type { Channel, LinkCloseReason, Platform, Timer } from '@stci/interface';
@@ -8,7 +8,7 @@ import type { BootRecord } from '../bootcom/boot-record.js';
 import { keyFor, linkKey } from '../bootcom/encryption.js';
 import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
 
-/** Rounds through all addresses, and the wait before the second; each further one is twice as long. */
+/** Rounds through all addresses, and the delay before the second; it doubles with each round. */
 const ROUNDS_MAX = 6;
 const WAIT_MS = 50;
 
@@ -22,7 +22,7 @@ export interface ParentConnectionInit {
 }
 
 export interface ParentConnectionEvents {
-  /** Of the link that came up. */
+  /** Events of the link once it is up. */
   readonly link: LinkEvents;
   /** No address led to the parent; called at most once. */
   onFailed(text: string): void;
@@ -49,7 +49,7 @@ export class ParentConnection {
     this.#attempt(0);
   }
 
-  /** Gives up, or ends the link if it is up. */
+  /** Gives up, or closes the link if it is up. */
   destroy(text: string): void {
     this.#over = true;
     this.#timer?.cancel();
@@ -94,7 +94,7 @@ export class ParentConnection {
     this.#attempt(index + 1);
   }
 
-  /** A peer that has refused us will do so again; one that was lost may be there the next time. */
+  /** A peer that refused this agent will do so again; a connection that was lost may succeed the next time. */
   #roundOver(): void {
     const { platform, addresses } = this.#init;
     const waitMs = WAIT_MS * 2 ** (this.#round - 1) * (0.5 + platform.random.uniform());

@@ -1,8 +1,8 @@
 /**
- * Guard against peers that have proved who they are and break the rules all the same: a bug in an agent, or a
- * compromised host. It costs such a peer its link, never this agent and no other host: a neighbour's
- * link is closed here, with the reason; of an agent farther away `report` tells whoever can have its link closed, and
- * nothing of it is taken here from then on.
+ * Guard against authenticated peers that break the protocol: a bug in an agent, or a compromised host. Such a peer
+ * loses its link; this agent and other hosts are not affected. A neighbour's link is closed here, with the reason; a
+ * more distant agent is reported with `report` to the one that can have its link closed, and its messages are refused
+ * from then on.
  */
 
 import {
@@ -22,7 +22,7 @@ export class LinkGuard implements PeerGuard {
   readonly #report: ((agent: Address, error: StciError) => void) | undefined;
   readonly #refused = new Set<Address>();
 
-  /** `report`: for agents that others report to; the rest refuses, in silence, what comes from far away. */
+  /** `report`: called for distant agents, at the controller and the front-end; other agents refuse them silently. */
   constructor(node: AgentNode, report?: (agent: Address, error: StciError) => void) {
     this.#node = node;
     this.#report = report;
@@ -46,27 +46,27 @@ export class LinkGuard implements PeerGuard {
 
   onMalformed(source: Address, from: Link, error: StciError): void {
     const isFromAbove = from.peer === this.#node.router.parent && (source === CONTROLLER || source === FRONT_END);
-    if (source === from.peer || isFromAbove) this.#close(from, `it sent what can't be used: ${error.message}`);
-    else if (this.#isFar(from) && !this.#refused.has(source)) {
+    if (source === from.peer || isFromAbove) this.#close(from, `it sent malformed data: ${error.message}`);
+    else if (this.#mayRefuse(from) && !this.#refused.has(source)) {
       this.#refused.add(source);
       this.#node.messages.inbox.drop(source);
       this.#report?.(source, error);
     }
   }
 
-  /** Others hear nothing of an agent below that is refused here, and must: it is refused by whoever can report it. */
-  #isFar(from: Link): boolean {
+  /** Without `report`, an agent must not refuse one below: none would learn of it; an agent farther up reports it. */
+  #mayRefuse(from: Link): boolean {
     return this.#report !== undefined || from.peer === this.#node.router.parent;
   }
 
-  /** Another agent takes the place of this one. */
+  /** Accepts messages of this agent again: it was replaced. */
   forgive(agent: Address): void {
     this.#refused.delete(agent);
   }
 
   #close(link: Link, text: string): void {
     if (link.state === 'closed') return;
-    // The front-end and the controller share a process, and everything else hangs on their link.
+    // The front-end and the controller share a process, and all other agents depend on their link.
     if (link.peer === FRONT_END || this.#node.identity.self === FRONT_END) return this.#node.fault(text, 'own message');
     this.#node.fault(text, `link to ${addressName(link.peer)} is closed`);
     link.destroy(text, 'protocol');

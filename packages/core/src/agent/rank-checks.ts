@@ -1,11 +1,11 @@
-/** Checks that an agent speaks of the ranks of its own host only: in its reports, and in the output that it sends. */
+/** Checks that an agent's reports and output are of ranks of its own host only. */
 
 import { StciError, addressIndex, type HostIndex, type JobMap, type Rank } from '@stci/interface';
 import type { StreamCheck } from '../am/stream-endpoint.js';
 import { bytes, integer, tuple, u32, wallTime } from '../codec/shape.js';
 import type { PlacementLookup } from '../job/placement.js';
 
-/** Throws STCI_MESSAGE_INVALID where one of `ranks` is not of this host. */
+/** Throws STCI_MESSAGE_INVALID if one of `ranks` is not of this host. */
 export function checkRanks(lookup: PlacementLookup, map: JobMap, host: HostIndex, ranks: Iterable<Rank>): void {
   for (const rank of ranks) {
     if (rank < map.size && lookup.host(rank) === host) continue;
@@ -13,10 +13,10 @@ export function checkRanks(lookup: PlacementLookup, map: JobMap, host: HostIndex
   }
 }
 
-/** What a chunk of output looks like: `[rank, 1 or 2, time, bytes]`; an empty chunk ends its stream. */
+/** Shape of a chunk of output: `[rank, 1 or 2, time, bytes]`; an empty chunk ends its stream. */
 const chunkShape = tuple(u32, integer(1, 2), wallTime, bytes);
 
-/** Check of a mapped job's output: it is of ranks of the host that sends it. */
+/** Makes a check of a mapped job's output: its ranks must be of the host that sends it. */
 export function outputCheck(lookup: PlacementLookup, map: JobMap): StreamCheck {
   return (data, source) => {
     const [rank] = chunkShape(data, 'output');

@@ -1,6 +1,6 @@
 /**
- * The front-end's copy of a job's report. The controller tells of each rank once, when it ends, and of the failures
- * before the end; the last message is then of the same size for any number of ranks.
+ * The front-end's copy of a job's report. The controller sends each rank's report when the rank ends, and failures
+ * before the end of the job; so the size of the last message does not depend on the number of ranks.
  */
 
 import type { ErrorRecord, JobMap, JobReport, RankReport } from '@stci/interface';
@@ -11,7 +11,7 @@ export class ReportBuilder {
   #map: JobMap | undefined;
   #ranks: RankReport[] = [];
 
-  /** Before any rank has ended: the job may be mapped anew until it is launched. */
+  /** Called before any rank has ended: the map may change until the launch. */
   mapped(map: JobMap): void {
     this.#map = map;
     this.#ranks = [];
@@ -25,7 +25,7 @@ export class ReportBuilder {
     this.#failures.push(error);
   }
 
-  /** The whole report. A rank of which nothing was told was never started. */
+  /** The whole report. A rank without a report was never started. */
   complete(summary: JobReport): JobReport {
     const map = this.#map;
     if (map === undefined) return summary;

@@ -1,7 +1,7 @@
 /**
- * Root agent (STCI paper, II-A): one a host. Starts the root agents below it in the boot tree and the session agent
- * of a job, passes a job's launch on, tells the controller what failed. It ends when its parent says so or is gone,
- * last of all that is below it.
+ * Root agent (STCI paper, II-A): one per host. Starts the root agents below it in the boot tree and the session agent
+ * of a job, forwards a job's launch, reports failures to the controller. It stops when its parent asks or is gone,
+ * after all agents below it.
  */
 
 import {
@@ -30,7 +30,7 @@ export interface RootDeps {
   readonly details: BootDetails;
   readonly tree: TreeTopology;
   readonly agentLauncher: AgentLauncher;
-  /** Ends this agent as failed; its starter reports the reason. */
+  /** Ends this agent as failed; the agent that started it reports the reason. */
   readonly fail: (reason: string) => void;
 }
 
@@ -41,7 +41,7 @@ export class RootAgent {
   readonly #sessions: ChildSupervisor;
   #launch: Launch | undefined;
   #stopping = false;
-  /** The job's end, kept for a session agent that is not up yet when it arrives. */
+  /** The job's end, kept for a session agent that is not up yet. */
   #jobEnd: MessageBody<'job.end'> | undefined;
 
   constructor(deps: RootDeps) {
@@ -62,14 +62,14 @@ export class RootAgent {
     this.#sessions = agentLauncher.supervise({ ...events, onUp: () => this.#onSessionUp() });
     const { messages } = node;
     messages.on('job.launch', (launch) => this.#onLaunch(launch));
-    messages.on('job.signal', () => undefined); // Passed on to the session agent by the subtree frame itself.
+    messages.on('job.signal', () => undefined); // The subtree frame itself is forwarded to the session agent.
     messages.on('job.end', (end) => this.#onJobEnd(end));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
     messages.on('agent.expel', ({ agent, reason }) => this.#expel(agent, reason));
     messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
   }
 
-  /** Starts the agents below, and tells the controller that this one runs, when others can link to it. */
+  /** Starts the agents below, and reports to the controller that this one is up once others can link to it. */
   start(): void {
     const { node, agentLauncher, fail } = this.#deps;
     agentLauncher.ready((error) => {
@@ -87,7 +87,7 @@ export class RootAgent {
     });
   }
 
-  /** Ends what is below: the tools of the session agent and the root agents beneath at the same time. */
+  /** Stops the session agent with its tools and the root agents below at the same time. */
   stop(done: () => void): void {
     this.#stopping = true;
     let missing = 2;
@@ -119,7 +119,7 @@ export class RootAgent {
     });
   }
 
-  /** An end that came before is sent before the launch, so that the session agent starts no tool. */
+  /** An end that came first is sent before the launch, so that the session agent starts no tool. */
   #onSessionUp(): void {
     const { node } = this.#deps;
     const link = node.router.link(sessionAddress(this.#host));
@@ -128,7 +128,7 @@ export class RootAgent {
     node.messages.sendNeighbour(link, 'job.launch', this.#launch);
   }
 
-  /** The frame went on to the links that were up when it came; the session agent's may have come up since. */
+  /** The frame was forwarded to the links that were up; the session agent's may have come up since. */
   #onJobEnd(end: MessageBody<'job.end'>): void {
     const { node } = this.#deps;
     this.#jobEnd = end;

@@ -1,6 +1,6 @@
 /**
- * Session agent (STCI paper, II-A): one a host and job; starts, watches, signals and ends the job's tools on this
- * host, and moves their output and input. One tool is started a turn, because a start blocks the process.
+ * Session agent (STCI paper, II-A): one per host and job; starts, watches, signals and ends the job's tools on this
+ * host, and moves their output and input. It starts one tool per turn, because a start blocks the process.
  */
 
 import {
@@ -26,7 +26,7 @@ import { OutputPump } from './output-pump.js';
 import { StdinFeed } from './stdin-feed.js';
 import { Tool, type ToolEnd } from './tool.js';
 
-/** How long daemons that left their group are looked for at the end of a job. */
+/** How long daemons that left their group are searched for at the end of a job. */
 const SWEEP_MS = 2000;
 
 const EMPTY = new Uint8Array(0);
@@ -67,7 +67,7 @@ export class SessionAgent {
     messages.on('job.end', ({ kill }) => this.end(kill));
   }
 
-  /** Ends all tools: TERM, grace, KILL; or KILL at once. Tools that are not yet started are skipped. */
+  /** Ends all tools: SIGTERM, grace period, SIGKILL; or SIGKILL at once. Tools that are not started yet are skipped. */
   end(kill: boolean): void {
     this.#ending = true;
     this.#skipUnstarted();
@@ -202,7 +202,7 @@ export class SessionAgent {
     this.#scheduleFlush();
   }
 
-  /** Starts and ends of one turn travel together: a thousand short tools are a few messages. */
+  /** Starts and ends of one turn are sent together: a thousand short tools need a few messages. */
   #scheduleFlush(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
@@ -237,7 +237,7 @@ export class SessionAgent {
       return;
     }
     this.#drained = true;
-    // Ranks that failed to start, or were skipped, left nothing behind to look for.
+    // Ranks that failed to start, or were skipped, left no processes behind.
     if (this.#tools.every((tool) => tool.pid === 0)) this.#reportDrained(0);
     else this.#node.platform.processes.sweep(this.#mark, SWEEP_MS, (swept) => this.#reportDrained(swept));
   }

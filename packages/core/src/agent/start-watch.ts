@@ -1,13 +1,13 @@
 /**
- * Watch over one start: a child that comes up must make progress. What progress is, the caller says: a mark that
- * changes. Time in which this process did not run does not count.
+ * Watch over one start: a child that comes up must make progress, that is, change the mark that the caller provides.
+ * Time in which this process did not run is not counted.
  */
 
 import type { Clock, Timer } from '@stci/interface';
 import { everyRunning } from '../event/running-timer.js';
 import type { StartPace } from '../launcher/start-pace.js';
 
-/** Looks at the mark, a time that one step may take. */
+/** Checks of the mark during the time that one step may take. */
 const CHECKS = 8;
 
 export interface StartWatchInit {
@@ -16,7 +16,7 @@ export interface StartWatchInit {
   readonly handshakeMs: number;
   /** Changes whenever the start has made progress. */
   mark(): string;
-  /** Told once: no progress for too long. */
+  /** Called once: no progress for too long. */
   onOverdue(startMs: number): void;
 }
 
@@ -34,7 +34,7 @@ export class StartWatch {
     this.#timer = everyRunning(init.clock, init.handshakeMs / CHECKS, (countedMs) => this.#check(countedMs));
   }
 
-  /** It has come up. */
+  /** The child has come up. */
   up(): void {
     this.cancel();
     this.#init.pace.onProgress(this.#silentMs);
@@ -49,12 +49,12 @@ export class StartWatch {
   #check(countedMs: number): void {
     this.#silentMs += countedMs;
     this.#startMs += countedMs;
-    this.#lookForProgress();
-    // What is ready is read before a start is given up.
+    this.#checkProgress();
+    // Data that has arrived is read before a start is given up.
     if (this.#isOverdue()) this.#init.clock.soon(() => this.#expire());
   }
 
-  #lookForProgress(): void {
+  #checkProgress(): void {
     const mark = this.#init.mark();
     if (mark === this.#mark) return;
     this.#mark = mark;
@@ -64,13 +64,13 @@ export class StartWatch {
 
   #isOverdue(): boolean {
     const { pace, handshakeMs } = this.#init;
-    const tolerance = handshakeMs / CHECKS / 100; // Sums of fractions may fall short of the whole.
+    const tolerance = handshakeMs / CHECKS / 100; // A sum of fractions may fall short of the whole.
     return this.#silentMs >= pace.allowanceMs - tolerance || this.#startMs >= pace.startMsMax - tolerance;
   }
 
   #expire(): void {
     if (this.#isOver) return;
-    this.#lookForProgress();
+    this.#checkProgress();
     if (!this.#isOverdue()) return;
     this.cancel();
     this.#init.onOverdue(this.#startMs);

@@ -1,7 +1,6 @@
 /**
  * Start of a role, the initialization phase (STCI paper, III-B): the node, its services, its place in the tree. Loaded
- * when the boot link is up. One function for every embodiment: a process, a thread, an object in another agent's
- * process.
+ * when the boot link is up. The same for an agent in a process, a thread, or another agent's process.
  */
 
 import {
@@ -27,14 +26,14 @@ import { SessionAgent } from './session.js';
 import { AgentLauncher } from './agent-launcher.js';
 import type { Composition } from './composition.js';
 
-/** Time for the last words to leave before the agent ends all the same. */
+/** How long the last messages may take before the agent ends without them. */
 const GOODBYE_MS = 1000;
 
-/** What a root and a session agent have in common. */
+/** Common interface of root and session agents. */
 interface Role {
   start?(): void;
   stop(done: () => void): void;
-  /** At once, for an agent that is being killed. */
+  /** For an agent that is being killed: ends at once. */
   end?(kill: boolean): void;
 }
 
@@ -43,7 +42,7 @@ export function roleFactory(composition: Composition): RoleFactory {
   return start;
 }
 
-/** Hosts that are to be started below an agent. */
+/** Hosts whose agents are to be started below an agent. */
 function hostsBelow({ subtree, host }: BootDetails): HostSpec[] {
   return subtree.slice(1).filter(([name]) => name !== '').map((login) => hostSpec(login, host));
 }
@@ -135,7 +134,7 @@ class RunningAgent implements AgentHandle {
     this.#stop();
   }
 
-  /** The parent is gone: an agent that nobody can reach ends its tools and itself (STCI paper, II-F; no orphans). */
+  /** The parent is gone: an unreachable agent ends its tools and itself (STCI paper, II-F; no orphans). */
   #onParentClosed(reason: LinkCloseReason, text: string): void {
     if (this.#goodbyeTimer !== undefined) return this.#over();
     if (isOver(this.#lifecycle.state) || this.#lifecycle.state === 'stopping') return;
@@ -159,7 +158,7 @@ class RunningAgent implements AgentHandle {
     this.#finish();
   }
 
-  /** Says goodbye and waits until it has left, so that nothing that was reported is lost. */
+  /** Says goodbye and waits until it is sent, so that no report is lost. */
   #finish(): void {
     if (this.#lifecycle.state === 'stopping') this.#lifecycle.apply('stopped');
     this.#node?.close();

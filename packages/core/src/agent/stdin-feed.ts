@@ -1,7 +1,7 @@
 /**
- * Standard input of one host's tools: chunks from the front-end, written to each tool that takes them. A chunk's
- * credit is released when the slowest of them has room again, so a tool that does not read stops the front-end and
- * nothing piles up. An empty chunk is the end of the input.
+ * Standard input of one host's tools: chunks from the front-end, written to each tool that reads input. A chunk's
+ * credit is released when the slowest reader has room again: a tool that does not read stops the front-end, and queues
+ * stay bounded. An empty chunk ends the input.
  */
 
 import type { Tool } from './tool.js';
@@ -14,22 +14,22 @@ interface Waiting {
 export class StdinFeed {
   readonly #tools = new Set<Tool>();
   readonly #full = new Map<Tool, Waiting[]>();
-  /** What came before a tool was there is written when it is started. */
+  /** Chunks that arrived before a tool was started; written at its start. */
   readonly #early = new Map<Tool, Uint8Array[]>();
   readonly #onUnread: () => void;
   #ended = false;
 
-  /** `onUnread`: no tool of this host takes input any more. */
+  /** `onUnread`: no tool of this host reads input any longer. */
   constructor(onUnread: () => void) {
     this.#onUnread = onUnread;
   }
 
-  /** A tool that will take input, before its start. */
+  /** Adds a tool that will read input, before its start. */
   add(tool: Tool): void {
     this.#tools.add(tool);
   }
 
-  /** A tool that takes none any more. */
+  /** Removes a tool that reads none any longer. */
   remove(tool: Tool): void {
     if (!this.#tools.delete(tool)) return;
     this.#early.delete(tool);
@@ -55,7 +55,7 @@ export class StdinFeed {
     if (waiting.missing.size === 0) release();
   }
 
-  /** The tool's process runs now. */
+  /** The tool's process has started. */
   onStarted(tool: Tool): void {
     const early = this.#early.get(tool) ?? [];
     this.#early.delete(tool);

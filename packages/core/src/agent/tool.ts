@@ -1,6 +1,6 @@
 /**
- * Tool agent (STCI paper, II-A): the user's program, as the session agent sees it. Watches one process from its
- * start until nothing of it is left: its own end, its output's end, the end of what it left behind in its group.
+ * Tool agent (STCI paper, II-A): the user's program, as its session agent sees it. Watches one process from its start
+ * until its own end, the end of its output, and the end of the processes it left in its group.
  */
 
 import {
@@ -19,9 +19,9 @@ export interface ToolInit {
   readonly platform: Platform;
   readonly rank: Rank;
   readonly spawn: SpawnSpec;
-  /** From TERM to KILL. */
+  /** From SIGTERM to SIGKILL. */
   readonly graceMs: number;
-  /** How long output is awaited after the last process of the group is gone. */
+  /** How long output is awaited after the last process of the group has ended. */
   readonly drainMs: number;
 }
 
@@ -48,22 +48,22 @@ export interface ToolEvents {
   onStarted(tool: Tool): void;
   onOutput(tool: Tool, stream: 'stdout' | 'stderr', chunk: Uint8Array, wallMs: number): void;
   onOutputEnd(tool: Tool, stream: 'stdout' | 'stderr', wallMs: number): void;
-  /** The process itself has ended, or never began. */
+  /** The process itself has ended, or was never started. */
   onEnded(tool: Tool, end: ToolEnd): void;
-  /** Nothing of it is left: process, group, output. */
+  /** Process, group and output have ended. */
   onGone(tool: Tool): void;
-  /** Standard input takes more. */
+  /** Standard input has room again. */
   onStdinDrain(tool: Tool): void;
   onStdinClosed(tool: Tool): void;
 }
 
-/** Interval at which a process group that is being ended is checked. */
+/** Interval at which a process group that is being ended is polled. */
 const GROUP_POLL_MS = 20;
 
-/** What the runtime ends a group with. */
+/** Signals with which the runtime ends a group. */
 const ENDING_SIGNALS: ReadonlySet<string> = new Set<SignalName>(['SIGTERM', 'SIGKILL']);
 
-/** From KILL to the moment at which a member that is still there is given up: it is another user's, or hangs. */
+/** From SIGKILL to giving up a remaining member: it is another user's, or hangs in the kernel. */
 const KILL_WAIT_MS = 2000;
 
 export class Tool {
@@ -76,7 +76,7 @@ export class Tool {
   #ended = false;
   #openStreams = 2;
   #gone = false;
-  /** While it is not read for lack of credit, silence does not mean that its output is at an end. */
+  /** While reading is paused for lack of credit, no output does not mean that it has ended. */
   #reading = false;
   #killTimer: Timer | undefined;
   #pollTimer: Timer | undefined;
@@ -98,7 +98,7 @@ export class Tool {
     return this.#ended;
   }
 
-  /** Processes of its group that could not be ended. */
+  /** Processes of the group that could not be ended. */
   get survivors(): readonly number[] {
     return this.#survivors ?? [];
   }
@@ -129,7 +129,7 @@ export class Tool {
     return this.#startWallMs ?? 0;
   }
 
-  /** Reports the rank as never started; for tools not yet started when the job ends. */
+  /** Reports the rank as never started; for tools not started yet when the job ends. */
   skip(error?: ErrorRecord): void {
     this.#finish({ outcome: 'not-started', error });
     this.#finishStreams();
@@ -139,14 +139,14 @@ export class Tool {
     if (!this.#ended) this.#process?.signal(name, 'group');
   }
 
-  /** TERM, and KILL after the grace; KILL at once where `kill`. */
+  /** SIGTERM, and SIGKILL after the grace period; SIGKILL at once if `kill`. */
   end(kill: boolean): void {
     if (this.#gone || this.#process === undefined) return;
     this.#ending ||= !this.#ended;
     this.#endGroup(kill);
   }
 
-  /** Starts or stops reading its output. */
+  /** Resumes or pauses reading its output. */
   readable(on: boolean): void {
     this.#reading = on;
     this.#process?.readable(on);
@@ -171,7 +171,7 @@ export class Tool {
   #onExit(end: ProcessEnd): void {
     const process = this.#process as Process;
     const leftovers = process.groupSize();
-    // A crash is a crash, also on the way to an end that was asked for.
+    // A crash is reported as such even if the job is being ended.
     const isOurs = this.#ending && (end.signal === undefined || ENDING_SIGNALS.has(end.signal));
     const outcome = isOurs ? 'ended' : end.signal === undefined ? 'exited' : 'signalled';
     this.#finish({ outcome, end, leftovers });
@@ -216,7 +216,7 @@ export class Tool {
     if (kill) this.#kill(process);
     else if (this.#killTimer === undefined) {
       process.signal('SIGTERM', 'group');
-      // A stopped process handles TERM only after it is continued.
+      // A stopped process handles SIGTERM only after it is continued.
       process.signal('SIGCONT', 'group');
       this.#killTimer = clock.after(this.#init.graceMs, () => this.#kill(process));
     }
@@ -228,7 +228,7 @@ export class Tool {
     this.#giveUpTimer ??= this.#init.platform.clock.after(KILL_WAIT_MS, () => this.#giveUp(process));
   }
 
-  /** Processes that survive SIGKILL are reported, and not awaited any longer. */
+  /** Processes that survive SIGKILL are reported and no longer awaited. */
   #giveUp(process: Process): void {
     if (this.#gone || process.groupSize() === 0) return;
     this.#survivors = process.groupMembers();
@@ -247,7 +247,7 @@ export class Tool {
   #armDrain(): void {
     const { platform, drainMs } = this.#init;
     if (this.#drainTimer !== undefined) return;
-    // What is ready when the time is up, after a stall of this process say, is read first.
+    // After a stall of this process, say, output that has arrived is read first.
     const timer = platform.clock.after(drainMs, () =>
       platform.clock.soon(() => {
         if (this.#drainTimer === timer) this.#process?.closeOutput();
@@ -260,7 +260,7 @@ export class Tool {
     if (this.#gone || !this.#ended) return;
     if (this.#survivors === undefined && (this.#process?.groupSize() ?? 0) > 0) return;
     if (this.#openStreams > 0) {
-      // A process outside of the group holds the pipe: a daemon with a session of its own.
+      // A process outside the group holds the pipe: a daemon with a session of its own.
       if (this.#reading) this.#armDrain();
       return;
     }

@@ -1,12 +1,12 @@
 /**
- * Credit: end-to-end flow control in bytes. The receiver grants a window; the sender spends it and stops at zero;
- * the receiver gives back what was consumed, half a window at a time, so that a grant costs little. What one sender
- * has under way never exceeds the window by more than one chunk.
+ * Credit: end-to-end flow control in bytes. The receiver grants a window; the sender spends it and stops at zero; the
+ * receiver grants what it has consumed again, half a window at a time, to save messages. The bytes of one sender in
+ * flight exceed the window by at most one chunk.
  */
 
 import { StciError } from '@stci/interface';
 
-/** What a sender may have under way beyond its window: chunks that were on their way to it when it was stopped. */
+/** Bytes a sender may have in flight beyond its window: chunks that it had received itself when it was stopped. */
 const OVERDRAFT_BYTES_MAX = 16 * 1024 * 1024;
 
 export class SendCredit {
@@ -28,7 +28,7 @@ export class SendCredit {
     return this.available;
   }
 
-  /** Returns true if this ended a stop. Throws STCI_STREAM_CREDIT where more comes back than was spent. */
+  /** Returns true if this ends a stop. Throws STCI_STREAM_CREDIT if more is granted than was spent. */
   grant(bytes: number): boolean {
     if (this.#leftBytes + bytes > this.#windowBytes) {
       throw new StciError('STCI_STREAM_CREDIT', `Expected credit for what was sent, got ${bytes} bytes more`);
@@ -48,14 +48,14 @@ export class ReceiveCredit {
     this.#windowBytes = windowBytes;
   }
 
-  /** Something has arrived. Throws STCI_STREAM_CREDIT where the sender does not mind its credit. */
+  /** Counts received bytes. Throws STCI_STREAM_CREDIT if the sender exceeds its credit. */
   receive(bytes: number): void {
     this.#heldBytes += bytes;
     if (this.#heldBytes <= this.#windowBytes + OVERDRAFT_BYTES_MAX) return;
     throw new StciError('STCI_STREAM_CREDIT', `Expected ${this.#windowBytes} bytes at once, got ${this.#heldBytes}`);
   }
 
-  /** Returns the bytes to grant now; 0: not worth a message yet. */
+  /** Returns the bytes to grant now; 0 if there are too few for a message. */
   consume(bytes: number): number {
     this.#heldBytes -= bytes;
     this.#consumedBytes += bytes;

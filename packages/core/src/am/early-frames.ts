@@ -1,14 +1,14 @@
-/** Frames of streams that are not open here yet: kept until they are, bounded in time, number and bytes. */
+/** Frames that arrive before their stream is open here: kept for a time, with bounds on their number and bytes. */
 
 import type { Address, StreamId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { decodeHeader, frameSource, type Frame } from '../codec/frame.js';
 
-/** Of all sources together. */
+/** Bounds for all sources together. */
 const FRAMES_MAX = 4096;
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/** The part of either that one source may have. */
+/** Fraction of either bound that one source may use. */
 const SOURCE_SHARE = 0.125;
 
 export interface EarlyFrame {
@@ -42,7 +42,7 @@ export class EarlyFrames {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** False where there is no room, or where its source has had its share. */
+  /** Returns false if there is no room, or the source has used its fraction. */
   keep(early: EarlyFrame): boolean {
     this.#dropStale(early.sinceMs);
     const { frame } = early;
@@ -50,12 +50,12 @@ export class EarlyFrames {
     const room = this.#bySource.get(source) ?? new Room();
     if (!this.#room.has(frame, 1) || !room.has(frame, SOURCE_SHARE)) return false;
     this.#bySource.set(source, room);
-    this.#frames.push({ ...early, frame: frame.slice() }); // Not the whole chunk that it came in.
+    this.#frames.push({ ...early, frame: frame.slice() }); // Not the whole chunk it arrived in.
     for (const each of [this.#room, room]) each.count(frame, 1);
     return true;
   }
 
-  /** Those of one stream, which are not kept any more. */
+  /** Removes and returns the frames of one stream. */
   take(id: StreamId, nowMs: number): EarlyFrame[] {
     this.#dropStale(nowMs);
     const isOf = ({ frame }: EarlyFrame): boolean => decodeHeader(frame).stream === id;
@@ -65,7 +65,7 @@ export class EarlyFrames {
     return taken;
   }
 
-  /** Most of what is kept for long belongs to streams that are closed. */
+  /** Old frames mostly belong to streams that are closed already. */
   #dropStale(nowMs: number): void {
     const staleMs = nowMs - this.#timeoutMs;
     for (let [first] = this.#frames; first !== undefined && first.sinceMs < staleMs; [first] = this.#frames) {

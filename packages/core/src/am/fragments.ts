@@ -1,7 +1,7 @@
 /**
  * Fragment layer (STCI paper, II-E.2a): neighbour to neighbour, no routing. Cuts a body into frames of at most
- * FRAGMENT_BYTES_MAX and puts the parts together again at the destination; forwarders in between see frames only.
- * What is being put together is bounded in bytes, in number and in time.
+ * FRAGMENT_BYTES_MAX and reassembles it at the destination; forwarders see frames only. Partial messages are bounded in
+ * bytes, in number and in time.
  */
 
 import { StciError, addressName, closeRoom, extendFront, type Address, type Clock } from '@stci/interface';
@@ -16,22 +16,22 @@ import {
   type FrameHeader,
 } from '../codec/frame.js';
 
-/** Partial messages of one source, at most: one a stream and way is what an honest one has. */
+/** Partial messages of one source; a correct one has at most one per stream and direction. */
 const SOURCE_PARTIALS_MAX = 64;
 
-/** Messages of the largest size that the partial ones of one source may be together. */
+/** The partial messages of one source together: as many bytes as this number of largest messages. */
 const SOURCE_MESSAGES_MAX = 2;
 
-/** Bytes of partial messages that each source may have whatever others have. */
+/** Bytes of partial messages that each source may have regardless of the others. */
 const SOURCE_BYTES_FREE = 1024 * 1024;
 
-/** Bytes of the partial messages of all sources that have more, or one message of the largest size if that is more. */
+/** Bytes of partial messages of all sources above that; or one message of the largest size if that is more. */
 const PARTIAL_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What a fragment counts at least: what it takes to keep it. */
+/** Least charge of a fragment: the overhead of keeping it. */
 const PART_BYTES_MIN = 256;
 
-/** Parts that are less of the memory that they came in are copied, so that they do not keep all of it. */
+/** Parts smaller than this fraction of their buffer are copied, so that they do not retain all of it. */
 const VIEW_SHARE_MIN = 1 / 16;
 
 /** Passes the frames of one message to `emit`, each as pieces. */
@@ -73,7 +73,7 @@ interface Partial {
   charge: number;
 }
 
-/** One source, and what of it is kept. */
+/** Number and charge of one source's partial messages. */
 interface Holder {
   readonly source: Address;
   partials: number;
@@ -84,7 +84,7 @@ export class Reassembly {
   readonly #clock: Clock;
   readonly #messageBytesMax: number;
   readonly #timeoutMs: number;
-  /** Told of a message that was dropped although nothing is wrong with it. */
+  /** Called for a message that is dropped for lack of room, not for an error of its sender. */
   readonly #onDropped: (error: StciError) => void;
   /** Oldest first. */
   readonly #partials = new Map<string, Partial>();
@@ -104,15 +104,15 @@ export class Reassembly {
   }
 
   /**
-   * The whole message once its last fragment is here. Throws STCI_MESSAGE_TOO_LARGE, with `tooLong`, where its source
-   * has more under way than an honest one may. Where all sources together have too much, the oldest message goes.
+   * Returns the whole message once its last fragment is here. Throws STCI_MESSAGE_TOO_LARGE, with `tooLong`, if its
+   * source exceeds its bounds. Beyond the bound of all sources, the oldest message is dropped.
    */
   take(frame: Frame): { header: FrameHeader; body: Uint8Array } | undefined {
     const header = decodeHeader(frame);
     const more = (header.flags & FLAG.more) !== 0;
     const key = keyOf(header);
     const partial = this.#partials.get(key);
-    // The rest of a message that was dropped: its end must not pass for a message of its own.
+    // The rest of a dropped message: its last fragment must not be taken for a whole message.
     if (partial === undefined && (header.flags & FLAG.rest) !== 0) return undefined;
     if (partial === undefined && !more) return { header, body: frameBody(frame) };
     return this.#add(key, partial ?? this.#begin(key, header.source), header, frameBody(frame));
@@ -174,7 +174,7 @@ export class Reassembly {
     }
   }
 
-  /** Messages whose source died in the middle. */
+  /** Messages whose source died before the last fragment. */
   #dropStale(): void {
     const oldestMs = this.#clock.nowMs() - this.#timeoutMs;
     for (const [key, partial] of this.#partials) {
@@ -202,7 +202,7 @@ function tooLarge(text: string): StciError {
   return new StciError('STCI_MESSAGE_TOO_LARGE', text, { data: { tooLong: true } });
 }
 
-/** Sequences are counted by sender, layer and stream. */
+/** Sequence numbers count per sender, layer and stream. */
 function keyOf({ source, layer, stream, type, flags, sequence }: FrameHeader): string {
   return `${source}/${layer}/${stream}/${type}/${flags & FLAG.reply}/${sequence}`;
 }

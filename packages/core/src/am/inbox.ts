@@ -1,7 +1,7 @@
 /**
- * Inbox: received messages wait for their turn in queues that are served by turns, so that a flood of one delays no
- * other. What comes over a link from below is one queue, in order: a subtree's messages depend on each other. What
- * comes from above is a queue for each source, for everything that is not below comes over that one link.
+ * Inbox: received messages wait in queues that are served round-robin, so that a flood from one sender delays no other.
+ * Messages over a link from below share one queue, in order: those of a subtree depend on each other. Messages from
+ * above have a queue per source, because all agents that are not below share the link to the parent.
  */
 
 import { CONTROLLER, FRONT_END, type Address } from '@stci/interface';
@@ -27,7 +27,7 @@ interface Queue {
 
 export class Inbox {
   readonly #parent: () => Address | undefined;
-  /** In the order of their turns. */
+  /** In the order in which they are served. */
   readonly #queues = new Map<Address | Link, Queue>();
   readonly #byLink = new Map<Link, number>();
 
@@ -35,12 +35,15 @@ export class Inbox {
     this.#parent = parent;
   }
 
-  /** Messages that wait of those that came over this link. */
+  /** Number of waiting messages that came over this link. */
   waiting(link: Link): number {
     return this.#byLink.get(link) ?? 0;
   }
 
-  /** Of an agent that is neither the neighbour nor one that all depend on; those may have as much as their link. */
+  /**
+   * Number of waiting messages of a source, if it is neither the neighbour, the controller nor the front-end; 0 for
+   * these, which are bounded by their link only.
+   */
   waitingOf(source: Address, from: Link): number {
     const isFar = from.peer === this.#parent() && ![from.peer, CONTROLLER, FRONT_END].includes(source);
     return isFar ? (this.#queues.get(source)?.count ?? 0) : 0;
@@ -60,7 +63,7 @@ export class Inbox {
     this.#count(from, 1);
   }
 
-  /** The oldest of the queue whose turn it is. */
+  /** The oldest message of the next queue. */
   take(): Received | undefined {
     for (const [key, queue] of this.#queues) {
       const { received, next } = queue.first;
@@ -76,7 +79,7 @@ export class Inbox {
     return undefined;
   }
 
-  /** Forgets what waits of an agent whose messages are not taken any more. */
+  /** Drops the waiting messages of an agent from which none is accepted any more. */
   drop(source: Address): void {
     const queue = this.#queues.get(source);
     this.#queues.delete(source);

@@ -1,4 +1,4 @@
-/** Shapes of the job's data as it crosses the wire: what is asked for, where it goes, what becomes of it. */
+/** Wire shapes of a job's data: its specification, its map, its results. */
 
 import type {
   AppSpec, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl, JobEvent, JobMap,
@@ -23,7 +23,7 @@ export const signalName: Shape<SignalName> = (value, path) => {
 const fact: Shape<string | number | boolean> = (value, path) =>
   typeof value === 'string' || typeof value === 'boolean' ? value : num(value, path);
 
-/** A code of a newer peer is let through: the receiver keeps it as a fact. */
+/** An unknown code comes from a newer peer; the receiver keeps it as a fact. */
 export const errorRecord: Shape<ErrorRecord> = object<ErrorRecord>({
   code: str,
   message: str,

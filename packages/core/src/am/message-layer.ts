@@ -1,7 +1,7 @@
 /**
- * Message layer (STCI paper, II-E.2b): routed messages between any two agents, one-way or as request and reply with
- * a deadline. Frames for others are passed on at once, by their header alone; frames for this agent are put on its
- * dispatch queue and handled at its own pace.
+ * Message layer (STCI paper, II-E.2b): routed messages between any two agents, one-way or as request and reply with a
+ * deadline. Frames for other agents are forwarded at once, by their header alone; messages for this agent are queued
+ * and handled in turn.
  */
 
 import {
@@ -38,28 +38,25 @@ import {
 } from './messages.js';
 import type { Router } from './router.js';
 
-/** Destination of a frame that every agent at and below the receiver is to have. */
+/** Destination of a frame for every agent at and below the receiver. */
 export const SUBTREE: Address = 0xffff_fffe;
 
-/** Errors that whoever sent the message is to blame for, whatever happens here. */
-const MALFORMED: readonly ErrorCode[] = [
+/** Errors that are always the sender's fault. */
+const SENDER_FAULTS: readonly ErrorCode[] = [
   'STCI_CODEC_INVALID', 'STCI_MESSAGE_INVALID', 'STCI_MESSAGE_UNKNOWN', 'STCI_STREAM_CREDIT',
 ];
 
-/** Errors by which an agent on the way answers a request that it can't pass on. */
+/** Errors that a forwarding agent may reply with in the destination's name. */
 const BOUNCED: readonly ErrorCode[] = ['STCI_MESSAGE_UNROUTABLE', 'STCI_MESSAGE_TTL'];
 
-/** Requests that may wait for their reply at once. */
+/** Pending requests. */
 const REQUESTS_MAX = 65_536;
 
-/**
- * What is made of peers that have proved who they are and break the rules all the same. Without one, nothing but
- * `onFault` follows.
- */
+/** Handles authenticated peers that break the protocol. Without one, errors only go to `onFault`. */
 export interface PeerGuard {
-  /** Whether a frame that says to be from its source may have come over this link. */
+  /** Whether a frame with this source may arrive over this link. */
   admits(link: Link, frame: Frame): boolean;
-  /** What `source` sent, over `from`, is not what its type promises. */
+  /** `source` sent a message over `from` that does not fit its type. */
   onMalformed(source: Address, from: Link, error: StciError): void;
 }
 
@@ -67,20 +64,20 @@ export interface MessageLayerInit {
   readonly router: Router;
   readonly clock: Clock;
   readonly limits: { readonly ttl: number; readonly messageBytesMax: number; readonly requestTimeoutMs: number };
-  /** Messages of one agent far away that may wait; default: any number. */
+  /** Waiting messages of one distant agent; default: unbounded. */
   readonly waitingMax?: number;
-  /** Told of each message that waits in the inbox. */
+  /** Triggered for each message that is queued. */
   readonly domain: EventDomain<{ received: Received }>;
   /** Frames of the stream layer for this agent. */
   onStreamFrame(frame: Frame, from: Link): void;
-  /** Something that arrived could not be used: told once each, and dropped. */
+  /** Called once for each received message that is dropped for an error. */
   onFault(error: StciError): void;
 }
 
-/** What a handler may ask about the message it is given. */
+/** What a handler may know of its message besides the body. */
 export interface MessageContext {
   readonly source: Address;
-  /** The neighbour that handed it over; undefined for a message to oneself. */
+  /** The link it arrived over; undefined for a message to oneself. */
   readonly from: Link | undefined;
 }
 
@@ -115,7 +112,7 @@ export class MessageLayer {
     this.#guard = guard;
   }
 
-  /** One handler a type. What it returns is the reply where one is awaited; what it throws is the error reply. */
+  /** One handler per type. It returns the reply if one is requested; an error that it throws is the error reply. */
   on<Name extends MessageName>(
     name: Name,
     handler: (body: MessageBody<Name>, context: MessageContext) => unknown,
@@ -128,20 +125,20 @@ export class MessageLayer {
     this.#emit(destination, messageId(name), 0, this.#nextSequence(), encode(body));
   }
 
-  /** To one neighbour, whatever its address. */
+  /** To one neighbour, independent of its address. */
   sendNeighbour<Name extends MessageName>(link: Link, name: Name, body: MessageBody<Name>): void {
     const header = this.#header(NEIGHBOUR, messageId(name), 0, this.#nextSequence());
     cut(header, [encode(body)], (pieces) => link.send(pieces));
   }
 
-  /** To every agent below this one, passed on without being decoded. */
+  /** To every agent below this one; agents forward it without decoding it. */
   sendSubtree<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
     const header = this.#header(SUBTREE, messageId(name), 0, this.#nextSequence());
     const encoded = encode(body);
     for (const link of this.#init.router.childLinks()) cut(header, [encoded], (pieces) => link.send(pieces));
   }
 
-  /** `done` is called once: with the reply, the error that the far end threw, or STCI_REQUEST_TIMEOUT. */
+  /** Calls `done` once: with the reply, the destination's error, or STCI_REQUEST_TIMEOUT. */
   request<Name extends MessageName>(
     destination: Address,
     name: Name,
@@ -169,14 +166,14 @@ export class MessageLayer {
     }
   }
 
-  /** Fails every waiting request; their deadlines are cancelled. */
+  /** Fails all pending requests and cancels their deadlines. */
   close(reason: string): void {
     for (const sequence of [...this.#requests.keys()]) {
       this.#settle(sequence, new StciError('STCI_LINK_CLOSED', reason));
     }
   }
 
-  /** Every frame of every link comes in here. */
+  /** Takes every frame of every link. */
   onFrame(link: Link, frame: Frame): void {
     if (this.#guard?.admits(link, frame) === false) return;
     const destination = frameDestination(frame);
@@ -190,7 +187,7 @@ export class MessageLayer {
     }
   }
 
-  /** Sends for the stream layer, by the same routes, never to oneself. Throws STCI_MESSAGE_UNROUTABLE. */
+  /** Sends a frame of the stream layer, which is never addressed to its own sender. Throws STCI_MESSAGE_UNROUTABLE. */
   sendRouted(header: FrameHeader, body: readonly Uint8Array[]): void {
     if (header.destination === SUBTREE) {
       for (const link of this.#init.router.childLinks()) cut(header, body, (pieces) => link.send(pieces));
@@ -210,9 +207,9 @@ export class MessageLayer {
     this.#bounce(frame, next === undefined ? 'unroutable' : 'ttl');
   }
 
-  /** Tells the source of a request that it went nowhere; anything else is reported here. */
+  /** Replies to a request that cannot be forwarded with an error; reports any other message here. */
   #bounce(frame: Frame, why: 'unroutable' | 'ttl'): void {
-    // Credit that is still on its way to an agent that has ended is no fault; what is lost of an agent, its link tells.
+    // Credit for an agent that has just ended is no fault; the loss of an agent is reported by its link.
     if (why === 'unroutable' && frameLayer(frame) === LAYER.stream) return;
     const received = this.#reassembly.take(frame);
     if (received === undefined) return;
@@ -247,19 +244,19 @@ export class MessageLayer {
     this.#init.domain.trigger('received', received);
   }
 
-  /** Tells of what came of a peer and can't be used. */
+  /** Reports a message of a peer that does not fit its type. */
   malformed(source: Address, from: Link | undefined, error: StciError): void {
     this.#init.onFault(error);
-    this.#blame(source, from, error);
+    this.#notifyGuard(source, from, error);
   }
 
-  #blame(source: Address, from: Link | undefined, error: StciError): void {
-    const isSenders = MALFORMED.includes(error.code) || error.data['tooLong'] === true;
+  #notifyGuard(source: Address, from: Link | undefined, error: StciError): void {
+    const isSenders = SENDER_FAULTS.includes(error.code) || error.data['tooLong'] === true;
     if (from !== undefined && isSenders) this.#guard?.onMalformed(source, from, error);
   }
 
   #dispatch(received: Received | undefined): void {
-    if (received === undefined) return; // It was dropped.
+    if (received === undefined) return; // Its source was dropped meanwhile.
     const { header, body, from } = received;
     try {
       if ((header.flags & FLAG.reply) !== 0) this.#onReply(header, body, from);
@@ -270,7 +267,7 @@ export class MessageLayer {
     }
   }
 
-  /** A reply that can't be read answers its request all the same: with what is wrong with it. */
+  /** A reply that cannot be decoded settles its request, too: with the decoding error. */
   #onReply(header: FrameHeader, body: Uint8Array, from: Link | undefined): void {
     const pending = this.#requests.get(header.sequence);
     if (pending === undefined) return; // After its deadline.
@@ -285,7 +282,7 @@ export class MessageLayer {
       error = fault;
       this.malformed(header.source, from, fault);
     }
-    // Whoever can't pass a request on says so in the place of whom it is for; nobody else answers for another.
+    // An agent that cannot forward a request answers in the destination's name; no other agent may.
     const isOwn = header.source === pending.destination || pending.destination === NEIGHBOUR;
     if (isOwn || (error !== undefined && BOUNCED.includes(error.code))) this.#settle(header.sequence, error, value);
   }
@@ -308,12 +305,12 @@ export class MessageLayer {
     } catch (fault) {
       if (!wantsReply) throw fault;
       this.#replyError(header, toErrorRecord(fault));
-      if (fault instanceof StciError) this.#blame(header.source, from, fault);
+      if (fault instanceof StciError) this.#notifyGuard(header.source, from, fault);
     }
   }
 
   #checkSender(name: MessageName, body: unknown, source: Address, from: Link | undefined): void {
-    if (from === undefined) return; // To oneself.
+    if (from === undefined) return; // A message to oneself.
     const { parent } = this.#init.router;
     checkSender(name, body, source, from.peer === parent ? parent : undefined);
   }
@@ -328,7 +325,7 @@ export class MessageLayer {
       this.#emit(request.source, request.type, flags, request.sequence, body);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
-      // Else whoever asked is gone: its own deadline tells it.
+      // Otherwise the requester is gone, and its own deadline settles the request.
       if (fault.code === 'STCI_MESSAGE_TOO_LARGE') this.#replyError(request, toErrorRecord(fault));
     }
   }

@@ -1,7 +1,7 @@
 /**
  * Active messages ("am"; STCI paper, II-E.2): the one table of message types, `service.verb`. A type has a number for
- * the frame header, who may send it, and a shape that is checked before a handler sees the body. Numbers are never used
- * again for something else.
+ * the frame header, its permitted senders, and a shape that is checked before a handler sees the body. Numbers are
+ * never reused.
  */
 
 import { CONTROLLER, StciError, addressIndex, addressKind, addressName } from '@stci/interface';
@@ -16,7 +16,7 @@ import {
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
 const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
 
-/** Names and logins of a subtree's hosts, as in boot details. */
+/** Names and users of a subtree's hosts, as in boot details. */
 const hostLogins = list(tuple(str, str));
 
 const streamSpec = fields({
@@ -26,43 +26,43 @@ const streamSpec = fields({
   reduction: oneOf('none', 'sum', 'min', 'max', 'concat', 'and', 'or'),
 }) as Shape<StreamSpec>;
 
-/** Who may send a type: agents of these kinds; the parent; the parent or, by way of it, the controller; anybody. */
+/** Who may send a type: agents of these kinds; the parent; the parent or, through it, the controller; any agent. */
 type Senders = readonly AgentKind[] | 'parent' | 'above' | 'anybody';
 
 interface MessageType {
   readonly id: number;
   readonly from: Senders;
-  /** `host` in the body is the sender's own: no agent speaks for another's host. */
+  /** `host` in the body must be the sender's own. */
   readonly ofOwnHost?: true;
   readonly body: Shape<unknown>;
-  /** Of the reply to a request; absent: the reply has no body. */
+  /** Shape of the reply to a request; absent: the reply has no body. */
   readonly reply?: Shape<unknown>;
 }
 
 const MESSAGE_TYPES = {
-  /** Root agent → controller: running. */
+  /** Root agent → controller: the agent is up. */
   'agent.up': {
     id: 1, from: ['root'], ofOwnHost: true, body: fields({ host: u32, pid: u32, hostname: str }),
   },
-  /** Controller → the starter of `host`: start its agent again. `subtree`: who is at and below it now. */
+  /** Controller → the agent that starts `host`: start its agent again. `subtree`: the hosts now at and below it. */
   'launch.restart': { id: 5, from: ['controller'], body: fields({ host: u32, subtree: hostLogins }) },
-  /** Controller → the starter of `host`, which is left out: start the agents below it yourself. */
+  /** Controller → the agent that starts `host`, which is left out: start the agents below it yourself. */
   'launch.takeover': { id: 6, from: ['controller'], body: fields({ host: u32, subtree: hostLogins }) },
-  /** Parent → child, neighbour: end what is below you, then yourself. */
+  /** Parent → child, neighbour: stop the agents below you, then yourself. */
   'agent.stop': { id: 2, from: 'parent', body: fields({ reason: str }) },
-  /** Agent → controller: a child did not come up, or is gone. */
+  /** Agent → controller: a child did not come up, or was lost. */
   'agent.failed': {
     id: 3,
     from: ['root', 'controller'],
     body: fields({ kind: oneOf('agent-launch', 'agent-lost'), agent: u32, error: errorRecord, wallMs: wallTime }),
   },
-  /** Front-end → controller: what this agent sends is not what its type promises. */
+  /** Front-end → controller: this agent's messages do not fit their types. */
   'agent.malformed': { id: 7, from: ['front-end'], body: fields({ agent: u32, error: errorRecord }) },
-  /** Controller → the starter of `agent`, request: close your link to it. */
+  /** Controller → the agent that started `agent`, request: close your link to it. */
   'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: str }) },
-  /** Any → any, request: the same body comes back. */
+  /** Any → any, request: replies with the same body. */
   'agent.echo': { id: 4, from: 'anybody', body: any, reply: any },
-  /** Parent → child, neighbour, split on the way: the part of a job that lies at and below the receiver. */
+  /** Parent → child, neighbour; each agent forwards to a child only the part of the job at and below it. */
   'job.launch': {
     id: 10,
     from: 'parent',
@@ -105,13 +105,13 @@ const MESSAGE_TYPES = {
     }),
   },
   /**
-   * Session agent → controller: all its ranks have ended, their output is sent, nothing of them is left but the
-   * processes `survivors`, which could not be ended.
+   * Session agent → controller: all its ranks have ended and their output is sent. `survivors`: processes left over
+   * that could not be ended.
    */
   'job.drained': {
     id: 13, from: ['session'], ofOwnHost: true, body: fields({ host: u32, swept: u32, survivors: list(u32) }),
   },
-  /** Session agent → front-end: no tool of this host reads standard input any more. */
+  /** Session agent → front-end: no tool of this host reads standard input any longer. */
   'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Controller → every session agent. */
   'job.signal': { id: 14, from: 'above', body: fields({ signal: signalName }) },
@@ -121,13 +121,15 @@ const MESSAGE_TYPES = {
     id: 20, from: ['front-end'], body: fields({ spec: jobSpec }), reply: fields({ job: u32 }),
   },
   'job.control': { id: 21, from: ['front-end'], body: jobControl },
-  /** Controller → front-end, in order. The report of `ended` has neither ranks nor failures: they came before. */
+  /** Controller → front-end, in order. The report in `ended` has neither ranks nor failures: they were sent before. */
   'job.event': { id: 22, from: ['controller'], body: jobEvent },
-  /** Controller → front-end, before `ended`: one failure of the report, the first one first. */
+  /** Controller → front-end, before `ended`: one failure of the report, in order. */
   'job.failure': { id: 23, from: ['controller'], body: fields({ error: errorRecord }) },
-  /** Controller → front-end: a host is gone; nothing comes from it, and it takes nothing. */
+  /** Controller → front-end: a host is lost; it neither sends nor receives from now on. */
   'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32 }) },
-  /** Stream root → member, request: open your end, close it. The stream layer checks that it is the root. */
+  /**
+   * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
+   */
   'stream.open': { id: 30, from: 'anybody', body: streamSpec },
   'stream.close': { id: 31, from: 'anybody', body: fields({ stream: u32 }) },
 } as const satisfies Record<string, MessageType>;
@@ -149,19 +151,21 @@ export function messageName(id: number): MessageName | undefined {
   return NAME_BY_ID.get(id);
 }
 
-/** Throws STCI_MESSAGE_INVALID naming the path of what is wrong. */
+/** Throws STCI_MESSAGE_INVALID with the path of the wrong value. */
 export function checkBody<Name extends MessageName>(name: Name, body: unknown): MessageBody<Name> {
   return (MESSAGE_TYPES[name].body as Shape<MessageBody<Name>>)(body, name);
 }
 
-/** The same for the body of a reply. */
+/** As checkBody, for the body of a reply. */
 export function checkReply(name: MessageName, body: unknown): void {
   const { reply }: MessageType = MESSAGE_TYPES[name];
   if (reply !== undefined) reply(body, `reply to ${name}`);
   else if (body !== undefined) throw new StciError('STCI_MESSAGE_INVALID', `Expected no body in a reply to ${name}`);
 }
 
-/** Throws STCI_MESSAGE_INVALID where `source` may not send this. `parent`: it came over the link to that parent. */
+/**
+ * Throws STCI_MESSAGE_INVALID if `source` may not send this. `parent`: the parent, if the message came over its link.
+ */
 export function checkSender(name: MessageName, body: unknown, source: Address, parent: Address | undefined): void {
   const { from, ofOwnHost }: MessageType = MESSAGE_TYPES[name];
   const { host } = (ofOwnHost === true ? body : {}) as { readonly host?: number };

@@ -1,30 +1,32 @@
 /**
- * Reduction on the way up (STCI paper, II-E.2c): a node of the stream's tree combines one contribution of its own
- * and one of each child, round by round. Pure: contributions in, combined rounds out, in order.
+ * Reduction on the way up (STCI paper, II-E.2c): a node of the stream's tree combines its own contribution with one of
+ * each child, round by round. Pure: contributions in, combined rounds out, in order.
  */
 
 import { StciError, type Reduction } from '@stci/interface';
 import { any, list, tuple, u32 } from '../codec/shape.js';
 
-/** `concat` keeps who contributed, so that the root's order does not depend on arrival: `[[member, items], …]`. */
+/**
+ * `concat` keeps the contributor, so that the result does not depend on the order of arrival: `[[member, items], …]`.
+ */
 type Tagged = readonly (readonly [number, readonly unknown[]])[];
 
 const tagged = list(tuple(u32, list(any)));
 
-/** What a member contributes, in the form that travels. */
+/** A member's contribution in its wire form. */
 export function tagContribution(reduction: Reduction, member: number, data: unknown): unknown {
   if (reduction !== 'concat') return data;
   if (!Array.isArray(data)) throw mismatch(reduction, 'a list', data);
   return [[member, data]];
 }
 
-/** Throws STCI_MESSAGE_INVALID where what came from a child is no contribution to this reduction. */
+/** Throws STCI_MESSAGE_INVALID if a child's value is no contribution to this reduction. */
 export function checkContribution(reduction: Reduction, value: unknown): void {
   if (reduction === 'none') throw new StciError('STCI_MESSAGE_INVALID', 'A stream without reduction combines nothing');
   if (reduction === 'concat') tagged(value, 'contribution');
 }
 
-/** The root's result. */
+/** The result at the root, from its wire form. */
 export function untagResult(reduction: Reduction, combined: unknown): unknown {
   if (reduction !== 'concat') return combined;
   return [...(combined as Tagged)].sort((a, b) => a[0] - b[0]).flatMap(([, items]) => items);
@@ -46,7 +48,7 @@ function booleans(reduction: Reduction, a: unknown, b: unknown): [boolean, boole
   return [a, b];
 }
 
-/** Associative and commutative, but for the order that `untagResult` restores. Throws STCI_STREAM_INVALID. */
+/** Associative, and commutative but for the order that `untagResult` restores. Throws STCI_STREAM_INVALID. */
 function combine(reduction: Reduction, a: unknown, b: unknown): unknown {
   switch (reduction) {
     case 'sum': {
@@ -73,7 +75,7 @@ function combine(reduction: Reduction, a: unknown, b: unknown): unknown {
   }
 }
 
-/** Rounds that may be open at one node: a fast child may run ahead of a slow one by so many. */
+/** Open rounds at one node: how far a fast child may run ahead of a slow one. */
 export const ROUNDS_MAX = 1024;
 
 interface Round {
@@ -96,7 +98,7 @@ export class RoundTable {
     return this.#rounds.size;
   }
 
-  /** The combined value once it is the last contribution of its round. Throws STCI_STREAM_INVALID. */
+  /** Returns the combined value with the last contribution of its round. Throws STCI_STREAM_INVALID. */
   contribute(round: number, value: unknown): { value: unknown } | undefined {
     const entry = this.#rounds.get(round);
     if (entry === undefined) {

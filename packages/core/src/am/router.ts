@@ -1,20 +1,21 @@
 /**
- * Router: destination → link. An explicit route beats the rule of the agent's place in the boot tree, which beats
- * the default route, the parent (STCI paper, II-E.1). It holds links by neighbour and knows nothing of messages.
+ * Router: destination → link. An explicit route takes precedence over the rule of the agent's place in the boot tree,
+ * and that over the default route, the parent (STCI paper, II-E.1). It holds links by neighbour and does not deal with
+ * messages.
  */
 
 import { FRONT_END, addressName, type Address } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 
-/** The neighbour towards a destination, by the agent's place; undefined: the default route. */
+/** The neighbour towards a destination according to the agent's place; undefined: the default route. */
 export type RouteRule = (destination: Address) => Address | undefined;
 
 export class Router {
   readonly self: Address;
   readonly #links = new Map<Address, Link>();
   readonly #routes = new Map<Address, Address>();
-  /** By which link below an agent is reached, as far as it was asked: see `leadsTo`. */
-  readonly #below = new Map<Address, Link>();
+  /** Cache of `leadsTo`: the link below over which an agent is reached. */
+  readonly #reachable = new Map<Address, Link>();
   #rule: RouteRule = () => undefined;
   #parent: Address | undefined;
 
@@ -32,34 +33,34 @@ export class Router {
 
   set rule(rule: RouteRule) {
     this.#rule = rule;
-    this.forgetWays();
+    this.clearReachable();
   }
 
-  /** The rule answers otherwise from now on. */
-  forgetWays(): void {
-    this.#below.clear();
+  /** To be called when the rule's answers change. */
+  clearReachable(): void {
+    this.#reachable.clear();
   }
 
-  /** Explicit route, or its removal with undefined. */
+  /** Sets an explicit route; undefined removes it. */
   route(destination: Address, neighbour: Address | undefined): void {
     if (neighbour === undefined) this.#routes.delete(destination);
     else this.#routes.set(destination, neighbour);
-    this.forgetWays();
+    this.clearReachable();
   }
 
   addLink(link: Link): void {
     this.#links.set(link.peer, link);
-    this.forgetWays();
+    this.clearReachable();
   }
 
-  /** A link that this agent is making: what is sent waits in it until its handshake is over. */
+  /** Adds a link whose handshake is not over: the link queues what is sent meanwhile. */
   addEarlyLink(peer: Address, link: Link): void {
     this.#links.set(peer, link);
   }
 
-  /** Only if it is still the one that is known for its peer. */
+  /** Only if it is still the link of its peer: a newer one may have replaced it. */
   removeLink(link: Link): void {
-    this.forgetWays();
+    this.clearReachable();
     if (this.#links.get(link.peer) === link) this.#links.delete(link.peer);
   }
 
@@ -69,7 +70,7 @@ export class Router {
 
   /**
    * Links to the agents below: all but the parent's and, at the controller, the front-end's. All agents are below the
-   * front-end, by way of the controller.
+   * front-end, through the controller.
    */
   childLinks(): Link[] {
     if (this.self === FRONT_END) return this.links();
@@ -95,16 +96,16 @@ export class Router {
   }
 
   /**
-   * Whether an agent is on the far side of a link: beyond a link below are the agents that are reached by it alone,
-   * beyond the parent's all others.
+   * Whether an agent is beyond a link: beyond a link below are the agents that are reached over it, beyond the parent's
+   * link all others.
    */
   leadsTo(agent: Address, link: Link): boolean {
-    if (agent === link.peer || this.#below.get(agent) === link) return true;
+    if (agent === link.peer || this.#reachable.get(agent) === link) return true;
     if (agent === this.self) return false;
-    const way = this.#links.get(agent) ?? this.#linkBelow(agent);
-    if (link.peer === this.#parent) return way === undefined || way === link;
-    if (way !== link) return false;
-    this.#below.set(agent, link);
+    const route = this.#links.get(agent) ?? this.#linkBelow(agent);
+    if (link.peer === this.#parent) return route === undefined || route === link;
+    if (route !== link) return false;
+    this.#reachable.set(agent, link);
     return true;
   }
 

@@ -1,6 +1,6 @@
 /**
- * One end of a stream: what it sends under credit, what it is given, and, where the stream reduces, its part in each
- * round. The layer (stream-layer.ts) opens ends and brings them their frames.
+ * One endpoint of a stream: sends under credit, receives, and takes part in each round if the stream reduces. The layer
+ * (stream-layer.ts) opens endpoints and passes them their frames.
  */
 
 import {
@@ -21,13 +21,13 @@ import { ReceiveCredit, SendCredit } from './credit.js';
 import { SUBTREE, type MessageLayer } from './message-layer.js';
 import { RoundTable, checkContribution, tagContribution, untagResult } from './reduce.js';
 
-/** Frame types of layer `stream`. */
+/** Frame types of the layer `stream`. */
 const STREAM_FRAME = { up: 1, down: 2, creditUp: 3, creditDown: 4 } as const;
 
-/** Body of a frame that gives credit: one number. */
+/** Body of a credit frame: one number, the bytes granted. */
 const GRANT_BYTES = 4;
 
-/** What the layer and its ends work with. */
+/** What the layer and its endpoints share. */
 export interface StreamLayerInit {
   readonly self: Address;
   readonly clock: Clock;
@@ -40,13 +40,13 @@ export interface StreamLayerInit {
   onFault(error: StciError): void;
 }
 
-/** What is known of the data of one stream. Throws STCI_MESSAGE_INVALID where it is not what `source` may send. */
+/** Checks the data of one stream. Throws STCI_MESSAGE_INVALID if `source` may not send it. */
 export type StreamCheck = (data: unknown, source: Address) => void;
 
 export interface StreamOptions {
   /** Window of each sender, bytes; default: the layer's. */
   readonly creditBytes?: number;
-  /** Of what arrives; default: any data will do. */
+  /** Check of received data; default: none. */
   readonly check?: StreamCheck;
 }
 
@@ -61,12 +61,12 @@ export class StreamEndpoint implements Stream {
   readonly #tree: SpanningTree | undefined;
   readonly #onClose: () => void;
   readonly #upCredit: SendCredit;
-  /** Root: what each member may still be sent. Member: unused. */
+  /** Root: credit left for each member. Member: unused. */
   readonly #downCredit = new Map<Address, SendCredit>();
-  /** Root: whose credit `down` has said to wait for. */
+  /** Root: members whose credit a call of `down` waits for. */
   readonly #awaited = new Set<Address>();
   #allAwaited = false;
-  /** What was consumed of each source and not granted back yet. */
+  /** Bytes consumed of each source and not granted again yet. */
   readonly #consumed = new Map<Address, ReceiveCredit>();
   readonly #rounds: RoundTable | undefined;
   readonly #roundTimers = new Map<number, Timer>();
@@ -114,7 +114,7 @@ export class StreamEndpoint implements Stream {
     return true;
   }
 
-  /** Contributes CBOR that is encoded already, in pieces that are not copied. Reduction `none` only. */
+  /** Contributes data that is CBOR already, in pieces that are not copied. Reduction `none` only. */
   upPieces(pieces: readonly Uint8Array[]): boolean {
     assert(this.#rounds === undefined && this.#position !== 0, 'pieces go up from members, without reduction');
     if (this.#closed) return true;
@@ -123,7 +123,7 @@ export class StreamEndpoint implements Stream {
     return this.#upCredit.spend(bytes);
   }
 
-  /** Whether `up` would be within credit now. */
+  /** Whether there is credit for `up` now. */
   get upAvailable(): boolean {
     return this.#upCredit.available;
   }
@@ -147,7 +147,7 @@ export class StreamEndpoint implements Stream {
     return !this.#allAwaited;
   }
 
-  /** Root: forgets a member that has left, so that its missing credit no longer blocks the others. */
+  /** Root: removes a member that has left, so that its missing credit no longer blocks the others. */
   drop(member: Address): void {
     this.#downCredit.delete(member);
     this.#consumed.delete(member);
@@ -165,12 +165,14 @@ export class StreamEndpoint implements Stream {
       try {
         this.#init.messages.send(member, 'stream.close', { stream: this.spec.id });
       } catch (fault) {
-        if (!(fault instanceof StciError)) throw fault; // A member that is gone needs no telling.
+        if (!(fault instanceof StciError)) throw fault; // A member that is gone needs no close.
       }
     }
   }
 
-  /** Throws StciError where the frame is not what its source may send; what follows from it is no peer's fault. */
+  /**
+   * Throws StciError if its source may not send this frame; returns the delivery, whose errors are not the source's.
+   */
   receive(header: FrameHeader, body: Uint8Array): () => void {
     if (this.#closed) return () => undefined;
     this.#checkSource(header);
@@ -192,7 +194,7 @@ export class StreamEndpoint implements Stream {
     }
   }
 
-  /** Up come frames from members, or with a reduction from children in the tree; down from the root or the parent. */
+  /** Up: frames from members, or with a reduction from children in the tree. Down: from the root or the parent. */
   #checkSource({ type, flags, source, stream }: FrameHeader): void {
     const position = this.#positions.get(source);
     const tree = this.#tree;
@@ -229,7 +231,7 @@ export class StreamEndpoint implements Stream {
     };
   }
 
-  /** `member` has credit again, or has left. What goes to several members waits until the last of them has. */
+  /** `member` has credit again, or has left. Data to several members waits for the credit of all of them. */
   #tellCredit(member: Address): void {
     const one = this.#awaited.delete(member);
     const all = this.#allAwaited && this.#allDownAvailable();
@@ -322,7 +324,7 @@ export class StreamEndpoint implements Stream {
     try {
       messages.sendRouted(header, body);
     } catch (fault) {
-      // The far end is gone: the failure is found and reported where its link was.
+      // The receiver is gone: the agent that had the link to it reports the failure.
       if (!(fault instanceof StciError)) throw fault;
     }
   }
@@ -333,7 +335,7 @@ export class StreamEndpoint implements Stream {
   }
 }
 
-/** Bytes of credit that come back. */
+/** Bytes of credit granted. */
 function grantOf(body: Uint8Array): number {
   if (body.length !== GRANT_BYTES) throw malformed(`Expected ${GRANT_BYTES} bytes of credit, got ${body.length}`);
   return readU32(body, 0);

@@ -1,9 +1,9 @@
 /**
- * Stream layer (STCI paper, II-E.2c): overlays over agents, data up to the root and down to the members along the
- * stream's tree, under credit. Without reduction a contribution is addressed to the root and every agent on the way
- * reads its header only. With reduction it goes from member to member, a round at a time.
+ * Stream layer (STCI paper, II-E.2c): overlays over agents, with data up to the root and down to the members along the
+ * stream's tree, under credit. Without a reduction, a contribution is addressed to the root, and the agents on its
+ * route read the header only. With one, it goes from member to member, a round at a time.
  *
- * The default stream's tree is the boot tree itself (topology kind `boot`): what goes down is passed on by every agent
+ * The default stream's tree is the boot tree itself (topology kind `boot`): every agent forwards data on its way down
  * to all links below it.
  */
 
@@ -31,7 +31,7 @@ export class StreamLayer {
   readonly #reassembly: Reassembly;
   #acceptor: ((stream: Stream) => StreamEvents) | undefined;
   readonly #early: EarlyFrames;
-  /** That there is no room for early frames is told once, until there is again. */
+  /** Lack of room for early frames is reported once, until there is room again. */
   #isEarlyFull = false;
 
   constructor(init: StreamLayerInit) {
@@ -44,12 +44,12 @@ export class StreamLayer {
     init.messages.on('stream.close', ({ stream }, { source }) => this.#onClose(stream, source));
   }
 
-  /** What this agent does as a member of streams that others open: it is given its end, to contribute by. */
+  /** Accepts streams that other agents open: called with this agent's endpoint. */
   accept(acceptor: (stream: Stream) => StreamEvents): void {
     this.#acceptor = acceptor;
   }
 
-  /** This agent's end alone; the other ends open theirs by other means. */
+  /** Opens this agent's endpoint only; the other endpoints are opened by other means. */
   attach(
     spec: StreamSpec,
     events: StreamEvents | ((stream: Stream) => StreamEvents),
@@ -64,7 +64,7 @@ export class StreamLayer {
     return endpoint;
   }
 
-  /** From the root: opens all ends; `done` when every member has answered, or with the first error. */
+  /** At the root: opens all endpoints; calls `done` when every member has replied, or with the first error. */
   open(spec: StreamSpec, events: StreamEvents, done: (error: StciError | undefined, stream?: Stream) => void): void {
     if (spec.members[0] !== this.init.self || !isUserStream(spec)) {
       const text = `Expected a stream id in 2..${STREAM_ID_MAX}, this agent first, another member`;
@@ -95,11 +95,11 @@ export class StreamLayer {
     const id = decodeHeader(frame).stream;
     const stream = this.#streams.get(id);
     if (stream === undefined) {
-      // The default stream is attached where it ends; elsewhere its multicast only passes by.
+      // The default stream is attached at its endpoints; elsewhere its multicast is only forwarded.
       if (id > DEFAULT_STREAM) this.#keepEarly(id, frame, from);
       return;
     }
-    // What is wrong with a frame is its sender's; what goes wrong afterwards is ours and must not pass for it.
+    // An invalid frame is its sender's fault; an error in its delivery is ours.
     let deliver: () => void = () => undefined;
     try {
       const whole = this.#reassembly.take(frame);
@@ -124,7 +124,7 @@ export class StreamLayer {
     this.attach(spec, this.#acceptor);
   }
 
-  /** By its root alone; the default stream ends with its job, by no message. */
+  /** A stream is closed by its root only; the default stream ends with its job, without a message. */
   #onClose(id: StreamId, source: Address): void {
     const stream = this.#streams.get(id);
     if (id > DEFAULT_STREAM && (stream === undefined || stream.root === source)) return stream?.close();
@@ -144,7 +144,7 @@ export class StreamLayer {
   }
 }
 
-/** Not the default stream, which is attached by the launch, and not one of a single member. */
+/** Excludes the default stream, which the launch attaches, and streams of a single member. */
 function isUserStream({ id, members }: StreamSpec): boolean {
   return id > DEFAULT_STREAM && id <= STREAM_ID_MAX && members.length > 1;
 }

@@ -244,7 +244,7 @@ suite('an authenticated agent that breaks the rules', (test) => {
       assertOthersUnharmed(done, expected, what);
       const [failure, ...more] = done.report.failures;
       assert.equal([more, failure?.code, failure?.host], [[], 'STCI_AGENT_LOST', `h${BAD}`]);
-      assert.match(failure?.message ?? '', /session:1 on host h1 is lost: it sent what can't be used: Expected/);
+      assert.match(failure?.message ?? '', /session:1 on host h1 is lost: it sent malformed data: Expected/);
     });
   }
 
