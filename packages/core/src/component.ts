@@ -1,6 +1,6 @@
 /**
- * What the author of a component package imports, besides the contracts of `@stci/interface`: the framework records
- * that its component is made for, and the functions that make records.
+ * Imports for the author of a component package, besides the contracts of `@stci/interface`: the framework records and
+ * the functions that make component records.
  */
 
 export { accept, decline, defineComponent } from '@stci/interface';

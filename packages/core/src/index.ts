@@ -1,4 +1,4 @@
-/** The STCI runtime: what assemblies, tools and tests of other packages import. Components use `./component`. */
+/** The STCI runtime: imports for assemblies, tools and tests of other packages. Components import `./component`. */
 
 export * from './config/index.js';
 export * from './job/index.js';

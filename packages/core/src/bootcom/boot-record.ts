@@ -1,9 +1,8 @@
 /**
- * Boot record: the first thing that an agent is told, over the channel that came with its start, before any
- * handshake (STCI paper, II-E.1: the launcher passes "parent" information along with bootstrapping data). Its
- * fixed part is all that the boot link needs; the rest stays undecoded until the link is up, so that an agent is
- * reachable before it has loaded anything else. The secret travels here and nowhere else: never in argv or
- * environment.
+ * Boot record: the first data that an agent receives, over the channel that came with its start, before any handshake
+ * (STCI paper, II-E.1: the launcher passes "parent" information along with bootstrapping data). Its fixed part is all
+ * that the boot link needs; the rest is decoded once the link is up, so that an agent is reachable before it has loaded
+ * anything else. The secret is passed here only, never in arguments or the environment.
  */
 
 import { StciError, type Address, type Channel, type ChannelEvents, type Clock, type Timer } from '@stci/interface';
@@ -13,15 +12,15 @@ import { FrameDecoder } from '../codec/frame-decoder.js';
 import { frameBody, frameLayer, frameType, readU32, writeU32, LAYER, type Frame } from '../codec/frame.js';
 import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.js';
 
-/** Largest boot record: parameters and the names of a subtree of hosts. */
+/** Largest boot record: parameters and the names of a subtree's hosts. */
 const BOOT_BYTES_MAX = 16 * 1024 * 1024;
 
 const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 6 * 4 + 1;
 
-/** Longest time that a timer can wait, ms. */
+/** Longest delay of a timer, ms. */
 const TIMER_MS_MAX = 0x7fff_ffff;
 
-/** What any starter keeps to, whatever its parameters are. */
+/** Bounds that hold for every boot record, whatever the parameters are. */
 export const BOOT_RANGES = {
   frameBytesMax: [1 << 16, 1 << 26],
   handshakeMs: [1, TIMER_MS_MAX],
@@ -33,13 +32,13 @@ export interface BootRecord {
   readonly secret: Uint8Array;
   readonly self: Address;
   readonly parent: Address;
-  /** Unpredictable, of this start alone: what a predecessor of the same address says is another one. */
+  /** Unpredictable number of this start: distinguishes the agent from an earlier one with the same address. */
   readonly start: number;
   /** True: the boot link is the channel of this record; false: the details say where to connect. */
   readonly nativeLink: boolean;
   /** Largest frame body on the boot link, bytes. */
   readonly frameBytesMax: number;
-  /** Longest time for the handshake, ms. */
+  /** Deadline of the handshake, ms. */
   readonly handshakeMs: number;
   /** Silence after which the boot link is lost, ms. */
   readonly leaseMs: number;
@@ -90,8 +89,8 @@ function decodeBootRecord(frame: Frame): BootRecord {
 }
 
 /**
- * Reads the boot record off a fresh channel within `deadlineMs`. `done` is given the record and the channel to go
- * on with, which first repeats what came behind the record; or the error, the channel being closed then.
+ * Reads the boot record from a new channel within `deadlineMs`. Calls `done` with the record and the channel to be used
+ * from then on, which first delivers what came after the record; or with the error, the channel being closed then.
  */
 export function readBootRecord(
   channel: Channel,
@@ -179,7 +178,7 @@ class BootReader {
     this.#done(error);
   }
 
-  /** The same channel, to be bound anew. */
+  /** The same channel, for another receiver. */
   #resumed(): Channel {
     const channel = this.#channel;
     return {
@@ -196,7 +195,7 @@ class BootReader {
     };
   }
 
-  /** In a later turn, as `Channel.bind` promises; until then everything goes to the backlog. */
+  /** Delivered in a later turn, as `Channel.bind` promises; until then all data goes to the backlog. */
   #rebind(events: ChannelEvents): void {
     this.#clock.soon(() => {
       this.#next = events;

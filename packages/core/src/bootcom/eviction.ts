@@ -1,15 +1,15 @@
 /**
- * Eviction: which connection is dropped when more are pending than the limit allows. Unauthenticated peers can connect
- * faster than honest peers can prove themselves, so no order of arrival helps: dropping the oldest lets a burst empty
- * the set, refusing the newest lets it be filled once and stay full. The rule: those with the least progress first;
- * among them, the source with the most connections; among those, one at random. A burst of n connections evicts a peer
- * among m equals with a probability of at most 1 - (1 - 1/m)^n, each step of progress takes a peer out of that risk,
- * and one source can't evict another.
+ * Eviction: which connection is closed when more are pending than the limit allows. Unauthenticated peers can connect
+ * faster than honest peers can authenticate, so no rule by age works: dropping the oldest lets a burst empty the set,
+ * refusing the newest lets it be filled once and stay full. The rule: those with the least progress first; among them,
+ * the source with the most connections; among those, one at random. A burst of n connections evicts a peer among m
+ * equals with a probability of at most 1 - (1 - 1/m)^n, each step of progress removes a peer from that risk, and one
+ * source cannot evict another.
  */
 
 import type { EvictionCandidate } from '@stci/interface';
 
-/** The connection to drop; undefined where there is none. `pick(n)` draws from 0..n-1. */
+/** Returns the connection to close; undefined if there is none. `pick(n)` draws from 0..n-1. */
 export function selectEviction<T extends EvictionCandidate>(
   candidates: Iterable<T>,
   pick: (below: number) => number,

@@ -1,6 +1,6 @@
 /**
  * Framework `bootcom` (boot communication; STCI paper, II-E.1), keyed by kind of link. Its own parameters bound what a
- * peer can cost: frames, queues, handshakes, connections that have not yet proved who they are.
+ * peer can cost: frames, queues, handshakes, unauthenticated connections.
  */
 
 import { defineFramework } from '@stci/interface';

@@ -1,6 +1,6 @@
 /**
- * Handshake: mutual proof that both ends know the session's secret, before anything else is believed. Pure: frames
- * in, frames and a verdict out.
+ * Handshake: both ends prove that they know the session's secret; no other frame is accepted before. Pure: frames in,
+ * frames and a result out.
  *
  *   connecting end (child)                      accepting end (parent)
  *     hello: session, start, address, nonce ─▶
@@ -9,10 +9,10 @@
  *     proof: mac(secret, "connect", …) ──────▶  up
  *     up
  *
- * The start is the number of the boot record that an agent was started with: an agent that was given up and started
- * again is known from its predecessor, which may still connect. The role is part of what is signed, so a proof can't be
- * sent back to its maker; both nonces are, so none can be used twice. An end that does not accept the other says
- * `refuse` with a reason, unless the other has proved nothing: whoever lacks the secret learns nothing.
+ * The start is the number in the agent's boot record: it distinguishes an agent that was started again from the one
+ * that was given up, which may still connect. The signed data contains the role, so a proof cannot be reflected, and
+ * both nonces, so it cannot be replayed. An end sends `refuse` with a reason to an authenticated peer that it does not
+ * admit; a peer without the secret gets no answer.
  */
 
 import { StciError, addressName, sameBytes, type Address, type Secrets } from '@stci/interface';
@@ -37,7 +37,7 @@ const NONCE_BYTES = 16;
 const HELLO_BYTES = SESSION_BYTES + START_BYTES + NONCE_BYTES;
 const MAC_BYTES = 32;
 
-/** Largest body that a peer may send before it has proved itself. */
+/** Largest body accepted from an unauthenticated peer. */
 export const HANDSHAKE_BODY_BYTES_MAX = 512;
 
 export interface HandshakeInit {
@@ -46,19 +46,19 @@ export interface HandshakeInit {
   readonly session: Uint8Array;
   readonly secret: Uint8Array;
   readonly secrets: Secrets;
-  /** Of the boot record of a connecting end. */
+  /** Start number of the boot record, at the connecting end. */
   readonly start?: number;
-  /** Who may be at the other end: the reason why not, or undefined. Asked once, with the proof checked. */
+  /** Returns why this peer may not link, or undefined if it may. Called once, after its proof was checked. */
   admit(peer: Address, start: number): string | undefined;
 }
 
 export interface HandshakeStep {
   readonly send: readonly Uint8Array[];
-  /** Set when both ends are sure of each other. */
+  /** The peer, once both ends are authenticated. */
   readonly peer?: Address;
 }
 
-/** A frame of layer `link`, header and body in one piece. */
+/** A frame of layer `link`, header and body in one buffer. */
 export function linkFrame(type: number, source: Address, body: Uint8Array): Uint8Array {
   const header = encodeHeader(
     { layer: LAYER.link, type, flags: 0, ttl: 1, stream: 0, source, destination: 0, job: 0, sequence: 0 },
@@ -85,17 +85,17 @@ export class Handshake {
     this.#hello = linkFrame(LINK_FRAME.hello, init.self, body);
   }
 
-  /** What the connecting end says first; nothing for the accepting end. */
+  /** The first frames of the connecting end; none for the accepting end. */
   begin(): readonly Uint8Array[] {
     return this.#init.role === 'connect' ? [this.#hello] : [];
   }
 
-  /** The peer has named the session. That is no proof yet. */
+  /** The peer has named the session, which is no proof yet. */
   get isIntroduced(): boolean {
     return this.#peerHello !== undefined;
   }
 
-  /** Throws STCI_AUTH_FAILED; the link is to be closed then. */
+  /** Throws STCI_AUTH_FAILED; the link must be closed then. */
   receive(frame: Frame): HandshakeStep {
     switch (frameType(frame)) {
       case LINK_FRAME.hello:
@@ -153,17 +153,17 @@ export class Handshake {
   }
 }
 
-/** What a peer says that does not want the link, as an error. */
+/** The error of a peer that refuses the link. */
 export function refusalOf(frame: Frame): StciError {
   return new StciError('STCI_AUTH_FAILED', `The peer refused the link: ${reasonOf(frame)}`);
 }
 
-/** The text that a refusal or a goodbye carries. */
+/** The text of a refusal or a goodbye. */
 export function reasonOf(frame: Frame): string {
   return text(frameBody(frame));
 }
 
-/** ASCII bytes to text; everything else becomes `?`. A reason has an end: whoever gives it may be malicious. */
+/** ASCII bytes to text, any other byte as `?`. Bounded, because the peer may be malicious. */
 function text(bytes: Uint8Array): string {
   const start = bytes.subarray(0, HANDSHAKE_BODY_BYTES_MAX);
   return Array.from(start, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '?')).join('');

@@ -1,4 +1,4 @@
-/** Links, for whoever tests what they are made of: compliance suites and tests of other packages. */
+/** Links, for compliance suites and tests of other packages. */
 
 export { encodeBootDetails, encodeParams } from '../agent/boot-details.js';
 export { LAYER, encodeHeader, frameBody } from '../codec/frame.js';

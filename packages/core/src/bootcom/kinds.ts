@@ -1,6 +1,6 @@
 /**
- * Kinds of links, the components of framework `bootcom`. `stdio` and `memory` are native: the channel came with the
- * start of the child. `ws` is made over a listener, on the platform's sockets.
+ * Kinds of links, the components of framework `bootcom`. `stdio` and `memory` are native: their channel came with the
+ * start of the child. `ws` connects to a listener over the platform's sockets.
  */
 
 import { accept, decline, defineComponent, type AnyComponent } from '@stci/interface';

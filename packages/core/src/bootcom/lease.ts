@@ -1,16 +1,16 @@
 /**
- * Lease of a link: a cut cable gives no end of file, only silence does. Each end sends something every quarter of the
- * lease at least, and anything counts; after half of the lease in silence the peer is suspect, after all of it the link
- * is lost, neither earlier nor, while this process runs freely, later. One timer a link; a message costs one reading
- * of the clock for each chunk that arrives and a flag for each one sent.
+ * Lease of a link: a cut cable causes no end of file, only silence. Each end sends at least once every quarter of the
+ * lease, data or a keepalive. After half of the lease in silence the peer is suspect; after all of it the link is lost,
+ * never earlier, and not later while this process runs freely. One timer per link; a message costs a clock reading for
+ * each chunk received and a flag for each one sent.
  *
- * Only time in which this end could hear counts: not while its process was stopped, or so busy that its timers came
+ * Only time in which this end could receive counts: not while its process was stopped, or so busy that its timers were
  * late, nor while it did not read.
  */
 
 import type { Clock, Timer } from '@stci/interface';
 
-/** Shortest wait, ms: sums of fractions may fall short of a due time by less, and a wait of nothing would not end. */
+/** Shortest wait, ms: sums of fractions may fall short of a due time by less, and a wait of 0 would repeat for ever. */
 const WAIT_MIN_MS = 0.01;
 
 export interface LeaseInit {
@@ -20,27 +20,27 @@ export interface LeaseInit {
 }
 
 export interface LeaseEvents {
-  sayAlive(): void;
-  doubt(doubted: boolean): void;
-  /** Told once. */
+  sendKeepalive(): void;
+  suspect(isSuspect: boolean): void;
+  /** Called once. */
   expire(silentMs: number): void;
 }
 
 export class Lease {
   readonly #init: LeaseInit;
   readonly #events: LeaseEvents;
-  /** Between two checks; twice as long is the quarter of the lease in which something is sent. */
+  /** Interval of checks; something is sent every two of them, a quarter of the lease. */
   readonly #periodMs: number;
   #heardMs: number;
   /** Silence that the peer has announced, beyond the lease. */
   #announcedMs = 0;
   #announcementMs = 0;
-  /** When the next check is due, and when the one is in which something must have been sent. */
+  /** Time of the next check, and of the check at which something must have been sent. */
   #checkMs: number;
-  #sayMs: number;
+  #sendMs: number;
   #isListening = true;
   #hasSent = false;
-  #isDoubted = false;
+  #isSuspect = false;
   #isStopped = false;
   #timer: Timer | undefined;
 
@@ -50,13 +50,13 @@ export class Lease {
     this.#periodMs = init.leaseMs / 8;
     this.#heardMs = init.clock.nowMs();
     this.#checkMs = this.#heardMs;
-    this.#sayMs = this.#heardMs + this.#periodMs;
+    this.#sendMs = this.#heardMs + this.#periodMs;
     this.#arm(this.#heardMs);
   }
 
   heard(): void {
     this.#heardMs = this.#init.clock.nowMs();
-    // A peer that is about to be stopped may still send a little after it has announced its silence.
+    // A peer that is about to be stopped may still send a little after announcing its silence.
     if (this.#heardMs - this.#announcementMs >= 2 * this.#periodMs) this.#announcedMs = 0;
   }
 
@@ -64,13 +64,13 @@ export class Lease {
     this.#hasSent = true;
   }
 
-  /** False while the link is not read: nothing can be heard then. */
+  /** False while the link is not read: nothing can be received then. */
   listening(on: boolean): void {
     this.#isListening = on;
     this.heard();
   }
 
-  /** The peer says that it may be silent for so long; 0 takes it back, and so does anything that is heard later. */
+  /** The peer announces that it may be silent for this long; 0, or anything received later, cancels it. */
   announce(silenceMs: number): void {
     this.#announcedMs = silenceMs;
     this.#announcementMs = this.#init.clock.nowMs();
@@ -82,11 +82,11 @@ export class Lease {
     this.#timer = undefined;
   }
 
-  /** At the next of: something may have to be sent, the peer is suspect, the link is lost. */
+  /** Waits for the earliest of: a keepalive may be due, the peer becomes suspect, the link is lost. */
   #arm(nowMs: number): void {
     const { clock, leaseMs } = this.#init;
     const silentMs = this.#silentMs(nowMs);
-    let waitMs = this.#sayMs - nowMs;
+    let waitMs = this.#sendMs - nowMs;
     for (const limitMs of [leaseMs / 2, leaseMs]) {
       if (silentMs < limitMs) waitMs = Math.min(waitMs, limitMs - silentMs);
     }
@@ -104,22 +104,22 @@ export class Lease {
     const lateMs = nowMs - this.#checkMs;
     if (!this.#isListening) this.#heardMs = nowMs;
     else if (lateMs > this.#periodMs) this.#heardMs = Math.min(nowMs, this.#heardMs + lateMs);
-    if (nowMs >= this.#sayMs) {
-      if (!this.#hasSent) this.#events.sayAlive();
+    if (nowMs >= this.#sendMs) {
+      if (!this.#hasSent) this.#events.sendKeepalive();
       this.#hasSent = false;
-      this.#sayMs = nowMs + this.#periodMs;
+      this.#sendMs = nowMs + this.#periodMs;
     }
     const silentMs = this.#silentMs(nowMs);
-    const doubted = silentMs >= this.#init.leaseMs / 2;
-    if (doubted !== this.#isDoubted) {
-      this.#isDoubted = doubted;
-      this.#events.doubt(doubted);
+    const isSuspect = silentMs >= this.#init.leaseMs / 2;
+    if (isSuspect !== this.#isSuspect) {
+      this.#isSuspect = isSuspect;
+      this.#events.suspect(isSuspect);
     }
     if (silentMs >= this.#init.leaseMs) this.#takeLastTurn();
     else this.#arm(nowMs);
   }
 
-  /** What has arrived by now, and is yet to be read, still counts. */
+  /** Data that has arrived but is not read yet still counts. */
   #takeLastTurn(): void {
     const { clock, leaseMs } = this.#init;
     this.#timer = undefined;

@@ -1,7 +1,7 @@
 /**
- * Link: a channel whose peer has proved itself (STCI paper, II-E.1). States connecting → up ⇄ suspect → closed; each
- * change is told. A goodbye tells a wanted end from a failure. Frames that are sent before the link is up wait in
- * order. A link that queues more than its bound is closed: a peer that does not read must not fill our memory.
+ * Link: a channel whose peer is authenticated (STCI paper, II-E.1). States connecting → up ⇄ suspect → closed; each
+ * change is reported. A goodbye distinguishes an intended end from a failure. Frames sent before the link is up wait in
+ * order. A link whose queue exceeds its bound is closed: a peer that does not read must not fill our memory.
  */
 
 import {
@@ -40,17 +40,17 @@ import {
 } from './handshake.js';
 import { Lease } from './lease.js';
 
-/** Body of a sign of life: the silence that may follow, ms. */
+/** Body of a keepalive: the silence that may follow, ms. */
 const ALIVE_BYTES = 4;
 
 export interface LinkLimits {
-  /** Largest frame body from a peer that has proved itself. */
+  /** Largest frame body from an authenticated peer. */
   readonly frameBytesMax: number;
-  /** Bytes that may wait to be sent. */
+  /** Largest send queue in bytes. */
   readonly queueBytesMax: number;
-  /** The handshake must be over within this time. */
+  /** Deadline of the handshake. */
   readonly handshakeMs: number;
-  /** An up link on which nothing comes for so long is lost; undefined: it is never, as in one process. */
+  /** Silence after which the link is lost; undefined: no lease, as inside one process. */
   readonly leaseMs?: number;
 }
 
@@ -65,14 +65,14 @@ export interface LinkEvents {
   onUp(link: Link): void;
   /** A frame of layer message or stream. The receiver owns its memory. */
   onFrame(link: Link, frame: Frame): void;
-  /** `send` returned false before; now there is room. */
+  /** There is room after `send` returned false. */
   onDrain(link: Link): void;
-  /** Told once. `text` is for people. */
+  /** Called once. `text` is for messages. */
   onClosed(link: Link, reason: LinkCloseReason, text: string): void;
 }
 
 /**
- * Inside one process nobody else reads what is sent: there the secret proves itself. Two agents of a host would spend
+ * Inside one process no other reads what is sent, so the secret itself is the proof: two agents of a host would spend
  * 24 rounds of HMAC-SHA-256 on each other, and V8 as much again on compiling them.
  */
 function handshakeOver({ kind }: Channel, init: HandshakeInit): HandshakeInit {
@@ -122,7 +122,7 @@ export class Link {
     return this.#state;
   }
 
-  /** Whoever proved to be at the other end; 0 before the link is up. */
+  /** The authenticated peer; 0 before the link is up. */
   get peer(): Address {
     return this.#peer;
   }
@@ -144,7 +144,7 @@ export class Link {
     };
   }
 
-  /** Sends one frame given in pieces. Returns false when the sender should wait for `onDrain`. */
+  /** Sends one frame, in pieces. Returns false if the sender should wait for `onDrain`. */
   send(pieces: readonly Uint8Array[]): boolean {
     if (this.#state === 'closed' || this.#closing !== undefined) return true;
     this.#framesOut += 1;
@@ -157,23 +157,23 @@ export class Link {
     return this.#transmit(pieces);
   }
 
-  /** Stops and resumes reading: back-pressure on the peer. */
+  /** Pauses and resumes reading: back-pressure on the peer. */
   readable(on: boolean): void {
     this.#lease?.listening(on);
     this.#channel.readable(on);
   }
 
-  /** Marks a peer that the lease, or a detector, holds for dead or slow, and clears the mark. */
-  suspect(doubted: boolean): void {
-    if (this.#state === 'up' || this.#state === 'suspect') this.#state = doubted ? 'suspect' : 'up';
+  /** Marks a peer as suspect for the lease or a detector, or clears the mark. */
+  suspect(isSuspect: boolean): void {
+    if (this.#state === 'up' || this.#state === 'suspect') this.#state = isSuspect ? 'suspect' : 'up';
   }
 
-  /** Tells the peer that silence of so long is no failure, for an agent that is about to be stopped (SIGTSTP). */
+  /** Announces silence of this length that is no failure, for an agent that is about to be stopped (SIGTSTP). */
   announceSilence(silenceMs: number): void {
-    if (this.#lease !== undefined) this.#sayAlive(silenceMs);
+    if (this.#lease !== undefined) this.#sendKeepalive(silenceMs);
   }
 
-  /** Ends the link as wanted: what was sent arrives, then a goodbye with the cause, where there is one. */
+  /** Closes the link after sending what is queued and a goodbye, with the cause if there is one. */
   close(cause = ''): void {
     if (this.#state === 'closed' || this.#closing !== undefined) return;
     if (this.#state !== 'connecting') {
@@ -183,7 +183,7 @@ export class Link {
     this.#channel.close();
   }
 
-  /** Ends the link at once; what waits is lost. */
+  /** Closes the link at once; what is queued is lost. */
   destroy(text: string, reason: LinkCloseReason = 'local'): void {
     this.#fail(reason, text);
   }
@@ -194,14 +194,14 @@ export class Link {
     return new Lease(
       { clock: this.#init.clock, leaseMs },
       {
-        sayAlive: () => this.#sayAlive(0),
-        doubt: (doubted) => this.suspect(doubted),
+        sendKeepalive: () => this.#sendKeepalive(0),
+        suspect: (isSuspect) => this.suspect(isSuspect),
         expire: (silentMs) => this.#fail('lost', `no sign of life for ${formatDuration(silentMs)} (bootcom.lease)`),
       },
     );
   }
 
-  #sayAlive(silenceMs: number): void {
+  #sendKeepalive(silenceMs: number): void {
     const body = new Uint8Array(ALIVE_BYTES);
     writeU32(body, 0, silenceMs);
     this.#transmit([linkFrame(LINK_FRAME.alive, this.#init.handshake.self, body)]);
@@ -261,7 +261,7 @@ export class Link {
       this.#closing = { reason: 'goodbye', text: cause === '' ? 'exited' : `exited: ${cause}` };
       this.#channel.close();
     } else if (frameType(frame) === LINK_FRAME.refuse) {
-      // The accepting end decides last: the connecting one has its proof already and believes itself to be up.
+      // The accepting end decides last: the connecting end has its proof already and considers itself up.
       throw refusalOf(frame);
     } else {
       throw new StciError('STCI_FRAME_INVALID', `Expected no handshake after the handshake, type ${frameType(frame)}`);
@@ -284,7 +284,7 @@ export class Link {
     this.#state = 'up';
     this.#timer?.cancel();
     this.#lease = this.#makeLease();
-    // What agents cut their messages into always passes, whatever bootcom.frame.max says.
+    // Fragments of messages always fit, whatever bootcom.frame.max is.
     this.#decoder.bodyBytesMax = Math.max(this.#init.limits.frameBytesMax, FRAGMENT_BYTES_MAX);
     const early = this.#early;
     this.#early = [];

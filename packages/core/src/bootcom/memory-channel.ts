@@ -1,18 +1,18 @@
 /**
- * Memory channel: two agents in one process. Chunks are handed over in a later turn of the loop, all that waits
+ * Memory channel between two agents of one process. Chunks are delivered in a later turn of the loop, all waiting ones
  * at once, so that neither end ever runs inside the other's call.
  */
 
 import type { Channel, ChannelEvents, Clock } from '@stci/interface';
 
-/** Bytes under way at which `send` asks the sender to wait. */
+/** Bytes in flight at which `send` asks the sender to wait. */
 const QUEUE_MARK_BYTES = 1024 * 1024;
 
 class MemoryEnd implements Channel {
   readonly kind = 'memory';
   readonly label: string;
   readonly #clock: Clock;
-  /** Set by `memoryChannel` before anybody sees the end. */
+  /** Set by `memoryChannel` before the end is used. */
   peer: MemoryEnd = this;
   #events: ChannelEvents | undefined;
   #inbox: Uint8Array[] = [];
@@ -94,7 +94,7 @@ class MemoryEnd implements Channel {
       events.onData(chunk);
     }
     this.peer.#relieve();
-    // An end that is paused still learns of the close once its inbox is empty, as with a socket.
+    // A paused end learns of the close when its inbox is empty, as with a socket.
     if (this.#closeReason === undefined || this.#inbox.length > 0 || this.#closed) return;
     this.#closed = true;
     events.onClose(this.#closeReason);
@@ -107,7 +107,7 @@ class MemoryEnd implements Channel {
   }
 }
 
-/** Two ends that are joined: what one sends the other receives. */
+/** Two connected ends: what one sends the other receives. */
 export function memoryChannel(clock: Clock, labelA: string, labelB: string): readonly [Channel, Channel] {
   const a = new MemoryEnd(labelA, clock);
   const b = new MemoryEnd(labelB, clock);

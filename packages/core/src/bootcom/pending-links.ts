@@ -1,7 +1,7 @@
 /**
- * Pending links: links at a listener whose peers have not proved who they are, a bounded number of them. Peers that
- * have not named the session, which only its members know, are evicted first. New connections are exempt from
- * eviction for 20 ms, in which an honest peer names the session, up to twice the limit.
+ * Pending links: a bounded set of links at a listener whose peers are not authenticated yet. Peers that have not named
+ * the session, which only its members know, are evicted first. New connections are exempt from eviction for 20 ms, in
+ * which an honest peer names the session, up to twice the limit.
  */
 
 import type { Clock, EvictionCandidate, Random, Timer } from '@stci/interface';
@@ -33,7 +33,7 @@ export class PendingLinks {
     return this.#byLink.size;
   }
 
-  /** `label` is its channel's; may destroy a link. */
+  /** `label` is that of the link's channel. May close a link. */
   add(link: Link, label: string): void {
     this.#byLink.set(link, {
       link,
@@ -47,7 +47,7 @@ export class PendingLinks {
     else if (this.#byLink.size > this.#max) this.#cutSoon();
   }
 
-  /** It has proved itself, or is gone. */
+  /** To be called when the link is authenticated or closed. */
   delete(link: Link): void {
     this.#byLink.delete(link);
   }

@@ -1,39 +1,41 @@
-/** Refused connections at a listener: the first is told, then how many more there were, once a minute at most. */
+/**
+ * Refused connections at a listener: the first is reported at once, further ones as a number, at most once a minute.
+ */
 
 import type { Clock } from '@stci/interface';
 
-const TELL_MS = 60_000;
+const REPORT_MS = 60_000;
 
 export class RefusedConnections {
   readonly #clock: Clock;
-  readonly #tell: (text: string) => void;
-  #toldMs: number | undefined;
-  #untold = 0;
+  readonly #report: (text: string) => void;
+  #reportedMs: number | undefined;
+  #unreported = 0;
   #last = '';
 
-  constructor(clock: Clock, tell: (text: string) => void) {
+  constructor(clock: Clock, report: (text: string) => void) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   add(cause: string): void {
     const nowMs = this.#clock.nowMs();
-    this.#untold += 1;
+    this.#unreported += 1;
     this.#last = cause;
-    if (this.#toldMs === undefined) {
-      this.#untold = 0;
-      this.#toldMs = nowMs;
-      this.#tell(`an unauthenticated connection was refused: ${cause}`);
-    } else if (nowMs - this.#toldMs >= TELL_MS) this.flush();
+    if (this.#reportedMs === undefined) {
+      this.#unreported = 0;
+      this.#reportedMs = nowMs;
+      this.#report(`an unauthenticated connection was refused: ${cause}`);
+    } else if (nowMs - this.#reportedMs >= REPORT_MS) this.flush();
   }
 
-  /** Tells of those that were not told yet. */
+  /** Reports the connections that were not reported yet. */
   flush(): void {
-    const count = this.#untold;
+    const count = this.#unreported;
     if (count === 0) return;
-    this.#untold = 0;
-    this.#toldMs = this.#clock.nowMs();
+    this.#unreported = 0;
+    this.#reportedMs = this.#clock.nowMs();
     const what = count === 1 ? 'unauthenticated connection was' : 'unauthenticated connections were';
-    this.#tell(`${count} more ${what} refused, the last: ${this.#last}`);
+    this.#report(`${count} more ${what} refused, the last: ${this.#last}`);
   }
 }

@@ -1,16 +1,16 @@
 /**
- * Whether bytes are one CBOR value (RFC 8949) of the plain kind that agents send, found without making anything of it:
- * maps with text keys, arrays, strings, numbers, booleans, null. What a decoder could be made to work or to answer for
- * is refused first: tags (a bignum of a megabyte takes minutes), indefinite lengths, counts and lengths beyond the
- * bytes that came, deep nesting, integers that a double can't hold. One pass, no recursion, no memory but the depth.
+ * Checks that bytes are one CBOR value (RFC 8949) of the plain kind that agents send, without decoding it: maps with
+ * text keys, arrays, strings, numbers, booleans, null. What could make a decoder expensive or unsafe is refused: tags
+ * (a bignum of a megabyte takes minutes), indefinite lengths, counts and lengths beyond the input, deep nesting,
+ * integers that a double cannot represent. One pass, no recursion, no memory but for the depth.
  */
 
-/** Arrays and maps within one another. */
+/** Nested arrays and maps. */
 const DEPTH_MAX = 64;
 
 const MAJOR = { bytes: 2, text: 3, array: 4, map: 5, tag: 6, simple: 7 } as const;
 
-/** Additional information of an item's head: a value up to here is in the head itself. */
+/** Largest additional information of an item's head that is itself the value. */
 const DIRECT_MAX = 23;
 const INFO_8_BYTES = 27;
 const INDEFINITE = 31;
@@ -21,12 +21,12 @@ const FLOAT_MIN = 25;
 
 const CUT = 'fewer bytes than it says';
 
-/** What is wrong with it; undefined where nothing is. */
+/** Returns what is wrong; undefined if nothing is. */
 export function cborProblem(bytes: Uint8Array): string | undefined {
   return SCAN.run(bytes);
 }
 
-/** Whether the value that `cborProblem` has just found good has a key `__proto__` anywhere. */
+/** Whether the value that `cborProblem` has just accepted has a key `__proto__` anywhere. */
 export function hasProtoKey(): boolean {
   return SCAN.protoKey;
 }
@@ -37,7 +37,7 @@ class Scan {
   protoKey = false;
   #bytes: Uint8Array = new Uint8Array(0);
   #at = 0;
-  /** Open arrays and maps: items that are still to come in each, and whether it is a map. */
+  /** Open arrays and maps: the items still expected in each, and whether it is a map. */
   #depth = 0;
   readonly #left = new Float64Array(DEPTH_MAX);
   readonly #isMap = new Uint8Array(DEPTH_MAX);
@@ -88,7 +88,7 @@ class Scan {
     return this.#at > this.#bytes.length ? CUT : undefined;
   }
 
-  /** The number that a head says, itself or in the bytes behind it; undefined where they are cut. */
+  /** The argument of a head, in it or in the bytes after it; undefined if these are cut off. */
   #argument(info: number): number | undefined {
     this.#at += 1;
     if (info <= DIRECT_MAX) return info;
@@ -100,7 +100,7 @@ class Scan {
     return value;
   }
 
-  /** Each item takes a byte at least. */
+  /** Each item takes at least a byte. */
   #open(isMap: boolean, count: number, room: number): string | undefined {
     const items = isMap ? 2 * count : count;
     if (items > room) return CUT;
@@ -112,5 +112,5 @@ class Scan {
   }
 }
 
-/** One for all: a scan is over before the next begins. */
+/** One instance is enough: a scan is over before the next begins. */
 const SCAN = new Scan();

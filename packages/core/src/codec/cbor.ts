@@ -1,7 +1,7 @@
 /**
- * CBOR: the one place that knows cbor-x. Plain maps, arrays, numbers, strings and byte strings; no tags and no record
- * extensions, so that any CBOR reader understands the bytes. What arrives is checked before cbor-x sees it
- * (cbor-check.ts). Decoded byte strings share memory with the input.
+ * CBOR: the only file that uses cbor-x. Plain maps, arrays, numbers, strings and byte strings; no tags and no record
+ * extensions, so that any CBOR reader can decode the bytes. Input is checked before cbor-x sees it (cbor-check.ts).
+ * Decoded byte strings share memory with the input.
  */
 
 import { StciError, assert, extendFront } from '@stci/interface';
@@ -15,17 +15,17 @@ const encoder = new Encoder({
   mapsAsObjects: true,
 });
 
-/** cbor-x renames a key `__proto__`; as maps its values are kept. */
+/** cbor-x renames a key `__proto__` in objects; in maps it does not. */
 const mapDecoder = new Encoder({ useRecords: false, mapsAsObjects: false });
 
-/** With the tail it makes the longest array whose CBOR head is one byte. */
+/** With the tail, the longest array whose CBOR head is one byte. */
 const TAIL_HEAD_MAX = 22;
 
 export function encode(value: unknown): Uint8Array {
   return encoder.encode(value);
 }
 
-/** Throws STCI_CODEC_INVALID for cut, trailing or hostile bytes. */
+/** Throws STCI_CODEC_INVALID for truncated, trailing or hostile bytes. */
 export function decode(bytes: Uint8Array): unknown {
   const problem = cborProblem(bytes);
   if (problem !== undefined) throw new StciError('STCI_CODEC_INVALID', `Expected one plain CBOR value: ${problem}`);
@@ -37,7 +37,7 @@ export function decode(bytes: Uint8Array): unknown {
   }
 }
 
-/** Maps as objects, each key a property of the object's own; the depth is bounded by the check before. */
+/** Maps as objects with own properties only; the check has bounded the depth. */
 function withObjects(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withObjects);
   if (!(value instanceof Map)) return value;
@@ -45,8 +45,8 @@ function withObjects(value: unknown): unknown {
 }
 
 /**
- * The CBOR array `[...head, tail]` in two pieces, the second of them `tail` itself, or in one where `tail` has room in
- * front: a chunk of output is labelled without being copied. `head` has at most 22 items.
+ * The CBOR array `[...head, tail]` in two pieces, the second of them `tail` itself, or in one if `tail` has room in
+ * front: a chunk of output is labelled without a copy. `head` has at most 22 items.
  */
 export function encodeWithTail(head: readonly unknown[], tail: Uint8Array): Uint8Array[] {
   assert(head.length <= TAIL_HEAD_MAX, `a head before a tail has at most ${TAIL_HEAD_MAX} items`);

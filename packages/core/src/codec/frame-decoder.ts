@@ -1,7 +1,7 @@
 /**
- * Byte-fed frame decoder: chunks in, whole frames out, whatever the chunk borders are. A frame that lies within
- * one chunk is passed as a view of it, without a copy. The first thing that is wrong ends the decoder: after it the
- * borders of the frames are not known any more.
+ * Frame decoder: chunks of bytes in, whole frames out, independent of chunk borders. A frame that lies within one chunk
+ * is passed as a view of it, without a copy. The first error ends the decoder: the borders of the frames are not known
+ * after it.
  */
 
 import { StciError } from '@stci/interface';
@@ -16,14 +16,14 @@ export interface FrameDecoderInit {
 export class FrameDecoder {
   #bodyBytesMax: number;
   readonly #onFrame: (frame: Frame) => void;
-  /** The frame that is being put together; its length is known once its header is whole. */
+  /** The frame being assembled; its length is known once its header is complete. */
   #partial: Uint8Array | undefined;
   #partialFilled = 0;
-  /** The beginning of a frame, at the end of the last chunk: what follows may come right behind it in memory. */
+  /** The beginning of a frame at the end of the last chunk: the next chunk may directly follow it in memory. */
   #begun: Uint8Array | undefined;
   #stopped = false;
   #failure: unknown;
-  /** What came behind the frame whose handler called `stop`. */
+  /** What followed the frame whose handler called `stop`. */
   #rest: Uint8Array | undefined;
 
   constructor(init: FrameDecoderInit) {
@@ -35,12 +35,12 @@ export class FrameDecoder {
     this.#bodyBytesMax = value;
   }
 
-  /** True in the middle of a frame: an end of file now is a cut frame. */
+  /** True inside a frame: an end of file now would truncate it. */
   get midFrame(): boolean {
     return this.#begun !== undefined || this.#partialFilled > 0;
   }
 
-  /** Ends decoding after the present frame; the bytes behind it are kept for `takeRest`. */
+  /** Ends decoding after the current frame; the bytes after it are kept for `takeRest`. */
   stop(): void {
     this.#stopped = true;
   }
@@ -51,7 +51,7 @@ export class FrameDecoder {
     return rest;
   }
 
-  /** Throws StciError STCI_FRAME_VERSION, _INVALID or _LENGTH, and the same again for whatever follows. */
+  /** Throws StciError STCI_FRAME_VERSION, _INVALID or _LENGTH, and again on every later call. */
   push(chunk: Uint8Array): void {
     if (this.#failure !== undefined) throw this.#failure;
     try {
@@ -62,7 +62,7 @@ export class FrameDecoder {
     }
   }
 
-  /** `chunk` with the beginning of its first frame, where both lie in one piece of memory; else that is copied. */
+  /** `chunk` with the beginning of its first frame in front if both lie in one buffer; else that is copied. */
   #continued(chunk: Uint8Array): Uint8Array {
     const begun = this.#begun;
     if (begun === undefined || chunk.length === 0) return chunk;
@@ -84,7 +84,7 @@ export class FrameDecoder {
     if (at < chunk.length) this.#rest = chunk.subarray(at);
   }
 
-  /** Passes the frame at `at` where it is whole, else begins a partial one. Returns the bytes used. */
+  /** Passes on the frame at `at` if it is whole, else begins a partial one. Returns the bytes used. */
   #whole(chunk: Uint8Array, at: number): number {
     const left = chunk.length - at;
     if (left < HEADER_BYTES) {

@@ -1,6 +1,5 @@
 /**
- * The frame header: 28 bytes, big-endian, in front of an opaque body. A forwarder reads the header only and
- * passes the bytes on.
+ * The frame header: 28 bytes, big-endian, in front of an opaque body. Forwarders read the header only.
  *
  *    0 u8  version      1 u8  layer        2 u16 type
  *    4 u8  flags        5 u8  ttl          6 u16 stream
@@ -14,25 +13,25 @@ export const FRAME_VERSION = 1;
 export const HEADER_BYTES = 28;
 
 /**
- * Largest body of one frame; longer messages are cut into fragments (STCI paper, II-E.2a). One read of a pipe, 64 KiB,
- * and its label fit.
+ * Largest body of one frame; longer messages are fragmented (STCI paper, II-E.2a). One read of a pipe, 64 KiB, and its
+ * label fit.
  */
 export const FRAGMENT_BYTES_MAX = 64 * 1024 + 256;
 
-/** Who reads a frame: the link itself, the message layer, the stream layer. */
+/** Receiver of a frame: the link itself, the message layer, the stream layer. */
 export const LAYER = { link: 0, message: 2, stream: 3 } as const;
 
 export const FLAG = {
   /** More fragments of the same message follow. */
   more: 1,
-  /** The sender waits for a reply with the same sequence. */
+  /** The sender waits for a reply with the same sequence number. */
   request: 2,
   reply: 4,
   /** The body of this reply is an error record. */
   error: 8,
-  /** A contribution to be reduced on its way up. */
+  /** A contribution to a reduction. */
   reduce: 16,
-  /** On a stream, down: for every member at and below the receiver, not for it alone. */
+  /** On a stream, down: for every member at and below the receiver, not for the receiver only. */
   all: 32,
   /** Fragments of the same message came before. */
   rest: 64,
@@ -50,7 +49,7 @@ export interface FrameHeader {
   readonly sequence: number;
 }
 
-/** Header and body in one piece of memory, as received. */
+/** Header and body in one buffer, as received. */
 export type Frame = Uint8Array;
 
 function readU16(bytes: Uint8Array, at: number): number {
@@ -71,7 +70,7 @@ export function writeU32(bytes: Uint8Array, at: number, value: number): void {
   writeU16(bytes, at + 2, value & 0xffff);
 }
 
-/** A header of its own, to be sent in front of `lengthBytes` of body. */
+/** Encodes a header to be sent in front of `lengthBytes` of body. */
 export function encodeHeader(header: FrameHeader, lengthBytes: number): Uint8Array {
   assert(lengthBytes <= 0xffff_ffff, 'a frame body fits its length field');
   const bytes = new Uint8Array(HEADER_BYTES);
@@ -128,7 +127,7 @@ export function frameBody(frame: Frame): Uint8Array {
   return frame.subarray(HEADER_BYTES);
 }
 
-/** Takes one hop off; false where none was left and the frame must be dropped. */
+/** Decrements the ttl; false if it was 0 and the frame must be dropped. */
 export function spendHop(frame: Frame): boolean {
   const ttl = frame[5] as number;
   if (ttl <= 1) return false;

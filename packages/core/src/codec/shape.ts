@@ -1,7 +1,7 @@
 /**
- * Shapes: checks of what arrived against what its message type promises. Small on purpose, for they are loaded by
- * every agent; a full validator costs more start time than the whole agent. A shape returns the value with its
- * type, or throws STCI_MESSAGE_INVALID which names the path.
+ * Shapes: checks of received values against their message type. Kept small, because every agent loads them; a full
+ * validator costs more start time than the whole agent. A shape returns the value with its type, or throws
+ * STCI_MESSAGE_INVALID with the path of the wrong value.
  */
 
 import { StciError } from '@stci/interface';
@@ -25,7 +25,7 @@ export const num: Shape<number> = (value, path) =>
 /** Largest time that a Date holds, ms since the epoch. */
 const WALL_MS_MAX = 8.64e15;
 
-/** Wall-clock time: one that can be shown. */
+/** Wall-clock time that a Date can represent. */
 export const wallTime: Shape<number> = (value, path) =>
   typeof value === 'number' && value >= 0 && value <= WALL_MS_MAX ? value : refuse(path, 'a time', value);
 
@@ -45,19 +45,19 @@ export const bool: Shape<boolean> = (value, path) =>
 export const bytes: Shape<Uint8Array> = (value, path) =>
   value instanceof Uint8Array ? value : refuse(path, 'bytes', value);
 
-/** Anything: the receiver checks it, or passes it on. */
+/** Any value: the receiver checks it, or forwards it. */
 export const any: Shape<unknown> = (value) => value;
 
 function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Plain data whose inside its own validator checks; here only: no list, bytes or date. */
+/** Plain data that its own validator checks; here only: an object, neither list, bytes nor date. */
 export function plain<T>(): Shape<T> {
   return (value, path) => (isPlain(value) ? (value as T) : refuse(path, 'an object', value));
 }
 
-/** An object of any keys, all of whose values have one shape. */
+/** An object with any keys, whose values have one shape. */
 export function record<T>(item: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return (value, path) => {
     if (!isPlain(value)) return refuse(path, 'an object', value);
@@ -79,7 +79,7 @@ export function oneOf<T extends string>(...allowed: readonly T[]): Shape<T> {
     allowed.includes(value as T) ? (value as T) : refuse(path, `one of ${allowed.join(', ')}`, value);
 }
 
-/** In an object's field, null is taken out: absent is absent. */
+/** In an object's field, null counts as absent. */
 export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
   return (value, path) => (value === undefined || value === null ? undefined : shape(value, path));
 }
@@ -87,7 +87,7 @@ export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
 type Fields = Readonly<Record<string, Shape<unknown>>>;
 type FieldsOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends Shape<infer T> ? T : never };
 
-/** An object with these fields; further ones (of a newer peer) are let through. */
+/** An object with these fields; others (of a newer peer) are kept. */
 export function fields<F extends Fields>(shapes: F): Shape<FieldsOf<F>> {
   const names = Object.keys(shapes);
   return (value, path) => {
@@ -101,14 +101,14 @@ export function fields<F extends Fields>(shapes: F): Shape<FieldsOf<F>> {
   };
 }
 
-/** The fields of a type, all of them: one that is added to it is missed here by the compiler. */
+/** The fields of a type; the compiler reports a field of the type that is missing here. */
 type FieldsFor<T> = { readonly [K in keyof T]-?: Shape<object extends Pick<T, K> ? T[K] | undefined : T[K]> };
 
 export function object<T extends object>(shapes: FieldsFor<T>): Shape<T> {
   return fields(shapes as unknown as Fields) as Shape<unknown> as Shape<T>;
 }
 
-/** One of several kinds of object, told apart by the text in the field `tag`. */
+/** One of several kinds of object, distinguished by the text in the field `tag`. */
 export function variant<Tag extends string, T extends { readonly [K in Tag]: string }>(
   tag: Tag,
   kinds: { readonly [Kind in T[Tag]]: Shape<Extract<T, { readonly [K in Tag]: Kind }>> },
@@ -123,7 +123,7 @@ export function variant<Tag extends string, T extends { readonly [K in Tag]: str
 type Tuple = readonly Shape<unknown>[];
 type TupleOf<T extends Tuple> = { readonly [K in keyof T]: T[K] extends Shape<infer U> ? U : never };
 
-/** An array of fixed length: the compact form of what is sent often. */
+/** An array of fixed length: the compact form for frequent data. */
 export function tuple<T extends Tuple>(...shapes: T): Shape<TupleOf<T>> {
   return (value, path) => {
     if (!Array.isArray(value) || value.length !== shapes.length) {

@@ -1,7 +1,7 @@
 /**
- * Event domains and their dispatcher (STCI paper, II-D). Each domain has a queue of activations with a bound. A
- * turn runs a bounded number of activations, one of each domain in rotation, then yields to the platform: a
- * flood of messages delays the exit of a process by one turn at most.
+ * Event domains and their dispatcher (STCI paper, II-D). Each domain has a bounded queue of activations. A turn runs a
+ * bounded number of activations, round-robin over the domains, then yields to the platform: a flood of messages delays
+ * the exit of a process by one turn at most.
  */
 
 import {
@@ -17,11 +17,11 @@ import {
 export interface DispatcherInit {
   readonly clock: Clock;
   readonly progressModel: ProgressModel;
-  /** Activations a turn, at least 1. */
+  /** Activations per turn, at least 1. */
   readonly turnMax: number;
   /** Default bound of a domain's queue. */
   readonly queueMax: number;
-  /** A handler threw; the other activations run all the same. */
+  /** A handler threw; the other activations still run. */
   onFault(domain: string, event: string, fault: unknown): void;
 }
 
@@ -37,7 +37,7 @@ class Domain implements EventDomain<EventMap> {
   readonly #queueMax: number;
   readonly #observers = new Map<string, Handler[]>();
   readonly #wake: () => void;
-  /** A ring would save the copy at `#compact`; the queue is short but for bursts. */
+  /** A ring buffer would save the copy at `#compact`; the queue is short except in bursts. */
   #queue: Activation[] = [];
   #head = 0;
   #closed = false;
@@ -54,8 +54,8 @@ class Domain implements EventDomain<EventMap> {
 
   observe(event: string, handler: Handler): Observation {
     const handlers = this.#observers.get(event) ?? [];
-    // A copy, so that observing or cancelling inside a handler does not disturb the round that is going on.
-    // A function of its own for each registration: the same handler may be registered twice, and cancelled once.
+    // A copy, so that observing or cancelling inside a handler does not affect the current round. Each registration has
+    // its own function: the same handler may be registered twice and cancelled once.
     const own: Handler = (payload) => handler(payload);
     this.#observers.set(event, [...handlers, own]);
     return {
@@ -78,7 +78,7 @@ class Domain implements EventDomain<EventMap> {
     this.#wake();
   }
 
-  /** Runs the oldest activation; false where none waits. */
+  /** Runs the oldest activation; false if there is none. */
   runOne(onFault: DispatcherInit['onFault']): boolean {
     const activation = this.#queue[this.#head];
     if (activation === undefined) return false;

@@ -1,15 +1,15 @@
 /**
- * Timer that counts the time in which this process ran: after a stop (Ctrl-Z) or a long stall, what has arrived
- * meanwhile is read before any deadline is held against a peer. As in bootcom/lease.ts.
+ * Timer that counts only time in which this process ran: after a stop (Ctrl-Z) or a long stall, data that has arrived
+ * meanwhile is read before a peer's deadline expires. As in bootcom/lease.ts.
  */
 
 import type { Clock, Timer } from '@stci/interface';
 
-/** A wait is counted in so many slices; a slice that ends late by more than its length is counted once. */
+/** Slices of a wait; a slice that ends late by more than its length counts once. */
 const SLICES = 8;
 const SLICE_MS_MAX = 1000;
 
-/** Tells of each slice how much of it counts, until it is cancelled. */
+/** Reports for each slice how much of it counts, until it is cancelled. */
 export function everyRunning(clock: Clock, sliceMs: number, onSlice: (countedMs: number) => void): Timer {
   let timer: Timer;
   const arm = (): void => {
@@ -24,14 +24,14 @@ export function everyRunning(clock: Clock, sliceMs: number, onSlice: (countedMs:
   return { cancel: () => timer.cancel() };
 }
 
-/** Calls `fire` once, when this process has run for `delayMs`, and after input that is ready was read. */
+/** Calls `fire` once, when this process has run for `delayMs` and input that is ready has been read. */
 export function afterRunning(clock: Clock, delayMs: number, fire: () => void): Timer {
   const sliceMs = Math.min(delayMs / SLICES, SLICE_MS_MAX);
   let leftMs = delayMs;
   let isCancelled = false;
   const slices = everyRunning(clock, sliceMs, (countedMs) => {
     leftMs -= countedMs;
-    // Sums of fractions may fall short of the whole.
+    // A sum of fractions may fall short of the whole.
     if (leftMs > sliceMs / 100) return;
     slices.cancel();
     clock.soon(() => !isCancelled && fire());

@@ -1,6 +1,6 @@
 /**
- * Small helpers on bytes for output: finding line ends, joining pieces, plain ASCII text to bytes. Output is never
- * decoded on its way: a character that was split over two chunks is whole again because its bytes stay in order.
+ * Helpers on bytes of output: finding line ends, joining pieces, ASCII text to bytes. Output is never decoded on its
+ * way: a character split over two chunks stays intact because its bytes stay in order.
  */
 
 export const NEWLINE = 0x0a;
@@ -8,10 +8,10 @@ export const NEWLINE = 0x0a;
 export const NO_BYTES = new Uint8Array(0);
 export const NEWLINE_BYTES = new Uint8Array([NEWLINE]);
 
-/** What the pure parts need to turn bytes to text and back; the platform side gives it. */
+/** Conversion of bytes to text and back, provided by the platform. */
 export interface TextCodec {
   encode(text: string): Uint8Array;
-  /** undefined where the bytes are not UTF-8. */
+  /** undefined if the bytes are not UTF-8. */
   decode(bytes: Uint8Array): string | undefined;
   base64(bytes: Uint8Array): string;
 }
@@ -30,13 +30,13 @@ export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** Lines of this length on average, in bytes, are copied line by line; shorter ones byte by byte. */
+/** From this average length of lines in bytes, they are copied line by line; shorter ones byte by byte. */
 const LONG_LINE_BYTES = 24;
 const SAMPLE_BYTES = 1024;
 
 /**
- * `prefix` before every line of `bytes`, of which the last ends in a newline. One allocation for all. A call that
- * searches or copies costs as much as a loop over about 24 bytes.
+ * Puts `prefix` before every line of `bytes`, which must end in a newline. One allocation. A call that searches or
+ * copies costs as much as a loop over about 24 bytes.
  */
 export function prefixLines(bytes: Uint8Array, prefix: Uint8Array): Uint8Array {
   const sampleBytes = Math.min(bytes.length, SAMPLE_BYTES);
@@ -57,7 +57,7 @@ function prefixShortLines(bytes: Uint8Array, prefix: Uint8Array): Uint8Array {
   return out;
 }
 
-/** Puts all bytes at the end of the result, then moves each line down to its place behind its prefix. */
+/** Puts all bytes at the end of the result, then moves each line to its place after its prefix. */
 function prefixLongLines(bytes: Uint8Array, prefix: Uint8Array): Uint8Array {
   const ends: number[] = [];
   for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(at + 1);

@@ -1,6 +1,6 @@
-/** Ranks folded for people: `0-3,7,9-12`. */
+/** Ranks folded for messages: `0-3,7,9-12`. */
 
-/** `ranks` in any order; doubles are shown once. */
+/** `ranks` in any order; duplicates are shown once. */
 export function foldRanks(ranks: readonly number[]): string {
   const sorted = [...new Set(ranks)].sort((a, b) => a - b);
   const parts: string[] = [];

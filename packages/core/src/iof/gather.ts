@@ -1,7 +1,6 @@
 /**
- * `--gather`: the output of each rank is shown at the end, and ranks that said the same are shown once, under one
- * header with their folded list. Equal means equal bytes; the collector compares digests and lengths, so nothing
- * need be in memory.
+ * `--gather`: the output of each rank is shown at the end; ranks with equal output share one header with their folded
+ * list. Equal means equal bytes; the collector compares digests and lengths, so output need not be in memory.
  */
 
 import { foldRanks } from './fold.js';
@@ -9,7 +8,7 @@ import { foldRanks } from './fold.js';
 export interface Gathered {
   readonly rank: number;
   readonly bytes: number;
-  /** Same digest, same bytes. */
+  /** Equal digest, equal bytes. */
   readonly digest: string;
 }
 
@@ -19,7 +18,7 @@ export interface GatherGroup {
   readonly bytes: number;
 }
 
-/** Groups in the order of their lowest rank; ranks that said nothing are left out. */
+/** Groups in the order of their lowest rank; ranks without output are left out. */
 export function groupOutput(outputs: readonly Gathered[]): readonly GatherGroup[] {
   const groups = new Map<string, { ranks: number[]; bytes: number }>();
   for (const { rank, bytes, digest } of [...outputs].sort((a, b) => a.rank - b.rank)) {

@@ -1,6 +1,6 @@
 /**
- * I/O forwarding ("iof"), its pure part: what turns chunks of output into lines, tags, file names and JSON. `stcirun`
- * binds it to descriptors and files, tests to arrays.
+ * I/O forwarding ("iof"), its pure part: turns chunks of output into lines, tags, file names and JSON. `stcirun`
+ * connects it to descriptors and files, tests to arrays.
  */
 
 export { NEWLINE, NEWLINE_BYTES, prefixLines, type TextCodec } from './bytes.js';

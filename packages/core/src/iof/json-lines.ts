@@ -1,7 +1,7 @@
 /**
- * `--json`: one object a line, for programs. Each line of output becomes an object with its rank, host, stream and
- * source time; here alone bytes are decoded, line by line, and a line that is not UTF-8 is given as base64. A line
- * that came without its newline (the last one, or a piece of one over the bound) is marked `"partial":true`.
+ * `--json`: one object per line, for programs. Each line of output becomes an object with its rank, host, stream and
+ * source time; only here bytes are decoded, line by line, and a line that is not UTF-8 is given as base64. A line
+ * without its newline (the last one, or a piece of one that exceeds the bound) is marked `"partial":true`.
  */
 
 import { joinBytes, NEWLINE, type TextCodec } from './bytes.js';
@@ -28,7 +28,7 @@ export class JsonLines {
     this.#params = params;
   }
 
-  /** The objects of the lines that the chunk completes, each with a newline; '' where it completes none. */
+  /** The objects of the lines that the chunk completes, each with a newline; '' if it completes none. */
   push(source: SourceId, chunk: Uint8Array, wallMs: number): string {
     let text = '';
     let from = 0;

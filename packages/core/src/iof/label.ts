@@ -1,7 +1,7 @@
 /**
- * What stands at the start of a line: `[3] ` by `--tag`, `[node1] ` by `--tag=host`, `[node1:3:stderr] ` by
- * `--tag=full`, and before it the time at which the line began, taken at the source, by `--timestamp`. The prefix of
- * a source is made once; with time, once a millisecond.
+ * Prefix of a line: `[3] ` with `--tag`, `[node1] ` with `--tag=host`, `[node1:3:stderr] ` with `--tag=full`, and
+ * before it with `--timestamp` the time at which the line began, taken at the source. The prefix of a source is built
+ * once; with time, once per millisecond.
  */
 
 import type { Rank } from '@stci/interface';
@@ -17,7 +17,7 @@ export interface LabelParams {
   /** Name of the host of a rank. */
   readonly hostOf: (rank: Rank) => string;
   readonly codec: TextCodec;
-  /** The tag as it is shown, in a colour. */
+  /** The tag with its colour. */
   readonly paint?: (source: SourceId, text: string) => string;
 }
 
@@ -26,7 +26,7 @@ export function isoTime(wallMs: number): string {
   return new Date(Math.round(wallMs)).toISOString();
 }
 
-/** The prefix function of a LineMerger; undefined where lines carry none. */
+/** The prefix function for a LineMerger; undefined if lines have no prefix. */
 export function makeLabel(params: LabelParams): ((source: SourceId, wallMs: number) => Uint8Array) | undefined {
   const { tag, timestamp, hostOf, codec, paint = (_source, plain) => plain } = params;
   if (tag === 'none' && !timestamp) return undefined;

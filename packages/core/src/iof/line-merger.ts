@@ -1,32 +1,32 @@
 /**
- * Merges the output of many ranks on one screen (or file) line by line: chunks in, runs of whole lines out. A
- * chunk's whole lines pass at once, joined with what was held of the source's unfinished line; the unfinished rest
- * is held until its newline comes. So lines of two sources never mix, and each source keeps its order.
+ * Merges the output of many ranks on one screen (or file) line by line: chunks in, runs of whole lines out. A chunk's
+ * whole lines pass at once, together with what was held of the source's unfinished line; the unfinished rest is held
+ * until its newline comes. So lines of two sources never mix, and each source keeps its order.
  *
- * A line is shown unfinished in three cases only: it is longer than the bound (or all held lines together are); its
- * source has ended; or it waits alone, like a prompt, while nothing else is said. Then the screen is `open`: the
- * source's next bytes go on where the line stopped, and any other source starts with a newline.
+ * A line is shown unfinished in three cases only: it exceeds the bound (or all held lines together do); its source has
+ * ended; or it waits alone, like a prompt, while there is no other output. Then the screen is `open`: the source's next
+ * bytes continue the line, and any other source starts with a newline.
  *
- * Pure: time comes in as `nowMs`, bytes go out by `emit`.
+ * Pure: time comes in as `nowMs`, bytes go out through `emit`.
  */
 
 import { joinBytes, NEWLINE, NEWLINE_BYTES, prefixLines } from './bytes.js';
 import type { SourceId } from './source.js';
 
 export interface LineMergerParams {
-  /** Longest line that is held back, in bytes; a longer one is shown in pieces. */
+  /** Longest line that is held, in bytes; a longer one is shown in pieces. */
   readonly lineBytesMax: number;
-  /** Bound on all that is held, in bytes. */
+  /** Bound on all held lines, in bytes. */
   readonly heldBytesMax: number;
-  /** An unfinished line that waits so long, alone, is shown; undefined: never (files). */
+  /** Time after which an unfinished line that waits alone is shown; undefined: never (files). */
   readonly promptMs?: number;
-  /** What stands at the start of a line of `source` that began at `wallMs`; undefined: nothing. */
+  /** Prefix of a line of `source` that began at `wallMs`; undefined: none. */
   readonly prefix?: (source: SourceId, wallMs: number) => Uint8Array;
-  /** Takes the bytes over. */
+  /** Takes ownership of the bytes. */
   readonly emit: (bytes: Uint8Array) => void;
 }
 
-/** Prompts are short; a longer rest is a line cut by a full buffer, which will go on. */
+/** Prompts are short; a longer rest is a line cut by a full buffer, whose end will follow. */
 const PROMPT_BYTES_MAX = 1024;
 
 interface Held {
@@ -47,7 +47,7 @@ export class LineMerger {
     this.#params = params;
   }
 
-  /** Bytes of unfinished lines. */
+  /** Bytes of all unfinished lines. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -61,7 +61,7 @@ export class LineMerger {
     if (end < rest.length) this.#hold(source, end === 0 ? rest : rest.subarray(end), wallMs);
   }
 
-  /** The stream has ended: what is held of it is shown, with a newline where lines carry a prefix. */
+  /** The stream has ended: its held line is shown, with a newline if lines have a prefix. */
   end(source: SourceId): void {
     const tagged = this.#params.prefix !== undefined;
     if (this.#held.has(source)) this.#showHeld(source);
@@ -69,7 +69,7 @@ export class LineMerger {
     if (tagged) this.#closeOpen();
   }
 
-  /** When `tick` should be called next, on the clock of `nowMs`; undefined: nothing waits. */
+  /** When `tick` should be called next, on the clock of `nowMs`; undefined: not needed. */
   promptDueMs(): number | undefined {
     return this.#promptCandidate() === undefined ? undefined : this.#lastPushMs + (this.#params.promptMs ?? 0);
   }
@@ -81,12 +81,12 @@ export class LineMerger {
     this.#showHeld(source);
   }
 
-  /** Ends an open line, so that a message of another origin can follow on the same screen. */
+  /** Ends an open line, so that another message can follow on the same screen. */
   breakLine(): void {
     if (this.#open !== undefined) this.#closeOpen();
   }
 
-  /** The one source with an unfinished line, if that looks like a prompt. */
+  /** The only source with an unfinished line, if it looks like a prompt. */
   #promptCandidate(): SourceId | undefined {
     if (this.#params.promptMs === undefined || this.#held.size !== 1) return undefined;
     for (const [source, held] of this.#held) return held.bytes <= PROMPT_BYTES_MAX ? source : undefined;
@@ -102,7 +102,7 @@ export class LineMerger {
     return chunk.subarray(end);
   }
 
-  /** Emits whole lines, the first of which may have begun in held pieces. */
+  /** Emits whole lines; the first of them may have begun in held pieces. */
   #whole(source: SourceId, lines: Uint8Array, wallMs: number): void {
     if (this.#open !== undefined) this.#closeOpen();
     const prefix = this.#params.prefix;
@@ -124,7 +124,7 @@ export class LineMerger {
   }
 
   #hold(source: SourceId, rest: Uint8Array, wallMs: number): void {
-    // A copy, so that a short rest does not keep a whole chunk in memory.
+    // A copy, so that a short rest does not retain a whole chunk.
     const piece = rest.slice();
     const held = this.#held.get(source);
     if (held === undefined) this.#held.set(source, { pieces: [piece], bytes: piece.length, wallMs });
@@ -144,7 +144,7 @@ export class LineMerger {
     return held;
   }
 
-  /** Puts the unfinished line on the screen and leaves it open. */
+  /** Shows the unfinished line and leaves it open. */
   #showHeld(source: SourceId): void {
     if (this.#open !== undefined) this.#closeOpen();
     const held = this.#take(source);

@@ -1,7 +1,4 @@
-/**
- * Where a chunk of output comes from. Inside iof a source is one number, rank and stream packed, so that maps and
- * arrays by source are cheap.
- */
+/** Source of a chunk of output: rank and stream packed into one number, so that maps and arrays by source are cheap. */
 
 import type { Rank } from '@stci/interface';
 

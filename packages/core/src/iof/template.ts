@@ -1,7 +1,7 @@
 /**
  * File names for `--output`: `out/%h/%3r.%s`. `%r` rank, `%h` host, `%s` stream (`stdout`, `stderr`), `%n` number of
  * ranks, `%a` index of the program, `%p` process id, `%j` job, `%%` a percent sign. A width pads numbers with zeros
- * (`%3r` → `007`). Whatever else follows a percent sign is refused with its place, before anything is started.
+ * (`%3r` → `007`). Anything else after a percent sign is refused with its place before any program is started.
  */
 
 import { StciError } from '@stci/interface';
@@ -26,7 +26,7 @@ const FIELDS = {
   j: 'job',
 } as const satisfies Record<string, keyof TemplateFacts>;
 
-/** Widest padding; more is surely a mistake. */
+/** Widest padding; more is certainly a mistake. */
 const WIDTH_MAX = 20;
 
 interface Field {
@@ -88,7 +88,7 @@ function expandField(value: string | number, width: number): string {
   return pathElement(value);
 }
 
-/** `value` as one element of a path, or a part of one: without slashes, and never `.` or `..`. */
+/** `value` as an element of a path or a part of one: without slashes, and never `.` or `..`. */
 function pathElement(value: string): string {
   const element = value.replaceAll(/[/\0]/g, '_');
   return /^\.{1,2}$/.test(element) ? element.replaceAll('.', '_') : element;

@@ -1,13 +1,13 @@
 /**
- * Next hops that go around the dead, for any topology with a greedy rule. While the greedy path is alive it is taken:
- * every later position on it has the rest of the same path, alive too. Where it is not, the next hop is one step
- * along a shortest living path, found by breadth-first search from the target. Each such step comes one hop nearer, so
- * following next hops never loops, also where some positions on the way go on greedily.
+ * Next hops around dead positions, for any topology with a greedy rule. While the greedy path is alive it is taken: the
+ * rest of it is alive too, so every later position on it continues it. Otherwise the next hop is one step along a
+ * shortest path over live positions, found by breadth-first search from the target. Each such step comes one hop
+ * nearer, so following next hops never loops, even if some positions on the path go on greedily.
  */
 
 import type { Position, Topology } from '@stci/interface';
 
-/** `greedy` names the next hop when all are alive and ends at the target. The search costs O(links). */
+/** `greedy` names the next hop if all are alive; following it must end at the target. The search costs O(links). */
 export function nextHopAround(
   topology: Pick<Topology, 'neighbours'>,
   greedy: (source: Position, target: Position) => Position,
@@ -24,7 +24,7 @@ export function nextHopAround(
   return at === target ? first : search(topology, source, target, dead);
 }
 
-/** The neighbour of `source` by which the search from `target` reaches it first. */
+/** The neighbour of `source` that the search from `target` reaches first. */
 function search(
   topology: Pick<Topology, 'neighbours'>,
   source: Position,

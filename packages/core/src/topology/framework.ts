@@ -1,12 +1,12 @@
 /**
- * Framework `topology` (STCI paper, II-B), keyed: a topology is chosen by kind each time one is made. Components come
- * as packages (`topology-tree`); a component's parameters are the defaults of its kind's options.
+ * Framework `topology` (STCI paper, II-B), keyed: the kind is chosen whenever a topology is created. Components come as
+ * packages (`topology-tree`); a component's parameters are the defaults of its kind's options.
  */
 
 import { defineFramework } from '@stci/interface';
 import type { Topology, TopologyRequest } from '@stci/interface';
 
-/** Topologies are pure: they need nothing. */
+/** Topologies are pure: they have no dependencies. */
 export type TopologyDeps = Readonly<Record<string, never>>;
 
 export const topologyFramework = defineFramework<Topology, TopologyDeps, TopologyRequest>({

@@ -1,20 +1,20 @@
 /**
- * What the topology components share to refuse a bad request: each refusal names the kind, the option, what was
- * expected and what was given. Option names are few, so an unknown one is answered with the whole list.
+ * Checks that the topology components share: each error names the kind, the option, what was expected and what was
+ * given. Options are few, so the error for an unknown one lists them all.
  */
 
 import { StciError } from '@stci/interface';
 import type { TopologyRequest } from '@stci/interface';
 
-/** Largest number of positions: what an agent address can number, and the controller. */
+/** Largest number of positions: the agent addresses of one kind, and the controller. */
 export const TOPOLOGY_SIZE_MAX = 0x1000_0000;
 
-/** An STCI_TOPOLOGY_INVALID that reads `topology tree: option arity: expected …, got …`. */
+/** Makes an STCI_TOPOLOGY_INVALID that reads `topology tree: option arity: expected …, got …`. */
 export function topologyError(kind: string, what: string, expected: string, got: unknown): StciError {
   return new StciError('STCI_TOPOLOGY_INVALID', `topology ${kind}: ${what}: expected ${expected}, got ${show(got)}`);
 }
 
-/** Refuses a size outside 1..TOPOLOGY_SIZE_MAX and option names that the kind does not know. */
+/** Refuses a size outside 1..TOPOLOGY_SIZE_MAX and unknown option names. */
 export function checkTopologyRequest(request: TopologyRequest, known: readonly string[]): void {
   checkTopologyInteger(request.kind, 'size', request.size, 1, TOPOLOGY_SIZE_MAX);
   for (const name of Object.keys(request.options ?? {})) {
@@ -24,7 +24,7 @@ export function checkTopologyRequest(request: TopologyRequest, known: readonly s
   }
 }
 
-/** The value itself if it is an integer in min..max; else STCI_TOPOLOGY_INVALID naming `what`. */
+/** Returns the value if it is an integer in min..max; else throws STCI_TOPOLOGY_INVALID naming `what`. */
 export function checkTopologyInteger(kind: string, what: string, value: unknown, min: number, max: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
   throw topologyError(kind, what, `an integer in ${min}..${max}`, value);

@@ -1,4 +1,4 @@
-/** Leases: on a clock of their own, when they say, doubt and expire; on links over a network that is cut. */
+/** Leases: on a clock of their own, when they send, suspect and expire; on links over a network that is cut. */
 
 import { CONTROLLER, rootAddress, type Channel, type Clock, type Timer } from '@stci/interface';
 import { createWorld, type World } from '@stci/platform-sim';
@@ -57,11 +57,11 @@ function leasing(leaseMs = LEASE_MS) {
   const lease = new Lease(
     { clock: hand.clock, leaseMs },
     {
-      sayAlive: () => {
+      sendKeepalive: () => {
         tell('alive');
         lease.onSent();
       },
-      doubt: (doubted) => tell(doubted ? 'doubted' : 'trusted'),
+      suspect: (isSuspect) => tell(isSuspect ? 'suspect' : 'trusted'),
       expire: () => tell('expired'),
     },
   );
@@ -81,7 +81,7 @@ suite('lease', (test) => {
     assert.equal(of('expired'), []);
   });
 
-  test('is doubted at its half and expires at its end, exactly, whenever the last sign was', () => {
+  test('is suspect at its half and expires at its end, exactly, whenever the last sign was', () => {
     for (const leaseMs of [LEASE_MS, 200, 1001, 86_400_000]) {
       for (let part = 0; part < 3; part += 0.007) {
         const { hand, lease, of } = leasing(leaseMs);
@@ -94,9 +94,9 @@ suite('lease', (test) => {
         lease.heard();
         hand.to(lastMs + 10 * leaseMs);
         const [expiredMs = 0, ...more] = of('expired');
-        const doubtedMs = of('doubted')[0] ?? 0;
+        const suspectMs = of('suspect')[0] ?? 0;
         assert.equal(more, []);
-        const gone = [doubtedMs - lastMs - leaseMs / 2, expiredMs - lastMs - leaseMs];
+        const gone = [suspectMs - lastMs - leaseMs / 2, expiredMs - lastMs - leaseMs];
         // No earlier but for the last bits of the sums; no later than the shortest wait.
         assert.ok(gone.every((late) => late > -1e-6 && late <= 0.02), `${gone.join()} after ${lastMs} of ${leaseMs}`);
       }
@@ -130,16 +130,16 @@ suite('lease', (test) => {
     assert.equal(of('alive').filter((atMs) => atMs > 10.5 * LEASE_MS), []);
   });
 
-  test('doubts at half of it, and trusts again', () => {
+  test('is suspect at half of it, and trusts again', () => {
     const { hand, lease, told } = leasing();
     const changes = () => told.filter(({ what }) => what !== 'alive').map(({ what }) => what);
     hand.to(LEASE_MS / 2 - 1);
     assert.equal(changes(), []);
     hand.to(LEASE_MS / 2 + PERIOD_MS);
-    assert.equal(changes(), ['doubted']);
+    assert.equal(changes(), ['suspect']);
     lease.heard();
     hand.to(hand.now + PERIOD_MS);
-    assert.equal(changes(), ['doubted', 'trusted']);
+    assert.equal(changes(), ['suspect', 'trusted']);
   });
 
   test('promised silence is added to it, can be taken back, and ends with the next word', () => {
@@ -270,7 +270,7 @@ suite('link with a lease', (test) => {
     assert.equal(states(), ['up', 'up']);
   });
 
-  test('a cut ends it at both ends within the lease, after a doubt; the words say why', () => {
+  test('a cut ends it at both ends within the lease, after being suspect; the words say why', () => {
     const { world, seen, run, states } = joined(1000);
     run(3333);
     const cutMs = world.nowMs;
