@@ -67,7 +67,9 @@ async function besidePeers(directory) {
   const rates = new Map(rows.map(([name], i) => [name, runs[i].map(rate)]));
   rows.forEach(([name], i) => {
     const torn = runs[i].filter(({ isWhole }) => !isWhole).length;
-    print(`  ${name}: ${spread(rates.get(name), 'MB/s', 0)}, lines ${torn === 0 ? 'whole' : `torn in ${torn} runs`}`);
+    const cpu = spread(runs[i].map(({ cpuMs }) => cpuMs / 1000), 's');
+    const lines = torn === 0 ? 'whole' : `torn in ${torn} runs`;
+    print(`  ${name}: ${spread(rates.get(name), 'MB/s', 0)}, processor time ${cpu}, lines ${lines}`);
   });
   const plain = rates.get('hydra');
   const tagged = rates.get('hydra -l');
@@ -85,8 +87,9 @@ async function measureOne(directory, args, tagBytes) {
   try {
     const [first, ...rest] = args;
     const isOurs = first === stcirun;
+    const cpuBeforeMs = childrenCpuMs();
     const wallMs = await (isOurs ? timed(args, { stdout: fd }) : timed(rest, { program: first, stdout: fd }));
-    return { wallMs, isWhole: isWhole(path, tagBytes) };
+    return { wallMs, cpuMs: childrenCpuMs() - cpuBeforeMs, isWhole: isWhole(path, tagBytes) };
   } finally {
     closeSync(fd);
     rmSync(path, { force: true });
