@@ -1,21 +1,21 @@
 /**
- * Frameworks and components (the Modular Component Architecture; STCI paper, III-A). A framework is one interface
- * and a way of selection; a component is a plain record that makes modules of it.
+ * Frameworks and components (the Modular Component Architecture; STCI paper, III-A). A framework is an interface and a
+ * way of selection; a component is a plain record that creates modules with this interface.
  */
 
 import type { ErrorCode } from './errors.js';
 import type { ParamSpecs, ParamValue } from './params.js';
 
 /**
- * `one`: the accepting component with the highest priority. `many`: all that accept, highest first.
- * `keyed`: by name, each time an object is made (the paper's dynamic selection).
+ * `one`: the accepting component with the highest priority. `many`: all that accept, highest first. `keyed`: by name,
+ * whenever an object is created (the paper's dynamic selection).
  */
 export type SelectionMode = 'one' | 'many' | 'keyed';
 
 export interface Framework<Module, Deps, Request = undefined> {
   readonly name: string;
   readonly mode: SelectionMode;
-  /** Version of the interface; a component made for another one is refused. */
+  /** Version of the interface; a component for another version is refused. */
   readonly version: number;
   readonly help: string;
   /** Parameters of the framework itself. */
@@ -29,23 +29,23 @@ export type AnyFramework = Framework<any, any, any>;
 
 export type Verdict =
   | { readonly accept: true; readonly priority: number; readonly reason?: string }
-  /** With `code`, the request itself is wrong: where no other component takes it, `reason` is the error's message. */
+  /** With `code`, the request itself is wrong: if no other component accepts it, `reason` is the error's message. */
   | { readonly accept: false; readonly reason: string; readonly code?: ErrorCode };
 
-/** What `query` may look at. It has no side effects and touches nothing. */
+/** The input of `query`, which has no side effects. */
 export interface QueryContext<Request = undefined> {
   readonly params: Readonly<Record<string, ParamValue>>;
   readonly request: Request;
-  /** True where the user, or the code that makes an object, asked for this component by its name. */
+  /** True if the user, or the code that creates an object, named this component. */
   readonly named?: boolean;
-  /** Facts of the place, such as `hostname` or the names of environment variables that are set. */
+  /** Facts of this host, such as `hostname` or the names of environment variables that are set. */
   readonly facts: Readonly<Record<string, string | number | boolean | readonly string[]>>;
 }
 
 export interface Component<Module = unknown, Deps = unknown, Request = undefined> {
   readonly framework: Framework<Module, Deps, Request>;
   readonly name: string;
-  /** The component's own version, for people: `1.0.0`. */
+  /** The component's own version, as shown: `1.0.0`. */
   readonly version: string;
   /** The framework's version it was written for. */
   readonly frameworkVersion: number;
@@ -76,7 +76,7 @@ export function defineFramework<Module, Deps, Request = undefined>(
   return Object.freeze(framework);
 }
 
-/** Types the record against its framework; checks are the registry's. */
+/** Checks the record's type against its framework; the registry checks its values. */
 export function defineComponent<Module, Deps, Request>(
   component: Component<Module, Deps, Request>,
 ): Component<Module, Deps, Request> {

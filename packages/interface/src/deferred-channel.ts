@@ -1,13 +1,14 @@
 /**
- * A channel that can be used before what carries it is ready: sockets whose code is still being loaded, an ssh client
- * whose host has not started the agent yet. What is sent waits; from `open` or `become` on, it is the inner channel and
- * nothing more. It is here because platforms and components both defer channels and may import nothing else in common.
+ * A channel that can be used before its transport is ready: sockets whose code is still being loaded, an ssh client
+ * whose host has not started the agent yet. It queues what is sent; from `open` or `become` on, it only forwards to and
+ * from the inner channel. It is here because platforms and components both defer channels and have no other import in
+ * common.
  */
 
 import { assert } from './errors.js';
 import type { Channel, ChannelEvents } from './channel.js';
 
-/** `send` returns false while more than this waits, in bytes. */
+/** Bytes in the queue beyond which `send` returns false. */
 const WAITING_BYTES_MARK = 1024 * 1024;
 
 const NOTHING = new Uint8Array();
@@ -17,7 +18,9 @@ export interface DeferredChannelInit {
   readonly label: string;
   /** Runs in a later turn, as Clock.soon does. */
   readonly soon: (fire: () => void) => void;
-  /** Known already, though not to be used before `open`; its owner has bound it and passes on what it tells. */
+  /**
+   * An inner channel that exists but must not be used before `open`; its owner has bound it and forwards its events.
+   */
   readonly inner?: Channel | undefined;
 }
 
@@ -34,7 +37,7 @@ export class DeferredChannel implements Channel {
   #wantsData = true;
   #isClosing = false;
   #closed: string | undefined;
-  #isTold = false;
+  #isCloseReported = false;
 
   constructor({ kind, label, soon, inner }: DeferredChannelInit) {
     this.kind = kind;
@@ -71,7 +74,7 @@ export class DeferredChannel implements Channel {
     if (on) this.#settleSoon();
   }
 
-  /** What waits is still sent where the inner channel is to come; one that is known but not open is given up. */
+  /** The queue is still sent if the inner channel does not exist yet; one that exists but is not open is destroyed. */
   close(): void {
     this.#isClosing = true;
     if (this.#isOpen) this.#inner?.close();
@@ -83,9 +86,9 @@ export class DeferredChannel implements Channel {
     else this.#soon(() => this.end(reason));
   }
 
-  // For whoever makes the inner channel ready.
+  // For the owner of the inner channel.
 
-  /** The inner channel, which nobody has bound, is there and ready. Called once. */
+  /** Uses `inner`, which is ready and has no receiver. Called once. */
   become(inner: Channel): void {
     assert(this.#inner === undefined, `${this.label} has its inner channel already`);
     if (this.#closed !== undefined) return inner.destroy(this.#closed);
@@ -98,19 +101,19 @@ export class DeferredChannel implements Channel {
     this.open(NOTHING);
   }
 
-  /** The inner channel may be used: what waited is sent. `first`: bytes for the receiver that were read already. */
+  /** Opens the inner channel and sends the queue. `first`: bytes for the receiver that were read already. */
   open(first: Uint8Array): void {
     const inner = this.#inner;
     assert(inner !== undefined && !this.#isOpen, 'a deferred channel is opened once');
     this.#isOpen = true;
     const wasFull = this.#waitingBytes > WAITING_BYTES_MARK;
-    const goesOn = this.#waiting.length === 0 || inner.send(this.#waiting);
+    const hasRoom = this.#waiting.length === 0 || inner.send(this.#waiting);
     this.#waiting = [];
     this.#waitingBytes = 0;
     inner.readable(this.#wantsData);
     if (first.length > 0) this.onData(first);
     if (this.#isClosing) inner.close();
-    else if (wasFull && goesOn) this.#events?.onDrain();
+    else if (wasFull && hasRoom) this.#events?.onDrain();
   }
 
   onData(chunk: Uint8Array): void {
@@ -122,7 +125,7 @@ export class DeferredChannel implements Channel {
     if (this.#isOpen) this.#events?.onDrain();
   }
 
-  /** The end, told once. */
+  /** The inner channel has closed; the receiver is notified once. */
   end(reason: string): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
@@ -135,13 +138,13 @@ export class DeferredChannel implements Channel {
     if (this.#held.length > 0 || this.#closed !== undefined) this.#soon(() => this.#settle());
   }
 
-  /** Tells what is still to be told, in order: bytes that were held, then the end. */
+  /** Delivers pending events in order: held bytes, then the close. */
   #settle(): void {
     const events = this.#events;
-    if (events === undefined || this.#isTold) return;
+    if (events === undefined || this.#isCloseReported) return;
     while (this.#held.length > 0 && this.#wantsData) events.onData(this.#held.shift() as Uint8Array);
     if (this.#closed === undefined || this.#held.length > 0) return;
-    this.#isTold = true;
+    this.#isCloseReported = true;
     events.onClose(this.#closed);
   }
 }

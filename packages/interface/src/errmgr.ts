@@ -1,6 +1,6 @@
 /**
- * Error manager (STCI paper, II-F.4): failure → record → event → policy → actions. Nothing that launches, links or
- * watches decides recovery; it reports, and the one selected error manager answers.
+ * Error manager (STCI paper, II-F.4): failure → record → event → policy → actions. Code that launches, links or watches
+ * never decides on recovery; it reports, and the one selected error manager decides.
  */
 
 import type { ErrorRecord } from './errors.js';
@@ -17,13 +17,13 @@ export type FailureKind =
   | 'tool-survived'
   /** An agent did not come up. */
   | 'agent-launch'
-  /** An agent that was up is gone. */
+  /** An agent that was up is lost. */
   | 'agent-lost'
   /** A deadline of the job passed. */
   | 'timeout'
   /** The user ended the job. */
   | 'interrupt'
-  /** The front-end can take no more output. */
+  /** The front-end can write no more output. */
   | 'output';
 
 export interface Failure {
@@ -31,23 +31,23 @@ export interface Failure {
   readonly error: ErrorRecord;
   readonly host?: HostIndex;
   readonly rank?: Rank;
-  /** Wall-clock ms where it happened, as far as known. */
+  /** Wall-clock ms where it happened, if known. */
   readonly wallMs: number;
-  /** Exit code of the job if this failure decides it. */
+  /** Exit code of the job if this failure determines it. */
   readonly exitCode: number;
 }
 
-/** What the manager may look at; never changed by it. */
+/** State of the job, for the manager's decision. */
 export interface FailureContext {
   readonly phase: 'launching' | 'running' | 'ending';
   readonly ranksAlive: number;
   readonly failuresBefore: number;
 }
 
-/** `end-job`: TERM, grace, KILL for all that still runs. `go-on`: the rest stays. */
+/** `end-job`: SIGTERM, grace period, SIGKILL for all that still runs. `go-on`: the other ranks run on. */
 export type Decision = { readonly action: 'end-job' | 'go-on' };
 
-/** Module of framework `errmgr` (one): the global part. Pure. */
+/** Module of framework `errmgr` (one): the job-wide part. Pure. */
 export interface ErrorManager {
   readonly policy: string;
   decide(failure: Failure, context: FailureContext): Decision;

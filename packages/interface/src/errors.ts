@@ -1,14 +1,14 @@
 /**
- * Errors. Every error that a user can meet has a code from one table; the table gives the exit code of `stcirun`
- * and whether trying again can help. Errors cross the wire as plain records and come back as typed errors; a code
- * that the receiver does not know keeps its data. Programmer mistakes are assertions, not codes.
+ * Errors. Every error that a user can meet has a code from one table; the table gives the exit code of `stcirun` and
+ * whether a retry can help. Errors cross the wire as plain records and become typed errors again; a code that the
+ * receiver does not know keeps its data. Programming errors are assertions, not codes.
  */
 
-/** What an error code means to the outside. */
+/** Properties of an error code. */
 export interface ErrorKind {
-  /** Exit code of `stcirun` when this is the cause of its end: 193..215, one meaning each; below for signals. */
+  /** Exit code of `stcirun` if this error ends it: 193..215, each with one meaning; smaller ones are for signals. */
   readonly exitCode: number;
-  /** True where the same call may succeed later without a change. */
+  /** True if the same call may succeed later. */
   readonly retryable: boolean;
 }
 
@@ -58,7 +58,7 @@ export const ERROR_KINDS = {
   STCI_TOOL_STATUS: kind(EXIT.program),
   /** A tool was ended by a signal that the runtime did not send: the job's exit code is 128 + its number. */
   STCI_TOOL_SIGNAL: kind(EXIT.program),
-  /** Processes of a tool are there after SIGKILL: another user's, or in a system call that does not return. */
+  /** Processes of a tool that survived SIGKILL: another user's, or in a system call that does not return. */
   STCI_TOOL_SURVIVED: kind(EXIT.survived),
   /** The user ended the job: the exit code is 128 + the signal's number, 130 for Ctrl-C. */
   STCI_JOB_INTERRUPTED: kind(130),
@@ -94,21 +94,21 @@ export const ERROR_KINDS = {
 
 export type ErrorCode = keyof typeof ERROR_KINDS;
 
-/** An error as it crosses the wire and as `--json` prints it. */
+/** An error on the wire, and in the output of `--json`. */
 export interface ErrorRecord {
-  /** From the table, or one that a newer peer knows. */
+  /** From the table, or a code of a newer peer. */
   readonly code: string;
   /** What was wrong, what was expected, what to do: one or more lines of plain text. */
   readonly message: string;
-  /** Name of the agent that met the error (`root:3`), where known. */
+  /** Name of the agent where the error occurred (`root:3`), if known. */
   readonly agent?: string;
-  /** Name of the host, where one is concerned. */
+  /** Name of the host, if it concerns one. */
   readonly host?: string;
-  /** Rank of the tool, where one is concerned. */
+  /** Rank of the tool, if it concerns one. */
   readonly rank?: number;
-  /** Further facts: numbers and strings only. */
+  /** Further facts: numbers, texts and booleans. */
   readonly data?: Readonly<Record<string, string | number | boolean>>;
-  /** What led to it. */
+  /** The error that caused it. */
   readonly cause?: ErrorRecord;
 }
 
@@ -120,7 +120,7 @@ export interface StciErrorInit {
   cause?: unknown;
 }
 
-/** The one error class. Callers test `code`, never the text. */
+/** The only error class. Callers test `code`, never the text. */
 export class StciError extends Error {
   readonly code: ErrorCode;
   readonly agent: string | undefined;
@@ -151,7 +151,7 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_KINDS, code);
 }
 
-/** The plain record of any thrown value; a value that is no StciError becomes STCI_INTERNAL. */
+/** The plain record of any thrown value; a value that is no StciError gets STCI_INTERNAL. */
 export function toErrorRecord(thrown: unknown): ErrorRecord {
   if (thrown instanceof StciError) {
     return {
@@ -168,7 +168,7 @@ export function toErrorRecord(thrown: unknown): ErrorRecord {
   return { code: 'STCI_INTERNAL', message };
 }
 
-/** The typed error of a record; an unknown code becomes STCI_INTERNAL and is kept in `data.code`. */
+/** The typed error of a record; an unknown code becomes STCI_INTERNAL, and `data.code` keeps it. */
 export function fromErrorRecord(record: ErrorRecord): StciError {
   const known = isErrorCode(record.code);
   return new StciError(known ? (record.code as ErrorCode) : 'STCI_INTERNAL', record.message, {
@@ -180,7 +180,7 @@ export function fromErrorRecord(record: ErrorRecord): StciError {
   });
 }
 
-/** A programmer's mistake. On in production: a broken invariant must not travel on. */
+/** Throws on a programming error. On in production: a broken invariant must not propagate. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`Assertion failed: ${message}`);
 }

@@ -1,7 +1,7 @@
 /**
- * Events (STCI paper, II-D). An event ties an occurrence to actions; a domain keeps its events and their
- * observers; triggering puts an activation on the domain's dispatch queue; a dispatcher runs the handlers, a bounded
- * number a turn, so that one busy domain starves no other.
+ * Events (STCI paper, II-D). An event connects an occurrence to actions; a domain has events and their observers; a
+ * trigger puts an activation on the domain's dispatch queue; a dispatcher runs the handlers, a bounded number per turn,
+ * so that a busy domain starves no other.
  */
 
 /** Event name → payload. */
@@ -20,12 +20,12 @@ export interface EventDomain<Events extends EventMap> {
   ): Observation;
   /** Queues one activation. Throws STCI_EVENT_QUEUE_FULL at the domain's bound. */
   trigger<Name extends keyof Events & string>(event: Name, payload: Events[Name]): void;
-  /** Activations that wait. */
+  /** Waiting activations. */
   readonly queued: number;
 }
 
 /**
- * `implicit`: the dispatcher schedules itself whenever something waits. `explicit`: nothing runs until the owner
+ * `implicit`: the dispatcher schedules itself whenever an activation waits. `explicit`: nothing runs until the owner
  * calls `progress`.
  */
 export type ProgressModel = 'implicit' | 'explicit';
@@ -34,10 +34,10 @@ export interface Dispatcher {
   readonly progressModel: ProgressModel;
   domain<Events extends EventMap>(name: string, queueMax?: number): EventDomain<Events>;
   /**
-   * Runs at most `limit` activations (default: the turn's bound), round robin over the domains; returns how many
-   * ran. A handler that throws stops neither its siblings nor the dispatcher: see `onFault`.
+   * Runs at most `limit` activations (default: the bound of a turn), round-robin over the domains; returns how many
+   * ran. A handler that throws does not stop other handlers or the dispatcher: see `onFault`.
    */
   progress(limit?: number): number;
-  /** Forgets what waits and takes nothing more. */
+  /** Drops waiting activations and accepts no more. */
   close(): void;
 }

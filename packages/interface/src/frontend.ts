@@ -1,6 +1,6 @@
 /**
- * The front-end agent's face to a program: submit a job, follow it, feed and read it, end it. `stcirun` is one
- * user of it; tests and later tools are others.
+ * Interface of the front-end agent to a program: submit a job, follow it, write its input and read its output, end it.
+ * Used by `stcirun` and by tests.
  */
 
 import type { JobControl, JobEvent, JobSpec } from './job.js';
@@ -9,8 +9,8 @@ import type { Rank } from './ids.js';
 export interface FrontEndEvents {
   onJobEvent(event: JobEvent): void;
   /**
-   * A chunk of a rank's output, as it was read at the host at `wallMs`; an empty chunk ends that stream. Call
-   * `release` when it is written or dropped: the tools stop when too much is not.
+   * A chunk of a rank's output, read at the host at `wallMs`; an empty chunk ends that stream. Call `release` when it
+   * is written or dropped: the tools are stopped while too much is unreleased.
    */
   onOutput(
     rank: Rank,
@@ -19,24 +19,24 @@ export interface FrontEndEvents {
     wallMs: number,
     release: () => void,
   ): void;
-  /** `writeStdin` takes more. */
+  /** There is room again after `writeStdin` returned false. */
   onStdinDrain(): void;
-  /** No rank reads standard input any more. */
+  /** No rank reads standard input any longer. */
   onStdinClosed(): void;
-  /** All agents that this front-end started have ended; nothing of it is left. Told once, last. */
+  /** All agents that this front-end started have ended. Called once, last. */
   onStopped(): void;
 }
 
 export interface FrontEnd {
-  /** One job a front-end, for now. Throws StciError on a spec that cannot be run. */
+  /** One job per front-end. Throws StciError if the specification cannot be run. */
   submit(spec: JobSpec): void;
   control(control: JobControl): void;
-  /** False when the tools are slower: wait for `onStdinDrain`. */
+  /** Returns false if the tools are slower: wait for `onStdinDrain`. */
   writeStdin(chunk: Uint8Array): boolean;
   closeStdin(): void;
   /**
-   * Tells the agents that this process may be silent for so long, in ms, before it stops itself (SIGTSTP); 0 when it
-   * goes on. Without it they would take it for dead after the lease.
+   * Announces to the agents that this process may be silent for this many ms before it stops itself (SIGTSTP); 0 when
+   * it continues. Without it they would consider it dead after the lease.
    */
   announceSilence(silenceMs: number): void;
   /** Ends the agents, in reverse order of their start. `onStopped` follows within the stop deadline. */

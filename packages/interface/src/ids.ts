@@ -1,7 +1,6 @@
 /**
- * Identities. An agent's address is one unsigned 32-bit number, so that it fits a frame header and a routing
- * table key: the upper four bits are the kind, the lower 28 bits the index. Root agent 3 and session agent 3
- * live on host 3.
+ * Identities. An agent's address is one unsigned 32-bit number, so that it fits a frame header and the key of a routing
+ * table: the upper four bits are the kind, the lower 28 bits the index. Root agent 3 and session agent 3 are on host 3.
  */
 
 /** Index of a host in the allocation, 0 ≤ host < 2^28. */
@@ -23,7 +22,7 @@ const KINDS: readonly AgentKind[] = ['controller', 'front-end', 'root', 'session
 /** Largest index that an address can carry, inclusive. */
 const ADDRESS_INDEX_MAX = 0x0fff_ffff;
 
-/** Destination of a frame that is meant for whoever is at the other end of the link. */
+/** Destination of a frame for the agent at the other end of the link. */
 export const NEIGHBOUR: Address = 0xffff_ffff;
 
 function makeAddress(kind: AgentKind, index: number): Address {
@@ -44,7 +43,7 @@ export function sessionAddress(host: HostIndex): Address {
   return makeAddress('session', host);
 }
 
-/** The kind that an address names; undefined where the upper bits name none. */
+/** The kind of agent in an address; undefined if its upper bits are no kind. */
 export function addressKind(address: Address): AgentKind | undefined {
   return KINDS[address >>> 28];
 }
@@ -53,7 +52,7 @@ export function addressIndex(address: Address): number {
   return address & ADDRESS_INDEX_MAX;
 }
 
-/** `root:3`, `controller`: the form of logs and messages. */
+/** `root:3`, `controller`: for logs and messages. */
 export function addressName(address: Address): string {
   if (address === NEIGHBOUR) return 'neighbour';
   const kind = addressKind(address);

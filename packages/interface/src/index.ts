@@ -1,4 +1,4 @@
-/** Contracts of STCI. Imports nothing: this is what the author of a component reads. */
+/** Contracts of STCI, for authors of components. Imports nothing. */
 
 export * from './bootstrap.js';
 export * from './channel.js';

@@ -1,5 +1,5 @@
 /**
- * Jobs: what the user asked for (spec), where its ranks go (map), and what became of them (events, report). All of
+ * Jobs: what the user asked for (specification), where its ranks run (map), and what happened (events, report). All of
  * it is plain data that crosses the wire.
  */
 
@@ -10,15 +10,15 @@ import type { ProcessEnd, SignalName } from './platform.js';
 
 /** One host of an allocation. */
 export interface HostSpec {
-  /** As the user wrote it; unique within an allocation. */
+  /** As the user wrote it; unique in an allocation. */
   readonly name: string;
-  /** Ranks it takes before the next host is filled, at least 1. */
+  /** Ranks to place here before the next host is filled, at least 1. */
   readonly slots: number;
-  /** True where the user named the slots: a bound, not a hint. */
+  /** True if the user specified the slots: a bound, not a hint. */
   readonly slotsBound: boolean;
-  /** Login name, where the host list gave one. */
+  /** User name for the login, if the host list has one. */
   readonly user?: string;
-  /** Where it was named: `--host`, `hosts.txt:3`, `this machine`. */
+  /** Where it was given: `--host`, `hosts.txt:3`, `this machine`. */
   readonly origin: string;
 }
 
@@ -26,16 +26,16 @@ export interface HostSpec {
 export interface AppSpec {
   readonly program: string;
   readonly args: readonly string[];
-  /** Number of ranks, at least 1; undefined: as the mapping rule says. */
+  /** Number of ranks, at least 1; undefined: determined by the mapping rule. */
   readonly count?: number;
-  /** Hosts by index that may take its ranks; undefined: all. */
+  /** Indices of hosts that may run its ranks; undefined: all. */
   readonly hosts?: readonly HostIndex[];
-  /** Added to, or put over, the job's environment. */
+  /** Added to the job's environment, or overriding it. */
   readonly env: Readonly<Record<string, string>>;
   readonly wdir?: string;
 }
 
-/** `slot`: fill a host's slots, then the next. `node`: one a host in turn. `ppr`: `perHost` ranks on each. */
+/** `slot`: fill a host's slots, then the next host. `node`: one per host in turn. `ppr`: `perHost` ranks on each. */
 export type MapBy =
   | { readonly by: 'slot' }
   | { readonly by: 'node' }
@@ -49,23 +49,23 @@ export type StdinTo =
 export interface JobSpec {
   readonly apps: readonly AppSpec[];
   readonly hosts: readonly HostSpec[];
-  /** Hosts that take the place of others which do not come up; unused otherwise. */
+  /** Hosts that replace others which do not come up; unused otherwise. */
   readonly spares?: readonly HostSpec[];
   readonly mapBy: MapBy;
   /** True: more ranks than bound slots are allowed. */
   readonly oversubscribe: boolean;
-  /** Environment of every tool, complete. */
+  /** Complete environment of every tool. */
   readonly env: Readonly<Record<string, string>>;
-  /** Working directory of tools whose app names none. */
+  /** Working directory of tools whose app has none. */
   readonly wdir: string;
   readonly stdin: StdinTo;
-  /** TERM to all tools after so long since the job was submitted; undefined: no limit. */
+  /** Time from the submission to SIGTERM for all tools; undefined: no limit. */
   readonly timeoutMs?: number;
-  /** All tools must run within this time of the submit. */
+  /** Time from the submission within which all tools must run. */
   readonly launchTimeoutMs: number;
 }
 
-/** Ranks `first, first + stride, …` of one app, `count` of them, on one host. */
+/** Ranks `first, first + stride, …` of one app, `count` in number, on one host. */
 export interface RankRun {
   readonly app: number;
   readonly first: Rank;
@@ -79,13 +79,13 @@ export interface HostMap {
   readonly runs: readonly RankRun[];
 }
 
-/** Where each rank goes. Hosts without ranks are listed too: they still carry an agent. */
+/** Where each rank runs. Hosts without ranks are listed too: each has an agent. */
 export interface JobMap {
   readonly size: number;
   readonly hosts: readonly HostMap[];
 }
 
-/** Where one rank is. */
+/** Place of one rank. */
 export interface Placement {
   readonly rank: Rank;
   readonly host: HostIndex;
@@ -95,8 +95,8 @@ export interface Placement {
 }
 
 /**
- * What became of a rank. `exited` and `signalled` are its own end; `ended` was ended by the runtime; `failed-start`
- * never ran; `lost`: its true end is not known, for its agent is gone or it could not be ended; `not-started`: the job
+ * Outcome of a rank. `exited` and `signalled`: it ended by itself; `ended`: the runtime ended it; `failed-start`: it
+ * never ran; `lost`: its end is unknown, because its agent is lost or it could not be ended; `not-started`: the job
  * ended before.
  */
 export type RankOutcome =
@@ -111,15 +111,15 @@ export interface RankReport {
   readonly rank: Rank;
   readonly host: string;
   readonly app: number;
-  /** 0 where it never ran. */
+  /** 0 if it never ran. */
   readonly pid: number;
   readonly outcome: RankOutcome;
   readonly end?: ProcessEnd;
   readonly error?: ErrorRecord;
-  /** Wall-clock ms at the host; undefined where it never ran or was lost. */
+  /** Wall-clock ms at the host; undefined if it never ran or was lost. */
   readonly startWallMs?: number;
   readonly endWallMs?: number;
-  /** Processes of its group that it left behind, which the runtime ends if it can (else: STCI_TOOL_SURVIVED). */
+  /** Processes that it left behind in its group; the runtime ends them if it can (else: STCI_TOOL_SURVIVED). */
   readonly leftovers: number;
 }
 
@@ -132,20 +132,20 @@ export interface JobReport {
   readonly job: JobId;
   /** By the exit rule: see docs/exit-codes.md. */
   readonly exitCode: number;
-  /** The failure that decided the exit code, in words; undefined for 0. */
+  /** Message of the failure that determined the exit code; undefined for 0. */
   readonly cause?: ErrorRecord;
-  /** Every failure that was found, first one first, each counted once. */
+  /** Every failure, in order, each counted once. */
   readonly failures: readonly ErrorRecord[];
   readonly ranks: readonly RankReport[];
-  /** Hosts on which programs had left processes outside of their groups (daemons), which were found and ended. */
+  /** Hosts on which programs had left processes outside their groups (daemons), which were ended. */
   readonly daemons: readonly HostDaemons[];
   readonly submitWallMs: number;
   readonly endWallMs: number;
 }
 
-/** What the front-end is told while a job runs, in order. */
+/** Events of a running job for the front-end, in order. */
 export type JobEvent =
-  /** Told again where hosts were replaced or left out before the launch. */
+  /** Sent again if hosts were replaced or left out before the launch. */
   | { readonly type: 'mapped'; readonly map: JobMap }
   | {
       readonly type: 'host-up';
@@ -154,13 +154,13 @@ export type JobEvent =
       readonly up: number;
       readonly total: number;
     }
-  /** An agent did not come up, and what is done about it; the failure itself was told before. */
+  /** An agent did not come up, and what is done about it; the failure itself was reported before. */
   | {
       readonly type: 'bootstrap';
       readonly host: HostIndex;
       readonly name: string;
       readonly decision: 'retry' | 'spare' | 'shrink';
-      /** The spare host that takes the place. */
+      /** The spare host that replaces it. */
       readonly spare?: string;
     }
   | {
@@ -173,7 +173,7 @@ export type JobEvent =
   | { readonly type: 'running' }
   | { readonly type: 'exited'; readonly report: RankReport }
   | { readonly type: 'failure'; readonly error: ErrorRecord }
-  /** The runtime has begun to end the job, and why. */
+  /** The runtime has begun to end the job, for this reason. */
   | { readonly type: 'ending'; readonly reason: string }
   | { readonly type: 'ended'; readonly report: JobReport };
 
@@ -181,8 +181,8 @@ export type JobEvent =
 export type JobControl =
   | { readonly verb: 'signal'; readonly signal: SignalName }
   /**
-   * TERM, then KILL after the grace; at once KILL where `kill`. `cause` is what the report says and exits with, such
-   * as the user's interrupt or output that could not be written; the first cause counts.
+   * SIGTERM, then SIGKILL after the grace period; with `kill`, SIGKILL at once. `cause` determines the report and the
+   * exit code, such as the user's interrupt or output that could not be written; the first cause counts.
    */
   | { readonly verb: 'end'; readonly kill: boolean; readonly reason: string; readonly cause?: EndCause };
 

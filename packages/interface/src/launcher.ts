@@ -1,6 +1,6 @@
 /**
- * Launching (STCI paper, II-C): `launcher` is the policy, who starts whom; `launcherproc` is the method, how one
- * agent is started on one host.
+ * Launching (STCI paper, II-C): `launcher` is the policy, which agent starts which; `launcherproc` is the method, how
+ * one agent is started on one host.
  */
 
 import type { HostSpec } from './job.js';
@@ -19,7 +19,7 @@ export function bootHost(position: Position): HostIndex {
   return position - 1;
 }
 
-/** Who starts whom: pure, the same everywhere, printed by `--dry-run`. */
+/** The boot tree: pure, the same at every agent, printed by `--dry-run`. */
 export interface LaunchPlan {
   readonly policy: string;
   /** The boot tree over the controller and all hosts. */
@@ -33,7 +33,7 @@ export interface Launcher {
   arity(hosts: number): number;
 }
 
-/** How an agent is embodied: a process of its own, an object in its starter's process, a worker thread. */
+/** How an agent runs: as a process, as an object in the process that starts it, as a worker thread. */
 export type AgentMethod = 'process' | 'inline' | 'thread';
 
 export const AGENT_METHODS: readonly AgentMethod[] = ['process', 'inline', 'thread'];
@@ -42,25 +42,25 @@ export interface AgentStart {
   readonly address: Address;
   readonly host: HostSpec;
   readonly method: AgentMethod;
-  /** How long the agent waits for what its starter sends: longer than the starter waits for the agent. */
+  /** How long the agent waits for data from the one that starts it; longer than that one waits for the agent. */
   readonly waitMs?: number;
 }
 
 export interface LauncherProcDeps {
   readonly platform: Platform;
-  /** Starts an agent as an object in this process, joined by a memory channel. */
+  /** Starts an agent as an object in this process, linked by a memory channel. */
   inline(start: AgentStart, events: AgentProcessEvents): AgentProcess;
 }
 
-/** What a launcherproc's `query` decides about. */
+/** The request on which a launcherproc's `query` decides. */
 export interface LauncherProcRequest {
   readonly hosts: readonly HostSpec[];
 }
 
 /**
- * Module of framework `launcherproc` (keyed). `start` returns at once; a failure comes by `onError` or `onExit`,
- * once. The channel that it returns carries the boot record and, where the boot link is `stdio` or `memory`, the
- * link itself.
+ * Module of framework `launcherproc` (keyed). `start` returns at once; a failure is reported once, by `onError` or
+ * `onExit`. The channel that it returns carries the boot record and, if the boot link is `stdio` or `memory`, the link
+ * itself.
  */
 export interface LauncherProc {
   readonly name: string;

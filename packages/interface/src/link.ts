@@ -1,6 +1,6 @@
 /**
- * Links (STCI paper, II-E.1): reliable, ordered, asynchronous, one between two agents, each state watched. A link
- * is a channel whose peer has proved that it knows the session's secret.
+ * Links (STCI paper, II-E.1): reliable, ordered, asynchronous, between two agents, each state watched. A link is a
+ * channel whose peer has proved that it knows the session's secret.
  */
 
 import type { Channel } from './channel.js';
@@ -10,7 +10,7 @@ import type { ListenOptions, Listener, NetworkAddress, Platform } from './platfo
 
 export type LinkState = 'connecting' | 'up' | 'suspect' | 'closed';
 
-/** Why a link closed. `goodbye`: the peer said so first; everything else is a failure of link or peer. */
+/** Why a link closed. `goodbye`: the peer announced it; any other reason is a failure of the link or the peer. */
 export type LinkCloseReason = 'goodbye' | 'lost' | 'refused' | 'timeout' | 'protocol' | 'local';
 
 /**
@@ -19,7 +19,7 @@ export type LinkCloseReason = 'goodbye' | 'lost' | 'refused' | 'timeout' | 'prot
  */
 export interface Bootcom {
   readonly kind: string;
-  /** True where the child calls its parent back at a listener; false where the start itself made the channel. */
+  /** True if the child connects to its parent's listener; false if the start itself made the channel. */
   readonly needsListener: boolean;
   listen?(
     options: ListenOptions,

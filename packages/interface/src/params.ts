@@ -1,35 +1,35 @@
 /**
- * Parameters are data. A component declares them; one resolver reads every source, refuses what it does not know,
- * and keeps where each value came from. Full names are dotted: `framework.component.name`, or `framework.name` for
- * a framework's own.
+ * Parameters are data. A component declares them; one resolver reads every source, refuses unknown ones, and records
+ * where each value came from. Full names are dotted: `framework.component.name`, or `framework.name` for a framework's
+ * own.
  */
 
 export type ParamType = 'int' | 'bool' | 'string' | 'enum' | 'duration' | 'size' | 'list';
 
-/** Value in memory: `duration` in ms, `size` in bytes, `list` as strings. */
+/** Value in memory: `duration` in ms, `size` in bytes, `list` as an array of strings. */
 export type ParamValue = number | boolean | string | readonly string[];
 
 export interface ParamSpec {
   readonly type: ParamType;
   readonly default: ParamValue;
-  /** One sentence or two: formula, unit, trade-off in both directions. */
+  /** One or two sentences: formula, unit, trade-off in both directions. */
   readonly help: string;
   /** Bounds of int, duration (ms) and size (bytes), inclusive. */
   readonly min?: number;
   readonly max?: number;
   /** Allowed values of an enum. */
   readonly values?: readonly string[];
-  /** Other full names under which it may be written in every source; values are kept and shown under its own. */
+  /** Other full names accepted in every source; values are stored and shown under the parameter's own name. */
   readonly aliases?: readonly string[];
-  /** `job`: all agents must agree, sent to them. `agent`: each may differ. `front-end`: used there only. */
+  /** `job`: sent to all agents, which must agree. `agent`: may differ between agents. `front-end`: used there only. */
   readonly scope?: 'job' | 'agent' | 'front-end';
   readonly level?: 'basic' | 'tuner' | 'developer';
 }
 
-/** By short name, as the component declares them. */
+/** By short name, as in the declaration. */
 export type ParamSpecs = Readonly<Record<string, ParamSpec>>;
 
-/** High to low. `override` is the administrator's file, which beats the command line. */
+/** Highest precedence first. `override` is the administrator's file, which takes precedence over the command line. */
 export const PARAM_SOURCES = [
   'override',
   'command line',
@@ -48,7 +48,7 @@ export interface ResolvedParam {
   readonly name: string;
   readonly value: ParamValue;
   readonly source: ParamSource;
-  /** File and line, variable or option, where the source has one: `/etc/stci/stci.conf:3`. */
+  /** File and line, variable or option, if the source has one: `/etc/stci/stci.conf:3`. */
   readonly origin?: string;
 }
 
@@ -59,8 +59,8 @@ export interface Params {
   string(name: string): string;
   list(name: string): readonly string[];
   has(name: string): boolean;
-  /** All, sorted by name. */
+  /** All parameters, sorted by name. */
   entries(): readonly ResolvedParam[];
-  /** Those below `prefix.`, by short name: what a component's `create` is given. */
+  /** Parameters below `prefix.`, by short name: the argument of a component's `create`. */
   under(prefix: string): Readonly<Record<string, ParamValue>>;
 }

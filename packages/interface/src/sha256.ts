@@ -5,7 +5,7 @@
 
 const BLOCK_BYTES = 64;
 
-/** First 32 bits of the fractions of the cube roots of the first 64 primes. */
+/** First 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const K = new Int32Array([
   0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
   0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -24,8 +24,8 @@ const START = new Int32Array([
 const schedule = new Int32Array(64);
 
 /**
- * One block. Written out, without calls and destructuring: a handshake is over long before V8 compiles this, and
- * interpreted it would cost an agent's start 9 ms.
+ * Processes one block. Without inner calls and destructuring: a handshake is over before V8 compiles this, and
+ * interpreting them would cost an agent's start 9 ms.
  */
 function compress(state: Int32Array, bytes: Uint8Array, offset: number): void {
   const w = schedule;

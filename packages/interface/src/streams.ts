@@ -1,7 +1,7 @@
 /**
- * Streams (STCI paper, II-E.2c): an overlay over agents along a tree, data up to its root and down to its leaves,
- * reduced on the way up if wanted. Every job has the default stream, rooted at the controller, for output and
- * input; more can be made.
+ * Streams (STCI paper, II-E.2c): an overlay over agents along a tree, with data up to its root and down to its leaves,
+ * optionally reduced on the way up. Every job has the default stream, rooted at the controller, for output and input;
+ * more can be opened.
  */
 
 import type { StciError } from './errors.js';
@@ -13,8 +13,8 @@ export type StreamId = number;
 export const DEFAULT_STREAM: StreamId = 1;
 
 /**
- * `none`: each contribution travels by itself, forwarded undecoded. The others combine one contribution of every
- * member a round: numbers by `sum`, `min`, `max`; lists by `concat` (ordered by member); booleans by `and`, `or`.
+ * `none`: each contribution is forwarded separately, without decoding it. The others combine one contribution of every
+ * member per round: numbers by `sum`, `min`, `max`; lists by `concat` (ordered by member); booleans by `and`, `or`.
  */
 export type Reduction = 'none' | 'sum' | 'min' | 'max' | 'concat' | 'and' | 'or';
 
@@ -28,22 +28,22 @@ export interface StreamSpec {
 
 export interface StreamEvents {
   /**
-   * At the root: a contribution (reduction `none`) or a round's result. `release` gives the credit back to the
-   * source: call it when the data is consumed; the sender stops when too much is not.
+   * At the root: a contribution (reduction `none`) or a round's result. `release` returns the credit to the source:
+   * call it when the data is consumed; the sender stops while too much is unreleased.
    */
   onUp(data: unknown, source: Address, release: () => void): void;
-  /** At every other member: what the root sent down. `release` as above. */
+  /** At every other member: data from the root. `release` as above. */
   onDown(data: unknown, release: () => void): void;
-  /** `up` or `down` may be called again after it returned false. */
+  /** `up` or `down` may be called again after returning false. */
   onCredit(): void;
-  /** A round that not all members joined in time, or data that can't be combined. The stream is closed. */
+  /** A round that was not completed in time, or data that cannot be combined. The stream is closed. */
   onFault(error: StciError): void;
 }
 
-/** Every `up` and `down` sends what it is given; false asks the caller to wait for `onCredit`. */
+/** Every `up` and `down` sends its data; false asks the caller to wait for `onCredit`. */
 export interface Stream {
   readonly spec: StreamSpec;
-  /** Contributes, to the root or to the round. */
+  /** Contributes data, to the root or to the round. */
   up(data: unknown): boolean;
   /** From the root to all other members, or to one of them. */
   down(data: unknown, to?: Address): boolean;

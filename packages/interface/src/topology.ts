@@ -1,33 +1,33 @@
 /**
- * Topologies (STCI paper, II-B): who is linked with whom, and which way a message goes. A topology is a pure
- * object over positions 0..size-1; what sits at a position (controller, root agents, the members of a stream) is its
- * user's affair. Framework `topology`, keyed when an object is made: `topologies.create({kind: 'tree', …})`.
+ * Topologies (STCI paper, II-B): which positions are linked, and how messages are routed. A topology is a pure object
+ * over positions 0..size-1; its user assigns agents to positions (controller, root agents, the members of a stream).
+ * Framework `topology`, keyed at creation: `topologies.create({kind: 'tree', …})`.
  */
 
-/** Place in a topology, 0 ≤ position < size. */
+/** Position in a topology, 0 ≤ position < size. */
 export type Position = number;
 
 export interface TopologyRequest {
   readonly kind: string;
   /** Number of positions, at least 1. */
   readonly size: number;
-  /** Options of the kind, such as `arity` or `dimensions`; unset ones come from the component's parameters. */
+  /** Options of the kind, such as `arity` or `dimensions`; the component's parameters are the defaults. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
 export interface Topology {
   readonly kind: string;
   readonly size: number;
-  /** All linked positions, ascending, without `position` itself. Links are symmetric. */
+  /** All linked positions, ascending. Links are symmetric; no position is linked to itself. */
   neighbours(position: Position): readonly Position[];
   /**
-   * The neighbour to which `source` hands a message for `target`, avoiding the `dead`; undefined where none is
-   * left. Following next hops from any source ends at the target without a loop while `dead` stays the same.
+   * The neighbour to which `source` forwards a message for `target`, avoiding `dead` positions; undefined if there is
+   * none. Following next hops from any source reaches the target without a loop as long as `dead` stays the same.
    */
   nextHop(source: Position, target: Position, dead?: ReadonlySet<Position>): Position | undefined;
-  /** Largest number of hops between two positions when all are alive. */
+  /** Largest number of hops between two positions if all are alive. */
   readonly diameter: number;
-  /** The spanning tree rooted at `root`, along which a broadcast or a stream travels. */
+  /** The spanning tree rooted at `root`, for broadcasts and streams. */
   spanningTree(root: Position): SpanningTree;
 }
 
@@ -56,6 +56,6 @@ export interface TreeTopology extends Topology {
   /** Positions at and below `position`, in pre-order. */
   subtree(position: Position): readonly Position[];
   subtreeSize(position: Position): number;
-  /** True where `ancestor` is strictly above `position`. */
+  /** True if `ancestor` is strictly above `position`. */
   isAncestor(ancestor: Position, position: Position): boolean;
 }
