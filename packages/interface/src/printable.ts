@@ -7,8 +7,7 @@
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Returns `text` with control characters written as in JSON, `\u001b`; newlines and tabs stay, and so does JSON's
- * value.
+ * Returns `text` with control characters as JSON writes them, `\u001b`; newlines and tabs stay. JSON keeps its value.
  */
 export function printable(text: string): string {
   return text.replaceAll(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -1,6 +1,6 @@
 /**
- * Which addresses to listen on: interface names and addresses as the user gave them, into addresses to bind. Nothing
- * is bound that was not asked for; without a wish it is loopback alone.
+ * Resolves the interfaces to listen on, names and addresses from the user, to addresses to bind. The default is
+ * loopback only.
  */
 
 import { StciError } from '@stci/interface';
@@ -17,11 +17,11 @@ interface InterfaceAddress {
   readonly internal: boolean;
 }
 
-/** All usable ones: those that other hosts can reach before loopback, IPv4 before IPv6. */
+/** All usable addresses: those that other hosts can reach before loopback, IPv4 before IPv6. */
 function machineAddresses(): InterfaceAddress[] {
   const all: InterfaceAddress[] = [];
   for (const [name, entries] of Object.entries(builtin('node:os').networkInterfaces())) {
-    // A link-local address means nothing without the name of the peer's interface.
+    // A link-local address is only valid with the name of an interface.
     for (const entry of entries ?? []) if (!entry.address.startsWith('fe80:')) all.push({ name, ...entry });
   }
   const order = (entry: InterfaceAddress): number => (entry.internal ? 2 : 0) + (entry.family === 'IPv6' ? 1 : 0);
@@ -37,7 +37,7 @@ function addressesOf(wish: string, all: readonly InterfaceAddress[]): string[] {
   return all.filter((entry) => entry.name === wish).map((entry) => entry.address);
 }
 
-/** Throws STCI_LISTEN_FAILED where a name is no interface of this machine. */
+/** Throws STCI_LISTEN_FAILED if a name is no interface of this machine. */
 export function listenAddresses(interfaces: readonly string[]): string[] {
   if (interfaces.length === 0) return [LOOPBACK];
   const all = machineAddresses();

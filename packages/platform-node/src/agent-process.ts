@@ -1,7 +1,7 @@
 /**
- * An agent as a process of its own: its standard input and output are the channel, its standard error is text for
- * people. It has a session of its own, so that Ctrl-C at the terminal reaches stcirun alone, which then ends the job
- * in order; it ends itself when its standard input ends.
+ * An agent in its own process: its standard input and output are the channel, its standard error is text for people. It
+ * has its own session, so that Ctrl-C at the terminal reaches only stcirun, which then ends the job in order; the agent
+ * ends when its standard input ends.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -15,9 +15,9 @@ import { lineSplitter } from './lines.js';
 import { openChannelReader, takeHandle } from './sockets.js';
 import { streamChannel } from './stream-channel.js';
 
-/** An agent's process that was started before it was asked for. */
+/** An agent process that was started in advance. */
 export interface PrestartedAgent {
-  /** Hands it over, once; undefined where there is none, or none that still runs. */
+  /** Returns the process once; undefined if there is none, or it has ended. */
   take(): ChildProcess | undefined;
 }
 
@@ -72,7 +72,7 @@ export function spawnAgentProcess(
   const source = takeHandle(stdout);
   const readable = source ? openChannelReader(source) : stdout;
   const writable = child.stdin as Writable;
-  // At a child's end Node resumes all streams of this list, paused or not; what is paused must stay so.
+  // At a child's end Node resumes all streams of this list, paused or not; paused ones must stay so.
   (child.stdio as unknown[]).fill(null);
   return {
     pid: child.pid,

@@ -1,7 +1,6 @@
 /**
- * An agent as a worker thread of this process, joined by a message port. Each thread has a platform of its own, with
- * a guardian of its own: when the thread is ended, its pipe to the guardian closes, and its tools end as those of a
- * process would.
+ * An agent in a worker thread of this process, linked by a message port. Each thread has its own platform and its own
+ * guardian: when the thread is ended, its pipe to the guardian closes, and its tools end as those of a process would.
  */
 
 import type { MessagePort, Worker } from 'node:worker_threads';
@@ -13,7 +12,7 @@ import { isMainThread } from './main-thread.js';
 import { portChannel } from './port-channel.js';
 import { openStdioChannel } from './stdio-channel.js';
 
-/** What a thread is given; anything else in `workerData` is not ours. */
+/** Start data of a thread; anything else in `workerData` is not an agent's. */
 interface AgentWorkerData {
   readonly stciPort: MessagePort;
 }
@@ -36,7 +35,7 @@ function watch(worker: Worker, events: AgentProcessEvents, killed: () => boolean
   });
 }
 
-/** What a thread runs: a file, or code with its arguments. */
+/** The code that a thread runs: a file, or a text with its arguments. */
 export type ThreadMain = string | URL | { readonly code: string; readonly args: readonly string[] };
 
 function notStarted(main: string | URL, events: AgentProcessEvents): AgentProcess {
@@ -45,7 +44,7 @@ function notStarted(main: string | URL, events: AgentProcessEvents): AgentProces
   return { pid: 0, channel: closedChannel('thread', 'thread', message), kill: () => {} };
 }
 
-/** Starts `main` in a thread; it finds its channel by `openAgentChannel`. */
+/** Starts `main` in a thread, where `openAgentChannel` returns its channel. */
 export function spawnAgentThread(main: ThreadMain, events: AgentProcessEvents): AgentProcess {
   const isFile = typeof main === 'string' || main instanceof URL;
   if (isFile && !builtin('node:fs').existsSync(main)) return notStarted(main, events);
@@ -57,7 +56,8 @@ export function spawnAgentThread(main: ThreadMain, events: AgentProcessEvents): 
     transferList: [port2],
     stderr: true,
     execArgv: [],
-    // Node would close numbers that it saw opened, although their sockets have closed them and others use them now.
+    // Node would close descriptors opened here although their sockets have closed them and the numbers are in use
+    // again.
     trackUnmanagedFds: false,
   };
   const worker = isFile
@@ -78,7 +78,7 @@ export function spawnAgentThread(main: ThreadMain, events: AgentProcessEvents): 
   };
 }
 
-/** The channel to the agent's starter: a port for a thread, else standard input and output. */
+/** The channel to the parent: a message port in a thread, else standard input and output. */
 export function openAgentChannel(): Channel {
   if (isMainThread) return openStdioChannel();
   const { workerData } = builtin('node:worker_threads');

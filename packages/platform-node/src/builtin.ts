@@ -1,18 +1,18 @@
 /**
- * The lean door to Node's own modules. A static `import` of node:net or node:child_process is paid at every start of
- * an agent, used or not, and a bundler keeps it that way; `builtin('node:net')` is paid at the first call.
- * Everything in this package that is not needed by every agent goes through it (types come by `import type`).
+ * Lazy access to Node's modules. A static `import` of node:net or node:child_process costs time at every start of an
+ * agent, used or not, also in a bundle; `builtin('node:net')` costs it at the first call. Everything in this package
+ * that not every agent needs uses it (types are imported with `import type`).
  */
 
-// Costs nothing: Node itself has loaded it.
+// No cost: Node itself has loaded it.
 import { createRequire } from 'node:module';
 
 type Builtin = typeof process.getBuiltinModule;
 
-/** What a process of Node 20.0 to 20.15 lacks. */
+/** Node 20.0 to 20.15 lacks this function. */
 type Host = Partial<Pick<typeof process, 'getBuiltinModule'>>;
 
-/** Where Node has no call for it, `require` from any place: modules of Node are found from all alike. */
+/** Without that function: `require` from any path, as Node's own modules do not depend on it. */
 export function builtinOf(host: Host): Builtin {
   return host.getBuiltinModule ?? (createRequire(process.execPath) as Builtin);
 }

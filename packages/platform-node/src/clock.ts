@@ -1,7 +1,7 @@
 /**
- * Clock on Node. Timers are set to absolute deadlines: Node's own count whole milliseconds of a clock that it reads
- * once a turn, so a timer may fire up to a millisecond early; here such a one is set again. Timers keep no process
- * alive: what does is its open channels and children.
+ * Clock on Node. Timers have absolute deadlines: Node's own count whole milliseconds of a clock that it reads once per
+ * turn, so they may fire up to a millisecond early; such a timer is set again here. Timers do not keep a process alive:
+ * its open channels and children do.
  */
 
 import type { Clock, Timer } from '@stci/interface';
@@ -11,7 +11,7 @@ export function nowMs(): number {
   return process.uptime() * 1000;
 }
 
-/** Longest delay that setTimeout takes, in ms (2^31 - 1); longer ones are set again when it has passed. */
+/** Longest delay that setTimeout accepts, in ms (2^31 - 1); longer delays are split. */
 const DELAY_MAX_MS = 0x7fff_ffff;
 
 class DeadlineTimer implements Timer {

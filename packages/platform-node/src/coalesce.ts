@@ -1,11 +1,11 @@
 /**
- * Few large writes instead of many small ones. A frame's header and body, and all frames of one turn, go to the
- * system together: small chunks are copied side by side (a copy is cheaper than a vector entry), large ones stay.
+ * Coalesces small writes. A frame's header and body, and all frames of one turn, are written together: small chunks are
+ * copied into one (a copy is cheaper than a vector entry), large ones are not.
  */
 
 /** Chunks shorter than this are copied together. */
 const SMALL_BYTES = 16 * 1024;
-/** Longest joined chunk. */
+/** Longest chunk made of copies. */
 const JOINED_BYTES_MAX = 64 * 1024;
 
 function join(chunks: readonly Uint8Array[], from: number, to: number, bytes: number): Uint8Array {
@@ -26,7 +26,7 @@ function pushCut(result: Uint8Array[], chunk: Uint8Array, bytesMax: number): voi
   }
 }
 
-/** The same bytes in the same order, in fewer chunks, none longer than `chunkBytesMax` (at least 64 KiB). */
+/** Returns the same bytes in the same order, in fewer chunks, none longer than `chunkBytesMax` (at least 64 KiB). */
 export function coalesce(chunks: readonly Uint8Array[], chunkBytesMax = Infinity): Uint8Array[] {
   const result: Uint8Array[] = [];
   let from = 0;

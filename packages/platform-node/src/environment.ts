@@ -1,7 +1,7 @@
 /**
- * Facts of the place: who, where, on which machine. Agents are started without the variables that slow Node's start
- * or belong to the starter alone (NODE_EXTRA_CA_CERTS costs 28 ms); but a tool may be a Node program whose user set
- * them. So they travel under another name (`setAside`) and are put back where the agent reads its variables.
+ * Facts of this process: its user, host, variables. Agents are started without the variables that slow Node's start or
+ * only concern the process that starts them (NODE_EXTRA_CA_CERTS costs 28 ms); but a tool may be a Node program whose
+ * user set them. So they are renamed for the start (`setAside`) and restored when the agent reads its variables.
  */
 
 import type { CpuTimes, Environment } from '@stci/interface';
@@ -13,7 +13,7 @@ const SET_ASIDE = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'NODE_V8_COVERAGE', 'N
 const PREFIX = 'STCI_SET_ASIDE_';
 const NS_PER_MS = 1e6;
 
-/** The environment for an agent: `variables` with the named ones out of Node's sight. */
+/** The environment for an agent: `variables` with the named ones hidden from Node. */
 export function setAside(variables: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   const result = { ...variables };
   for (const name of SET_ASIDE) {
@@ -25,12 +25,12 @@ export function setAside(variables: Readonly<Record<string, string | undefined>>
   return result;
 }
 
-/** The opposite of `setAside`: what the user's programs shall see. */
+/** Reverses `setAside`: the environment for the user's programs. */
 export function putBack(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const entries = Object.entries(variables).flatMap(([name, value]): [string, string][] => {
     return value === undefined ? [] : [[name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name, value]];
   });
-  // Not by assignment: a variable called `__proto__` is one as any other.
+  // Not by assignment: a variable may be named `__proto__`.
   return Object.fromEntries(entries);
 }
 

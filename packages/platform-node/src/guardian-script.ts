@@ -1,11 +1,11 @@
 /**
  * The guardian: a POSIX shell that uses only built-ins and /proc. It outlives its Node process briefly and ends the
  * tools that this process can no longer end. It reads from a pipe whose writing end only that process holds, so end of
- * file means that the process has died, whatever killed it. Lines:
- *   first line     the mark, `STCI_GUARD=…`, which the tools' environments hold (never an argument: those are public)
+ * file means that the process has died. Lines:
+ *   first line     the mark, `STCI_GUARD=…`, in the tools' environments (never passed as an argument: those are public)
  *   `!`            a tool is about to be started
  *   `+123` `-123`  process group 123 is ours / is gone
- *   `=`            a search has found that nothing of any tool is left
+ *   `=`            a search has found no process of any tool
  * At end of file it exits if no tool was started since the last `=`. Otherwise it kills all groups, then every process
  * that holds a mark, with its group: a tool started so late that its `+` was never written, and daemons that left
  * their group. There are two marks, in the environment and in a limit (process-mark.ts). A killed process may have
@@ -14,10 +14,10 @@
  * searched, unless the user is root.
  */
 
-// `read` of dash takes a system call a byte, so grep is used for the search where there is one. Not every sleep takes
-// fractions; where one does not, the pause is a second. A subshell would find itself: the list is made before it.
+// dash reads with one system call per byte, so the search uses grep if there is one. If sleep does not accept
+// fractions, the pause is a second. A subshell would find itself: the list is made before it.
 // A zombie keeps its limit until it is reaped, which the first process of a container may do late: it is ignored.
-// `$$` is the agent where the shell that became the agent has forked this one.
+// `$$` is the agent if this shell was forked by the one that became the agent.
 export const GUARDIAN_SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE ALRM USR1 USR2 TSTP TTIN TTOU
 IFS= read -r mark || exit 0

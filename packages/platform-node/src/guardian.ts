@@ -1,7 +1,7 @@
 /**
  * Runs the guardian: starts it before the first guarded tool, restarts it when it is killed, and reports every group to
- * it at once. `write` makes the system call synchronously (the pipe is empty, and its reader does nothing else), so a
- * group is registered even if this process is killed right after the spawn.
+ * it at once. `write` is synchronous (the pipe is empty, and its reader does nothing else), so a group is registered
+ * even if this process is killed right after the spawn.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -20,10 +20,10 @@ export const GUARD_VARIABLE = 'STCI_GUARD';
 export const SHELL = '/bin/sh';
 const MARK_BYTES = 12;
 
-/** Guardians started in the life of one process; beyond that, something keeps killing them. */
+/** Guardian starts in the life of one process; beyond that, something keeps killing them. */
 const STARTS_MAX = 32;
 
-/** A guardian that runs. */
+/** A running guardian. */
 interface Running {
   readonly pid: number;
   readonly input: Socket;
@@ -39,7 +39,7 @@ export class Guardian implements GroupKeeper {
   #starts = 0;
   #firstStart: Since | undefined;
 
-  /** `held`: a guardian that the shell that became this process has started. */
+  /** `held`: a guardian started by the shell that became this process. */
   constructor(secrets: Secrets, log: Log, held?: HeldGuardian) {
     this.#secrets = secrets;
     this.#log = log;
@@ -56,7 +56,7 @@ export class Guardian implements GroupKeeper {
     return { [GUARD_VARIABLE]: this.#mark };
   }
 
-  /** Starts it before it is needed. */
+  /** Starts the guardian before it is needed. */
   warm(): void {
     if (this.#running === undefined) this.#start();
   }
@@ -98,7 +98,7 @@ export class Guardian implements GroupKeeper {
     try {
       child = builtin('node:child_process').spawn(SHELL, ['-c', GUARDIAN_SCRIPT, 'stci-guardian'], {
         cwd: '/',
-        // Not ours: it must not hold the mark of an outer guardian's tools, whose end it would share.
+        // Without the mark of an outer guardian's tools, or it would be killed with them.
         env: { PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` },
         stdio: ['pipe', 'ignore', 'ignore'],
         detached: true,
@@ -124,13 +124,13 @@ export class Guardian implements GroupKeeper {
     this.#takeOver({ pid, input: new Socket({ fd: inputFd, readable: false, writable: true }) });
   }
 
-  /** Neither keeps the process alive: the guardian waits for us, never we for it. */
+  /** Pipe and child do not keep this process alive. */
   #takeOver(running: Running): void {
     this.#running = running;
     running.input.on('error', () => {});
     running.input.unref();
     const groups = [...this.#groups].map((group) => `+${group}`);
-    // One write: it knows all or nothing.
+    // In one write: the guardian gets all of it or nothing.
     this.#send([`${GUARD_VARIABLE}=${this.environment[GUARD_VARIABLE]}`, ...groups].join('\n'));
   }
 

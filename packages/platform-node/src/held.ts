@@ -1,4 +1,4 @@
-/** What the shell that became this process had opened for it: start-script.ts says what, and in which order. */
+/** Descriptors that the shell which became this process opened for it; start-script.ts lists them in order. */
 
 import { builtin } from './builtin.js';
 import type { PipeEnds } from './pipe-maker.js';
@@ -17,7 +17,7 @@ export interface Held {
   readonly pipes: readonly PipeEnds[];
 }
 
-/** undefined: nothing was opened, or it is not what it should be. */
+/** Returns undefined if nothing was opened, or a descriptor is not what it should be. */
 export function takeOverHeld(text: string | undefined): Held | undefined {
   if (text === undefined || !/^\d+( \d+){2,}$/.test(text)) return undefined;
   const [inputFd, lifeFd, pid, ...pipeFds] = text.split(' ').map(Number) as [number, number, number, ...number[]];

@@ -1,4 +1,4 @@
-/** Platform on Node: the only door to `node:*`. */
+/** Platform on Node: the only package that uses `node:*`. */
 
 export { createNodePlatform } from './platform.js';
 export type { NodePlatformOptions } from './platform.js';

@@ -1,6 +1,6 @@
 /**
- * Log on standard error, one line a call, written at once so that a line stands before a crash. A log that cannot be
- * written must never end an agent: a closed or full standard error loses lines silently.
+ * Log on standard error, one line per call, written at once so that it is not lost in a crash. A log that cannot be
+ * written must never end an agent: a closed or full standard error drops lines silently.
  */
 
 import { printable, type Log, type LogLevel } from '@stci/interface';
@@ -9,7 +9,7 @@ import { isMainThread } from './main-thread.js';
 
 const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
 
-/** Longest line, in characters; the rest is cut: a log line is no place for data. */
+/** Longest line, in characters; the rest is cut: a log line is not for bulk data. */
 const LINE_CHARS_MAX = 8192;
 
 /** Writes one whole line to file descriptor 2; a worker thread has a standard error of its own. */
@@ -22,7 +22,7 @@ function writeLine(line: string): void {
   }
 }
 
-/** Writes entries of at least severity `level`. `write` takes a line with its end; default: standard error. */
+/** Writes entries of at least the severity `level`. `write` takes a line with its newline; default: standard error. */
 export function createLog(level: LogLevel, write: (line: string) => void = writeLine): Log {
   const rank = LEVELS.indexOf(level);
   return {

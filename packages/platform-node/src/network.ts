@@ -1,6 +1,6 @@
 /**
- * Network on Node: WebSockets, by the package ws, which is loaded at the first call. This file is all of it that an
- * agent without sockets carries.
+ * Network on Node: WebSockets with the package ws, which is loaded at the first call. Agents without sockets load this
+ * file only.
  */
 
 import { DeferredChannel, toErrorRecord } from '@stci/interface';
@@ -14,7 +14,7 @@ export function createNetwork(): Network {
     listen: (options, accept, done) => {
       load()
         .then((sockets) => sockets.listenWs(options, accept))
-        // Out of the promise: what `done` throws is no error of listening.
+        // Outside the promise: an error that `done` throws is not one of listening.
         .then(
           (listener) => setImmediate(done, undefined, listener),
           (error: unknown) => setImmediate(done, toErrorRecord(error), undefined),

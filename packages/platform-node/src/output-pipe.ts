@@ -1,6 +1,6 @@
 /**
- * One output stream of a tool: chunks as they were read, each with the time of the read, and one end. While it is
- * paused nothing is read, so the tool's writes block once the pipe is full (back-pressure).
+ * One output stream of a tool: chunks with the time of their read, and one end. While paused it is not read, so the
+ * tool's writes block once the pipe is full (back-pressure).
  */
 
 import type { Readable } from 'node:stream';
@@ -37,7 +37,7 @@ export class OutputPipe {
   }
 }
 
-/** Owns the reading end. */
+/** Takes ownership of the reading end. */
 export function openOutput(source: ReadSource, name: OutputName, events: ProcessEvents): OutputPipe {
   return new OutputPipe(
     openReader(source, new PipeBuffer(), (chunk) => events.onOutput(name, chunk, Date.now())), name, events,

@@ -1,19 +1,19 @@
 /**
- * Sockets that have connected and not yet sent a request: a bounded set, each with a deadline. The listener's eviction
+ * Sockets that have connected and not sent a request yet: a bounded set, each with a deadline. The listener's eviction
  * rule chooses which is dropped when the set is full. New sockets are exempt from eviction for 20 ms: an honest peer
- * sends its request at once, and has made progress before a burst that arrived with it is evicted. For that time the
- * set may exceed its limit by what a burst can bring.
+ * sends its request at once, and so has made progress before a burst that arrived with it is evicted. During that time
+ * the set may exceed its limit by the size of such a burst.
  */
 
 import type { Socket } from 'node:net';
 import type { SelectEviction } from '@stci/interface';
 import { nowMs } from './clock.js';
 
-/** How long a peer may take to ask for an upgrade, in ms. */
+/** Deadline of a peer's request for an upgrade, in ms. */
 const REQUEST_MS = 5000;
 /** How long a new connection is exempt from eviction, ms: some round trips of a cluster's network. */
 const EXEMPT_MS = 20;
-/** How many more than the limit there may be in that time: the system's queue of a listener holds as many. */
+/** Sockets above the limit during that time: as many as a listener's queue in the system holds. */
 const BURST_MAX = 512;
 
 interface Waiting {
@@ -45,14 +45,14 @@ export class PendingSockets {
     const timer = setTimeout(() => this.drop(socket), this.#requestMs);
     timer.unref();
     this.#waiting.set(socket, { socket, source, sinceMs: nowMs(), timer, progress: 0 });
-    // A reset during the wait needs no message: the close that follows releases the socket.
+    // A reset needs no message: the close that follows releases the socket.
     socket.on('error', () => {});
     socket.on('close', () => this.release(socket));
     if (this.#waiting.size > this.#max + BURST_MAX) this.#dropOne([...this.#waiting.values()]);
     else if (this.#waiting.size > this.#max) this.#cutSoon();
   }
 
-  /** The peer has shown that it has the key. */
+  /** The peer has proved that it has the key. */
   advance(socket: Socket): void {
     const waiting = this.#waiting.get(socket);
     if (waiting !== undefined) waiting.progress += 1;
@@ -76,7 +76,7 @@ export class PendingSockets {
 
   #cutSoon(): void {
     this.#cutTimer ??= setTimeout(() => {
-      // Requests that have arrived by now are read first: they count as progress.
+      // Requests that have arrived are read first: they count as progress.
       setImmediate(() => {
         this.#cutTimer = undefined;
         this.#cut();

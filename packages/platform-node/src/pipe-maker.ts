@@ -2,8 +2,8 @@
  * Makes pipes through a shell, since Node has no call for pipe(2). A shell makes a pipe for each here-document and
  * keeps it open while the command that reads it runs, so a recursive function holds many. This process opens both ends
  * of each through /proc/PID/fd, with its own flags, and then ends the shell. If this process dies first, the shell
- * reads the end of its standard input and exits. Where here-documents are files (bash before 5.1, the /bin/sh of RHEL
- * 8), mkfifo is run instead, in a private directory that is removed at once; that needs a writable directory.
+ * reads the end of its standard input and exits. If here-documents are files (bash before 5.1, the /bin/sh of RHEL 8),
+ * mkfifo is run instead, in a private directory that is removed at once; that needs a writable directory.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -46,7 +46,7 @@ export function isPassing(error: unknown): boolean {
   return PASSING.has(errnoOf(error));
 }
 
-/** Throws where there is no such shell, and where neither /proc nor a directory for named pipes can be used. */
+/** Throws if there is no such shell, or neither /proc nor a directory for named pipes can be used. */
 export function makePipes(shell: string, count: number): PipeEnds[] {
   try {
     return pipesOfDocuments(shell, count);
@@ -77,7 +77,7 @@ function pipesOfDocuments(shell: string, count: number): PipeEnds[] {
 
 function end(child: ChildProcess): void {
   child.stdin?.destroy();
-  // Without a process it would be the signal to process 0, which is our whole group.
+  // Without a process it would go to process 0, which is our whole group.
   if (child.pid !== undefined) child.kill('SIGKILL');
   child.unref();
 }
@@ -91,7 +91,7 @@ function awaitReady(pid: number): void {
   }
 }
 
-/** What a descriptor is: `pipe:[123]`, a path; undefined where there is none. */
+/** Target of a descriptor: `pipe:[123]`, a path; undefined if it is not open. */
 function linkOf(path: string): string | undefined {
   try {
     return builtin('node:fs').readlinkSync(path);
@@ -100,7 +100,7 @@ function linkOf(path: string): string | undefined {
   }
 }
 
-/** Paths of the descriptors of `process`, by what they are. */
+/** Paths of the descriptors of `process`, by their targets. */
 function descriptors(process: number | 'self'): Map<string, string> {
   const directory = `/proc/${process}/fd`;
   const found = new Map<string, string>();
@@ -111,7 +111,7 @@ function descriptors(process: number | 'self'): Map<string, string> {
   return found;
 }
 
-/** None of a process that has ended: until it is waited for, root finds its directory empty, others EACCES. */
+/** None for a process that has ended: until it is reaped, root finds its directory empty, other users get EACCES. */
 function entries(directory: string): string[] {
   try {
     return builtin('node:fs').readdirSync(directory);
@@ -121,7 +121,7 @@ function entries(directory: string): string[] {
 }
 
 function openAll(pid: number, count: number): PipeEnds[] {
-  // What the shell inherited is none of its own: it may have been handed down to us with our start.
+  // Descriptors that the shell inherited are excluded: this process may itself have inherited them at its start.
   const inherited = descriptors('self');
   const paths = [...descriptors(pid)].filter(([link]) => link.startsWith('pipe:') && !inherited.has(link));
   if (paths.length !== count) throw new Error(`of ${count} documents of a shell ${paths.length} were pipes`);
@@ -147,7 +147,7 @@ function openPipe(path: string): PipeEnds {
   }
 }
 
-/** undefined where no directory takes them. Throws where descriptors or processes are short. */
+/** undefined if no directory is writable. Throws if descriptors or processes are short. */
 function namedPipes(shell: string, count: number): PipeEnds[] | undefined {
   for (const place of new Set([process.env['XDG_RUNTIME_DIR'], builtin('node:os').tmpdir(), '/dev/shm'])) {
     try {
@@ -178,10 +178,7 @@ function namedPipesIn(place: string, shell: string, count: number): PipeEnds[] {
   }
 }
 
-/**
- * Opening one end of a named pipe blocks until the other is open, so both are held open by a third descriptor
- * meanwhile.
- */
+/** Opening one end of a named pipe blocks until the other is open, so a third descriptor holds both open meanwhile. */
 function openNamed(path: string): PipeEnds {
   const { constants, closeSync, openSync } = builtin('node:fs');
   const bothFd = openSync(path, 'r+');

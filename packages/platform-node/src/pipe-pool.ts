@@ -1,9 +1,9 @@
 /**
- * Pipes for tools. What Node calls a pipe to a child is a pair of sockets, and a socket cannot be opened by a name:
- * `echo x > /dev/stdout`, `cat /dev/stdin`, `tee /dev/stderr` fail in such a child with ENXIO. Node has no call for
- * a pipe; a shell has (see pipe-maker.ts), which makes many at once. The pool keeps those that are not in use yet.
- * All ends close at an exec, so a tool gets those alone that it is given. They block, as a shell's do; the end that
- * becomes a socket of Node is changed by Node, which the other end does not notice: each is an open file of its own.
+ * Pipes for tools. Node's pipe to a child is a pair of sockets, and a socket cannot be opened by name: `echo x >
+ * /dev/stdout`, `cat /dev/stdin`, `tee /dev/stderr` fail in such a child with ENXIO. Node has no call for a pipe; a
+ * shell has (see pipe-maker.ts), which makes many at once. The pool keeps the unused ones. All ends are close-on-exec,
+ * so a tool gets only its own. They block, as a shell's do; Node makes the end that becomes its socket non-blocking,
+ * which does not affect the other end: each is a separate open file.
  */
 
 import type { Log } from '@stci/interface';
@@ -11,10 +11,10 @@ import { isMainThread } from './main-thread.js';
 import { closeEnds, isPassing, makePipes } from './pipe-maker.js';
 import type { PipeEnds } from './pipe-maker.js';
 
-/** Pipes made at the first need (four tools); each later batch is twice as large, up to the last. */
+/** Pipes in the first batch (four tools); each later batch is twice as large, up to the last. */
 const BATCH_FIRST = 12;
 const BATCH_LAST = 48;
-/** Made where descriptors are short: one tool's. */
+/** Batch when descriptors are short: one tool's. */
 const BATCH_LEAST = 3;
 
 export class PipePool {
@@ -25,7 +25,7 @@ export class PipePool {
   #batch = BATCH_FIRST;
   #isUsable = true;
 
-  /** `held`: pipes that were made before this process started; they are taken first. */
+  /** `held`: pipes opened before this process started; they are used first. */
   constructor(log: Log, shell = '/bin/sh', held: readonly PipeEnds[] = []) {
     this.#log = log;
     this.#shell = shell;
@@ -36,12 +36,12 @@ export class PipePool {
     return this.#pipes.length;
   }
 
-  /** Makes the first pipes before they are needed. */
+  /** Makes the first batch before it is needed. */
   warm(): void {
     if (this.#pipes.length === 0 && this.#isUsable) this.#fill();
   }
 
-  /** A fresh pipe, whose ends are the caller's to close; undefined where none can be made. */
+  /** An unused pipe, whose ends the caller must close; undefined if none can be made. */
   take(): PipeEnds | undefined {
     if (this.#pipes.length === 0 && this.#isUsable) this.#fill();
     return this.#pipes.pop();
@@ -74,7 +74,7 @@ export class PipePool {
     this.#log.write('debug', `${what}: ${error.message}.`);
   }
 
-  /** A process's end closes all; a thread's does not. One that is ended by force leaves the pool's descriptors. */
+  /** The end of a process closes all; that of a thread, when ended by force, leaves the pool's descriptors open. */
   #drainAtEnd(): void {
     if (this.#isWatched || isMainThread) return;
     this.#isWatched = true;

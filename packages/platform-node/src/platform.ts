@@ -1,4 +1,4 @@
-/** Puts the platform together. Nothing is opened or loaded here: an agent pays for what it uses, when it uses it. */
+/** Assembles the platform. Nothing is opened or loaded here: each part is loaded at its first use. */
 
 import type { LogLevel, Platform } from '@stci/interface';
 import type { PrestartedAgent } from './agent-process.js';
@@ -17,22 +17,22 @@ import { createSecrets } from './secrets.js';
 export interface NodePlatformOptions {
   /** Program and arguments that start an agent on this machine. */
   readonly agentCommand?: readonly string[];
-  /** File that a worker thread runs as an agent's main. */
+  /** Script that a worker thread runs as an agent's main. */
   readonly agentMain?: string | URL;
   /**
-   * An agent's process that `agentCommand` has started already, by the same means: the first agent that is asked for
-   * as a process is this one. So its start overlaps with ours.
+   * An agent process that was started in advance with `agentCommand`; it serves the first request for an agent in a
+   * process, so that its start overlaps with this one's.
    */
   readonly prestartedAgent?: PrestartedAgent | undefined;
-  /** File of the agent in one piece, for hosts that have nothing of ours. */
+  /** File of the agent bundle, for hosts on which STCI is not installed. */
   readonly agentBundle?: string;
-  /** What this agent came as, where it was sent to this host: it starts and sends others from that. */
-  readonly carried?: ShippedBundle | undefined;
-  /** What the shell that became this process holds open for it (start-script.ts). */
+  /** The bundle of this agent if it was sent to this host; it starts and sends other agents from it. */
+  readonly shipped?: ShippedBundle | undefined;
+  /** Descriptors that the shell which became this process opened (start-script.ts). */
   readonly held?: string | undefined;
   /** Default `warn`. */
   readonly logLevel?: LogLevel;
-  /** For choices that shall repeat; default: from the system. */
+  /** For reproducible choices; default: from the system. */
   readonly seed?: number;
 }
 
@@ -58,10 +58,10 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
   };
 }
 
-/** How others like this agent are started. */
+/** How further agents are started. */
 function agentSource(options: NodePlatformOptions): Pick<ProcessesDeps, 'agentCommand' | 'agentMain' | 'agentBundle'> {
-  const { carried, agentCommand = [], agentMain } = options;
-  if (carried === undefined) {
+  const { shipped, agentCommand = [], agentMain } = options;
+  if (shipped === undefined) {
     return {
       agentCommand: () => agentCommand,
       agentMain: () => agentMain,
@@ -69,8 +69,8 @@ function agentSource(options: NodePlatformOptions): Pick<ProcessesDeps, 'agentCo
     };
   }
   return {
-    agentCommand: () => shippedCommand(carried),
-    agentMain: () => shippedThread(carried),
-    agentBundle: () => shippedBundle(carried),
+    agentCommand: () => shippedCommand(shipped),
+    agentMain: () => shippedThread(shipped),
+    agentBundle: () => shippedBundle(shipped),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Channel over a message port between two threads. A port alone has no bound and no back-pressure: here a window of
- * bytes may be on its way, the receiver acknowledges what it has delivered, and the rest waits at the sender. Chunks
- * are copied once into memory that then changes hands.
+ * Channel over a message port between two threads. A port alone has no bound and no back-pressure: here a window bounds
+ * the bytes in flight, the receiver acknowledges delivered ones, and the rest waits at the sender. Chunks are copied
+ * once, into memory that is then transferred.
  */
 
 import type { MessagePort } from 'node:worker_threads';
@@ -9,12 +9,12 @@ import { assert } from '@stci/interface';
 import type { Channel, ChannelEvents } from '@stci/interface';
 import { DRAIN_MARK_BYTES } from './stream-channel.js';
 
-/** Bytes on the way and not yet delivered. */
+/** Window: bytes sent and not yet delivered. */
 const WINDOW_BYTES = 1024 * 1024;
 /** Longest message. */
 const MESSAGE_BYTES_MAX = 256 * 1024;
 
-/** Data, an acknowledged number of bytes, or the end. */
+/** Data, a number of acknowledged bytes, or the end. */
 type PortMessage = Uint8Array<ArrayBuffer> | number | 'close';
 
 class PortChannel implements Channel {
@@ -30,7 +30,7 @@ class PortChannel implements Channel {
   #full = false;
   #scheduled = false;
   #state: 'open' | 'closing' | 'closed' = 'open';
-  /** Reason of the end, once the other side has ended; reported after everything received is delivered. */
+  /** Reason of the end, once the other side has ended; reported after all received data is delivered. */
   #ended: string | undefined;
 
   constructor(port: MessagePort, label: string) {
@@ -111,7 +111,7 @@ class PortChannel implements Channel {
     if (this.#ended !== undefined && idle) this.#finish(this.#ended);
   }
 
-  /** Delivers what the window allows, then signals the drain or the end. */
+  /** Sends what the window allows, then signals the drain or the end. */
   #pump(): void {
     if (this.#state === 'closed') return;
     while (this.#pending.length > 0 && this.#onWayBytes < WINDOW_BYTES) this.#post(this.#take());
@@ -119,13 +119,13 @@ class PortChannel implements Channel {
       this.#full = false;
       if (this.#state === 'open') this.#events?.onDrain();
     }
-    // Only what was acknowledged is sure to have been delivered; a closed port drops the rest.
+    // Only acknowledged data has certainly been delivered; a closed port drops the rest.
     if (this.#state !== 'closing' || this.#pending.length > 0 || this.#onWayBytes > 0) return;
     this.#post('close');
     this.#finish('closed');
   }
 
-  /** The next message: pending chunks side by side, in memory of its own. */
+  /** The next message: queued chunks copied into a new buffer. */
   #take(): Uint8Array<ArrayBuffer> {
     const message = new Uint8Array(Math.min(this.#pendingBytes, MESSAGE_BYTES_MAX));
     let filled = 0;

@@ -1,18 +1,18 @@
 /**
- * Facts of processes from /proc: members of a group, parents, owners, and which are new. A zombie is dead: it holds its
- * number, and so its group's, but runs nothing.
+ * Facts of processes from /proc: members of a group, parents, owners, and new ones. A zombie counts as dead: it holds
+ * its process id, and so its group's, but runs nothing.
  */
 
 import { builtin } from './builtin.js';
 
-/** All process ids of this machine (or of our namespace). */
+/** All process ids of this machine (or of this process's namespace). */
 function pids(): string[] {
   return builtin('node:fs')
     .readdirSync('/proc')
     .filter((name) => name.charCodeAt(0) <= 57 && name.charCodeAt(0) >= 48);
 }
 
-/** None where there is no /proc. */
+/** Empty without /proc. */
 function allPids(): string[] {
   try {
     return pids();
@@ -28,11 +28,11 @@ interface Facts {
   readonly session: number;
 }
 
-/** undefined where the process is gone; throws where that cannot be known (no descriptor is left to read it). */
+/** undefined if the process is gone; throws if that cannot be determined (no free descriptor to read with). */
 function factsOf(pid: string): Facts | undefined {
   try {
     const text = builtin('node:fs').readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may hold spaces and parentheses: the fields begin behind the last one.
+    // The name in parentheses may contain spaces and parentheses: the fields begin after the last one.
     const [state, parent, group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ', 4);
     return { state: state ?? 'X', parent: Number(parent), group: Number(group), session: Number(session) };
   } catch (error) {
@@ -46,7 +46,7 @@ function isDead(state: string): boolean {
   return state === 'Z' || state === 'X';
 }
 
-/** The number is in use as a group's, ours or another program's. */
+/** The number is in use as a group id, by our tool or another program. */
 function groupExists(group: number): boolean {
   try {
     process.kill(-group, 0);
@@ -56,14 +56,14 @@ function groupExists(group: number): boolean {
   }
 }
 
-/** Living members of the group of the same session. */
+/** Living members of the group in the same session. */
 function membersOf(group: number): number[] {
   const isMember = (facts: Facts | undefined): boolean =>
     facts !== undefined && facts.group === group && facts.session === group && !isDead(facts.state);
   return pids().filter((pid) => isMember(factsOf(pid))).map(Number);
 }
 
-/** Process ids of a group that `groupSize` has just found; none where /proc cannot be read. */
+/** Process ids of a group that `groupSize` has just found; empty if /proc cannot be read. */
 export function groupMembers(group: number): readonly number[] {
   try {
     return membersOf(group);
@@ -73,10 +73,10 @@ export function groupMembers(group: number): readonly number[] {
 }
 
 /**
- * Number of living members of the group of a session's leader. The system does not reuse an id while it is in use
- * as a process, a group or a session; so whatever has that of a leader that is over (`isLeaderOver`), or has it as a
- * group but not as a session, belongs to another program, and ours is gone. Where /proc cannot be read, a group that
- * exists counts as one.
+ * Number of living members of the group of a session's leader. The system does not reuse an id while it is that of a
+ * process, a group or a session; so if a process has the id of a leader that has ended (`isLeaderOver`), or a group has
+ * it but no session, it belongs to another program, and the group is gone. If /proc cannot be read, an existing group
+ * counts as one member.
  */
 export function groupSize(group: number, isLeaderOver: boolean): number {
   if (!groupExists(group)) return 0;
@@ -88,7 +88,7 @@ export function groupSize(group: number, isLeaderOver: boolean): number {
   }
 }
 
-/** The parent of a living process; undefined where it is dead or cannot be read. */
+/** The parent of a living process; undefined if that is dead or cannot be read. */
 export function parentOf(pid: number): number | undefined {
   try {
     const facts = factsOf(String(pid));
@@ -98,18 +98,18 @@ export function parentOf(pid: number): number | undefined {
   }
 }
 
-/** The first process that something is to be compared with: its id, and when it was started (`Clock.nowMs`). */
+/** A process to compare others with: its id, and when it was started (`Clock.nowMs`). */
 export interface Since {
   readonly pid: number;
   readonly atMs: number;
 }
 
-/** In so short a time the system does not give every process id once. */
+/** A time in which the system does not assign every process id once. */
 const YOUNG_MS = 1000;
 /** Up to this many ids are probed one by one; for more, listing all processes is cheaper. */
 const IDS_MAX = 256;
 
-/** Ids of processes that may have been started after `since`; all ids where that cannot be found out cheaply. */
+/** Ids of processes that may have been started after `since`; all ids if these cannot be determined cheaply. */
 export function newPids(since: Since | undefined, nowMs: number): readonly string[] {
   if (since === undefined || nowMs - since.atMs > YOUNG_MS) return allPids();
   const count = lastPid() - since.pid;
@@ -117,7 +117,7 @@ export function newPids(since: Since | undefined, nowMs: number): readonly strin
   return Array.from({ length: count + 1 }, (_, index) => String(since.pid + index));
 }
 
-/** The id that the system gave last, in our namespace; NaN where it does not say. */
+/** The id that the system assigned last, in this namespace; NaN if unknown. */
 function lastPid(): number {
   try {
     return Number(builtin('node:fs').readFileSync('/proc/loadavg', 'latin1').trimEnd().split(' ').at(-1));

@@ -22,7 +22,7 @@ stci_mark() {
 
 let own: string | undefined | false = false;
 
-/** The number that marks this agent's descendants, as in /proc/PID/limits; undefined where it has none. */
+/** The number that marks this agent's descendants, as in /proc/PID/limits; undefined if it has none. */
 export function ownLimit(): string | undefined {
   if (own === false) own = readOwn();
   return own;
@@ -36,7 +36,7 @@ function readOwn(): string | undefined {
   return isOwn ? limit : undefined;
 }
 
-/** The soft limit of file locks of a process; undefined where it has none or cannot be read. */
+/** The soft limit of file locks of a process; undefined if it has none or cannot be read. */
 export function limitOf(pid: string): string | undefined {
   try {
     return LIMIT_LINE.exec(builtin('node:fs').readFileSync(`/proc/${pid}/limits`, 'latin1'))?.[1];

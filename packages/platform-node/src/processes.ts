@@ -12,7 +12,7 @@ import { sweep } from './sweep.js';
 
 export interface ProcessesDeps {
   readonly clock: Clock;
-  /** Asked for when an agent is started. */
+  /** Called when an agent is started. */
   readonly agentCommand: () => readonly string[];
   readonly agentMain: () => ThreadMain | undefined;
   readonly agentBundle: () => AgentBundle;

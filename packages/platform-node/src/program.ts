@@ -1,18 +1,18 @@
 /**
- * Finds what shall be executed, before the fork. Node reports one ENOENT for a missing program, a missing working
- * directory and a missing interpreter alike; a user wants to know which. The rules are the system's own: a name
- * with a slash is relative to the child's working directory, another one is looked up in the child's PATH.
+ * Finds the program to execute, before the fork. Node reports the same ENOENT for a missing program, a missing working
+ * directory and a missing interpreter; the user needs to know which. The rules are the system's: a name with a slash is
+ * relative to the child's working directory, any other is searched in the child's PATH.
  */
 
 import type { ErrorCode, ErrorRecord, SpawnSpec } from '@stci/interface';
 import { builtin } from './builtin.js';
 
-/** Where PATH is not set; the C library's own default. */
+/** Default of PATH, as in the C library. */
 const PATH_DEFAULT = '/bin:/usr/bin';
 
 export type Resolution = { readonly path: string } | { readonly error: ErrorRecord };
 
-/** What a path is, as far as executing it goes. */
+/** Type of a path with regard to execution. */
 type Finding = 'program' | 'directory' | 'missing' | 'forbidden' | 'not executable';
 
 export function failure(code: ErrorCode, message: string, data?: ErrorRecord['data']): { error: ErrorRecord } {
@@ -46,7 +46,7 @@ function exists(path: string): boolean {
   return builtin('node:fs').existsSync(path);
 }
 
-/** undefined where a child can start in `wdir`. */
+/** undefined if a child can start in `wdir`. */
 function checkWdir(wdir: string): ErrorRecord | undefined {
   const { statSync, accessSync, constants } = builtin('node:fs');
   const wrong = (what: string): ErrorRecord =>
@@ -93,7 +93,7 @@ function searchPath(program: string, wdir: string, searched: string): Resolution
     const path = `${directory === '' ? '.' : directory}/${program}`;
     const finding = inspect(absolute(wdir, path));
     if (finding === 'program') return { path };
-    // As in execvp, a file that may not be executed is remembered, and the search continues.
+    // As in execvp, a file without execute permission is remembered, and the search continues.
     if (finding === 'not executable') refused ??= refuse(program, path, finding);
   }
   return refused ?? notInPath(program, searched, wdir);
@@ -111,8 +111,8 @@ function resolveProgram(spec: Pick<SpawnSpec, 'program' | 'env' | 'wdir'>): Reso
 }
 
 /**
- * Checks directory and program as they are before a start. The path is that to hand to exec, always with a slash in
- * it, relative to the child's working directory or absolute.
+ * Checks directory and program before a start. The path returned is for exec and always contains a slash: relative to
+ * the child's working directory, or absolute.
  */
 export function checkProgram(spec: Pick<SpawnSpec, 'program' | 'env' | 'wdir'>): Resolution {
   const wrong = spec.wdir === undefined ? undefined : checkWdir(spec.wdir);
@@ -136,7 +136,7 @@ function badInterpreter(program: string, path: string): ErrorRecord {
   try {
     interpreter = interpreterOf(path);
   } catch {
-    // Executable but not readable: the answer is the general one.
+    // Executable but not readable: only the general error can be given.
   }
   const message =
     interpreter === undefined
@@ -149,7 +149,7 @@ function badInterpreter(program: string, path: string): ErrorRecord {
 
 const FEWER = ', or use fewer ranks a host';
 
-/** The record of an error of the spawn call itself, made after `resolveProgram` found nothing wrong. */
+/** The error record of a failed spawn for which `resolveProgram` found no cause. */
 export function spawnError(spec: SpawnSpec, path: string, thrown: unknown): ErrorRecord {
   const errno = errnoOf(thrown);
   const full = absolute(spec.wdir ?? process.cwd(), path);

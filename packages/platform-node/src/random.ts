@@ -1,7 +1,7 @@
 /**
- * Random numbers: xoshiro128** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021), its
- * state filled by splitmix32. For choices and jitter, never for secrets. A fork's numbers depend on the seed and
- * the label alone, not on what was drawn before, so that a new use of the generator does not shift all others.
+ * Random numbers: xoshiro128** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021), its state
+ * initialized with splitmix32. For choices and jitter, never for secrets. A fork's numbers depend only on the seed and
+ * the label, not on earlier draws, so that a new use of the generator does not shift all others.
  */
 
 import { assert } from '@stci/interface';
@@ -33,7 +33,7 @@ function labelSeed(seed: number, label: string): number {
 
 type State = [number, number, number, number];
 
-/** One step of xoshiro128**: the next 32 bits, the state moved on. */
+/** One step of xoshiro128**: the next 32 bits; advances the state. */
 export function nextBits(s: State): number {
   const result = Math.imul(rotateLeft(Math.imul(s[1], 5), 7), 9);
   const shifted = s[1] << 9;
@@ -58,7 +58,7 @@ class Xoshiro implements Random {
     this.#seed = seed;
   }
 
-  /** The system is asked at first use only: many an agent draws nothing. */
+  /** The system's source is read at the first use only: many agents draw nothing. */
   #seeded(): number {
     return (this.#seed ??= systemSeed());
   }
@@ -72,7 +72,7 @@ class Xoshiro implements Random {
   }
 
   uniform(): number {
-    // 53 bits: 27 from one draw, 26 from the next.
+    // 53 bits: 27 of one draw, 26 of the next.
     return ((this.#next() >>> 5) * 0x400_0000 + (this.#next() >>> 6)) / 0x20_0000_0000_0000;
   }
 
@@ -90,7 +90,7 @@ class Xoshiro implements Random {
   }
 }
 
-/** Seeded by `seed` (its lower 32 bits), or from the system where it is undefined. */
+/** Seeded with the lower 32 bits of `seed`, or from the system if it is undefined. */
 export function createRandom(seed?: number): Random {
   return new Xoshiro(seed === undefined ? undefined : seed >>> 0);
 }

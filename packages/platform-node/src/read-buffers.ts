@@ -1,25 +1,25 @@
 /**
- * Memory that is read into. A fresh buffer for each read costs its allocation, its page faults and the collection of
- * garbage that many buffers cause, together more than the copy of its bytes.
+ * Read buffers. A fresh buffer per read costs its allocation, page faults and garbage collection, together more than a
+ * copy of its bytes.
  */
 
 import { markRoom, ROOM_BYTES } from '@stci/interface';
 
-/** Longest read of a pipe; a pipe of Linux holds as much. */
+/** Longest read of a pipe: its capacity on Linux. */
 const PIPE_BYTES = 64 * 1024;
 
 /** Chunks of a pipe of at least this length are passed on without a copy. */
 const PIPE_COPY_BYTES = 16 * 1024;
 
-/** Buffers that wait to be used again: as many as one window of output keeps under way. */
+/** Unused buffers that are kept: as many as one window of output has in flight. */
 const FREE_MAX = 64;
 
 const free: Buffer[] = [];
 
-/** Buffers whose bytes are with their receiver. */
+/** Buffers owned by the receivers of their bytes. */
 const lent = new WeakMap<ArrayBufferLike, Buffer>();
 
-/** What one pipe is read into. */
+/** Buffer of one pipe. */
 export class PipeBuffer {
   #buffer = newPipeBuffer();
 
@@ -27,7 +27,7 @@ export class PipeBuffer {
     return this.#buffer;
   }
 
-  /** The first `bytes`, which are the receiver's from now on. */
+  /** Passes the first `bytes` to the receiver, who owns them. */
   take(bytes: number): Uint8Array {
     const chunk = this.#buffer.subarray(0, bytes);
     if (bytes < PIPE_COPY_BYTES) return Buffer.from(chunk);
@@ -38,7 +38,7 @@ export class PipeBuffer {
   }
 }
 
-/** These have been written to the system, and nobody else has them: their memory is read into again. */
+/** Takes buffers back whose bytes have been written to the system and are not used elsewhere. */
 export function reuse(chunks: readonly Uint8Array[]): void {
   for (const { buffer } of chunks) {
     const returned = lent.get(buffer);
@@ -53,16 +53,16 @@ function newPipeBuffer(): Buffer {
   return Buffer.allocUnsafeSlow(ROOM_BYTES + PIPE_BYTES).subarray(ROOM_BYTES);
 }
 
-/** Long reads of a channel lie one behind the other in this much memory. */
+/** Consecutive long reads of a channel are adjacent in a buffer of this size. */
 const CHANNEL_BYTES = 512 * 1024;
 
-/** A read has room for at least this. */
+/** A read has at least this much space. */
 const CHANNEL_READ_BYTES = 64 * 1024;
 
-/** Shorter reads are copied, so that they do not keep all the rest. */
+/** Shorter reads are copied, so that they do not retain the whole buffer. */
 const CHANNEL_COPY_BYTES = 4 * 1024;
 
-/** What one channel is read into. A frame that comes in several long reads is in one piece of memory all the same. */
+/** Buffer of one channel. A frame of several long reads is still contiguous. */
 export class ChannelBuffer {
   #buffer = Buffer.allocUnsafeSlow(CHANNEL_BYTES);
 
@@ -70,7 +70,7 @@ export class ChannelBuffer {
     return this.#buffer;
   }
 
-  /** The first `bytes`, which are the receiver's from now on. */
+  /** Passes the first `bytes` to the receiver, who owns them. */
   take(bytes: number): Uint8Array {
     const chunk = this.#buffer.subarray(0, bytes);
     if (bytes < CHANNEL_COPY_BYTES) return Buffer.from(chunk);

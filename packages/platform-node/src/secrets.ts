@@ -1,6 +1,6 @@
 /**
- * Keys and proofs: the system's random source and HMAC-SHA-256. Both without node:crypto, whose load costs each agent
- * 5 ms of processor time for a handshake of some hundred bytes; it serves where there is no /dev/urandom.
+ * Keys and proofs: the system's random source and HMAC-SHA-256, both without node:crypto, whose load costs each agent 5
+ * ms of processor time for a handshake of some hundred bytes; it is used if there is no /dev/urandom.
  */
 
 import { hmacSha256, type Secrets } from '@stci/interface';
@@ -12,13 +12,13 @@ export function createSecrets(): Secrets {
   return { bytes: randomBytes, mac: hmacSha256 };
 }
 
-/** Bytes of the system's random source. */
+/** Bytes from the system's random source. */
 export function randomBytes(length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   return readSource(bytes) ? bytes : new Uint8Array(builtin('node:crypto').randomBytes(length));
 }
 
-/** False unless all of `bytes` came from a character device: a file in its place would be no secret. */
+/** False unless all of `bytes` came from a character device: a regular file in its place would not be random. */
 function readSource(bytes: Uint8Array): boolean {
   const { closeSync, fstatSync, openSync, readSync } = builtin('node:fs');
   let fd: number;

@@ -1,8 +1,8 @@
 /**
- * The agent in one piece: read from a file where this program was installed, or carried here over a link and never
- * installed at all. A carried agent starts others (session agents as processes or threads) from the same bytes: the
- * starting code checks their hash again before it runs them, wherever they lie. Bytes that no directory keeps are
- * given a file without a name, which is gone with this process.
+ * The agent bundle: read from a file of an installation, or shipped over a link to a host without one. A shipped agent
+ * starts others (session agents in processes or threads) from the same bytes; the starting code verifies their hash
+ * before running them. Bytes that are in no directory are written to an unnamed file, which disappears with this
+ * process.
  */
 
 import { StciError } from '@stci/interface';
@@ -10,26 +10,26 @@ import type { AgentBundle } from '@stci/interface';
 import { builtin } from './builtin.js';
 import { START_SCRIPT } from './start-script.js';
 
-/** What an agent is given by the code that carried it here. */
+/** What the code that received the bundle passes to the agent. */
 export interface ShippedBundle {
   readonly hash: string;
-  /** undefined once it is certain that they lie at `path`. */
+  /** undefined once they are known to be at `path`. */
   readonly bytes: Uint8Array | undefined;
-  /** Where the bytes lie on this host; undefined: only in this process. */
+  /** Path of the bytes on this host; undefined: only in this process. */
   path?: string | undefined;
-  /** What the shell that became this process holds open for it (start-script.ts). */
+  /** Descriptors that the shell which became this process opened (start-script.ts). */
   readonly held?: string;
-  /** How long the starter wants this agent to wait for what it sends. */
+  /** How long the agent is to wait for its boot record. */
   readonly waitMs?: number;
 }
 
-/** What goes with every bundle from this host. */
+/** Properties of every bundle from this host. */
 const HERE = { node: process.execPath, holder: START_SCRIPT };
 
 /** A bundle's head, its text up to a line of `//`, is the body of a function with these parameters. */
 const PARAMETERS = ['require', 'module', 'exports', '__filename', '__dirname', 'stciShipped'];
 
-/** Run by `node -e` and by threads, with a path and a hash as the last two arguments. */
+/** Run by `node -e` and by threads; a path and a hash are the last two arguments. */
 const RUN_CODE = `'use strict';
 const [path, hash] = process.argv.slice(-2);
 const bytes = require('node:fs').readFileSync(path);
@@ -42,33 +42,33 @@ require('node:vm').compileFunction(head, ${JSON.stringify(PARAMETERS)}, { filena
   require, main, main.exports, path, require('node:path').dirname(path), { hash, bytes, path });
 `;
 
-/** A start on a host where no file can be stored: the reason is reported to the starter of the agent. */
+/** For a host where no file can be stored: reports the reason to the agent that starts this one. */
 const REFUSE_CODE = `process.stderr.write(process.argv.at(-1) + '\\n'); process.exitCode = 1;`;
 
-export function shippedCommand(carried: ShippedBundle): readonly string[] {
-  const { code, args } = shippedThread(carried);
+export function shippedCommand(shipped: ShippedBundle): readonly string[] {
+  const { code, args } = shippedThread(shipped);
   return [process.execPath, '-e', code, '--', ...args];
 }
 
-export function shippedThread(carried: ShippedBundle): { code: string; args: readonly string[] } {
+export function shippedThread(shipped: ShippedBundle): { code: string; args: readonly string[] } {
   try {
-    return { code: RUN_CODE, args: [(carried.path ??= place(carried)), carried.hash] };
+    return { code: RUN_CODE, args: [(shipped.path ??= place(shipped)), shipped.hash] };
   } catch (thrown) {
     if (!(thrown instanceof StciError)) throw thrown;
     return { code: REFUSE_CODE, args: [thrown.message] };
   }
 }
 
-/** The bytes to send on: kept in this process, or read again and checked. Throws StciError where they have changed. */
+/** The bytes to ship: kept in this process, or read again and verified. Throws StciError if they have changed. */
 export function shippedBundle({ hash, bytes, path }: ShippedBundle): AgentBundle {
   if (bytes !== undefined) return { hash, bytes, ...HERE };
-  const again = read(path);
-  if (again.hash === hash) return again;
+  const reread = read(path);
+  if (reread.hash === hash) return reread;
   const message = `The agent bundle ${path} was changed after it had been stored: it is not sent on.`;
   throw new StciError('STCI_INTERNAL', message);
 }
 
-/** Reads the file when it is first asked for. Throws STCI_INTERNAL where there is none. */
+/** Reads the file at the first use. Throws STCI_INTERNAL if there is none. */
 export function bundleOf(path: string | undefined): () => AgentBundle {
   let bundle: AgentBundle | undefined;
   return () => (bundle ??= read(path));
@@ -87,13 +87,13 @@ function read(path: string | undefined): AgentBundle {
   }
 }
 
-function place(carried: ShippedBundle): string {
+function place(shipped: ShippedBundle): string {
   const { tmpdir } = builtin('node:os');
   let failure: unknown;
   for (const directory of [process.env['XDG_RUNTIME_DIR'], tmpdir(), '/dev/shm', '/var/tmp']) {
     if (directory === undefined) continue;
     try {
-      return write(directory, carried);
+      return write(directory, shipped);
     } catch (thrown) {
       failure = thrown;
     }

@@ -1,6 +1,6 @@
 /**
- * Sockets of Node over descriptors that this process has, read straight into memory of ours (read-buffers.ts). A chunk
- * is passed on as it is read, without the queue of a stream: nothing is read ahead, and nothing while it is paused.
+ * Sockets of Node on descriptors that this process has, read directly into our buffers (read-buffers.ts). A chunk is
+ * passed on as it is read, without a stream's queue: no read-ahead, and no read while paused.
  */
 
 import type { OnReadOpts, Socket, SocketConstructorOpts } from 'node:net';
@@ -8,21 +8,21 @@ import type { Readable } from 'node:stream';
 import { builtin } from './builtin.js';
 import { ChannelBuffer } from './read-buffers.js';
 
-/** What is read: a descriptor, or the handle of another socket. */
+/** Source: a descriptor, or the handle of another socket. */
 export type ReadSource = { readonly fd: number } | { readonly handle: object };
 
-/** Where the next read goes, and the chunk that it makes. */
+/** Buffer of the next read, and the chunk made of it. */
 interface ReadBuffer {
   readonly next: Buffer;
   take(bytes: number): Uint8Array;
 }
 
-/** The handle of a socket; it has no public name. */
+/** The handle of a socket; not in Node's public interface. */
 interface Handled {
   _handle?: object | null;
 }
 
-/** Paused. */
+/** Returns a paused socket. */
 export function openReader(source: ReadSource, buffer: ReadBuffer, onChunk: (chunk: Uint8Array) => void): Socket {
   const onread: OnReadOpts = {
     buffer: () => buffer.next,
@@ -31,7 +31,7 @@ export function openReader(source: ReadSource, buffer: ReadBuffer, onChunk: (chu
       return true;
     },
   };
-  // The types know `onread` for connecting sockets alone; the constructor is where it takes effect.
+  // The types know `onread` for connecting sockets only, but the constructor uses it.
   const options: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
     ...source, readable: true, writable: false, onread,
   };
@@ -40,7 +40,7 @@ export function openReader(source: ReadSource, buffer: ReadBuffer, onChunk: (chu
   return socket;
 }
 
-/** For a channel: its chunks come as `data`, as those of any stream do. */
+/** For a channel: chunks are emitted as `data`, as by any stream. */
 export function openChannelReader(source: ReadSource): Readable {
   const socket = openReader(source, new ChannelBuffer(), (chunk) => socket.emit('data', chunk));
   return socket;
@@ -50,7 +50,7 @@ export function openWriter(fd: number): Socket {
   return new (builtin('node:net').Socket)({ fd, readable: false, writable: true });
 }
 
-/** What Node has made of a child's output, to be read by another socket; undefined where it has read ahead. */
+/** Takes over the handle of a child's output from Node's socket; undefined if that has read ahead. */
 export function takeHandle(stream: Readable & Handled): { handle: object } | undefined {
   const { _handle: handle } = stream;
   if (!handle || stream.readableLength > 0) return undefined;

@@ -1,17 +1,17 @@
 /**
- * A way to start an agent: one shell makes the guardian and the pipes of the first tool, then becomes Node, which
- * finds them among its open descriptors. A fork of a small shell costs a tenth of a fork of Node, and neither shell
- * is started anew. Node takes them over in held.ts. It also sets the mark that tools cannot lose (process-mark.ts).
+ * Shell text that starts an agent: the shell forks the guardian and makes the pipes of the first tool, then execs Node,
+ * which inherits their descriptors (held.ts). A fork of a small shell costs a tenth of a fork of Node, and no further
+ * shell is started. It also sets the mark that tools cannot lose (process-mark.ts).
  *
  * The text defines `hold ARG…`, which calls `run HELD ARG…` in the same process; the caller has defined `run`, which
- * executes Node and does not return. HELD is empty where the shell's here-documents are files, or without /proc:
- * then the agent makes its guardian and pipes itself. Descriptors of held pipes, in HELD's order:
+ * executes Node and does not return. HELD is empty if the shell's here-documents are files, or without /proc: then
+ * the agent makes its guardian and pipes itself. Descriptors of held pipes, in HELD's order:
  *   8        writing end of the guardian's input
- *   4        reading end of a pipe that the guardian alone holds open: its end of file is the guardian's end
+ *   4        reading end of a pipe that only the guardian holds open: end of file means that it has ended
  *   (the guardian's process id)
  *   5 6 7    reading ends of pipes for a tool; Node opens the other ends by /proc/self/fd
- * Redirections are those of compound commands: one that fails then skips the command and does not end the shell; and
- * a subshell (but not a function in one) redirects without keeping copies, which would hold the pipes open.
+ * Redirections are those of compound commands: a failed one skips the command and does not end the shell. A subshell
+ * (but not a function in one) redirects without keeping copies, which would hold the pipes open.
  */
 
 import { GUARDIAN_SCRIPT } from './guardian-script.js';

@@ -1,6 +1,6 @@
 /**
- * The channel to an agent's starter over its own standard input and output. Node's process.stdout writes to pipes
- * synchronously, which would stop the whole agent when its parent is slow; sockets on the bare descriptors do not.
+ * The channel over this process's standard input and output to the agent that started it. Node's process.stdout writes
+ * to pipes synchronously, which would stop the whole agent when its parent is slow; sockets on the descriptors do not.
  */
 
 import { StciError } from '@stci/interface';
@@ -24,8 +24,8 @@ function open<Stream>(fd: 0 | 1, make: () => Stream): Stream {
 }
 
 /**
- * A socket that closes compares itself with process.stderr, which Node makes at first access: a stream that nobody
- * writes to, for more than a millisecond of an agent's start. Diagnostics go to the descriptor (log.ts).
+ * A closing socket compares itself with process.stderr, which Node creates at the first access: a stream that is never
+ * written to, for more than a millisecond of an agent's start. Diagnostics go to the descriptor (log.ts).
  */
 function replaceStandardError(): void {
   const { writeSync } = builtin('node:fs');
@@ -33,7 +33,7 @@ function replaceStandardError(): void {
   Object.defineProperty(process, 'stderr', { configurable: true, enumerable: true, value: { fd: 2, write } });
 }
 
-/** Takes over fds 0 and 1; nothing else may read the one or write to the other. */
+/** Takes over descriptors 0 and 1; nothing else may read or write them. */
 export function openStdioChannel(): Channel {
   replaceStandardError();
   const ends = { readable: open(0, () => openChannelReader({ fd: 0 })), writable: open(1, () => openWriter(1)) };

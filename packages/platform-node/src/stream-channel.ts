@@ -1,7 +1,7 @@
 /**
- * Channel over two Node streams: a child's pipes, our own fds 0 and 1, a socket. What is sent in one turn is written
- * by one system call at its end. The two directions fail apart: a peer that died leaves its last words in one pipe
- * while the other is broken already, so a write error closes the channel only after what can still be read was read.
+ * Channel over two Node streams: a child's pipes, descriptors 0 and 1, a socket. All data sent in one turn is written
+ * by one system call at its end. The two directions fail separately: the last data of a peer that died is in one pipe
+ * while the other is broken already, so a write error closes the channel only after the remaining data was read.
  */
 
 import type { Readable, Writable } from 'node:stream';
@@ -13,7 +13,7 @@ import { reuse } from './read-buffers.js';
 /** `send` returns false while more than this is queued, in bytes. */
 export const DRAIN_MARK_BYTES = 1024 * 1024;
 
-/** How long the rest may be read after a write has failed. */
+/** How long the remaining data may be read after a write failed. */
 const LAST_WORDS_MS = 1000;
 
 export interface StreamChannelOptions {
@@ -35,7 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
 };
 
-/** A stream's error in words for people. */
+/** Message for a stream's error. */
 export function closeReason(error: Error): string {
   const code = (error as NodeJS.ErrnoException).code;
   return (code !== undefined && REASONS[code]) || error.message;
@@ -151,7 +151,7 @@ class StreamChannel implements Channel {
     this.#awaitLastWords(reason);
   }
 
-  /** A reader that is held back by its owner gets its second when it reads again. */
+  /** A paused reader gets its deadline when it resumes. */
   #awaitLastWords(reason: string): void {
     setTimeout(() => {
       if (this.#state === 'closed') return;
@@ -176,7 +176,7 @@ class StreamChannel implements Channel {
   }
 }
 
-/** A channel of two streams, which it owns. */
+/** A channel over two streams, which it owns. */
 export function streamChannel(options: StreamChannelOptions): Channel {
   return new StreamChannel(options);
 }

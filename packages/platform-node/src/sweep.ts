@@ -28,12 +28,12 @@ function killAll(pids: readonly number[], ended: Set<number>): void {
       process.kill(pid, 'SIGKILL');
       ended.add(pid);
     } catch {
-      // It ended by itself, or is not ours.
+      // It has ended by itself, or is another user's.
     }
   }
 }
 
-/** Calls `done` with the number of processes that were ended, once none is left or `deadlineMs` has passed. */
+/** Calls `done` with the number of processes ended, once none is left or `deadlineMs` has passed. */
 export function sweep(deps: SweepDeps, mark: string, deadlineMs: number, done: (ended: number) => void): void {
   const { clock, since, onClean } = deps;
   const endMs = clock.nowMs() + deadlineMs;
@@ -43,14 +43,14 @@ export function sweep(deps: SweepDeps, mark: string, deadlineMs: number, done: (
     killAll(found, ended);
     if (found.length > 0 && clock.nowMs() < endMs) return void clock.after(PAUSE_MS, check);
     if (found.length === 0) onClean();
-    // What was killed and is still there has not ended.
+    // Killed processes that still exist have not ended.
     for (const pid of found) ended.delete(pid);
     done(ended.size);
   };
   clock.soon(check);
 }
 
-/** Living processes of this user that carry `mark`, or that carry our limit and are no descendants of ours any more. */
+/** Living processes of this user that carry `mark`, or that carry our limit and are no longer our descendants. */
 function leftovers(mark: string, since: Since | undefined, nowMs: number): number[] {
   const needle = Buffer.from(mark);
   const found = ownPids(newPids(since, nowMs)).filter((pid) => holdsVariable(pid, needle) || isOrphan(pid));

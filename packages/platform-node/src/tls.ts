@@ -1,7 +1,7 @@
 /**
- * Encryption of WebSocket links: TLS 1.2 with a pre-shared key (RFC 4279, RFC 5489). No certificate is needed, both
- * ends prove to have the key before a byte of ours is processed, and the key exchange is ephemeral: whoever learns the
- * key later can't read what was recorded before. One cipher and no choice, so that nothing can be talked down.
+ * Encryption of WebSocket links: TLS 1.2 with a pre-shared key (RFC 4279, RFC 5489). It needs no certificate, both ends
+ * prove possession of the key before any of our code handles a byte, and the key exchange is ephemeral: recorded
+ * traffic cannot be decrypted with a key that is disclosed later. A single cipher, so that no downgrade is possible.
  * (Node has no call for external keys of TLS 1.3.)
  */
 
@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions, SecureContextOptions, TLSSocket } from 'node:tls';
 import { builtin } from './builtin.js';
 
-/** Says nothing of the session; the key is the proof. */
+/** A constant without information; the key is the proof. */
 const IDENTITY = 'stci';
 
 function contextOptions(): SecureContextOptions {
@@ -18,12 +18,14 @@ function contextOptions(): SecureContextOptions {
     ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
     minVersion: 'TLSv1.2',
     maxVersion: 'TLSv1.2',
-    // Renegotiation is work that a peer can order, tickets are keys that outlive the connection.
+    // Renegotiation lets a peer cause work; tickets are keys that outlive the connection.
     secureOptions: SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET,
   };
 }
 
-/** Wraps an accepted socket of a listener; the TLS socket emits `secure` once the peer has proved to have the key. */
+/**
+ * Wraps an accepted socket of a listener; the TLS socket emits `secure` once the peer has proved possession of the key.
+ */
 export function serverTls(key: Uint8Array): (socket: Socket) => TLSSocket {
   const { TLSSocket, createSecureContext } = builtin('node:tls');
   const secureContext = createSecureContext(contextOptions());
@@ -36,12 +38,12 @@ export function serverTls(key: Uint8Array): (socket: Socket) => TLSSocket {
   };
 }
 
-/** Options of a connecting end. */
+/** TLS options of the connecting end. */
 export function clientTls(key: Uint8Array): SecureContextOptions {
   const options: ConnectionOptions = {
     ...contextOptions(),
     pskCallback: () => ({ psk: key, identity: IDENTITY }),
-    // There is no certificate, hence no name in one: the key is the identity.
+    // There is no certificate to check: the key authenticates.
     checkServerIdentity: () => undefined,
   };
   return options;

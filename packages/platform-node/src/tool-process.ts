@@ -18,13 +18,13 @@ import type { ToolStreams } from './tool-stdio.js';
 export interface GroupKeeper {
   /** Variables that the tool's environment must hold. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Before the fork; an error means that the tool must not be started. */
+  /** To be called before the fork; with an error the tool must not be started. */
   prepare(): ErrorRecord | undefined;
-  /** Does in advance what `prepare` would do. */
+  /** Does the work of `prepare` in advance. */
   warm(): void;
   add(group: number): void;
   remove(group: number): void;
-  /** The first tool; undefined before it. */
+  /** Start of the first tool; undefined before it. */
   readonly firstStart: Since | undefined;
   /** A search has found no orphans, so none is needed again unless another tool is started. */
   clear(): void;
@@ -33,11 +33,11 @@ export interface GroupKeeper {
 export interface ToolDeps {
   /** For a guarded tool; undefined for a plain one. */
   readonly keeper: GroupKeeper | undefined;
-  /** undefined: tools get what Node makes as pipes, which are sockets. */
+  /** undefined: tools get Node's pipes, which are sockets. */
   readonly pipes: PipePool | undefined;
 }
 
-/** A process that runs, and our ends of its pipes. */
+/** A running process, and our ends of its pipes. */
 interface Started {
   readonly child: ChildProcess;
   readonly pid: number;
@@ -74,7 +74,7 @@ class ToolProcess implements Process {
     this.#keeper = keeper;
     this.#streams = streams;
     if (streams.stdin !== undefined) this.#watchStdin(streams.stdin, events);
-    // At a child's end Node resumes all streams of this list, paused or not; what is paused must stay so.
+    // At a child's end Node resumes all streams of this list, paused or not; paused ones must stay so.
     (child.stdio as unknown[]).fill(null);
     child.on('exit', (status, signal) => {
       this.#exited = true;
@@ -82,7 +82,7 @@ class ToolProcess implements Process {
       this.#watchGroup();
       events.onExit(signal !== null ? { signal } : { status: status ?? 0 });
     });
-    // A failure after the start (a signal that may not be sent) is reported by the call that caused it.
+    // A failure after the start (a signal without permission) is reported by the call that caused it.
     child.on('error', () => {});
   }
 
@@ -114,7 +114,7 @@ class ToolProcess implements Process {
   groupSize(): number {
     if (this.#groupGone) return 0;
     const size = this.#keeper === undefined ? 0 : groupSize(this.pid, this.#exited);
-    // A leader that has ended and is not yet known to have is no member any more, but the group is still watched.
+    // A leader whose end is not reported yet is no member any longer, but its group is still watched.
     if (!this.#exited) return Math.max(size, 1);
     if (size > 0) return size;
     this.#groupGone = true;
@@ -185,13 +185,13 @@ function launch(
     child.on('error', onFailed);
     return undefined;
   }
-  // It may be that the pool has taken the descriptors that were wanted here.
+  // The pool may have used up the descriptors that the spawn needs.
   child.on('error', () => {});
   deps.pipes.drain();
   return launch(spec, path, { ...deps, pipes: undefined }, events, onFailed);
 }
 
-/** Failures come by `onError`, alone and once. */
+/** A failure is reported once, by `onError` only. */
 export function spawnTool(spec: SpawnSpec, deps: ToolDeps, events: ProcessEvents): Process {
   const resolved = checkProgram(spec);
   if ('error' in resolved) return refused(events, resolved.error);

@@ -1,6 +1,6 @@
 /**
- * The standard streams of a tool: pipes where the pool has them, else the sockets that Node calls pipes. Until the
- * tool is started this process holds both ends of each; then it closes the tool's, since end of file would not be seen.
+ * The standard streams of a tool: pipes if the pool has them, else Node's, which are sockets. This process holds both
+ * ends of each pipe until the tool is started, then closes the tool's ends: otherwise it would never read end of file.
  */
 
 import type { ChildProcess, StdioOptions } from 'node:child_process';
@@ -20,7 +20,7 @@ export interface ToolStreams {
 }
 
 export class ToolStdio {
-  /** What `spawn` is given. */
+  /** Argument for `spawn`. */
   readonly given: StdioOptions;
   readonly #ours: (number | undefined)[] = [];
   readonly #theirs: (number | undefined)[] = [];
@@ -36,13 +36,13 @@ export class ToolStdio {
     });
   }
 
-  /** The tool has not started. */
+  /** The tool was not started: closes both ends. */
   abandon(): void {
     closeAll(this.#theirs);
     closeAll(this.#ours);
   }
 
-  /** The tool runs. */
+  /** The tool runs: closes its ends. */
   attach(child: ChildProcess, events: ProcessEvents): ToolStreams {
     closeAll(this.#theirs);
     const outputs = (['stdout', 'stderr'] as const).flatMap((name, i) => {

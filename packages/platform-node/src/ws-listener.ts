@@ -1,6 +1,6 @@
 /**
- * Listeners for WebSockets, one server an address. What arrives is not trusted: an HTTP head of bounded length within
- * bounded time that asks for an upgrade gets a channel; everything else gets its socket closed without an answer.
+ * Listeners for WebSockets, one server per address. Input is not trusted: an HTTP head of bounded length within bounded
+ * time that requests an upgrade gets a channel; any other socket is closed without an answer.
  */
 
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
@@ -15,7 +15,7 @@ import { errnoOf } from './program.js';
 import { serverTls } from './tls.js';
 import { WS_OPTIONS, wsChannel } from './ws-channel.js';
 
-/** Longest HTTP head; ours is 200 bytes. */
+/** Longest HTTP head; ours has 200 bytes. */
 const HEAD_BYTES_MAX = 4096;
 
 type Accept = (channel: Channel) => void;
@@ -24,13 +24,13 @@ type Accept = (channel: Channel) => void;
 function createHttp(pending: PendingSockets, accept: Accept, scheme: 'ws' | 'wss'): HttpServer {
   const server = builtin('node:http').createServer({ maxHeaderSize: HEAD_BYTES_MAX });
   const upgrader = new WebSocketServer({ ...WS_OPTIONS, noServer: true, clientTracking: false });
-  // The time is watched by PendingSockets, from the connection on.
+  // PendingSockets enforces the deadline, from the connection on.
   server.headersTimeout = 0;
   server.requestTimeout = 0;
   server.on('request', (request) => pending.drop(request.socket));
   server.on('clientError', (_error, socket) => pending.drop(socket as Socket));
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head) => {
-    // An upgrade without the right headers is answered 400 and closed by ws itself.
+    // ws itself answers an upgrade without the right headers with 400 and closes it.
     upgrader.handleUpgrade(request, socket, head, (ws) => {
       pending.release(socket);
       accept(wsChannel(ws, socketAddress(socket.remoteAddress ?? 'unknown', socket.remotePort ?? 0, scheme)));
@@ -62,7 +62,7 @@ function bind(server: Server, host: string, port: number): Promise<number> {
     server.once('error', reject);
     server.listen({ host, port, exclusive: true }, () => {
       server.removeListener('error', reject);
-      // Later errors (no descriptor left for the next connection) leave the listener as it is.
+      // Later errors (no descriptor left for the next connection) do not affect the listener.
       server.on('error', () => {});
       resolve((server.address() as AddressInfo).port);
     });
@@ -83,7 +83,7 @@ async function bindInRange(server: Server, host: string, ports: readonly [number
   }
 }
 
-/** All addresses or none; rejects with STCI_LISTEN_FAILED. */
+/** Listens at all addresses or none; rejects with STCI_LISTEN_FAILED. */
 export async function listenWs(options: ListenOptions, accept: Accept): Promise<Listener> {
   const pending = new PendingSockets(options.pendingMax, options.selectEviction);
   const servers: Server[] = [];

@@ -26,7 +26,7 @@ function main(): void {
     agentCommand: localAgentCommand(__dirname),
     agentMain: __filename,
     agentBundle: join(__dirname, AGENT_BUNDLE),
-    carried: shipped,
+    shipped,
     held: shipped === undefined ? process.argv[isStartedAhead ? 3 : 2] : shipped.held,
   });
   if (isStartedAhead) {

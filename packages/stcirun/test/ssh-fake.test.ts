@@ -122,7 +122,7 @@ suite('launcherproc ssh with a client of our own', (test) => {
     }
   });
 
-  test('agents that were carried start others as processes and threads, kept or not', async () => {
+  test('agents that were shipped start others as processes and threads, kept or not', async () => {
     const homeless = client('homeless', `export HOME=/dev/null XDG_CACHE_HOME=; ${LOGIN}`);
     for (const path of [good, homeless]) {
       for (const method of ['process', 'thread']) {
