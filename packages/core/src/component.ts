@@ -6,13 +6,9 @@
 export { accept, decline, defineComponent } from '@stci/interface';
 export { bootcomFramework } from './bootcom/framework.js';
 export { bootstrapFramework } from './bootstrap/framework.js';
-export type { BootstrapDeps } from './bootstrap/framework.js';
 export { errmgrFramework } from './errmgr/framework.js';
-export type { ErrorManagerDeps } from './errmgr/framework.js';
 export { launcherFramework } from './launcher/framework.js';
-export type { LauncherDeps } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
 export { topologyFramework } from './topology/framework.js';
-export type { TopologyDeps } from './topology/framework.js';
 export { nextHopAround } from './topology/detour.js';
 export { TOPOLOGY_SIZE_MAX, checkTopologyInteger, checkTopologyRequest, topologyError } from './topology/options.js';

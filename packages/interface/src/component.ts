@@ -24,6 +24,9 @@ export interface Framework<Module, Deps, Request = undefined> {
   readonly __types?: { module: Module; deps: Deps; request: Request };
 }
 
+/** Dependencies of pure modules: none. */
+export type NoDeps = Readonly<Record<string, never>>;
+
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the registry holds frameworks of every type
 export type AnyFramework = Framework<any, any, any>;
 

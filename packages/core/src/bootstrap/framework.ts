@@ -4,12 +4,9 @@
  */
 
 import { defineFramework } from '@stci/interface';
-import type { BootstrapPolicy } from '@stci/interface';
+import type { BootstrapPolicy, NoDeps } from '@stci/interface';
 
-/** Policies are pure: they need nothing. */
-export type BootstrapDeps = Readonly<Record<string, never>>;
-
-export const bootstrapFramework = defineFramework<BootstrapPolicy, BootstrapDeps>({
+export const bootstrapFramework = defineFramework<BootstrapPolicy, NoDeps>({
   name: 'bootstrap',
   mode: 'one',
   version: 1,

@@ -28,8 +28,8 @@ export interface ParamInputs {
   readonly override?: ParamFile;
   /** `--mca key=value` and its short forms, in order. `origin` is the option as written. */
   readonly commandLine?: readonly { readonly key: string; readonly value: string; readonly origin?: string }[];
-  /** `--am FILE`, in order; a later file overrides an earlier one. One that is absent is an error. */
-  readonly amFiles?: readonly ParamFile[];
+  /** `--am FILE`, in order; a later file overrides an earlier one. */
+  readonly amFiles?: readonly (ParamFile & { readonly text: string })[];
   /** The whole environment; only `STCI_MCA_*` is looked at. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly project?: ParamFile;
@@ -87,15 +87,10 @@ function fileProblem(source: ParamSource, origin: string, problem: string): Para
   return { code: 'STCI_PARAM_FILE', message: `${origin}: ${problem}`, source, origin };
 }
 
-/** `--am` files: absent ones are problems, since the user named them. */
-export function amTexts(files: readonly ParamFile[] = []): SourceTexts {
+export function amTexts(files: NonNullable<ParamInputs['amFiles']> = []): SourceTexts {
   const texts = new Map<string, ParamText>();
   const problems: ParamProblem[] = [];
   for (const file of files) {
-    if (file.text === undefined) {
-      const problem = 'no such file, or it cannot be read. Check the path after --am.';
-      problems.push(fileProblem('am file', file.path, problem));
-    }
     const read = fileTexts('am file', file);
     for (const text of read.texts) texts.set(text.name, text);
     problems.push(...read.problems);

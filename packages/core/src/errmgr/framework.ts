@@ -4,12 +4,9 @@
  */
 
 import { defineFramework } from '@stci/interface';
-import type { ErrorManager } from '@stci/interface';
+import type { ErrorManager, NoDeps } from '@stci/interface';
 
-/** Policies are pure: they need nothing. */
-export type ErrorManagerDeps = Readonly<Record<string, never>>;
-
-export const errmgrFramework = defineFramework<ErrorManager, ErrorManagerDeps>({
+export const errmgrFramework = defineFramework<ErrorManager, NoDeps>({
   name: 'errmgr',
   mode: 'one',
   version: 1,

@@ -4,10 +4,7 @@
  */
 
 import { AGENT_METHODS, defineFramework } from '@stci/interface';
-import type { Launcher, ParamSpec } from '@stci/interface';
-
-/** Policies are pure: they need nothing. */
-export type LauncherDeps = Readonly<Record<string, never>>;
+import type { Launcher, NoDeps, ParamSpec } from '@stci/interface';
 
 function methodParam(agent: string, fallback: string): ParamSpec {
   return {
@@ -20,7 +17,7 @@ function methodParam(agent: string, fallback: string): ParamSpec {
   };
 }
 
-export const launcherFramework = defineFramework<Launcher, LauncherDeps>({
+export const launcherFramework = defineFramework<Launcher, NoDeps>({
   name: 'launcher',
   mode: 'one',
   version: 1,

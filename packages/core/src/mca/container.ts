@@ -1,7 +1,7 @@
 /**
  * Dependency container: the token → factory table, on tsyringe, which no other file imports. A container holds the
  * factories that several agents of one process share; each agent has a scope of its own, in which every factory makes
- * one object. All registrations precede the first scope, and only `override` in tests replaces one.
+ * one object. All registrations precede the first scope; none is ever replaced.
  *
  * Of tsyringe only symbols as tokens, values, factories and child containers are used. Its lifecycles, classes as
  * tokens, `resolveAll`, `dispose` and the global container would let agents see each other's objects.
@@ -19,7 +19,6 @@ import type { Token } from './token.js';
 export interface Resolver {
   /** The object of this agent, made at the first call. Throws STCI_MCA_CYCLE; an unknown token is an assertion. */
   get<T>(key: Token<T>): T;
-  has(key: Token<unknown>): boolean;
 }
 
 export type Factory<T> = (resolver: Resolver) => T;
@@ -33,8 +32,6 @@ interface Table {
 /** One agent's objects. */
 export interface Scope extends Table, Resolver {
   readonly name: string;
-  /** For tests: puts `value` in the place of what is registered. Asserts that it is registered and not yet resolved. */
-  override<T>(key: Token<T>, value: T): void;
 }
 
 /** Shared by the agents of one process, or of one simulation. Complete before the first scope is made. */
@@ -99,13 +96,11 @@ function instantiate<T>(key: Token<T>, factory: Factory<T>, scope: Scope | undef
 
 function createScope(name: string, container: DependencyContainer, table: Table): Scope {
   const resolving: symbol[] = [];
-  const resolved = new Set<symbol>();
 
   function get<T>(key: Token<T>): T {
     if (resolving.includes(key)) throw cycleError(name, [...resolving, key]);
     const path = [...resolving, key].map(tokenName).join(' → ');
     assert(container.isRegistered(key, true), `token ${tokenName(key)} is registered in ${name} (${path})`);
-    resolved.add(key);
     resolving.push(key);
     try {
       return container.resolve<T>(key);
@@ -114,17 +109,7 @@ function createScope(name: string, container: DependencyContainer, table: Table)
     }
   }
 
-  return Object.freeze({
-    name,
-    get,
-    ...table,
-    has: (key: Token<unknown>) => container.isRegistered(key, true),
-    override: <T>(key: Token<T>, value: T) => {
-      assert(container.isRegistered(key, true), `token ${tokenName(key)}, to be overridden, is registered`);
-      assert(!resolved.has(key), `token ${tokenName(key)} is overridden before its first use`);
-      container.register(key, { useValue: value });
-    },
-  });
+  return Object.freeze({ name, get, ...table });
 }
 
 function cycleError(scopeName: string, path: readonly symbol[]): StciError {

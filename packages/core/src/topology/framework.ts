@@ -4,12 +4,9 @@
  */
 
 import { defineFramework } from '@stci/interface';
-import type { Topology, TopologyRequest } from '@stci/interface';
+import type { NoDeps, Topology, TopologyRequest } from '@stci/interface';
 
-/** Topologies are pure: they have no dependencies. */
-export type TopologyDeps = Readonly<Record<string, never>>;
-
-export const topologyFramework = defineFramework<Topology, TopologyDeps, TopologyRequest>({
+export const topologyFramework = defineFramework<Topology, NoDeps, TopologyRequest>({
   name: 'topology',
   mode: 'keyed',
   version: 1,

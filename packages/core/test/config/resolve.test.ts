@@ -188,11 +188,11 @@ suite('resolver: all problems at once', (test) => {
       commandLine: [{ key: 'launchr', value: 'flat' }, { key: 'tool.grace', value: '5' }],
       environment: { STCI_MCA_luncher_window: '4' },
       user: { path: '/u', text: 'nonsense\nlauncher = mesh' },
-      amFiles: [{ path: 'gone.conf', text: undefined }],
+      amFiles: [{ path: 'am.conf', text: 'no value' }],
     });
     assert.is(error.code, 'STCI_PARAM_INVALID');
     assert.is(error.data['problems'], 6);
-    for (const part of ['launchr', 'tool.grace', 'STCI_MCA_luncher_window', '/u:1', '"mesh"', 'gone.conf']) {
+    for (const part of ['launchr', 'tool.grace', 'STCI_MCA_luncher_window', '/u:1', '"mesh"', 'am.conf:1']) {
       assert.match(error.message, part);
     }
   });

@@ -50,13 +50,10 @@ suite('parameter files', (test) => {
     assert.match(file('#\n'.repeat(10_001)).problems[0]?.message ?? '', 'more than 10000 lines');
   });
 
-  test('a later --am file goes over an earlier one; an absent one is a problem', () => {
+  test('a later --am file goes over an earlier one', () => {
     const read = amTexts([{ path: 'x', text: 'a = 1\nb = 1' }, { path: 'y', text: 'a = 2' }]);
     assert.equal(pairs(read.texts), ['a=2', 'b=1']);
     assert.is(read.texts[0]?.origin, 'y:1');
-    const [problem] = amTexts([{ path: 'gone.conf', text: undefined }]).problems;
-    assert.is(problem?.code, 'STCI_PARAM_FILE');
-    assert.match(problem?.message ?? '', 'gone.conf');
   });
 });
 

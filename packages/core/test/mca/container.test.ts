@@ -61,14 +61,13 @@ suite('container', (test) => {
     second.provideValue(NAME, 'second');
     assert.is(second.createScope('b').get(NAME), 'second');
     assert.is(first.createScope('a').get(NAME), 'first');
-    assert.is(createContainer().createScope('c').has(NAME), false);
+    assert.throws(() => createContainer().createScope('c').get(NAME), /is registered in c/);
   });
 
   test('trap: what one agent registers, another does not see', () => {
     const container = createContainer();
     const [first, second] = [container.createScope('first'), container.createScope('second')];
     first.provideValue(NAME, 'first');
-    assert.is(second.has(NAME), false);
     assert.throws(() => second.get(NAME), /test\.name is registered in second/);
   });
 
@@ -136,21 +135,5 @@ suite('container', (test) => {
     scope.provide(empty, () => undefined);
     assert.throws(() => scope.get(empty), /returns a value/);
     assert.throws(() => scope.provideValue(token<null>('null'), null), /has a value/);
-  });
-});
-
-suite('container: override', (test) => {
-  test('puts a value in the place of another, for one agent', () => {
-    const [first, second] = agents(2) as [Scope, Scope];
-    first.override(LOG, { owner: 'test' });
-    assert.is(first.get(USER).log.owner, 'test');
-    assert.is(second.get(USER).log.owner, 'name 1');
-  });
-
-  test('not of what nobody registered, nor of what somebody has', () => {
-    const [scope] = agents(1) as [Scope];
-    assert.throws(() => scope.override(token('other'), 1), /is registered/);
-    scope.get(USER);
-    assert.throws(() => scope.override(LOG, { owner: 'late' }), /before its first use/);
   });
 });

@@ -4,8 +4,13 @@
  */
 
 import { Command } from '@oclif/core/command';
+import * as Flags from '@oclif/core/flags';
+import type { Registry } from '@stci/core';
 import { StciError } from '@stci/interface';
-import { OptionValueError } from '../cli/values.js';
+import { createNodePlatform } from '@stci/platform-node';
+import { OptionValueError, parsePair, type Pair } from '../cli/values.js';
+import { printError } from '../print.js';
+import { loadParams, type LoadedParams } from '../run/params.js';
 
 export abstract class StciCommand extends Command {
   /** The part of its usage line after the command's name. */
@@ -21,6 +26,29 @@ export abstract class StciCommand extends Command {
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');
     throw new StciError('STCI_USAGE', `${words} See stci help.`);
   }
+}
+
+/** An option that may be given several times, with one value each. */
+export const repeated = { multiple: true, multipleNonGreedy: true } as const;
+
+/** `--mca` and `--am`, as stcirun has them. */
+export const paramFlags = {
+  mca: Flags.custom<Pair>({ parse: async (text) => parsePair('--mca', text) })(repeated),
+  am: Flags.string(repeated),
+};
+
+interface ParamFlags {
+  readonly mca?: readonly Pair[] | undefined;
+  readonly am?: readonly string[] | undefined;
+}
+
+/** Parameters by these flags, files and environment; prints the warnings. */
+export function loadFlagParams(registry: Registry, flags: ParamFlags, wdir: string | undefined): LoadedParams {
+  const { mca = [], am = [] } = flags;
+  const pairs = mca.map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
+  const loaded = loadParams(registry, { mca: pairs, am }, wdir, createNodePlatform().env.variables);
+  for (const warning of loaded.warnings) printError(`stci: ${warning}\n`);
+  return loaded;
 }
 
 export type StciCommandClass = typeof StciCommand & (new (...args: never[]) => StciCommand);

@@ -6,18 +6,15 @@ import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
 import { sshParams } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
-import { parseDuration, parsePair, type Pair } from '../cli/values.js';
+import { parseDuration } from '../cli/values.js';
 import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
 import { doctorJson, doctorText } from '../doctor/render.js';
-import { printError, printOut } from '../print.js';
+import { printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
-import { loadParams } from '../run/params.js';
 import { readHostfile } from '../run/spec.js';
-import { StciCommand } from './base.js';
+import { loadFlagParams, paramFlags, repeated, StciCommand } from './base.js';
 
-const pair = Flags.custom<Pair>({ parse: async (text) => parsePair('--mca', text) });
 const duration = Flags.custom<number>({ parse: async (text) => parseDuration('--timeout', text) });
-const list = { multiple: true, multipleNonGreedy: true } as const;
 
 const DEADLINE_MS = 15_000;
 /** Hosts at a time: a login costs a tenth of a second of this machine's processor. */
@@ -45,24 +42,21 @@ Examples:
 `;
 
   static override flags = {
-    host: Flags.string(list),
-    hostfile: Flags.string(list),
-    exclude: Flags.string(list),
+    host: Flags.string(repeated),
+    hostfile: Flags.string(repeated),
+    exclude: Flags.string(repeated),
     launcher: Flags.string({ options: ['ssh', 'local'] }),
     timeout: duration({ default: DEADLINE_MS }),
     clean: Flags.boolean(),
     json: Flags.boolean(),
-    mca: pair(list),
-    am: Flags.string(list),
+    ...paramFlags,
   };
 
   async run(): Promise<number> {
     const { flags } = await this.parse(DoctorCommand);
     const { env } = createNodePlatform();
-    const mca = (flags.mca ?? []).map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
     const wdir = callerDirectory();
-    const { params, warnings } = loadParams(frontEndRegistry(), { mca, am: flags.am ?? [] }, wdir, env.variables);
-    for (const warning of warnings) printError(`stci: ${warning}\n`);
+    const { params } = loadFlagParams(frontEndRegistry(), flags, wdir);
     const named = [...(flags.host ?? []), ...(flags.hostfile ?? [])];
     const isLocal = flags.launcher === 'local' || (flags.launcher === undefined && named.length === 0);
     if (isLocal && named.length > 0) {

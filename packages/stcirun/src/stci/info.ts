@@ -7,13 +7,9 @@ import { createNodePlatform } from '@stci/platform-node';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { optionDefaults } from '../cli/defaults.js';
 import { parseDefault } from '../cli/parse.js';
-import { parsePair, type Pair } from '../cli/values.js';
-import { printError, printOut } from '../print.js';
+import { printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
-import { loadParams } from '../run/params.js';
-import { StciCommand } from './base.js';
-
-const pair = Flags.custom<Pair>({ parse: async (text) => parsePair('--mca', text) });
+import { loadFlagParams, paramFlags, StciCommand } from './base.js';
 
 export class InfoCommand extends StciCommand {
   static override readonly summary = 'frameworks, components and parameters, with values and where they come from';
@@ -33,22 +29,17 @@ Examples:
   static override flags = {
     json: Flags.boolean(),
     why: Flags.boolean(),
-    mca: pair({ multiple: true, multipleNonGreedy: true }),
-    am: Flags.string({ multiple: true, multipleNonGreedy: true }),
+    ...paramFlags,
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(InfoCommand);
     const registry = frontEndRegistry();
-    const platform = createNodePlatform();
-    const mca = (flags.mca ?? []).map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
-    const { variables } = platform.env;
-    const request = { mca, am: flags.am ?? [] };
-    const { params, warnings, files } = loadParams(registry, request, callerDirectory(), variables);
+    const { params, files } = loadFlagParams(registry, flags, callerDirectory());
     for (const option of optionDefaults(params)) await parseDefault(option);
-    for (const warning of warnings) printError(`stci: ${warning}\n`);
+    const facts = platformFacts(createNodePlatform());
     const target = args.target === undefined ? undefined : parseInfoTarget(args.target);
-    const info = describe(registry, params, { target, why: flags.why, facts: platformFacts(platform), files });
+    const info = describe(registry, params, { target, why: flags.why, facts, files });
     printOut(flags.json ? `${JSON.stringify(info, undefined, 2)}\n` : infoText(info));
   }
 }

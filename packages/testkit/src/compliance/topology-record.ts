@@ -4,12 +4,11 @@
  */
 
 import { TOPOLOGY_SIZE_MAX, topologyFramework } from '@stci/core/component';
-import type { TopologyDeps } from '@stci/core/component';
 import { createRegistry, createSelector, formatValue, resolveParams } from '@stci/core';
-import type { Component, ParamSpec, ParamValue, Topology, TopologyRequest } from '@stci/interface';
+import type { Component, NoDeps, ParamSpec, ParamValue, Topology, TopologyRequest } from '@stci/interface';
 import * as assert from '../assert.js';
 
-export type TopologyComponent = Component<Topology, TopologyDeps, TopologyRequest>;
+export type TopologyComponent = Component<Topology, NoDeps, TopologyRequest>;
 export type TopologyOptions = Readonly<Record<string, unknown>>;
 /** Makes a topology through the registry; with `params` as if the user had set them. */
 export type MakeTopology = (
