@@ -1,7 +1,7 @@
 /**
- * Component `local` of framework `launcherproc`: agents on this machine. It offers itself where all hosts are this
- * machine; asked for by name (`--launcher local`) it takes any hosts, which are then stand-ins: agents here under
- * other names, with which trees and streams are tried without a cluster.
+ * Component `local` of framework `launcherproc`: agents on this machine. It accepts requests whose hosts are all this
+ * machine; selected by name (`--launcher local`) it accepts any hosts and starts their agents here, to try trees and
+ * streams without a cluster.
  */
 
 import { accept, decline, defineComponent, launcherprocFramework } from '@stci/core/component';

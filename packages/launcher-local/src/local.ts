@@ -1,7 +1,6 @@
 /**
- * Agents on this machine: as processes, as threads, or as objects of this process, as `AgentStart.method` says.
- * Nothing is asked of the host's name once the component is chosen, so that several names can stand for several
- * hosts on one machine.
+ * Agents on this machine: in processes, in threads, or as objects of this process, as `AgentStart.method` says. The
+ * host's name is not used once the component is selected, so that several names can stand for hosts on one machine.
  */
 
 import type { AgentStart, LauncherProc, LauncherProcDeps, LauncherProcRequest } from '@stci/interface';
@@ -24,7 +23,7 @@ export function createLocal({ platform, inline }: LocalDeps): LauncherProc {
 
 const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
 
-/** Hosts of the request that are not this machine by name; `hostname` may be the full or the short one. */
+/** Hosts of the request that are not this machine; `hostname` may be the full or the short name. */
 export function foreignHosts(request: LauncherProcRequest, hostname: string): string[] {
   const short = (name: string): string => name.split('.', 1)[0] as string;
   const isOwn = (name: string): boolean =>

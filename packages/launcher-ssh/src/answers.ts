@@ -1,23 +1,23 @@
 /**
- * What a host says before the agent speaks: lines `STCI NONCE WORD…` on standard output, among whatever the user's
- * login scripts print there. The nonce tells ours from theirs. Behind the last of them (`have`, `run`) every byte is
- * the agent's.
+ * Answers of a host before the agent's data: lines `STCI NONCE WORD…` on standard output, between output of the user's
+ * login scripts. The nonce distinguishes ours from theirs. After the last answer (`have`, `run`) every byte is the
+ * agent's.
  */
 
-/** What login scripts may print; more is taken for a host that is no host of ours. */
+/** Largest output of login scripts; with more, the start fails. */
 export const BANNER_BYTES_MAX = 64 * 1024;
-/** Longest line of ours. */
+/** Longest answer. */
 const ANSWER_CHARS_MAX = 16 * 1024;
 const NEWLINE = 0x0a;
 
 export type Answer =
-  /** The login shell has started our line. */
+  /** The login shell has started our command. */
   | { readonly word: 'shell' }
-  /** The bundle is wanted: it is sent now. */
+  /** The host needs the bundle: it is sent now. */
   | { readonly word: 'need' }
-  /** The agent runs, from the cache or from what was sent. */
+  /** The agent runs, from the cache or from the bundle that was sent. */
   | { readonly word: 'have' | 'run' }
-  /** It does not, and why: `phase` is `node` or `bundle`. */
+  /** The agent does not run, and why: `phase` is `node` or `bundle`. */
   | { readonly word: 'fail'; readonly phase: string; readonly text: string };
 
 export interface AnswerEvents {
@@ -38,12 +38,12 @@ export class AnswerReader {
     this.#events = events;
   }
 
-  /** What was printed that is not ours, so far. */
+  /** Output so far that is not ours. */
   get banner(): string {
     return readable(this.#other + this.#line);
   }
 
-  /** Returns the agent's first bytes once its turn has come; undefined before. */
+  /** Returns the agent's first bytes after the last answer; undefined before. */
   push(chunk: Uint8Array): Uint8Array | undefined {
     for (let at = 0; at < chunk.length && !this.#over; at++) {
       const byte = chunk[at] as number;
@@ -54,11 +54,11 @@ export class AnswerReader {
     return undefined;
   }
 
-  /** True when it was the last of ours. */
+  /** Returns true for the last answer. */
   #endLine(): boolean {
     const line = this.#line;
     this.#line = '';
-    // A banner without an end of line may stand before the mark.
+    // A banner without a newline may precede the mark.
     const at = line.indexOf(this.#mark);
     this.#other += at < 0 ? `${line}\n` : line.slice(0, at);
     if (at < 0) return false;
@@ -83,7 +83,7 @@ function parseAnswer(words: string): Answer | undefined {
   return phase === undefined || text === undefined ? undefined : { word: 'fail', phase, text: readable(text) };
 }
 
-/** Bytes (as characters) as text: UTF-8 where they are that. */
+/** Bytes (one per character) as text: UTF-8 if they are valid. */
 function readable(bytes: string): string {
   try {
     return decodeURIComponent(bytes.replaceAll(/[^A-Za-z0-9]/g, percent));

@@ -1,4 +1,4 @@
-/** Base64 of plain ASCII text: what shells and nodes pass on unchanged. */
+/** Base64 of ASCII text: shells and Node pass it on unchanged. */
 
 import { assert } from '@stci/interface';
 

@@ -1,36 +1,36 @@
 /**
- * The command that starts an agent: the OpenSSH client's arguments, and the words that the login shell of the host
- * reads. sshd gives the whole command as one line to whatever shell the user has (sh, bash, zsh, csh, fish), so each
- * word is made of what all of them read alike: single quotes around characters that mean nothing inside them.
+ * The command that starts an agent: arguments of the OpenSSH client, and the words for the host's login shell. sshd
+ * passes the whole command as one line to the user's shell (sh, bash, zsh, csh, fish), so each word is written in a way
+ * that all of them read alike: single quotes around characters that have no meaning inside them.
  */
 
 import { assert, type HostSpec } from '@stci/interface';
 import { base64 } from './base64.js';
 import { hereArguments, PROGRAM_TEXT, SHELL_TEXT, shellText } from './loader.js';
 
-/** Single-quoted: read alike by sh, bash, zsh, ksh, csh, tcsh and fish. */
+/** Characters that sh, bash, zsh, ksh, csh, tcsh and fish read alike within single quotes. */
 const SAFE_TEXT = /^[^'!\\\n\0]*$/;
-/** A path that may stand in a word as it is. */
+/** A path that needs no quoting. */
 const PLAIN_PATH = /^\/[A-Za-z0-9_./+@%,=-]*$/;
-/** What OpenSSH refuses in a host's name since 9.6, for the sake of ProxyCommand: older ones are protected too. */
+/** Host names that OpenSSH refuses since 9.6, for the sake of ProxyCommand; this protects older versions too. */
 const BAD_HOST = /^-|['`"$\\;&<>|(){}\s\p{Cc}]|^$/u;
 
-/** How long a host waits where nobody says. */
+/** Default time that a host waits for its data. */
 const WAIT_MS = 30_000;
 
-/** Made at the first use: most agents start nobody over ssh, and it costs each of them 2 ms and 1 MiB. */
+/** Built at the first use: most agents start none over ssh, and it costs 2 ms and 1 MiB. */
 let programWord: string | undefined;
 
 export interface SshParams {
-  /** Program and options of the user, before ours: of two values of an option ssh takes the first. */
+  /** Program and options of the user, before ours: ssh uses the first value of an option. */
   readonly client: string;
   readonly options: readonly string[];
   /** Path or name of node on the hosts; empty: find one. */
   readonly node: string;
   readonly connectMs: number;
-  /** Key exchanges that the client may use, as KexAlgorithms; empty: the user's own. */
+  /** Key exchanges that the client may use, as in KexAlgorithms; empty: the user's configuration. */
   readonly kex?: string;
-  /** The client tells its steps. */
+  /** The client reports its steps. */
   readonly steps?: boolean;
 }
 
@@ -38,23 +38,23 @@ export interface RemoteStart {
   readonly nonce: string;
   readonly hash: string;
   readonly bundleBytes: number;
-  /** The starter's own node: tried on the host after those in its PATH. */
+  /** The node that runs this agent: tried on the host after those in PATH. */
   readonly ownNode: string;
   readonly node: string;
-  /** AgentBundle.holder; absent: nothing is held for the program. */
+  /** AgentBundle.holder; absent: no descriptors are opened for the program. */
   readonly holder?: string;
-  /** How long the host waits for what its starter sends. */
+  /** How long the host waits for data from this agent. */
   readonly waitMs?: number;
-  /** A program of `hostProgram` to run in place of the agent. */
+  /** A program of `hostProgram` to run instead of the agent. */
   readonly program?: string;
 }
 
-/** Why ssh is not called with that name; undefined where it may be. */
+/** Why ssh must not be called with that name; undefined if it may. */
 export function hostProblem(name: string): string | undefined {
   return BAD_HOST.test(name) ? 'is no host name: it begins with - or holds blanks or characters of shells' : undefined;
 }
 
-/** `client`'s whole command line. Nothing secret is in it: any user of this machine can read it. */
+/** `client`'s whole command line. It contains no secret: any user of this machine can read it. */
 export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart): readonly string[] {
   const seconds = Math.max(1, Math.ceil(params.connectMs / 1000));
   return [
@@ -63,12 +63,12 @@ export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart
     '-T', // No terminal: the channel carries bytes.
     '-x', // No X11: setting it up costs a login more than the login.
     '-e', 'none', // No escape character in a stream of bytes.
-    '-o', 'BatchMode=yes', // Ask nobody: fail instead.
+    '-o', 'BatchMode=yes', // No questions: fail instead.
     '-o', `ConnectTimeout=${seconds}`,
-    '-o', 'ClearAllForwardings=yes', // The user's tunnels are for the user's own logins; many at once would collide.
-    '-o', 'RemoteCommand=none', // One of the configuration would forbid ours.
-    '-o', 'ControlMaster=no', // A master that is there is used; we become none, whose options others would inherit.
-    '-o', `LogLevel=${params.steps === true ? 'DEBUG1' : 'VERBOSE'}`, // It then says when the login has succeeded.
+    '-o', 'ClearAllForwardings=yes', // The user's tunnels are for interactive logins; many at once would collide.
+    '-o', 'RemoteCommand=none', // A command in the configuration would prevent ours.
+    '-o', 'ControlMaster=no', // Use an existing master, but do not become one: others would inherit its options.
+    '-o', `LogLevel=${params.steps === true ? 'DEBUG1' : 'VERBOSE'}`, // Report when the login has succeeded.
     ...(params.kex ? ['-o', `KexAlgorithms=${params.kex}`] : []),
     ...(host.user === undefined ? [] : ['-l', host.user]),
     '--',
@@ -77,7 +77,7 @@ export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart
   ];
 }
 
-/** The line for the login shell. */
+/** The command line for the login shell. */
 export function remoteCommand(start: RemoteStart): string {
   const ownNode = PLAIN_PATH.test(start.ownNode) ? start.ownNode : '';
   const word = start.program === undefined ? (programWord ??= base64(PROGRAM_TEXT)) : base64(start.program);
@@ -91,12 +91,14 @@ export function remoteCommand(start: RemoteStart): string {
   return `exec /bin/sh -c ${singleQuoted(SHELL_TEXT)} stci-guardian ${quoted.join(' ')}`;
 }
 
-/** Node's command line for `program` on this machine, without a login: what the shell would have given it. */
+/** Node's command line for `program` on this machine, without a login. */
 export function localCommand(program: string, nonce: string, node: string): readonly string[] {
   return [node, ...hereArguments(base64(program), nonce, node)];
 }
 
-/** A text of ASCII as a word for `printf %b`: only what some shell reads within quotes is written in octal. */
+/**
+ * ASCII text as a word for `printf %b`: only characters that some shell interprets within quotes are written in octal.
+ */
 function printfWord(text: string): string {
   return `'${text.replaceAll(/['!\\\n]/g, octal)}'`;
 }
@@ -110,7 +112,9 @@ function singleQuoted(word: string): string {
   return `'${word}'`;
 }
 
-/** Any text as a word that `printf %b` turns into the text: what shells may read differently is written in octal. */
+/**
+ * Any text as a word that `printf %b` decodes; characters that shells may interpret differently are written in octal.
+ */
 export function escapedWord(text: string): string {
   let word = '';
   for (const byte of utf8(text)) {

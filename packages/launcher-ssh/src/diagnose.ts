@@ -1,7 +1,7 @@
 /**
- * From what ssh said to what a user can do. One table of OpenSSH's own sentences (and the operating system's behind
- * them); what no row knows is told by the phase that had been reached. ssh's words are kept in every message: a remedy
- * is our guess, the words are the fact.
+ * From ssh's messages to advice for the user. One table of OpenSSH's own sentences (and the operating system's below
+ * them); for any other, the advice depends on the phase that was reached. ssh's text is kept in every message: the
+ * advice is a guess, the text is the fact.
  */
 
 import type { ErrorRecord, ProcessEnd } from '@stci/interface';
@@ -12,20 +12,20 @@ export type SshPhase = 'resolve' | 'connect' | 'authenticate' | 'login shell' | 
 
 export interface SshFacts {
   readonly host: string;
-  /** The login name that the host list gives; undefined: the configuration's. */
+  /** User name from the host list; undefined: as ssh is configured. */
   readonly user?: string | undefined;
-  /** Where the start was when it ended. */
+  /** Phase of the start when it ended. */
   readonly phase: SshPhase;
   readonly end: ProcessEnd;
-  /** ssh's and the host's standard error: the last lines. */
+  /** Last lines of standard error, of ssh and the host. */
   readonly lines: readonly string[];
-  /** What the host's login scripts printed on standard output. */
+  /** Output of the host's login scripts on standard output. */
   readonly banner: string;
-  /** The host's own report: no node, a damaged bundle. */
+  /** The host's own answer: no node, a damaged bundle. */
   readonly report?: { readonly phase: string; readonly text: string } | undefined;
-  /** The banner was over its bound. */
+  /** The output of login scripts exceeded its bound. */
   readonly flooded?: boolean;
-  /** The node that the user named; empty: none. */
+  /** The node that the user specified; empty: none. */
   readonly node: string;
 }
 
@@ -39,7 +39,7 @@ type Row = readonly [pattern: RegExp, phase: SshPhase, what: string, remedy: str
 
 const BY_HAND = 'Try `ssh LOGIN true` by hand';
 
-/** First match wins: the more telling sentence stands above the one that only follows from it. */
+/** The first match counts: causes precede their consequences. */
 const SENTENCES: readonly Row[] = [
   [/Could not resolve hostname/i, 'resolve', 'the name of the host is not known',
     'Correct the name, or give it an address (HostName in ~/.ssh/config, /etc/hosts, DNS).'],
@@ -75,7 +75,7 @@ const SENTENCES: readonly Row[] = [
     'the host allows no command', 'Look at ForceCommand and restrictions in authorized_keys there.'],
 ];
 
-/** What it means that no sentence is known. */
+/** Advice by phase if no sentence is known. */
 const BY_PHASE: Readonly<Record<SshPhase, readonly [what: string, remedy: string]>> = {
   resolve: ['ssh could not start', `${BY_HAND}.`],
   connect: ['ssh ended before the login', `${BY_HAND}, with -v.`],
@@ -87,12 +87,12 @@ const BY_PHASE: Readonly<Record<SshPhase, readonly [what: string, remedy: string
   handshake: ['the agent ended before it answered', 'What it printed tells why.'],
 };
 
-/** `text` with the words HOST and LOGIN, a host as ssh's argument with its login name, replaced. */
+/** `text` with the words HOST and LOGIN replaced: the host as ssh's argument, with its user name. */
 function fill(text: string, { host, user }: Pick<SshFacts, 'host' | 'user'>): string {
   return text.replaceAll('LOGIN', user === undefined ? host : `${user}@${host}`).replaceAll('HOST', host);
 }
 
-/** What a start that took too long was waiting for, and what to do about it. */
+/** Advice for a start that took too long, by what it waited for. */
 export function describeWait(phase: SshPhase, place: Pick<SshFacts, 'host' | 'user'>): string {
   if (phase === 'connect') return `connect or authenticate\n  what to do: ${fill(BY_HAND, place)}, with -v.`;
   if (phase !== 'login shell') return phase;
@@ -101,10 +101,10 @@ export function describeWait(phase: SshPhase, place: Pick<SshFacts, 'host' | 'us
 }
 
 const WORDS_CHARS_MAX = 300;
-/** The last lines tell most; a trace of our own is kept as long as it came. */
+/** The last lines have the cause; a trace of our own is kept in full. */
 const LINES_SHOWN_MAX = 4;
 
-/** The one error of a start that failed. */
+/** The error of a failed start. */
 export function diagnose(facts: SshFacts): ErrorRecord {
   const { host, end, lines } = facts;
   const { phase, what, remedy } = find(facts);
@@ -126,7 +126,7 @@ function find(facts: SshFacts): Finding {
   }
   if (report?.phase === 'node') return nodeFinding(report.text, facts.node);
   if (report !== undefined) return bundleFinding(report);
-  // Once logged in, only the login shell's own end counts: what it printed may look like anything.
+  // After the login, only the end of the login shell counts: its output may look like any message.
   const isAfterLogin = phase !== 'resolve' && phase !== 'connect' && phase !== 'authenticate';
   const text = isAfterLogin ? '' : lines.join('\n');
   const row = SENTENCES.find(([pattern]) => pattern.test(text));

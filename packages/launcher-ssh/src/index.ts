@@ -18,7 +18,7 @@ export { KexTimer, STEP_LINE, kexAdvice, type KeyExchange } from './kex.js';
 export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
 export type { Answer } from './answers.js';
 
-/** Names that are another machine on each host. */
+/** Names that mean a different machine on each host. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i;
 
 export const launcherSsh = defineComponent({
@@ -85,7 +85,7 @@ export const launcherSsh = defineComponent({
   create: (deps, params) => createSsh(deps, sshParams(params)),
 });
 
-/** From the values of the component's parameters. */
+/** Options from the values of the component's parameters. */
 export function sshParams(params: Readonly<Record<string, ParamValue>>): SshParams {
   return {
     client: params['client'] as string,

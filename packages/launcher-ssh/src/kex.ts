@@ -1,17 +1,17 @@
 /**
- * How long the key exchange of a login takes, read from what the client says of its steps (LogLevel DEBUG1). The
- * default of OpenSSH 9, sntrup761, costs most of a login where its code is slow; see docs/ssh.md.
+ * Duration of a login's key exchange, taken from the client's reports of its steps (LogLevel DEBUG1). The default of
+ * OpenSSH 9, sntrup761, takes most of a login if its implementation is slow; see docs/ssh.md.
  */
 
-/** Lines of a client that tells its steps. */
+/** Lines of a client that reports its steps. */
 export const STEP_LINE = /^debug\d: /;
-/** Nothing that is much cheaper is left to choose. */
+/** Exchanges to which there is no much cheaper alternative. */
 const CHEAP = /^(curve25519-|ecdh-|mlkem768x25519-)/;
 
 export interface KeyExchange {
   readonly algorithm: string;
   readonly ms: number;
-  /** Of the login: from the client's start until the host has let the user in. */
+  /** Duration of the login, from the client's start. */
   readonly loginMs: number;
 }
 
@@ -25,7 +25,7 @@ export class KexTimer {
     this.#startMs = startMs;
   }
 
-  /** Returns the exchange once the login has succeeded; undefined before, and where the client did not tell of it. */
+  /** Returns the exchange once the login has succeeded; undefined before, and if the client did not report it. */
   onLine(line: string, nowMs: number): KeyExchange | undefined {
     if (/^debug1: SSH2_MSG_KEXINIT sent/.test(line)) this.#fromMs ??= nowMs;
     else if (/^debug1: SSH2_MSG_NEWKEYS received/.test(line)) this.#toMs ??= nowMs;
@@ -36,7 +36,7 @@ export class KexTimer {
   }
 }
 
-/** What to do about an exchange that takes most of a login; undefined where it does not, or nothing can be done. */
+/** Advice for an exchange that takes most of a login; undefined if it does not, or there is no alternative. */
 export function kexAdvice({ algorithm, ms, loginMs }: KeyExchange): string | undefined {
   if (ms * 2 < loginMs || CHEAP.test(algorithm)) return undefined;
   return `the key exchange (${algorithm}) takes most of the login. A cheaper one: `

@@ -1,19 +1,19 @@
 /**
- * What runs on a host before the agent does, as text: shell that finds a node and makes what the agent would have to
- * fork for, and a program for that node which finds the agent's bundle in its cache, or asks for it over standard
- * input, checks its hash and runs it.
+ * Texts that run on a host before the agent: a shell script that finds a node and opens descriptors for which the agent
+ * would have to fork, and a program for that node which finds the agent's bundle in its cache, or requests it over
+ * standard input, verifies its hash and runs it.
  *
- * Whatever login shell the user has reads all of it as single-quoted words, in which no single quote, exclamation mark
- * (csh), backslash (fish) or newline may stand: the shell's text travels as a word for printf's %b, the program in
- * base64. It is parsed by nodes that are too old to run the agent, which must be able to say so: plain old syntax only.
+ * Any login shell reads them as single-quoted words without single quotes, exclamation marks (csh), backslashes (fish)
+ * and newlines: the script is encoded for printf's %b, the program in base64. Nodes that are too old for the agent must
+ * parse the program in order to report it: plain old syntax only.
  *
- * They answer on standard output with lines `STCI NONCE WORD…`; see answers.ts.
+ * Their answers on standard output are lines `STCI NONCE WORD…`; see answers.ts.
  */
 
 /** Oldest major version of Node that runs the agent. */
 export const NODE_MAJOR_MIN = 20;
 
-/** Bundles of other versions are removed when they were not used for so long. */
+/** Bundles of other versions are removed when they were unused for this long. */
 const UNUSED_DAYS_MAX = 30;
 
 /** Where installers and version managers put node, below HOME. */
@@ -27,14 +27,14 @@ const PLACES = [
   '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin', '/opt/node*/bin', '/usr/local/node*/bin', '/snap/bin',
 ];
 
-/** Turns the program's first two arguments into the program. */
+/** Decodes the program from the first two arguments. */
 export const RUN_FIRST_ARGUMENT = 'eval(String(Buffer.from(process.argv[1],process.argv[2])))';
 
 /**
- * For `sh -c`: $1 this text, $2 program, $3 its encoding, $4 nonce, $5 hash, $6 bytes of the bundle, $7 path of the
- * starter's node (may be empty), $8 the node that the user named, as printf's %b reads it (empty: find one), $9 how
- * many ms the host waits for what its starter sends. `hold` makes what the agent would have to fork for, and calls
- * `run` (AgentBundle.holder); a program that is no agent has nothing to hold.
+ * Script for `sh -c`: $1 the script, $2 program, $3 its encoding, $4 nonce, $5 hash, $6 bytes of the bundle, $7 path of
+ * the starting agent's node (may be empty), $8 the node that the user specified, as printf's %b reads it (empty: find
+ * one), $9 how many ms the host waits for data. `hold` opens descriptors for which the agent would have to fork, and
+ * calls `run` (AgentBundle.holder); programs other than the agent need none.
  */
 export const shellText = (holder: string): string => `
 echo "STCI $4 shell"
@@ -74,12 +74,13 @@ ${holder === '' ? 'hold() { run \'\' "$@"; }' : holder}
 hold "\${stci_c%%:*}" "$2" "$3" "$4" "$5" "$6" "$9" "$stci_c" ''
 `;
 
-/** What `sh -c` is given; its first argument is this as a word that printf's %b reads. */
+/** Argument of `sh -c`, which decodes the script from its first argument with printf's %b. */
 export const SHELL_TEXT = 'eval "$(printf %b "$1")"';
 
 /**
- * What every program begins with: finds a node that is new enough. Arguments: the program itself, its encoding, nonce,
- * hash, bytes, how long to wait, candidates for node (this one first), old nodes met so far, what the shell holds.
+ * Beginning of every program: finds a node that is new enough. Arguments: the program itself, its encoding, nonce,
+ * hash, bytes, how long to wait, candidates for node (this one first), old nodes found so far, descriptors that the
+ * shell opened.
  */
 const BEGIN = `
 var fs = require('fs'), path = require('path'), me = process, args = me.argv;
@@ -105,10 +106,10 @@ if (+me.version.slice(1).split('.')[0] < ${NODE_MAJOR_MIN}) tryNextNode();
 `;
 
 /**
- * Finds the agent's bundle, or asks for it, and runs it. Hashing it costs more than all else here, so what a file was
- * when its hash was found right is written beside it: inode, size and both times. Whoever changes the file changes its
- * ctime, which can't be set back; then it is hashed again. Only files that are older than two seconds are remembered,
- * since a change in the same tick of the file system's clock would not show.
+ * Finds the agent's bundle, or requests it, and runs it. Hashing takes longer than all else here, so a file whose hash
+ * was verified gets a record of its inode, size and both times. A change of the file changes its ctime, which cannot be
+ * set back; then it is hashed again. Only files older than two seconds get a record, since a change in the same tick of
+ * the file system's clock would not show.
  */
 const RUN_AGENT = `
 var home = me.env.XDG_CACHE_HOME || '';
@@ -245,12 +246,12 @@ if (bytes !== undefined) {
 }
 `;
 
-/** A program for the host that does `body`, plain old JavaScript, on a node that is new enough; without indentation. */
+/** A program for the host that runs `body`, plain old JavaScript without indentation, on a node that is new enough. */
 export function hostProgram(body: string): string {
   return `(function () {${(BEGIN + body).replaceAll(/\n */g, '\n')}})();`;
 }
 
-/** Node's arguments for a program of `hostProgram` (in base64) that `node` itself runs: it is the only candidate. */
+/** Node's arguments for a program of `hostProgram` (in base64) that `node` itself runs, as the only candidate. */
 export function hereArguments(program: string, nonce: string, node: string): readonly string[] {
   const [hash, bytes, waitMs, met, held] = ['-', '0', '0', '', ''];
   return ['-e', RUN_FIRST_ARGUMENT, '--', program, 'base64', nonce, hash, bytes, waitMs, node, met, held];

@@ -1,7 +1,7 @@
 /**
- * One agent on one host, over one OpenSSH client. The client's standard streams are the agent's channel from the
- * moment on that the host says so; before it they carry the host's answers and, where it has none, the agent itself.
- * The agent ends when the channel does: nothing that dies between here and there leaves it behind.
+ * One agent on one host, over one OpenSSH client. The client's standard streams are the agent's channel after the
+ * host's last answer; before, they carry the host's answers and, if needed, the bundle. The agent ends when the channel
+ * closes: a failure anywhere between leaves no agent behind.
  */
 
 import {
@@ -25,12 +25,12 @@ import { describeWait, diagnose, type SshPhase } from './diagnose.js';
 import { KexTimer, STEP_LINE, kexAdvice } from './kex.js';
 
 const NONCE_BYTES = 8;
-/** Lines of standard error that are kept of a start: the last ones tell the cause. */
+/** Last lines of standard error kept of a start: they have the cause. */
 const LINES_MAX = 12;
-/** Turns of the loop in which ssh's last words are awaited after its end: they lie in the pipe already. */
+/** Turns of the loop in which ssh's last output is awaited after its end: it is in the pipe already. */
 const LAST_TURNS = 4;
 
-/** What ssh says because we asked it to be verbose, and nobody wants to read. */
+/** Verbose messages of ssh that are not shown. */
 const NOISE = /^(Authenticated to |Transferred: sent |Bytes per second: |Connection to .* closed\.$)/;
 
 export type SshDeps = Pick<LauncherProcDeps, 'inline'> & {
@@ -81,7 +81,7 @@ function refused(
   return { pid: 0, channel, kill: () => undefined };
 }
 
-/** `advised`: what was told of slow key exchanges, each once and not for each host. */
+/** `advised`: advice on slow key exchanges that was given, to give it once and not for each host. */
 type StartParams = SshParams & { readonly advised: Set<string> };
 
 class SshAgent implements AgentProcess {
@@ -100,8 +100,8 @@ class SshAgent implements AgentProcess {
   #lines: string[] = [];
   #report: { readonly phase: string; readonly text: string } | undefined;
   #flooded = false;
-  /** The agent has said something: from now on its link tells what happens. */
-  #isHeard = false;
+  /** The agent has sent data: from now on its link reports failures. */
+  #hasData = false;
   #isKilled = false;
   #end: ProcessEnd | undefined;
   #closeReason: string | undefined;
@@ -153,9 +153,9 @@ class SshAgent implements AgentProcess {
     });
   }
 
-  /** Where the start is, and what was said so far: for a deadline that is over before ssh gives up. */
+  /** Phase of the start and output so far, for the message when a deadline expires before ssh ends. */
   get phase(): string | undefined {
-    if (this.#isHeard) return undefined;
+    if (this.#hasData) return undefined;
     const said = this.#lines.map((line) => `\n  ssh printed: ${line}`).join('');
     return describeWait(this.#phase, { host: this.#host.name, user: this.#host.user }) + said;
   }
@@ -166,20 +166,20 @@ class SshAgent implements AgentProcess {
   }
 
   #onData(chunk: Uint8Array): void {
-    if (this.#isHeard) return this.#agentChannel.onData(chunk);
+    if (this.#hasData) return this.#agentChannel.onData(chunk);
     if (this.#phase === 'handshake') {
-      this.#onHeard();
+      this.#onFirstData();
       return this.#agentChannel.onData(chunk);
     }
     const first = this.#answers.push(chunk);
     if (first === undefined) return;
-    if (first.length > 0) this.#onHeard();
+    if (first.length > 0) this.#onFirstData();
     this.#agentChannel.open(first);
   }
 
-  #onHeard(): void {
-    this.#isHeard = true;
-    // What was said on the way is no failure's cause any more.
+  #onFirstData(): void {
+    this.#hasData = true;
+    // Output before the login succeeded is not the cause of a later failure.
     for (const line of this.#lines) this.#events.onDiagnostic(line);
     this.#lines = [];
   }
@@ -211,7 +211,7 @@ class SshAgent implements AgentProcess {
     if (line.startsWith('Authenticated to ') && this.#phase === 'connect') this.#phase = 'login shell';
     if (this.#params.steps === true) this.#onStep(line);
     if (NOISE.test(line) || (this.#params.steps === true && STEP_LINE.test(line))) return;
-    if (this.#isHeard) return this.#events.onDiagnostic(line);
+    if (this.#hasData) return this.#events.onDiagnostic(line);
     this.#lines.push(line);
     if (this.#lines.length > LINES_MAX) this.#lines.shift();
   }
@@ -235,12 +235,12 @@ class SshAgent implements AgentProcess {
 
   #onClose(reason: string): void {
     this.#closeReason = reason;
-    if (this.#isHeard || this.#isKilled || this.#isOver) this.#agentChannel.end(reason);
+    if (this.#hasData || this.#isKilled || this.#isOver) this.#agentChannel.end(reason);
   }
 
   #onExit(end: ProcessEnd): void {
     this.#end = end;
-    this.#finishAfter(this.#isHeard || this.#isKilled ? 0 : LAST_TURNS);
+    this.#finishAfter(this.#hasData || this.#isKilled ? 0 : LAST_TURNS);
   }
 
   #finishAfter(turns: number): void {
@@ -248,12 +248,12 @@ class SshAgent implements AgentProcess {
     else this.#platform.clock.soon(() => this.#finishAfter(turns - 1));
   }
 
-  /** ssh has ended, and its last words are read. */
+  /** ssh has ended, and its last output is read. */
   #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const end = this.#end as ProcessEnd;
-    if (this.#isHeard || this.#isKilled) this.#events.onExit(end);
+    if (this.#hasData || this.#isKilled) this.#events.onExit(end);
     else this.#events.onError(this.#diagnose(end));
     if (this.#closeReason !== undefined) this.#agentChannel.end(this.#closeReason);
   }

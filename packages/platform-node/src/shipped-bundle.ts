@@ -76,7 +76,7 @@ export function bundleOf(path: string | undefined): () => AgentBundle {
 
 function read(path: string | undefined): AgentBundle {
   try {
-    if (path === undefined) throw new Error('this program was started from its parts');
+    if (path === undefined) throw new Error('this program has no agent bundle');
     const bytes = builtin('node:fs').readFileSync(path);
     const hash = builtin('node:crypto').createHash('sha256').update(bytes).digest('hex');
     return { bytes, hash, ...HERE };

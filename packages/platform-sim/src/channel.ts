@@ -1,7 +1,7 @@
 /**
  * A channel is two flows. An end closes when the flow towards it has ended, when it was closed or destroyed at this
- * side, or when the link was silent for too long. The death of an end's process drops what it had queued; what
- * was on its way still arrives at the other end, then the close.
+ * end, or when the link was silent for too long. When an end's process dies, its queue is lost; data in flight still
+ * arrives at the other end, then the close.
  */
 
 import type { Channel, ChannelEvents } from '@stci/interface';
@@ -80,7 +80,7 @@ export class SimChannel implements Channel {
     if (this.#events !== undefined) this.#tell(reason);
   }
 
-  /** An accepted connection's end gets its owner. */
+  /** Sets the owner of an accepted connection's end. */
   adopt(task: Task): void {
     this.#task = task;
     this.incoming.reader = task;
@@ -88,18 +88,18 @@ export class SimChannel implements Channel {
     task.own(this);
   }
 
-  /** The connection stands: what was queued goes. */
+  /** The connection is established: sends the queue. */
   opened(): void {
     this.#writer.pump();
     this.#writer.spaceSoon();
   }
 
-  /** Closes from outside: the link fell silent, or there is no listener. */
+  /** The connection failed: the link is silent, or there is no listener. */
   fail(reason: string): void {
     this.#closeSoon(reason, 0);
   }
 
-  /** The process has died: nothing of it is called any more. */
+  /** The process has died: none of its callbacks is called any more. */
   release(): void {
     this.#closeReason ??= 'process ended';
     this.#writer.drop();
@@ -139,7 +139,7 @@ export interface ChannelEnd {
   readonly task: Task;
 }
 
-/** Two joined ends. `isOpen` false: nothing moves until both flows are opened. */
+/** Two connected ends. With `isOpen` false, nothing is sent until both flows are opened. */
 export function joinChannels(init: FlowInit, markBytes: number, left: ChannelEnd, right: ChannelEnd): ChannelPair {
   const toRight = new Flow(init, right.task);
   const toLeft = new Flow(init, left.task);
@@ -153,7 +153,7 @@ export function joinChannels(init: FlowInit, markBytes: number, left: ChannelEnd
   return pair;
 }
 
-/** Both ends of a connection close when data of either is held up for too long. */
+/** Closes both ends of a connection when data in either direction is stalled for too long. */
 export function giveUpTogether(pair: ChannelPair): void {
   const giveUp = (): void => {
     pair.left.fail('connection timed out');

@@ -1,10 +1,10 @@
 /**
- * The one queue of a simulated world: a binary heap on (time, sequence number), and beside it a plain queue for
- * the next turn of the loop, whose delay is constant, so that its events are in order without a heap. Events are
- * objects with a `fire` method, not closures: a million a second must be cheap.
+ * The event queue of a simulated world: a binary heap on (time, sequence number), and beside it a FIFO for events of
+ * the next turn of the loop, whose delay is constant, so that they need no heap. Events are objects with a `fire`
+ * method, not closures, to allow a million per second.
  */
 
-/** Whose code an event runs: dropped when the owner is dead, kept back while it is paused. */
+/** The task whose code an event runs: events of a dead owner are dropped, those of a paused one are held. */
 export interface EventOwner {
   readonly id: number;
   readonly alive: boolean;
@@ -26,7 +26,7 @@ export abstract class SimEvent {
 
   abstract fire(): void;
 
-  /** Its time has come and its owner is dead. */
+  /** Called instead of `fire` if the owner is dead. */
   orphaned(): void {}
 }
 
@@ -45,7 +45,7 @@ export class EventQueue {
     return this.#heap.length + this.#turn.length - this.#turnHead;
   }
 
-  /** Events that are still to fire, in no order. */
+  /** Pending events, in no order. */
   pending(): readonly SimEvent[] {
     return [...this.#heap, ...this.#turn.slice(this.#turnHead)].filter((event) => isPending(event));
   }
@@ -57,14 +57,14 @@ export class EventQueue {
     this.#up(this.#heap.length - 1);
   }
 
-  /** As `push`, for events whose times never go back from one call to the next. */
+  /** As `push`, for events whose times never decrease from one call to the next. */
   pushTurn(event: SimEvent, timeMs: number): void {
     event.timeMs = timeMs;
     event.seq = this.#seq++;
     this.#turn.push(event);
   }
 
-  /** A cancelled event stays in the heap until it is met, or until too many of them are in it. */
+  /** A cancelled event stays in the heap until it is due, or until there are too many of them. */
   cancel(event: SimEvent): void {
     if (event.cancelled) return;
     event.cancelled = true;

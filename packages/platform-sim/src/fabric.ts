@@ -1,4 +1,4 @@
-/** The network between hosts: a link for each pair, made when first used, and who listens at which address. */
+/** The network between hosts: a link per pair, made at its first use, and the listeners by address. */
 
 import type { Channel, NetworkAddress } from '@stci/interface';
 import { Link, type LinkParams } from './link.js';
@@ -26,7 +26,7 @@ export class Fabric {
     this.pipes = new Link(local);
   }
 
-  /** The link of two hosts, or the loopback of one; the order does not matter. */
+  /** The link of two hosts in either order, or the loopback of one. */
   link(a: string, b: string): Link {
     const key = a < b ? `${a} ${b}` : `${b} ${a}`;
     let link = this.#links.get(key);

@@ -1,7 +1,4 @@
-/**
- * What a simulated host knows of files: which programs there are, which may not be executed, which directories are
- * missing.
- */
+/** Files of a simulated host: its programs, which of them are not executable, and which directories are missing. */
 
 import type { ErrorCode, ErrorRecord } from '@stci/interface';
 import { PROGRAMS } from './programs.js';
@@ -18,9 +15,9 @@ function failure(code: ErrorCode, message: string, data: ErrorRecord['data']): {
 
 export class Files {
   readonly #programs = new Map<string, ToolProgram>(Object.entries(PROGRAMS));
-  /** Programs that exist and may not be executed. */
+  /** Programs without execute permission. */
   readonly notExecutable = new Set<string>(['not-executable']);
-  /** Directories that do not exist; all others do. */
+  /** Missing directories; all others exist. */
   readonly missingDirectories = new Set<string>(['/missing']);
 
   addProgram(name: string, program: ToolProgram): void {

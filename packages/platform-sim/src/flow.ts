@@ -1,8 +1,8 @@
 /**
- * A flow: bytes in one direction, ordered and reliable, with a finite buffer. Pipes and both halves of a connection
- * are flows. Writers have a queue of their own (memory of the process: lost with it); what has left the queue is under
- * way and arrives whatever becomes of the writer. The buffer counts what is under way or not yet read: when it is
- * full, writers wait. When the last writer has gone, the end follows the last byte.
+ * A flow: bytes in one direction, ordered and reliable, with a finite buffer. Pipes and both directions of a connection
+ * are flows. Each writer has a queue (in its process's memory and lost with it); data that has left the queue is in
+ * flight and arrives even if the writer dies. The buffer counts data in flight or unread: when it is full, writers
+ * wait. When the last writer is closed, the end follows the last byte.
  */
 
 import { SimEvent, type EventOwner } from './event-queue.js';
@@ -10,7 +10,7 @@ import type { Link } from './link.js';
 import type { SimRandom } from './random.js';
 import { CallEvent, CODE, type Scheduler } from './scheduler.js';
 
-/** Longest piece that travels at once: what one read of a pipe gives. */
+/** Longest piece in flight: as one read of a pipe returns. */
 const PIECE_BYTES_MAX = 65_536;
 /** Small chunks in a queue are joined up to this length. */
 const GATHER_BYTES_MAX = 8192;
@@ -27,12 +27,12 @@ export interface FlowInit {
   readonly random: SimRandom;
   readonly link: Link;
   readonly capacityBytes: number;
-  /** `pipe`: a tool's standard stream. `channel`: half of a connection between agents. */
+  /** `pipe`: a tool's standard stream. `channel`: one direction of a connection between agents. */
   readonly use: FlowUse;
   readonly onMade?: (flow: Flow) => void;
 }
 
-/** A piece of data, or the end, on its way. */
+/** A piece of data, or the end, in flight. */
 class Packet extends SimEvent {
   readonly code = CODE.packet;
   readonly flow: Flow;
@@ -59,17 +59,17 @@ export class Flow {
   readonly link: Link;
   readonly #capacityBytes: number;
   readonly use: FlowUse;
-  /** Who reads: packets wait while it is paused. */
+  /** The reading task: packets wait while it is paused. */
   reader: EventOwner | undefined;
-  /** False: nothing leaves the writers' queues yet (a connection that does not stand). */
+  /** False: nothing leaves the writers' queues yet (a connection that is not established). */
   isOpen = true;
-  /** True where the reading end fell silent for ever, as a crashed host does. */
+  /** True if the reading end is silent for ever, like a crashed host. */
   isSilent: () => boolean = () => false;
-  /** Told when data was held up for the link's timeout. */
+  /** Called when data was stalled for the link's timeout. */
   onTimeout: (() => void) | undefined;
-  /** Told of every piece that arrives: checkers inspect the wire. */
+  /** Called for every piece that arrives: checkers inspect the wire. */
   onPiece: ((chunk: Uint8Array) => void) | undefined;
-  /** Tests break a world with it: the piece that arrives instead, or undefined for none. */
+  /** For tests that inject faults: returns the piece that arrives instead, or undefined for none. */
   tamper: ((chunk: Uint8Array) => Uint8Array | undefined) | undefined;
   deliveredBytes = 0;
   deliveredChunks = 0;
@@ -102,14 +102,14 @@ export class Flow {
     return this.#isReaderGone;
   }
 
-  /** True when the end has been told to the reader. */
+  /** True once the reader has received the end. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
   // Reading end.
 
-  /** The one reader; delivery begins with `setReading`. */
+  /** The only reader; delivery begins with `setReading`. */
   setSink(sink: FlowSink): void {
     this.#sink = sink;
   }
@@ -125,7 +125,7 @@ export class Flow {
     }, CODE.turn));
   }
 
-  /** The reader has gone: what arrives is lost, and who writes learns of it. */
+  /** Closes the reading end: arriving data is lost, and writers are notified. */
   closeReader(): void {
     if (this.#isReaderGone) return;
     this.#isReaderGone = true;
@@ -172,7 +172,7 @@ export class Flow {
     this.#writers.add(writer);
   }
 
-  /** Gone with what is in its queue; after the last one comes the end. */
+  /** Removes a writer with its queue; after the last one the end is sent. */
   removeWriter(writer: FlowWriter): void {
     if (!this.#writers.delete(writer) || this.#writers.size > 0 || this.#isEndSent) return;
     this.#isEndSent = true;
@@ -183,7 +183,7 @@ export class Flow {
     return this.isOpen && !this.#isReaderGone ? this.#capacityBytes - this.#busyBytes : 0;
   }
 
-  /** Takes the first piece of `chunk`; tells how long it is. */
+  /** Sends the first piece of `chunk`; returns its length. */
   take(chunk: Uint8Array): number {
     let bytes = Math.min(chunk.length, this.roomBytes, PIECE_BYTES_MAX);
     const { cutChance } = this.link.params;
@@ -219,12 +219,12 @@ export class Flow {
     }, CODE.stall), this.link.params.timeoutMs);
   }
 
-  /** The link was mended: packets that were held up travel on, in order. */
+  /** The link was mended: stalled packets continue, in order. */
   resume(): void {
     this.scheduler.after(new CallEvent(this.reader, () => this.#recover(), CODE.stall), this.link.params.latencyMs);
   }
 
-  /** What arrived in the meantime has queued up behind. */
+  /** Packets that arrive meanwhile are queued after the stalled ones. */
   #recover(): void {
     const packets = this.#stalled;
     this.#stalled = [];
@@ -233,11 +233,11 @@ export class Flow {
 }
 
 export interface FlowSource {
-  /** More may be sent after `send` returned false. */
+  /** There is room after `send` returned false. */
   onSpace(): void;
-  /** The reader has gone, and something was still to be written, or was written afterwards. */
+  /** The reader is closed, and data was queued, or was sent afterwards. */
   onBroken(): void;
-  /** After `end`: all has left the queue. */
+  /** After `end`: the queue is empty. */
   onFlushed?(): void;
 }
 
@@ -255,7 +255,7 @@ export class FlowWriter {
   #spacePending = false;
   #isEnding = false;
   #isGone = false;
-  #isBrokenTold = false;
+  #isBrokenReported = false;
 
   constructor(flow: Flow, owner: EventOwner | undefined, markBytes: number) {
     this.#flow = flow;
@@ -276,7 +276,7 @@ export class FlowWriter {
     this.#source = source;
   }
 
-  /** Takes all. False: wait for `onSpace`. */
+  /** Queues all chunks. False: wait for `onSpace`. */
   send(chunks: readonly Uint8Array[]): boolean {
     if (this.#isGone || this.#isEnding) return true;
     if (this.#flow.isReaderGone) {
@@ -313,7 +313,7 @@ export class FlowWriter {
     }
   }
 
-  /** The chunk at the head, small ones joined with those behind, as a socket does. */
+  /** The chunk at the head, joined with the next ones if they are small, as a socket does. */
   #gather(): Uint8Array {
     const first = this.#queue[this.#head] as Uint8Array;
     let bytes = 0;
@@ -337,7 +337,7 @@ export class FlowWriter {
     return joined;
   }
 
-  /** Sends what is queued, then goes. */
+  /** Closes after sending the queue. */
   end(): void {
     if (this.#isEnding || this.#isGone) return;
     this.#isEnding = true;
@@ -345,7 +345,7 @@ export class FlowWriter {
     else this.pump();
   }
 
-  /** Goes at once; the queue is lost. */
+  /** Closes at once; the queue is lost. */
   drop(): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -360,7 +360,7 @@ export class FlowWriter {
     this.#source?.onFlushed?.();
   }
 
-  /** Room was made at the far end; the notice takes one latency. */
+  /** The reader has made room; the notification takes one latency. */
   spaceSoon(): void {
     if (this.#spacePending || (this.#queuedBytes === 0 && !this.#wantsSpace)) return;
     this.#spacePending = true;
@@ -377,14 +377,14 @@ export class FlowWriter {
     this.#source?.onSpace();
   }
 
-  /** `isWriting`: something was to be written, so that the writer is told. */
+  /** `isWriting`: data is lost, so the writer is notified. */
   readerGone(isWriting = this.#queuedBytes > 0): void {
     this.#queue = [];
     this.#head = 0;
     this.#queuedBytes = 0;
     if (this.#isEnding && !this.#isGone) this.#flushed();
-    if (!isWriting || this.#isBrokenTold) return;
-    this.#isBrokenTold = true;
+    if (!isWriting || this.#isBrokenReported) return;
+    this.#isBrokenReported = true;
     const broken = new CallEvent(this.owner, () => this.#source?.onBroken(), CODE.close);
     this.#flow.scheduler.after(broken, this.#flow.link.params.latencyMs);
   }

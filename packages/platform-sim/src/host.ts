@@ -13,31 +13,31 @@ import type { Task } from './task.js';
 import { Tool, type ToolKernel, type ToolStreams } from './tool.js';
 import { GUARD_VARIABLE, type WorldSizes, type WorldTimes } from './world-options.js';
 
-/** What an agent's main program is given. */
+/** Argument of an agent's main program. */
 export interface AgentContext {
   readonly platform: Platform;
   /** Its standard input and output. */
   readonly channel: Channel;
   /** Without the program's name. */
   readonly args: readonly string[];
-  /** Starts a program on another host, over the network: for programs that are remote logins. */
+  /** Starts a program on another host over the network; for simulated remote logins. */
   startOn(host: string, command: readonly string[], events: AgentProcessEvents): AgentProcess;
   exit(status: number): void;
   onSignal(name: SignalName, handler: 'ignore' | (() => void)): void;
-  /** A line for people, on its standard error. */
+  /** Writes a line to standard error. */
   diagnostic(line: string): void;
 }
 
 export type AgentMain = (context: AgentContext) => void;
 
-/** Where an agent's lines for people and its streams go. */
+/** Consumers of an agent's diagnostics and streams. */
 export interface AgentEnds {
   readonly channel: Channel;
   readonly args: readonly string[];
   readonly onDiagnostic: (line: string) => void;
 }
 
-/** What all parts of a world share. */
+/** Shared by all parts of a world. */
 export interface WorldCore {
   readonly scheduler: Scheduler;
   readonly random: SimRandom;
@@ -49,7 +49,7 @@ export interface WorldCore {
   readonly logLevel: LogLevel;
   readonly nextTaskId: () => number;
   findHost(name: string): SimHost | undefined;
-  /** The main program that was registered under a name. */
+  /** The main program registered under a name. */
   findAgent(name: string): AgentMain | undefined;
   flowInit(link: Link, capacityBytes: number): FlowInit;
   pipe(reader: Task): Flow;
@@ -70,7 +70,7 @@ export class SimHost implements ToolKernel {
   readonly table: ProcessTable;
   readonly files = new Files();
   readonly random: SimRandom;
-  /** Added to the virtual time by this host's clocks. */
+  /** This host's clocks are ahead of the virtual time by this. */
   monotonicOffsetMs = 0;
   wallOffsetMs = 0;
   nextPort = 40_000;
@@ -110,7 +110,7 @@ export class SimHost implements ToolKernel {
     this.table.signal(process, name);
   }
 
-  /** A child of a tool. A program that does not exist ends with 127, as in a shell. */
+  /** Starts a child of a tool. A program that does not exist ends with 127, as in a shell. */
   fork(parent: SimProcess, command: readonly string[], streams: ToolStreams, ownSession: boolean): void {
     const { env, wdir } = parent;
     const process = this.table.fork({ parent, group: ownSession ? 'own' : 'parent', command, env, wdir });
@@ -118,7 +118,7 @@ export class SimHost implements ToolKernel {
     this.startTool(process, streams, 'run' in found ? found.run : (tool) => tool.exit(127));
   }
 
-  /** No more processes than the table takes. */
+  /** Returns an error if the process table is full. */
   checkRoom(): ErrorRecord | undefined {
     if (this.table.livingCount < this.world.sizes.processesMax) return undefined;
     const limit = this.world.sizes.processesMax;
@@ -152,7 +152,7 @@ export class SimHost implements ToolKernel {
     return this.table.fork(init);
   }
 
-  /** Forks of a host take their time one after the other. */
+  /** Forks of a host take their time one after another. */
   #begin(task: Task, run: () => void): void {
     const durationMs = this.random.between(...this.world.times.spawnMs);
     const startMs = Math.max(this.scheduler.nowMs, this.#forkFreeAtMs);

@@ -1,7 +1,6 @@
 /**
- * What lies between two hosts: latency, jitter, bandwidth, and whether anything passes at all. A cut link is silence:
- * what is under way waits and flows on when the link is mended, or both ends give up after the timeout of the
- * connections on it.
+ * The connection between two hosts: latency, jitter, bandwidth, and whether data passes at all. A cut link is silent:
+ * data in flight waits until the link is mended, or both ends of its connections close after a timeout.
  */
 
 export interface LinkParams {
@@ -9,15 +8,15 @@ export interface LinkParams {
   readonly latencyMs: number;
   /** Added to the latency, uniform in [0, jitterMs). Never reorders. */
   readonly jitterMs: number;
-  /** Bytes a ms of each connection; Infinity: no limit. */
+  /** Bytes per ms of each connection; Infinity: no limit. */
   readonly bytesPerMs: number;
-  /** Probability that a chunk is cut somewhere on its way. */
+  /** Probability that a chunk is split at a random place. */
   readonly cutChance: number;
-  /** Silence with data under way after which both ends close: ms. */
+  /** Time after which both ends close if data in flight does not arrive, ms. */
   readonly timeoutMs: number;
 }
 
-/** Holds packets back while its link is cut. */
+/** Stalls packets while its link is cut. */
 export interface Stalled {
   resume(): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Network of one task: listeners and connections by address (`ws://h3:40001`). A connection takes one round trip to
- * stand; nobody there is a refusal, a silent host or a cut link is a timeout. Nothing is encrypted, for nobody listens
- * in; but ends whose keys differ, or of which one has none, do not come together.
+ * Network of one task: listeners and connections by address (`ws://h3:40001`). Establishing a connection takes one
+ * round trip; an address without listener refuses it, a silent host or a cut link causes a timeout. Nothing is
+ * encrypted, since no one eavesdrops; but a connection fails unless both ends have the same key or none.
  */
 
 import type { Channel, ListenOptions, Listener, Network, NetworkAddress, ErrorRecord } from '@stci/interface';
@@ -68,7 +68,7 @@ export class SimNetwork implements Network {
     const host = target === undefined ? undefined : world.findHost(target);
     const link = world.fabric.link(this.#host.name, target ?? this.#host.name);
     const init = world.flowInit(link, world.sizes.connectionBytes);
-    // The far end has no owner until it is accepted.
+    // The accepting end has no owner until it is accepted.
     const nobody = this.#host.table.newTask(0);
     const [near, far] = [this.#end(address, this.#task), this.#end(this.#host.name, nobody)];
     const pair = joinChannels(init, world.sizes.markBytes, near, far);

@@ -1,4 +1,4 @@
-/** The Platform of one task of a simulated process: what the agent's code sees of its world. */
+/** The Platform of one task of a simulated process. */
 
 import { hmacSha256 } from '@stci/interface';
 import type { Clock, Environment, Log, Platform, Secrets, Timer } from '@stci/interface';

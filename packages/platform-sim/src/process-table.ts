@@ -1,6 +1,6 @@
 /**
  * A host's process table: pids, parents, groups, sessions, signals, zombies, reaping, and the guardian that ends
- * guarded groups when their owner dies. What programs do is not known here.
+ * guarded groups when their owner dies. The code of programs is elsewhere (tool.ts, programs.ts).
  */
 
 import type { ProcessEnd, SignalName } from '@stci/interface';
@@ -13,7 +13,7 @@ export type ProcessState = 'running' | 'zombie' | 'reaped';
 
 export interface ProcessInit {
   readonly parent: SimProcess | undefined;
-  /** `own`: new session and group. `parent`: the parent's. `group`: a group of its own in the parent's session. */
+  /** `own`: new session and group. `parent`: the parent's. `group`: a new group in the parent's session. */
   readonly group: 'own' | 'parent' | 'group';
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -21,17 +21,17 @@ export interface ProcessInit {
   readonly watcher?: Watcher;
 }
 
-/** A process, from its fork to the end of the world: the table forgets none. */
+/** A process; the table keeps it until the end of the world. */
 export class SimProcess {
   readonly pid: number;
   readonly host: string;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly wdir: string;
-  /** Lines of execution; the first is the main program's. */
+  /** Threads; the first is the main program's. */
   readonly tasks: Task[];
   readonly handlers = new Map<SignalName, 'ignore' | (() => void)>();
-  /** As one in a system call that does not return, or another user's. */
+  /** Like a process in a system call that does not return, or another user's. */
   isUnkillable = false;
   readonly pendingSignals: SignalName[] = [];
   readonly startMs: number;
@@ -128,12 +128,12 @@ export class ProcessTable {
     return new Task(this.#init.nextTaskId(), `${this.#init.host}/${pid}`);
   }
 
-  /** The variable by which whatever `owner` guards is found, wherever it went. */
+  /** The environment variable that marks the processes guarded for `owner`. */
   guardEnv(owner: Task): Readonly<Record<string, string>> {
     return { [this.#init.guardVariable]: `${this.#init.host}-${owner.id}` };
   }
 
-  /** The group of `process` ends when `owner` dies, and so do all that carry the mark of `guardEnv`. */
+  /** When `owner` dies, the group of `process` is ended, and so are all that carry the mark of `guardEnv`. */
   guard(owner: Task, process: SimProcess): void {
     const list = this.#guarded.get(owner);
     if (list === undefined) this.#guarded.set(owner, [process]);
@@ -146,7 +146,7 @@ export class ProcessTable {
     return size;
   }
 
-  /** False where no process was left to take it. */
+  /** False if no process was left to receive it. */
   signalGroup(group: number, name: SignalName): boolean {
     let found = false;
     for (const process of [...this.#living.values()]) {
@@ -192,7 +192,7 @@ export class ProcessTable {
     for (const name of process.pendingSignals.splice(0)) this.#take(process, name);
   }
 
-  /** The process is over now. `silent`: its host is gone, no parent is notified. */
+  /** Ends the process. `silent`: its host crashed, no parent is notified. */
   end(process: SimProcess, end: ProcessEnd, silent = false): void {
     if (!process.isAlive) return;
     const { scheduler } = this.#init;
@@ -214,7 +214,7 @@ export class ProcessTable {
     if (!silent) this.#notify(process, end);
   }
 
-  /** Ends a worker thread: what it guarded goes too, its process lives on. */
+  /** Ends a worker thread and its guarded processes; the process continues. */
   endThread(process: SimProcess, task: Task): void {
     if (!task.alive) return;
     process.tasks.splice(process.tasks.indexOf(task), 1);
@@ -231,7 +231,7 @@ export class ProcessTable {
     scheduler.call(undefined, random.between(...times.guardianMs), look);
   }
 
-  /** Repeats until no process is left: one that is being killed may fork just before. */
+  /** Repeats until no process is left: one that is being killed may have forked just before. */
   #endGuarded(owner: Task, guarded: readonly SimProcess[], quietRounds: number): void {
     const { guardVariable } = this.#init;
     const groups = new Set(guarded.map((process) => process.group));
@@ -263,7 +263,7 @@ export class ProcessTable {
     process.parent?.children.delete(process);
   }
 
-  /** SIGKILL to all with `mark` in their environment (`NAME=VALUE`, or a part of it); the number of them. */
+  /** Sends SIGKILL to all with `mark` in their environment (`NAME=VALUE`, or a part of it); returns their number. */
   sweep(mark: string): number {
     let count = 0;
     for (const process of [...this.#living.values()]) {
@@ -272,7 +272,7 @@ export class ProcessTable {
     return count;
   }
 
-  /** As in /proc/PID/environ. Processes share their environments: each is put together once. */
+  /** As in /proc/PID/environ. Processes share their environments: each text is built once. */
   #environText(process: SimProcess): string {
     let text = this.#environs.get(process.env);
     if (text === undefined) {
@@ -282,7 +282,7 @@ export class ProcessTable {
     return text;
   }
 
-  /** Ends all processes at once, without notice to other hosts. */
+  /** Ends all processes at once, without notifying other hosts. */
   crash(): void {
     for (const process of [...this.#living.values()]) this.end(process, { signal: 'SIGKILL' }, true);
   }

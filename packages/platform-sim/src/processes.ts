@@ -1,4 +1,4 @@
-/** Processes of one task: starts tools and agents on its own host. */
+/** Processes of one task: starts tools and agents on its host. */
 
 import type {
   AgentBundle,
@@ -20,7 +20,7 @@ import { NO_PROCESS, SpawnedTool } from './spawned-tool.js';
 import type { Task } from './task.js';
 import type { ToolStreams } from './tool.js';
 
-/** Nothing runs it: simulated hosts have their agents built in. */
+/** A placeholder that is never executed: agents are built into simulated hosts. */
 const BUNDLE_BYTES = new Uint8Array(4096).fill(0x2a);
 let bundle: AgentBundle | undefined;
 
@@ -147,7 +147,7 @@ export class SimProcesses implements Processes {
     return { host: this.#host, process, task };
   }
 
-  /** Nothing here takes longer the first time. */
+  /** The first start takes no longer than others here. */
   prepare(): void {}
 
   sweep(mark: string, _deadlineMs: number, done: (ended: number) => void): void {

@@ -1,6 +1,6 @@
 /**
- * The programs of a simulated host, found by name in /bin and /usr/bin. Seconds are decimal (`sleep 0.5`), as for
- * the real ones. Whoever checks a run computes the expected output with `lineText`.
+ * The programs of a simulated host, found by name in /bin and /usr/bin. Seconds are decimal (`sleep 0.5`), as for the
+ * real ones. Checkers compute the expected output with `lineText`.
  */
 
 import type { SignalName } from '@stci/interface';
@@ -15,7 +15,7 @@ export function textBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** Line `index` that `lines` writes as rank `rank`: `bytes` long with its newline, and like no other line. */
+/** Line `index` that `lines` writes as rank `rank`: `bytes` long with its newline, and unique. */
 export function lineText(rank: string, stream: OutputName, index: number, bytes: number): string {
   const head = `${rank} ${stream === 'stdout' ? 'out' : 'err'} ${index} `;
   return `${head.padEnd(Math.max(bytes, LINE_BYTES_MIN) - 1, String.fromCharCode(97 + (index % 26)))}\n`;
@@ -31,7 +31,7 @@ function print(tool: Tool, text: string): void {
   tool.exit(0);
 }
 
-/** COUNT lines of BYTES on `streams` in turn, as fast as the pipe takes them, or one every INTERVAL seconds. */
+/** COUNT lines of BYTES on `streams` in turn, as fast as the pipe allows, or one every INTERVAL seconds. */
 function lines(tool: Tool, streams: readonly OutputName[], status: number): void {
   const count = numberAt(tool, 0, 10);
   const bytes = numberAt(tool, 1, 80);
@@ -64,7 +64,7 @@ function cat(tool: Tool): void {
   );
 }
 
-/** Reads all of its standard input, writes how many bytes there were. */
+/** Reads all of its standard input, then writes the number of bytes. */
 function countInput(tool: Tool): void {
   let bytes = 0;
   tool.read(
@@ -86,7 +86,7 @@ function readLine(tool: Tool): void {
   );
 }
 
-/** fork [--session] [--quiet] [--wait S] CHILD…: leaves CHILD behind and ends with 0 after S seconds. */
+/** fork [--session] [--quiet] [--wait S] CHILD…: leaves CHILD running and ends with 0 after S seconds. */
 function fork(tool: Tool): void {
   const args = [...tool.args];
   let waitMs = 1;
@@ -107,7 +107,7 @@ function ignoreTerm(tool: Tool): void {
   tool.after(numberAt(tool, 0, 3600) * 1000, () => tool.exit(0));
 }
 
-/** unkillable S: takes no signal, ends after S seconds. */
+/** unkillable S: ignores all signals, ends after S seconds. */
 function unkillable(tool: Tool): void {
   tool.process.isUnkillable = true;
   tool.after(numberAt(tool, 0, 60) * 1000, () => tool.exit(0));
@@ -119,14 +119,14 @@ function crash(tool: Tool): void {
   tool.after(numberAt(tool, 1, 0) * 1000, () => tool.raise(name));
 }
 
-/** close-stdout S: closes both outputs, goes on for S seconds. */
+/** close-stdout S: closes both outputs, continues for S seconds. */
 function closeStdout(tool: Tool): void {
   tool.closeOutput('stdout');
   tool.closeOutput('stderr');
   tool.after(numberAt(tool, 0, 0.01) * 1000, () => tool.exit(0));
 }
 
-/** on-signal SIGNAL STATUS S: ends with STATUS when SIGNAL comes, with 0 after S seconds. */
+/** on-signal SIGNAL STATUS S: ends with STATUS at SIGNAL, with 0 after S seconds. */
 function onSignal(tool: Tool): void {
   tool.onSignal((tool.args[0] ?? 'SIGUSR1') as SignalName, () => tool.exit(numberAt(tool, 1, 0)));
   tool.after(numberAt(tool, 2, 60) * 1000, () => tool.exit(0));

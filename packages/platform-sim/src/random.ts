@@ -1,11 +1,11 @@
 /**
- * Seeded random numbers: the generator sfc32, seeded from a text. A fork depends on the seed and the label alone,
- * never on how many numbers were drawn, so that a change in one part of a run leaves the others' numbers alone.
+ * Seeded random numbers: the generator sfc32, seeded with a text. A fork depends only on the seed and the label, not on
+ * earlier draws, so that a change in one part of a run does not change the others' numbers.
  */
 
 import type { Random } from '@stci/interface';
 
-/** Four 32-bit words out of a text (the mixing of cyrb128). */
+/** Derives four 32-bit words from a text (the mixing of cyrb128). */
 function words(text: string): [number, number, number, number] {
   let a = 1779033703;
   let b = 3144134277;

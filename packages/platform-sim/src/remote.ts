@@ -1,6 +1,6 @@
 /**
- * A process on another host, with its standard streams on a connection to the one who asked: what a remote login
- * gives. Programs such as a simulated `ssh` are made of it. Through a cut link, or to a crashed host, there is silence.
+ * A process on another host whose standard streams are a connection, as with a remote login; simulated programs such as
+ * `ssh` use it. A cut link, or a crashed host, is silent.
  */
 
 import type { AgentProcess, AgentProcessEvents } from '@stci/interface';

@@ -1,7 +1,7 @@
 /**
- * Virtual time. Nothing but the events of one queue happens in a world, in the order of (time, sequence number); what
- * a callback does takes no virtual time. A trace hash covers every event fired and every byte that
- * travelled: two runs with the same hash did the same.
+ * Virtual time. Only the events of one queue happen in a world, in the order of (time, sequence number); callbacks take
+ * no virtual time. A trace hash covers every event fired and every byte delivered: two runs with the same hash are the
+ * same.
  */
 
 import { EventQueue, SimEvent, type EventOwner } from './event-queue.js';
@@ -23,19 +23,19 @@ export const CODE = {
 
 const CODE_NAMES = Object.keys(CODE);
 
-/** Why `run` came back. `idle`: nothing is left to happen. */
+/** Why `run` returned. `idle`: no event is left. */
 export type RunOutcome = 'idle' | 'until' | 'time' | 'events';
 
 export interface RunLimits {
   /** Virtual time at which to stop. */
   readonly untilMs?: number;
-  /** Asked after each event. */
+  /** Called after each event. */
   readonly until?: () => boolean;
   /** Bound on events fired; default 100 million. */
   readonly maxEvents?: number;
 }
 
-/** A callback that threw: the simulated process ends as a real one would, and the checkers are told. */
+/** An error thrown by a callback: the simulated process ends as a real one would, and checkers are notified. */
 export interface Fault {
   readonly timeMs: number;
   readonly owner: EventOwner | undefined;
@@ -67,9 +67,9 @@ export class Scheduler {
   readonly faults: Fault[] = [];
   nowMs = 0;
   fired = 0;
-  /** Told of each event when set: for people. Does not change what happens. */
+  /** Called for each event if set, to print a trace. Does not change the run. */
   onTrace: ((line: string) => void) | undefined;
-  /** Told when a callback of `owner` threw. */
+  /** Called when a callback of `owner` threw an error. */
   onFault: ((fault: Fault) => void) | undefined;
   #hashA = 0x811c9dc5;
   #hashB = 0x1b873593;
@@ -100,7 +100,7 @@ export class Scheduler {
       const next = this.queue.peek();
       if (next === undefined) return 'idle';
       if (next.cancelled) {
-        // However late it was due: a world is idle when only cancelled timers are left.
+        // Regardless of its time: a world is idle when only cancelled timers are left.
         this.queue.pop();
         continue;
       }
@@ -155,12 +155,12 @@ export class Scheduler {
     this.note(hash, chunk.length);
   }
 
-  /** A line of its own in the trace. */
+  /** Writes a line of its own to the trace. */
   say(line: string): void {
     this.onTrace?.(`${this.nowMs.toFixed(3)} ${line}`);
   }
 
-  /** Sixteen hexadecimal digits over all that has happened. */
+  /** Sixteen hexadecimal digits that cover the whole run. */
   get traceHash(): string {
     const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
     return hex(this.#hashA) + hex(this.#hashB);

@@ -1,4 +1,4 @@
-/** A tool as its agent sees it: the handle of `Processes.spawn`, with the agent's ends of the three pipes. */
+/** A tool for its agent: the handle that `Processes.spawn` returns, with the agent's ends of the three pipes. */
 
 import type { Process, ProcessEvents, SignalName } from '@stci/interface';
 import { FlowWriter, type Flow } from './flow.js';
@@ -7,7 +7,7 @@ import { CallEvent, CODE } from './scheduler.js';
 import type { Task } from './task.js';
 import type { OutputName, ToolStreams } from './tool.js';
 
-/** What stands for a process that could not be started. */
+/** Handle of a process that could not be started. */
 export const NO_PROCESS: Process = {
   pid: 0,
   signal: () => false,
@@ -63,7 +63,7 @@ export class SpawnedTool implements Process {
     return writer;
   }
 
-  /** The tool reads no more. */
+  /** The tool has closed its standard input. */
   stdinGone(): void {
     if (this.#stdin === undefined || this.#isStdinClosed) return;
     this.#isStdinClosed = true;

@@ -1,17 +1,17 @@
 /**
- * A task is a line of execution of a simulated process: its main program, or a worker thread. Events belong to tasks:
- * a dead task's events are dropped, a stopped one's are kept and run when it goes on.
+ * A task is a thread of a simulated process: its main program, or a worker thread. Events belong to tasks: those of a
+ * dead task are dropped, those of a stopped one are held until it continues.
  */
 
 import type { ProcessEnd } from '@stci/interface';
 import type { EventOwner, SimEvent } from './event-queue.js';
 
-/** Something that must be let go of when its task dies: channels, pipes, listeners. */
+/** To be released when its task dies: channels, pipes, listeners. */
 export interface Resource {
   release(): void;
 }
 
-/** Who is told of the end of a process or thread; its own task must live for that. */
+/** Notified of the end of a process or thread, if its own task is alive. */
 export interface Watcher {
   readonly task: Task;
   onExit(end: ProcessEnd): void;
@@ -21,9 +21,9 @@ export class Task implements EventOwner {
   readonly id: number;
   /** For traces: `h1/100`. */
   readonly name: string;
-  /** Set by a host crash: the far ends are not told of this task's death. */
+  /** Set by a host crash: peers are not notified of this task's death. */
   isSilent = false;
-  /** Of a worker thread. */
+  /** Ends a worker thread. */
   watcher: Watcher | undefined;
   #alive = true;
   #paused = false;
@@ -51,7 +51,7 @@ export class Task implements EventOwner {
     this.#paused = true;
   }
 
-  /** Gives back what was held, in order. */
+  /** Returns the held events, in order. */
   resume(): readonly SimEvent[] {
     this.#paused = false;
     const held = this.#held;
@@ -67,7 +67,7 @@ export class Task implements EventOwner {
     this.#resources.delete(resource);
   }
 
-  /** Nothing of it runs any more. After a silent death no peer is notified. */
+  /** Ends the task. After a silent death no peer is notified. */
   die(silent: boolean): void {
     if (!this.#alive) return;
     this.#alive = false;

@@ -1,6 +1,6 @@
 /**
- * What a simulated program sees of its process: arguments, environment, standard streams, time, signals, children.
- * A program is a function that is called once, at the process's first step; everything later is a callback.
+ * Interface of a simulated program to its process: arguments, environment, standard streams, time, signals, children. A
+ * program is a function that is called once, at the process's first step; everything later is a callback.
  */
 
 import type { ProcessEnd, SignalName } from '@stci/interface';
@@ -13,11 +13,11 @@ export type ToolProgram = (tool: Tool) => void;
 export interface ForkOptions {
   /** Leaves the group, as a daemon does. */
   readonly ownSession?: boolean;
-  /** Holds the standard output and error of its parent open. Default: true. */
+  /** Keeps the standard output and error of its parent open. Default: true. */
   readonly keepOutput?: boolean;
 }
 
-/** What the kernel of a host does for a tool. */
+/** Services of a host's kernel for a tool. */
 export interface ToolKernel {
   readonly scheduler: Scheduler;
   readonly hostname: string;
@@ -80,10 +80,10 @@ export class Tool {
     this.#kernel.scheduler.after(new CallEvent(this.process.main, call, CODE.timer), delayMs);
   }
 
-  /** False: the pipe is full, the program would block; wait for `onWritable`. */
+  /** Returns false if the pipe is full and the program would block; wait for `onWritable`. */
   write(name: OutputName, bytes: Uint8Array): boolean {
     const isBelow = this.#writers[name]?.send([bytes]) ?? true;
-    // A program that writes to a closed pipe does not get beyond it.
+    // A program does not continue after a write to a closed pipe.
     return isBelow && this.#streams[name]?.isReaderGone !== true;
   }
 
@@ -102,7 +102,7 @@ export class Tool {
     stdin.setReading(true);
   }
 
-  /** Stops and resumes reading, as a program does that is busy with something else. */
+  /** Pauses and resumes reading, like a program that is busy. */
   reading(on: boolean): void {
     this.#streams.stdin?.setReading(on);
   }
@@ -119,7 +119,7 @@ export class Tool {
     this.process.handlers.set(name, handler);
   }
 
-  /** Sends itself a signal, and waits for what comes of it. */
+  /** Sends itself a signal, whose action follows. */
   raise(name: SignalName): void {
     this.#kernel.signal(this.process, name);
   }
@@ -130,7 +130,7 @@ export class Tool {
     this.#kernel.fork(this.process, command, streams, options.ownSession === true);
   }
 
-  /** Ends the process; what it still has to write it writes first, as a blocking write would. */
+  /** Ends the process after writing its queued output, as a blocking write would. */
   exit(status: number): void {
     this.#exitStatus = status;
     if (this.#isFlushed()) this.#kernel.end(this.process, { status });

@@ -1,25 +1,25 @@
-/** What a world is made of: seed, times, sizes. Every time is virtual, in ms. */
+/** Options of a world: seed, times, sizes. Every time is virtual, in ms. */
 
 import type { LinkParams } from './link.js';
 
 export interface WorldTimes {
-  /** From fork to the program's first step: least and most. */
+  /** From fork to the program's first step: minimum and maximum. */
   readonly spawnMs: readonly [number, number];
   readonly signalMs: number;
-  /** From a process's end to its parent's notice: least and most. */
+  /** From a process's end to its parent's notification: minimum and maximum. */
   readonly exitNoticeMs: readonly [number, number];
-  /** From an agent's death to the end of its guarded groups: least and most. */
+  /** From an agent's death to the end of its guarded groups: minimum and maximum. */
   readonly guardianMs: readonly [number, number];
 }
 
 export interface WorldSizes {
   /** Buffer of a pipe. */
   readonly pipeBytes: number;
-  /** Buffers of a connection, both sides together. */
+  /** Buffers of a connection, both ends together. */
   readonly connectionBytes: number;
-  /** Mark over which a channel's `send` returns false. */
+  /** Queue length above which a channel's `send` returns false. */
   readonly markBytes: number;
-  /** Most processes that a host's table takes. */
+  /** Largest number of processes in a host's table. */
   readonly processesMax: number;
 }
 
@@ -62,5 +62,5 @@ export const LOCAL_LINK: LinkParams = { ...LINK, latencyMs: 0.02, jitterMs: 0.01
 /** 1 January 2026, 00:00 UTC. */
 export const WALL_START_MS = 1_767_225_600_000;
 
-/** Put into the environment of guarded tools, as on a real platform. */
+/** Set in the environment of guarded tools, as on a real platform. */
 export const GUARD_VARIABLE = 'STCI_GUARD';

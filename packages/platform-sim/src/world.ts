@@ -1,6 +1,6 @@
 /**
- * A world: simulated hosts on one queue of events. Same seed, same options, same calls: the same run, byte for byte.
- * Faults are calls that can be made between two runs or at a virtual time (`at`).
+ * A world: simulated hosts on one event queue. The same seed, options and calls give the same run, byte for byte.
+ * Faults are calls, made between two runs or at a virtual time (`at`).
  */
 
 import type { LogLevel, Platform, ProcessEnd } from '@stci/interface';
@@ -35,7 +35,7 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Lines kept; older ones are forgotten. */
+/** Lines kept; older ones are dropped. */
 const LOG_LINES_MAX = 10_000;
 
 export class World implements WorldCore {
@@ -54,7 +54,7 @@ export class World implements WorldCore {
   readonly #flows: Flow[] = [];
   readonly #taskProcesses = new Map<number, [SimHost, SimProcess]>();
   #taskIds = 0;
-  /** Told of each new flow: tests and checkers inspect what travels. */
+  /** Called for each new flow: tests and checkers inspect the data in it. */
   onFlow: ((flow: Flow) => void) | undefined;
 
   constructor(options: WorldOptions) {
@@ -78,7 +78,7 @@ export class World implements WorldCore {
     return this.scheduler.traceHash;
   }
 
-  /** What simulated code threw; each ended its process. */
+  /** Errors thrown by simulated code; each ended its process. */
   get faults(): readonly Fault[] {
     return this.scheduler.faults;
   }
@@ -87,7 +87,7 @@ export class World implements WorldCore {
     return this.#hosts.values();
   }
 
-  /** The host of that name, made when first named. */
+  /** The host of that name, created at its first use. */
   host(name: string): SimHost {
     let host = this.#hosts.get(name);
     if (host === undefined) {
@@ -101,7 +101,7 @@ export class World implements WorldCore {
     return this.#hosts.get(name);
   }
 
-  /** Registers what `spawnAgent` starts under that name, on every host. */
+  /** Registers on every host the program that `spawnAgent` starts under that name. */
   program(name: string, main: AgentMain): void {
     this.#agents.set(name, main);
   }
@@ -122,7 +122,7 @@ export class World implements WorldCore {
     return process;
   }
 
-  /** The platform of a fresh process that does nothing by itself: for tests. */
+  /** The platform of a new process without code of its own; for tests. */
   platform(hostName: string): Platform {
     let platform: Platform | undefined;
     this.start(hostName, ['test'], (context: AgentContext) => {
@@ -151,7 +151,7 @@ export class World implements WorldCore {
 
   // Faults.
 
-  /** As `kill -SIGNAL`; KILL by default. False where there is no such process. */
+  /** Like `kill -SIGNAL`; SIGKILL by default. False if there is no such process. */
   killProcess(hostName: string, pid: number, signal: `SIG${string}` = 'SIGKILL'): boolean {
     const { table } = this.host(hostName);
     const process = table.find(pid);
@@ -166,7 +166,7 @@ export class World implements WorldCore {
     this.killProcess(hostName, pid, 'SIGCONT');
   }
 
-  /** The host falls silent for ever: its processes are gone, and no far end is told. */
+  /** The host crashes: its processes are gone, and no peer is notified. */
   crashHost(name: string): void {
     const host = this.host(name);
     host.isCrashed = true;
@@ -190,7 +190,7 @@ export class World implements WorldCore {
     link.params = { ...link.params, ...params };
   }
 
-  /** Cuts every link between a host of `left` and one of `right`; the result mends them. */
+  /** Cuts every link between a host of `left` and one of `right`; the function returned mends them. */
   partition(left: readonly string[], right: readonly string[]): () => void {
     const links = left.flatMap((a) => right.map((b) => this.link(a, b)));
     for (const link of links) link.cut();
@@ -221,7 +221,7 @@ export class World implements WorldCore {
     return { flows: this.#flows.length, chunks, bytes };
   }
 
-  // For the parts of the world.
+  // Internal to the world's parts.
 
   flowInit(link: Link, capacityBytes: number, use: FlowUse = 'channel'): FlowInit {
     const onMade = (flow: Flow): void => {
@@ -254,7 +254,7 @@ export class World implements WorldCore {
     this.scheduler.say(`${task.name} ${level}: ${text}`);
   }
 
-  /** An uncaught exception ends the process with status 1, or the thread. */
+  /** An uncaught exception ends the process, or the thread, with status 1. */
   #onFault(fault: Fault): void {
     const owner = fault.owner === undefined ? undefined : this.#taskProcesses.get(fault.owner.id);
     if (owner === undefined) throw fault.error;

@@ -1,11 +1,11 @@
 /**
- * The binomial graph (protocols: RDaemon#, algorithm 1): position i of N is linked with i ± 2^k mod N for every
- * 2^k < N. From any position a message reaches any other in at most log2 N hops, the links of a position number at
- * most 2 log2 N, and the graph stays connected while fewer than that many positions are dead.
+ * The binomial graph (protocols: RDaemon#, algorithm 1): position i of N is linked with i ± 2^k mod N for every 2^k <
+ * N. Routes have at most log2 N hops, a position has at most 2 log2 N links, and the graph stays connected while fewer
+ * than that many positions are dead.
  *
- * A hop goes by the largest power of two that does not overshoot, in the direction that needs fewer hops. The spanning
- * tree is the binomial tree of any root: numbered from the root, v hangs on v without its lowest set bit, so that the
- * positions at and below v are the interval that this bit spans.
+ * A hop takes the largest power of two that does not overshoot, in the direction that needs fewer hops. The spanning
+ * tree is the binomial tree of any root: numbered from the root, the parent of v is v without its lowest set bit, so
+ * that the positions at and below v are the interval that this bit spans.
  */
 
 import { nextHopAround } from '@stci/core/component';
@@ -39,7 +39,7 @@ class Bmg implements Topology {
     return nextHopAround(this, (from, to) => this.#greedy(from, to), source, target, dead);
   }
 
-  /** Largest number of hops of our own routes; counted when first asked for, O(size). */
+  /** Largest number of hops of these routes; computed at the first call, O(size). */
   get diameter(): number {
     if (this.#diameter === undefined) {
       let most = 0;
@@ -88,7 +88,7 @@ class Bmg implements Topology {
   }
 }
 
-/** Labels at and below v: as many as its lowest set bit says; all for the root. */
+/** Labels at and below v: the value of its lowest set bit; all for the root. */
 function span(v: number, size: number): number {
   return v === 0 ? size : v & -v;
 }

@@ -1,11 +1,10 @@
 /**
- * The mesh: positions on a grid of one to three dimensions, linked with the next one in each direction; with `wrap`
- * the ends are joined, so that a wrapped line is a ring and a wrapped mesh a torus. Numbered with the last dimension
- * counting fastest.
+ * The mesh: positions on a grid of one to three dimensions, linked with the next one in each direction; with `wrap` the
+ * ends are joined, so that a wrapped line is a ring and a wrapped mesh a torus. The last dimension counts fastest.
  *
- * Messages correct one dimension after another, the shorter way round where there are two. All routes to one root form
- * its spanning tree: at p, of which dimension j is the first that is not yet right, arrives whatever differs in the
- * dimensions before j in any way, and in j lies at p or further out on the same side.
+ * Routes correct one dimension after another, the shorter way round if there are two. All routes to one root form its
+ * spanning tree: if j is the first dimension in which p differs from the root, the positions at and below p have any
+ * values in the dimensions before j, and in j lie at p or further out on the same side.
  */
 
 import { nextHopAround } from '@stci/core/component';
@@ -38,7 +37,7 @@ class Mesh implements Topology {
   readonly size: number;
   readonly diameter: number;
   readonly #dimensions: readonly number[];
-  /** Distance in numbers between neighbours in each dimension. */
+  /** Difference of numbers between neighbours in each dimension. */
   readonly #strides: readonly number[];
   readonly #wrap: boolean;
 
@@ -86,7 +85,7 @@ class Mesh implements Topology {
     return this.#moved(source, i, (next + size) % size);
   }
 
-  /** Signed number of steps from `source` to `target` in dimension i; upwards where both ways are equally long. */
+  /** Signed number of steps from `source` to `target` in dimension i; positive if both ways are equally long. */
   #offset(source: Position, target: Position, i: number): number {
     const size = this.#dimensions[i]!;
     const plain = this.#coordinate(target, i) - this.#coordinate(source, i);
@@ -105,7 +104,7 @@ class Mesh implements Topology {
     return before * (edge - Math.abs(offset) + 1);
   }
 
-  /** Without wrap: positions of dimension i on the side of the root from which one comes by `offset`'s sign. */
+  /** Without wrap: the number of positions in dimension i from which the root lies in the direction of `offset`. */
   #outwards(root: Position, i: number, offset: number): number {
     const at = this.#coordinate(root, i);
     return offset > 0 ? at : this.#dimensions[i]! - 1 - at;

@@ -1,8 +1,8 @@
 /**
- * The k-ary tree, numbered level by level from position 0: the children of p are k·p+1 .. k·p+k, so every question
- * is arithmetic and nothing is stored. A parent's number is smaller than its child's: of two positions the larger
- * one is never an ancestor of the smaller, which is how two paths to the root find where they meet. With k = 1 the
- * tree is a chain and is answered without walking it.
+ * The k-ary tree, numbered level by level from position 0: the children of p are k·p+1 .. k·p+k, so every result is
+ * computed and nothing is stored. A parent's number is smaller than its child's: of two positions the larger one is
+ * never an ancestor of the smaller, which is how the common ancestor of two positions is found. With k = 1 the tree is
+ * a chain, whose results need no walk.
  */
 
 import { assert } from '@stci/interface';
@@ -12,8 +12,8 @@ import type { Position, SpanningTree, TreeTopology } from '@stci/interface';
 export const TREE_ARITY_MAX = 1024;
 
 /**
- * The tree over `size` ≥ 1 positions with at most `arity` ≥ 1 children each. Both are checked by assertion: requests
- * of users go through the component, which refuses them with STCI_TOPOLOGY_INVALID.
+ * The tree over `size` ≥ 1 positions with at most `arity` ≥ 1 children each. Both are assertions: requests of users go
+ * through the component, which refuses invalid ones with STCI_TOPOLOGY_INVALID.
  */
 export function createTree(size: number, arity: number): TreeTopology {
   assert(Number.isInteger(size) && size >= 1, `tree size is an integer of at least 1, got ${size}`);
@@ -66,7 +66,7 @@ class Tree implements TreeTopology {
     return found;
   }
 
-  /** Adds up the levels below: on each of them the subtree is one interval of positions. O(height). */
+  /** Adds up the levels below: each level of a subtree is one interval of positions. O(height). */
   subtreeSize(position: Position): number {
     this.#check(position);
     if (this.arity === 1) return this.size - position;
@@ -120,7 +120,7 @@ class Tree implements TreeTopology {
     return Math.floor((position - 1) / this.arity);
   }
 
-  /** The child of `ancestor` above or at `position`; undefined where `position` is not below `ancestor`. */
+  /** The child of `ancestor` at or above `position`; undefined if `position` is not below `ancestor`. */
   #under(ancestor: Position, position: Position): Position | undefined {
     for (let at = position; at > ancestor; ) {
       const above = this.#up(at);
@@ -130,7 +130,7 @@ class Tree implements TreeTopology {
     return undefined;
   }
 
-  /** Of the two ends that climb to their meeting point the first to arrive is looked at there. */
+  /** Whether the path contains a dead position; the common ancestor is checked when the first end reaches it. */
   #pathMeets(source: Position, target: Position, dead: ReadonlySet<Position>): boolean {
     if (this.arity === 1) {
       const [low, high] = source < target ? [source, target] : [target, source];
@@ -146,7 +146,7 @@ class Tree implements TreeTopology {
     return false;
   }
 
-  /** Down the leftmost branches of the root's first two children: no other two leaves are further apart. */
+  /** Along the leftmost branches of the root's first two children: no two other leaves are further apart. */
   #longestPath(): number {
     if (this.arity === 1 || this.size <= 2) return this.size - 1;
     let second = 1;
@@ -162,7 +162,7 @@ class Tree implements TreeTopology {
   }
 }
 
-/** The same edges hung up at another position: only the path from the old root to the new one turns round. */
+/** The same edges with another root: only the path from the old root to the new one is reversed. */
 class ReRooted implements SpanningTree {
   readonly root: Position;
   readonly #tree: TreeTopology;
