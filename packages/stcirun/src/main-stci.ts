@@ -31,7 +31,7 @@ async function runCommand(argv: readonly string[], help: boolean): Promise<numbe
     printOut(commandHelp(found));
     return 0;
   }
-  // oclif is told all that it would otherwise look for on the disk.
+  // oclif is given all that it would otherwise search for on disk.
   const pjson = { name: '@stci/stcirun', version: VERSION, oclif: { bin: COMMAND } };
   const Command = found.command as unknown as { run(argv: string[], options: object): Promise<unknown> };
   const exitCode = await Command.run([...found.rest], { root: __dirname, pjson });

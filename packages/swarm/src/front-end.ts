@@ -42,7 +42,7 @@ export function startSimulatedRun(
     onMapped: () => undefined,
     options: {
       quiet: false,
-      // Every second run tells its steps too.
+      // Every second run prints its steps, too.
       verbose: options.seed % 2 === 0,
       json: true,
       exitReport: { format: 'json', file: 'report' },

@@ -71,7 +71,7 @@ export function relayLogin(context: AgentContext, host: string, command: readonl
   });
   const leave = (): void => context.exit(status ?? LOGIN_FAILED);
   relay(context.channel, remote.channel, () => {
-    // What the remote end said last leaves first.
+    // The remote end's last data is sent first.
     context.channel.close();
     context.platform.clock.after(1000, leave);
   }, leave);

@@ -35,7 +35,7 @@ export interface ParamRule {
   readonly param: string;
   /** What is wrong, what is expected and what to do; undefined where all is well. Pure. */
   check(params: Params): string | undefined;
-  /** Before all checks: the value of a parameter that nobody set and that follows another. */
+  /** Before all checks: the value of a parameter that was not set and follows another. */
   settle?(values: ReadonlyMap<string, ResolvedParam>): ResolvedParam | undefined;
 }
 

@@ -42,7 +42,7 @@ export function nearest(wanted: string, names: Iterable<string>, countMax = 3): 
     if (distance <= Math.max(1, Math.floor(Math.max(name.length, lower.length) / 3))) found.push({ name, distance });
   }
   found.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
-  // Names much farther away than the nearest are not suggested.
+  // Names at a much larger distance than the nearest are not suggested.
   const distanceMax = (found[0]?.distance ?? 0) + 1;
   return found.filter((entry) => entry.distance <= distanceMax).slice(0, countMax).map((entry) => entry.name);
 }

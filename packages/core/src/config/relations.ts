@@ -1,6 +1,6 @@
 /**
  * Relations between parameters that bound one another: each is declared once and checked when parameters are resolved.
- * Where only one of the two was set, and the relation says so, the other follows it; else the error names both.
+ * Where only one of the two was set, and `follows` is true, the other takes its value; else the error names both.
  */
 
 import type { ResolvedParam } from '@stci/interface';
@@ -12,7 +12,7 @@ export interface ParamRelation {
   readonly upper: string;
   /** What would go wrong: the end of a sentence that begins with "else". */
   readonly why: string;
-  /** One that nobody set takes the other's value where its own would not do. */
+  /** One that was not set takes the other's value where its own would break the relation. */
   readonly follows: boolean;
 }
 

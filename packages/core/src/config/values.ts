@@ -76,7 +76,7 @@ function parseList(text: string): Parsed {
   return items.includes('') ? bad('has an empty item') : good(Object.freeze(items));
 }
 
-/** Reads `text` as `spec` says, bounds and all. */
+/** Reads `text` by `spec`, and checks its bounds. */
 export function parseValue(spec: ParamSpec, text: string): Parsed {
   const parsed = PARSERS[spec.type](spec.type === 'string' ? text : text.trim(), spec);
   if (!parsed.ok) return parsed;
@@ -136,7 +136,7 @@ export function formatBounds(spec: ParamSpec): string {
   return high === undefined ? '' : `at most ${high}`;
 }
 
-/** What a value of this parameter must look like, in words. */
+/** Description of the values that are accepted. */
 export function expectedForm(spec: ParamSpec): string {
   const bounds = formatBounds(spec);
   if (spec.type === 'enum') return `one of ${bounds}`;

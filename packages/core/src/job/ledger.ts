@@ -67,7 +67,7 @@ export interface Ledger {
   /** Failures found, kept or not. */
   readonly failureCount: number;
   started(rank: Rank, pid: number, wallMs: number): boolean;
-  /** `nowWallMs` stands in for the end's own time where the host could not tell it. */
+  /** `nowWallMs` is used where the host did not report the time of the end. */
   exited(end: RankEnd, nowWallMs: number): Entry;
   /** The ranks of `host` without an outcome become `lost`; returns them. A second loss of the host changes nothing. */
   agentLost(host: HostIndex, error: ErrorRecord, wallMs: number): Entry & { readonly ranks: readonly Rank[] };

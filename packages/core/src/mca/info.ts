@@ -79,7 +79,7 @@ export interface InfoGroup {
   readonly params: readonly InfoParam[];
 }
 
-/** A file of parameters that was looked for; `reason` says why one that is there does not count. */
+/** A file of parameters that was looked for; `reason`: why an existing one is not used. */
 export interface ConfigFile {
   readonly source: ParamSource;
   readonly path: string;

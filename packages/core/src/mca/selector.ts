@@ -133,7 +133,7 @@ function listText(frameworkName: string, { items, source, origin }: ListOrigin):
   return `${frameworkName} = ${quote(items.join(','))} (${origin === undefined ? source : `${source}, ${origin}`})`;
 }
 
-/** A request that is wrong in itself is told in its own words, not as a matter of components. */
+/** A request that is wrong in itself is refused with its own message and code, which name no component. */
 function refuseWrong(candidates: readonly Candidate[]): void {
   for (const { code, reason } of candidates) if (code !== undefined) throw new StciError(code, `${reason}.`);
 }

@@ -39,7 +39,7 @@ export interface OutputSink {
   end(rank: Rank, stream: StreamName): void;
   /** The job has ended: shows the rest; calls back when all is written. */
   finish(done: () => void): void;
-  /** Ends a line that stands open on the screen. */
+  /** Ends an unfinished line on the screen. */
   breakLine(): void;
   /** Drops unwritten and later output; `finish` then waits for nothing. */
   abandon(): void;

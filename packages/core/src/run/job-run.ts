@@ -155,7 +155,7 @@ export class JobRun implements FrontEndEvents {
     this.#finish();
   }
 
-  /** Agents take commands: afterwards only the last output is written, and there is nobody to send a command to. */
+  /** Agents take commands. False once the job has ended: then only the last output is written. */
   get #hasAgents(): boolean {
     return this.#report === undefined && !this.#stopped;
   }
@@ -169,7 +169,7 @@ export class JobRun implements FrontEndEvents {
     this.#logStep(`rank ${rank} started as process ${pid}`);
   }
 
-  /** Each failure is told once: with --verbose at once and in full, else where the job goes on in spite of it. */
+  /** Reports each failure once: immediately with --verbose, or where the job continues; else in the final summary. */
   #onFailure(error: ErrorRecord): void {
     const { code, message, data } = error;
     this.#lastFailure = message;

@@ -2,7 +2,7 @@
  * The one outcome of a run. The exit rule (job/exit-rule.ts) decides it where the job's failures are kept; what ends a
  * job from outside, a signal to the front-end or output that cannot be written, is sent to the controller as a cause
  * and enters that rule. What happens after the job has ended, while its last output is written, is settled here by the
- * same rule: a failure that the job had already stands, and the first later one decides otherwise. The process's exit
+ * same rule: an earlier failure of the job decides; without one, the first later failure does. The process's exit
  * status, the exit report and `--json` all show the settled report.
  */
 

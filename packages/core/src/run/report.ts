@@ -62,8 +62,8 @@ function survivorsLeftBehind({ ranks, failures }: JobReport): readonly (readonly
 }
 
 /**
- * Agents that are lost end their programs as a rule; where agent and guardian were killed, nobody has. What could not
- * be ended by SIGKILL has its own failure, which tells what to do.
+ * A lost agent's programs are ended by it or its guardian, unless both were killed. What SIGKILL could not end has its
+ * own failure with a remedy.
  */
 function lostText({ ranks }: JobReport, isHere: (host: string) => boolean): readonly string[] {
   const isLost = ({ outcome, pid, error }: RankReport): boolean =>

@@ -1,7 +1,7 @@
 /**
  * Arguments, variables and directories are bytes to the system and text to Node, which puts U+FFFD for each byte that
  * is not UTF-8: a program would act on another name. So what holds such bytes is refused by its name. The bytes
- * themselves are read from /proc only where a U+FFFD is met; one that the user really wrote is allowed.
+ * themselves are read from /proc only where a U+FFFD is met; a U+FFFD that the user typed is allowed.
  */
 
 import { isUtf8 } from 'node:buffer';

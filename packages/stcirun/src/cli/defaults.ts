@@ -1,6 +1,6 @@
 /**
  * Defaults of ordinary options, from any source of parameters: `option.tag = host` in a file is as if `--tag=host` had
- * been given, unless the command line says something else. The parameters are declared from the flag table.
+ * been given, unless the command line overrides it. The parameters are declared from the flag table.
  */
 
 import type { ParamGroup } from '@stci/core';

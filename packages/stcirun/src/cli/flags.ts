@@ -27,7 +27,7 @@ import {
   type Pair,
 } from './values.js';
 
-// oclif wants a promise from a parser, and a concrete type for each.
+// oclif requires parsers that return a promise, and a concrete type for each.
 const text = (name: string) => Flags.custom<string>({ parse: async (value) => parseText(name, value) });
 const count = (name: string) => Flags.custom<number>({ parse: async (value) => parseCount(name, value) });
 const list = (name: string) => Flags.custom<string>({ parse: async (value) => parseExport(name, value) });

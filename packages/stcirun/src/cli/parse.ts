@@ -30,7 +30,7 @@ export interface RunRequest {
   readonly exclude: readonly string[];
   /** Number of last hosts of the allocation that are used only where others do not come up. */
   readonly spares: number;
-  /** What `--min-hosts` says: more than there are hosts are refused. */
+  /** Of `--min-hosts`: at most the number of hosts. */
   readonly minHosts?: number;
   readonly mapBy: MapBy;
   readonly oversubscribe: boolean;
@@ -112,7 +112,7 @@ export async function parseDefault({ word, origin }: OptionDefault): Promise<Fla
 
 /**
  * Each default, unless the command line gives the option, or one that it cannot be combined with. Two defaults that
- * cannot be combined are refused: nobody said which of them counts.
+ * cannot be combined are refused: their precedence is undefined.
  */
 async function addDefaults(
   given: FlagValues,

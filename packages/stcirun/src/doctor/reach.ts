@@ -34,7 +34,7 @@ export interface Reach {
   readonly place?: Place;
   readonly addresses?: readonly string[];
   readonly nameError?: string;
-  /** What the server said first: `SSH-2.0-…`. */
+  /** The server's greeting: `SSH-2.0-…`. */
   readonly greeting?: string;
   readonly portError?: string;
 }

@@ -3,7 +3,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { StciError } from '@stci/interface';
 
-/** undefined where it was removed; this process then stands in `/`, so that what it starts has a directory. */
+/** undefined where it was removed; this process then changes to `/`, so that what it starts has a directory. */
 export function callerDirectory(): string | undefined {
   try {
     return process.cwd();

@@ -28,7 +28,7 @@ export function readBounded(path: string, bytesMax: number): string {
 
 /**
  * A description of its own, so that making it non-blocking changes nothing for others that share the pipe. A regular
- * file is read from where its description stands.
+ * file is read from its current offset.
  */
 function openStandardInput(): number {
   if (fstatSync(0).isFile()) return 0;

@@ -1,6 +1,6 @@
 /**
  * The caller's standard input → the ranks, under credit: nothing is read while the ranks are slow, nothing at all
- * where no rank wants it. A terminal is read only while stcirun is in its foreground: a read from the background
+ * where no rank reads it. A terminal is read only while stcirun is in its foreground: a read from the background
  * would stop the process (SIGTTIN), so there the pump waits until it is brought back.
  */
 

@@ -20,7 +20,7 @@ export abstract class StciCommand extends Command {
 
   /** Messages and exit codes are made by main-stci.ts, not by oclif. */
   protected override async catch(error: Error): Promise<void> {
-    // oclif has added its own words to the message.
+    // oclif has added text of its own to the message.
     if (error instanceof OptionValueError) throw new StciError('STCI_USAGE', error.text);
     if (error instanceof StciError || !('oclif' in error)) throw error;
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');

@@ -1,4 +1,4 @@
-/** The commands of `stci`, by the words that call them; and their help. */
+/** The commands of `stci` by name, and their help. */
 
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
@@ -22,7 +22,7 @@ export interface Found {
   readonly rest: readonly string[];
 }
 
-/** The longest run of words that calls a command. Throws STCI_USAGE with the nearest one. */
+/** The command with the longest name that matches. Throws STCI_USAGE with the nearest one. */
 export function findCommand(argv: readonly string[]): Found {
   for (const words of [2, 1]) {
     const name = argv.slice(0, words).join(' ');
