@@ -13,5 +13,5 @@ export { mapJob } from './map.js';
 export { hostOf, localSize, placements, ranksOf } from './placement.js';
 export { signalExitCode, signalNumber } from './signals.js';
 export { THIS_MACHINE } from './slots.js';
-export { alignColumns, counted } from './text.js';
+export { alignColumns, counted, wrapText } from './text.js';
 export { jobProblems, validateJob } from './validate.js';

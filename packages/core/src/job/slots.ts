@@ -5,6 +5,7 @@
 
 import { StciError } from '@stci/interface';
 import type { HostIndex, JobSpec } from '@stci/interface';
+import { listed } from '../config/problems.js';
 
 /** `HostSpec.origin` of this machine where no hosts were named. */
 export const THIS_MACHINE = 'this machine';
@@ -15,17 +16,16 @@ const HOSTS_SHOWN = 8;
 /** STCI_SLOTS_EXCEEDED over the hosts that could have taken the ranks; `reason` is the first sentence. */
 export function slotsExceeded(spec: JobSpec, hosts: readonly HostIndex[], reason: string): StciError {
   const slots = hosts.reduce((sum, host) => sum + spec.hosts[host]!.slots, 0);
-  const rows = hosts.slice(0, HOSTS_SHOWN).map((index) => {
+  const rows = hosts.map((index) => {
     const host = spec.hosts[index]!;
-    return `  ${host.name}: ${host.slots} (${host.origin})`;
+    return `${host.name}: ${host.slots} (${host.origin})`;
   });
-  if (hosts.length > HOSTS_SHOWN) rows.push(`  and ${hosts.length - HOSTS_SHOWN} more`);
   return new StciError(
     'STCI_SLOTS_EXCEEDED',
     [
       `${reason}.`,
       `Slots of each host (${slots} in all) and where they were named:`,
-      ...rows,
+      ...listed(rows, HOSTS_SHOWN).map((row) => `  ${row}`),
       `Ask for fewer ranks (-n), give more hosts or slots (--host ${spec.hosts[hosts[0] ?? 0]?.name ?? 'a'}:N), ` +
         'or allow more ranks than slots with --oversubscribe.',
     ].join('\n'),

@@ -1,4 +1,4 @@
-/** Small parts of messages: counted nouns, columns, lines that are cut. */
+/** Small parts of messages: counted nouns, columns, lines that are cut or wrapped. */
 
 /** `1 host`, `2 hosts`. */
 export function counted(number: number, noun: string): string {
@@ -18,4 +18,19 @@ export function alignColumns(rows: readonly (readonly string[])[], columnMax = I
 
 export function cut(line: string, columns: number): string {
   return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
+}
+
+/** Words of `text` in lines of at most `columns` characters, indented by `first` and `rest`. A longer word is kept. */
+export function wrapText(text: string, columns: number, first = 0, rest = 0): string[] {
+  const lines: string[] = [];
+  let [line, isEmpty] = [' '.repeat(first), true];
+  for (const word of text.split(' ')) {
+    if (!isEmpty && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      [line, isEmpty] = [' '.repeat(rest), true];
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line];
 }

@@ -3,6 +3,7 @@
  * word longer than a line, such as a path, exceeds them, so that it can be copied whole.
  */
 
+import { wrapText } from '../job/text.js';
 import type { ConfigFile, Info, InfoCandidate, InfoParam, InfoWhy } from './info.js';
 
 const COLUMNS_MAX = 100;
@@ -79,20 +80,6 @@ function candidateFacts({ verdict, priority, reason, chosen }: InfoCandidate): s
 /** Represents a blank at which no line may be broken. */
 const NO_BREAK = '\u0000';
 
-/** Words of `text` in lines of at most COLUMNS_MAX; the first begins at `first`, the others at `rest`. */
 function wrap(text: string, first: number, rest: number): string[] {
-  const lines: string[] = [];
-  let line = ' '.repeat(first);
-  let isEmpty = true;
-  for (const word of text.split(' ')) {
-    if (!isEmpty && line.length + 1 + word.length > COLUMNS_MAX) {
-      lines.push(line);
-      line = ' '.repeat(rest);
-      isEmpty = true;
-    }
-    line += isEmpty ? word : ` ${word}`;
-    isEmpty = false;
-  }
-  lines.push(line);
-  return lines.map((each) => each.replaceAll(NO_BREAK, ' '));
+  return wrapText(text, COLUMNS_MAX, first, rest).map((line) => line.replaceAll(NO_BREAK, ' '));
 }

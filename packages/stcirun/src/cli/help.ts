@@ -1,5 +1,6 @@
 /** `stcirun --help`: usage, every option by group, examples; at most 100 columns. Made from the flag table. */
 
+import { wrapText } from '@stci/core';
 import { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './flags.js';
 
 const COLUMNS_MAX = 100;
@@ -45,20 +46,8 @@ export function optionSyntax(name: FlagName): string {
 
 function optionHelp(name: FlagName): string {
   const head = `  ${optionSyntax(name)}`;
-  const lines = wrap(FLAGS[name].description ?? '', COLUMNS_MAX - TEXT_COLUMN);
+  const lines = wrapText(FLAGS[name].description ?? '', COLUMNS_MAX - TEXT_COLUMN);
   const indent = ' '.repeat(TEXT_COLUMN);
   const first = head.length < TEXT_COLUMN - 1 ? head.padEnd(TEXT_COLUMN) + lines.shift() : head;
   return [first, ...lines.map((line) => indent + line)].join('\n') + '\n';
-}
-
-function wrap(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > columns) {
-      lines.push(line);
-      line = word;
-    } else line += (line === '' ? '' : ' ') + word;
-  }
-  return [...lines, line];
 }
