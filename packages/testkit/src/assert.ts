@@ -1,6 +1,6 @@
 /**
- * Assertions: those of uvu (`equal` is deep, `is` is ===), and two for coded errors. uvu's `throws` says yes or no
- * about a synchronous call only: the promise of an async function would go unnoticed, so both forms refuse one.
+ * Assertions: uvu's (`equal` is deep, `is` is ===), and two for coded errors. uvu's `throws` does not await the promise
+ * of an async function, so both forms refuse one.
  */
 
 import { Assertion } from 'uvu/assert';
@@ -11,7 +11,7 @@ export { Assertion, equal, fixture, instance, is, ok, snapshot, type, unreachabl
 
 type Expectation = string | RegExp | ((error: unknown) => boolean);
 
-/** Passes when `actual` contains the string or fits the pattern; the message shows `actual`, which uvu's does not. */
+/** Passes if `actual` contains the string or matches the pattern; the message shows `actual`, which uvu's does not. */
 export function match(actual: string, expects: string | RegExp, message?: string): void {
   if (typeof expects === 'string' ? actual.includes(expects) : actual.search(expects) >= 0) return;
   throw new Assertion({
@@ -23,7 +23,7 @@ export function match(actual: string, expects: string | RegExp, message?: string
   });
 }
 
-/** Passes when the synchronous `fn` throws (and the error fits `expects`). */
+/** Passes if the synchronous `fn` throws (and the error fits `expects`). */
 export function throws(fn: () => unknown, expects?: Expectation, message?: string): void {
   let returned: unknown;
   try {
@@ -45,7 +45,7 @@ export const not = Object.assign((actual: unknown, message?: string) => uvuAsser
   },
 });
 
-/** Passes when the synchronous `fn` throws an error whose `code` is `code`. Returns the error. */
+/** Passes if the synchronous `fn` throws an error whose `code` is `code`. Returns the error. */
 export function throwsCode(code: ErrorCode, fn: () => unknown): Error {
   let returned: unknown;
   try {
@@ -57,7 +57,7 @@ export function throwsCode(code: ErrorCode, fn: () => unknown): Error {
   throw mismatch(code, 'the function returned', undefined);
 }
 
-/** Passes when `fn` throws or rejects with an error whose `code` is `code`. Resolves to the error. */
+/** Passes if `fn` throws or rejects with an error whose `code` is `code`. Resolves to the error. */
 export async function rejectsWith(
   code: ErrorCode,
   fn: (() => unknown) | PromiseLike<unknown>,

@@ -1,31 +1,33 @@
 /**
- * Deadlines. A test never sleeps for a guessed time: it waits for a condition or a promise, and says within which
- * time and for what. All times are milliseconds of the real clock (simulated time passes inside a test, not here).
+ * Deadlines. A test never sleeps for a guessed time: it awaits a condition or a promise, with a deadline and a
+ * description. All times are milliseconds of the real clock (simulated time passes inside a test, not here).
  */
 
 import { toError } from './failure.js';
 
-/** Deadline of a test or hook that names no other. */
+/** Default deadline of a test or hook. */
 export const DEFAULT_TIMEOUT_MS = 5_000;
 
 const DEFAULT_EVERY_MS = 5;
 
-// Kept from the start: a test may replace the global timers.
+// Saved at load: a test may replace the global timers.
 const { setTimeout, clearTimeout } = globalThis;
 const now = performance.now.bind(performance);
 
 export interface EventuallyOptions {
-  /** How long to try, > 0. Default DEFAULT_TIMEOUT_MS, less a little so that this error comes before the test's. */
+  /**
+   * How long to try, > 0. The default is a little less than DEFAULT_TIMEOUT_MS, so that this error precedes the test's.
+   */
   readonly deadlineMs?: number;
-  /** What is waited for, for the message. */
+  /** Description of the condition, for the message. */
   readonly what: string;
-  /** Time between two tries. Default 5. */
+  /** Interval of tries. Default 5. */
   readonly everyMs?: number;
 }
 
 /**
- * Tries `condition` until it returns (or resolves to) something truthy, and resolves to that. Rejects at the
- * deadline, naming `what` and the last value or error.
+ * Tries `condition` until it returns (or resolves to) something truthy, and resolves to that. Rejects at the deadline,
+ * with `what` and the last value or error.
  */
 export async function eventually<T>(
   condition: () => T | PromiseLike<T>,
@@ -59,7 +61,7 @@ export async function withDeadline<T>(promise: PromiseLike<T>, ms: number, what:
   }
 }
 
-/** A deadline passed. */
+/** A deadline expired. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }

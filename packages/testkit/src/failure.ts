@@ -1,11 +1,11 @@
 /**
- * Failures as text. A test may throw anything: `throw undefined`, an error with a broken name, an error whose
- * getters throw. What leaves here is always a plain Error with a message, so that nothing behind it can stumble.
+ * Failures as text. A test may throw anything: `throw undefined`, an error with a broken name, an error whose getters
+ * throw. The result is always a plain Error with a message, safe for the code that handles it.
  */
 
 const DETAILS_CHARS_MAX = 8_000;
 
-/** Stack lines that say nothing of the test. */
+/** Stack lines outside the test's own code. */
 const HARNESS_FRAME = /node:internal|\/uvu\/|testkit\/src\/(assert|deadline|file-state|suite)\.ts/;
 
 /** The Error of any thrown value. */

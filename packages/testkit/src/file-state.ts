@@ -1,6 +1,6 @@
 /**
- * State of one test process: its results so far, the step that runs now, and what happens when the
- * process ends. This is the one module-global state of testkit; each test file has a process of its own.
+ * State of one test process: results so far, the current step, and the handling of the process's end. This is the only
+ * module-global state of testkit; each test file has its own process.
  */
 
 import { DeadlineError } from './deadline.js';
@@ -8,7 +8,7 @@ import { describe } from './failure.js';
 import { GREP_VARIABLE, RECORD_VARIABLE, writeRecord } from './record.js';
 import type { Fault, TestResult } from './record.js';
 
-/** After the last suite the process has this long to end by itself. */
+/** Time for the process to end by itself after the last suite. */
 const LINGER_MS = 3_000;
 
 const { setTimeout, clearTimeout } = globalThis;
@@ -24,7 +24,7 @@ let drained = false;
 let step: { readonly where: string; readonly fail: (error: unknown) => void } | undefined;
 let lastStep = 'before any test';
 
-// Taken out of the environment: processes that tests start must not write to this file's record.
+// Removed from the environment: processes that tests start must not write to this file's record.
 const recordPath = process.env[RECORD_VARIABLE];
 const grep = process.env[GREP_VARIABLE];
 delete process.env[RECORD_VARIABLE];
@@ -46,17 +46,17 @@ process.on('exit', (code) => {
   }
 });
 
-/** Under the runner failures are printed from the record; uvu's own print of them is kept short. */
+/** Under the runner, failures are printed from the record; uvu's own output of them is shortened. */
 export const underRunner = recordPath !== undefined;
 
-/** Says whether a test of this name was asked for. */
+/** Whether `--grep` selects a test of this name. */
 export function wanted(suiteName: string, testName: string): boolean {
   const asked = grep === undefined || `${suiteName} › ${testName}`.includes(grep);
   if (!asked) filtered += 1;
   return asked;
 }
 
-/** A suite is registered. Throws when the suites have begun: a suite that comes too late would never run. */
+/** Registers a suite. Throws once the suites have begun: a suite registered later would never run. */
 export function openSuite(name: string): void {
   if (running) {
     fault(`suite ${name}`, new Error('registered after the suites began: call suite() before any await'));
@@ -83,9 +83,9 @@ export function fault(where: string, thrown: unknown): void {
 }
 
 /**
- * Runs one test or hook under its deadline; an uncaught exception meanwhile is its failure too. A body that
- * kept the timer from firing is late all the same. Never rejects: undefined is success, else what was thrown, in a
- * box, for `throw undefined` is a failure as well.
+ * Runs one test or hook under its deadline; an uncaught exception meanwhile also fails it. A body that blocks the timer
+ * exceeds the deadline, too. Never rejects: undefined is success, else the thrown value in an object, because `throw
+ * undefined` is a failure.
  */
 export async function attempt(
   where: string,
@@ -117,7 +117,7 @@ function lingers(): void {
   process.exit(1);
 }
 
-/** Judges the file when its process exits; returns whether every suite had ended. */
+/** Checks the results when the process exits; returns whether every suite had ended. */
 function finish(code: number): boolean {
   const complete = suitesOpen > 0 && suitesEnded === suitesOpen;
   const at = step === undefined ? lastStep : `in ${step.where}`;

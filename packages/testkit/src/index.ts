@@ -1,6 +1,6 @@
 /**
- * What tests are written with: suites that cannot be green by accident, assertions, and deadlines instead of
- * sleeps. Every test file of the workspace imports this package and nothing else for testing.
+ * Interface for tests: suites that cannot pass by accident, assertions, and deadlines instead of sleeps. Every test
+ * file of the workspace uses this package and no other test library.
  */
 
 export * as assert from './assert.js';

@@ -1,15 +1,15 @@
 /**
- * The record of one test file: written when its process exits, read by the runner. A process that exits before its
- * suites ended leaves a record that says so; one that was killed leaves none. Either is a failure, so a green file
- * is one that claims its tests one by one.
+ * The record of one test file: written when its process exits, read by the runner. If the process exits before its
+ * suites have ended, the record says so; if it was killed, there is none. Either is a failure: a file passes only with
+ * a record of each test.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Environment variables by which the runner speaks to the test process. */
+/** Environment variables from the runner to the test process. */
 export const RECORD_VARIABLE = 'STCI_TEST_RECORD';
 export const GREP_VARIABLE = 'STCI_TEST_GREP';
-/** Carried on by every process that a test starts: what is left of it after the file is found by it. */
+/** Inherited by every process that a test starts, so that those left over after the file are found. */
 export const MARK_VARIABLE = 'STCI_TEST_FILE';
 
 export interface TestResult {
@@ -29,11 +29,11 @@ export interface Fault {
 
 export interface FileRecord {
   readonly pid: number;
-  /** False when the process exited before every suite had ended. */
+  /** False if the process exited before every suite had ended. */
   readonly complete: boolean;
   readonly tests: readonly TestResult[];
   readonly faults: readonly Fault[];
-  /** Tests left out by `--grep`. */
+  /** Tests excluded by `--grep`. */
   readonly filtered: number;
 }
 
@@ -41,7 +41,7 @@ export function writeRecord(path: string, record: FileRecord): void {
   writeFileSync(path, JSON.stringify(record));
 }
 
-/** undefined where there is none or it cannot be read. */
+/** undefined if there is none or it cannot be read. */
 export function readRecord(path: string): FileRecord | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as FileRecord;

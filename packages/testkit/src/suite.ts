@@ -1,8 +1,8 @@
 /**
- * Suites. uvu runs them, one after another, but gets only steps that cannot mislead it: by itself uvu 0.5 is green
+ * Suites. uvu runs them one after another, but only in steps that cannot pass by accident: by itself, uvu 0.5 passes
  * when a before hook throws, when a failing test's after.each throws, when undefined is thrown and when `.run()` is
- * forgotten, and it has no timeouts. Here hooks and tests never throw into uvu but as a plain Error, each under a
- * deadline, and the suite runs itself.
+ * forgotten, and it has no timeouts. Here tests and hooks only ever throw plain Errors into uvu, each has a deadline,
+ * and the suite runs itself.
  */
 
 import { suite as uvuSuite } from 'uvu';
@@ -20,14 +20,14 @@ export interface StepOptions {
 
 export interface TestApi {
   (name: string, body: TestBody, options?: StepOptions): void;
-  /** Once, before the suite's first test. When it fails, every test of the suite fails. */
+  /** Once, before the suite's first test. If it fails, every test of the suite fails. */
   readonly before: Hook;
   /** Once, after the suite's last test. */
   readonly after: Hook;
   readonly beforeEach: Hook;
-  /** Runs also after a failed test; fails the test when it throws. */
+  /** Also after a failed test; fails the test if it throws. */
   readonly afterEach: Hook;
-  /** Skipped, counted and printed with its reason where `condition` holds; else a test like any other. */
+  /** Skipped, counted and printed with its reason if `condition` holds; else run as usual. */
   skipIf(condition: boolean, reason: string, name: string, body: TestBody, options?: StepOptions): void;
 }
 
@@ -89,7 +89,7 @@ function step(body: TestBody, { timeoutMs = DEFAULT_TIMEOUT_MS }: StepOptions = 
   return { body, timeoutMs };
 }
 
-/** Hands the plan to uvu. Its own hooks are not used: only its queue and its order. */
+/** Passes the steps to uvu. Its hooks are not used, only its queue and its order. */
 function enqueue(plan: Plan): void {
   const uvu = uvuSuite(plan.name);
   let beforeFailed: unknown[] = [];
@@ -116,14 +116,14 @@ function needsHooks(plan: Plan): boolean {
   return plan.tests.some((test) => test.skipReason === undefined);
 }
 
-/** uvu's printer stumbles over anything but an Error with a name, a message and a stack. */
+/** uvu's printer requires an Error with a name, a message and a stack. */
 function plainError(text: string): Error {
   const error = new Error(underRunner ? 'failed' : text);
   error.stack = error.message;
   return error;
 }
 
-/** Runs a test with its hooks and keeps its result; returns the text of its failure. */
+/** Runs a test with its hooks and records its result; returns the text of its failure. */
 async function runTest(plan: Plan, test: Test, beforeFailed: readonly unknown[]): Promise<string | undefined> {
   const result = { suite: plan.name, name: test.name };
   if (test.skipReason !== undefined) {
@@ -153,7 +153,7 @@ async function runBody(plan: Plan, test: Test): Promise<unknown[]> {
   return [...thrown, ...(await runAll(plan.afterEach, 'afterEach', plan))];
 }
 
-/** Runs every step, also after one that failed, and returns what was thrown. */
+/** Runs every step, even after a failed one, and returns what was thrown. */
 async function runAll(steps: readonly Step[], kind: string, plan: Plan): Promise<unknown[]> {
   const thrown: unknown[] = [];
   for (const { body, timeoutMs } of steps) {

@@ -1,6 +1,7 @@
 /**
- * What every channel must keep, whatever it is made of: order, no loss, back-pressure, and one last `onClose`. A
- * platform, or any other maker of channels, calls `channelCompliance` with a way to get both ends of one.
+ * Requirements on every channel, whatever its transport: order, no loss, back-pressure, and one `onClose` at the end.
+ * The test of a platform, or of any other maker of channels, calls `channelCompliance` with a function that makes both
+ * ends of one.
  */
 
 import type { Channel } from '@stci/interface';
@@ -8,7 +9,7 @@ import * as assert from '../assert.js';
 import { suite } from '../suite.js';
 import type { TestApi } from '../suite.js';
 
-/** Resolves when `condition` holds; rejects, naming `what`, when it does not in good time (real or simulated). */
+/** Resolves when `condition` holds; rejects with `what` at a deadline (real or simulated). */
 export type Until = (condition: () => boolean, what: string) => Promise<void>;
 
 export interface ChannelPair {
@@ -16,18 +17,18 @@ export interface ChannelPair {
   readonly near: Channel;
   readonly far: Channel;
   readonly until: Until;
-  /** Lets all that is on its way arrive; needed where time passes only on demand. Default: some turns of the loop. */
+  /** Lets all data in flight arrive; needed if time only passes on demand. Default: some turns of the loop. */
   settle?(): Promise<void>;
-  /** Releases whatever the pair needed. */
+  /** Releases the pair's resources. */
   end?(): void | Promise<void>;
 }
 
 export interface ChannelComplianceOptions {
-  /** Bytes of the test that moves a lot; default 100 MB. Simulated platforms may take less. */
+  /** Size of the test of throughput; default 100 MB. Simulated platforms may use less. */
   readonly bulkBytes?: number;
 }
 
-/** Most bytes that may be under way while the receiver does not read: in both ends and the system between. */
+/** Largest number of bytes in flight while the receiver does not read: in both ends and the system between. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Records the events of a channel's receiver, in order. */
@@ -36,7 +37,7 @@ export class Recorder {
   readonly reasons: string[] = [];
   bytes = 0;
   drains = 0;
-  /** Set when something came after `onClose`. */
+  /** Set if an event followed `onClose`. */
   afterClose = '';
   onChunk: (chunk: Uint8Array) => void = (chunk) => void this.chunks.push(chunk);
 
@@ -74,7 +75,7 @@ export class Recorder {
   }
 }
 
-/** Pseudo-random numbers for the tests' data: the same in every run. */
+/** Pseudo-random numbers for test data: the same in every run. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -83,7 +84,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-/** The byte that belongs at `offset` of the test's stream; its period is not a power of two. */
+/** The byte at `offset` of the test's stream; its period is not a power of two. */
 function byteAt(offset: number): number {
   return (offset % 251) ^ ((offset >>> 12) & 0xff);
 }
@@ -94,7 +95,7 @@ function chunkAt(offset: number, length: number): Uint8Array {
   return chunk;
 }
 
-/** A receiver's check of the test's stream; `wrong` is the first bad offset. */
+/** Receiver that checks the test's stream; `wrong` is the first bad offset. */
 function checker(): { take(chunk: Uint8Array): void; offset: number; wrong: number | undefined } {
   const state = {
     offset: 0,
@@ -111,7 +112,7 @@ function checker(): { take(chunk: Uint8Array): void; offset: number; wrong: numb
 
 const ascii = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** Makes tests of bodies: each gets a pair of its own, whose ends are destroyed after it. */
+/** Makes tests from bodies: each gets its own pair, which is destroyed afterwards. */
 export function pairUser<Pair extends ChannelPair>(
   make: () => Pair | Promise<Pair>,
 ): (body: (pair: Pair) => Promise<void>) => () => Promise<void> {
@@ -244,7 +245,7 @@ function pressureTests(test: TestApi, withPair: WithPair, bulkBytes: number): vo
       }
       return true;
     };
-    // The system between the ends takes some: go on at each drain, until none comes.
+    // The system between the ends buffers some: continue at each drain until none follows.
     for (let drains = -1; drains !== a.drains; await settled(pair)) {
       drains = a.drains;
       if (fill()) break;
@@ -278,7 +279,7 @@ function pressureTests(test: TestApi, withPair: WithPair, bulkBytes: number): vo
   }), { timeoutMs: 30_000 });
 }
 
-/** Several turns of the loop: what was on its way has come, on a machine or in a simulation that runs by itself. */
+/** Several turns of the loop: data in flight arrives, on a real machine or in a simulation that runs by itself. */
 async function settled({ near, far, settle }: ChannelPair): Promise<void> {
   if (settle !== undefined) return settle();
   let before = -1;

@@ -1,6 +1,6 @@
 /**
- * What every launcherproc must keep: an agent started by each of its methods comes up over the channel that `start`
- * returned, and every failure is reported once, by `onError` or by `onExit`, never by both, never by neither.
+ * Requirements on every launcherproc: an agent started by each of its methods comes up over the channel that `start`
+ * returned, and every failure is reported exactly once, by `onError` or by `onExit`.
  */
 
 import { Link, encodeBootDetails, encodeBootRecord, encodeParams } from '@stci/core/bootcom';
@@ -16,7 +16,7 @@ import * as assert from '../assert.js';
 import { suite } from '../suite.js';
 import type { Until } from './channel.js';
 
-/** Agents that do something else than their duty. */
+/** Agents that do not behave like one. */
 export type BadAgent = 'missing' | 'exits' | 'silent';
 
 export interface LauncherProcSetup {
@@ -29,9 +29,9 @@ export interface LauncherProcSetup {
 }
 
 export interface LauncherProcCase {
-  /** Methods with a real agent at the other end. */
+  /** Methods that start a real agent. */
   readonly methods: readonly AgentMethod[];
-  /** Whose agent is `bad`; undefined: a real one. */
+  /** Which misbehaving agent is started; undefined: a real one. */
   make(bad?: BadAgent): LauncherProcSetup | Promise<LauncherProcSetup>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a link must keep over every kind of channel: it comes up, frames pass whole and in order, a wanted end is
- * distinguished from a loss, and a peer without the secret is refused. A platform calls `linkCompliance` with a way to
- * get both ends of a channel; the suite makes links of them.
+ * Requirements on a link over every kind of channel: it comes up, frames pass whole and in order, an intended end is
+ * distinguished from a loss, and a peer without the secret is refused. A platform's test calls `linkCompliance` with a
+ * function that makes both ends of a channel; the suite makes links of them.
  */
 
 import { LAYER, Link, encodeHeader, frameBody, type Frame } from '@stci/core/bootcom';
@@ -11,7 +11,7 @@ import { suite } from '../suite.js';
 import { pairUser } from './channel.js';
 import type { ChannelPair } from './channel.js';
 
-/** Both ends of a channel, and what links need of a platform. */
+/** Both ends of a channel, and the parts of a platform that links need. */
 export interface LinkPair extends ChannelPair {
   readonly platform: Pick<Platform, 'clock' | 'secrets'>;
 }

@@ -1,6 +1,6 @@
 /**
- * What every network must keep: listeners with addresses at which they can be reached, failures that are reported once
- * and in words, and channels as `channel.ts` says.
+ * Requirements on every network: listeners with reachable addresses, failures that are reported once and with a
+ * message, and channels as in `channel.ts`.
  */
 
 import { selectEviction } from '@stci/core/bootcom';
@@ -16,7 +16,7 @@ export interface NetworkSetup {
   readonly until: Until;
   /** An address of this network without a listener, which refuses connections. */
   readonly refusing: string;
-  /** An address at which connections are taken and nothing is ever answered; absent where there can be none. */
+  /** An address that accepts connections but never answers; absent if there can be none. */
   readonly silent?: string;
   /** As in `ChannelPair`. */
   settle?(): Promise<void>;
@@ -25,7 +25,7 @@ export interface NetworkSetup {
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
 
-/** A listener on loopback with the runtime's own eviction rule: for this suite and for tests of platforms. */
+/** A listener on loopback with the runtime's eviction rule; for this suite and for tests of platforms. */
 export const LISTEN_OPTIONS: ListenOptions = {
   interfaces: [], pendingMax: 16, selectEviction, frameBytesMax: 1024 * 1024,
 };

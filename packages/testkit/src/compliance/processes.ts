@@ -1,7 +1,7 @@
 /**
- * What every `Processes` must keep for tools: each event exactly once and in order, nothing lost and nothing read
- * ahead while its owner does not want it, signals to process and group, failures to start distinguished. The programs
- * are the platform's own: real commands, or actors of a simulation.
+ * Requirements on every `Processes` for tools: each event exactly once and in order, nothing lost, no reading while
+ * paused, signals to process and group, distinct failures to start. The programs are the platform's own: real commands,
+ * or simulated programs.
  */
 
 import type { ErrorRecord, Process, Processes, ProcessEnd, SpawnSpec } from '@stci/interface';
@@ -22,13 +22,13 @@ export interface ProcessesSetup {
   /** The environment of all programs. */
   readonly env: Readonly<Record<string, string>>;
   readonly programs: {
-    /** Writes `out` to stdout and `err` to stderr, without ends of line, and ends with status 3. */
+    /** Writes `out` to stdout and `err` to stderr, without newlines, and ends with status 3. */
     readonly speaks: TestProgram;
     /** Copies stdin to stdout, ends with 0 at its end. */
     readonly copies: TestProgram;
     /** Says `ready` on stdout, then runs until it gets a signal. */
     readonly waits: TestProgram;
-    /** Says `ready` and runs on when it gets SIGTERM. */
+    /** Says `ready` and ignores SIGTERM. */
     readonly ignoresTerm: TestProgram;
     /** Says `ready`, ends with 0 at once, and leaves a child in its process group that holds no output open. */
     readonly leaves: TestProgram;
@@ -36,7 +36,7 @@ export interface ProcessesSetup {
     readonly deaf: TestProgram;
     /** Writes 1 000 000 bytes to stdout and ends with 0. */
     readonly floods: TestProgram;
-    /** A name without a program. */
+    /** The name of no program. */
     readonly missing: TestProgram;
   };
   /** A path that is not a directory. */
@@ -56,7 +56,7 @@ class Tool {
   readonly wallMs: number[] = [];
   bytes = 0;
   drains = 0;
-  /** Wants no more from within the first telling of output. */
+  /** Pauses reading inside the first output event. */
   isShy = false;
 
   constructor(setup: ProcessesSetup, name: Name, options: Partial<SpawnSpec> = {}) {
@@ -167,7 +167,7 @@ function outputTests(test: TestApi, withSetup: WithSetup): void {
     const tool = start('waits');
     tool.process.closeOutput();
     await until(() => tool.count('end of stdout') === 1 && tool.count('end of stderr') === 1, 'both ends');
-    // It may have ended already, by SIGPIPE.
+    // It may have been ended by SIGPIPE already.
     tool.process.signal('SIGKILL', 'group');
     await until(() => tool.ends.length === 1, 'the exit');
     assert.equal([tool.count('end of stdout'), tool.count('end of stderr'), tool.count('stdout')], [1, 1, 0]);
@@ -179,7 +179,7 @@ function inputTests(test: TestApi, withSetup: WithSetup): void {
     const tool = start('copies', { stdin: 'pipe' });
     const block = new Uint8Array(65_536).fill(97);
     let written = 0;
-    // Nobody reads its output yet: the pipes fill up and writing must stop.
+    // Its output is not read yet: the pipes fill up and writing must stop.
     for (let goesOn = true; goesOn && written < 64_000_000; written += block.length) {
       goesOn = tool.process.writeStdin(block);
     }

@@ -1,4 +1,4 @@
-/** Random integers that a number repeats: for tests that sample. */
+/** Random integers from a seed, for tests with samples. */
 
 /** Uniform integer in 0..below-1. */
 export type IntegerSource = (below: number) => number;

@@ -1,6 +1,6 @@
 /**
- * The record of a topology component: how it is registered, chosen, given parameters and asked for a topology. All of
- * it goes through core's registry and selector, as in a program. Used by the topology compliance suite.
+ * The record of a topology component: its registration, selection, parameters and requests. All through core's registry
+ * and selector, as in a program. Used by the topology compliance suite.
  */
 
 import { TOPOLOGY_SIZE_MAX, topologyFramework } from '@stci/core/component';
@@ -10,7 +10,7 @@ import * as assert from '../assert.js';
 
 export type TopologyComponent = Component<Topology, NoDeps, TopologyRequest>;
 export type TopologyOptions = Readonly<Record<string, unknown>>;
-/** Makes a topology through the registry; with `params` as if the user had set them. */
+/** Makes a topology through the registry; `params` as if set by the user. */
 export type MakeTopology = (
   size: number,
   options?: TopologyOptions,
@@ -18,7 +18,7 @@ export type MakeTopology = (
 ) => Topology;
 
 const BAD_SIZES: readonly unknown[] = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, TOPOLOGY_SIZE_MAX + 1, '4'];
-/** Positions of the topologies that are compared; every legal value of a parameter must do for them. */
+/** Sizes of the topologies that are compared; every valid value of a parameter must suit them. */
 const COMPARED_SIZE = 12;
 
 /** Throws what the registry and the selector throw for a bad record. */
@@ -39,7 +39,7 @@ export function topologyMaker(component: TopologyComponent): MakeTopology {
   };
 }
 
-/** What people read of it, and that its answer depends on nothing but the question. */
+/** Texts for users, and that the result of a query depends on its input only. */
 export function checkRecord(component: TopologyComponent): void {
   assert.match(component.version, /^\d+\.\d+\.\d+$/, 'Expected the version');
   assert.match(component.help, /^\p{Lu}[^]*\.$/u, 'Expected the help to be sentences:');
@@ -55,7 +55,7 @@ export function checkRecord(component: TopologyComponent): void {
   }
 }
 
-/** A size or an option that cannot be is refused by STCI_TOPOLOGY_INVALID, which names the kind and what was given. */
+/** An invalid size or option is refused with STCI_TOPOLOGY_INVALID, which names the kind and the value given. */
 export function checkRefusals(component: TopologyComponent, make: MakeTopology): void {
   const refused = (what: string, body: () => unknown): void => {
     assert.match(assert.throwsCode('STCI_TOPOLOGY_INVALID', body).message, `topology ${component.name}: ${what}`);
@@ -68,7 +68,7 @@ export function checkRefusals(component: TopologyComponent, make: MakeTopology):
   }
 }
 
-/** A parameter is the default of the option with its name, and the option comes before it. */
+/** A parameter is the default of the option of the same name. */
 export function checkParams(component: TopologyComponent, make: MakeTopology): void {
   for (const [name, spec] of Object.entries(component.params)) {
     for (const value of someValues(spec)) {
@@ -83,7 +83,7 @@ export function checkParams(component: TopologyComponent, make: MakeTopology): v
   }
 }
 
-/** All links: topologies with the same picture are the same. */
+/** All links as text: topologies with the same text are the same. */
 function picture(topology: Topology): (readonly number[])[] {
   return Array.from({ length: topology.size }, (_, position) => topology.neighbours(position));
 }
@@ -92,7 +92,7 @@ function defaults({ params }: TopologyComponent): Record<string, ParamValue> {
   return Object.fromEntries(Object.entries(params).map(([name, spec]) => [name, spec.default]));
 }
 
-/** The default, and legal values that differ from it where the type says what is legal. */
+/** The default, and other valid values if the type implies them. */
 function someValues(spec: ParamSpec): ParamValue[] {
   if (spec.type === 'bool') return [false, true];
   if (spec.type === 'enum') return [...(spec.values ?? [])];

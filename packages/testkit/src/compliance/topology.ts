@@ -1,7 +1,7 @@
 /**
- * What every topology must keep, whatever its kind: the contract of packages/interface/src/topology.ts, checked against
+ * Requirements on every topology of any kind: the contract of packages/interface/src/topology.ts, checked against
  * breadth-first search, and the component's record (topology-record.ts). All sizes up to 40 exhaustively, with sets of
- * dead positions; large ones by seeded samples. A component's own test calls this and adds what only it promises.
+ * dead positions; large ones by seeded samples. A component's own test calls this and adds its own guarantees.
  */
 
 import type { Position, Topology } from '@stci/interface';
@@ -13,15 +13,15 @@ import { checkParams, checkRecord, checkRefusals, topologyMaker } from './topolo
 import type { MakeTopology, TopologyComponent, TopologyOptions } from './topology-record.js';
 
 export interface TopologyCase {
-  /** For the names of tests. */
+  /** Used in the names of tests. */
   readonly label: string;
   /** Options of the request for a size; none by default. */
   options?(size: number): TopologyOptions;
-  /** Most links of one position. */
+  /** Largest number of links of one position. */
   degreeMax(size: number): number;
-  /** True where the kind promises a path between any two live positions that are still connected. */
+  /** True if the kind guarantees a path between any two live positions that are still connected. */
   readonly avoidsDead: boolean;
-  /** Sizes to sample; 1 000 and 20 000 where not given. */
+  /** Sizes to sample; default 1 000 and 20 000. */
   readonly largeSizes?: readonly number[];
 }
 
@@ -29,9 +29,9 @@ export interface TopologyCase {
 const SMALL_SIZE_MAX = 40;
 const DEAD_SETS = 6;
 const SAMPLES = 60;
-/** Hops of a path of which each is checked to be a link. */
+/** The first hops of a path, which are checked to be links. */
 const HOPS_CHECKED = 1000;
-/** All pairs of all small sizes: up to two seconds of work, many more on a busy machine. */
+/** All pairs of all small sizes: up to two seconds of work, and much more on a busy machine. */
 const EXHAUSTIVE = { timeoutMs: 100_000 };
 
 /** Defines a suite: tests of the component's record, and for each case tests of the topologies that it makes. */
@@ -66,7 +66,7 @@ export function topologyCompliance(component: TopologyComponent, cases: readonly
   });
 }
 
-/** Symmetric, ascending, without itself, in range, connected, at most `degreeMax` a position. */
+/** Symmetric, ascending, without itself, in range, connected, at most `degreeMax` links per position. */
 function checkLinks(topology: Topology, degreeMax: number): void {
   for (let position = 0; position < topology.size; position++) checkNeighbours(topology, position, degreeMax);
   const hops = distances(topology, 0);
@@ -123,7 +123,7 @@ function checkDeadSet(topology: Topology, dead: ReadonlySet<Position>, avoidsDea
   }
 }
 
-/** Parents and children are inverse, depth and size are what a count says, every position once, edges are links. */
+/** Parents and children are inverse, depth and size are as counted, every position occurs once, edges are links. */
 function checkSpanningTree(topology: Topology, root: Position): void {
   const tree = topology.spanningTree(root);
   const where = `${nameOf(topology)}: spanning tree of ${root}`;
@@ -182,7 +182,9 @@ function checkTreeAt(topology: Topology, root: Position, position: Position, ran
   assert.is(tree.depth(child), tree.depth(position) + 1, `${where}: depth of ${child}`);
 }
 
-/** Hops that following next hops takes; undefined where a next hop is. Fails on a loop, a dead hop or no neighbour. */
+/**
+ * Number of hops along the next hops; undefined if there is none. Fails on loops, dead hops and hops without a link.
+ */
 function walk(topology: Topology, source: Position, target: Position, dead: ReadonlySet<Position>): number | undefined {
   let at = source;
   for (let hops = 0; hops <= topology.size; hops++) {
@@ -192,7 +194,7 @@ function walk(topology: Topology, source: Position, target: Position, dead: Read
       assert.is(hops, 0, `${nameOf(topology)}: ${source} to ${target} ends half-way, at ${at}`);
       return undefined;
     }
-    // Texts are made for failures only: this is the innermost loop of all pairs of all sizes.
+    // Texts are only made for failures: this is the innermost loop over all pairs of all sizes.
     if (dead.has(next) || !(hops >= HOPS_CHECKED || topology.neighbours(at).includes(next))) {
       throw new Error(`${nameOf(topology)}: ${source} to ${target}: ${at}-${next} is not a live link`);
     }
@@ -201,7 +203,7 @@ function walk(topology: Topology, source: Position, target: Position, dead: Read
   throw new Error(`${nameOf(topology)}: ${source} to ${target} with dead ${[...dead].join(' ')} is a loop`);
 }
 
-/** Hops to `target` from everywhere through live positions; -1 where there is no path. */
+/** Hops to `target` from all positions through live ones; -1 if there is no path. */
 function distances(topology: Topology, target: Position, dead: ReadonlySet<Position> = new Set()): number[] {
   const hops = new Array<number>(topology.size).fill(-1);
   if (dead.has(target)) return hops;

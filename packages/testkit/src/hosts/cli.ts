@@ -1,6 +1,6 @@
 /**
- * `npm run hosts -- …`: test hosts for people. Sets made here are kept until `down`. Exit codes: 0, the program's own
- * for `run` (128 + signal), 2 for a wrong command line, 1 where something cannot be done.
+ * `npm run hosts -- …`: test hosts from the command line. Sets made here are kept until `down`. Exit codes: 0, the
+ * program's own for `run` (128 + signal), 2 for a wrong command line, 1 for other failures.
  */
 
 import { spawn } from 'node:child_process';
@@ -32,7 +32,7 @@ Example: npm run hosts -- up 8 --with h3=no-node --with h4=slow-login:30000,priv
 
 type Operation = (hosts: Hosts, words: readonly string[]) => Promise<void> | void;
 
-/** Command → number of words after it, what it does to a set that is up. */
+/** Command → number of its arguments, its action on a set that is up. */
 const OPERATIONS: Readonly<Record<string, readonly [number, Operation]>> = {
   kill: [1, (hosts, [host = '']) => hosts.kill(host)],
   start: [1, (hosts, [host = '']) => hosts.start(host)],
@@ -152,7 +152,7 @@ function listHosts(hosts: Hosts): void {
   }
 }
 
-/** Runs with this terminal; a signal of the terminal reaches the program as it reaches us. */
+/** Runs with this terminal, whose signals reach the program directly. */
 function interactive([file, ...args]: readonly [string, ...string[]]): Promise<number> {
   const child = spawn(file, args, { stdio: 'inherit' });
   const ignored = (): void => undefined;

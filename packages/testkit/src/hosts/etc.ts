@@ -1,6 +1,6 @@
 /**
- * The files of /etc that a set has its own: names of hosts, and the account that logs in. They are bound over the
- * machine's in the set's mount namespaces.
+ * A set's own files in /etc: names of hosts, and the account that logs in. They are bound over the machine's in the
+ * set's mount namespaces.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,8 +13,8 @@ import type { SetState } from './state.js';
 export const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /**
- * What every place has bound over /etc. `group` only where sshd does not run as root: it would try to give terminals to
- * the group tty and fail; without that group the terminal is the user's own.
+ * Files bound over /etc on every host. `group` only if sshd does not run as root: it would try to give terminals to the
+ * group tty and fail; without that group the terminal is the user's own.
  */
 export const BOUND_FILES = ['hosts', 'nsswitch.conf', 'passwd', 'shadow', ...(isRoot ? [] : ['group'])];
 
@@ -23,11 +23,11 @@ export function writeEtc({ size, subnet }: SetState, { etc, home, loginHome }: P
   const { name, gid } = hostUser;
   const texts: Readonly<Record<string, string>> = {
     'hosts': ['127.0.0.1 localhost', '::1 localhost', ...lines, ''].join('\n'),
-    // Names come from the file alone: nothing asks a name server, nothing waits for one.
+    // Names are resolved from the file only: no name server, no timeouts.
     'nsswitch.conf': 'passwd: files\ngroup: files\nshadow: files\nhosts: files\n',
     'passwd': passwd(home, SHELL),
     'passwd-login': passwd(loginHome, SHELL),
-    // No password is right, and the account is not locked (a locked one is refused before its key is looked at).
+    // No password is valid, and the account is not locked (a locked one is refused before its key is checked).
     'shadow': `${name}:*:19000:0:99999:7:::\n`,
     'group': `${name}:x:${gid}:\nnogroup:x:65534:\n`,
   };

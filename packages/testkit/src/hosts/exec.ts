@@ -1,6 +1,6 @@
 /**
- * Runs one program to its end, with a deadline and a bound on what it may print. What is still running at the
- * deadline is killed with its process group.
+ * Runs one program to its end, with a deadline and a bound on its output. At the deadline it is killed with its process
+ * group.
  */
 
 import { spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 export interface RunOptions {
   /** Standard input; empty by default. */
   readonly input?: string | Uint8Array;
-  /** Added to the environment; undefined removes. */
+  /** Added to the environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   /** Default 20 000. */
@@ -21,17 +21,17 @@ export interface RunOptions {
 }
 
 export interface RunResult {
-  /** 128 + the signal's number is left to shells: null where a signal ended it. */
+  /** null if a signal ended it: 128 + the signal's number is for shells. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A program and its arguments, to be given to child_process.spawn. */
+/** A program and its arguments, for child_process.spawn. */
 export type Argv = readonly [string, ...string[]];
 
-/** Resolves at the program's end, whatever its status. Rejects where it cannot run, at the deadline, at the bound. */
+/** Resolves at the program's end, whatever its status. Rejects if it cannot run, at the deadline, at the bound. */
 export async function runProgram(argv: Argv, options: RunOptions = {}): Promise<RunResult> {
   const [file, ...args] = argv;
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS;
@@ -52,13 +52,13 @@ export async function runProgram(argv: Argv, options: RunOptions = {}): Promise<
       resolve({ code, signal, stdout: stdout(), stderr: stderr() });
     });
   });
-  // A program may end without having read its input.
+  // A program may end without reading its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.input ?? '');
   return ended;
 }
 
-/** The same, and any status but 0 is an error with the program's own words. */
+/** Like run, but any status other than 0 is an error with the program's output. */
 export async function runOrThrow(argv: Argv, options: RunOptions = {}): Promise<string> {
   const { code, signal, stdout, stderr } = await runProgram(argv, options);
   if (code === 0) return stdout;
@@ -86,6 +86,6 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It ended by itself in between.
+    // It has ended by itself meanwhile.
   }
 }

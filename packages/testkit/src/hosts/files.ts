@@ -1,6 +1,6 @@
 /**
- * The files of a set: keys, the client's and the servers' configuration, what is bound over /etc, homes, scripts.
- * One user key opens all hosts, from the login side and from each other; every host has a key of its own.
+ * The files of a set: keys, configuration of clients and servers, files bound over /etc, homes, scripts. One user key
+ * opens all hosts, from the login side and from each other; every host has its own host key.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ function writeHost(state: SetState, host: string, key: string, machine: Machine)
   write(at, 'init.sh', hostScript({ places, host, traits, machine, ownPasswd: shell !== SHELL }));
 }
 
-/** The user's shell on this host; a special one is written first. */
+/** The user's shell on this host; writes a special one first. */
 function writeShell(places: Places, host: string, { names, loginDelayMs }: Traits): string {
   const text = names.has('shell-exits') ? exitingShell()
     : loginDelayMs > 0 || names.has('banner')
@@ -96,7 +96,7 @@ function sshdConfig(places: Places, host: string, { names }: Traits, machine: Ma
     `PubkeyAuthentication ${asksPassword ? 'no' : 'yes'}`, `PasswordAuthentication ${asksPassword ? 'yes' : 'no'}`,
     'KbdInteractiveAuthentication no', 'UsePAM no', 'UseDNS no', 'MaxStartups 1000', 'MaxSessions 1000',
     'PrintMotd no', 'PrintLastLog no', 'AcceptEnv LANG LC_*', `SetEnv "PATH=${path.join(':')}"`,
-    ...(machine.finesClients ? ['PerSourcePenalties no'] : []), '',
+    ...(machine.penalizesClients ? ['PerSourcePenalties no'] : []), '',
   ].join('\n');
 }
 

@@ -1,7 +1,6 @@
 /**
- * The holder of a set's user namespace, where there is one (privilege.ts): a process that keeps the namespaces and
- * does nothing. And how such daemons are started: in a session of their own, with nothing of this process but the
- * environment.
+ * The holder of a set's user namespace, if there is one (privilege.ts): an idle process that keeps the namespaces. Also
+ * starts such daemons: in a session of their own, inheriting only the environment of this process.
  */
 
 import { spawn } from 'node:child_process';
@@ -17,7 +16,7 @@ import { HOLD } from './scripts.js';
 
 const START_DEADLINE_MS = 10_000;
 
-/** Rejects, with the kernel's reason, where this user may not have namespaces. */
+/** Rejects with the kernel's reason if this user may not create namespaces. */
 export async function startHolder(set: string): Promise<void> {
   if (isRoot) return;
   const { root } = placesOf(set);
@@ -30,7 +29,7 @@ export async function startHolder(set: string): Promise<void> {
   });
 }
 
-/** Ends it; with it go the names of the set's network namespaces. Nothing to end is no error. */
+/** Ends it, and with it the names of the set's network namespaces. No error if there is none. */
 export async function endHolder(set: string, deadlineMs: number): Promise<void> {
   const pid = holderPid(set);
   if (pid === undefined) return;
@@ -38,7 +37,7 @@ export async function endHolder(set: string, deadlineMs: number): Promise<void> 
   await eventually(() => holderPid(set) === undefined, { deadlineMs, what: 'the end of the holder' });
 }
 
-/** Undefined where none runs: the pid alone may have been reused. */
+/** undefined if none runs; the pid alone may have been reused. */
 function holderPid(set: string): number | undefined {
   try {
     const link = readlinkSync(join(placesOf(set).root, HOLDER));

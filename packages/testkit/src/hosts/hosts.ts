@@ -1,6 +1,6 @@
 /**
- * A set of test hosts that is up: run programs on its login side or on a host, break and repair hosts, list what
- * was left on them, take it down. Each operation is done when its promise resolves.
+ * A set of test hosts that is up: run programs on its login side or on a host, break and repair hosts, list the
+ * processes left on them, take the set down. Each operation is complete when its promise resolves.
  */
 
 import { readFileSync } from 'node:fs';
@@ -59,8 +59,8 @@ export class Hosts {
   }
 
   /**
-   * What to spawn so that `argv` runs on the login side. It is the same process all along (namespaces are entered,
-   * nothing is forked), so signals, pid, descriptors and exit status are the program's own.
+   * Command for child_process.spawn that runs `argv` on the login side. It stays one process (entering namespaces needs
+   * no fork), so signals, pid, descriptors and exit status are the program's own.
    */
   loginArgv(argv: Argv, { cwd, env }: Pick<RunOptions, 'cwd' | 'env'> = {}): Argv {
     const holder = this.#loginHolder();
@@ -76,7 +76,7 @@ export class Hosts {
     return runProgram(this.hostArgv(host, argv, { ...(cwd !== undefined && { cwd }), ...(env && { env }) }), rest);
   }
 
-  /** What to spawn for that. Here the program is a child of what is spawned: a process tree is entered by a fork. */
+  /** Command for child_process.spawn for this. It forks the program, as entering a process tree requires. */
   hostArgv(host: string, argv: Argv, { cwd, env }: Pick<RunOptions, 'cwd' | 'env'> = {}): Argv {
     const namespaces = ['--target', String(this.#init(host)), '--mount', '--uts', '--ipc', '--net', '--pid'];
     return this.#enter(namespaces, [...withHostUser(), ...inEnvironment(this.home, cwd ?? '/', env ?? {}), ...argv]);
@@ -87,15 +87,15 @@ export class Hosts {
     return this.#findInit(host) !== undefined;
   }
 
-  /** True where the host is an address and nothing more. */
+  /** True if the host is only an address. */
   isAbsent(host: string): boolean {
     this.#known(host);
     return !wiredPlaces(this.#state).includes(host);
   }
 
   /**
-   * Kills the host's first process, and so all: its sockets are closed by its kernel, peers see an end. To be silent
-   * as after a power failure, cut it first.
+   * Kills the host's first process, and so all: its kernel closes its sockets, and peers are notified. To simulate a
+   * power failure, cut it first.
    */
   async kill(host: string): Promise<void> {
     this.#init(host);
@@ -109,7 +109,7 @@ export class Hosts {
     await startPlaces(this.#state, [host], START_DEADLINE_MS);
   }
 
-  /** Cuts the host's network: no packet passes either way, its programs go on. */
+  /** Cuts the host's network: no packet passes either way, its programs continue. */
   async cut(host: string): Promise<void> {
     this.#inode(host);
     await setLink(this.set, host, 'down');
@@ -120,7 +120,7 @@ export class Hosts {
     await setLink(this.set, host, 'up');
   }
 
-  /** Bounds the host's network to so many kilobits a second each way, from 8; undefined: as fast as it goes. */
+  /** Bounds the host's bandwidth in kilobits per second each way, from 8; undefined: unbounded. */
   async slow(host: string, kilobits: number | undefined): Promise<void> {
     this.#inode(host);
     if (kilobits !== undefined && !(Number.isInteger(kilobits) && kilobits >= 8 && kilobits <= 10_000_000)) {
@@ -140,12 +140,12 @@ export class Hosts {
     await this.#signalAll(host, 'SIGCONT', /^State:\s*[^Tt\s]/m);
   }
 
-  /** All processes that the host sees, its first one included; none where it is down. */
+  /** All processes in the host's tree, its first one included; none if it is down. */
   processes(host: string): Process[] {
     return hostTree(this.#inode(host));
   }
 
-  /** What runs on a host beside its own sshd; on `login` beside what holds the set. */
+  /** Processes on a host other than its own sshd; on `login` other than the set's own. */
   leftovers(place: string): Process[] {
     if (place !== LOGIN) {
       return this.processes(place).filter(({ hostPid, command }) => hostPid !== 1 && !SSHD.test(command));
@@ -156,20 +156,22 @@ export class Hosts {
       .filter(({ pid, command }) => pid !== holder && pid !== process.pid && !command.includes(keeper));
   }
 
-  /** The leftovers of all hosts and the login side, by place; places without any are left out. */
+  /** The leftovers of all hosts and the login side, by place; places without any are omitted. */
   allLeftovers(): ReadonlyMap<string, Process[]> {
     const places = wiredPlaces(this.#state);
     const all = places.map((place) => [place, this.leftovers(place)] as const);
     return new Map(all.filter(([, left]) => left.length > 0));
   }
 
-  /** What sshd and the host's start have written: a host's side of a login that failed. */
+  /** Log of sshd and the host's start: the host's side of a failed login. */
   log(host: string): string {
     this.#inode(host);
     return readFileSync(join(placesOf(this.set).of(host), 'log'), 'utf8');
   }
 
-  /** Ends all processes of the set, those on the login side too, and removes everything. May be called again. */
+  /**
+   * Ends all processes of the set, those on the login side too, and removes its files and namespaces. Can be repeated.
+   */
   async down(): Promise<void> {
     await underLock(() => removeSet(this.set));
   }
@@ -201,7 +203,7 @@ export class Hosts {
     throw new HostsError(`${host} is not up: npm run hosts -- start ${host} starts it`);
   }
 
-  /** The process that holds the login side's mounts: checked each time, for pids come again. */
+  /** The process that holds the login side's mounts; verified each time, because pids are reused. */
   #loginHolder(): number {
     const written = readText(join(placesOf(this.set).of(LOGIN), 'ready')).trim();
     const there = processesIn(netnsInode(netnsPath(this.set, LOGIN)));
@@ -220,7 +222,7 @@ export class Hosts {
   }
 }
 
-/** `env` sets the variables of a login and changes to the working directory; the caller's ssh agent is left out. */
+/** `env` sets the variables of a login and changes to the working directory; the caller's ssh agent is excluded. */
 function inEnvironment(home: string, cwd: string, env: NonNullable<RunOptions['env']>): string[] {
   const removed = ['SSH_AUTH_SOCK', ...Object.keys(env).filter((name) => env[name] === undefined)];
   const set = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
@@ -228,7 +230,7 @@ function inEnvironment(home: string, cwd: string, env: NonNullable<RunOptions['e
   return ['env', '-C', cwd, ...removed.flatMap((name) => ['-u', name]), ...user, ...set];
 }
 
-/** Empty where the file or its process is gone. */
+/** Empty if the file or its process is gone. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');

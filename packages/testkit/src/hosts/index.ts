@@ -1,7 +1,7 @@
 /**
- * Test hosts: N hosts on this machine, each with its own address, process tree and OpenSSH server, reached by name
- * from a login side. For tests of launchers and failures, for benchmarks and for trying things out; docs/test-hosts.md
- * is their manual. Loaded only by who asks for `@stci/testkit/hosts`.
+ * Test hosts: N hosts on this machine, each with its own address, process tree and OpenSSH server, reached by name from
+ * a login side. For tests of launchers and failures, for benchmarks and for experiments; manual: docs/test-hosts.md.
+ * Only loaded by importers of `@stci/testkit/hosts`.
  */
 
 export { attach, listSets, up } from './make.js';

@@ -1,6 +1,6 @@
 /**
- * Ed25519 keys in OpenSSH's files. Made here because 65 runs of ssh-keygen cost more than the 64 hosts that they
- * are for. The private key's form is OpenSSH's PROTOCOL.key, without a passphrase.
+ * Ed25519 keys in OpenSSH's files, generated here because 65 runs of ssh-keygen take longer than all else for 64 hosts.
+ * The format of the private key is in OpenSSH's PROTOCOL.key, without a passphrase.
  */
 
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
@@ -17,8 +17,8 @@ const BLOCK_BYTES = 8;
 const KEY_BYTES = 32;
 
 export function makeKey(): SshKey {
-  // Encoded at once, not exported from key objects afterwards: Node 20's JWK export can lock itself up in a collection
-  // of garbage. Both encodings end with the 32 bytes that are wanted.
+  // Encoded at once, not exported from key objects afterwards: Node 20's JWK export can deadlock in a garbage
+  // collection. Both encodings end with the 32 bytes of the key.
   const pair = generateKeyPairSync('ed25519', {
     publicKeyEncoding: { type: 'spki', format: 'der' }, privateKeyEncoding: { type: 'pkcs8', format: 'der' },
   });

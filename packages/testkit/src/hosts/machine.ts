@@ -1,6 +1,6 @@
 /**
- * What this machine offers for test hosts, and why it can't hold any where it can't. Tests ask `whyNoHosts()` and
- * are skipped with its answer; commands print it.
+ * Whether this machine can run test hosts, and if not, why. Tests call `whyNoHosts()` and are skipped with its result;
+ * commands print it.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -10,12 +10,12 @@ import { runProgram } from './exec.js';
 import { HostsError } from './names.js';
 import { asHostUser, isRoot } from './privilege.js';
 
-/** What the hosts' files must name. */
+/** Facts for the hosts' files. */
 export interface Machine {
   readonly sshd: string;
-  /** OpenSSH 9.8 and later fine an address for its failed attempts; here all come from one address. */
-  readonly finesClients: boolean;
-  /** Directories in which a `node` is found, links followed. */
+  /** OpenSSH 9.8 and later penalize an address for failed logins; all hosts here share one address. */
+  readonly penalizesClients: boolean;
+  /** Directories that contain a `node`, with links resolved. */
   readonly nodeDirectories: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const NAMESPACES_DEADLINE_MS = 10_000;
 
 const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** Undefined where test hosts can be made; else what is missing and what to do. */
+/** undefined if test hosts can be made; else what is missing and what to do. */
 export function whyNoHosts(): string | undefined {
   if (process.platform !== 'linux') return `test hosts need Linux, this is ${process.platform}`;
   const missing = Object.entries(NEEDED).filter(([command]) => find(command) === undefined);
@@ -38,7 +38,7 @@ export function whyNoHosts(): string | undefined {
   return `test hosts need ${missing.map(([command]) => command).join(', ')}: apt-get install ${packages}`;
 }
 
-/** Asked once: makes the namespaces of a host, as this user would. */
+/** Checked once: makes the namespaces of a host as this user. */
 function whyNoNamespaces(): string | undefined {
   refusal ??= tryNamespaces();
   return refusal === '' ? undefined : refusal;
@@ -70,7 +70,7 @@ export async function inspectMachine(): Promise<Machine> {
   const followed = nodes.flatMap((each) => [realpathSync(each), dirname(realpathSync(join(each, 'node')))]);
   return {
     sshd: find('sshd') ?? '/usr/sbin/sshd',
-    finesClients: major > 9 || (major === 9 && minor >= 8),
+    penalizesClients: major > 9 || (major === 9 && minor >= 8),
     nodeDirectories: [...new Set(followed)],
   };
 }
@@ -79,7 +79,7 @@ function find(command: string): string | undefined {
   return directories().map((directory) => join(directory, command)).find(isExecutable);
 }
 
-/** sbin is not on everybody's path. */
+/** PATH may lack the sbin directories. */
 function directories(): string[] {
   const all = [...(process.env['PATH'] ?? '').split(':'), ...SYSTEM_PATH];
   return [...new Set(all)].filter((each) => each.startsWith('/'));

@@ -1,6 +1,6 @@
 /**
- * Makes a set of test hosts, or takes up one that is there. Under the lock only what must be alone: leftovers are
- * removed, name and number chosen, the state written down. The rest is the set's own.
+ * Makes a set of test hosts, or opens an existing one. Only what must be exclusive is done under the lock: leftovers
+ * are removed, name and number chosen, the state written.
  */
 
 import { startHolder } from './holder.js';
@@ -16,17 +16,17 @@ import type { SetState } from './state.js';
 import { parseTraits } from './traits.js';
 
 export interface UpOptions {
-  /** Name of the set; without it a free one. */
+  /** Name of the set; default: a free one. */
   readonly set?: string;
   /** Host → traits, as `{ h3: ['no-node'], h4: ['slow-login:2000'] }`. */
   readonly traits?: Readonly<Record<string, readonly string[]>>;
-  /** True: the set outlives this process. Default false: once this process is gone, the next up() removes it. */
+  /** True: the set outlives this process. Default false: the next up() after the end of this process removes it. */
   readonly kept?: boolean;
-  /** Until all hosts are up. Default 30 000. */
+  /** Deadline for all hosts to be up. Default 30 000. */
   readonly deadlineMs?: number;
 }
 
-/** Makes `size` hosts h1 … hN, 1 to 240. Rejects with a HostsError; then nothing is left of them. */
+/** Makes `size` hosts h1 … hN, 1 to 240. Rejects with a HostsError; then it has removed all of them. */
 export async function up(size: number, options: UpOptions = {}): Promise<Hosts> {
   checkCanMakeHosts();
   checkSize(size);
@@ -47,7 +47,7 @@ export async function up(size: number, options: UpOptions = {}): Promise<Hosts> 
   }
 }
 
-/** Takes up a set that is up. Rejects where there is none. */
+/** Opens a set that is up. Rejects if there is none. */
 export function attach(set: string): Hosts {
   checkCanMakeHosts();
   checkSetName(set);
@@ -56,7 +56,7 @@ export function attach(set: string): Hosts {
   throw new HostsError(`there are no test hosts "${set}"; npm run hosts -- list shows all, -- up 8 makes some`);
 }
 
-/** All sets that are written down, leftovers included. */
+/** All recorded sets, leftovers included. */
 export function listSets(): SetState[] {
   return [...readStates().values()].filter((state) => state !== undefined);
 }

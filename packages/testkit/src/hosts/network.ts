@@ -1,6 +1,6 @@
 /**
- * The network of a set: one namespace with a bridge, a veth pair to each host and to the login side. The end on the
- * bridge has the host's name, so a host is cut off by taking that end down: its own side notices nothing but silence.
+ * The network of a set: one namespace with a bridge, and a veth pair to each host and to the login side. The bridge's
+ * end of a pair has the host's name; a host is cut off by taking that end down, and sees only silence.
  */
 
 import { LOGIN, NETWORK, addressOf, hostNames, netnsName, netnsPath, placesOf } from './names.js';
@@ -32,8 +32,8 @@ export async function makeNetwork(state: SetState): Promise<void> {
 }
 
 /**
- * What a place does to its own side at start, for `ip -batch`. A silent host has the address but no
- * route back: it answers ARP requests and nothing else.
+ * Commands for `ip -batch` on a host's own side at start. A silent host has the address but no route back: it only
+ * answers ARP requests.
  */
 export function placeBatch({ subnet, traits }: SetState, place: string): string {
   const silent = parseTraits(traits[place] ?? []).names.has('silent');
@@ -46,30 +46,30 @@ export async function setLink(set: string, host: string, to: 'up' | 'down'): Pro
   await runOrThrow(inNetns(set, NETWORK, ['ip', 'link', 'set', host, to]));
 }
 
-/** Bounds what passes to and from the host, kilobits a second each way; undefined: unbounded. */
+/** Bounds the bandwidth of a host in kilobits per second each way; undefined: unbounded. */
 export async function setRate(set: string, host: string, kilobits: number | undefined): Promise<void> {
   for (const [place, device] of [[NETWORK, host], [host, 'eth0']] as const) {
     const queue = (...words: string[]): Promise<string> => runOrThrow(inNetns(set, place, ['tc', 'qdisc', ...words]));
-    // Without a bound there may be nothing to remove: setting a queue first makes the removal always right.
+    // There may be no bound to remove, which would be an error: a queue is set first.
     const rate = ['root', 'tbf', 'rate', `${kilobits ?? 1_000_000}kbit`, 'burst', '4kb', 'latency', '10s'];
     await queue('replace', 'dev', device, ...rate);
     if (kilobits === undefined) await queue('del', 'dev', device, 'root');
   }
 }
 
-/** Removes namespaces of a set; with them go their devices. Names that are gone already are no error. */
+/** Removes namespaces of a set with their devices. Names that are gone already are no error. */
 export async function removeNetns(set: string, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   await batch(withNames(set, ['ip', '-force']), names.map((name) => `netns del ${name}`)).catch(() => undefined);
 }
 
-/** A program of this machine in the network namespace of a place. */
+/** Command that runs a program of this machine in the network namespace of a host or the login side. */
 function inNetns(set: string, place: string, argv: Argv): Argv {
   const { root } = placesOf(set);
   return enter(root, [...netnsNames(root), `--net=${netnsPath(set, place)}`], argv);
 }
 
-/** A program that knows network namespaces by name. */
+/** Command that runs a program which uses names of network namespaces. */
 function withNames(set: string, argv: Argv): Argv {
   const { root } = placesOf(set);
   return enter(root, netnsNamesAndHome(root), argv);

@@ -1,40 +1,40 @@
 /**
- * By which privilege test hosts are made. Root makes namespaces directly. Anybody else makes them inside a user
- * namespace, where he is root: a holder process of each set keeps that namespace, and with it a mount namespace with
- * a /run of its own for the names of network namespaces. Programs on the hosts and on the login side, sshd among
- * them, run in one more user namespace, where the user has his own id again: OpenSSH's server needs ids that it can
- * change to when it runs as root, and needs none when it runs as the only user that logs in.
+ * Privileges for test hosts. Root creates namespaces directly. Any other user creates them inside a user namespace in
+ * which he is root: a holder process of each set keeps that namespace, and a mount namespace with its own /run for the
+ * names of network namespaces. Programs on the hosts and on the login side, sshd included, run in a further user
+ * namespace in which the user has his own id again: OpenSSH's server needs to change ids if it runs as root, but not if
+ * it runs as the only user that logs in.
  */
 
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/** Ids that root of a system, or of a container with ids of its own, has at least. */
+/** Least number of ids that root has on a system, or in a container with its own ids. */
 const SYSTEM_IDS_MIN = 65_536;
-/** The user's id on the hosts where his own is that of a root who has only this one. */
+/** The user's id on the hosts if this process is root with no other id. */
 const ORDINARY_ID = 1000;
 const idMap = readIdMap();
 
-/** Who logs in on the hosts. */
+/** The user that logs in on the hosts. */
 export interface HostUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** False where a user namespace is needed; also for a root with a single id, as inside `unshare -Ur`. */
+/** False if a user namespace is needed; also for a root with a single id, as inside `unshare -Ur`. */
 export const isRoot = process.geteuid?.() === 0 && idMap.reduce((sum, { size }) => sum + size, 0) >= SYSTEM_IDS_MIN;
 
-/** What this user is outside of a user namespace that he is in: names his files, which others' are beside. */
+/** This user's id outside any user namespace of his: part of his files' names, to keep them apart from other users'. */
 export const outerId = outsideOf(process.geteuid?.() ?? 0);
 
 export const hostUser: HostUser = isRoot ? { name: 'root', uid: 0, gid: 0 } : ordinaryUser();
 
-/** What a set's holder is reached by, below the set's directory: a link to its /proc/PID. */
+/** Link to the /proc/PID of a set's holder, in the set's directory. */
 export const HOLDER = 'holder';
 
-/** What to spawn to run a program in namespaces of the set whose directory is `root`, with its root's privilege. */
+/** Command that runs a program in namespaces of the set whose directory is `root`, as root there. */
 export function enter(
   root: string,
   namespaces: readonly string[],
@@ -44,25 +44,25 @@ export function enter(
   return ['nsenter', ...user, ...namespaces, ...argv];
 }
 
-/** Among `namespaces`: the mounts among which the names of network namespaces are. */
+/** The mount namespace, one of `namespaces`, that has the names of network namespaces. */
 export function netnsNames(root: string): string[] {
   return isRoot ? [] : [`--mount=${join(root, HOLDER, 'ns/mnt')}`];
 }
 
-/** The same for `ip netns add`, which leaves a network namespace and must be allowed to come back to it. */
+/** The same for `ip netns add`, which leaves a network namespace and must be able to enter it again. */
 export function netnsNamesAndHome(root: string): string[] {
   return isRoot ? [] : [...netnsNames(root), `--net=${join(root, HOLDER, 'ns/net')}`];
 }
 
-/** Goes in front of the user's own program inside a set: gives him his id back. The process stays the same. */
+/** Prefix of the user's own program inside a set: restores his id. The process stays the same. */
 export function asHostUser(): string[] {
   if (isRoot) return [];
   return ['unshare', '--user', `--map-user=${hostUser.uid}`, `--map-group=${hostUser.gid}`, '--'];
 }
 
 /**
- * The same for a program that enters a host: it joins the user namespace of the host's first process, and so of all
- * who log in there. Processes of two such namespaces could not read each other's /proc/PID/environ.
+ * The same for a program that enters a host: it joins the user namespace of the host's first process, which all logins
+ * on the host share. Processes of two such namespaces could not read each other's /proc/PID/environ.
  */
 export function withHostUser(): string[] {
   return isRoot ? [] : ['nsenter', '--user=/proc/1/ns/user', '--preserve-credentials', '--'];

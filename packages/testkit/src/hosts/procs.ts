@@ -1,42 +1,42 @@
 /**
- * Processes of test hosts, read from /proc. They are found by the network namespace that they are in, never by a
- * pid that was written down: what was started by whom, daemons and their orphans included, all shows.
+ * Processes of test hosts, read from /proc. They are found by their network namespace, not by recorded pids, so daemons
+ * and orphans are included.
  */
 
 import { readFileSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { eventually } from '../deadline.js';
 
 export interface Process {
-  /** As this process sees it. */
+  /** In this process's pid namespace. */
   readonly pid: number;
-  /** As its host sees it: 1 is the host's init. Equal to `pid` outside a host's process tree. */
+  /** In the host's: 1 is its init. Equal to `pid` outside a host's process tree. */
   readonly hostPid: number;
   readonly command: string;
 }
 
 interface Found extends Process {
-  /** Depth of process namespaces below ours: 0 is the same. */
+  /** Number of pid namespaces below ours: 0 is the same. */
   readonly depth: number;
   readonly zombie: boolean;
 }
 
-/** The inode of a named network namespace: what processes in it are known by. Undefined where there is none. */
+/** The inode of a named network namespace, which identifies it. undefined if there is none. */
 export function netnsInode(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
-/** All processes in the namespace, zombies left out. */
+/** All processes in the namespace except zombies. */
 export function processesIn(netns: number | undefined): Process[] {
   return scan(new Set([netns ?? -1])).filter(({ zombie }) => !zombie).map(plain);
 }
 
-/** The host's own process tree: those that the host itself sees, its init first. */
+/** The host's own process tree, its init first. */
 export function hostTree(netns: number | undefined): Process[] {
   const found = scan(new Set([netns ?? -1])).filter(({ depth, zombie }) => depth > 0 && !zombie);
   return found.sort((a, b) => a.hostPid - b.hostPid).map(plain);
 }
 
-/** Sends SIGKILL to all in the namespaces, again and again until none is left. Rejects at the deadline. */
+/** Sends SIGKILL to all in the namespaces, repeatedly until none is left. Rejects at the deadline. */
 export async function killAllIn(netns: ReadonlySet<number>, deadlineMs: number): Promise<void> {
   if (netns.size === 0) return;
   await eventually(() => {
@@ -46,7 +46,7 @@ export async function killAllIn(netns: ReadonlySet<number>, deadlineMs: number):
   }, { deadlineMs, what: 'the end of all processes of the test hosts' });
 }
 
-/** Sends a signal; false where the process is gone. */
+/** Sends a signal; false if the process is gone. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name);
@@ -55,7 +55,7 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Start time in the kernel's ticks: with the pid, it identifies a process. Undefined when it has ended. */
+/** Start time in the kernel's ticks: with the pid, it identifies a process. undefined when it has ended. */
 export function startTicks(pid: number): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -78,7 +78,7 @@ function scan(netns: ReadonlySet<number>): Found[] {
       const inode = Number(/\d+/.exec(readlinkSync(`/proc/${entry}/ns/net`))?.[0]);
       if (netns.has(inode)) found.push(read(entry));
     } catch {
-      // It ended while we looked.
+      // It has ended meanwhile.
     }
   }
   return found;

@@ -1,6 +1,6 @@
 /**
- * Removes sets: the one asked for, and those that a crashed run left. Everything of a set is found by its name, so
- * it is removed also where nothing is written down. To be called under the lock.
+ * Removes sets: a named one, and those that a crashed run left. All parts of a set are found by its name, so no record
+ * is needed. To be called under the lock.
  */
 
 import { existsSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { entries, isLeftover, readStates } from './state.js';
 
 const END_DEADLINE_MS = 10_000;
 
-/** Ends every process of the set, removes its namespaces and files. Nothing to remove is no error. */
+/** Ends every process of the set, removes its namespaces and files. No error if there are none. */
 export async function removeSet(set: string): Promise<void> {
   const directory = netnsDirectory(set);
   const names = entries(directory).filter((name) => setOfNetns(name) === set);

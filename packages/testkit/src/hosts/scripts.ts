@@ -1,7 +1,7 @@
 /**
- * The shell scripts by which hosts come up. A keeper of each start holds the mounts that all share and is the parent
- * of what it started; each host's script then makes the host's own mounts and becomes sshd, the first process of the
- * host's process tree: when it is killed, the kernel ends all others. All is mounted in namespaces of their own.
+ * The shell scripts that start hosts. A keeper process per start holds the shared mounts and is the parent of the
+ * hosts' processes; each host's script makes the host's own mounts and becomes sshd, the first process of the host's
+ * process tree: when it is killed, the kernel ends all others. All mounts are in separate mount namespaces.
  */
 
 import type { Machine } from './machine.js';
@@ -14,7 +14,7 @@ import type { Traits } from './traits.js';
 
 const FULL_HOME_KBYTES = 256;
 
-/** Daemons close what they inherited: they would keep the caller's pipes and locks open. */
+/** Daemons close inherited descriptors: they would keep the caller's pipes and locks open. */
 const CLOSE_INHERITED = `
 for fd in /proc/self/fd/*; do
   fd=\${fd##*/}
@@ -23,8 +23,8 @@ done 2>/dev/null
 `;
 
 /**
- * Run by bash in new user and mount namespaces, with the set and its directory: keeps both, and the names of the
- * network namespaces to come, which \`ip\` wants below /run.
+ * Run by bash in new user and mount namespaces, with the set and its directory: keeps both, and the future names of
+ * network namespaces, which `ip` expects below /run.
  */
 export const HOLD = `
 set=$1 root=$2
@@ -34,10 +34,10 @@ ln -s "/proc/$$/root${NETNS_DIRECTORY}" "$root/netns" && ln -s "/proc/$$" "$root
 exec -a "stci-hosts:$set" sleep infinity
 `;
 
-/** Root's set lies below /run, where nothing may be executable. */
+/** Root's set is below /run, which may be mounted noexec. */
 const MAKE_EXECUTABLE = 'mount --bind "$root" "$root" && mount -o remount,bind,exec,suid "$root" || exit 1';
 
-/** Run by bash with the set, its directory and the places to start. */
+/** Run by bash with the set, its directory and the names of what to start. */
 export const KEEPER = `
 set=$1 root=$2; shift 2
 ${CLOSE_INHERITED}
@@ -64,7 +64,7 @@ export interface HostScript {
   readonly ownPasswd: boolean;
 }
 
-/** `ready` appears when the host can be used, `failed` when a step before went wrong. */
+/** Creates `ready` when the host can be used, or `failed` when an earlier step failed. */
 export function hostScript({ places, host, traits, machine, ownPasswd }: HostScript): string {
   const at = places.of(host);
   const { names } = traits;
@@ -78,7 +78,7 @@ export function hostScript({ places, host, traits, machine, ownPasswd }: HostScr
   ]);
 }
 
-/** A host's first process, in the user namespace of all who log in. */
+/** A host's first process, in the user namespace that all logins share. */
 function first(at: string, { sshd }: Machine, isAlone: boolean): string[] {
   const alone = ['sh', '-c', `'echo 1 >${at}/ready; exec sleep infinity'`];
   return isAlone ? alone : [sshd, '-D', '-e', '-f', `${at}/sshd_config`];
@@ -96,7 +96,7 @@ export function loginScript(places: Places): string {
 
 function script(at: string, hostname: string, steps: readonly string[]): string {
   return ['#!/bin/sh', 'set -e', `trap 'echo >${at}/failed' EXIT`, `hostname ${hostname}`,
-    // The holder's /run was for the names of network namespaces; this place has the machine's.
+    // The holder's /run was for the names of network namespaces; here the machine's is mounted.
     ...(isRoot ? [] : ['umount --lazy /run']),
     `ip -batch ${at}/network`, ...steps, ''].join('\n');
 }
@@ -114,8 +114,8 @@ function homeSteps(places: Places, host: string, traits: Traits): string[] {
 }
 
 /**
- * An overlay over each directory that has a node: a whiteout makes it absent there, a file makes it another. The real
- * one stays at a place of its own, for the old node to run.
+ * An overlay over each directory that has a node: a whiteout hides it, a file replaces it. The real one is also bound
+ * elsewhere, so that the old node can run.
  */
 function nodeSteps(at: string, { nodeDirectories }: Machine, old: boolean): string[] {
   const mask = `${at}/mask`;
@@ -132,7 +132,7 @@ function nodeSteps(at: string, { nodeDirectories }: Machine, old: boolean): stri
   ];
 }
 
-/** A node that runs programs and says of itself that it is version 18. */
+/** A node that runs programs but reports version 18. */
 export function oldNode(at: string): string {
   return `#!/bin/sh
 case "$1" in -v|--version) echo v18.20.4; exit ;; esac

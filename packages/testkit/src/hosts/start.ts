@@ -1,6 +1,4 @@
-/**
- * Starts places of a set, together, and waits until each says that it is ready: sshd writes its file once it listens.
- */
+/** Starts hosts of a set, together, and waits until each is ready: sshd writes its file once it listens. */
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +10,7 @@ import { enter, netnsNames } from './privilege.js';
 import { KEEPER } from './scripts.js';
 import type { SetState } from './state.js';
 
-/** Rejects, with the place's own words, where one fails or is not ready in time. */
+/** Rejects with the host's output if one fails or is not ready in time. */
 export async function startPlaces({ set }: SetState, names: readonly string[], deadlineMs: number): Promise<void> {
   const places = placesOf(set);
   for (const name of names) {
@@ -35,7 +33,7 @@ export async function startPlaces({ set }: SetState, names: readonly string[], d
   throw new HostsError(`the test host ${first} did not come up within ${deadlineMs} ms: ${words || 'no word of it'}`);
 }
 
-/** In the login side's network, with mounts of its own. */
+/** In the login side's network, with its own mounts. */
 function keeper(set: string, names: readonly string[]): void {
   const { root } = placesOf(set);
   const argv = ['unshare', '--mount', 'bash', '-c', KEEPER, 'stci-hosts', set, root, ...names];

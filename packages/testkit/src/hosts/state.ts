@@ -1,7 +1,7 @@
 /**
- * What is written down about a set of hosts, and whose it is. A set is kept (made from the command line, lives until
- * `down`) or owned (made by a process, usually a test, and worthless once that process is gone). The state is there
- * before anything else of the set, so that a crash at any moment leaves something that says what to remove.
+ * Recorded state of a set of hosts, and its owner. A set is kept (made from the command line, until `down`) or owned
+ * (made by a process, usually a test, and useless once that process has ended). The state is written before anything
+ * else of the set, so that after a crash it is known what to remove.
  */
 
 import { spawn } from 'node:child_process';
@@ -17,17 +17,17 @@ export interface SetState {
   readonly set: string;
   readonly subnet: number;
   readonly size: number;
-  /** Host → its traits, as they were given. */
+  /** Host → its traits, as given. */
   readonly traits: Readonly<Record<string, readonly string[]>>;
   readonly kept: boolean;
   /** `making` until every host is up. */
   readonly phase: 'making' | 'up';
   readonly owner: { readonly pid: number; readonly startTicks: string };
-  /** A set of before the last boot is only files. */
+  /** Boot id: of a set from before the last boot, only files are left. */
   readonly bootId: string;
 }
 
-/** Every set that is written down, by name; a directory without a readable state has none. */
+/** Every recorded set by name; undefined for a directory without a readable state. */
 export function readStates(): ReadonlyMap<string, SetState | undefined> {
   const states = new Map<string, SetState | undefined>();
   for (const entry of entries(RUNTIME_DIRECTORY)) states.set(entry, readState(entry));
@@ -42,7 +42,7 @@ export function readState(set: string): SetState | undefined {
   }
 }
 
-/** Writes the set's directory with its state in one step; throws where it exists. */
+/** Creates the set's directory with its state in one step; throws if it exists. */
 export function createState(state: SetState): void {
   const { root } = placesOf(state.set);
   const draft = join(RUNTIME_DIRECTORY, `.${state.set}.new`);
@@ -58,7 +58,7 @@ export function updateState(state: SetState): void {
   renameSync(`${path}.new`, path);
 }
 
-/** True where the set is of no use any more: its owner has ended, or its making was interrupted. */
+/** True if the set is useless: its owner has ended, or its making was interrupted. */
 export function isLeftover(state: SetState | undefined): boolean {
   if (state === undefined || state.bootId !== bootId()) return true;
   if (state.kept && state.phase === 'up') return false;
@@ -73,7 +73,7 @@ export function bootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 
-/** The lowest number that no set has. */
+/** The lowest unused number of a set. */
 export function freeSubnet(states: Iterable<SetState | undefined>): number {
   const taken = new Set([...states].map((state) => state?.subnet));
   const free = Array.from({ length: SETS_MAX }, (_, index) => index).find((index) => !taken.has(index));
@@ -83,7 +83,7 @@ export function freeSubnet(states: Iterable<SetState | undefined>): number {
 
 /**
  * Runs `body` while no other process makes or removes sets. The lock is the kernel's, held by a child that ends with
- * its standard input: however this process ends, the lock is free.
+ * its standard input: it is released however this process ends.
  */
 export async function underLock<T>(body: () => Promise<T>): Promise<T> {
   makeRuntimeDirectory();
@@ -107,7 +107,7 @@ export async function underLock<T>(body: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Refuses a directory of another user: without root its parent is writable for everybody. */
+/** Refuses a directory of another user: without root, its parent is writable for all users. */
 function makeRuntimeDirectory(): void {
   mkdirSync(RUNTIME_DIRECTORY, { recursive: true, mode: 0o755 });
   const { uid, mode } = lstatSync(RUNTIME_DIRECTORY);
@@ -115,7 +115,7 @@ function makeRuntimeDirectory(): void {
   throw new HostsError(`${RUNTIME_DIRECTORY} is not a directory of this user alone: remove it`);
 }
 
-/** Names in a directory without the hidden ones; none where there is no directory. */
+/** Names in a directory except hidden ones; empty if there is no directory. */
 export function entries(directory: string): string[] {
   try {
     return readdirSync(directory).filter((name) => !name.startsWith('.'));

@@ -1,6 +1,6 @@
 /**
- * What makes a test host special: a table of traits, each with what the host then does. A trait is a promise about
- * what a launcher meets there, kept by real means (mounts, sshd's configuration, a shell), never by a changed tool.
+ * Special properties of test hosts: a table of traits with the behaviour of each. A trait is what a launcher finds on
+ * the host, made with real means (mounts, sshd's configuration, a shell), never with a modified tool.
  */
 
 import { HostsError } from './names.js';
@@ -34,7 +34,7 @@ export interface Traits {
   readonly loginDelayMs: number;
 }
 
-/** Reads `no-node`, `slow-login:30000`. Throws a HostsError that names the traits there are. */
+/** Parses `no-node`, `slow-login:30000`. Throws a HostsError that lists the traits. */
 export function parseTraits(words: readonly string[]): Traits {
   const names = new Set<TraitName>();
   let loginDelayMs = 0;
@@ -50,7 +50,7 @@ export function parseTraits(words: readonly string[]): Traits {
   return { names, loginDelayMs };
 }
 
-/** True where the host's HOME is not the shared one. */
+/** True if the host's HOME is not the shared one. */
 export function hasOwnHome({ names }: Traits): boolean {
   return names.has('private-home') || names.has('readonly-home') || names.has('full-disk');
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the compiled test files: packages/X/dist-test/NAME.test.js, made from packages/X/test/NAME.test.ts. What was
- * compiled from a source that is gone is removed, so that a deleted test does not live on.
+ * Finds the compiled test files: packages/X/dist-test/NAME.test.js, compiled from packages/X/test/NAME.test.ts.
+ * Compiled files without a source are removed, so that deleted tests do not run.
  */
 
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { join, relative, sep } from 'node:path';
 
 export interface TestFile {
   readonly compiled: string;
-  /** Path of the source, for people, relative to the root. */
+  /** Path of the source relative to the root, as shown. */
   readonly label: string;
   readonly timeoutMs: number;
 }
 
-/** Everything compiled for tests, by package. Removes what has no source. */
+/** All compiled test files, by package. Removes those without a source. */
 export function findTestFiles(root: string, defaultTimeoutMs: number): TestFile[] {
   const files: TestFile[] = [];
   for (const name of readdirSync(join(root, 'packages')).sort()) {

@@ -1,6 +1,6 @@
 /**
- * Processes that a test file left behind. Every process that the file started, however deep, carries the file's mark
- * in its environment; on Linux /proc shows it. They are named, then ended one by one, by their pids.
+ * Processes that a test file left over. Every process that the file started, directly or not, carries the file's mark
+ * in its environment; on Linux it is in /proc. They are reported, then ended by their pids.
  */
 
 import { readFileSync, readdirSync } from 'node:fs';
@@ -14,7 +14,7 @@ export interface Leftover {
   readonly command: string;
 }
 
-/** Waits a short grace for the processes with the mark to go, then kills what is left and returns it. */
+/** Waits a short time for the processes with the mark to end, then kills and returns the rest. */
 export async function endLeftovers(mark: string): Promise<Leftover[]> {
   const endMs = performance.now() + GRACE_MS;
   let left = marked(mark);
@@ -26,7 +26,7 @@ export async function endLeftovers(mark: string): Promise<Leftover[]> {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It went by itself in between.
+      // It has ended by itself meanwhile.
     }
   }
   return left;
@@ -43,7 +43,7 @@ function marked(mark: string): Leftover[] {
   return found;
 }
 
-/** A mark is a path: a runner inside a test extends its own with `/`. */
+/** A mark is a path: a runner inside a test appends to its own with `/`. */
 function carries(environment: string, mark: string): boolean {
   const wanted = `${MARK_VARIABLE}=${mark}`;
   return environment.split('\0').some((entry) => entry === wanted || entry.startsWith(`${wanted}/`));

@@ -1,6 +1,6 @@
 /**
- * The test runner: every compiled test file of the workspace in a process of its own, a few at a time. Exit code 0
- * only where at least one test passed and nothing failed; the last line printed is always the count.
+ * The test runner: runs every compiled test file of the workspace in its own process, a few at a time. Exit code 0 only
+ * if at least one test passed and none failed; the last line printed is always the count.
  */
 
 import { basename, dirname, join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import { runFile } from './run-file.js';
 import type { FileReport } from './run-file.js';
 
 /**
- * Runs what `args` ask for below `root`; resolves to the exit code. `failedBefore` says what went wrong before the
+ * Runs the tests that `args` select below `root`; resolves to the exit code. `failedBefore` lists failures before the
  * tests, such as lint: each counts as one failed.
  */
 export async function runTests(
@@ -35,7 +35,7 @@ export async function runTests(
   return conclude(reports, failedBefore);
 }
 
-/** The files to run; throws where there is none. */
+/** The files to run; throws if there is none. */
 function choose(root: string, options: RunnerOptions): TestFile[] {
   if (options.files.length > 0) return options.files.map((path) => explicit(root, path, options.timeoutMs));
   const found = findTestFiles(root, options.timeoutMs);
@@ -46,7 +46,7 @@ function choose(root: string, options: RunnerOptions): TestFile[] {
   throw new Error(`no test file's path contains ${words.join(' or ')}; there are ${found.length} files`);
 }
 
-/** A compiled file that was named: its source is beside dist-test in test, where it is. */
+/** A compiled file given by its path: its source is in test, beside dist-test. */
 function explicit(root: string, path: string, timeoutMs: number): TestFile {
   const compiled = resolve(path);
   if (!existsSync(compiled)) throw new Error(`there is no compiled test file ${path}`);

@@ -10,7 +10,7 @@ export interface RunnerOptions {
   readonly jobs: number;
   /** Deadline of a file that declares none. */
   readonly timeoutMs: number;
-  /** Compiled files to run instead of those found. */
+  /** Compiled files to run instead of all. */
   readonly files: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export const USAGE = `Usage: npm test -- [WORD...] [--grep TEXT] [--jobs N] [--t
 
 export const DEFAULTS: RunnerOptions = { words: [], grep: undefined, jobs: 2, timeoutMs: 120_000, files: [] };
 
-/** Throws with the usage for anything it does not know. */
+/** Throws with the usage for an unknown argument. */
 export function parseOptions(args: readonly string[]): RunnerOptions {
   let options = DEFAULTS;
   for (let index = 0; index < args.length; index += 1) {

@@ -1,6 +1,6 @@
 /**
- * What the runner prints: a line a file, failures in full with file and test, skipped tests with their reasons, the
- * slowest files, and as the last line of all `N passed, N failed` (and `, N skipped` if any).
+ * Output of the runner: a line per file, failures in full with file and test, skipped tests with their reasons, the
+ * slowest files, and as the last line `N passed, N failed` (and `, N skipped` if any).
  */
 
 import type { FileReport } from './run-file.js';

@@ -1,6 +1,6 @@
 /**
- * Runs one test file in a process of its own, and judges it: its record must exist, be complete, hold a test, and
- * agree with the exit code; nothing may be left running. Whatever is not as it must be is a fault.
+ * Runs one test file in its own process, and checks the result: its record must exist, be complete, contain a test, and
+ * agree with the exit code; no process may be left over. Any deviation is a fault.
  */
 
 import { spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ export interface FileReport {
   readonly file: TestFile;
   readonly tests: readonly TestResult[];
   readonly faults: readonly Fault[];
-  /** What the process wrote, stdout and stderr as they came; its end where it was long. */
+  /** Output of the process, stdout and stderr in order of arrival; only its end if it was long. */
   readonly output: string;
   readonly ms: number;
 }
@@ -71,7 +71,7 @@ function runProcess(file: TestFile, env: NodeJS.ProcessEnv): Promise<Ended> {
     };
     const end = (code: number | null, signal: string | null): void => {
       clearTimeout(timer);
-      // A process left behind may hold the pipes open: what is to come from it is of no interest.
+      // A process left over may hold the pipes open: its output is not awaited.
       child.stdout.destroy();
       child.stderr.destroy();
       resolve({ code, signal, pid: child.pid, timedOut, output });

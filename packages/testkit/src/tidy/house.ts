@@ -1,21 +1,21 @@
 /**
- * The house's rules as tables: which package may import what, and which globals are the Platform's. ESLint
- * (lint/eslint.config.mjs) and tidy read the same tables, so there is one place to change them.
+ * Rules of the repository as tables: which package may import which module, and which globals only the platforms use.
+ * ESLint (lint/eslint.config.mjs) and tidy read the same tables.
  */
 
 export interface PackageRule {
-  /** Workspace modules that its src may import, spelled as imported; a `*` at the end is anything. */
+  /** Workspace modules that its src may import, as written in the import; a `*` at the end matches anything. */
   readonly workspace: readonly string[];
   /** Other modules → where in src they may be imported (a path prefix below the package). */
   readonly external: Readonly<Record<string, string>>;
-  /** Prefix below the package within which `node:*` and the banned globals are free; undefined: nowhere. */
+  /** Prefix below the package within which `node:*` and the banned globals are allowed; undefined: nowhere. */
   readonly free: string | undefined;
 }
 
 const CONTRACTS = '@stci/interface';
 const COMPONENT: PackageRule = { workspace: [CONTRACTS, '@stci/core/component'], external: {}, free: undefined };
 
-/** A name that ends in `-` stands for all packages that begin so. */
+/** A name that ends in `-` is a prefix of package names. */
 export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   interface: { workspace: [], external: {}, free: undefined },
   core: {
@@ -49,7 +49,7 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   stcirun: { workspace: ['@stci/*'], external: { '@oclif/core': 'src/' }, free: 'src/' },
 };
 
-/** Packages of the workspace outside packages/: what they may depend on. They have no src of their own. */
+/** Packages of the workspace outside packages/: their permitted dependencies. They have no src. */
 export const TOOL_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   lint: ['@typescript-eslint/eslint-plugin', '@typescript-eslint/parser', 'eslint', 'typescript'],
 };
@@ -62,7 +62,7 @@ export const DEV_DEPENDENCIES_OF: Readonly<Record<string, readonly string[]>> = 
   stcirun: ['esbuild', 'oclif'],
 };
 
-/** Module → the one place that may import it, for the message. */
+/** Module → the only place that may import it, for the message. */
 export const OWNERS: Readonly<Record<string, string>> = {
   ws: 'only packages/platform-node; use Platform.network',
   'cbor-x': 'only packages/core/src/codec; use its encode and decode',
@@ -72,7 +72,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   uvu: 'only packages/testkit; use suite and assert of @stci/testkit',
 };
 
-/** Banned global → what to use instead. */
+/** Banned global → its replacement. */
 export const BANNED_GLOBALS: Readonly<Record<string, string>> = {
   setTimeout: 'use Platform.clock',
   setInterval: 'use Platform.clock',

@@ -1,6 +1,6 @@
 /**
- * Import directions, read from the files' text by other means than ESLint's: static, re-exporting, dynamic and type
- * imports alike. Finds imports that the tables forbid, imports of another package's files, and cycles of files.
+ * Import directions, read from the files' text independently of ESLint: static, re-exporting, dynamic and type imports.
+ * Finds imports that the tables forbid, imports of another package's files, and cycles of files.
  */
 
 import { posix } from 'node:path';
@@ -13,12 +13,12 @@ interface Import {
   readonly line: number;
 }
 
-/** Comments, templates, strings, words, and every other character: enough to tell an import from text about one. */
+/** Comments, templates, strings, words, and other characters: enough to distinguish an import from text about one. */
 const TOKEN = new RegExp([
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*/, /`(?:[^`\\]|\\[\s\S])*`/, /'(?:[^'\\\n]|\\.)*'/, /"(?:[^"\\\n]|\\.)*"/, /[\w$]+/, /\S/,
 ].map((each) => each.source).join('|'), 'g');
 
-/** What `text` imports: the strings after `from`, `import` and `import(`. */
+/** The specifiers that `text` imports: strings after `from`, `import` and `import(`. */
 export function importsOf(text: string): Import[] {
   const found: Import[] = [];
   let before = '';
@@ -35,7 +35,7 @@ export function importsOf(text: string): Import[] {
   return found;
 }
 
-/** Imports that the house forbids. */
+/** Imports that the rules forbid. */
 export function checkDirections(tree: Tree): Finding[] {
   return packageSources(tree).flatMap((source) => {
     const { path, packageName, text } = source;
@@ -66,7 +66,7 @@ function judge(specifier: string, { path, packageName, inside }: Source, rule: P
   return OWNERS[name] ?? `packages/${packageName} may not use ${name} here: see tidy/house.ts`;
 }
 
-/** `*` at the end of an entry stands for anything. */
+/** `*` at the end of an entry matches anything. */
 function mayImport(rule: PackageRule, specifier: string): boolean {
   return rule.workspace.some((entry) =>
     entry.endsWith('*') ? specifier.startsWith(entry.slice(0, -1)) : specifier === entry);
@@ -80,7 +80,7 @@ function judgeRelative(specifier: string, path: string, packageName: string, isT
   return undefined;
 }
 
-/** Files that import each other in a circle, types included. */
+/** Files that import each other in a cycle, types included. */
 export function checkCycles(tree: Tree): Finding[] {
   const graph = new Map<string, string[]>();
   for (const { path, text } of packageSources(tree)) {

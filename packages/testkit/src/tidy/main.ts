@@ -1,5 +1,5 @@
 /**
- * tidy: what ESLint does not check of the repository. Run by `npm run lint`; each check has a bad sample in
+ * tidy: checks of the repository that ESLint does not make. Run by `npm run lint`; each check has a bad sample in
  * packages/testkit/test/tidy.test.ts.
  */
 
@@ -29,14 +29,14 @@ export function findings(tree: Tree, places: readonly string[]): Finding[] {
   ];
 }
 
-/** Where this checkout and its user live: `/home/kim/`, `/data/stci/`, `/data/`. */
+/** Directories of this checkout and its user: `/home/kim/`, `/data/stci/`, `/data/`. */
 export function placesOf(root: string, home: string): string[] {
   const first = root.split('/')[1] ?? '';
   const candidates = [`${root}/`, `${dirname(root)}/`, `${home}/`, ...(COMMON.includes(first) ? [] : [`/${first}/`])];
   return candidates.filter((place) => !COMMON.some((name) => place === `/${name}/`) && place !== '//');
 }
 
-/** Prints what is untidy below `root`; returns the exit code. */
+/** Prints the findings below `root`; returns the exit code. */
 export function tidy(root: string): number {
   const tree = readTree(root);
   const found = findings(tree, placesOf(root, homedir()));

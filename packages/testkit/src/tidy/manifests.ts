@@ -1,6 +1,6 @@
 /**
- * package.json files, tsconfig references and the lockfile: exact versions, no dependency that the tables do not
- * allow or docs/dependencies.md does not explain, no package outside the build, no registry in the lockfile.
+ * package.json files, tsconfig references and the lockfile: exact versions, only dependencies that the tables permit
+ * and docs/dependencies.md explains, every package in the build, no registry in the lockfile.
  */
 
 import { DEV_DEPENDENCIES, DEV_DEPENDENCIES_OF, TOOL_PACKAGES, moduleOf, ruleOf } from './house.js';
@@ -24,7 +24,7 @@ export function checkManifests(tree: Tree): Finding[] {
   ]);
 }
 
-/** Every package, and its tests, is in the root tsconfig.json: else it is not built, and its tests do not run. */
+/** Every package, with its tests, must be in the root tsconfig.json: else it is not built, and its tests do not run. */
 export function checkReferences(tree: Tree): Finding[] {
   const root = tree.get('tsconfig.json');
   if (root === undefined) return [{ path: 'tsconfig.json', line: 0, text: 'missing' }];

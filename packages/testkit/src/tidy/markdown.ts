@@ -1,6 +1,4 @@
-/**
- * Markdown: one `# Title` a file, and relative links (with their anchors) that lead somewhere.
- */
+/** Markdown: one `# Title` per file, and relative links (with their anchors) that resolve. */
 
 import { posix } from 'node:path';
 import type { Finding, Tree } from './tree.js';

@@ -1,5 +1,5 @@
 /**
- * Checks of plain text: line length, white space, the head comment, explained lint exceptions, and nothing of the
+ * Checks of plain text: line length, white space, the head comment, explained lint exceptions, and no path of the
  * machine on which a file was written.
  */
 
@@ -32,7 +32,7 @@ function lineFaults(path: string, line: string): string[] {
   return faults;
 }
 
-/** Every source file says at its head what it is. */
+/** Every source file begins with a comment that says what it is. */
 export function checkHeads(tree: Tree): Finding[] {
   return [...tree]
     .filter(([path]) => /^packages\/[^/]+\/src\/.*\.ts$|^(scripts|lint|bench)\/.*\.mjs$/.test(path))

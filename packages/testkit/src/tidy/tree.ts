@@ -1,6 +1,6 @@
 /**
- * The repository as tidy sees it: every committed or committable text file, path → text. Checks are pure functions
- * of it, so a test gives them a bad tree of three lines.
+ * The repository as tidy reads it: every committed or committable text file, path → text. Checks are pure functions of
+ * it, so a test can pass them a small bad tree.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -12,14 +12,14 @@ export type Tree = ReadonlyMap<string, string>;
 
 export interface Finding {
   readonly path: string;
-  /** From 1; 0 where the whole file is meant. */
+  /** From 1; 0 for the whole file. */
   readonly line: number;
   readonly text: string;
 }
 
 const TEXT = /(\.(ts|mjs|js|json|md|svg|yaml|yml|sh)|^\.ci\/run|^LICENSE|^\.gitignore)$/;
 
-/** Reads what git knows and what it would take (ignored files are left out). */
+/** Reads the files that git tracks or would add (ignored files are excluded). */
 export function readTree(root: string): Tree {
   const list = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
   const tree = new Map<string, string>();
