@@ -13,9 +13,9 @@ export function colorErrors(mode: ColorMode): void {
 
 /** The first `--color` of a command line that is not parsed yet, and may be one that never is. */
 export function findColorMode(argv: readonly string[]): ColorMode {
-  const word = argv.find((each) => /^--?color(?:=|$)/u.test(each));
-  if (word === undefined) return 'auto';
-  const value = word.includes('=') ? word.slice(word.indexOf('=') + 1) : 'always';
+  const at = argv.findIndex((word) => /^--?color(?:=|$)/u.test(word));
+  const [word = '--color=auto', next] = at < 0 ? [] : argv.slice(at);
+  const [, value = COLOR_MODES.find((mode) => mode === next) ?? 'always'] = word.split('=');
   return COLOR_MODES.find((mode) => mode === value) ?? 'auto';
 }
 

@@ -64,6 +64,7 @@ suite('stcirun, exit codes', (test) => {
     const colored = async (...args: string[]): Promise<boolean> => (await run(args)).err.startsWith('\x1b[31mstcirun:');
     assert.ok(await colored('--color=always', '--bogus'));
     assert.ok(await colored('--mca', 'option.color=always', '--host', 'a,', 'true'));
+    assert.not.ok(await colored('--color', 'never', 'true'));
     assert.not.ok(await colored('--host', 'a,', 'true', '--color=always'));
     assert.not.ok(await colored('--color=never', '--mca', 'option.color=always', '--host', 'a,', 'true'));
   });

@@ -130,7 +130,7 @@ suite('job run', (test) => {
     run.frontEnd.end({ exitCode: 7, failures, ...(failures[0] !== undefined && { cause: failures[0] }) });
     assert.is(await run.exitCode, 7);
     const [, , last, ...more] = run.err().trimEnd().split('\n');
-    assert.equal([last, more], ['stcirun: 2 failures; exit code 7 is that of the first: Rank 1 failed', []]);
+    assert.equal([last, more], ['stcirun: 2 failures; exit code 7 is that of the first failure: Rank 1 failed', []]);
   });
 
   test('with --verbose each failure is told once and in full, with attempt and searched PATH', async () => {
@@ -151,7 +151,7 @@ suite('job run', (test) => {
       "stcirun: failure: 'x' is not on PATH of host n2", '  PATH=/a:/b',
       "stcirun: failure: 'x' is not on PATH of host n3", '  PATH=/a:/b',
       'stcirun: ending the job',
-      'stcirun: 2 failures; exit code 197 is that of the first: n1 is off: no route',
+      'stcirun: exit code 197 is that of the first failure: n1 is off: no route',
     ]);
   });
 

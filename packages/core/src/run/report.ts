@@ -88,7 +88,9 @@ function failureSummary(report: JobReport, reported: ReadonlySet<string> = new S
   if (reported.has(cause.message)) {
     const count = report.failures.filter(({ message }) => reported.has(message)).length;
     const [first] = withHosts(cause).split('\n', 1);
-    if (count > 1) lines.push(`${count} failures; exit code ${report.exitCode} is that of the first: ${first}`);
+    // Of a host that failed several times the report holds one failure.
+    const failures = isOfHost(cause) ? '' : `${count} failures; `;
+    if (count > 1) lines.push(`${failures}exit code ${report.exitCode} is that of the first failure: ${first}`);
   } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(withHosts(cause, [cause, ...report.failures]));
   const isNews = (failure: ErrorRecord): boolean =>
     failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure);
