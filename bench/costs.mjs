@@ -1,11 +1,11 @@
 /**
- * What a start costs, measured on test hosts with two key exchanges: processor time of a host beside its login in bare
- * Nodes, and the constants of the model behind docs/scaling.md. Writes
- * bench/costs.json; run it on a quiet machine, then the bench `scaling`.
+ * Cost of a start, measured on test hosts with two key exchanges: processor time of a host beyond its login, in bare
+ * Nodes, and the constants of the model behind docs/scaling.md. Writes bench/costs.json; run it on a quiet machine,
+ * then the bench `scaling`.
  *
- * Wall times come from launches that have the machine nearly for themselves: one host, and a chain of hosts each
- * started by the one before. Processor times come from the difference of 64 and 16 hosts, so that what a launch costs
- * once is out of them; other work on the machine is not counted.
+ * Wall times are of launches that use little of the machine: one host, and a chain of hosts each started by the one
+ * before. Processor times are differences of 64 and 16 hosts, which excludes the fixed cost of a launch; other work on
+ * the machine is not counted.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -19,12 +19,12 @@ import { print, printGoal } from './lib/print.mjs';
 import { median } from './lib/stats.mjs';
 
 const ROUNDS = 7;
-/** Wall times are of the runs, out of so many more, during which other work had least of the processors. */
+/** Wall times are of those runs, out of this many more, during which other work used least of the processors. */
 const TRIES = 3;
 const [FEW, MANY] = [16, 64];
 const CHAIN_HOSTS = 5;
 const [SSH, HYDRA, OURS] = ['ssh, all at once', 'mpiexec.hydra', 'stcirun'];
-/** Processor time of a host beside its login, in bare Nodes. */
+/** Processor time of a host beyond its login, in bare Nodes. */
 const HOST_GOAL = 2.2;
 
 export async function bench({ rounds = ROUNDS, keep = true } = {}) {
@@ -80,7 +80,7 @@ async function measureAll(places, chain, launchers, rounds) {
   return { of, othersPart };
 }
 
-/** What the model of launches is fed with. */
+/** Input of the model of launches. */
 function costsOf({ of, othersPart }) {
   const each = (name, key) => (of(name, MANY)[key] - of(name, FEW)[key]) / (MANY - FEW);
   const ssh = { wallMs: of(SSH, 1).wallMs, starterCpuMs: each(SSH, 'frontMs'), hostCpuMs: each(SSH, 'hostMs') };
@@ -110,7 +110,7 @@ function costsOf({ of, othersPart }) {
   };
 }
 
-/** Processor time of one host more, beside its login: what the launch costs once is not in the difference. */
+/** Processor time of one more host, beyond its login; the fixed cost of a launch is not in the difference. */
 function report({ name }, of) {
   const each = (launcher) => {
     const total = (count) => of(launcher, count).frontMs + of(launcher, count).hostMs;
@@ -127,7 +127,7 @@ function report({ name }, of) {
   printGoal('a host beside its login, in bare Nodes', (each(OURS) - each(SSH)) / bareMs, HOST_GOAL);
 }
 
-/** The default's figures stand at the top, those of the other exchange below its key. */
+/** The default's figures are at the top level, those of the other exchange below its key. */
 function save({ default: common, ...others }, rounds) {
   const costs = {
     machine: `node ${process.version}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`,

@@ -1,7 +1,7 @@
 /**
- * A small message on its way through an agent: the message layer reads the header, finds the link, takes a hop off
- * and hands the same bytes on. Against it: what it would cost to decode the body and encode it again. The forwarded
- * body is no CBOR at all, so a forwarder that looked into it would fail.
+ * Forwarding of a small message by an agent: the message layer reads the header, finds the link, decrements the ttl and
+ * sends the same bytes. Compared with decoding the body and encoding it again. The forwarded body is no valid CBOR, so
+ * a forwarder that decoded it would fail.
  */
 
 import { built } from './lib/place.mjs';
@@ -11,12 +11,12 @@ import { interleave, ratio, scaled, spread } from './lib/stats.mjs';
 const ROUNDS = scaled(15);
 const MESSAGES = 300_000;
 const TTL = 64;
-/** Where the header keeps its hops. */
+/** Offset of the ttl in the header. */
 const TTL_AT = 5;
-/** The first byte of CBOR that means nothing ("reserved" additional information of major type 0). */
+/** An invalid first byte of CBOR ("reserved" additional information of major type 0). */
 const NO_CBOR = 0x1c;
 
-/** As an agent reports the end of a rank. */
+/** An agent's report of the end of a rank. */
 const RANK = { rank: 1, pid: 12345, outcome: 'exited', end: { status: 0 }, endWallMs: 1.7e12, leftovers: 0 };
 const BODY = { host: 1, ranks: [RANK] };
 
@@ -53,7 +53,7 @@ function makeFrame({ frame, rootAddress }, body) {
   return Buffer.concat([frame.encodeHeader(header, body.length), body]);
 }
 
-/** An agent in the middle: its parent's link brings frames, a link to another agent takes them. */
+/** An agent in the middle: frames come over its parent's link and leave over the link to another agent. */
 function forwarder(parts) {
   const { MessageLayer, Router, EventDispatcher, rootAddress, frame, cbor } = parts;
   const bytes = cbor.encode(BODY).length;

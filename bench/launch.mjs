@@ -1,7 +1,7 @@
 /**
- * A program that does nothing, started on many hosts: ours, the peers that are installed, and bare ssh as the floor,
- * in turns, on test hosts of this machine. All hosts share its processors, so the processor time of the whole start is
- * what counts here; what hosts of their own would change is computed by the bench `scaling`.
+ * A program that does nothing, started on many hosts: by STCI, by the peers that are installed, and by bare ssh as the
+ * floor, in turns, on test hosts of this machine. All hosts share its processors, so the processor time of the whole
+ * start is compared; the effect of separate hosts is computed by the bench `scaling`.
  */
 
 import { createCpuMeter, whyNoMeter } from './lib/cpu-meter.mjs';
@@ -12,7 +12,7 @@ import { built, withDirectory } from './lib/place.mjs';
 import { print, printGoal } from './lib/print.mjs';
 import { interleave, median, ratio } from './lib/stats.mjs';
 
-/** Hosts, ranks on each. */
+/** Number of hosts, ranks on each. */
 const SHAPES = [[1, 1], [4, 1], [16, 1], [64, 1], [16, 8]];
 const ROUNDS = 7;
 const CPU_GOAL = 1.35;

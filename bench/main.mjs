@@ -1,13 +1,13 @@
 /**
  * `npm run bench -- [name…]`: runs all benches or the named ones. Each prints medians with the smallest and largest
- * value, and its ratio to a floor that was measured in the same run, in turns: figures of another machine, or of the
- * same machine on another day, say little. Nothing fails where a goal is missed; it is printed.
+ * value, and its ratio to a floor measured in the same run, in turns: figures of another machine, or of another day,
+ * are not comparable. A missed goal is printed, and is no failure.
  */
 
 import { print, printMachine } from './lib/print.mjs';
 
 const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate'];
-/** They take minutes and root, or write files: only where named. */
+/** They take minutes and root, or write files: only run by name. */
 const NAMED = ['launch', 'costs', 'scaling'];
 
 const asked = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * Memory of 64 agent processes on this machine while a job of `sleep` runs: proportional set size, pages that
- * processes share counted by their share. The floor is as many idle Node processes with nothing loaded.
+ * Memory of 64 agent processes on this machine while a job of `sleep` runs: proportional set size, in which a shared
+ * page counts by its share. The floor is the same number of idle Node processes with nothing loaded.
  */
 
 import { spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ import { median, scaled, spread } from './lib/stats.mjs';
 const AGENTS = scaled(64, 8);
 const GOAL_MIB = 12;
 const DEADLINE_MS = 60_000;
-/** After the last start, for what a start leaves to be collected. */
+/** Time after the last start for garbage collection. */
 const SETTLE_MS = scaled(3000, 100);
 
 const KINDS = [
@@ -61,7 +61,7 @@ async function agentsOfAJob() {
   }
 }
 
-/** Process ids by kind, when every rank runs and all has settled. */
+/** Process ids by kind, once every rank runs. */
 async function running(pid) {
   const untilMs = performance.now() + DEADLINE_MS;
   while (performance.now() < untilMs) {

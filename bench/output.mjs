@@ -1,8 +1,8 @@
 /**
- * Output of 8 loud tools on 4 stand-in hosts, through the tree to a file, against a relay written by hand (child
- * pipe → ws → file; one process a host, two children each). The relay writes chunks as they come and would tear
- * lines; stcirun keeps them whole. Every file is checked line by line. Then the same tools on one host beside the peers
- * that are installed, plain and tagged, with a word on whether each kept its lines.
+ * Output of 8 loud tools on 4 local host names, through the tree to a file, compared with a minimal relay (child pipe →
+ * ws → file; one process per host, two children each). The relay writes chunks as they come and would tear lines;
+ * stcirun keeps them whole. Every file is checked line by line. Then the same tools on one host, compared with the
+ * peers that are installed, plain and tagged, with a note on whether each kept its lines whole.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -47,7 +47,7 @@ export async function bench() {
   });
 }
 
-/** One host, to a file; `tagBytes` as each of them tags. */
+/** One host, to a file; `tagBytes` is the length of each launcher's tag. */
 const ONE_HOST = [
   ['stcirun', [stcirun, '-n', String(TOOLS)], 0],
   ['stcirun --tag', [stcirun, '-n', String(TOOLS), '--tag'], TAG_BYTES],
@@ -129,7 +129,7 @@ function agentName(pid) {
   return commandLine(pid)[1]?.endsWith('agent.cjs') ? 'agent' : undefined;
 }
 
-/** The size each time; each line of the first round. The relay's lines may be torn: there only the size. */
+/** Checks the size in each round, the lines in the first. The relay may tear lines: only its size is checked. */
 function verify(path, bytes, tagBytes, round) {
   const expected = TOOLS * rankBytes(BYTES_EACH) * (1 + (tagBytes ?? 0) / 80);
   if (bytes !== expected) throw new Error(`the output has ${bytes} bytes, expected ${expected}`);

@@ -1,7 +1,7 @@
 /**
- * The command line end to end: help, and a job of one rank that does nothing, against an empty script. Besides the
- * wall time the processor time of all processes is told: on a busy machine a chain of processes waits at every link.
- * MPICH's mpiexec.hydra does the same for comparison where it is installed; it is written in C.
+ * The command line end to end: help, and a job of one rank that does nothing, compared with an empty script. Besides
+ * wall time, the processor time of all processes is measured: on a busy machine a chain of processes waits at every
+ * step. MPICH's mpiexec.hydra, written in C, is measured too if it is installed.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Launches of up to 10 000 hosts of their own: the model of lib/launch-model.mjs with the figures of
- * bench/costs.json, checked against launches by the real agents in simulation. Writes docs/scaling.md and its plot.
+ * Launches of up to 10 000 separate hosts: the model of lib/launch-model.mjs with the figures of bench/costs.json,
+ * checked against launches by the real agents in simulation. Writes docs/scaling.md and its plot.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { print } from './lib/print.mjs';
 import { scalingDocument, scalingPlot } from './lib/scaling-document.mjs';
 import { modelOf, simulateLaunch } from './lib/simulated-launch.mjs';
 
-/** Hosts, arity. */
+/** Number of hosts, arity. */
 const CHECKS = [[64, 8], [1000, 2], [1000, 8], [1000, 32], [1000, 1000], [10_000, 8], [10_000, 16]];
 
 export async function bench() {

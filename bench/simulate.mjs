@@ -1,7 +1,7 @@
 /**
  * A job on many agents in one simulated process: real agents, simulated clock, links and tools. Real time from the
- * submit until all ranks run, and until the job is over and everything has ended. The floor is the event heap alone:
- * as many empty events, scheduled one by the other.
+ * submission until all ranks run, and until everything has ended. The floor is the event heap alone: the same number of
+ * empty events, each scheduled by the one before.
  */
 
 import { built } from './lib/place.mjs';
@@ -18,7 +18,7 @@ const NO_HOOKS = { onReport: () => {}, onAftermath: () => {} };
 export async function bench() {
   const launch = await preparedLaunch();
   const { createWorld } = await built('platform-sim', 'index.js');
-  launch(AGENTS / 2, 0); // Warm: the process that simulates runs many worlds.
+  launch(AGENTS / 2, 0); // A first run: a process that simulates runs many worlds.
   const [inline, processes, more] = await interleave(ROUNDS, [
     (round) => launch(AGENTS / 2, round, 'inline'),
     (round) => launch(AGENTS / 2, round, 'process'),
@@ -59,7 +59,7 @@ async function preparedLaunch() {
   };
 }
 
-/** Wall and processor time since now, s; the second is what a busy machine bends least. */
+/** Wall and processor time since now, s; the latter is less affected by other work on the machine. */
 function startClocks() {
   const sinceMs = performance.now();
   const cpu = process.cpuUsage();

@@ -1,6 +1,6 @@
 /**
- * One agent process: from spawn until its link to the parent is up, and until it has reported that it runs. The
- * floor is an empty script, from spawn to exit.
+ * One agent process: from spawn until its link to the parent is up, and until it has reported that it is up. The floor
+ * is an empty script, from spawn to exit.
  */
 
 import { createAgentProbe } from './lib/agent-probe.mjs';

@@ -1,6 +1,6 @@
 /**
- * `npm test` and `npm run check`: installs (with --setup), builds, lints, tests. Lint's failure does not keep the tests
- * from running; it counts as one failed. The last line printed is always `N passed, N failed`.
+ * `npm test` and `npm run check`: installs (with --setup), builds, lints, tests. Tests run even if lint fails, which
+ * counts as one failed. The last line printed is always `N passed, N failed`.
  */
 
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * `npm run clean`: removes everything that the build made (dist, dist-test), sources gone or not.
- */
+/** `npm run clean`: removes all output of the build (dist, dist-test), including that of deleted sources. */
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: runs real programs through controller, root agents and session agents on this machine, four
- * agents standing for four hosts, and shows the output and the exit codes.
+ * `npm run demo`: runs real programs through controller, root agents and session agents on this machine, four agents
+ * standing for four hosts, and shows the output and the exit codes.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { root } from './lib/run.mjs';
 
 const HOSTS = ['--launcher', 'local', '--host', 'a:2,b:2,c:2,d:2'];
 
-/** What is shown: why, the arguments, and the exit code that must come. */
+/** Examples: description, arguments, expected exit code. */
 const STEPS = [
   {
     why: 'Eight ranks of a real program, two on each of four hosts:',

@@ -1,6 +1,6 @@
 /**
- * `npm run hosts -- up 8`, `down`, `list`, `run 'ssh h1 hostname'`: test hosts on this machine. All of it is
- * packages/testkit/src/hosts; docs/test-hosts.md is the manual.
+ * `npm run hosts -- up 8`, `down`, `list`, `run 'ssh h1 hostname'`: test hosts on this machine. The code is in
+ * packages/testkit/src/hosts; manual: docs/test-hosts.md.
  */
 
 import { existsSync } from 'node:fs';

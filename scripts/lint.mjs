@@ -1,6 +1,4 @@
-/**
- * `npm run lint`: ESLint with the house's bans, then tidy. Both run, whatever the first found.
- */
+/** `npm run lint`: ESLint with the repository's rules, then tidy. Both always run. */
 
 import { join } from 'node:path';
 import { root, status } from './lib/run.mjs';

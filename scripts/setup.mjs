@@ -1,6 +1,6 @@
 /**
- * `npm run setup`: installs what the lockfile says, builds, and bundles the agent. Safe to repeat: the installation
- * is left out when neither the lockfile nor a package.json has changed since the last one.
+ * `npm run setup`: installs the lockfile's packages, builds, and bundles the agent. Can be repeated: the installation
+ * is skipped if neither the lockfile nor a package.json has changed since the last one.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { PNPM, node, root, run } from './lib/run.mjs';
 
 const stampPath = join(root, 'node_modules/.stci-setup');
 
-/** Everything that decides what is installed. */
+/** Files that determine the installation. */
 function fingerprint() {
   const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/package.json`);
   const files = ['package.json', 'lint/package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', ...packages.sort()];
@@ -29,9 +29,7 @@ function install() {
   writeFileSync(stampPath, wanted);
 }
 
-/**
- * pnpm links commands while it installs, and leaves out those whose file is made by the build: they are linked here.
- */
+/** pnpm links commands during the installation, but not those whose file the build makes: they are linked here. */
 function linkCommands() {
   const { bin = {} } = JSON.parse(readFileSync(join(root, 'packages/stcirun/package.json'), 'utf8'));
   for (const [name, target] of Object.entries(bin)) {

@@ -1,6 +1,4 @@
-/**
- * `npm test -- [WORD...] [--grep TEXT]`: runs the compiled tests. The runner itself is packages/testkit/src/runner.
- */
+/** `npm test -- [WORD...] [--grep TEXT]`: runs the compiled tests. The runner is packages/testkit/src/runner. */
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

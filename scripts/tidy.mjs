@@ -1,6 +1,4 @@
-/**
- * `npm run lint`, second half: what ESLint does not check. The checks are packages/testkit/src/tidy.
- */
+/** The second part of `npm run lint`: checks that ESLint does not make. They are in packages/testkit/src/tidy. */
 
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Writes docs/parameters.md from the declarations of everything that stcirun assembles. A test of stcirun fails
- * while the file is not current.
+ * Writes docs/parameters.md from the declarations of all components of stcirun. A test of stcirun fails if the file is
+ * not up to date.
  */
 
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Starts one agent process as its parent would, and tells when its link is up (the handshake is over at both ends)
- * and when its `agent.up` has come (everything is loaded, its role runs).
+ * Starts one agent process as its parent would, and reports when its link is up (the handshake is over at both ends)
+ * and when its `agent.up` has arrived (everything is loaded, its role runs).
  */
 
 import { spawn } from 'node:child_process';
@@ -46,7 +46,7 @@ export async function createAgentProbe() {
   });
 }
 
-/** What a root agent without others below it is told of its place. */
+/** Boot details of a root agent without agents below it. */
 async function details() {
   const { assembleRegistry } = await built('stcirun', 'assembly.js');
   const { paramsSnapshot, resolveParams } = await built('core', 'index.js');

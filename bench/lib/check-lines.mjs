@@ -1,11 +1,11 @@
-/** Reads what `tools/lines.cjs` wrote, with a tag before each line, and tells whether every line is there and whole. */
+/** Reads output of `tools/lines.cjs` with a tag before each line, and checks that every line is there and whole. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
 export const LINE_BYTES = 80;
 export const BLOCK_LINES = 800;
 
-/** Bytes that one rank writes when asked for at least `bytes`. */
+/** Bytes that one rank writes for a request of at least `bytes`. */
 export const rankBytes = (bytes) => Math.ceil(bytes / (LINE_BYTES * BLOCK_LINES)) * LINE_BYTES * BLOCK_LINES;
 
 const NEWLINE = 10;

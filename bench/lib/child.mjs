@@ -1,10 +1,10 @@
-/** Runs a program to its end and says how long it took. */
+/** Runs a program to its end and measures the time. */
 
 import { spawn } from 'node:child_process';
 import { cleanEnvironment } from './place.mjs';
 
 /**
- * Wall time in ms from spawn to exit, of a script of Node or of `program`. Rejects where it fails. `started` is given
+ * Wall time in ms from spawn to exit, of a script of Node or of `program`. Rejects if it fails. Calls `started` with
  * its process id.
  */
 export function timed(args, { program = process.execPath, stdout = 'ignore', started = () => {} } = {}) {

@@ -1,7 +1,7 @@
 /**
- * Processor time of a launch on test hosts. Each side, here and the hosts, is a control group of its own, so that
- * nothing that was started is missed (daemons, orphans) and nothing else on the machine is counted; in microseconds.
- * `machine` is all that was not idle, from /proc/stat: the check, and right on a machine that does nothing else.
+ * Processor time of a launch on test hosts. This side and the hosts are a control group each, which includes all
+ * processes of the launch (daemons, orphans) and no others; in microseconds. `machine` is all time that was not idle,
+ * from /proc/stat: a check that agrees on an otherwise idle machine.
  */
 
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -12,14 +12,14 @@ const ROOT = '/sys/fs/cgroup';
 const TICK_MS = 10;
 const SETTLED_DEADLINE_MS = 10_000;
 
-/** Where the kernel counts time by group: version 1 in `cpuacct`, version 2 (maybe beside it). */
+/** Hierarchies in which the kernel accounts time by group: `cpuacct` of version 1, or version 2 (perhaps beside it). */
 const KINDS = [
   { at: join(ROOT, 'cpuacct'), file: 'cpuacct.usage', toMs: (text) => Number(text) / 1e6 },
   { at: ROOT, file: 'cpu.stat', toMs: usageMs },
   { at: join(ROOT, 'unified'), file: 'cpu.stat', toMs: usageMs },
 ];
 
-/** Why there is no such meter here, or undefined. */
+/** Why there is no meter on this machine, or undefined. */
 export function whyNoMeter() {
   return findKind() === undefined ? 'no control groups that can be written to: processor time is not told' : undefined;
 }
@@ -34,10 +34,10 @@ export function createCpuMeter(hosts) {
   const read = (group) => toMs(readFileSync(join(group, file), 'latin1'));
   const members = (group) => readFileSync(join(group, 'cgroup.procs'), 'latin1').split('\n').length - 1;
   return {
-    /** What to spawn so that it is counted; the same process all along. */
+    /** Command that runs a program in the measured group, in the same process. */
     counted: (argv) => ['sh', '-c', 'echo $$ > "$0" && exec "$@"', join(groups.front, 'cgroup.procs'), ...argv],
     read: () => ({ frontMs: read(groups.front), hostMs: read(groups.hosts), machineMs: machineMs() }),
-    /** Once all that the launch has started, here and on the hosts, is gone. */
+    /** Resolves when all processes of the launch, here and on the hosts, are gone. */
     settled: async () => {
       const untilMs = performance.now() + SETTLED_DEADLINE_MS;
       while (members(groups.front) > 0 || members(groups.hosts) > inits.length) {
@@ -45,7 +45,7 @@ export function createCpuMeter(hosts) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     },
-    /** After the hosts are down. */
+    /** To be called when the hosts are down. */
     close: () => Object.values(groups).forEach((path) => rmdirSync(path)),
   };
 }

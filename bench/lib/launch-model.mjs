@@ -1,20 +1,20 @@
 /**
- * How long a launch takes on hosts of their own, from what one start costs: the boot tree walked level by level, as
- * the agents do it. A starter has processors for its ssh clients and one thread of its own, so its starts follow each
- * other by a gap; a window bounds how many are under way. The controller's thread takes what every agent reports.
- * Pure, O(agents log agents); the bench `scaling` feeds it with measured figures and checks it against simulated
- * launches by the real agents.
+ * Duration of a launch on separate hosts, computed from the costs of one start: the boot tree is walked level by level,
+ * as by the agents. A starting agent has its host's processors for the ssh clients and one thread, so there is a gap
+ * between its starts; a window bounds concurrent ones. The controller's thread handles the reports of all agents. Pure,
+ * O(agents log agents); the bench `scaling` applies it to measured figures and checks it against simulated launches by
+ * the real agents.
  */
 
 /**
  * Estimates the launch of a k-ary plan. `costs`, all in ms:
- *   fixedMs           of a whole launch, besides the hosts: the front-end's start, a program that does nothing, the end
+ *   fixedMs           of a launch, without the hosts: the front-end's start, a program that does nothing, the end
  *   childMs           from the start of one child until it is up and may start others, while nothing else runs
- *   starterCpuMs      processor time of it at the starter, spread over the starter's processors
- *   starterThreadMs   the part of that in the starter's one thread
- *   reportMs          processor time at the controller for each agent that others have started
- *   hopMs             from one agent to the next along the tree
- * `processors` of each host, `window` of children that one agent starts at the same time: at least 1.
+ *   starterCpuMs      its processor time at the agent that starts it, spread over its processors
+ *   starterThreadMs   the part of that in the starting agent's thread
+ *   reportMs          processor time at the controller for each agent started by another
+ *   hopMs             of a message from one agent to the next along the tree
+ * `processors` per host, `window`: concurrent starts of one agent; both at least 1.
  * Returns `wallMs` until the controller knows that the last agent is up, `depth` in levels below the controller,
  * `messages` over all links (each agent's report on its way up, the job on its way down), and `frontCpuMs`, processor
  * time where the controller is, for starts and reports.
@@ -46,7 +46,7 @@ export function estimateLaunch({ tree: { arity, size } }, { costs, processors, w
   };
 }
 
-/** When the last of those that come at these times has been served, one after the other. */
+/** When the last of the requests with these arrival times has been served, one after another. */
 function lastServedMs(comeMs, serviceMs) {
   return comeMs.sort().reduce((freeMs, atMs) => Math.max(freeMs, atMs) + serviceMs, 0);
 }

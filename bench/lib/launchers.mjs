@@ -1,6 +1,6 @@
 /**
- * Launchers that start one program on many hosts over ssh: ours, and peers where they are installed. A shape is a
- * number of hosts and of ranks on each.
+ * Launchers that start one program on many hosts over ssh: STCI, and peers if they are installed. A shape is a number
+ * of hosts and of ranks on each.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, script, stcirun } from './place.mjs';
 
-/** The order is that of the tables; the first is the floor, the second what goals refer to. */
+/** In the order of the tables; the first is the floor, the second is that to which goals refer. */
 export const LAUNCHERS = [
   { name: 'ssh, all at once', needs: 'xargs', argv: floorArgv },
   { name: 'mpiexec.hydra', needs: 'mpiexec.hydra', package: 'hydra, or mpich', argv: hydraArgv },
@@ -19,27 +19,27 @@ export const LAUNCHERS = [
   { name: 'stcirun, nothing cached', isOurs: true, isCold: true, argv: (shape) => ourArgv(shape) },
 ];
 
-/** An empty script of Node on each host: beside the login, one bare Node. */
+/** An empty script of Node on each host: one bare Node in addition to the login. */
 export const BARE = { name: 'bare Node', needs: 'xargs', argv: (shape) => nodeArgv(shape, 'tools/empty.cjs') };
 
-/** What an agent can't do without: reads its input, loads crypto and net, starts `true`, answers. */
+/** The minimum of an agent: reads its input, loads crypto and net, starts `true`, answers. */
 export const FLOOR = { name: 'floor of an agent', needs: 'xargs', argv: (shape) => nodeArgv(shape, 'tools/floor.cjs') };
 
-/** The controller starts all hosts: what one more child costs. */
+/** The controller starts all hosts: the cost of one more child. */
 export const FLAT = {
   name: 'flat',
   isOurs: true,
   argv: (shape) => ourArgv(shape, ['--mca', 'launcher=flat', '--mca', 'launcher.window=64']),
 };
 
-/** Each host is started by the one before: what one more level takes. */
+/** Each host is started by the one before: the cost of one more level. */
 export const CHAIN = {
   name: 'chain',
   isOurs: true,
   argv: (shape) => ourArgv(shape, ['--mca', 'launcher.tree.arity=1']),
 };
 
-/** Why it is left out of the bench; undefined: it is there. */
+/** Why it is left out of the bench; undefined: it is available. */
 export function whyNot(launcher) {
   if (launcher.isOurs) {
     return existsSync(join(root, 'packages/launcher-ssh/dist/index.js')) ? undefined : 'launcherproc ssh is not built';
@@ -48,7 +48,7 @@ export function whyNot(launcher) {
   return `not installed${launcher.package ? ` (Debian: ${launcher.package})` : ''}`;
 }
 
-/** Host files of a shape, below `directory`. */
+/** Writes host files of a shape below `directory`. */
 export function makeShape(directory, hosts, ranksEach) {
   const names = Array.from({ length: hosts }, (_, i) => `h${i + 1}`);
   const file = (name, line) => {
@@ -67,7 +67,7 @@ export function makeShape(directory, hosts, ranksEach) {
   };
 }
 
-/** `ssh HOST true` for all hosts at the same time; several ranks are a shell's background jobs. */
+/** `ssh HOST true` for all hosts concurrently; several ranks are background jobs of a shell. */
 function floorArgv({ hosts, ranksEach, plain }) {
   const command = ranksEach === 1 ? 'true' : `${'true & '.repeat(ranksEach)}wait`;
   return ['xargs', '-a', plain, '-P', String(hosts), '-I', '{}', 'ssh', '-n', '{}', command];

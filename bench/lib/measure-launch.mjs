@@ -6,7 +6,7 @@ import { cleanEnvironment } from './place.mjs';
 
 const DEADLINE_MS = 60_000;
 
-/** One launch. Resolves when nothing of it is left. */
+/** One launch. Resolves when all of its processes are gone. */
 export async function measureLaunch({ hosts, cpu, shape }, launcher) {
   if (launcher.isCold) await hosts.runOn('h1', ['rm', '-rf', `${hosts.home}/.cache/stci`]);
   const before = cpu.read();
@@ -20,7 +20,7 @@ export async function measureLaunch({ hosts, cpu, shape }, launcher) {
   return { wallS, frontS, hostS, cpuS: frontS + hostS, machineS };
 }
 
-/** Rejects unless it ends with 0 in time. */
+/** Rejects unless it ends with 0 before the deadline. */
 function run([program, ...args]) {
   return new Promise((resolve, reject) => {
     const env = { ...cleanEnvironment(), XDG_CACHE_HOME: undefined };
@@ -35,7 +35,7 @@ function run([program, ...args]) {
   });
 }
 
-/** The part of all processors that other work had during a run. */
+/** Fraction of all processors that other work used during a run. */
 export function otherShare({ machineS, cpuS, wallS }) {
   return (machineS - cpuS) / (wallS * availableParallelism());
 }

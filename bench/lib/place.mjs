@@ -1,4 +1,4 @@
-/** Where things are: the repository's root, the built programs, a directory for what a bench writes. */
+/** Paths: the repository's root, the built programs, a directory for files that a bench writes. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const bench = dirname(dirname(fileURLToPath(import.meta.url)));
 
 export const root = dirname(bench);
-/** What node_modules/.bin/stcirun leads to: the command as users run it. */
+/** Target of node_modules/.bin/stcirun: the command as users run it. */
 export const stcirun = join(root, 'packages/stcirun/bin/stcirun.cjs');
 export const agentMain = join(root, 'packages/stcirun/dist/bundle/agent.cjs');
 
@@ -19,12 +19,12 @@ export const script = (name) => join(bench, name);
 /** A built module of a package: `built('core', 'codec/frame.js')`. */
 export const built = (name, path) => import(join(root, 'packages', name, 'dist', path));
 
-/** The package ws, as platform-node has it. */
+/** The package ws, resolved from platform-node. */
 export const requireWs = () => createRequire(join(root, 'packages/platform-node/package.json'))('ws');
 
 /**
- * The environment of everything that is measured, floors and ours alike: NODE_EXTRA_CA_CERTS costs each start of
- * Node 28 ms, which would make every ratio look better than it is.
+ * The environment of everything that is measured, floors included: NODE_EXTRA_CA_CERTS costs each start of Node 28 ms,
+ * which would make every ratio look better than it is.
  */
 export function cleanEnvironment() {
   const env = { ...process.env };
@@ -32,7 +32,7 @@ export function cleanEnvironment() {
   return env;
 }
 
-/** A fresh directory, gone after `use` has settled. */
+/** A new directory, removed after `use` has settled. */
 export async function withDirectory(use) {
   const path = mkdtempSync(join(tmpdir(), 'stci-bench-'));
   try {

@@ -1,4 +1,4 @@
-/** What each bench prints first, and its lines. */
+/** The first lines that each bench prints, and its tables. */
 
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 
@@ -15,7 +15,7 @@ export function print(line) {
   process.stdout.write(`${line}\n`);
 }
 
-/** A goal and whether it was met. */
+/** Prints a goal and whether it was met. */
 export function printGoal(what, value, goal, atLeast = false) {
   const met = atLeast ? value >= goal : value <= goal;
   print(`  ${met ? 'met   ' : 'MISSED'} ${what}: ${value.toFixed(2)}, goal ${atLeast ? '>=' : '<='} ${goal}`);

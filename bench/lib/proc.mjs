@@ -1,4 +1,4 @@
-/** What /proc tells: memory of processes, processor time of children that have ended, descendants. */
+/** Facts from /proc: memory of processes, processor time of children that have ended, descendants. */
 
 import { readFileSync, readdirSync } from 'node:fs';
 
@@ -16,7 +16,7 @@ function read(path) {
 
 const field = (text, name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) * KIB;
 
-/** Proportional set size, bytes: shared pages count by their share. */
+/** Proportional set size, bytes: a shared page counts by its share. */
 export const pssBytes = (pid) => field(read(`/proc/${pid}/smaps_rollup`), 'Pss');
 
 /** Largest resident set so far, bytes; pages shared with other processes count in full. */
@@ -54,7 +54,7 @@ export function descendants(pid) {
   return found;
 }
 
-/** Looks at a process and its descendants every `periodMs`; `stop` returns the largest values seen by process. */
+/** Samples a process and its descendants every `periodMs`; `stop` returns the largest values by process. */
 export function watchMemory(pid, nameOf, periodMs = 200) {
   const peaks = new Map();
   const look = () => {

@@ -6,7 +6,7 @@ import { ARITIES, HOSTS_MAX, best, crossover, estimate } from './scaling-model.m
 
 const HOSTS = [1, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 2000, 5000, HOSTS_MAX];
 const SHOWN = [2, 4, 8, 16, 32];
-/** What launcher.tree.arity is without a word. */
+/** The default of launcher.tree.arity. */
 const DEFAULT_ARITY = 8;
 const PROCESSORS = 2;
 const MORE_PROCESSORS = [1, 2, 4, 8, 16, 32];
@@ -104,7 +104,10 @@ function workTable({ hydra, ours }) {
   return ['| hosts | depth | messages | processor s | flat | hydra |', '|---'.repeat(6) + '|', ...rows, ''].join('\n');
 }
 
-/** By processors a host: the best arity at some sizes, how much worse the default is, from where hydra is behind. */
+/**
+ * By processors per host: the best arity at some sizes, how much worse the default is, and from which size hydra is
+ * slower.
+ */
 function arityTable(costs) {
   const sizes = [32, 64, 256, 1000, HOSTS_MAX];
   const rows = MORE_PROCESSORS.map((processors) => {
@@ -148,7 +151,7 @@ job, with the end of its tool and of its agent, so a launch alone is quicker tha
 `;
 }
 
-/** Nothing where only one key exchange was measured. */
+/** Empty if only one key exchange was measured. */
 function exchanges(costs) {
   const measured = KEY_EXCHANGES.flatMap(({ key, name }) => {
     const own = key === 'default' ? costs : costs[key];

@@ -1,4 +1,4 @@
-/** The launch model over numbers of hosts and arities: what the tables and the plot of docs/scaling.md show. */
+/** The launch model over numbers of hosts and arities: the values in the tables and the plot of docs/scaling.md. */
 
 import { estimateLaunch } from './launch-model.mjs';
 import { built } from './place.mjs';
@@ -6,19 +6,19 @@ import { built } from './place.mjs';
 const { planLaunch } = await built('core', 'index.js');
 const { createTree } = await built('topology-tree', 'tree.js');
 
-/** What launcher.window is where arity is more: an agent then starts all its children at once. */
+/** Value of launcher.window if the arity is larger: an agent then starts all its children at once. */
 const WINDOW_MIN = 8;
 export const HOSTS_MAX = 10_000;
 export const ARITIES = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
-/** One launch by the k-ary tree; `arity` Infinity: flat. */
+/** One launch with the k-ary tree; `arity` Infinity: flat. */
 export function estimate(costs, processors, hosts, arity) {
   const k = Math.min(arity, hosts);
   const plan = planLaunch(hosts, { policy: 'tree', arity: () => k }, createTree);
   return estimateLaunch(plan, { costs, processors, window: Math.max(WINDOW_MIN, k) });
 }
 
-/** The quickest of ARITIES and flat. */
+/** The fastest of ARITIES and flat. */
 export function best(costs, processors, hosts) {
   const all = [...ARITIES.filter((k) => k < hosts), Infinity].map((arity) => {
     return { arity, ...estimate(costs, processors, hosts, arity) };

@@ -1,6 +1,6 @@
 /**
- * A launch by the real agents on simulated hosts: each login takes what it was measured to take, and each agent's
- * logins begin one after the other. Virtual time until the controller knows that all are up.
+ * A launch by the real agents on simulated hosts: each login takes the measured time, and each agent's logins start one
+ * after another. Virtual time until the controller knows that all agents are up.
  */
 
 import { estimateLaunch } from './launch-model.mjs';
@@ -11,12 +11,12 @@ const LATENCY_MS = 0.1;
 const { planLaunch } = await built('core', 'index.js');
 const { createTree } = await built('topology-tree', 'tree.js');
 
-/** Whole ms: that is how the simulated method is told. */
+/** In whole ms, as the simulated method requires. */
 function simulated({ childMs, starterCpuMs, starterThreadMs }) {
   return { loginMs: Math.round(childMs), gapMs: Math.round(Math.max(starterThreadMs, starterCpuMs / PROCESSORS)) };
 }
 
-/** The model of the same launch. Processor time is no part of the simulation: the controller takes reports at once. */
+/** The model of the same launch. The simulation has no processor time: the controller handles reports at once. */
 export function modelOf(costs, hosts, arity) {
   const { loginMs, gapMs } = simulated(costs);
   const plan = planLaunch(hosts, { policy: 'tree', arity: () => arity }, createTree);

@@ -1,6 +1,6 @@
-/** Medians, and how they are printed: always with the smallest and the largest, and the number of runs. */
+/** Medians and their format: always with the smallest and the largest value, and the number of runs. */
 
-/** `count`, or `few` where `BENCH_SMOKE` is set: the test that the benches still run waits for no figures. */
+/** `count`, or `few` if `BENCH_SMOKE` is set: the test that runs all benches needs no accurate figures. */
 export const scaled = (count, few = 1) => (process.env.BENCH_SMOKE ? few : count);
 
 export function median(values) {
@@ -17,14 +17,14 @@ export function spread(values, unit, digits = 1) {
 }
 
 /**
- * The ratio of two series that were measured in turns, run by run: the median of the quotients of neighbours, which
- * a machine that grows slower or faster during the bench does not bend.
+ * The ratio of two series measured in turns: the median of the quotients of corresponding runs, which is not affected
+ * by a machine that becomes slower or faster during the bench.
  */
 export function ratio(values, floor) {
   return median(values.map((value, i) => value / floor[i]));
 }
 
-/** Measures each of `makers` once a round, in turns; returns one list of results each. */
+/** Measures each of `makers` once per round, in turns; returns a list of results for each. */
 export async function interleave(rounds, makers) {
   const results = makers.map(() => []);
   for (let round = 0; round < rounds; round++) {

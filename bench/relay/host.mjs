@@ -1,6 +1,6 @@
 /**
- * One host of the relay: starts two tools, sends what they write over one WebSocket, in chunks as read, and stops
- * reading while too much waits to be sent. Arguments: port, bytes of each tool, the tools' ranks.
+ * One host of the relay: starts two tools, sends their output over one WebSocket, in chunks as read, and stops reading
+ * while the send queue is long. Arguments: port, bytes of each tool, the tools' ranks.
  */
 
 import { spawn } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
- * The floor of the bench `output`, as one would write it by hand. This process: listens for the hosts' WebSockets,
- * writes what comes to standard output, many chunks a system call, holds the senders back when it cannot keep up,
- * and ends when all hosts have. It starts the hosts. Arguments: hosts, bytes of each tool.
+ * The floor of the bench `output`, a minimal relay. This process starts the hosts, listens for their WebSockets, writes
+ * incoming data to standard output, many chunks per system call, applies back-pressure when it cannot keep up, and ends
+ * when all hosts have. Arguments: hosts, bytes of each tool.
  */
 
 import { spawn } from 'node:child_process';

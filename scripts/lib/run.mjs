@@ -1,6 +1,5 @@
 /**
- * How the scripts run other programs: in the repository's root, with their output shown, ending with the first that
- * fails.
+ * Runs other programs for the scripts: in the repository's root, with their output shown, ending at the first failure.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -12,7 +11,7 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** `pnpm@VERSION`, as package.json says. */
+/** `pnpm@VERSION`, from package.json. */
 export const PNPM = packageManager;
 
 /** Runs a program; returns its exit code (128 + signal's number is left to the shell: 1 here). */
@@ -22,7 +21,7 @@ export function status(program, args) {
   return code ?? 1;
 }
 
-/** Runs a program; ends this script with its exit code where that is not 0. */
+/** Runs a program; ends this script with its exit code if that is not 0. */
 export function run(program, args) {
   const code = status(program, args);
   if (code === 0) return;
