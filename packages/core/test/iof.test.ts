@@ -58,7 +58,7 @@ suite('output template', (test) => {
   });
 
   test('whatever else follows a percent sign is refused with its place', () => {
-    assert.ok(refusal('a%q').includes("'%q' means nothing"));
+    assert.ok(refusal('a%q').includes("'%q' is unknown"));
     assert.ok(refusal('a%q').includes('  a%q\n   ^'));
     for (const bad of ['%', 'x%3', '%3%', '%99r', '%-3r', '%R', '']) assert.ok(refusal(bad) !== '', bad);
   });

@@ -16,16 +16,16 @@ export const launcherLocal = defineComponent({
   name: 'local',
   version: '1.0.0',
   frameworkVersion: 1,
-  help: 'Agents on this machine; with --launcher local, host names are stand-ins for it.',
+  help: 'Agents on this machine; with --launcher local, under any host names.',
   params: {},
   query: ({ request, named, facts }) => {
-    if (named === true) return accept(50, 'asked for by name');
+    if (named === true) return accept(50, 'selected by name');
     const hostname = facts['hostname'];
     const foreign = foreignHosts(request, typeof hostname === 'string' ? hostname.toLowerCase() : '');
     if (foreign.length === 0) return accept(50, 'all hosts are this machine');
     const more = foreign.length > NAMES_SHOWN_MAX ? ` and ${foreign.length - NAMES_SHOWN_MAX} more` : '';
     const names = foreign.slice(0, NAMES_SHOWN_MAX).join(', ') + more;
-    return decline(`not this machine: ${names} (--launcher local starts stand-ins for them here)`);
+    return decline(`not this machine: ${names} (--launcher local starts their agents here)`);
   },
   create: createLocal,
 });

@@ -51,7 +51,7 @@ export interface RemoteStart {
 
 /** Why ssh must not be called with that name; undefined if it may. */
 export function hostProblem(name: string): string | undefined {
-  return BAD_HOST.test(name) ? 'is no host name: it begins with - or holds blanks or characters of shells' : undefined;
+  return BAD_HOST.test(name) ? 'is no host name: it begins with - or contains blanks or shell characters' : undefined;
 }
 
 /** `client`'s whole command line. It contains no secret: any user of this machine can read it. */

@@ -45,18 +45,18 @@ const SENTENCES: readonly Row[] = [
     'Correct the name, or give it an address (HostName in ~/.ssh/config, /etc/hosts, DNS).'],
   [/Bad configuration option|terminating, \d+ bad conf|Bad owner or permissions on|unknown option|^usage: ssh/im,
     'connect', 'ssh refuses its own configuration or options',
-    'Mend what it names: ~/.ssh/config, or launcherproc.ssh.options.'],
+    'Correct what it names: ~/.ssh/config, or launcherproc.ssh.options.'],
   [/Connection refused/i, 'connect', 'connection refused: no ssh server listens',
     'Start sshd there, or give the right port (Port in ~/.ssh/config).'],
   [/No route to host|Network is unreachable|Host is down/i, 'connect', 'no route to host',
     'Is it switched on, and the address right? Leave it out of the host list otherwise.'],
-  [/timed out during banner exchange/i, 'connect', 'something listens there, but says nothing',
+  [/timed out during banner exchange/i, 'connect', 'something listens there, but does not answer',
     'Its sshd is stopped or overloaded: look at the host, or leave it out.'],
   [/(Connection|Operation) timed out|Connection to .* timed out/i, 'connect', 'the host does not answer',
-    'Is it switched on, and no firewall between? A longer wait: --mca launcher.ssh.connect=30s.'],
+    'Is it switched on, and not behind a firewall? To wait longer: --mca launcher.ssh.connect=30s.'],
   [/REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/, 'authenticate',
     'the host shows another key than it did before',
-    'Ask its administrator why. If that is right: ssh-keygen -R HOST, then `ssh LOGIN true` once by hand.'],
+    'Ask its administrator why. If the change is intended: ssh-keygen -R HOST, then `ssh LOGIN true` once by hand.'],
   [/No \S+ host key is known|host key is not cached|DNS.*fingerprint/i, 'authenticate',
     'the key of the host is not known',
     '`ssh LOGIN true` once by hand and confirm the key, or have it put into known_hosts (ssh-keyscan).'],
@@ -64,13 +64,13 @@ const SENTENCES: readonly Row[] = [
     '`ssh LOGIN true` once by hand shows why; known_hosts must have its key.'],
   [/Too many authentication failures/i, 'authenticate', 'too many keys were offered before the right one',
     'Name the key: IdentityFile with IdentitiesOnly yes in ~/.ssh/config.'],
-  [/Permission denied \(/i, 'authenticate', 'the login was refused; nobody is asked for a password here',
+  [/Permission denied \(/i, 'authenticate', 'the login was refused; passwords are never asked for',
     'Put your public key into authorized_keys there (ssh-copy-id LOGIN), load it (ssh-add), check the user name.'],
   [/no matching (host key type|key exchange method|cipher|MAC) found|Unable to negotiate/i, 'connect',
     'the two versions of ssh have no method in common', 'Allow one of the methods that it offers in ~/.ssh/config.'],
   [/(kex|ssh)_exchange_identification|Connection (closed|reset) by .* port \d+|Connection reset/i, 'connect',
     'the host ended the connection before the login',
-    'Its sshd has too many at once (MaxStartups: a smaller launcher.window) or does not want this address.'],
+    'Its sshd has too many logins at once (MaxStartups: use a smaller launcher.window) or refuses this address.'],
   [/cannot execute.*RemoteCommand|administratively prohibited|channel .* open failed/i, 'login shell',
     'the host allows no command', 'Look at ForceCommand and restrictions in authorized_keys there.'],
 ];
@@ -84,7 +84,7 @@ const BY_PHASE: Readonly<Record<SshPhase, readonly [what: string, remedy: string
     'Look at the login shell and its start-up files there; `ssh LOGIN echo hello` must print hello.'],
   node: ['the shell on the host could not start node', 'Name a node that works there: --mca launcher.ssh.node=PATH.'],
   bundle: ['the connection ended while the agent was sent', `${BY_HAND}; look at the host.`],
-  handshake: ['the agent ended before it answered', 'What it printed tells why.'],
+  handshake: ['the agent ended before it answered', 'See what it printed.'],
 };
 
 /** `text` with the words HOST and LOGIN replaced: the host as ssh's argument, with its user name. */
@@ -121,8 +121,8 @@ export function diagnose(facts: SshFacts): ErrorRecord {
 function find(facts: SshFacts): Finding {
   const { phase, report, lines, flooded } = facts;
   if (flooded === true) {
-    return { phase: 'login shell', what: 'the login printed without end',
-      remedy: 'Have its start-up files print only where there is a terminal (`ssh LOGIN true` must print nothing).' };
+    return { phase: 'login shell', what: 'the login scripts printed too much',
+      remedy: 'Let its start-up files print only at a terminal (`ssh LOGIN true` must print nothing).' };
   }
   if (report?.phase === 'node') return nodeFinding(report.text, facts.node);
   if (report !== undefined) return bundleFinding(report);
@@ -150,8 +150,8 @@ function nodeFinding(text: string, named: string): Finding {
 }
 
 function bundleFinding({ text }: { readonly text: string }): Finding {
-  return { phase: 'bundle', what: `the agent was sent and not taken: ${text}`,
-    remedy: 'Something on the way changes bytes: `ssh LOGIN cat` must give back what it is given.' };
+  return { phase: 'bundle', what: `the host did not accept the agent: ${text}`,
+    remedy: 'Something in between changes bytes: `ssh LOGIN cat` must return its input.' };
 }
 
 function oneLine(text: string): string {

@@ -38,15 +38,15 @@ export const launcherSsh = defineComponent({
       type: 'string',
       default: '',
       aliases: ['launcher.ssh.options'],
-      help: 'Options for the client, separated by blanks, before ours: `-F hosts.conf -p 2222`. '
+      help: 'Options for the client, separated by blanks, placed before ours: `-F hosts.conf -p 2222`. '
         + 'May be written launcher.ssh.options.',
     },
     node: {
       type: 'string',
       default: '',
       aliases: ['launcher.ssh.node'],
-      help: 'Node on the hosts: a path, or a name in PATH there; empty: the first in PATH, where ours is, or in the '
-        + 'usual places that is new enough. May be written launcher.ssh.node.',
+      help: 'Node on the hosts: a path, or a name in PATH there; empty: the first that is new enough in PATH, at the '
+        + 'path of ours, or in the usual places. May be written launcher.ssh.node.',
     },
     connect: {
       type: 'duration',
@@ -54,21 +54,21 @@ export const launcherSsh = defineComponent({
       min: 1000,
       max: 3_600_000,
       aliases: ['launcher.ssh.connect'],
-      help: 'How long ssh waits for a host to answer, in whole seconds. Less than launcher.handshake lets ssh say '
-        + 'itself what is wrong. May be written launcher.ssh.connect.',
+      help: 'How long ssh waits for a host to answer, in whole seconds. If it is less than launcher.handshake, '
+        + 'ssh itself reports the cause. May be written launcher.ssh.connect.',
     },
     kex: {
       type: 'string',
       default: '',
       aliases: ['launcher.ssh.kex'],
       help: 'Key exchanges for our logins, as KexAlgorithms of ssh: `curve25519-sha256`; empty: the user\'s own. '
-        + 'What is given up: docs/ssh.md. May be written launcher.ssh.kex.',
+        + 'Consequences: docs/ssh.md. May be written launcher.ssh.kex.',
     },
     steps: {
       type: 'bool',
       default: false,
       aliases: ['launcher.ssh.steps'],
-      help: 'The client tells its steps, and a key exchange that takes most of a login is told; --verbose sets it. '
+      help: 'Trace the client\'s steps, and warn of a key exchange that takes most of a login; --verbose sets it. '
         + 'May be written launcher.ssh.steps.',
     },
   },
@@ -77,10 +77,10 @@ export const launcherSsh = defineComponent({
     if (loopback !== undefined && hosts.length > 1) {
       const { name, origin } = loopback;
       const own = typeof facts['hostname'] === 'string' ? `, ${facts['hostname']},` : '';
-      const why = `${origin}: ${name} cannot be combined with other hosts, as it is another machine on each of them`;
+      const why = `${origin}: ${name} cannot be combined with other hosts, as it is a different machine on each`;
       return decline(`${why}. Write this machine's name${own} in its place`, 'STCI_HOSTLIST_INVALID');
     }
-    return accept(40, named === true ? 'asked for by name' : 'any host with a login');
+    return accept(40, named === true ? 'selected by name' : 'any host with a login');
   },
   create: (deps, params) => createSsh(deps, sshParams(params)),
 });

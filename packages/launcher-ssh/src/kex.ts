@@ -40,5 +40,5 @@ export class KexTimer {
 export function kexAdvice({ algorithm, ms, loginMs }: KeyExchange): string | undefined {
   if (ms * 2 < loginMs || CHEAP.test(algorithm)) return undefined;
   return `the key exchange (${algorithm}) takes most of the login. A cheaper one: `
-    + '--mca launcher.ssh.kex=curve25519-sha256; docs/ssh.md says what it gives up';
+    + '--mca launcher.ssh.kex=curve25519-sha256; see docs/ssh.md for the consequences';
 }

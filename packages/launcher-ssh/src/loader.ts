@@ -175,7 +175,7 @@ function receive(done) {
       if (at < size) return next();
       clearTimeout(timer);
       if (good(bytes)) return done(bytes);
-      say('fail bundle it came changed: its hash is another');
+      say('fail bundle it was changed on the way: its hash differs');
       me.exit(1);
     });
   }

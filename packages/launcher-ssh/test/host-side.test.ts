@@ -182,7 +182,7 @@ suite('ssh: cache on the host', (test) => {
     changed.send(Buffer.alloc(bundle.length, 'x'));
     await eventually(() => changed.ended !== undefined, { what: 'its end' });
     assert.equal([cut.ended, changed.ended], [1, 1]);
-    assert.match(changed.out, /STCI \w+ fail bundle it came changed/);
+    assert.match(changed.out, /STCI \w+ fail bundle it was changed/);
     assert.not.ok(existsSync(place.cached));
   });
   test.after(() => places.splice(0).forEach((place) => place.remove()));

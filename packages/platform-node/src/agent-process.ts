@@ -55,7 +55,7 @@ export function spawnAgentProcess(
   spare?: ChildProcess,
 ): AgentProcess {
   const program = command[0];
-  assert(program !== undefined, 'the command of an agent has a program');
+  assert(program !== undefined, 'the command of an agent is not empty');
   let child: ChildProcess;
   try {
     child = spare ?? launch(command);

@@ -124,7 +124,7 @@ function openAll(pid: number, count: number): PipeEnds[] {
   // Descriptors that the shell inherited are excluded: this process may itself have inherited them at its start.
   const inherited = descriptors('self');
   const paths = [...descriptors(pid)].filter(([link]) => link.startsWith('pipe:') && !inherited.has(link));
-  if (paths.length !== count) throw new Error(`of ${count} documents of a shell ${paths.length} were pipes`);
+  if (paths.length !== count) throw new Error(`${paths.length} of ${count} here-documents of a shell were pipes`);
   const pipes: PipeEnds[] = [];
   try {
     for (const [, path] of paths) pipes.push(openPipe(path));

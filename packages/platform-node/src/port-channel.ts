@@ -47,7 +47,7 @@ class PortChannel implements Channel {
   bind(events: ChannelEvents): void {
     assert(this.#events === undefined, `${this.label} has its receiver already`);
     this.#events = events;
-    if (this.#state === 'closed') this.#tellClosed();
+    if (this.#state === 'closed') this.#notifyClosed();
     else this.#schedule();
   }
 
@@ -160,10 +160,10 @@ class PortChannel implements Channel {
     this.#pendingBytes = 0;
     this.#held = [];
     this.#port.close();
-    if (this.#events !== undefined) this.#tellClosed();
+    if (this.#events !== undefined) this.#notifyClosed();
   }
 
-  #tellClosed(): void {
+  #notifyClosed(): void {
     process.nextTick(() => this.#events?.onClose(this.#ended ?? 'closed'));
   }
 }

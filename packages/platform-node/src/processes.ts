@@ -42,7 +42,7 @@ export function createProcesses(deps: ProcessesDeps): Processes {
         return spawnAgentProcess(command, events, isWanted ? spare.take() : undefined);
       }
       const main = deps.agentMain();
-      assert(main !== undefined, 'a platform that starts agents as threads is given their main');
+      assert(main !== undefined, 'agents in threads need agentMain');
       return spawnAgentThread(main, events);
     },
     sweep: (mark, deadlineMs, done) => {

@@ -147,7 +147,7 @@ function badInterpreter(program: string, path: string): ErrorRecord {
   return failure('STCI_PROGRAM_NOT_EXECUTABLE', message, { program, path }).error;
 }
 
-const FEWER = ', or use fewer ranks a host';
+const FEWER = ', or use fewer ranks per host';
 
 /** The error record of a failed spawn for which `resolveProgram` found no cause. */
 export function spawnError(spec: SpawnSpec, path: string, thrown: unknown): ErrorRecord {

@@ -98,7 +98,7 @@ function place(shipped: ShippedBundle): string {
       failure = thrown;
     }
   }
-  const why = failure instanceof Error ? failure.message : 'no directory takes it';
+  const why = failure instanceof Error ? failure.message : 'no directory is writable';
   const message = `No further agent can be started here as a process or thread: its code cannot be stored: ${why}. `
     + 'Use --mca launcher.session.method=inline.';
   throw new StciError('STCI_PROGRAM_SPAWN', message, { cause: failure });

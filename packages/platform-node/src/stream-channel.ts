@@ -78,7 +78,7 @@ class StreamChannel implements Channel {
   bind(events: ChannelEvents): void {
     assert(this.#events === undefined, `${this.label} has its receiver already`);
     this.#events = events;
-    if (this.#state === 'closed') return this.#tellClosed();
+    if (this.#state === 'closed') return this.#notifyClosed();
     this.#readable.on('data', (chunk: Uint8Array) => {
       if (this.#state !== 'closed') events.onData(chunk);
     });
@@ -168,10 +168,10 @@ class StreamChannel implements Channel {
     this.#pendingBytes = 0;
     this.#readable.destroy();
     this.#writable.destroy();
-    if (this.#events !== undefined) this.#tellClosed();
+    if (this.#events !== undefined) this.#notifyClosed();
   }
 
-  #tellClosed(): void {
+  #notifyClosed(): void {
     process.nextTick(() => this.#events?.onClose(this.#reason));
   }
 }

@@ -182,7 +182,7 @@ suite('tools without pipes', (test) => {
     }
     assert.is(logged.length, 1);
     assert.match(logged[0] ?? '', /^stci debug: Tools get sockets instead of pipes/);
-    assert.match(logged[0] ?? '', /of 3 documents of a shell 0 were pipes/);
+    assert.match(logged[0] ?? '', /0 of 3 here-documents of a shell were pipes/);
   });
 });
 

@@ -53,7 +53,7 @@ export class SimChannel implements Channel {
   bind(events: ChannelEvents): void {
     if (this.#events !== undefined) throw new Error(`Channel ${this.label} is bound already`);
     this.#events = events;
-    if (this.#closeReason !== undefined) this.#tell(this.#closeReason);
+    if (this.#closeReason !== undefined) this.#notifyClosed(this.#closeReason);
     else this.incoming.setReading(this.#isReading);
   }
 
@@ -77,7 +77,7 @@ export class SimChannel implements Channel {
     if (this.#closeReason !== undefined) return;
     this.#isClosing = true;
     this.#shut(reason);
-    if (this.#events !== undefined) this.#tell(reason);
+    if (this.#events !== undefined) this.#notifyClosed(reason);
   }
 
   /** Sets the owner of an accepted connection's end. */
@@ -123,7 +123,7 @@ export class SimChannel implements Channel {
     this.#events?.onClose(reason);
   }
 
-  #tell(reason: string): void {
+  #notifyClosed(reason: string): void {
     this.#scheduler.turn(new CallEvent(this.#task, () => this.#events?.onClose(reason), CODE.close));
   }
 }

@@ -69,8 +69,8 @@ export class SimNetwork implements Network {
     const link = world.fabric.link(this.#host.name, target ?? this.#host.name);
     const init = world.flowInit(link, world.sizes.connectionBytes);
     // The accepting end has no owner until it is accepted.
-    const nobody = this.#host.table.newTask(0);
-    const [near, far] = [this.#end(address, this.#task), this.#end(this.#host.name, nobody)];
+    const unowned = this.#host.table.newTask(0);
+    const [near, far] = [this.#end(address, this.#task), this.#end(this.#host.name, unowned)];
     const pair = joinChannels(init, world.sizes.markBytes, near, far);
     pair.left.outgoing.isOpen = false;
     pair.left.outgoing.reader = undefined;

@@ -113,12 +113,12 @@ export class SimProcesses implements Processes {
     this.#after(() => events.onError(error));
     const { world } = this.#host;
     const init = world.flowInit(world.fabric.pipes, world.sizes.pipeBytes);
-    const nobody = this.#host.table.newTask(0);
+    const unowned = this.#host.table.newTask(0);
     const pair = joinChannels(
       init,
       world.sizes.markBytes,
       { kind: 'stdio', label: 'no child', task: this.#task },
-      { kind: 'stdio', label: 'nobody', task: nobody },
+      { kind: 'stdio', label: 'nobody', task: unowned },
     );
     pair.left.destroy(error.message);
     return { pid: 0, channel: pair.left, kill: () => undefined };

@@ -25,8 +25,8 @@ export function startRemote(
     scheduler.after(new CallEvent(task, call, CODE.connect), 2 * link.params.latencyMs);
   const init = world.flowInit(link, world.sizes.connectionBytes);
   const end = (label: string, owner: Task): ChannelEnd => ({ kind: 'stdio', label, task: owner });
-  const nobody = host.table.newTask(0);
-  const pair = joinChannels(init, world.sizes.markBytes, end(hostName, task), end(host.name, nobody));
+  const unowned = host.table.newTask(0);
+  const pair = joinChannels(init, world.sizes.markBytes, end(hostName, task), end(host.name, unowned));
   if (far === undefined || main === undefined) {
     const what = far === undefined ? `host ${hostName} is unknown` : `${command[0]}: command not found`;
     soon(() => events.onError({ code: 'STCI_PROGRAM_SPAWN', message: `${hostName}: ${what}` }));

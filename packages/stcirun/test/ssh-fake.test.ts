@@ -91,7 +91,7 @@ suite('launcherproc ssh with a client of our own', (test) => {
   test('a client that is killed, a login that floods, a shell that exits', async () => {
     assert.match(await new Started(client('killed', 'kill -9 $$')).fails('connect'), /ssh was killed by SIGKILL/);
     const flood = await new Started(client('flood', 'exec yes welcome')).fails('login shell');
-    assert.match(flood, /printed without end\.\n {2}the login printed: welcome \| welcome/);
+    assert.match(flood, /printed too much\.\n {2}the login printed: welcome \| welcome/);
     const exits = client('exits', 'echo "Authenticated to h1" >&2; echo no way; exit 1');
     const message = await new Started(exits).fails('login shell');
     assert.match(message, /the login printed: no way\n {2}ssh ended with status 1/);

@@ -10,7 +10,7 @@ export const topologyBmg = defineComponent({
   name: 'bmg',
   version: '1.0.0',
   frameworkVersion: 1,
-  help: 'Binomial graph: position i is linked with i ± 2^k mod size. Many paths, about 2 log2(size) links a position.',
+  help: 'Binomial graph: position i is linked with i ± 2^k mod size. Many paths, about 2 log2(size) links each.',
   params: {},
   query: () => accept(50),
   create: (_deps, _params, request) => {

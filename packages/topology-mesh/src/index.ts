@@ -20,7 +20,7 @@ export const topologyMesh = defineComponent({
       type: 'bool',
       default: false,
       help: 'Joins the ends of each dimension. Wrapped, the longest path is half as long, and one dead position does '
-        + 'not cut a line; it costs two links more a line.',
+        + 'not cut a line; it costs two more links per line.',
     },
   },
   query: () => accept(50),

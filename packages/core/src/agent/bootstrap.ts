@@ -39,7 +39,7 @@ export interface BootstrapInit {
 }
 
 export interface BootstrapEvents {
-  tell(event: JobEvent): void;
+  emit(event: JobEvent): void;
   /** All hosts are up or left out. `hosts`: with spares in place of those they replaced. */
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void;
   /** The policy aborted the launch; all failures in order. */
@@ -118,7 +118,7 @@ export class Bootstrap {
       if (this.#phase !== 'starting') return;
       if (fault === undefined) return this.#below.start();
       const error = toErrorRecord(fault);
-      this.#events.tell({ type: 'failure', error });
+      this.#events.emit({ type: 'failure', error });
       this.#failures.push({ host: undefined, error });
       this.#aborted();
     });
@@ -130,7 +130,7 @@ export class Bootstrap {
     this.#states[host] = 'up';
     this.#upCount += 1;
     const { name } = this.#hosts[host] as HostSpec;
-    this.#events.tell({ type: 'host-up', host, name, up: this.#upCount, total: this.#hosts.length });
+    this.#events.emit({ type: 'host-up', host, name, up: this.#upCount, total: this.#hosts.length });
     this.#check();
   }
 
@@ -145,7 +145,7 @@ export class Bootstrap {
     const record = toErrorRecord(this.#numbered(host, error));
     this.#states[host] = 'failed';
     this.#failures.push({ host, error: record });
-    this.#events.tell({ type: 'failure', error: record });
+    this.#events.emit({ type: 'failure', error: record });
     if (this.#phase === 'aborting') return this.#check();
     this.#decide(host, record);
   }
@@ -199,7 +199,7 @@ export class Bootstrap {
     const spare = decision === 'spare' ? this.#spares.shift() : undefined;
     if (decision === 'spare' && spare === undefined) return this.#abort('no spare host is left');
     if (decision === 'shrink' && hostsLeft === 0) return this.#abort('no host is left');
-    this.#events.tell({
+    this.#events.emit({
       type: 'bootstrap',
       host,
       name: spec.name,
@@ -281,7 +281,7 @@ export class Bootstrap {
     this.#phase = 'ready';
     if (this.#abortReason !== undefined) {
       const error = toErrorRecord(new StciError('STCI_LAUNCH_FAILED', `The launch was ended: ${this.#abortReason}`));
-      this.#events.tell({ type: 'failure', error });
+      this.#events.emit({ type: 'failure', error });
       this.#failures.push({ host: undefined, error });
     }
     this.#events.onAborted(this.#failures);

@@ -134,7 +134,7 @@ export class ChildSupervisor {
   admit(peer: Address, start: number): string | undefined {
     const child = this.#children.get(peer);
     if (child === undefined) return 'it is no child of this agent';
-    if (child.start !== start) return 'it is of an earlier start, which was given up';
+    if (child.start !== start) return 'it belongs to an earlier start, which was given up';
     return child.state === 'starting' ? undefined : `it is ${child.state}`;
   }
 

@@ -115,7 +115,7 @@ export class Controller {
         snapshot,
       },
       {
-        tell: (event) => this.#tell(event),
+        emit: (event) => this.#emit(event),
         onReady: (hosts, leftOut) => this.#onReady(spec, hosts, leftOut),
         onAborted: (failures) => this.#onAborted(failures),
         onLost: (agent, error) => this.#onAgentLost(agent, error),
@@ -136,7 +136,7 @@ export class Controller {
     this.#ledger = createLedger({ job: this.#jobs, spec, map, submitWallMs });
     this.#undrained.clear();
     for (const { host, runs } of map.hosts) if (runs.length > 0) this.#undrained.add(host);
-    this.#tell({ type: 'mapped', map });
+    this.#emit({ type: 'mapped', map });
   }
 
   #armDeadlines(spec: JobSpec): void {
@@ -182,7 +182,7 @@ export class Controller {
     const ledger = this.#ledger as Ledger;
     checkRanks(ledger.placements, ledger.map, host, ranks.map(([rank]) => rank));
     for (const [rank, pid, wallMs] of ranks) {
-      if (ledger.started(rank, pid, wallMs)) this.#tell({ type: 'started', rank, host, pid, wallMs });
+      if (ledger.started(rank, pid, wallMs)) this.#emit({ type: 'started', rank, host, pid, wallMs });
     }
     this.#checkRunning();
   }
@@ -191,7 +191,7 @@ export class Controller {
     if (this.#phase !== 'launching' || !(this.#ledger as Ledger).allStarted) return;
     this.#phase = 'running';
     this.#launchTimer?.cancel();
-    this.#tell({ type: 'running' });
+    this.#emit({ type: 'running' });
   }
 
   #onExited(host: HostIndex, ends: readonly RankEnd[]): void {
@@ -202,7 +202,7 @@ export class Controller {
       const entry = ledger.exited(end, this.#now());
       if (!entry.counted) continue;
       const report = ledger.rankReport(end.rank);
-      if (report !== undefined) this.#tell({ type: 'exited', report });
+      if (report !== undefined) this.#emit({ type: 'exited', report });
       if (entry.failure !== undefined) this.#decide(entry.failure);
     }
     this.#checkRunning();
@@ -239,7 +239,7 @@ export class Controller {
       this.#loseHost(each, each === host ? record : cutOffRecord(ledger.spec.hosts, each, host), kind),
     );
     // All losses are reported before the first decision, because a decision may end the job.
-    for (const { error: told } of found) this.#tell({ type: 'failure', error: told });
+    for (const { error } of found) this.#emit({ type: 'failure', error });
     for (const one of found) this.#judge(one);
     this.#checkRunning();
     this.#checkOver();
@@ -254,13 +254,13 @@ export class Controller {
     const entry = ledger.agentLost(host, error, this.#now());
     for (const rank of entry.ranks) {
       const report = ledger.rankReport(rank);
-      if (report !== undefined) this.#tell({ type: 'exited', report });
+      if (report !== undefined) this.#emit({ type: 'exited', report });
     }
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
   }
 
   #decide(found: Failure): void {
-    this.#tell({ type: 'failure', error: found.error });
+    this.#emit({ type: 'failure', error: found.error });
     this.#judge(found);
   }
 
@@ -288,7 +288,7 @@ export class Controller {
   }
 
   #record(found: Failure): void {
-    if ((this.#ledger as Ledger).failed(found)) this.#tell({ type: 'failure', error: found.error });
+    if ((this.#ledger as Ledger).failed(found)) this.#emit({ type: 'failure', error: found.error });
   }
 
   #onLaunchTimeout(timeoutMs: number): void {
@@ -321,7 +321,7 @@ export class Controller {
     const first = this.#phase !== 'ending';
     this.#phase = 'ending';
     this.#launchTimer?.cancel();
-    if (first) this.#tell({ type: 'ending', reason });
+    if (first) this.#emit({ type: 'ending', reason });
     this.#bootstrap?.abandon();
     if (this.#launched) this.#sendEnd(kill, reason);
     else this.#undrained.clear();
@@ -354,7 +354,7 @@ export class Controller {
       if ([...ranksOf(place)].every((rank) => ledger.rankReport(rank) !== undefined)) continue;
       const error = toErrorRecord(unansweredHostError(ledger.spec.hosts, place.host));
       const found = this.#loseHost(place.host, error, 'agent-lost');
-      for (const lost of found) this.#tell({ type: 'failure', error: lost.error });
+      for (const lost of found) this.#emit({ type: 'failure', error: lost.error });
     }
     this.#over();
   }
@@ -375,10 +375,10 @@ export class Controller {
     const report = (this.#ledger as Ledger).report(this.#now());
     // In parts: a report of many ranks, or of failures with long texts, would exceed the largest message.
     for (const error of report.failures) this.#send('job.failure', { error });
-    this.#tell({ type: 'ended', report: { ...report, ranks: [], failures: [] } });
+    this.#emit({ type: 'ended', report: { ...report, ranks: [], failures: [] } });
   }
 
-  #tell(event: JobEvent): void {
+  #emit(event: JobEvent): void {
     this.#send('job.event', event);
   }
 

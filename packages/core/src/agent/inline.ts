@@ -17,7 +17,7 @@ export function startInline(
   events: AgentProcessEvents,
 ): AgentProcess {
   const name = addressName(what.address);
-  const [ours, theirs] = memoryChannel(platform.clock, `inline ${name}`, `starter of ${name}`);
+  const [ours, theirs] = memoryChannel(platform.clock, `inline ${name}`, `parent of ${name}`);
   let over = false;
   const agent = runAgent({
     platform,

@@ -25,7 +25,7 @@ export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: 
   const name = (index: HostIndex): string => hosts[index]?.name ?? String(index);
   return {
     code: 'STCI_AGENT_LOST',
-    message: `Host ${name(host)} is cut off: it was reached through host ${name(lost)}, whose agent is gone`,
+    message: `Host ${name(host)} is cut off: it was reached through host ${name(lost)}, whose agent is lost`,
     host: name(host),
   };
 }
@@ -33,7 +33,7 @@ export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: 
 /** For a host that reported nothing after its ranks were to end. */
 export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex): StciError {
   const host = hosts[index]?.name ?? String(index);
-  const text = `Host ${host} does not answer: what became of its ranks is not known`;
+  const text = `Host ${host} does not answer: the outcome of its ranks is unknown`;
   return new StciError('STCI_AGENT_LOST', text, { host });
 }
 

@@ -48,7 +48,7 @@ export class Lifecycle {
 
   apply(event: AgentEvent): AgentState {
     const next = TRANSITIONS[this.#state][event];
-    assert(next !== undefined, `an agent that is ${this.#state} knows no event ${event}`);
+    assert(next !== undefined, `an agent that is ${this.#state} permits no event ${event}`);
     if (next !== this.#state) {
       this.#state = next;
       this.#onChange?.(next);

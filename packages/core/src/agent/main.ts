@@ -67,7 +67,7 @@ class AgentMain implements AgentHandle {
   constructor(init: AgentMainInit) {
     this.#init = init;
     readBootRecord(init.channel, init.platform.clock, init.waitMs ?? BOOT_RECORD_MS, (error, boot, rest) => {
-      if (boot === undefined || rest === undefined) this.#exit({ failed: true, reason: error?.message ?? 'no boot' });
+      if (boot === undefined || rest === undefined) this.#exit({ failed: true, reason: error?.message ?? 'no record' });
       else if (boot.nativeLink) this.#linkNative(boot, rest);
       else this.#linkLater(boot, rest);
     });
@@ -150,7 +150,7 @@ class PendingBootLink implements LinkEvents {
 
   takeOver(events: LinkEvents): void {
     const link = this.#link;
-    if (link === undefined) throw new StciError('STCI_INTERNAL', 'The boot link is adopted after its handshake');
+    if (link === undefined) throw new StciError('STCI_INTERNAL', 'The boot link is taken over after its handshake');
     this.#target = events;
     events.onUp(link);
     for (const frame of this.#frames) events.onFrame(link, frame);

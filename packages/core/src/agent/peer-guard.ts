@@ -38,7 +38,7 @@ export class LinkGuard implements PeerGuard {
       return false;
     }
     if (frameDestination(frame) === SUBTREE && !comesFromAbove) {
-      this.#close(link, 'it sent a message for all agents up the tree');
+      this.#close(link, 'it sent a message for all agents, which only agents above may do');
       return false;
     }
     return this.#refused.size === 0 || !this.#refused.has(source);

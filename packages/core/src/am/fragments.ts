@@ -122,7 +122,7 @@ export class Reassembly {
     this.#dropStale();
     const holder = this.#holders.get(source) ?? { source, partials: 0, charge: 0 };
     if (holder.partials >= SOURCE_PARTIALS_MAX) {
-      throw tooLarge(`More than ${SOURCE_PARTIALS_MAX} messages of ${addressName(source)} are under way in fragments`);
+      throw tooLarge(`More than ${SOURCE_PARTIALS_MAX} partial messages of ${addressName(source)}`);
     }
     const partial: Partial = { parts: [], sinceMs: this.#clock.nowMs(), holder, bytes: 0, charge: 0 };
     this.#holders.set(source, holder);
@@ -151,7 +151,7 @@ export class Reassembly {
     const sourceMax = SOURCE_MESSAGES_MAX * Math.max(this.#messageBytesMax, SOURCE_BYTES_FREE);
     if (holder.charge > sourceMax) {
       this.#drop(key, partial);
-      throw tooLarge(`Messages in fragments of ${addressName(header.source)} take over ${sourceMax} bytes`);
+      throw tooLarge(`Partial messages of ${addressName(header.source)} take over ${sourceMax} bytes`);
     }
     if ((header.flags & FLAG.more) === 0) {
       this.#drop(key, partial);
@@ -169,7 +169,7 @@ export class Reassembly {
       if (partial.holder.charge <= SOURCE_BYTES_FREE) continue;
       this.#drop(key, partial);
       const of = addressName(partial.holder.source);
-      const text = `Messages in fragments take over ${max} bytes: the oldest one, of ${of}, is dropped`;
+      const text = `Partial messages take over ${max} bytes: the oldest one, of ${of}, is dropped`;
       this.#onDropped(new StciError('STCI_MESSAGE_TOO_LARGE', text));
     }
   }

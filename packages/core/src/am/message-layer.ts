@@ -147,7 +147,7 @@ export class MessageLayer {
     timeoutMs: number = this.#init.limits.requestTimeoutMs,
   ): void {
     if (this.#requests.size >= REQUESTS_MAX) {
-      done(new StciError('STCI_REQUEST_LIMIT', `${REQUESTS_MAX} requests wait for replies already`), undefined);
+      done(new StciError('STCI_REQUEST_LIMIT', `${REQUESTS_MAX} requests are pending already`), undefined);
       return;
     }
     const sequence = this.#nextSequence();
@@ -232,7 +232,7 @@ export class MessageLayer {
       if (whole === undefined) return;
       const waiting = this.inbox.waitingOf(whole.header.source, link);
       if (waiting < (this.#init.waitingMax ?? Infinity)) return this.#enqueue({ ...whole, from: link });
-      throw new StciError('STCI_MESSAGE_INVALID', `Expected no flood, ${waiting} of its messages wait already`);
+      throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${waiting} waiting messages, got more`);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       this.malformed(frameSource(frame), link, fault);

@@ -27,7 +27,7 @@ const streamSpec = fields({
 }) as Shape<StreamSpec>;
 
 /** Who may send a type: agents of these kinds; the parent; the parent or, through it, the controller; any agent. */
-type Senders = readonly AgentKind[] | 'parent' | 'above' | 'anybody';
+type Senders = readonly AgentKind[] | 'parent' | 'above' | 'any';
 
 interface MessageType {
   readonly id: number;
@@ -61,7 +61,7 @@ const MESSAGE_TYPES = {
   /** Controller → the agent that started `agent`, request: close your link to it. */
   'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: str }) },
   /** Any → any, request: replies with the same body. */
-  'agent.echo': { id: 4, from: 'anybody', body: any, reply: any },
+  'agent.echo': { id: 4, from: 'any', body: any, reply: any },
   /** Parent → child, neighbour; each agent forwards to a child only the part of the job at and below it. */
   'job.launch': {
     id: 10,
@@ -130,8 +130,8 @@ const MESSAGE_TYPES = {
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */
-  'stream.open': { id: 30, from: 'anybody', body: streamSpec },
-  'stream.close': { id: 31, from: 'anybody', body: fields({ stream: u32 }) },
+  'stream.open': { id: 30, from: 'any', body: streamSpec },
+  'stream.close': { id: 31, from: 'any', body: fields({ stream: u32 }) },
 } as const satisfies Record<string, MessageType>;
 
 export type MessageName = keyof typeof MESSAGE_TYPES;
@@ -176,7 +176,7 @@ export function checkSender(name: MessageName, body: unknown, source: Address, p
 }
 
 function maySend(from: Senders, source: Address, parent: Address | undefined): boolean {
-  if (from === 'anybody') return true;
+  if (from === 'any') return true;
   const isParent = parent !== undefined && source === parent;
   if (from === 'parent') return isParent;
   if (from === 'above') return isParent || (parent !== undefined && source === CONTROLLER);

@@ -104,7 +104,7 @@ export class RoundTable {
     if (entry === undefined) {
       if (this.#contributors === 1) return { value };
       if (this.#rounds.size >= ROUNDS_MAX) {
-        throw new StciError('STCI_STREAM_INVALID', `More than ${ROUNDS_MAX} rounds wait for a member that lags behind`);
+        throw new StciError('STCI_STREAM_INVALID', `More than ${ROUNDS_MAX} rounds are open: a member is too slow`);
       }
       this.#rounds.set(round, { missing: this.#contributors - 1, value });
       return undefined;

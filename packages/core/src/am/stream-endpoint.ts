@@ -151,7 +151,7 @@ export class StreamEndpoint implements Stream {
   drop(member: Address): void {
     this.#downCredit.delete(member);
     this.#consumed.delete(member);
-    this.#tellCredit(member);
+    this.#onMemberCredit(member);
   }
 
   close(): void {
@@ -187,7 +187,7 @@ export class StreamEndpoint implements Stream {
       }
       case STREAM_FRAME.creditDown: {
         const resumed = this.#downCredit.get(header.source)?.grant(grantOf(body)) === true;
-        return () => resumed && this.#tellCredit(header.source);
+        return () => resumed && this.#onMemberCredit(header.source);
       }
       default:
         throw malformed(`Stream ${header.stream} has no frames of type ${header.type}`);
@@ -232,7 +232,7 @@ export class StreamEndpoint implements Stream {
   }
 
   /** `member` has credit again, or has left. Data to several members waits for the credit of all of them. */
-  #tellCredit(member: Address): void {
+  #onMemberCredit(member: Address): void {
     const one = this.#awaited.delete(member);
     const all = this.#allAwaited && this.#allDownAvailable();
     if (all) this.#allAwaited = false;

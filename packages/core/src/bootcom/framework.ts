@@ -14,26 +14,26 @@ export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
   name: 'bootcom',
   mode: 'keyed',
   version: 1,
-  help: 'Links between agents: how they are made and what they may cost.',
+  help: 'Links between agents: how they are made, and their bounds.',
   params: {
     boot: {
       type: 'enum',
       values: ['native', 'ws'],
       default: 'native',
-      help: 'Kind of the link between an agent and its starter: the channel that came with the start, or a WebSocket '
+      help: 'Kind of the link between an agent and its parent: the channel that came with the start, or a WebSocket '
         + 'connection back to a listener.',
     },
     'ws.interface': {
       type: 'list',
       default: [],
-      help: 'Addresses that WebSocket listeners are bound to; empty is loopback only.',
+      help: 'Addresses to which WebSocket listeners are bound; empty is loopback only.',
     },
     'ws.encrypt': {
       type: 'enum',
       values: ['auto', 'true', 'false'],
       default: 'auto',
       help: 'Whether WebSocket links are encrypted (TLS with a key of the session): auto does so where a listener is '
-        + 'not on loopback alone; false leaves what follows the handshake to whoever is on the way.',
+        + 'not on loopback only; false leaves all data after the handshake unprotected on the network.',
     },
     'ws.ports': {
       type: 'string',
@@ -45,37 +45,37 @@ export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
       default: 64,
       min: 1,
       max: 65_536,
-      help: 'Connections that have not yet proved who they are, a listener; of more, those go that have shown least, '
-        + 'of the source that sent most.',
+      help: 'Unauthenticated connections per listener; beyond it, those with the least progress are dropped, of the '
+        + 'source that has most.',
     },
     handshake: {
       type: 'duration',
       default: 5000,
       min: 10,
       max: 600_000,
-      help: 'Time for the two ends of a new link to prove that they know the secret.',
+      help: 'Deadline for the mutual authentication of the two ends of a new link.',
     },
     lease: {
       type: 'duration',
       default: 10_000,
       min: 200,
       max: 86_400_000,
-      help: 'A link on which nothing came for so long is lost, not earlier: an agent that is cut off then ends its '
-        + 'tools and itself. Something is sent every quarter of it. Shorter ends sooner, longer bears longer stalls.',
+      help: 'Silence after which a link is lost, never earlier: an agent that is cut off then ends its tools and '
+        + 'itself. Each end sends every quarter of it. Shorter detects a loss sooner, longer allows longer stalls.',
     },
     'frame.max': {
       type: 'size',
       default: MIB,
       min: 64 * KIB,
       max: 64 * MIB,
-      help: 'Largest frame on a link. Larger moves big data with less work, smaller lets small messages pass sooner.',
+      help: 'Largest frame on a link. Larger costs less per byte, smaller lets small messages pass sooner.',
     },
     'queue.max': {
       type: 'size',
       default: 64 * MIB,
       min: 64 * KIB,
       max: 1024 * MIB,
-      help: 'Bytes waiting to be sent on one link; a peer that lets more pile up loses it.',
+      help: 'Largest send queue of a link in bytes; the link to a peer that reads too slowly is closed.',
     },
   },
 });

@@ -196,7 +196,7 @@ export class Link {
       {
         sendKeepalive: () => this.#sendKeepalive(0),
         suspect: (isSuspect) => this.suspect(isSuspect),
-        expire: (silentMs) => this.#fail('lost', `no sign of life for ${formatDuration(silentMs)} (bootcom.lease)`),
+        expire: (silentMs) => this.#fail('lost', `no data for ${formatDuration(silentMs)} (bootcom.lease)`),
       },
     );
   }
@@ -220,8 +220,8 @@ export class Link {
     if (queuedBytes <= this.#init.limits.queueBytesMax) return;
     this.#fail(
       'lost',
-      `${queuedBytes} bytes wait to be sent to ${this.#peerName}, ` +
-        `over the bound bootcom.queue.max of ${this.#init.limits.queueBytesMax}: the peer takes nothing`,
+      `${queuedBytes} bytes are queued for ${this.#peerName}, ` +
+        `over bootcom.queue.max = ${this.#init.limits.queueBytesMax}: the peer does not read`,
     );
   }
 
@@ -269,7 +269,7 @@ export class Link {
   }
 
   #onAlive(body: Uint8Array): void {
-    if (body.length !== ALIVE_BYTES) throw new StciError('STCI_FRAME_INVALID', 'Expected 4 bytes in a sign of life');
+    if (body.length !== ALIVE_BYTES) throw new StciError('STCI_FRAME_INVALID', 'Expected 4 bytes in a keepalive');
     this.#lease?.announce(readU32(body, 0));
   }
 

@@ -77,6 +77,6 @@ export class PendingLinks {
     const victim = selectEviction(candidates, (below) => this.#random.integer(below));
     if (victim === undefined) return;
     this.delete(victim.link);
-    victim.link.destroy(`more than ${this.#max} connections have not proved who they are (bootcom.pending.max)`);
+    victim.link.destroy(`more than ${this.#max} connections are not authenticated (bootcom.pending.max)`);
   }
 }

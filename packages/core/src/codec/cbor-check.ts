@@ -19,7 +19,7 @@ const INDEFINITE = 31;
 const SIMPLE_MIN = 20;
 const FLOAT_MIN = 25;
 
-const CUT = 'fewer bytes than it says';
+const CUT = 'fewer bytes than its length';
 
 /** Returns what is wrong; undefined if nothing is. */
 export function cborProblem(bytes: Uint8Array): string | undefined {
@@ -53,7 +53,7 @@ class Scan {
       while (this.#depth > 0 && this.#left[this.#depth - 1] === 0) this.#depth -= 1;
     } while (this.#depth > 0);
     const trailing = bytes.length - this.#at;
-    return trailing === 0 ? undefined : `${trailing} bytes behind the value`;
+    return trailing === 0 ? undefined : `${trailing} bytes after the value`;
   }
 
   #item(): string | undefined {
@@ -70,8 +70,8 @@ class Scan {
       }
       this.#left[last] = left - 1;
     }
-    if (major === MAJOR.tag) return 'a tag, of which agents send none';
-    if (info === INDEFINITE) return 'an indefinite length, of which agents send none';
+    if (major === MAJOR.tag) return 'a tag, which agents never send';
+    if (info === INDEFINITE) return 'an indefinite length, which agents never send';
     if (major === MAJOR.simple) return this.#simple(info);
     const value = this.#argument(info);
     if (value === undefined) return CUT;
@@ -104,7 +104,7 @@ class Scan {
   #open(isMap: boolean, count: number, room: number): string | undefined {
     const items = isMap ? 2 * count : count;
     if (items > room) return CUT;
-    if (this.#depth === DEPTH_MAX) return `more than ${DEPTH_MAX} arrays and maps within one another`;
+    if (this.#depth === DEPTH_MAX) return `more than ${DEPTH_MAX} nested arrays and maps`;
     this.#left[this.#depth] = items;
     this.#isMap[this.#depth] = isMap ? 1 : 0;
     this.#depth += 1;

@@ -64,7 +64,7 @@ function parseField(text: string, percent: number, digits: string, letter: strin
   const width = digits === '' ? 0 : Number(digits);
   if (name !== undefined && width <= WIDTH_MAX) return { name, width };
   const found = `%${digits}${letter}`;
-  const why = name === undefined ? `'${found}' means nothing` : `the width of '${found}' is over ${WIDTH_MAX}`;
+  const why = name === undefined ? `'${found}' is unknown` : `the width of '${found}' is over ${WIDTH_MAX}`;
   const pointer = `  ${text}\n  ${' '.repeat(percent)}^`;
   throw new StciError(
     'STCI_OUTPUT_TEMPLATE',

@@ -40,7 +40,7 @@ suite('life of an agent', (test) => {
           assert.equal(changes, got === state ? [] : [got], 'a change is told once');
           return got;
         } catch (fault) {
-          assert.match(String(fault), `an agent that is ${state} knows no event ${event}`);
+          assert.match(String(fault), `an agent that is ${state} permits no event ${event}`);
           return '-';
         }
       });

@@ -229,7 +229,7 @@ suite('fragments', (test) => {
     ]);
     for (let i = 0; i < 68; i++) begin(i);
     net.run(200);
-    assert.is(net.faults.filter((text) => text.includes('are under way in fragments')).length, 4);
+    assert.is(net.faults.filter((text) => text.includes('partial messages of')).length, 4);
     net.run(2000);
     begin(5000);
     net.run(200);

@@ -118,7 +118,7 @@ suite('cbor', (test) => {
         for (const before of [[], [0x81], [0xa1, 0x61, 0x61]]) {
           const error = assert.throwsCode('STCI_CODEC_INVALID', () => decode(Uint8Array.of(...before, ...head,
             ...hex(inner))));
-          assert.match(error.message, /a tag, of which agents send none/);
+          assert.match(error.message, /a tag, which agents never send/);
         }
       }
     }
