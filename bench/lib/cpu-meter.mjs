@@ -21,7 +21,7 @@ const KINDS = [
 
 /** Why there is no meter on this machine, or undefined. */
 export function whyNoMeter() {
-  return findKind() === undefined ? 'no control groups that can be written to: processor time is not told' : undefined;
+  return findKind() === undefined ? 'no writable control groups: processor time is not measured' : undefined;
 }
 
 export function createCpuMeter(hosts) {

@@ -25,7 +25,7 @@ export function estimateLaunch({ tree: { arity, size } }, { costs, processors, w
   const upMs = new Float64Array(size);
   const startMs = new Float64Array(size);
   const depth = new Int32Array(size);
-  const heardMs = new Float64Array(size - 1);
+  const reportedMs = new Float64Array(size - 1);
   let hops = 0;
   for (let at = 1; at < size; at++) {
     const parent = Math.floor((at - 1) / arity);
@@ -34,12 +34,12 @@ export function estimateLaunch({ tree: { arity, size } }, { costs, processors, w
     if (at - first >= window) startMs[at] = Math.max(startMs[at], upMs[at - window]);
     upMs[at] = startMs[at] + costs.childMs;
     depth[at] = depth[parent] + 1;
-    heardMs[at - 1] = upMs[at] + (depth[at] - 1) * costs.hopMs;
+    reportedMs[at - 1] = upMs[at] + (depth[at] - 1) * costs.hopMs;
     hops += depth[at];
   }
   const direct = Math.min(arity, size - 1);
   return {
-    wallMs: costs.fixedMs + lastServedMs(heardMs, costs.reportMs),
+    wallMs: costs.fixedMs + lastServedMs(reportedMs, costs.reportMs),
     depth: depth[size - 1],
     messages: hops + size - 1,
     frontCpuMs: direct * costs.starterCpuMs + (size - 1 - direct) * costs.reportMs,

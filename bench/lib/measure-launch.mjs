@@ -25,12 +25,12 @@ function run([program, ...args]) {
   return new Promise((resolve, reject) => {
     const env = { ...cleanEnvironment(), XDG_CACHE_HOME: undefined };
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env, timeout: DEADLINE_MS });
-    let said = '';
-    child.stderr.on('data', (chunk) => (said = (said + chunk).slice(-2000)));
+    let errors = '';
+    child.stderr.on('data', (chunk) => (errors = (errors + chunk).slice(-2000)));
     child.on('error', reject);
     child.on('close', (status, signal) => {
       if (status === 0) resolve();
-      else reject(new Error(`${[program, ...args].join(' ')} ended with ${signal ?? status}: ${said}`));
+      else reject(new Error(`${[program, ...args].join(' ')} ended with ${signal ?? status}: ${errors}`));
     });
   });
 }

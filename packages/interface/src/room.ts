@@ -7,20 +7,20 @@
 export const ROOM_BYTES = 64;
 
 /** Buffers whose first bytes are free; removed once a header has been written. */
-const roomy = new WeakSet<ArrayBufferLike>();
+const withRoom = new WeakSet<ArrayBufferLike>();
 
 /** Marks the bytes before `chunk` in its buffer as free; the buffer must hold no other chunk. */
 export function markRoom(chunk: Uint8Array): void {
-  roomy.add(chunk.buffer);
+  withRoom.add(chunk.buffer);
 }
 
 /** `chunk` with `bytes` more in front, to be written to; undefined if there is no room. */
 export function extendFront(chunk: Uint8Array, bytes: number): Uint8Array | undefined {
-  if (chunk.byteOffset < bytes || !roomy.has(chunk.buffer)) return undefined;
+  if (chunk.byteOffset < bytes || !withRoom.has(chunk.buffer)) return undefined;
   return new Uint8Array(chunk.buffer, chunk.byteOffset - bytes, chunk.length + bytes);
 }
 
 /** The room has been written to and must not be used again. */
 export function closeRoom(chunk: Uint8Array): void {
-  roomy.delete(chunk.buffer);
+  withRoom.delete(chunk.buffer);
 }

@@ -109,11 +109,11 @@ export function diagnose(facts: SshFacts): ErrorRecord {
   const { host, end, lines } = facts;
   const { phase, what, remedy } = find(facts);
   const shown = phase === 'handshake' ? lines : lines.slice(-LINES_SHOWN_MAX);
-  const said = shown.filter((line) => !/^@*$/.test(line.trim())).map((line) => `\n  ssh printed: ${cut(line)}`);
+  const output = shown.filter((line) => !/^@*$/.test(line.trim())).map((line) => `\n  ssh printed: ${cut(line)}`);
   const printed = facts.banner.trim() === '' || phase === 'node' || phase === 'bundle'
     ? '' : `\n  the login printed: ${cut(oneLine(facts.banner))}`;
   const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;
-  const message = `phase ${phase}: ${what}.${said.join('')}${printed}\n  ssh ${how}`
+  const message = `phase ${phase}: ${what}.${output.join('')}${printed}\n  ssh ${how}`
     + `\n  what to do: ${fill(remedy, facts)}`;
   return { code: 'STCI_LAUNCH_FAILED', message, host, data: { phase, status: end.status ?? -1 } };
 }

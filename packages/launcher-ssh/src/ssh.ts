@@ -156,8 +156,8 @@ class SshAgent implements AgentProcess {
   /** Phase of the start and output so far, for the message when a deadline expires before ssh ends. */
   get phase(): string | undefined {
     if (this.#hasData) return undefined;
-    const said = this.#lines.map((line) => `\n  ssh printed: ${line}`).join('');
-    return describeWait(this.#phase, { host: this.#host.name, user: this.#host.user }) + said;
+    const output = this.#lines.map((line) => `\n  ssh printed: ${line}`).join('');
+    return describeWait(this.#phase, { host: this.#host.name, user: this.#host.user }) + output;
   }
 
   kill(): void {

@@ -48,8 +48,8 @@ export class PendingSockets {
     // A reset needs no message: the close that follows releases the socket.
     socket.on('error', () => {});
     socket.on('close', () => this.release(socket));
-    if (this.#waiting.size > this.#max + BURST_MAX) this.#dropOne([...this.#waiting.values()]);
-    else if (this.#waiting.size > this.#max) this.#cutSoon();
+    if (this.#waiting.size > this.#max + BURST_MAX) this.#evict([...this.#waiting.values()]);
+    else if (this.#waiting.size > this.#max) this.#evictSoon();
   }
 
   /** The peer has proved that it has the key. */
@@ -74,7 +74,7 @@ export class PendingSockets {
     for (const socket of [...this.#waiting.keys()]) this.drop(socket);
   }
 
-  #cutSoon(): void {
+  #evictSoon(): void {
     this.#cutTimer ??= setTimeout(() => {
       // Requests that have arrived are read first: they count as progress.
       setImmediate(() => {
@@ -88,12 +88,12 @@ export class PendingSockets {
     const untilMs = nowMs() - EXEMPT_MS;
     while (this.#waiting.size > this.#max) {
       const settled = [...this.#waiting.values()].filter(({ sinceMs }) => sinceMs <= untilMs);
-      if (settled.length === 0) return this.#cutSoon();
-      this.#dropOne(settled);
+      if (settled.length === 0) return this.#evictSoon();
+      this.#evict(settled);
     }
   }
 
-  #dropOne(candidates: readonly Waiting[]): void {
+  #evict(candidates: readonly Waiting[]): void {
     const victim = this.#selectEviction(candidates, (below) => Math.floor(Math.random() * below));
     if (victim !== undefined) this.drop(victim.socket);
   }

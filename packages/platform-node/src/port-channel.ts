@@ -24,7 +24,7 @@ class PortChannel implements Channel {
   #events: ChannelEvents | undefined;
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
-  #onWayBytes = 0;
+  #inFlightBytes = 0;
   #held: Uint8Array[] = [];
   #wantsData = true;
   #full = false;
@@ -94,7 +94,7 @@ class PortChannel implements Channel {
       this.#deliver();
     } else if (message === 'close') this.#end('end of file');
     else {
-      this.#onWayBytes -= message;
+      this.#inFlightBytes -= message;
       this.#pump();
     }
   }
@@ -114,13 +114,13 @@ class PortChannel implements Channel {
   /** Sends what the window allows, then signals the drain or the end. */
   #pump(): void {
     if (this.#state === 'closed') return;
-    while (this.#pending.length > 0 && this.#onWayBytes < WINDOW_BYTES) this.#post(this.#take());
+    while (this.#pending.length > 0 && this.#inFlightBytes < WINDOW_BYTES) this.#post(this.#take());
     if (this.#full && this.#pendingBytes <= DRAIN_MARK_BYTES / 2) {
       this.#full = false;
       if (this.#state === 'open') this.#events?.onDrain();
     }
     // Only acknowledged data has certainly been delivered; a closed port drops the rest.
-    if (this.#state !== 'closing' || this.#pending.length > 0 || this.#onWayBytes > 0) return;
+    if (this.#state !== 'closing' || this.#pending.length > 0 || this.#inFlightBytes > 0) return;
     this.#post('close');
     this.#finish('closed');
   }
@@ -138,7 +138,7 @@ class PortChannel implements Channel {
       else this.#pending[0] = chunk.subarray(part.byteLength);
     }
     this.#pendingBytes -= filled;
-    this.#onWayBytes += filled;
+    this.#inFlightBytes += filled;
     return message;
   }
 

@@ -17,7 +17,7 @@ const FREE_MAX = 64;
 const free: Buffer[] = [];
 
 /** Buffers owned by the receivers of their bytes. */
-const lent = new WeakMap<ArrayBufferLike, Buffer>();
+const inUse = new WeakMap<ArrayBufferLike, Buffer>();
 
 /** Buffer of one pipe. */
 export class PipeBuffer {
@@ -32,7 +32,7 @@ export class PipeBuffer {
     const chunk = this.#buffer.subarray(0, bytes);
     if (bytes < PIPE_COPY_BYTES) return Buffer.from(chunk);
     markRoom(chunk);
-    lent.set(chunk.buffer, this.#buffer);
+    inUse.set(chunk.buffer, this.#buffer);
     this.#buffer = free.pop() ?? newPipeBuffer();
     return chunk;
   }
@@ -41,9 +41,9 @@ export class PipeBuffer {
 /** Takes buffers back whose bytes have been written to the system and are not used elsewhere. */
 export function reuse(chunks: readonly Uint8Array[]): void {
   for (const { buffer } of chunks) {
-    const returned = lent.get(buffer);
+    const returned = inUse.get(buffer);
     if (returned === undefined) continue;
-    lent.delete(buffer);
+    inUse.delete(buffer);
     if (free.length < FREE_MAX) free.push(returned);
   }
 }

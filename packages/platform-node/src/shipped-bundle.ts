@@ -24,7 +24,7 @@ export interface ShippedBundle {
 }
 
 /** Properties of every bundle from this host. */
-const HERE = { node: process.execPath, holder: START_SCRIPT };
+const LOCAL = { node: process.execPath, holder: START_SCRIPT };
 
 /** A bundle's head, its text up to a line of `//`, is the body of a function with these parameters. */
 const PARAMETERS = ['require', 'module', 'exports', '__filename', '__dirname', 'stciShipped'];
@@ -61,7 +61,7 @@ export function shippedThread(shipped: ShippedBundle): { code: string; args: rea
 
 /** The bytes to ship: kept in this process, or read again and verified. Throws StciError if they have changed. */
 export function shippedBundle({ hash, bytes, path }: ShippedBundle): AgentBundle {
-  if (bytes !== undefined) return { hash, bytes, ...HERE };
+  if (bytes !== undefined) return { hash, bytes, ...LOCAL };
   const reread = read(path);
   if (reread.hash === hash) return reread;
   const message = `The agent bundle ${path} was changed after it had been stored: it is not sent on.`;
@@ -79,7 +79,7 @@ function read(path: string | undefined): AgentBundle {
     if (path === undefined) throw new Error('this program has no agent bundle');
     const bytes = builtin('node:fs').readFileSync(path);
     const hash = builtin('node:crypto').createHash('sha256').update(bytes).digest('hex');
-    return { bytes, hash, ...HERE };
+    return { bytes, hash, ...LOCAL };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `There is no agent to send to other hosts: ${why}. Build or install this program again.`;

@@ -14,7 +14,7 @@ import { reuse } from './read-buffers.js';
 export const DRAIN_MARK_BYTES = 1024 * 1024;
 
 /** How long the remaining data may be read after a write failed. */
-const LAST_WORDS_MS = 1000;
+const REMAINING_INPUT_MS = 1000;
 
 export interface StreamChannelOptions {
   readonly kind: string;
@@ -148,16 +148,16 @@ class StreamChannel implements Channel {
     this.#pending = [];
     this.#pendingBytes = 0;
     if (this.#state === 'closing') return this.#finish(reason);
-    this.#awaitLastWords(reason);
+    this.#awaitRemainingInput(reason);
   }
 
   /** A paused reader gets its deadline when it resumes. */
-  #awaitLastWords(reason: string): void {
+  #awaitRemainingInput(reason: string): void {
     setTimeout(() => {
       if (this.#state === 'closed') return;
-      if (this.#events !== undefined && !this.#wantsData) this.#awaitLastWords(reason);
+      if (this.#events !== undefined && !this.#wantsData) this.#awaitRemainingInput(reason);
       else this.#finish(reason);
-    }, LAST_WORDS_MS).unref();
+    }, REMAINING_INPUT_MS).unref();
   }
 
   #finish(reason: string): void {

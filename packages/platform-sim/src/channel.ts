@@ -147,14 +147,14 @@ export function joinChannels(init: FlowInit, markBytes: number, left: ChannelEnd
     left: new SimChannel(left.kind, left.label, left.task, toRight, toLeft, markBytes),
     right: new SimChannel(right.kind, right.label, right.task, toLeft, toRight, markBytes),
   };
-  giveUpTogether(pair);
+  closeBothOnTimeout(pair);
   toRight.isSilent = () => right.task.isSilent;
   toLeft.isSilent = () => left.task.isSilent;
   return pair;
 }
 
 /** Closes both ends of a connection when data in either direction is stalled for too long. */
-export function giveUpTogether(pair: ChannelPair): void {
+export function closeBothOnTimeout(pair: ChannelPair): void {
   const giveUp = (): void => {
     pair.left.fail('connection timed out');
     pair.right.fail('connection timed out');

@@ -37,7 +37,7 @@ export class SimNetwork implements Network {
     if (address === undefined) {
       const [first, last] = options.ports ?? [FIRST_PORT, LAST_PORT];
       const message = `No free port to listen on: ports ${first} to ${last} of ${this.#host.name} are in use.`;
-      this.#later(() => done({ code: 'STCI_LINK_UNREACHABLE', message }, undefined));
+      this.#callSoon(() => done({ code: 'STCI_LINK_UNREACHABLE', message }, undefined));
       return;
     }
     const { listeners } = this.#host.world.fabric;
@@ -47,7 +47,7 @@ export class SimNetwork implements Network {
       if (listeners.get(address) === entry) listeners.delete(address);
     };
     this.#task.own({ release });
-    this.#later(() => done(undefined, { addresses: [address], close: release }));
+    this.#callSoon(() => done(undefined, { addresses: [address], close: release }));
   }
 
   #freeAddress({ ports, key }: ListenOptions): NetworkAddress | undefined {
@@ -80,11 +80,11 @@ export class SimNetwork implements Network {
     }
     const deadline = this.#event(() => pair.left.fail(`timed out after ${deadlineMs} ms`));
     world.scheduler.after(deadline, deadlineMs);
-    this.#reach(pair, host, { address, key, deadline });
+    this.#establish(pair, host, { address, key, deadline });
     return pair.left;
   }
 
-  #reach(pair: ChannelPair, host: SimHost, { address, key, deadline }: Attempt): void {
+  #establish(pair: ChannelPair, host: SimHost, { address, key, deadline }: Attempt): void {
     const { world } = this.#host;
     const { link } = pair.left.outgoing;
     const { latencyMs } = link.params;
@@ -119,7 +119,7 @@ export class SimNetwork implements Network {
     return new CallEvent(this.#task, call, CODE.connect);
   }
 
-  #later(call: () => void): void {
+  #callSoon(call: () => void): void {
     this.#host.world.scheduler.turn(this.#event(call));
   }
 

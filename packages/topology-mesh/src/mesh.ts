@@ -55,7 +55,7 @@ class Mesh implements Topology {
       const at = this.#coordinate(position, i);
       for (const next of [at - 1, at + 1]) {
         const inside = next >= 0 && next < size;
-        if (inside || this.#wrap) found.add(this.#moved(position, i, (next + size) % size));
+        if (inside || this.#wrap) found.add(this.#withCoordinate(position, i, (next + size) % size));
       }
     });
     found.delete(position);
@@ -74,15 +74,15 @@ class Mesh implements Topology {
       children: (position) => this.neighbours(position).filter((neighbour) => parent(neighbour) === position),
       depth: (position) =>
         this.#dimensions.reduce((sum, _, i) => sum + Math.abs(this.#offset(position, root, i)), 0),
-      subtreeSize: (position) => this.#arriving(position, root),
+      subtreeSize: (position) => this.#subtreeSize(position, root),
     };
   }
 
   #step(source: Position, target: Position): Position {
-    const i = this.#firstWrong(source, target);
+    const i = this.#firstDifference(source, target);
     const size = this.#dimensions[i]!;
     const next = this.#coordinate(source, i) + Math.sign(this.#offset(source, target, i));
-    return this.#moved(source, i, (next + size) % size);
+    return this.#withCoordinate(source, i, (next + size) % size);
   }
 
   /** Signed number of steps from `source` to `target` in dimension i; positive if both ways are equally long. */
@@ -94,9 +94,9 @@ class Mesh implements Topology {
     return up <= size - up ? up : up - size;
   }
 
-  #arriving(position: Position, root: Position): number {
+  #subtreeSize(position: Position, root: Position): number {
     if (position === root) return this.size;
-    const i = this.#firstWrong(position, root);
+    const i = this.#firstDifference(position, root);
     const size = this.#dimensions[i]!;
     const offset = this.#offset(position, root, i);
     const before = this.#dimensions.slice(0, i).reduce((product, d) => product * d, 1);
@@ -110,7 +110,7 @@ class Mesh implements Topology {
     return offset > 0 ? at : this.#dimensions[i]! - 1 - at;
   }
 
-  #firstWrong(source: Position, target: Position): number {
+  #firstDifference(source: Position, target: Position): number {
     return this.#dimensions.findIndex((_, i) => this.#coordinate(source, i) !== this.#coordinate(target, i));
   }
 
@@ -118,7 +118,7 @@ class Mesh implements Topology {
     return Math.floor(position / this.#strides[i]!) % this.#dimensions[i]!;
   }
 
-  #moved(position: Position, i: number, coordinate: number): Position {
+  #withCoordinate(position: Position, i: number, coordinate: number): Position {
     return position + (coordinate - this.#coordinate(position, i)) * this.#strides[i]!;
   }
 }

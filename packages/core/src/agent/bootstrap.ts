@@ -138,16 +138,16 @@ export class Bootstrap {
   onFailed(agent: Address, error: StciError): void {
     const host = addressIndex(agent);
     if (this.#phase === 'over' || this.#states[host] === 'left-out') return;
-    if (this.#phase === 'ready') return this.#events.onLost(agent, this.#numbered(host, error));
+    if (this.#phase === 'ready') return this.#events.onLost(agent, this.#numberFailure(host, error));
     if (this.#states[host] !== 'pending' && this.#states[host] !== 'up') return;
     // The agents that it started have lost their parent and end: all of them must be started again.
     for (const below of this.#below.hostsBelow(host)) this.#forget(below);
-    const record = toErrorRecord(this.#numbered(host, error));
+    const record = toErrorRecord(this.#numberFailure(host, error));
     this.#states[host] = 'failed';
     this.#failures.push({ host, error: record });
     this.#events.emit({ type: 'failure', error: record });
     if (this.#phase === 'aborting') return this.#check();
-    this.#decide(host, record);
+    this.#applyPolicy(host, record);
   }
 
   /** Ends all agents; no event is reported afterwards. */
@@ -172,7 +172,7 @@ export class Bootstrap {
   }
 
   /** Numbers the further failures of a host: the same text twice would read as one failure reported twice. */
-  #numbered(host: HostIndex, error: StciError): StciError {
+  #numberFailure(host: HostIndex, error: StciError): StciError {
     const { name } = this.#hosts[host] as HostSpec;
     const count = (this.#failureCounts.get(name) ?? 0) + 1;
     this.#failureCounts.set(name, count);
@@ -189,7 +189,7 @@ export class Bootstrap {
     this.#upCount -= 1;
   }
 
-  #decide(host: HostIndex, error: ErrorRecord): void {
+  #applyPolicy(host: HostIndex, error: ErrorRecord): void {
     const spec = this.#hosts[host] as HostSpec;
     const hostsLeft = this.#states.filter((state) => state === 'up' || state === 'pending').length;
     const failure = { host: spec, error, attempts: this.#attempts[host] as number };

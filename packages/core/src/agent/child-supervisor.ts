@@ -256,7 +256,7 @@ export class ChildSupervisor {
   #onLinkClosed(child: Child, reason: LinkCloseReason, text: string): void {
     child.linkClosed = true;
     if (child.state === 'starting') this.#fail(child, text);
-    else if (child.state === 'up') this.#lose(child, reason === 'goodbye' ? text : `is lost: ${text}`);
+    else if (child.state === 'up') this.#onLost(child, reason === 'goodbye' ? text : `is lost: ${text}`);
     // The stopping agent has closed its link: nothing else would end this process.
     else if (child.state === 'stopping' && reason !== 'goodbye') this.#kill(child);
     this.#settle(child);
@@ -288,7 +288,7 @@ export class ChildSupervisor {
     this.#events.onFailed(child.spec.address, error);
   }
 
-  #lose(child: Child, what: string): void {
+  #onLost(child: Child, what: string): void {
     child.state = 'stopping';
     this.#kill(child);
     if (child.reported || this.#stopping) return;

@@ -31,7 +31,7 @@ import type { AgentScope, ParamSnapshot } from './composition.js';
 const END_REPORT_MS = 5000;
 
 /** How long, after a forced end, hosts whose ranks have ended may take to drain. */
-const LEFT_MS = 3000;
+const DRAIN_MS = 3000;
 
 export interface ControllerDeps {
   readonly node: AgentNode;
@@ -61,7 +61,7 @@ export class Controller {
   #launchTimer: Timer | undefined;
   #jobTimer: Timer | undefined;
   #endTimer: Timer | undefined;
-  #leftTimer: Timer | undefined;
+  #drainTimer: Timer | undefined;
   /** The user wants the job killed, or --timeout is long over: output is not awaited. */
   #forced = false;
 
@@ -203,7 +203,7 @@ export class Controller {
       if (!entry.counted) continue;
       const report = ledger.rankReport(end.rank);
       if (report !== undefined) this.#emit({ type: 'exited', report });
-      if (entry.failure !== undefined) this.#decide(entry.failure);
+      if (entry.failure !== undefined) this.#onFailure(entry.failure);
     }
     this.#checkRunning();
     this.#checkOver();
@@ -216,7 +216,7 @@ export class Controller {
     ledger.drained(host, swept);
     const error = survivorsError(ledger.spec.hosts, host, survivors);
     const found = error && { ...failureOf('tool-survived', error, this.#now()), host };
-    if (found !== undefined && ledger.failed(found)) this.#decide(found);
+    if (found !== undefined && ledger.failed(found)) this.#onFailure(found);
     this.#checkOver();
   }
 
@@ -240,7 +240,7 @@ export class Controller {
     );
     // All losses are reported before the first decision, because a decision may end the job.
     for (const { error } of found) this.#emit({ type: 'failure', error });
-    for (const one of found) this.#judge(one);
+    for (const one of found) this.#applyPolicy(one);
     this.#checkRunning();
     this.#checkOver();
   }
@@ -259,12 +259,12 @@ export class Controller {
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
   }
 
-  #decide(found: Failure): void {
+  #onFailure(found: Failure): void {
     this.#emit({ type: 'failure', error: found.error });
-    this.#judge(found);
+    this.#applyPolicy(found);
   }
 
-  #judge(found: Failure): void {
+  #applyPolicy(found: Failure): void {
     const ledger = this.#ledger as Ledger;
     const context: FailureContext = {
       phase: this.#phase === 'launching' ? 'launching' : this.#phase === 'running' ? 'running' : 'ending',
@@ -365,7 +365,7 @@ export class Controller {
     if (!ledger.complete) return;
     if (this.#undrained.size === 0) return this.#over();
     // A forced end waits for the last processes to be killed, not for the reader of output.
-    if (this.#forced) this.#leftTimer ??= this.#node.platform.clock.after(LEFT_MS, () => this.#over());
+    if (this.#forced) this.#drainTimer ??= this.#node.platform.clock.after(DRAIN_MS, () => this.#over());
   }
 
   #over(): void {
@@ -391,7 +391,7 @@ export class Controller {
   }
 
   #cancelTimers(): void {
-    for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer, this.#leftTimer]) timer?.cancel();
+    for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer, this.#drainTimer]) timer?.cancel();
   }
 
   #now(): number {

@@ -50,7 +50,7 @@ export class Expulsion {
     const kind = addressKind(agent);
     const host = addressIndex(agent);
     const isOwnSession = kind === 'session' && agent === sessionAddress(host) && source === rootAddress(host);
-    const isBelow = kind === 'root' && this.#hasAbove(host, source);
+    const isBelow = kind === 'root' && this.#isBelow(host, source);
     if (!isOwnSession && !isBelow) {
       throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} did not start ${addressName(agent)}`);
     }
@@ -64,7 +64,7 @@ export class Expulsion {
     return new StciError(known, message, { host: name, agent: addressName(agent), data });
   }
 
-  #hasAbove(host: HostIndex, source: Address): boolean {
+  #isBelow(host: HostIndex, source: Address): boolean {
     const tree = this.#init.bootstrap()?.below.tree;
     if (tree === undefined || bootPosition(host) >= tree.size) return false;
     if (source === this.#init.node.identity.self) return true;

@@ -52,7 +52,7 @@ const PAUSE_FRACTION = 0.5;
 const PAUSE_MIN = 16;
 
 /** Waiting messages of one distant agent, as a fraction of those at which links stop being read. */
-const FAR_FRACTION = 0.125;
+const DISTANT_FRACTION = 0.125;
 
 export class AgentNode {
   readonly platform: Platform;
@@ -92,12 +92,12 @@ export class AgentNode {
       router: this.router,
       clock: platform.clock,
       limits,
-      waitingMax: Math.max(PAUSE_MIN, Math.floor(this.#pauseAt * FAR_FRACTION)),
+      waitingMax: Math.max(PAUSE_MIN, Math.floor(this.#pauseAt * DISTANT_FRACTION)),
       domain,
       onStreamFrame: (frame, from) => this.streams.onFrame(frame, from),
       onFault: (error) => this.fault(error, 'message'),
     });
-    domain.observe('received', () => this.#relieve()); // After the message was handled.
+    domain.observe('received', () => this.#resumeLinks()); // After the message was handled.
     this.streams = new StreamLayer({
       self: identity.self,
       clock: platform.clock,
@@ -183,7 +183,7 @@ export class AgentNode {
     return Math.max(PAUSE_MIN, this.#pauseAt / Math.max(1, this.router.linkCount));
   }
 
-  #relieve(): void {
+  #resumeLinks(): void {
     for (const link of this.#paused) {
       if (this.messages.inbox.waiting(link) > this.#share / 2) continue;
       this.#paused.delete(link);

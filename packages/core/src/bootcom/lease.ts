@@ -115,12 +115,12 @@ export class Lease {
       this.#isSuspect = isSuspect;
       this.#events.suspect(isSuspect);
     }
-    if (silentMs >= this.#init.leaseMs) this.#takeLastTurn();
+    if (silentMs >= this.#init.leaseMs) this.#expireAfterInput();
     else this.#arm(nowMs);
   }
 
   /** Data that has arrived but is not read yet still counts. */
-  #takeLastTurn(): void {
+  #expireAfterInput(): void {
     const { clock, leaseMs } = this.#init;
     this.#timer = undefined;
     clock.soon(() => {

@@ -250,7 +250,7 @@ export class Link {
   #onFrame(frame: Frame): void {
     if (this.#state === 'closed' || this.#closing !== undefined) return;
     if (this.#state === 'connecting') {
-      this.#shakeHands(frame);
+      this.#onHandshake(frame);
     } else if (frameLayer(frame) !== LAYER.link) {
       this.#framesIn += 1;
       this.#events.onFrame(this, frame);
@@ -273,7 +273,7 @@ export class Link {
     this.#lease?.announce(readU32(body, 0));
   }
 
-  #shakeHands(frame: Frame): void {
+  #onHandshake(frame: Frame): void {
     if (frameLayer(frame) !== LAYER.link) {
       throw new StciError('STCI_AUTH_FAILED', 'Expected a handshake before anything else');
     }

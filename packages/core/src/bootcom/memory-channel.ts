@@ -93,14 +93,14 @@ class MemoryEnd implements Channel {
       this.#inboxBytes -= chunk.length;
       events.onData(chunk);
     }
-    this.peer.#relieve();
+    this.peer.#notifyDrain();
     // A paused end learns of the close when its inbox is empty, as with a socket.
     if (this.#closeReason === undefined || this.#inbox.length > 0 || this.#closed) return;
     this.#closed = true;
     events.onClose(this.#closeReason);
   }
 
-  #relieve(): void {
+  #notifyDrain(): void {
     if (!this.#full || this.peer.#inboxBytes > QUEUE_MARK_BYTES / 2) return;
     this.#full = false;
     this.#events?.onDrain();

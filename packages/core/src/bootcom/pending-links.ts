@@ -43,8 +43,8 @@ export class PendingLinks {
         return link.isIntroduced ? 1 : 0;
       },
     });
-    if (this.#byLink.size > 2 * this.#max) this.#dropOne([...this.#byLink.values()]);
-    else if (this.#byLink.size > this.#max) this.#cutSoon();
+    if (this.#byLink.size > 2 * this.#max) this.#evict([...this.#byLink.values()]);
+    else if (this.#byLink.size > this.#max) this.#evictSoon();
   }
 
   /** To be called when the link is authenticated or closed. */
@@ -57,7 +57,7 @@ export class PendingLinks {
     for (const link of [...this.#byLink.keys()]) link.destroy(reason);
   }
 
-  #cutSoon(): void {
+  #evictSoon(): void {
     this.#timer ??= this.#clock.after(EXEMPT_MS, () => {
       this.#timer = undefined;
       this.#cut();
@@ -68,12 +68,12 @@ export class PendingLinks {
     const untilMs = this.#clock.nowMs() - EXEMPT_MS;
     while (this.#byLink.size > this.#max) {
       const settled = [...this.#byLink.values()].filter(({ sinceMs }) => sinceMs <= untilMs);
-      if (settled.length === 0) return this.#cutSoon();
-      this.#dropOne(settled);
+      if (settled.length === 0) return this.#evictSoon();
+      this.#evict(settled);
     }
   }
 
-  #dropOne(candidates: readonly PendingLink[]): void {
+  #evict(candidates: readonly PendingLink[]): void {
     const victim = selectEviction(candidates, (below) => this.#random.integer(below));
     if (victim === undefined) return;
     this.delete(victim.link);

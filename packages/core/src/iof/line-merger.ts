@@ -55,7 +55,7 @@ export class LineMerger {
   push(source: SourceId, chunk: Uint8Array, wallMs: number, nowMs: number): void {
     this.#lastPushMs = nowMs;
     let rest = chunk;
-    if (this.#open === source) rest = this.#goOn(chunk);
+    if (this.#open === source) rest = this.#continueOpen(chunk);
     const end = rest.lastIndexOf(NEWLINE) + 1;
     if (end > 0) this.#whole(source, end === rest.length ? rest : rest.subarray(0, end), wallMs);
     if (end < rest.length) this.#hold(source, end === 0 ? rest : rest.subarray(end), wallMs);
@@ -94,7 +94,7 @@ export class LineMerger {
   }
 
   /** Continues the open line with the chunk's bytes up to the first newline; returns the rest. */
-  #goOn(chunk: Uint8Array): Uint8Array {
+  #continueOpen(chunk: Uint8Array): Uint8Array {
     const end = chunk.indexOf(NEWLINE) + 1;
     this.#params.emit(end === 0 || end === chunk.length ? chunk : chunk.subarray(0, end));
     if (end === 0) return chunk.subarray(chunk.length);

@@ -72,19 +72,19 @@ export function checkRefusals(component: TopologyComponent, make: MakeTopology):
 export function checkParams(component: TopologyComponent, make: MakeTopology): void {
   for (const [name, spec] of Object.entries(component.params)) {
     for (const value of someValues(spec)) {
-      const given = picture(make(COMPARED_SIZE, { [name]: value }));
+      const given = linksOf(make(COMPARED_SIZE, { [name]: value }));
       const set = { [name]: formatValue(spec, value) };
-      assert.equal(picture(make(COMPARED_SIZE, undefined, set)), given, `parameter ${name}=${set[name]} counts`);
+      assert.equal(linksOf(make(COMPARED_SIZE, undefined, set)), given, `parameter ${name}=${set[name]} counts`);
       for (const other of someValues(spec)) {
         const over = make(COMPARED_SIZE, { [name]: value }, { [name]: formatValue(spec, other) });
-        assert.equal(picture(over), given, `option ${name} comes before the parameter`);
+        assert.equal(linksOf(over), given, `option ${name} comes before the parameter`);
       }
     }
   }
 }
 
 /** All links as text: topologies with the same text are the same. */
-function picture(topology: Topology): (readonly number[])[] {
+function linksOf(topology: Topology): (readonly number[])[] {
   return Array.from({ length: topology.size }, (_, position) => topology.neighbours(position));
 }
 
