@@ -117,14 +117,14 @@ function report({ name }, of) {
     return (total(MANY) - total(FEW)) / (MANY - FEW);
   };
   const bareMs = each(BARE.name) - each(SSH);
-  print(`\n  ${name}: a login ${each(SSH).toFixed(1)} ms of processor, a bare Node beside it ${bareMs.toFixed(1)} ms`);
-  print('  | a host, beside its login | ms | bare Nodes |');
+  print(`\n  ${name}: a login ${each(SSH).toFixed(1)} ms of processor time, a bare Node ${bareMs.toFixed(1)} ms`);
+  print('  | a host, beyond its login | ms | bare Nodes |');
   print('  |---|---|---|');
   for (const launcher of [BARE.name, FLOOR.name, HYDRA, OURS, FLAT.name]) {
     const ms = each(launcher) - each(SSH);
     print(`  | ${launcher} | ${ms.toFixed(1)} | ${(ms / bareMs).toFixed(2)} |`);
   }
-  printGoal('a host beside its login, in bare Nodes', (each(OURS) - each(SSH)) / bareMs, HOST_GOAL);
+  printGoal('a host beyond its login, in bare Nodes', (each(OURS) - each(SSH)) / bareMs, HOST_GOAL);
 }
 
 /** The default's figures are at the top level, those of the other exchange below its key. */

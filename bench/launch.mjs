@@ -59,7 +59,7 @@ function report(shape, results) {
   const floor = results[0].runs;
   const hydra = results.find(({ launcher }) => launcher.name === 'mpiexec.hydra')?.runs;
   const others = (100 * median(results.flatMap(({ runs }) => runs).map(otherShare))).toFixed(0);
-  print(`\n  ${shape.hosts} hosts × ${shape.ranksEach}; other work had ${others} % of the processors`);
+  print(`\n  ${shape.hosts} hosts × ${shape.ranksEach}; other work used ${others} % of the processors`);
   print('  | launcher | wall s | cpu s | here + hosts | machine s | wall, cpu to hydra | wall, cpu to ssh |');
   print('  |---|---|---|---|---|---|---|');
   for (const { launcher, runs } of results) {

@@ -36,7 +36,7 @@ export async function bench() {
       (round) => measure(directory, job('--tag'), round, TAG_BYTES),
     ]);
     print(`  ${TOOLS} tools of ${BYTES_EACH / 1e6} MB on ${HOSTS.length} hosts, ${ROUNDS} runs each, in turns`);
-    report('relay by hand', floor);
+    report('minimal relay', floor);
     report('stcirun', plain);
     report('stcirun --tag', tagged);
     const rates = (runs) => runs.map((run) => 1 / run.wallMs);

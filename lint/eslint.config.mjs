@@ -1,5 +1,5 @@
 /**
- * ESLint with the house's bans. The tables (who may import what, which globals are the Platform's) are
+ * ESLint with the repository's rules. The tables (permitted imports, globals reserved for the Platform) are
  * packages/testkit/src/tidy/house.ts, shared with tidy; the messages name what to use instead.
  */
 
@@ -16,7 +16,7 @@ const BANNED_SYNTAX = [
   { selector: 'ExportDefaultDeclaration', message: 'No default exports: name it once, where it is made.' },
 ];
 
-/** Nondeterminism: banned wherever the Platform is the only door. */
+/** Nondeterminism: banned outside the platforms. */
 const BANNED_CALLS = [
   {
     selector: "NewExpression[callee.name='Date'][arguments.length=0]",
@@ -44,7 +44,7 @@ export default [
   everywhere(),
   // Tidy reports a package that the table lacks.
   ...Object.keys(PACKAGE_RULES).map(glob).flatMap((name) => [sources(name), ...freeSources(name), tests(name)]),
-  // Suites: a function of many tests is long as a list is.
+  // A suite is one function with a list of tests, and may be long.
   { files: ['packages/testkit/src/compliance/**/*.ts'], rules: { 'max-lines-per-function': 'off' } },
 ];
 
@@ -73,7 +73,7 @@ function everywhere() {
   };
 }
 
-/** A package's src: its import directions, and the Platform as the only door. */
+/** A package's src: its import directions, and all access to the system through the Platform. */
 function sources(name) {
   return {
     files: [`packages/${name}/src/**/*.ts`],
@@ -88,7 +88,7 @@ function sources(name) {
   };
 }
 
-/** The parts of src that have more rights: where an outside module or node:* is at home. */
+/** The parts of src that may use an outside module or node:*. */
 function freeSources(name) {
   const rule = ruleOf(name);
   const places = new Set([...Object.values(rule.external), ...(rule.free === undefined ? [] : [rule.free])]);

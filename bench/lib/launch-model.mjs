@@ -20,7 +20,7 @@
  * time where the controller is, for starts and reports.
  */
 export function estimateLaunch({ tree: { arity, size } }, { costs, processors, window }) {
-  if (processors < 1 || window < 1) throw new Error('a host has a processor, and a window room for one start');
+  if (processors < 1 || window < 1) throw new Error('processors and window are at least 1');
   const gapMs = Math.max(costs.starterThreadMs, costs.starterCpuMs / processors);
   const upMs = new Float64Array(size);
   const startMs = new Float64Array(size);

@@ -16,52 +16,51 @@ export function scalingDocument(costs, checks) {
 ${costTable(costs)}
 ## Time until all are up
 
-Seconds for a whole \`-n N true\` on N hosts with ${PROCESSORS} processors each, as the machine that was measured has.
-Hydra starts flat, as pdsh does. The quickest of our columns is bold.
+Seconds for a whole \`-n N true\` on N hosts with ${PROCESSORS} processors each, as on the measured machine.
+Hydra starts flat, as pdsh does. The fastest of our columns is bold.
 
-Table and plot are computed by the model below from what one start costs; launches of this size were not measured.
+Table and plot are computed by the model below from the costs of one start; launches of this size were not measured.
 
 ![Seconds over hosts, computed by the model](scaling.svg)
 
 ${timeTable(costs)}
 ## Depth, messages, work of the front-end
 
-Arity ${DEFAULT_ARITY}. Messages: the report of each agent on every link it takes upwards, and the job on every link
-downwards. Processor seconds are those of the front-end's host.
+Arity ${DEFAULT_ARITY}. Messages: each agent's report on every link upwards, and the job on every link downwards.
+Processor seconds are of the front-end's host.
 
 ${workTable(costs)}
 ## Which arity
 
 ${arityTable(costs)}
 ${conclusion(costs)}
-${exchanges(costs)}## The model, and how far it is to be believed
+${exchanges(costs)}## The model and its validity
 
-An agent begins to start its children when it is up; its starts follow each other by the larger of the processor
-time of one divided by its processors and the time in its own thread; each child is up a constant time after its start;
-at most \`launcher.window\` of them are under way; the controller takes one report after the other
+An agent begins to start its children when it is up; the interval of its starts is the larger of a start's processor
+time divided by the host's processors and its time in the agent's own thread; each child is up a constant time after
+its start; at most \`launcher.window\` starts are concurrent; the controller handles one report after another
 (\`bench/lib/launch-model.mjs\`). The real agents' code, started on simulated hosts by a login of that length,
-comes up as the model says:
+agrees with the model:
 
 | hosts | arity | model, s | simulated, s | deviation |
 |---|---|---|---|---|
 ${checks.map(checkRow).join('\n')}
 
 The simulation has no processors: it checks the order and overlap of starts, windows and messages, not the constants.
-The network is taken as fast, hosts as alike, and nothing as failing; a slow network lengthens each login, so a tree
-pays it once a level and a flat start once. Hydra is taken at its best, without a limit of open files or of logins at a
-time.
+The network is assumed to be fast, hosts to be alike, and nothing to fail; a slow network lengthens each login, which
+costs a tree once per level and a flat start once. Hydra is modelled without limits on open files or concurrent logins.
 `;
 }
 
 function intro({ machine, date, rounds, othersPercent }) {
   return `# Scaling
 
-How long a launch takes on many hosts of their own, computed from what one start costs. \`npm run bench -- costs\`
-measures that on test hosts of this machine, \`npm run bench -- scaling\` computes this page and its plot (neither is
-edited by hand), \`npm run bench -- launch\` compares whole launches with their peers where all hosts share two
+Duration of a launch on many separate hosts, computed from the costs of one start. \`npm run bench -- costs\`
+measures these on test hosts of this machine, \`npm run bench -- scaling\` computes this page and its plot (neither is
+edited by hand), \`npm run bench -- launch\` compares whole launches with those of peers, all hosts sharing two
 processors; see [speed.md](speed.md).
 
-Measured on ${date}: ${machine}; medians of ${rounds}, in turns. Other work had at most
+Measured on ${date}: ${machine}; medians of ${rounds}, in turns. Other work used at most
 ${othersPercent.toFixed(0)} % of the processors while wall times were taken. Milliseconds:
 `;
 }
@@ -72,12 +71,12 @@ function costTable({ ssh, hydra, ours }) {
   return [
     row('', '`ssh host true`', 'hydra', 'ours'),
     '|---|---|---|---|',
-    row('one host, all of it', ms(ssh.wallMs), ms(hydra.fixedMs + hydra.childMs), ms(ours.fixedMs + ours.childMs)),
+    row('one host, in total', ms(ssh.wallMs), ms(hydra.fixedMs + hydra.childMs), ms(ours.fixedMs + ours.childMs)),
     row('one more level: from the start of a child until it is up', '–', '–', ms(ours.childMs)),
-    row('processor at the starter, a child', ms(ssh.starterCpuMs), ms(hydra.starterCpuMs), ms(ours.starterCpuMs)),
-    row('of that in the starter\'s own thread', '–', ms(hydra.starterThreadMs), ms(ours.starterThreadMs)),
-    row('processor at the host', ms(ssh.hostCpuMs), ms(hydra.hostCpuMs), ms(ours.hostCpuMs)),
-    row('processor at the controller, a host that others started', '–', '–', ms(ours.reportMs)),
+    row('processor at the starting host, a child', ms(ssh.starterCpuMs), ms(hydra.starterCpuMs), ms(ours.starterCpuMs)),
+    row('of that in the starting agent\'s thread', '–', ms(hydra.starterThreadMs), ms(ours.starterThreadMs)),
+    row('processor at the started host', ms(ssh.hostCpuMs), ms(hydra.hostCpuMs), ms(ours.hostCpuMs)),
+    row('processor at the controller, per host started by another', '–', '–', ms(ours.reportMs)),
     '',
   ].join('\n');
 }
@@ -120,11 +119,11 @@ function arityTable(costs) {
     return `| ${processors} | ${cells.join(' | ')} | ${from ?? 'none'} |`;
   });
   return [
-    `By processors a host: the quickest of ${ARITIES.join(', ')} and flat;`,
+    `By processors per host: the fastest of ${ARITIES.join(', ')} and flat;`,
     `in brackets how much longer the default, ${DEFAULT_ARITY}, takes.`,
-    'Last: the number of hosts from which on the default is ahead of hydra\'s flat start.',
+    'Last column: the number of hosts from which on the default is faster than hydra\'s flat start.',
     '',
-    `| processors | ${sizes.map((hosts) => `${hosts} hosts`).join(' | ')} | ahead of hydra from |`,
+    `| processors | ${sizes.map((hosts) => `${hosts} hosts`).join(' | ')} | faster than hydra from |`,
     '|---'.repeat(sizes.length + 2) + '|',
     ...rows,
     '',
@@ -135,19 +134,19 @@ function conclusion(costs) {
   const worst = (arity) => Math.max(...[64, 256, 1000, 5000, HOSTS_MAX].map((hosts) =>
     estimate(costs.ours, PROCESSORS, hosts, arity).wallMs / best(costs.ours, PROCESSORS, hosts).wallMs));
   const shown = [4, 6, 8, 12, 16, 24, 32].map((arity) => `${arity}: ${((worst(arity) - 1) * 100).toFixed(0)} %`);
-  return `At the worst of 64, 256, 1 000, 5 000 and 10 000 hosts each arity takes longer than the best one there by
-(${PROCESSORS} processors) ${shown.join(', ')}.
+  return `Largest excess of each arity over the best one, among 64, 256, 1 000, 5 000 and 10 000 hosts with
+${PROCESSORS} processors each: ${shown.join(', ')}.
 
-A level costs what a login and the start of an agent take, a child what its ssh client takes of the starter's
-processors: with few processors narrow trees win, with many wide ones. ${DEFAULT_ARITY} is within the window of one
-start (\`launcher.window\`), loses little with few processors at any size, and leaves each agent few links to watch:
-it is the default. Where hosts have many processors, say 16, \`--mca launcher.tree.arity=24 --mca launcher.window=24\`
-is quicker for hundreds of hosts; hydra's flat start stays ahead for longer there, since the work of its one starter is
-what a tree saves.
+A level costs a login and the start of an agent, a child costs its ssh client's processor time: with few processors
+narrow trees are faster, with many processors wide ones. ${DEFAULT_ARITY} is within the window of concurrent
+starts (\`launcher.window\`), loses little with few processors at any size, and gives each agent few links to watch:
+it is the default. If hosts have many processors, say 16, \`--mca launcher.tree.arity=24 --mca launcher.window=24\`
+is faster for hundreds of hosts; hydra's flat start remains faster up to larger sizes there, since a tree saves only
+the work of the single starting host.
 
-What limits: with few hosts the time of one start, most of it the login's own; from some thousand hosts on the
-controller, which takes ${costs.ours.reportMs.toFixed(1)} ms of processor for each host. That figure is of a whole
-job, with the end of its tool and of its agent, so a launch alone is quicker than the tables say.
+Limits: with few hosts the time of one start, most of it the login; from some thousand hosts on the controller,
+which needs ${costs.ours.reportMs.toFixed(1)} ms of processor time per host. That figure is of a whole job,
+including the end of its tool and agent, so a launch alone is faster than in the tables.
 `;
 }
 
@@ -160,21 +159,21 @@ function exchanges(costs) {
   if (measured.length < 2) return '';
   const processors = [1, 2, 8, 32];
   const rows = measured.map(({ name, own }) => {
-    const ahead = processors.map((count) => crossover(own, count, DEFAULT_ARITY) ?? 'never');
+    const fasterFrom = processors.map((count) => crossover(own, count, DEFAULT_ARITY) ?? 'never');
     const at = [64, 1000].map((hosts) => [
       seconds(estimate(own.hydra, PROCESSORS, hosts, Infinity).wallMs),
       seconds(estimate(own.ours, PROCESSORS, hosts, DEFAULT_ARITY).wallMs),
     ].join(' / '));
-    return `| ${name} | ${own.ssh.starterCpuMs.toFixed(0)} | ${ahead.join(' | ')} | ${at.join(' | ')} |`;
+    return `| ${name} | ${own.ssh.starterCpuMs.toFixed(0)} | ${fasterFrom.join(' | ')} | ${at.join(' | ')} |`;
   });
   const heads = [
-    'key exchange', 'login: processor at the starter, ms', ...processors.map((count) => `${count} processors`),
+    'key exchange', 'login: processor at the starting host, ms', ...processors.map((count) => `${count} processors`),
     '64 hosts, hydra / ours, s', '1 000 hosts',
   ];
   return `## With a cheaper key exchange
 
-From how many hosts on the tree of arity ${DEFAULT_ARITY} is never slower than hydra's flat start, by processors of
-each host, and seconds with ${PROCESSORS} processors. The rest of this page is of OpenSSH's default.
+Number of hosts from which on the tree of arity ${DEFAULT_ARITY} is never slower than hydra's flat start, by processors
+per host, and seconds with ${PROCESSORS} processors. The rest of this page is with OpenSSH's default.
 
 | ${heads.join(' | ')} |
 ${'|---'.repeat(heads.length)}|

@@ -1,9 +1,8 @@
 /**
  * Makes dist/bundle/: for each program (stcirun, stci, the agent) a few files of bundled code, so that a start reads
- * one file instead of hundreds and only what it uses; V8's code cache of each, taken after a real run, so that what
- * a run needs is not compiled again; and a small loader NAME.cjs that puts them together. A cache that another
- * version of V8 made is refused by V8 and costs nothing but time. And the agent once more in one piece, which is sent
- * to hosts that have nothing of ours.
+ * one file instead of hundreds; V8's code cache of each, recorded after a real run, so that no run compiles the same
+ * code again; and a small loader NAME.cjs. V8 refuses a cache of another version, which only costs time. Also makes
+ * the agent bundle, a single file that is shipped to hosts on which STCI is not installed.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -17,7 +16,7 @@ import { pack, packWhole } from './pack.mjs';
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(here, 'dist/bundle');
 
-/** stcirun takes oclif's parser; its help, prompts and error handler come along and cost 4 ms a start. */
+/** stcirun uses oclif's parser only; its help, prompts and error handler would cost 4 ms per start. */
 const UNUSED = ['help/index.js', 'ux/index.js', 'errors/handle.js'].map((path) => `@oclif/core/lib/${path}`);
 
 const PROGRAMS = [
@@ -26,7 +25,7 @@ const PROGRAMS = [
   { name: 'agent', entry: 'dist/agent-main.js', small: true },
 ];
 
-/** Programs are run to see what they have compiled by their end; of two runs of a part the later counts. */
+/** Runs whose compiled code is recorded; of two runs of a part the later counts. */
 const RUNS = [
   ['stci.cjs', 'info', 'launcher'],
   ['stcirun.cjs', '--help'],
@@ -38,7 +37,7 @@ const RECORD = `process.on('exit', () => {
 });
 `;
 
-/** What Node starts. Knows the pieces by their file names; each is run once. */
+/** The main file of a program. Loads the pieces by their file names; each is run once. */
 const loader = (first, record) => `'use strict';
 const { readFileSync } = require('node:fs');
 const { Script } = require('node:vm');
@@ -70,7 +69,7 @@ function writeLoaders(programs, record) {
   for (const { name, parts } of programs) writeFileSync(join(out, `${name}.cjs`), loader(parts[0], record));
 }
 
-/** The agent in one piece, with the code cache of a run in which it was the agent. */
+/** The agent as a single file, with the code cache of a run as an agent. */
 async function bundleAgent(programs) {
   const make = await packWhole({ root: here, name: 'agent', entry: 'dist/agent-main.js', out });
   const path = join(out, AGENT_MAIN);
@@ -104,7 +103,7 @@ function runAll(runs) {
   }
 }
 
-/** Gives the agent, behind its own arguments, what the shell holds. */
+/** Appends the descriptors that the shell opened to the agent's arguments. */
 const agentShell = `run() {
   stci_held=$1
   shift

@@ -1,10 +1,10 @@
 /**
- * Packs one program: esbuild splits it where it says `import()`, and each part becomes one file that holds
- * CommonJS functions by name. The first part has what a start needs; the others are loaded when they are asked for.
+ * Packs one program: esbuild splits it at each `import()`, and each part becomes a file of CommonJS functions by name.
+ * The first part contains what a start needs; the others are loaded at their first use.
  *
- * A part is a table of functions and not a module of its own, so that Node neither searches nor reads a file for
- * each of the pieces that esbuild cuts. Names hold a hash of the content: V8 checks a code cache against nothing but
- * its source's length.
+ * A part is a table of functions and not a module, so that Node need not find and read a file for each chunk that
+ * esbuild makes. Names contain a hash of the content, because V8 checks a code cache only against the length of its
+ * source.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,8 +15,8 @@ const COMMON = { platform: 'node', target: 'node20', minifySyntax: true, minifyW
 const SMALL = { ...COMMON, minifyIdentifiers: true };
 
 /**
- * cbor-x finds out whether code may be made of strings by `new` on undefined. For the message of that error V8 parses
- * the whole file again, which is a tenth of all that an agent does in its start. What is thrown there is not looked at.
+ * cbor-x tests whether strings may be evaluated by calling `new` on undefined. For the message of that error V8 parses
+ * the whole file again, which is a tenth of an agent's start. The value thrown there is not used.
  */
 const QUICK_CBOR = {
   end: 'cbor-x/dist/index-no-eval.cjs',
@@ -26,8 +26,8 @@ const QUICK_CBOR = {
 
 /**
  * Writes the parts of `entry` to `out`; returns the file names, the first part's first. `without`: ends of paths of
- * CommonJS modules that are required but never used; they are left empty. `small`: short names, which are half a
- * megabyte less of heap for each agent.
+ * CommonJS modules that are required but never used; they are replaced by empty ones. `small`: short names, which save
+ * half a megabyte of heap per agent.
  */
 export async function pack({ root, name, entry, out, without = [], small = false }) {
   const pieces = await split({ root, name, entry, out, without, common: small ? SMALL : COMMON });
@@ -39,10 +39,10 @@ export async function pack({ root, name, entry, out, without = [], small = false
 }
 
 /**
- * The whole of `entry` as one file: what is sent to hosts. A head of plain code; a line of `//`, behind which whoever
- * carries the file need not look; all pieces, small rather than readable, as functions that V8 compiles when they
- * are called; behind another `//`, V8's code cache of them as it is. Returns what makes the file: of a cache, or of
- * `record`, for a file that writes one beside itself when it ends.
+ * The whole of `entry` as one file, to be shipped to hosts: a head of plain code; a line of `//`, after which a loader
+ * need not read; all pieces, minified, as functions that V8 compiles when they are called; after another `//`, V8's
+ * code cache of them. Returns a function that makes the file with a given cache, or with `record` a file that writes
+ * its cache beside itself when it ends.
  */
 export async function packWhole({ root, name, entry, out }) {
   const pieces = await split({ root, name, entry, out, common: SMALL });
@@ -55,13 +55,13 @@ export async function packWhole({ root, name, entry, out }) {
   };
 }
 
-/** `require`, `__filename` and `__dirname` are Node's, or those of the function that a carrier makes of the head. */
+/** `require`, `__filename` and `__dirname` are Node's, or parameters of the function that a loader makes of this. */
 const head = (first, sourceBytes, isRecorder) => `'use strict';
-const carrier = typeof stciShipped === 'undefined' ? undefined : stciShipped;
-globalThis[Symbol.for('stci.shippedBundle')] = carrier;
-const bytes = carrier ? carrier.bytes : require('node:fs').readFileSync(__filename);
-// One that is kept on this host is read again when it is sent on.
-if (carrier && carrier.path) carrier.bytes = undefined;
+const shipped = typeof stciShipped === 'undefined' ? undefined : stciShipped;
+globalThis[Symbol.for('stci.shippedBundle')] = shipped;
+const bytes = shipped ? shipped.bytes : require('node:fs').readFileSync(__filename);
+// A bundle that is stored on this host is read again when it is shipped.
+if (shipped && shipped.path) shipped.bytes = undefined;
 const at = bytes.indexOf('\\n//\\n') + 4;
 const cachedData = bytes.subarray(at + ${sourceBytes} + 3);
 const source = bytes.latin1Slice(at, at + ${sourceBytes});
@@ -84,7 +84,7 @@ const RECORDER = `process.on('exit', () => {
 });
 `;
 
-/** File name → CommonJS text and the files that it needs at once; the entry first. */
+/** File name → CommonJS text and the files that it imports statically; the entry first. */
 async function split({ root, name, entry, out, without = [], common = COMMON }) {
   const result = await build({
     ...common,
@@ -120,7 +120,7 @@ const replaced = ({ end, text, by }) => changed(end, (code) => {
   return code.replace(text, by);
 });
 
-/** Refuses the build where there is no such module: what was changed would be back unseen. */
+/** Fails the build if there is no such module: the change would be lost unnoticed. */
 function changed(end, change) {
   const filter = new RegExp(`${end.replaceAll('.', '\\.')}$`);
   let found = false;

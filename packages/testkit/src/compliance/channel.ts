@@ -146,7 +146,7 @@ export function channelCompliance(
 }
 
 function orderTests(test: TestApi, withPair: WithPair): void {
-  test('carries bytes both ways, in order and exactly, however they are cut', withPair(async ({ near, far, until }) => {
+  test('carries bytes both ways, in order and exactly, whatever the chunks', withPair(async ({ near, far, until }) => {
     const [a, b] = [new Recorder(near), new Recorder(far)];
     const [atNear, atFar] = [checker(), checker()];
     a.onChunk = atNear.take;
@@ -163,7 +163,7 @@ function orderTests(test: TestApi, withPair: WithPair): void {
     assert.equal([atFar.wrong, atFar.offset, atNear.wrong, atNear.offset], [undefined, sent, undefined, sent]);
   }));
 
-  test('keeps what came before the receiver was bound', withPair(async ({ near, far, until }) => {
+  test('keeps bytes that arrive before the receiver is bound', withPair(async ({ near, far, until }) => {
     near.send([ascii('early')]);
     const first = new Recorder(near);
     far.send([ascii('answer')]);
@@ -193,18 +193,18 @@ function closeTests(test: TestApi, withPair: WithPair): void {
     assert.equal([a.reasons.length, b.reasons.length, a.afterClose, b.afterClose], [1, 1, '', '']);
   }));
 
-  test('a held receiver gets everything before its onClose', withPair(async (pair) => {
+  test('a paused receiver gets all bytes before its onClose', withPair(async (pair) => {
     const { near, far, until } = pair;
     const b = new Recorder(far);
     far.readable(false);
-    near.send([ascii('last words')]);
+    near.send([ascii('last bytes')]);
     near.close();
     const a = new Recorder(near);
     await settled(pair);
     assert.equal([b.text, b.closed], ['', false]);
     far.readable(true);
     await until(() => b.closed && a.closed, 'both ends closed');
-    assert.equal([b.text, b.afterClose], ['last words', '']);
+    assert.equal([b.text, b.afterClose], ['last bytes', '']);
   }));
 }
 
@@ -212,7 +212,7 @@ function destroyTests(test: TestApi, withPair: WithPair): void {
   test('destroy closes at once with its reason, the far end too', withPair(async ({ near, far, until }) => {
     const [a, b] = [new Recorder(near), new Recorder(far)];
     near.send([ascii('x')]);
-    await until(() => b.text === 'x', 'the channel stands');
+    await until(() => b.text === 'x', 'the channel is open');
     near.destroy('had enough');
     assert.ok(!a.closed, 'no event during destroy itself');
     near.destroy('twice');
@@ -231,7 +231,7 @@ function destroyTests(test: TestApi, withPair: WithPair): void {
 }
 
 function pressureTests(test: TestApi, withPair: WithPair, bulkBytes: number): void {
-  test('a receiver that does not read stops the sender, and lets it go on', withPair(async (pair) => {
+  test('a receiver that does not read stops the sender, and resumes it', withPair(async (pair) => {
     const { near, far, until } = pair;
     const [a, b] = [new Recorder(near), new Recorder(far)];
     const check = checker();
@@ -265,10 +265,10 @@ function pressureTests(test: TestApi, withPair: WithPair, bulkBytes: number): vo
     let left = bulkBytes;
     let queuedMax = 0;
     const fill = (): void => {
-      for (let goesOn = true; goesOn && left > 0; ) {
+      for (let hasRoom = true; hasRoom && left > 0; ) {
         const length = Math.min(left, block.byteLength);
         left -= length;
-        goesOn = near.send([length === block.byteLength ? block : block.subarray(0, length)]);
+        hasRoom = near.send([length === block.byteLength ? block : block.subarray(0, length)]);
         queuedMax = Math.max(queuedMax, near.queuedBytes);
       }
     };

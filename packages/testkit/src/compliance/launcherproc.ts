@@ -125,7 +125,7 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
       assert.not.ok(started.reported.includes(`up ${ROOT}`));
     }));
 
-    test('an agent that says nothing is ended by kill', () => using('silent', async (setup) => {
+    test('a silent agent is ended by kill', () => using('silent', async (setup) => {
       const started = new Starting(setup, 'process', false);
       started.agent.kill();
       await setup.until(() => started.over, 'its end');

@@ -76,7 +76,7 @@ export function linkCompliance(name: string, makeChannelPair: () => LinkPair | P
       assert.is(child.bodies.length, 100);
     }));
 
-    test('an end that breaks off is a loss', withPair(async (pair) => {
+    test('an end without a goodbye is a loss', withPair(async (pair) => {
       const [child, parent] = [linkOf(pair, pair.near, 'connect'), linkOf(pair, pair.far, 'accept')];
       await pair.until(() => child.link.state === 'up' && parent.link.state === 'up', 'both ends up');
       child.link.destroy('broken');
@@ -84,7 +84,7 @@ export function linkCompliance(name: string, makeChannelPair: () => LinkPair | P
       assert.equal([child.reported.slice(1), parent.reported.slice(1)], [['local'], ['lost']]);
     }));
 
-    test('a peer without the secret gets nowhere', withPair(async (pair) => {
+    test('a peer without the secret is refused', withPair(async (pair) => {
       const wrong = new Uint8Array(32);
       const [child, parent] = [linkOf(pair, pair.near, 'connect', wrong), linkOf(pair, pair.far, 'accept')];
       parent.link.send(message(Uint8Array.of(1)));

@@ -125,7 +125,7 @@ function connectTests(test: TestApi, make: Make, key: Uint8Array | undefined): v
 
 function failureTests(test: TestApi, make: Make, key: Uint8Array | undefined): void {
   const at = (address: string): string => (key === undefined ? address : address.replace('ws:', 'wss:'));
-  test('a connection that is refused says so once', async () => {
+  test('a refused connection is reported once', async () => {
     const setup = await make();
     const channel = setup.network.connect(at(setup.refusing), 4000, key);
     channel.send([Uint8Array.of(1)]);

@@ -120,14 +120,14 @@ function outputTests(test: TestApi, withSetup: WithSetup): void {
     const tool = start('speaks');
     assert.ok(tool.process.pid > 0);
     tool.process.readable(true);
-    await until(() => tool.done, 'the end of everything');
+    await until(() => tool.done, 'all events');
     assert.equal([tool.text, tool.ends], [{ stdout: 'out', stderr: 'err' }, [{ status: 3 }]]);
     assert.equal(['end of stdout', 'end of stderr', 'exit', 'error'].map((what) => tool.count(what)), [1, 1, 1, 0]);
     assert.ok(tool.reported.indexOf('stdout') < tool.reported.indexOf('end of stdout'), 'data, then its end');
     assert.ok(tool.wallMs.every((ms) => Number.isFinite(ms)));
   }));
 
-  test('output is not reported until it is wanted; the exit is', withSetup(async ({ until }, start) => {
+  test('output is not reported while paused; the exit is', withSetup(async ({ until }, start) => {
     const tool = start('speaks');
     await until(() => tool.ends.length === 1, 'the exit');
     const probe = start('speaks');
@@ -152,7 +152,7 @@ function outputTests(test: TestApi, withSetup: WithSetup): void {
     assert.equal([tool.bytes, tool.ends], [1_000_000, [{ status: 0 }]]);
   }));
 
-  test('output stops the moment its owner wants no more', withSetup(async ({ until }, start) => {
+  test('output stops as soon as it is paused', withSetup(async ({ until }, start) => {
     const tool = start('floods');
     tool.isShy = true;
     tool.process.readable(true);
@@ -180,8 +180,8 @@ function inputTests(test: TestApi, withSetup: WithSetup): void {
     const block = new Uint8Array(65_536).fill(97);
     let written = 0;
     // Its output is not read yet: the pipes fill up and writing must stop.
-    for (let goesOn = true; goesOn && written < 64_000_000; written += block.length) {
-      goesOn = tool.process.writeStdin(block);
+    for (let hasRoom = true; hasRoom && written < 64_000_000; written += block.length) {
+      hasRoom = tool.process.writeStdin(block);
     }
     assert.ok(written < 64_000_000, 'writeStdin never returned false');
     tool.process.readable(true);
@@ -192,12 +192,12 @@ function inputTests(test: TestApi, withSetup: WithSetup): void {
     assert.equal([tool.bytes, tool.ends], [written + 1, [{ status: 0 }]]);
   }));
 
-  test('a tool that does not read its input says so once', withSetup(async ({ until }, start) => {
+  test('a tool that closes its input is reported once', withSetup(async ({ until }, start) => {
     const tool = start('deaf', { stdin: 'pipe' });
     tool.process.readable(true);
-    await until(() => tool.text.stdout === 'ready', 'its word');
+    await until(() => tool.text.stdout === 'ready', 'its output');
     tool.process.writeStdin(Uint8Array.of(1));
-    await until(() => tool.count('stdin closed') === 1, 'the news');
+    await until(() => tool.count('stdin closed') === 1, 'the event');
     tool.process.writeStdin(Uint8Array.of(2));
     tool.process.closeStdin();
     tool.process.signal('SIGKILL', 'group');
@@ -207,10 +207,10 @@ function inputTests(test: TestApi, withSetup: WithSetup): void {
 }
 
 function signalTests(test: TestApi, withSetup: WithSetup): void {
-  test('a signal ends a tool, which says by which', withSetup(async ({ until }, start) => {
+  test('a signal ends a tool, and is reported', withSetup(async ({ until }, start) => {
     const tool = start('waits');
     tool.process.readable(true);
-    await until(() => tool.text.stdout === 'ready', 'its word');
+    await until(() => tool.text.stdout === 'ready', 'its output');
     assert.is(tool.process.groupSize(), 1);
     assert.ok(tool.process.signal('SIGTERM', 'process'));
     await until(() => tool.done, 'the end');
@@ -222,7 +222,7 @@ function signalTests(test: TestApi, withSetup: WithSetup): void {
   test('a tool that ignores SIGTERM ends by SIGKILL', withSetup(async ({ until }, start) => {
     const tool = start('ignoresTerm');
     tool.process.readable(true);
-    await until(() => tool.text.stdout.includes('ready'), 'its word');
+    await until(() => tool.text.stdout.includes('ready'), 'its output');
     tool.process.signal('SIGTERM', 'process');
     const probe = start('speaks');
     probe.process.readable(true);
@@ -247,7 +247,7 @@ function signalTests(test: TestApi, withSetup: WithSetup): void {
 }
 
 function failureTests(test: TestApi, withSetup: WithSetup): void {
-  test('a program that is not there is an error, alone', withSetup(async ({ until }, start) => {
+  test('a missing program is one error', withSetup(async ({ until }, start) => {
     const tool = start('missing');
     assert.equal([tool.process.pid, tool.process.groupSize()], [0, 0]);
     tool.process.readable(true);
@@ -256,7 +256,7 @@ function failureTests(test: TestApi, withSetup: WithSetup): void {
     assert.equal([tool.reported, tool.errors[0]?.code], [['error'], 'STCI_PROGRAM_NOT_FOUND']);
   }));
 
-  test('a working directory that is not there is another error', withSetup(async ({ until, missingWdir }, start) => {
+  test('a missing working directory is a different error', withSetup(async ({ until, missingWdir }, start) => {
     const tool = start('speaks', { wdir: missingWdir });
     await until(() => tool.errors.length > 0, 'the error');
     assert.equal([tool.reported, tool.errors[0]?.code], [['error'], 'STCI_PROGRAM_WDIR']);

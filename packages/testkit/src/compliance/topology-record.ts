@@ -49,7 +49,7 @@ export function checkRecord(component: TopologyComponent): void {
   const verdict = ask();
   assert.equal(ask(), verdict, 'the same question has the same answer');
   assert.ok(!verdict.accept || Number.isFinite(verdict.priority), 'the priority is a number');
-  assert.ok(verdict.accept || verdict.reason !== '', 'who declines says why');
+  assert.ok(verdict.accept || verdict.reason !== '', 'a declining component gives a reason');
   for (const [name, spec] of Object.entries(component.params)) {
     assert.match(spec.help, /^\p{Lu}[^]*\.$/u, `Expected the help of ${name} to be sentences:`);
   }

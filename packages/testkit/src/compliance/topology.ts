@@ -55,7 +55,7 @@ export function topologyCompliance(component: TopologyComponent, cases: readonly
       test(`${one.label}: links`, small((topology) => checkLinks(topology, one.degreeMax(topology.size))), EXHAUSTIVE);
       test(`${one.label}: next hops and diameter`, small(checkRoutes), EXHAUSTIVE);
       const dead = small((topology) => checkDead(topology, one.avoidsDead));
-      test(`${one.label}: next hops around the dead`, dead, EXHAUSTIVE);
+      test(`${one.label}: next hops around dead positions`, dead, EXHAUSTIVE);
       test(`${one.label}: spanning trees`, small((topology) => {
         for (let root = 0; root < topology.size; root++) checkSpanningTree(topology, root);
       }), EXHAUSTIVE);
@@ -136,14 +136,14 @@ function checkSpanningTree(topology: Topology, root: Position): void {
     const children = tree.children(position);
     assert.equal(children, [...children].sort((a, b) => a - b), `${where}: children of ${position} ascend`);
     for (const child of children) {
-      assert.not.ok(depth.has(child), `${where}: ${child} stands in it once`);
+      assert.not.ok(depth.has(child), `${where}: ${child} occurs once`);
       assert.is(tree.parent(child), position, `${where}: parent of ${child}`);
       assert.ok(topology.neighbours(position).includes(child), `${where}: ${position}-${child} is a link`);
       depth.set(child, depth.get(position)! + 1);
       order.push(child);
     }
   }
-  assert.is(order.length, topology.size, `${where}: every position stands in it`);
+  assert.is(order.length, topology.size, `${where}: every position occurs`);
   const sizes = new Map(order.map((position) => [position, 1]));
   for (const position of order.reverse()) {
     assert.is(tree.subtreeSize(position), sizes.get(position), `${where}: positions below ${position}`);
