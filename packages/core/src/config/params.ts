@@ -61,7 +61,7 @@ function isSent(entry: CatalogEntry | undefined): boolean {
 }
 
 /**
- * The parameters of an agent. A name that it does not know, or one that is missing, means that the starter runs
+ * The parameters of an agent. A name that it does not know, or one that is missing, means that the parent runs
  * another version: values must agree everywhere, so neither is passed over. Throws StciError.
  */
 export function paramsFromSnapshot(catalog: ParamCatalog, snapshot: ParamSnapshot): Params {
@@ -79,19 +79,19 @@ export function paramsFromSnapshot(catalog: ParamCatalog, snapshot: ParamSnapsho
   return createParams(catalog, resolved);
 }
 
-const SKEW = 'The agent and its starter run different versions of STCI; install the same version on all hosts.';
+const SKEW = 'The agent and its parent run different versions of STCI; install the same version on all hosts.';
 
 function snapshotProblem(catalog: ParamCatalog, name: string, value: unknown): ParamProblem | undefined {
   const shared = { name, source: 'boot record' };
   const entry = catalog.get(name);
   if (entry === undefined) {
     const near = didYouMean(name, catalog.keys());
-    const message = `This agent knows no parameter ${quote(name)} that its starter sent.${near} ${SKEW}`;
+    const message = `This agent knows no parameter ${quote(name)} that its parent sent.${near} ${SKEW}`;
     return { ...shared, code: 'STCI_PARAM_UNKNOWN', message };
   }
   const wrong = valueProblem(entry.spec, value);
   if (wrong !== undefined) {
-    const message = `${name}: ${shown(value)} that its starter sent ${wrong}; expected ${expectedForm(entry.spec)}. `;
+    const message = `${name}: ${shown(value)} that its parent sent ${wrong}; expected ${expectedForm(entry.spec)}. `;
     return { ...shared, value: shown(value), code: 'STCI_PARAM_INVALID', message: message + SKEW };
   }
   const unknown = entry.components && listProblem(entry.components, value as ParamValue);
@@ -105,6 +105,6 @@ function shown(value: unknown): string {
 }
 
 function missingProblem(name: string): ParamProblem {
-  const message = `The agent's starter sent no value for parameter ${name}. ${SKEW}`;
+  const message = `The agent's parent sent no value for parameter ${name}. ${SKEW}`;
   return { code: 'STCI_PARAM_INVALID', name, source: 'boot record', message };
 }

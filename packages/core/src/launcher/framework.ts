@@ -11,7 +11,7 @@ function methodParam(agent: string, fallback: string): ParamSpec {
     type: 'enum',
     values: AGENT_METHODS,
     default: fallback,
-    help: `What a ${agent} agent is: a process of its own, an object in its starter's process, or a worker thread. `
+    help: `What a ${agent} agent is: a process of its own, an object in its parent's process, or a worker thread. `
       + 'A process fails alone, and daemons that clear their environment are found for it only; inline is the quickest '
       + 'and smallest.',
   };

@@ -9,10 +9,10 @@ import type { CpuTimes } from '@stci/interface';
 /** Time for one step of a start, as a multiple of the longest that was seen. */
 const STEP_FACTOR = 3;
 
-/** Work that takes so many times its processor time does not narrow the window: busy login nodes are common. */
+/** Work that takes up to this multiple of its processor time does not narrow the window: login nodes are often busy. */
 const CONTENTION_FREE = 3;
 
-/** Least time that contention is measured over, ms. */
+/** Shortest time over which contention is measured, ms. */
 const MEASURED_MS_MIN = 10;
 
 /** Longest time without progress, and longest whole start, as multiples of the handshake time. */
@@ -20,8 +20,8 @@ const ALLOWANCE_FACTOR_MAX = 3;
 const START_FACTOR_MAX = 6;
 
 /**
- * How long a host waits for what its starter sends. Our own deadline comes first, whatever was observed; a host that
- * hears nothing for so long is cut off.
+ * How long a host waits for data from the agent that starts it: longer than any deadline of that agent, so a host whose
+ * wait expires is cut off.
  */
 export function hostWaitMs(handshakeMs: number): number {
   return (ALLOWANCE_FACTOR_MAX + 1) * handshakeMs;
@@ -65,13 +65,13 @@ export class StartPace {
     this.#measured = now;
   }
 
-  /** A start that shows no progress for so long has failed. */
+  /** Time without progress after which a start has failed. */
   get allowanceMs(): number {
     const { handshakeMs } = this.#init;
     return Math.max(handshakeMs, Math.min(STEP_FACTOR * this.#stepMsMax, ALLOWANCE_FACTOR_MAX * handshakeMs));
   }
 
-  /** A start that takes so long in all has failed, whatever progress it makes. */
+  /** Total time after which a start has failed, whatever its progress. */
   get startMsMax(): number {
     return START_FACTOR_MAX * this.#init.handshakeMs;
   }
