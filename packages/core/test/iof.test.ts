@@ -98,7 +98,7 @@ suite('json lines', (test) => {
   const make = (): JsonLines => new JsonLines({ lineBytesMax: 8, hostOf: () => 'n1', codec });
   const source = sourceId(2, 'stderr');
 
-  test('one object a line, joined over chunks, with the time of its beginning', () => {
+  test('one object per line, joined over chunks, with the time of its beginning', () => {
     const lines = make();
     assert.is(lines.push(source, ascii('ab'), 1), '');
     const objects = lines.push(source, ascii('c\n\nd'), 2).trimEnd().split('\n').map((o) => JSON.parse(o));

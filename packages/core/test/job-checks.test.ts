@@ -26,7 +26,7 @@ suite('job checks', (test) => {
       [{ hosts: [] }, 'expected at least one host, got none'],
       [{ hosts: hosts('a a') }, 'expected each host once, got a twice (--host)'],
       [{ hosts: hosts('a:0') }, 'host a (--host): expected at least 1 slot, got 0'],
-      [{ mapBy: { by: 'ppr', perHost: 0 } }, 'map by ppr: expected at least 1 rank a host, got 0'],
+      [{ mapBy: { by: 'ppr', perHost: 0 } }, 'map by ppr: expected at least 1 rank per host, got 0'],
       [{ env: { 'A=B': 'x' } }, 'expected a name without = and NUL, got "A=B"'],
       [{ env: { '': 'x' } }, "expected a variable's name, got an empty one"],
       [{ env: { A: 'x\0' } }, 'environment: value of A: expected text without NUL'],

@@ -11,7 +11,7 @@ interface Wish extends Partial<Omit<SwarmOptions, 'settings'>> {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A rank a host that tells its host's name, on hosts of their own; the checkers have judged it. */
+/** A rank per host that tells its host's name, on hosts of their own; the checkers have judged it. */
 function job({ hosts = 7, arity = 2, settings = {}, ...over }: Wish): RunOutcome {
   const all = { launcherproc: 'remote', 'launcher.tree.arity': String(arity), 'launcher.root.method': 'process',
     ...settings };

@@ -3,7 +3,7 @@
  *
  * - `--host` alone: its hosts in order. A host named again gets more slots: `a,a` is a with 2, `a:2,a` is a with 3.
  *   Slots are a bound as soon as one entry of the host wrote `:N`; else they are a hint.
- * - `--hostfile` alone: the hosts of the files in order, by the same rule: a line a slot, as PBS writes them.
+ * - `--hostfile` alone: the hosts of the files in order, by the same rule: a line per slot, as PBS writes them.
  * - both: `--host` chooses among the hosts of the files, and its `:N` overrides theirs.
  * - none: this machine, with a slot a processor as a hint.
  * - `--exclude` removes hosts from any of these.

@@ -1,12 +1,12 @@
 /**
- * Host files: a line a host (or a bracketed list of hosts), as other launchers read them.
+ * Host files: a line per host (or a bracketed list of hosts), as other launchers read them.
  *
  *     # comment
  *     n01                  one slot, as a hint
  *     n[02-03]:4           four slots each, as a bound
  *     user@n04 slots=8     the same in words; also user=NAME
  *
- * A host that is named again gets more slots, as with --host: batch systems write a line a slot (PBS_NODEFILE). A
+ * A host that is named again gets more slots, as with --host: batch systems write a line per slot (PBS_NODEFILE). A
  * byte order mark, CRLF, blank lines and trailing blanks do no harm.
  */
 

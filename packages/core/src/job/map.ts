@@ -3,7 +3,7 @@
  * one before it stopped; ranks are numbered through all of them.
  *
  * - `slot`: fill a host's slots, then the next host's; when all are full, begin another round.
- * - `node`: one rank a host in turn, skipping hosts whose bound is reached.
+ * - `node`: one rank per host in turn, skipping hosts whose bound is reached.
  * - `ppr:N`: N ranks of each app on every host.
  *
  * A round gives a host its slots once more. Slots that the user named are a bound: such a host takes no second round
@@ -175,7 +175,7 @@ function checkPerHost(spec: JobSpec, placer: RoundPlacer, ranksPerHostMax: numbe
   throw new StciError(
     'STCI_JOB_INVALID',
     `The map puts ${placer.used[host]} ranks on ${spec.hosts[host]!.name}; a host takes at most ${ranksPerHostMax}. ` +
-      'Give more hosts or fewer ranks, or raise the limit of ranks a host.',
+      'Give more hosts or fewer ranks, or raise the limit of ranks per host.',
     { host: spec.hosts[host]!.name },
   );
 }

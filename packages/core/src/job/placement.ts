@@ -3,7 +3,7 @@
 import { assert } from '@stci/interface';
 import type { HostIndex, HostMap, JobMap, Placement, Rank } from '@stci/interface';
 
-/** Answers by rank in O(1); made in O(size), 12 bytes a rank. */
+/** Answers by rank in O(1); made in O(size), 12 bytes per rank. */
 export interface PlacementLookup {
   host(rank: Rank): HostIndex;
   placement(rank: Rank): Placement;

@@ -69,7 +69,7 @@ function appHostProblems(hosts: readonly number[], size: number): string[] {
 
 function mapByProblems({ mapBy }: JobSpec): string[] {
   if (mapBy.by !== 'ppr' || isCount(mapBy.perHost)) return [];
-  return [`map by ppr: expected at least 1 rank a host, got ${mapBy.perHost}`];
+  return [`map by ppr: expected at least 1 rank per host, got ${mapBy.perHost}`];
 }
 
 function environmentProblems(what: string, env: Readonly<Record<string, string>>): string[] {

@@ -54,7 +54,7 @@ export const FLAGS = {
   hostfile: text('--hostfile')({
     multiple: true,
     helpValue: 'FILE',
-    description: 'file that names hosts, one a line: n1 slots=4; - is standard input',
+    description: 'file that names hosts, one per line: n1 slots=4; - is standard input',
   }),
   exclude: text('--exclude')({ multiple: true, helpValue: 'LIST', description: 'hosts to leave out' }),
   spares: count('--spares')({
@@ -63,7 +63,7 @@ export const FLAGS = {
   }),
   'map-by': mapBy({
     helpValue: 'RULE',
-    description: 'slot: fill a host, then the next; node: one a host in turn; ppr:N: N on each host (default slot)',
+    description: 'slot: fill a host, then the next; node: one per host in turn; ppr:N: N on each host (default slot)',
   }),
   oversubscribe: Flags.boolean({ description: 'allow more ranks than the slots that were named' }),
   wdir: text('--wdir')({ helpValue: 'DIR', description: 'working directory of the program' }),
@@ -137,7 +137,7 @@ export const FLAGS = {
     description: 'write output to files instead, such as out/%h/%3r.%s; see docs/output.md',
   }),
   gather: Flags.boolean({ description: 'show output at the end, once for all ranks that wrote the same' }),
-  json: Flags.boolean({ description: 'one JSON object a line for output and events, for programs' }),
+  json: Flags.boolean({ description: 'one JSON object per line for output and events, for programs' }),
   'exit-report': exitReport({
     helpValue: 'FORMAT[:FILE]',
     description: 'a row for each rank at the end, text or json, on standard error or in FILE',

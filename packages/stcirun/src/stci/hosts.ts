@@ -91,7 +91,7 @@ function setCommand(operation: SetOperation, summary: string, details: string): 
 /** By the word behind `stci hosts`. */
 export const HOSTS_COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   expand: hostsCommand({
-    summary: 'the names of a host list, one a line',
+    summary: 'the names of a host list, one per line',
     details: `
 Example:
   stci hosts expand 'n[01-16,20]'

@@ -23,7 +23,7 @@ export const USAGE = `Usage: npm run hosts -- COMMAND [--set NAME]
   kill HOST   start HOST         end all processes of a host; start it again
   cut HOST    mend HOST          its network, silent and back
   freeze HOST thaw HOST          stop all its processes; let them go on
-  slow HOST KBITS | off          bound its network, kilobits a second each way
+  slow HOST KBITS | off          bound its network, kilobits per second each way
   log HOST                       what its sshd has written
 --set NAME is the set meant, "main" without it; several can be up at once.
 Traits:

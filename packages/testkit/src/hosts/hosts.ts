@@ -124,7 +124,7 @@ export class Hosts {
   async slow(host: string, kilobits: number | undefined): Promise<void> {
     this.#inode(host);
     if (kilobits !== undefined && !(Number.isInteger(kilobits) && kilobits >= 8 && kilobits <= 10_000_000)) {
-      throw new HostsError(`a rate is a whole number of kilobits a second from 8 to 10000000, not ${kilobits}`);
+      throw new HostsError(`a rate is a whole number of kilobits per second from 8 to 10000000, not ${kilobits}`);
     }
     await setRate(this.set, host, kilobits);
   }
