@@ -38,7 +38,7 @@ export const launcherSsh = defineComponent({
       type: 'string',
       default: '',
       aliases: ['launcher.ssh.options'],
-      help: 'Options for the client, separated by blanks, placed before ours: `-F hosts.conf -p 2222`. '
+      help: 'Options for the client, separated by blanks, placed before ours: `-F ~/hosts.conf -p 2222`. '
         + 'May be written launcher.ssh.options.',
     },
     node: {
@@ -84,6 +84,8 @@ export const launcherSsh = defineComponent({
   },
   create: (deps, params) => createSsh(deps, sshParams(params)),
 });
+
+export { findRelativePath } from './relative-paths.js';
 
 /** Options from the values of the component's parameters. */
 export function sshParams(params: Readonly<Record<string, ParamValue>>): SshParams {

@@ -1,7 +1,8 @@
 #!/bin/sh
-':' //; STCI_CLOSED_STREAMS=none; for fd in 1 2; do [ -e /proc/$$/fd/$fd ] || STCI_CLOSED_STREAMS=$STCI_CLOSED_STREAMS$fd; done; export STCI_CLOSED_STREAMS; exec node "$0" "$@"
+':' //; STCI_CLOSED_STREAMS=none; for fd in 1 2; do [ -e /proc/$$/fd/$fd ] || STCI_CLOSED_STREAMS=$STCI_CLOSED_STREAMS$fd; done; read -r STCI_START_STAT 2>/dev/null </proc/$$/stat; export STCI_CLOSED_STREAMS STCI_START_STAT; exec node "$0" "$@"
 /**
- * stcirun. Run as a program it is a shell for one line, which tells what Node hides: standard streams that are closed.
+ * stcirun. Run as a program it is a shell for one line, which tells what Node hides: standard streams that are closed,
+ * signals that are ignored.
  *
  * Where the command line is surely a run on this machine, the first agent's process is started before
  * anything else, so that the two starts overlap; src/run/prestarted-agent.ts takes it over. Where that cannot be seen at a

@@ -3,9 +3,16 @@
  * front-end adds `groups` of parameters that are used there only.
  */
 
-import { bootcomComponents, builtins, createRegistry, type ParamGroup, type Registry } from '@stci/core';
+import {
+  bootcomComponents,
+  builtins,
+  createRegistry,
+  type ParamGroup,
+  type ParamRule,
+  type Registry,
+} from '@stci/core';
 import { launcherLocal } from '@stci/launcher-local';
-import { launcherSsh } from '@stci/launcher-ssh';
+import { findRelativePath, launcherSsh, sshParams } from '@stci/launcher-ssh';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
@@ -19,5 +26,24 @@ export function assembleRegistry(groups: readonly ParamGroup[] = []): Registry {
     launcherLocal,
     launcherSsh,
   ]);
-  return createRegistry({ ...init, groups: [...(init.groups ?? []), ...groups] });
+  const rules = [...(init.rules ?? []), ...['client', 'options'].map(fixedPathRule)];
+  return createRegistry({ ...init, rules, groups: [...(init.groups ?? []), ...groups] });
+}
+
+const FILES: ReadonlySet<string> = new Set(['override', 'am file', 'project file', 'user file', 'system file']);
+
+/** A configuration file names no file relative to the working directory, which may be another user's. */
+function fixedPathRule(name: string): ParamRule {
+  const param = `launcherproc.ssh.${name}`;
+  return {
+    param,
+    check: (params) => {
+      const given = params.entries().find((entry) => entry.name === param);
+      if (given === undefined || !FILES.has(given.source)) return undefined;
+      const { client, options } = sshParams(params.under('launcherproc.ssh'));
+      const path = name === 'client' ? findRelativePath(client, []) : findRelativePath('', options);
+      return path === undefined ? undefined
+        : `'${path}' depends on the working directory. In a file, write a path that begins with / or ~.`;
+    },
+  };
 }

@@ -3,6 +3,7 @@
 import { checkArguments } from './cli/bytes.js';
 import { catchAll, colorErrors, findColorMode, reportFault } from './fault.js';
 import { refuseDebugger } from './no-debugger.js';
+import { takeIgnoresHangup } from './ignored-signals.js';
 import { checkStandardStreams } from './output/closed-streams.js';
 import { leave } from './leave.js';
 import { printOut } from './print.js';
@@ -18,6 +19,7 @@ const AWAKE_MS = 2 ** 31 - 1;
 async function main(argv: readonly string[]): Promise<number> {
   colorErrors(findColorMode(argv));
   checkStandardStreams();
+  const ignoresHangup = takeIgnoresHangup();
   checkArguments(argv);
   const { parseCommandLine } = await import('./cli/parse.js');
   const line = await parseCommandLine(argv);
@@ -26,7 +28,7 @@ async function main(argv: readonly string[]): Promise<number> {
   else {
     checkProcessLimit(COMMAND, RUN_THREADS);
     // The agent lies beside this program (both run as bundles only: CommonJS, so `__dirname` is there).
-    return (await import('./run/start.js')).startRun(line, __dirname);
+    return (await import('./run/start.js')).startRun(line, __dirname, ignoresHangup);
   }
   return 0;
 }

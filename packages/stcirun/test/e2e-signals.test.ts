@@ -1,10 +1,12 @@
 /** The built stcirun, end to end: what signals to it do. */
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
-import { sh, start, type Run } from './e2e.js';
+import { PROGRAM, sh, start, type Run } from './e2e.js';
 
 const TWO = ['--launcher', 'local', '--host', 'a,b'];
 /** The first rank that ends must not take the other with it before that has spoken. */
@@ -69,6 +71,27 @@ suite('stcirun, signals', (test) => {
     const result = await job.result;
     assert.is(result.exitCode, 0, result.err);
     rmSync(directory, { recursive: true });
+  }, { timeoutMs: 20_000 });
+
+  test('nohup: a HUP that the caller ignores ends nothing', async () => {
+    const line = `${PROGRAM} ${TWO.join(' ')} sh -c "trap \\"\\" HUP; echo up; sleep 2; echo over"`;
+    const child = spawn('sh', ['-c', `trap '' HUP; exec ${line}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let out = '';
+    child.stdout.on('data', (chunk) => (out += String(chunk)));
+    await eventually(() => out.split('up\n').length === 3, { deadlineMs: 10_000, what: 'two ranks' });
+    child.kill('SIGHUP');
+    const [exitCode] = await once(child, 'close');
+    assert.equal([exitCode, out.split('over\n').length], [0, 3]);
+  }, { timeoutMs: 20_000 });
+
+  test('CONT right behind TSTP: stcirun does not stop after all', async () => {
+    const job = start(['--mca', 'bootcom.lease=1s', ...TWO, ...sh('echo up; sleep 3')]);
+    await eventually(() => job.out().split('up\n').length === 3, { deadlineMs: 10_000, what: 'two ranks' });
+    job.child.kill('SIGTSTP');
+    await new Promise((resolve) => setTimeout(resolve, 20)); // Less than stcirun waits before it stops.
+    job.child.kill('SIGCONT');
+    const result = await job.result;
+    assert.is(result.exitCode, 0, result.err);
   }, { timeoutMs: 20_000 });
 
   test('USR1 is sent on', async () => {

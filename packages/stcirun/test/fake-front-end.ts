@@ -128,6 +128,7 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
   const facts = new JobFacts(fakeMap(size), 1 << 20);
   const driver = openDriver({
     forwarded: [],
+    ignoresHangup: false,
     map: fakeMap(size),
     openTerminal,
     openSink: (terminal, onFault) => openSink({ request, template, terminal, facts, onFault }),

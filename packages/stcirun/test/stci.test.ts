@@ -95,6 +95,10 @@ suite('stci', (test) => {
     assert.is(stci('hosts', 'minus', 'n3', 'n[1-3]').out, '');
     const file = '# nodes\nn1 slots=4\r\n\nn[2-3]:2 # good\n';
     assert.is(stciWith(file, 'hosts', 'fold', '-', 'x').out, 'n[1-3],x\n');
+    const words = stciWith('n1 n2 n3\n', 'hosts', 'expand', '-');
+    assert.equal([words.exitCode, words.out], [195, '']);
+    assert.match(words.err, "standard input:1:4: expected slots=N or user=NAME, got \"n2\"");
+    assert.equal(stciWith('# none\n', 'hosts', 'expand', '-'), { exitCode: 0, out: '', err: '' });
   });
 
   test('host lists as sets', () => {

@@ -89,6 +89,17 @@ suite('configuration files that count', (test) => {
     assert.is(stateOf(make('long', '#'.repeat(1001))), 'unreadable: it is larger than 1000 bytes');
   }));
 
+  test('a file names no program or file relative to the working directory', () => inPlace(async ({ make }) => {
+    for (const line of ['launcher.ssh.client = ./ssh', 'launcher.ssh.options = -p 22 -F cluster.conf']) {
+      const cwd = make('relative', `${line}\n`);
+      const { exitCode, err } = await run(['--dry-run', 'true'], { cwd });
+      assert.equal([exitCode, /In a file, write a path that begins with \/ or ~/.test(err)], [194, true], err);
+      const [name = '', value = ''] = line.split(' = ');
+      const own = await run(['--mca', name, value, '--dry-run', 'true'], { cwd: make('own', '') });
+      assert.is(own.exitCode, 0, own.err);
+    }
+  }));
+
   test('the nearest file that counts is used, and info tells of all', () => inPlace(async ({ make }) => {
     make('outer');
     const middle = make('outer/middle', 'launcher.ssh.client = /bin/false\n');

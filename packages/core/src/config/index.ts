@@ -1,6 +1,6 @@
 /** Parameters: catalogue, sources, resolver, result. */
 
-export type { ParamGroup } from './catalog.js';
+export type { ParamGroup, ParamRule } from './catalog.js';
 export { formatDuration } from './duration.js';
 export { didYouMean, nearest } from './nearest.js';
 export { paramsFromSnapshot, paramsSnapshot } from './params.js';

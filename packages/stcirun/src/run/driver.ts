@@ -15,13 +15,14 @@ import { StdinPump } from './stdin-pump.js';
 
 export interface DriverParams {
   readonly forwarded: readonly SignalName[];
+  readonly ignoresHangup: boolean;
   readonly map: JobMap;
   /** Where the output goes. `onFault` is called when it cannot be written. */
   readonly openTerminal: (onFault: (error: NodeJS.ErrnoException) => void) => Terminal;
   readonly openSink: (terminal: Terminal, onFault: (error: StciError) => void) => OutputSink;
 }
 
-export function openDriver({ forwarded, map, openTerminal, openSink }: DriverParams): RunDriver {
+export function openDriver({ forwarded, ignoresHangup, map, openTerminal, openSink }: DriverParams): RunDriver {
   let terminal: Terminal;
   return {
     openScreen: (onFault) => {
@@ -32,7 +33,7 @@ export function openDriver({ forwarded, map, openTerminal, openSink }: DriverPar
     openSink: (onFault) => openSink(terminal, onFault),
     openProgress: (breakLine) => new Progress(terminal, map, breakLine),
     openStdin: (frontEnd) => new StdinPump(frontEnd),
-    watchSignals: (actions) => watchSignals(forwarded, actions),
+    watchSignals: (actions) => watchSignals(forwarded, actions, ignoresHangup),
     writeReport: (file, text, done) => {
       const failed = (error: Error): void => done(outputError(`file ${file}`, error));
       makeDirectory(dirname(file)).then(() => writeFile(file, text)).then(() => done(undefined), failed);

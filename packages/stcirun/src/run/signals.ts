@@ -40,8 +40,13 @@ export function parseForwardList(text: string | undefined): readonly SignalName[
 }
 
 /** Watches the signals until the returned function is called. */
-export function watchSignals(forwarded: readonly SignalName[], actions: SignalActions): () => void {
+export function watchSignals(
+  forwarded: readonly SignalName[],
+  actions: SignalActions,
+  ignoresHangup = false,
+): () => void {
   let times = 0;
+  let stopTimer: NodeJS.Timeout | undefined;
   const handlers = new Map<SignalName, () => void>();
   for (const signal of ENDING) {
     handlers.set(signal, () => {
@@ -55,14 +60,18 @@ export function watchSignals(forwarded: readonly SignalName[], actions: SignalAc
   handlers.set('SIGTSTP', () => {
     if (forwarded.includes('SIGTSTP')) actions.forward('SIGSTOP');
     actions.pause(true);
-    setTimeout(() => process.kill(process.pid, 'SIGSTOP'), STOP_DELAY_MS);
+    clearTimeout(stopTimer);
+    stopTimer = setTimeout(() => process.kill(process.pid, 'SIGSTOP'), STOP_DELAY_MS);
   });
   handlers.set('SIGCONT', () => {
+    clearTimeout(stopTimer);
     actions.pause(false);
     if (forwarded.includes('SIGCONT')) actions.forward('SIGCONT');
   });
+  if (ignoresHangup) handlers.set('SIGHUP', () => undefined);
   for (const [signal, handler] of handlers) process.on(signal as NodeJS.Signals, handler);
   return () => {
+    clearTimeout(stopTimer);
     for (const [signal, handler] of handlers) process.off(signal as NodeJS.Signals, handler);
   };
 }

@@ -55,7 +55,7 @@ interface Prepared {
  * The exit code. `agents`: directory of the agent's files. Throws StciError for what is wrong before anything is
  * started.
  */
-export async function startRun(line: RunLine, agents: string): Promise<number> {
+export async function startRun(line: RunLine, agents: string, ignoresHangup = false): Promise<number> {
   const { wdir, request, registry, composition, params, platform, spec, map } = await prepare(line, agents);
   const forwarded = parseForwardList(request.forwardSignals);
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
@@ -73,6 +73,7 @@ export async function startRun(line: RunLine, agents: string): Promise<number> {
   }
   const driver = openDriver({
     forwarded,
+    ignoresHangup,
     map,
     openTerminal: (onFault) => openTerminal(onFault, request.color),
     openSink: (terminal, onFault) => openSink({ request, template, terminal, facts, onFault }),

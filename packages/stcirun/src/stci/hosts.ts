@@ -1,6 +1,6 @@
 /**
  * `stci hosts VERB`: host lists as names, as lists and as sets, as stcirun reads them. A word is a host list; `-`
- * is standard input, one list a line, as in host files (text after # is ignored).
+ * is standard input, read as a host file.
  */
 
 import {
@@ -9,6 +9,7 @@ import {
   HOSTFILE_BYTES_MAX,
   intersectHosts,
   minusHosts,
+  parseHostfile,
   unionHosts,
   xorHosts,
 } from '@stci/core';
@@ -49,7 +50,7 @@ function readLists(words: readonly string[]): readonly (readonly string[])[] {
   if (words.filter((word) => word === '-').length > 1) {
     throw new StciError('STCI_USAGE', 'Standard input (-) can be read only once.');
   }
-  return words.map((word) => (word === '-' ? inputLists() : [word]).flatMap(namesOf));
+  return words.map((word) => (word === '-' ? inputNames() : namesOf(word)));
 }
 
 function namesOf(list: string): string[] {
@@ -64,10 +65,10 @@ function inputText(): string {
   }
 }
 
-function inputLists(): string[] {
-  const lines = inputText().split(/\r?\n/u);
-  const first = lines.map((line) => line.replace(/#.*$/u, '').trim().split(/\s/u, 1)[0] as string);
-  return first.filter((list) => list !== '');
+/** Standard input as a host file, which may be empty here. */
+function inputNames(): string[] {
+  const text = inputText();
+  return /^\s*[^#\s]/mu.test(text) ? parseHostfile('standard input', text).map(({ name }) => name) : [];
 }
 
 /** No line for no hosts: a line would read as a list. */
@@ -103,7 +104,7 @@ Example:
     details: `
 Examples:
   stci hosts fold n01 n02 n03
-  stci hosts fold - < hosts          a list a line; each line's first word counts
+  stci hosts fold - < hosts          read as a host file: one list a line
 `,
     result: (lists) => hostsLine(unionHosts(lists.flat(), [])),
   }),
