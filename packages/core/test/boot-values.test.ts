@@ -1,4 +1,4 @@
-/** Numbers from another agent that an agent starts by: in boot details and in its part of a job. */
+/** Checks of numbers in boot details and launch messages, which come from another agent. */
 
 import { mapJob } from '@stci/core';
 import { assert, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** Bootstrap policies as they are selected and set by parameters. */
+/** Bootstrap policies, selected and configured by parameters. */
 
 import type { BootstrapDecision, BootstrapPolicy } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';

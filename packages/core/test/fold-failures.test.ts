@@ -1,4 +1,4 @@
-/** Failures of hosts in the summary: equal causes are told once, with all hosts. */
+/** Failures of hosts in the summary: equal causes are reported once, with all hosts. */
 
 import type { ErrorRecord } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';

@@ -1,6 +1,6 @@
 /**
- * The line merger against a straightforward oracle: random texts of several ranks, cut and interleaved at random by
- * a seed. Whatever the cuts, each rank's bytes come back whole and in order, and no line holds bytes of two ranks.
+ * The line merger against a simple oracle: random texts of several ranks, split and interleaved at random from a seed.
+ * With any split, each rank's bytes come back whole and in order, and no line has bytes of two ranks.
  */
 
 import { assert, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** Checks of a job specification, and the environment that its ranks are given. */
+/** Checks of a job specification, and the environment of its ranks. */
 
 import { readFileSync } from 'node:fs';
 import { RANK_VARIABLES, hostOf, jobProblems, mapJob, rankEnvironment, validateJob } from '@stci/core';

@@ -1,4 +1,4 @@
-/** Host lists: what they mean, how mistakes are shown, and that folding is their inverse. */
+/** Host lists: their meaning, messages for mistakes, and folding as their inverse. */
 
 import { expandHostlist, foldHostlist, foldSorted, intersectHosts, minusHosts, unionHosts, xorHosts } from '@stci/core';
 import { assert, seededIntegers, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** The books of a job: every rank counted once whatever comes, and the exit rule with its documented table. */
+/** The ledger of a job: every rank counted once whatever is reported, and the exit rule with its documented table. */
 
 import { readFileSync } from 'node:fs';
 import { FAILURES_MAX, createLedger, decideExit, mapJob, signalExitCode, signalNumber } from '@stci/core';

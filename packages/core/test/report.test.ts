@@ -1,4 +1,4 @@
-/** The last words on a job: what was left behind, and what may still run. */
+/** The last messages about a job: processes left over, and programs that may still run. */
 
 import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
 import { finalLines } from '@stci/core/run';

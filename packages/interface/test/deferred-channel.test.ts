@@ -1,4 +1,4 @@
-/** A channel before there is one: what waits, what is held, and how it ends. */
+/** A deferred channel: queued and held data, and its end. */
 
 import { DeferredChannel, type Channel, type ChannelEvents } from '@stci/interface';
 import { assert, eventually, suite } from '@stci/testkit';

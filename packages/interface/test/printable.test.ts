@@ -1,4 +1,4 @@
-/** Foreign text on a terminal. */
+/** Text of other programs on a terminal. */
 
 import { printable } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** Launcherproc `local`: which hosts it takes, and that each method starts its own kind of agent. */
+/** Launcherproc `local`: which hosts it accepts, and that each method starts its kind of agent. */
 
 import type { AgentMethod, AgentProcess, AgentStart, HostSpec, LauncherProcRequest, Verdict } from '@stci/interface';
 import { createLocal, launcherLocal } from '@stci/launcher-local';

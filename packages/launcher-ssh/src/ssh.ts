@@ -179,7 +179,7 @@ class SshAgent implements AgentProcess {
 
   #onFirstData(): void {
     this.#hasData = true;
-    // Output before the login succeeded is not the cause of a later failure.
+    // Output before the agent's first data is not the cause of a later failure.
     for (const line of this.#lines) this.#events.onDiagnostic(line);
     this.#lines = [];
   }

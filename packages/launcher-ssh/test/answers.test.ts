@@ -1,4 +1,4 @@
-/** Reading a host's answers: among banners, cut anywhere, bounded; and what may be called a host. */
+/** Reading a host's answers: among banners, in any split, bounded; and valid host names. */
 
 import { AnswerReader, BANNER_BYTES_MAX, hostProblem, sshCommand, type Answer } from '@stci/launcher-ssh';
 import { assert, suite } from '@stci/testkit';

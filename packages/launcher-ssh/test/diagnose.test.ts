@@ -1,4 +1,4 @@
-/** What OpenSSH says, word for word (9.2 on Linux, others where noted), and what is made of it. */
+/** Messages of OpenSSH, word for word (9.2 on Linux, others where noted), and the diagnosis of each. */
 
 import { describeWait, diagnose, type SshFacts } from '@stci/launcher-ssh';
 import { assert, suite } from '@stci/testkit';

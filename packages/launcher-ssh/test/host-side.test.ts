@@ -1,4 +1,6 @@
-/** The host's side of a start, with real shells and nodes: finds a node, takes, keeps, checks and runs the bundle. */
+/**
+ * The host's side of a start, with real shells and nodes: finds a node, receives, caches, verifies and runs the bundle.
+ */
 
 import { spawnSync } from 'node:child_process';
 import {

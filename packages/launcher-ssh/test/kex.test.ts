@@ -1,4 +1,4 @@
-/** A key exchange that takes most of a login, as OpenSSH 9.2 tells its steps. */
+/** A key exchange that takes most of a login, as OpenSSH 9.2 reports its steps. */
 
 import { KexTimer, kexAdvice, type KeyExchange } from '@stci/launcher-ssh';
 import { assert, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** Agents as processes and as threads: the same life, seen from their starter. */
+/** Agents in processes and in threads: the same life cycle, seen from their parent. */
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** What somebody on the way sees of an encrypted link, and what becomes of what he changes. */
+/** What an attacker on the network sees of an encrypted link, and the effect of changed bytes. */
 
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * No orphans: whatever kills a process, at whatever moment, its tools and all that they started are gone soon after,
- * and so is the guardian. Seeded; `STCI_SEED` repeats a run.
+ * No orphans: however and whenever a process is killed, its tools and all their descendants are gone soon after, and so
+ * is the guardian. Seeded; `STCI_SEED` repeats a run.
  */
 
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** What strangers can do to a listener: nothing that lasts. Seeded bytes, half requests, crowds, silence. */
+/** Unauthenticated peers of a listener have no lasting effect. Seeded bytes, half requests, floods, silence. */
 
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';

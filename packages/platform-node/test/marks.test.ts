@@ -1,4 +1,4 @@
-/** What tools leave behind is found by two marks; a clean end looks for nothing; no mark stands in an argument. */
+/** Processes left over by tools are found by two marks; a clean end searches for none; no mark is in an argument. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * A listener in a crowd: two hundred strangers of every kind at once, and an honest peer in the middle of them. With
+ * A listener under a flood: two hundred unauthenticated peers of every kind at once, and an honest one among them. With
  * and without a key.
  */
 

@@ -1,4 +1,4 @@
-/** Pipes of tools: real ones, each held by those alone whom it concerns, none lost, and what happens without. */
+/** Pipes of tools: real ones, each open only in the processes that use it, none leaked, and the fallback without. */
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Tools as real processes: the compliance suite, and what only a real system can get wrong. */
+/** Tools as real processes: the compliance suite, and errors that only a real system has. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,6 @@
-/** The shell that becomes an agent: what it holds, that Node takes it over, and shells which can't hold anything. */
+/**
+ * The shell that becomes an agent: descriptors that it opens, Node taking them over, and shells that cannot open any.
+ */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * CONTRIBUTING.md is followed word by word in a copy of this repository: every block of commands is run and every file
- * written, in the order in which they stand. What a newcomer types must work.
+ * Executes CONTRIBUTING.md in a copy of this repository: every block of commands is run and every file written, in
+ * order.
  */
 
 // @timeoutMs 900000

@@ -1,6 +1,6 @@
 /**
- * Everything that could make a broken test file look green, run through the real runner in a process of its own and
- * seen red. The files are in test/fixtures; style: one fixture, one trap.
+ * Everything that could make a broken test file pass, run through the real runner in its own process, which must fail
+ * it. The files are in test/fixtures; one fixture per trap.
  */
 
 // @timeoutMs 180000

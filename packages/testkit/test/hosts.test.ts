@@ -1,4 +1,4 @@
-/** Test hosts: what each operation and each trait promises, seen from the login side by real ssh. */
+/** Test hosts: the effect of each operation and each trait, seen from the login side over real ssh. */
 // @timeoutMs 300000
 
 import { execFileSync, spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Every ban of ESLint's configuration, shown to bite: a bad sample of a line or two under the name of a file in the
- * place where it is banned, and the rule and words that must come. And good samples, which must pass.
+ * Every rule of ESLint's configuration: a bad sample of a line or two, under the name of a file to which the rule
+ * applies, with the expected rule and message. And good samples, which must pass.
  */
 
 // @timeoutMs 120000

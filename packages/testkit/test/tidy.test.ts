@@ -1,6 +1,4 @@
-/**
- * Each check of tidy on a bad sample, in a tree of a few lines, and on the good one that it is a variation of.
- */
+/** Each check of tidy on a bad sample, in a tree of a few lines, and on the good one from which it differs. */
 
 import { assert, suite } from '@stci/testkit';
 import { checkCycles, checkDirections } from '../dist/tidy/imports.js';

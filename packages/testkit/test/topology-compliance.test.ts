@@ -1,4 +1,4 @@
-/** The topology compliance suite passes what is right and finds each mistake: the components are a fixture's. */
+/** The topology compliance suite accepts a correct component and finds each mistake; the components are a fixture's. */
 
 // @timeoutMs 120000
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** The k-ary tree: compliance, and what only it promises. */
+/** The k-ary tree: compliance, and its own guarantees. */
 
 import { StciError } from '@stci/interface';
 import { assert, seededIntegers, suite, topologyCompliance } from '@stci/testkit';

@@ -257,7 +257,7 @@ export class ChildSupervisor {
     child.linkClosed = true;
     if (child.state === 'starting') this.#fail(child, text);
     else if (child.state === 'up') this.#onLost(child, reason === 'goodbye' ? text : `is lost: ${text}`);
-    // The stopping agent has closed its link: nothing else would end this process.
+    // The link was lost before the goodbye: nothing else would end this process.
     else if (child.state === 'stopping' && reason !== 'goodbye') this.#kill(child);
     this.#settle(child);
   }

@@ -33,7 +33,7 @@ export class PendingLinks {
     return this.#byLink.size;
   }
 
-  /** `label` is that of the link's channel. May close a link. */
+  /** Adds a link, which may cause an eviction. `label` is that of the link's channel. */
   add(link: Link, label: string): void {
     this.#byLink.set(link, {
       link,

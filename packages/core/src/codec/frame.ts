@@ -127,7 +127,7 @@ export function frameBody(frame: Frame): Uint8Array {
   return frame.subarray(HEADER_BYTES);
 }
 
-/** Decrements the ttl; false if it was 0 and the frame must be dropped. */
+/** Decrements the ttl; false if no hop is left and the frame must be dropped. */
 export function spendHop(frame: Frame): boolean {
   const ttl = frame[5] as number;
   if (ttl <= 1) return false;

@@ -1,4 +1,4 @@
-/** Children of an agent, on a virtual clock: window, deadlines, failures told once, an end that leaves nothing. */
+/** Children of an agent, on a virtual clock: window, deadlines, failures reported once, a stop that leaves nothing. */
 
 import { rootAddress, type Address, type AgentProcessEvents, type Channel, type StciError } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** Processes that are played by the test: what the tool agent does to one is logged, what one does is called. */
+/** Fake processes: calls of the tool agent are logged, and the test calls the events. */
 
 import type { Platform, Process, ProcessEvents, SpawnSpec } from '@stci/interface';
 import { Tool, type ToolEnd } from '../../dist/agent/tool.js';

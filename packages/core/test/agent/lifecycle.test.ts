@@ -1,4 +1,4 @@
-/** An agent's life: every state × event against a table written out here, and the picture in the documents. */
+/** Life cycle of an agent: every state × event against a table written out here, and the diagram in the documents. */
 
 import { readFileSync } from 'node:fs';
 import { assert, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** What a front-end is told of a rank's output, and when. */
+/** Order and end of a rank's output at the front-end. */
 
 import { assert, suite } from '@stci/testkit';
 import { OutputOrder } from '../../dist/agent/output-order.js';

@@ -1,6 +1,6 @@
 /**
- * The secret crosses a channel in boot records alone: one an agent, and nothing else that an agent hears or says holds
- * it. All bytes of all agents of a simulated job are looked at.
+ * The secret crosses a channel in boot records only: one per agent, and no other data contains it. Checks all bytes of
+ * all agents of a simulated job.
  */
 
 import { createFrontEnd, roleFactory, runAgent } from '@stci/core';

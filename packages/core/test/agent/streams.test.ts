@@ -1,4 +1,4 @@
-/** Output pump and standard input of a host's tools: fairness under credit, a slowest reader that holds the rest. */
+/** Output pump and standard input of a host's tools: fairness under credit, and a slow reader that stops the input. */
 
 import { assert, suite } from '@stci/testkit';
 import { OutputPump } from '../../dist/agent/output-pump.js';

@@ -1,4 +1,4 @@
-/** Tool agent: a process from its start until nothing of it is left, in every order in which its parts can end. */
+/** Tool agent: a process from its start until nothing of it is left, with its parts ending in every order. */
 
 import { assert, suite } from '@stci/testkit';
 import { DRAIN_MS, GRACE_MS, play, type Playing } from './fake-tool.js';

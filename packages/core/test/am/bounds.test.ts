@@ -1,4 +1,4 @@
-/** What is kept of each source for later: who fills his share takes nothing from others. */
+/** Bounds per source on kept messages: a source that reaches its bound does not affect the others. */
 
 import { rootAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** Messages by the thousand: whose they delay, and whose not. */
+/** Floods of messages, and which other messages they may delay. */
 
 import { assert, suite } from '@stci/testkit';
 import { Inbox } from '../../dist/am/inbox.js';

@@ -1,4 +1,4 @@
-/** Frames for others: passed on as they are, by their header alone; what happens where no link leads on. */
+/** Forwarded frames: unchanged, by their header alone; errors if there is no route. */
 
 import { rootAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';

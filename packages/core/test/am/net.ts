@@ -1,6 +1,6 @@
 /**
- * A net of agents' nodes without roles: node 0 is the controller, node i a root agent, joined as a tree by memory
- * links on one virtual clock. What a test breaks, or looks at, it reaches by number.
+ * A net of agents' nodes without roles: node 0 is the controller, node i a root agent, connected as a tree by memory
+ * links on one virtual clock. Tests access nodes and links by number.
  */
 
 import { CONTROLLER, rootAddress, type Address, type Channel, type StciError } from '@stci/interface';

@@ -1,4 +1,4 @@
-/** Streams over a net of nodes: opened, with everything that each end is told kept. */
+/** Streams over a net of nodes, with the events of every endpoint recorded. */
 
 import type { Reduction, Stream, StciError, StreamEvents, StreamSpec } from '@stci/interface';
 import { assert } from '@stci/testkit';

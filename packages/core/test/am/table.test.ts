@@ -1,4 +1,4 @@
-/** The table of message types: an example of each passes, also after its way through CBOR; what is spoilt does not. */
+/** The table of message types: an example of each passes, also after CBOR; a damaged one does not. */
 
 import { CONTROLLER, FRONT_END, StciError, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';

@@ -1,6 +1,6 @@
 /**
- * The handshake as an adversary would try it who hears, changes, holds back and repeats all that is said, and may talk
- * to both ends at once; but has no secret.
+ * The handshake against an adversary who reads, changes, delays and repeats all messages, and may talk to both ends at
+ * once, but does not have the secret.
  */
 
 import { CONTROLLER, StciError, rootAddress, type Address } from '@stci/interface';

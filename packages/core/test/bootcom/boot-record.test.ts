@@ -1,4 +1,4 @@
-/** Boot record: read off a fresh channel however it is cut, bounded in size and time; what follows is not lost. */
+/** Boot record: read from a new channel in any split, bounded in size and time; data after it is not lost. */
 
 import { CONTROLLER, rootAddress, type Channel, type StciError } from '@stci/interface';
 import { assert, Recorder, seededIntegers, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** Which listeners encrypt, by which key, and that a job runs over such links. */
+/** Which listeners encrypt, with which key, and a job over such links. */
 
 import { hmacSha256 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';

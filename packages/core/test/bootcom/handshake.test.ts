@@ -1,4 +1,4 @@
-/** Handshake: pure frames in, frames and verdict out. What gets through, and everything that must not. */
+/** Handshake: pure frames in, frames and result out. What is accepted, and all that must be refused. */
 
 import { CONTROLLER, StciError, rootAddress, type Address } from '@stci/interface';
 import { hmacSha256 } from '@stci/interface';

@@ -1,4 +1,4 @@
-/** A bounded number of links that prove nothing, and who goes when there are more. */
+/** A bounded number of unauthenticated links, and which is evicted. */
 
 import { createWorld } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';

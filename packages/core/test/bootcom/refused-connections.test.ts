@@ -1,4 +1,4 @@
-/** Refused connections are told once, then counted. */
+/** Refused connections are reported once, then counted. */
 
 import { assert, suite } from '@stci/testkit';
 import { RefusedConnections } from '../../dist/bootcom/refused-connections.js';

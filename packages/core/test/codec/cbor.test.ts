@@ -1,4 +1,4 @@
-/** CBOR: plain values there and back, chunks that are labelled without a copy, and bytes that mean harm. */
+/** CBOR: plain values encoded and decoded, chunks labelled without a copy, and hostile bytes. */
 
 import { StciError } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';

@@ -1,4 +1,4 @@
-/** Frame header and byte-fed decoder: extreme values, every way of cutting, and everything that is wrong. */
+/** Frame header and decoder: extreme values, every split, and every error. */
 
 import { StciError } from '@stci/interface';
 import { assert, seededIntegers, suite, type IntegerSource } from '@stci/testkit';

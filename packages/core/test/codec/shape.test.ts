@@ -1,4 +1,4 @@
-/** Shapes: what each accepts, what it refuses, and that the message names the place. */
+/** Shapes: values that each accepts and refuses, and the path in the message. */
 
 import { assert, suite } from '@stci/testkit';
 import {

@@ -1,4 +1,4 @@
-/** What core brings itself: policies, and the parameters that the runtime reads by name. */
+/** Components and parameters of core itself: policies, and the parameters that the runtime reads by name. */
 
 import { assert, suite } from '@stci/testkit';
 import {

@@ -1,4 +1,4 @@
-/** The container, and one test for each of tsyringe's traps that it must keep shut. */
+/** The container, with one test for each of tsyringe's traps that it must avoid. */
 
 import { assert, suite } from '@stci/testkit';
 import { createContainer } from '@stci/core/container';

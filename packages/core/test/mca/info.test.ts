@@ -1,4 +1,4 @@
-/** What `stci info` tells: data, explanation, text. */
+/** Contents of `stci info`: data, explanation, text. */
 
 import { assert, suite } from '@stci/testkit';
 import { builtins, describe, infoText, parseInfoTarget, resolveParams } from '@stci/core';

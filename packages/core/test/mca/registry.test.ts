@@ -1,4 +1,4 @@
-/** The registry: what it holds, and every mistake of an assembly that it refuses. */
+/** The registry: its contents, and every mistake of an assembly that it refuses. */
 
 import { assert, suite } from '@stci/testkit';
 import { builtins } from '@stci/core';

@@ -13,8 +13,8 @@ import type { SetState } from './state.js';
 export const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /**
- * Files bound over /etc on every host. `group` only if sshd does not run as root: it would try to give terminals to the
- * group tty and fail; without that group the terminal is the user's own.
+ * Files bound over /etc on the hosts and the login side. `group` only if sshd does not run as root: it would try to
+ * give terminals to the group tty and fail; without that group the terminal is the user's own.
  */
 export const BOUND_FILES = ['hosts', 'nsswitch.conf', 'passwd', 'shadow', ...(isRoot ? [] : ['group'])];
 
