@@ -25,7 +25,7 @@ const iof: ParamGroup = {
       default: MIB,
       min: 64,
       max: 64 * MIB,
-      help: 'Longest line that is kept whole where lines are labelled; a longer one is cut into parts of this size.',
+      help: 'Longest line that is kept whole where lines are labelled; a longer one is shown in parts.',
     },
     drain: {
       type: 'duration',

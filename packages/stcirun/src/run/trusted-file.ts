@@ -74,5 +74,7 @@ function distrust(stat: Stats, what: string, path: string): Wrong | undefined {
   }
   if ((stat.mode & GROUP_OR_OTHERS_WRITE) === 0) return undefined;
   const who = (stat.mode & 0o002) === 0 ? 'writable by its group' : 'world-writable';
-  return { reason: `${what} is ${who}`, remedy: `To use the file: chmod go-w ${path}` };
+  const isOrdinary = stat.isFile() || stat.isDirectory();
+  const remedy = isOrdinary ? `To use the file: chmod go-w ${path}` : 'Put an ordinary file in its place';
+  return { reason: `${what} is ${who}`, remedy };
 }
