@@ -7,12 +7,17 @@
  *   `+123` `-123`  process group 123 is ours / is gone
  *   `=`            a search has found no process of any tool
  * At end of file it exits if no tool was started since the last `=`. Otherwise it kills all groups, then every process
- * that holds a mark, with its group: a tool started so late that its `+` was never written, and daemons that left
- * their group. There are two marks, in the environment and in a limit (process-mark.ts). A killed process may have
- * forked just before, and a fork holds the first mark only after its exec: without the second mark the search ends
- * after four quiet rounds, with it after two. One is enough if nothing was running. Only processes of this user are
- * searched, unless the user is root.
+ * that holds a mark, and the group that it leads: a tool started so late that its `+` was never written, and daemons
+ * that left their group. There are two marks, in the environment and in a limit (process-mark.ts). A killed process may
+ * have forked just before, and a fork holds the first mark only after its exec: without the second mark the search ends
+ * after four quiet rounds, with it after two. One is enough if nothing was running.
+ *
+ * Anybody may read the limit and set it for his own processes: it is evidence only for processes whose four user ids
+ * are the guardian's. Where the user is root, processes of others are found by the variable, which is secret; of those
+ * only the process itself is killed.
  */
+
+import { MARK_TAG, TAG_SHIFT } from './process-mark.js';
 
 // dash reads with one system call per byte, so the search uses grep if there is one. If sleep does not accept
 // fractions, the pause is a second. A subshell would find itself: the list is made before it.
@@ -38,45 +43,71 @@ done
 for group in $groups; do kill -s KILL -- "-$group"; done 2>/dev/null
 
 IFS=' ' read -r self rest </proc/self/stat
-limit=$mark
+limit=
 while read -r a b c number rest; do
   case "$a $b $c $number" in "Max file locks "*[!0-9]* | "Max file locks ") ;; "Max file locks "*)
-    case $((number & 4194303)) in "$PPID" | "$$") limit=$number ;; esac ;;
+    case $((number >> ${TAG_SHIFT}))/$((number & 4194303)) in
+      "${MARK_TAG}/$PPID" | "${MARK_TAG}/$$") limit=$number ;;
+    esac ;;
   esac
 done </proc/self/limits
+
+users() {
+  while read -r a users; do
+    case $a in Uid:) return ;; esac
+  done <"$1/status"
+  return 1
+}
+users /proc/self
+own=$users
 
 all=
 if [ -O /proc/1 ]; then all=1; fi
 list() {
-  files=
+  environs=
+  limits=
   for dir in /proc/[0-9]*; do
-    if [ -n "$all" -o -O "$dir" ] && [ "$dir" != "/proc/$self" ]; then files="$files $dir/environ $dir/limits"; fi
+    if [ "$dir" = "/proc/$self" ]; then continue; fi
+    if [ -O "$dir" ]; then limits="$limits $dir/limits"; elif [ -z "$all" ]; then continue; fi
+    environs="$environs $dir/environ"
   done
 }
 
-marked() {
+holding() {
+  text=$1
+  shift
   if command -v grep >/dev/null; then
-    printf '%s\\n' "$mark" "$limit" | grep -lF -f - $files
+    printf '%s\\n' "$text" | grep -lF -f - "$@"
     return
   fi
-  for file in $files; do
-    while IFS= read -r text || [ -n "$text" ]; do
-      case $text in *"$mark"* | *"$limit"*) echo "$file"; break ;; esac
+  for file; do
+    while IFS= read -r line || [ -n "$line" ]; do
+      case $line in *"$text"*) echo "$file"; break ;; esac
     done <"$file"
   done
 }
+marked() {
+  holding "$mark" $environs
+  if [ -n "$limit" ]; then holding "$limit" $limits; fi
+}
 
 end() {
-  IFS= read -r stat <"$1/stat" || return
+  IFS= read -r stat <"\${1%/*}/stat" && users "\${1%/*}" || return
+  file=\${1##*/}
   set -- "\${1#/proc/}" \${stat##*) }
+  set -- "\${1%/*}" "$2" "$4"
   case $2 in Z | X) return ;; esac
+  if [ "$users" = "$own" ]; then
+    if [ "$3" = "$1" ] && [ "$1" != 1 ]; then kill -s KILL -- "-$1"; fi
+  elif [ "$file" = limits ]; then
+    return
+  fi
   alive=1
-  case $4 in '' | 0 | 1 | *[!0-9]*) ;; *) kill -s KILL -- "-$4" ;; esac
   kill -s KILL "$1"
 }
 
 most=4
-if [ "$limit" != "$mark" ]; then most=2; fi
+if [ -n "$limit" ]; then most=2; fi
 quiet=$most
 case $begun$groups in ' ') quiet=1 ;; esac
 rounds=200
@@ -84,7 +115,7 @@ while [ "$quiet" -gt 0 ] && [ "$rounds" -gt 0 ]; do
   rounds=$((rounds - 1))
   list
   alive=
-  for file in $(marked 2>/dev/null); do end "\${file%/*}"; done 2>/dev/null
+  for file in $(marked 2>/dev/null); do end "$file"; done 2>/dev/null
   if [ -n "$alive" ]; then quiet=$most; else quiet=$((quiet - 1)); fi
   if [ "$quiet" -gt 0 ]; then sleep 0.02 2>/dev/null || sleep 1; fi
 done

@@ -126,7 +126,19 @@ function lastPid(): number {
   }
 }
 
-/** Those of `pids` that belong to this user; only root could read or end others. */
+/**
+ * Real, effective, saved and file system user ids of `pid` are those of this process. The owner of `/proc/PID` is the
+ * effective one alone: a program that is setuid root would pass for root's, whoever started it.
+ */
+export function isOfThisUser(pid: string): boolean {
+  return idsOf(pid) === idsOf('self');
+}
+
+function idsOf(pid: string): string | undefined {
+  return /^Uid:(.*)$/m.exec(builtin('node:fs').readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+}
+
+/** Those of `pids` that belong to this user; root: all. */
 export function ownPids(pids: readonly string[]): readonly string[] {
   const { statSync } = builtin('node:fs');
   const uid = process.geteuid?.();

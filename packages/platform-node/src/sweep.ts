@@ -8,7 +8,7 @@
  */
 
 import type { Clock } from '@stci/interface';
-import { newPids, ownPids, parentOf, type Since } from './proc.js';
+import { isOfThisUser, newPids, ownPids, parentOf, type Since } from './proc.js';
 import { builtin } from './builtin.js';
 import { limitOf, ownLimit } from './process-mark.js';
 
@@ -50,7 +50,7 @@ export function sweep(deps: SweepDeps, mark: string, deadlineMs: number, done: (
   clock.soon(check);
 }
 
-/** Living processes of this user that carry `mark`, or that carry our limit and are no longer our descendants. */
+/** Living processes that carry `mark`, or that carry our limit, are of our user and no longer our descendants. */
 function leftovers(mark: string, since: Since | undefined, nowMs: number): number[] {
   const needle = Buffer.from(mark);
   const found = ownPids(newPids(since, nowMs)).filter((pid) => holdsVariable(pid, needle) || isOrphan(pid));
@@ -66,10 +66,13 @@ function holdsVariable(pid: string, needle: Buffer): boolean {
   }
 }
 
-/** Descendants of this process (the guardian, ssh clients) are ended by the parts of the agent that started them. */
+/**
+ * Another user may have set our limit for his own processes (/proc/PID/limits is public): for those it shows nothing.
+ * Descendants of this process (the guardian, ssh clients) are ended by the parts of the agent that started them.
+ */
 function isOrphan(pid: string): boolean {
   const limit = ownLimit();
-  if (limit === undefined || limitOf(pid) !== limit) return false;
+  if (limit === undefined || limitOf(pid) !== limit || !isOfThisUser(pid)) return false;
   for (let at: number | undefined = Number(pid); at !== undefined && at > 1; at = parentOf(at)) {
     if (at === process.pid || builtin('node:fs').existsSync(`/proc/self/task/${at}`)) return false;
   }

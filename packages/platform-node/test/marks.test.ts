@@ -42,15 +42,12 @@ async function ended({ child }: Sweeper): Promise<string> {
 /** Living processes whose command line ends in `round`: daemons of that round. */
 function daemons(round: string): string[] {
   return readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(`:\0${round}`);
-    } catch {
-      return false;
-    }
+    return /^\d+$/.test(pid) && read(pid, 'cmdline').includes(`:\0${round}`);
   });
 }
 
 const CLEARED = 'setsid env -i /bin/sh -c "sleep 300; :" "$0" </dev/null >/dev/null 2>&1 &';
+const AS_NOBODY = 'setpriv --reuid 65534 --regid 65534 --clear-groups';
 const KEPT = 'setsid /bin/sh -c "sleep 300; :" "$0" </dev/null >/dev/null 2>&1 &';
 
 suite('marks of tools', (test) => {
@@ -72,6 +69,30 @@ suite('marks of tools', (test) => {
     assert.ok(calls.includes('/environ') && !/STCI_GUARD|-e/.test(calls), calls);
   }, { timeoutMs: 10_000 });
 
+  const noRoot = process.geteuid?.() === 0 ? '' : 'needs root';
+  test.skipIf(noRoot !== '', noRoot, 'who copies the public limit gets nobody else killed, nor himself', async () => {
+    for (const by of ['sweep', 'guardian']) {
+      const go = join(root, `go-${by}`);
+      const more = by === 'sweep' ? 'exit 0' : `${AS_NOBODY} ${KEPT} sleep 300`;
+      const started = sweeper(`${CLEARED} until [ -e ${go} ]; do sleep 0.02; done; ${more}`, 'stay');
+      const limitOf = () => /^Max file locks +(\d+)/m.exec(read(started.child.pid, 'limits'))?.[1] ?? '';
+      const limit = await eventually(limitOf, { what: 'the limit of the agent' });
+      // Another user's process in the group of a script of root. Its environment shows the limit too.
+      const copy = `ulimit -S -w ${limit} 2>/dev/null || ulimit -S -x ${limit}; COPY=${limit} exec sleep 300`;
+      const script = spawn('sh', ['-c', `${AS_NOBODY} sh -c '${copy}' & wait; :`], { detached: true, stdio: 'ignore' });
+      const isCopy = (pid: string) => /^sleep/.test(read(pid, 'cmdline')) && read(pid, 'limits').includes(limit);
+      const copier = await eventually(() => childrenOf(script.pid).find(isCopy), { what: 'the copy' });
+      writeFileSync(go, '');
+      if (by === 'sweep') assert.is(await ended(started), '2');
+      else await eventually(() => daemons(started.round).length === 2, { what: 'the daemon of another user' });
+      const guardian = childrenOf(started.child.pid).find((pid) => read(pid, 'cmdline').includes('stci-guardian'));
+      started.child.kill('SIGKILL');
+      await eventually(() => !existsSync(`/proc/${guardian}`), { what: 'the end of the guardian' });
+      assert.equal([daemons(started.round), childrenOf(script.pid)], [[], [copier]], by);
+      process.kill(-(script.pid as number), 'SIGKILL');
+    }
+  }, { timeoutMs: 20_000 });
+
   test('after a clean end the guardian looks for nothing', async () => {
     const started = sweeper('exit 0', 'stay');
     assert.is(await ended(started), '0');
@@ -84,13 +105,18 @@ suite('marks of tools', (test) => {
   test.after(() => rmSync(root, { recursive: true, force: true }));
 });
 
+/** Empty for a process that is gone. */
+function read(pid: number | string | undefined, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
 function childrenOf(parent: number | undefined): string[] {
   return readdirSync('/proc').filter((pid) => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-      return /^\d+$/.test(pid) && stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === String(parent);
-    } catch {
-      return false;
-    }
+    const stat = read(pid, 'stat');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === String(parent);
   });
 }
