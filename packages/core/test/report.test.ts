@@ -20,7 +20,7 @@ suite('final words', (test) => {
     assert.equal(words([rank(0, 'a', { leftovers: 2 })], [survived('a', '7,8')]), []);
     const mixed = words([rank(0, 'a', { leftovers: 2 }), rank(1, 'b', { leftovers: 1 })], [survived('a', '7')]);
     assert.equal(mixed, ['ended 2 processes that ranks had left behind on a,b']);
-    // A rank that could not be ended itself left nothing behind.
+    // A rank that could not be ended has no left-over processes of its own.
     assert.equal(words([rank(0, 'a', { leftovers: 1 })], [survived('a', '100')]).length, 1);
   });
 

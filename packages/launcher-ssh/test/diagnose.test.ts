@@ -6,7 +6,7 @@ import { assert, suite } from '@stci/testkit';
 const BASE: SshFacts = { host: 'h4', phase: 'connect', end: { status: 255 }, lines: [], banner: '', node: '' };
 const tell = (facts: Partial<SshFacts>): string => diagnose({ ...BASE, ...facts }).message;
 
-/** ssh's words, phase, a part of what is told. */
+/** ssh's message, phase, a part of the diagnosis. */
 const TABLE: readonly (readonly [lines: string, phase: string, part: string])[] = [
   ['ssh: Could not resolve hostname h4: Name or service not known', 'resolve', 'name of the host is not known'],
   ['ssh: Could not resolve hostname h4: Temporary failure in name resolution', 'resolve', 'Correct the name'],

@@ -39,7 +39,7 @@ export class Place {
     return join(this.cache, `agent-${hash}.cjs`);
   }
 
-  /** A node in a directory of its own that says it is of `version`. */
+  /** A node in its own directory that reports `version`. */
   node(name: string, version: string): string {
     const [preload, path] = [join(this.root, `${name}.cjs`), join(this.root, name)];
     writeFileSync(preload, `Object.defineProperty(process, 'version', { value: '${version}' });`);
@@ -60,7 +60,7 @@ export interface LoginOptions {
   readonly waitMs?: number;
 }
 
-/** What sshd does at a login: the shell with our line, and what comes and goes on its standard streams. */
+/** As sshd at a login: runs the shell with our command line, connected to its standard streams. */
 export class Login {
   readonly child: ChildProcess;
   out = '';

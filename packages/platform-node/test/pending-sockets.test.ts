@@ -84,7 +84,7 @@ for (const key of [undefined, KEY]) {
     test('an honest peer in the middle of a burst gets in, and of the crowd few are left', async () => {
       const place = await listen(key);
       const crowd: Socket[] = [];
-      // Spread over turns of the loop, so that the honest one's steps fall between those of the crowd.
+      // Spread over turns of the loop, so that the honest peer's steps fall between those of the flood.
       const burst = async (): Promise<void> => {
         for (let i = 0; i < CROWD / 2; i++) {
           crowd.push(stranger(place.port, i));

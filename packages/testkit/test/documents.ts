@@ -15,7 +15,7 @@ export interface Block {
   /** `sh`, `ts`; empty where none is written. */
   readonly language: string;
   readonly text: string;
-  /** Why nobody can run it, from `<!-- not run: REASON -->` above the fence. */
+  /** Why it cannot be run, from `<!-- not run: REASON -->` above the fence. */
   readonly notRun: string | undefined;
 }
 

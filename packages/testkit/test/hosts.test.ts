@@ -252,7 +252,7 @@ suite('test hosts come and go', (test) => {
   }, LONG);
 
   test.skipIf(skipped, reason, 'daemons hold nothing of their maker', async () => {
-    // The pipe ends when nobody holds its other end: not the shell, and no daemon of the hosts.
+    // The pipe ends when its other end is closed in all processes: the shell, and the hosts' daemons.
     const script = `import { up } from ${JSON.stringify(import.meta.resolve('@stci/testkit/hosts'))};
       await up(2, { set: 'keeps', kept: true });`;
     const shell = 'exec "$0" --input-type=module -e "$1" 9>&1';

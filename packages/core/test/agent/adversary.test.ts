@@ -329,7 +329,7 @@ suite('an authenticated agent that breaks the rules', (test) => {
   });
 
   test('an agent that does not mind being expelled loses its link, too', () => {
-    // Whatever it is asked, it goes on sending the same.
+    // It answers every request by sending the same again.
     const bad = frame({ layer: LAYER.stream, type: 1, stream: 1, source: sessionAddress(BAD), destination: FRONT_END },
       encode([4711, 1, 1, Uint8Array.of(65)]));
     const attack: Attack = (own) => {

@@ -111,7 +111,7 @@ function act({ net, records }: Played, way: Way, process: { events: AgentProcess
       },
       {
         onUp: () => undefined,
-        // Told to stop: a good child says goodbye, closes, exits.
+        // Asked to stop, a correct child says goodbye, closes its link and exits.
         onFrame: (link) => {
           if (way === 'deaf') return;
           link.close();

@@ -40,7 +40,7 @@ export function fakeProcess(pid: number, events: ProcessEvents): FakeProcess {
 export interface Playing extends TestPlace {
   readonly tool: Tool;
   readonly process: FakeProcess;
-  /** What the tool agent told, in order. */
+  /** Events of the tool agent, in order. */
   readonly told: string[];
   readonly ends: ToolEnd[];
 }

@@ -12,7 +12,7 @@ import { testPlace } from '../world.js';
 const SELF = rootAddress(0);
 const NEXT = rootAddress(1);
 const TTL_AT = 5;
-/** No CBOR: whoever looked into it would fail. */
+/** Not CBOR: a forwarder that decoded it would fail. */
 const BODY = new Uint8Array(40).fill(0x1c);
 
 function frameTo(destination: number, layer: number = LAYER.message, ttl = 9): Frame {

@@ -16,7 +16,7 @@ const HEADER: FrameHeader = {
 
 const linkOf = (net: Net, from: number, to: number): Link => net.nodes[from]?.router.link(addressOf(to)) as Link;
 
-/** What node `at` is told of agent.stop, a one-way message with a text. */
+/** Texts of the agent.stop messages, which are one-way, that node `at` receives. */
 function hear(net: Net, at: number): string[] {
   const heard: string[] = [];
   net.nodes[at]?.messages.on('agent.stop', ({ reason }, { source }) => void heard.push(`${source} ${reason}`));
@@ -118,7 +118,7 @@ suite('forwarding', (test) => {
     });
     const arrived: Uint8Array[] = [];
     const last = net.channels[4]?.[0] as Channel;
-    // In the place of the last node: what comes over its link, as it comes.
+    // Replaces the last node: records the frames of its link.
     const taken: Uint8Array[] = [];
     const node = net.nodes[4];
     if (node !== undefined) node.messages.onFrame = (_link, frame) => void taken.push(frame.slice());
@@ -302,7 +302,7 @@ suite('requests', (test) => {
   test('an error record of a code that is not known here becomes STCI_INTERNAL with the code in its data', () => {
     const net = makeNet(line(2));
     const told: (StciError | undefined)[] = [];
-    // It never sees the requests: what comes back is made here.
+    // It never receives the requests: the replies are made here.
     net.channels[1]?.[0].readable(false);
     const replies = [{ code: 'STCI_FROM_THE_FUTURE', message: 'new' }, 'no record at all', { code: 5 }, null];
     const bodies = [...replies.map(encode), new Uint8Array(0), Uint8Array.of(0xff)];

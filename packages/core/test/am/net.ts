@@ -54,7 +54,7 @@ function routeByTree(nodes: readonly AgentNode[], parents: readonly number[]): v
   const byAddress = new Map(nodes.map((_, i) => [addressOf(i), i]));
   nodes.forEach((node, self) => {
     node.router.rule = (destination) => {
-      // Up from the destination: whoever is met right below this node is the way.
+      // Walk up from the destination: the node directly below this one is the next hop.
       for (let at = byAddress.get(destination); at !== undefined && at !== 0; at = parents[at]) {
         if (parents[at] === self) return addressOf(at);
       }

@@ -28,7 +28,7 @@ function make(role: 'connect' | 'accept', init: Partial<HandshakeInit> = {}): Ha
   return new Handshake({ role, self, session: SESSION, secret: SECRET, secrets, admit, ...init });
 }
 
-/** What a step says; nothing where it is refused. */
+/** Frames that a step sends; none if it is refused. */
 function hear(end: Handshake, frame: Uint8Array | undefined): HandshakeStep {
   try {
     return end.receive(frame as Uint8Array);

@@ -30,7 +30,7 @@ interface Told {
   readonly frame: Uint8Array;
 }
 
-/** Lets the two talk to the end; what each said, whom each proved, and the first error. */
+/** Runs a handshake to its end; returns the frames and the authenticated peer of each end, and the first error. */
 function talk(child: Handshake, parent: Handshake) {
   const told: Told[] = child.begin().map((frame) => ({ from: 'child', frame }));
   const peers: { child?: Address; parent?: Address } = {};

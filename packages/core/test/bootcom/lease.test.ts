@@ -9,7 +9,7 @@ import { Link, type LinkEvents } from '../../dist/bootcom/link.js';
 const LEASE_MS = 800;
 const PERIOD_MS = LEASE_MS / 8;
 
-/** A clock that stands until it is told; `lateMs` later than due is when timers fire. */
+/** A clock that the test advances; timers fire `lateMs` after they are due. */
 class HandClock {
   now = 0;
   timers: { atMs: number; call: () => void }[] = [];

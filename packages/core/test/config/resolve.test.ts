@@ -14,7 +14,7 @@ type Setter = (name: string, value: string) => ParamInputs;
 
 const file = (path: string) => (name: string, value: string) => ({ path, text: `# head\n${name} = ${value}\n` });
 
-/** One way to set a parameter by each source, and the origin that is told. */
+/** One way to set a parameter from each source, and the origin that is reported. */
 const SETTERS: readonly (readonly [ParamSource, Setter, (name: string, value: string) => string])[] = [
   ['override', (n, v) => ({ override: file('/etc/o')(n, v) }), () => '/etc/o:2'],
   ['command line', (key, value) => ({ commandLine: [{ key, value }] }), (n, v) => `--mca ${n}=${v}`],

@@ -7,7 +7,7 @@ import { afterRunning } from '../../dist/event/running-timer.js';
 
 const DELAY_MS = 800;
 
-/** Fires in a process that is stopped for each `[from, to]`; when, or undefined. */
+/** When the timer fires in a process that is stopped for each `[from, to]`, or undefined. */
 function firedMs(stops: readonly (readonly [number, number])[], cancelMs?: number): number | undefined {
   const world = createWorld({ seed: 1 });
   let fired: number | undefined;
