@@ -15,6 +15,7 @@ export { makeJobSpec, type Place } from './run/spec.js';
 export { JobFacts } from './output/facts.js';
 export { parseConfiguration } from './doctor/reach.js';
 export { openSink, type OpenSinkParams } from './output/open-sink.js';
+export { outputError } from './output/output-error.js';
 export type { OutputFacts } from './output/sink.js';
 export { makeTerminal, type Terminal } from './output/terminal.js';
 export { Writer, type WriteBatch } from './output/writer.js';

@@ -5,7 +5,7 @@
  */
 
 import { writeSync } from 'node:fs';
-import { printable, StciError } from '@stci/interface';
+import { printable } from '@stci/interface';
 import { outputError } from './output/output-error.js';
 
 const RETRY_MS = 5;
@@ -13,7 +13,6 @@ const RETRY_MS = 5;
 /** Throws STCI_OUTPUT_FAILED or STCI_OUTPUT_CLOSED. */
 export function printOut(text: string): void {
   const error = print(1, text);
-  if (error?.code === 'EPIPE') throw new StciError('STCI_OUTPUT_CLOSED', 'Standard output was closed');
   if (error !== undefined) throw outputError('standard output', error);
 }
 

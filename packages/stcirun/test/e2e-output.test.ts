@@ -1,7 +1,7 @@
 /** The built stcirun, end to end: tags, files, gathering, JSON, reports, big output, closed readers. */
 
 import { spawn, spawnSync } from 'node:child_process';
-import { constants, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { constants, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -157,6 +157,36 @@ suite('stcirun, files', (test) => {
     assert.is(Number(count), 2_000_000);
   }, { timeoutMs: 40_000 });
 
+  test('an exit report into a pipe without a reader is refused before the job starts', async () => {
+    spawnSync('mkfifo', [join(directory, 'report')]);
+    const refused = await run(['-n', '1', '--exit-report=json:report', 'echo', 'x'], { cwd: directory });
+    assert.is(refused.exitCode, 202);
+    assert.is(refused.out, '');
+    assert.match(refused.err, 'a pipe that no program reads');
+    const reader = spawn('cat', [join(directory, 'report')]);
+    let text = '';
+    reader.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    const hasReader = () => readFileSync(`/proc/${reader.pid}/wchan`, 'utf8') === 'wait_for_partner';
+    await eventually(hasReader, { deadlineMs: 5000, what: 'a reader' });
+    assert.is((await run(['-n', '1', '--exit-report=json:report', 'true'], { cwd: directory })).exitCode, 0);
+    await eventually(() => reader.exitCode === 0, { deadlineMs: 5000, what: 'the end of the report' });
+    assert.is(JSON.parse(text).exitCode, 0);
+  }, { timeoutMs: 20_000 });
+
+  test('a pipe whose reader stands still: the exit status is that of the report', async () => {
+    spawnSync('mkfifo', [join(directory, 'still')]);
+    const reader = spawn('sleep', ['60'], { stdio: [openSync(join(directory, 'still'), 'r+'), 'ignore', 'ignore'] });
+    const args = ['-n', '1', '--output', 'still', '--exit-report=json:still.json', 'yes'];
+    const job = start(args, { cwd: directory });
+    await eventually(() => hasOpened(job.child.pid, 'still'), { deadlineMs: 10_000, what: 'the pipe' });
+    job.child.kill('SIGINT');
+    await eventually(() => job.err().includes('again to'), { deadlineMs: 5000, what: 'the first answer' });
+    job.child.kill('SIGINT');
+    assert.is((await job.result).exitCode, 130);
+    assert.is(JSON.parse(read('still.json')).exitCode, 130);
+    reader.kill();
+  }, { timeoutMs: 20_000 });
+
   test('an exit report in a file, as JSON', async () => {
     const result = await run(['-n', '2', '--exit-report=json:r.json', ...sh('exit $STCI_RANK')], { cwd: directory });
     assert.is(result.exitCode, 1);
@@ -226,8 +256,24 @@ suite('stcirun, other forms', (test) => {
     await eventually(() => job.leftovers().length === 0, { deadlineMs: 3000, what: 'all gone' });
   }, { timeoutMs: 10_000 });
 
+  test('a reader of /dev/stdout that goes away ends the job as quietly', () => {
+    const jobs = ['--output /dev/stdout yes', '--exit-report=json:/dev/stdout sleep 1'];
+    for (const job of jobs) {
+      const line = `{ "${process.execPath}" "${PROGRAM}" -n 1 ${job}; echo $? >&3; } | sleep 0.5`;
+      const { output } = spawnSync('sh', ['-c', line], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+      assert.equal([output[3], output[2]], ['141\n', ''], job);
+    }
+  }, { timeoutMs: 20_000 });
+
+  test('a reader of standard error that goes away ends a job whose ranks write there', async () => {
+    const job = start(['-n', '2', ...sh('while :; do echo line >&2; done')]);
+    job.child.stderr?.once('data', () => job.child.stderr?.destroy());
+    assert.is((await job.result).exitCode, 141);
+    await eventually(() => job.leftovers().length === 0, { deadlineMs: 3000, what: 'all gone' });
+  }, { timeoutMs: 10_000 });
+
   test('standard error that is closed loses messages, not the job', async () => {
-    const job = start(['-n', '2', '-v', ...sh('for i in 1 2 3; do echo e >&2; sleep 0.1; done; echo out')]);
+    const job = start(['-n', '2', '-v', ...sh('echo out')]);
     job.child.stderr?.destroy();
     const result = await job.result;
     assert.is(result.out, 'out\nout\n');

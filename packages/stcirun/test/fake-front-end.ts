@@ -1,11 +1,13 @@
 /** A front-end agent that does what the test says, and terminals that are arrays. */
 
 import type {
-  Clock, FrontEnd, FrontEndEvents, JobControl, JobMap, JobReport, JobSpec, RankReport
+  Clock, FrontEnd, FrontEndEvents, JobControl, JobMap, JobReport, JobSpec, RankReport, StciError,
 } from '@stci/interface';
 import { parseTemplate } from '@stci/core/iof';
 import { JobRun } from '@stci/core/run';
-import { JobFacts, makeTerminal, openDriver, openSink, parseCommandLine, Writer, type Terminal } from '@stci/stcirun';
+import {
+  JobFacts, makeTerminal, openDriver, openSink, outputError, parseCommandLine, Writer, type Terminal,
+} from '@stci/stcirun';
 
 const CLOCK: Clock = {
   nowMs: () => performance.now(),
@@ -108,7 +110,7 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
   const texts = { out: '', err: '' };
   let held: ((error?: Error) => void) | undefined;
-  const openTerminal = (onFault: (error: NodeJS.ErrnoException) => void): Terminal => {
+  const openTerminal = (onFault: (error: StciError) => void): Terminal => {
     const out = new Writer((batch, done) => {
       const finish = (error?: Error): void => {
         if (error === undefined) texts.out += Buffer.concat(batch).toString();
@@ -116,7 +118,7 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
       };
       if (options.holdOut === true) held = finish;
       else setImmediate(finish);
-    }, onFault);
+    }, (error) => onFault(outputError('standard output', error)));
     const err = new Writer((batch, done) => {
       texts.err += Buffer.concat(batch).toString();
       setImmediate(done);

@@ -19,11 +19,12 @@ export interface SimulatedDriver extends RunDriver {
 
 export function simulatedDriver(context: AgentContext, options: SwarmOptions, record: JobRecord): SimulatedDriver {
   const sink = new RecordingSink(context, options, record);
-  let onFault: (error: StciError, isClosed: boolean) => void = () => undefined;
+  let onFault: (error: StciError) => void = () => undefined;
   const failOutput = (isClosed: boolean): void => {
     record.isScreenAbandoned = true;
     sink.abandon();
-    onFault(new StciError('STCI_OUTPUT_FAILED', 'Standard output cannot be written'), isClosed);
+    const code = isClosed ? 'STCI_OUTPUT_CLOSED' : 'STCI_OUTPUT_FAILED';
+    onFault(new StciError(code, 'Standard output cannot be written'));
   };
   const screen: RunScreen = {
     message: (text) => void record.messages.push(text),

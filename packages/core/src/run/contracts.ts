@@ -73,8 +73,8 @@ export interface StdinSource {
 
 /** The environment of a run. */
 export interface RunDriver {
-  /** `isClosed`: the reader has gone, which is no error of ours. */
-  openScreen(onFault: (error: StciError, isClosed: boolean) => void): RunScreen;
+  /** STCI_OUTPUT_CLOSED, here and below: the reader has gone, which is not reported. */
+  openScreen(onFault: (error: StciError) => void): RunScreen;
   /** After the screen. */
   openSink(onFault: (error: StciError) => void): OutputSink;
   /** `breakLine` ends an open line of a rank before the live line is drawn. */

@@ -13,9 +13,7 @@ import type { StreamName } from '../iof/source.js';
 import { counted } from '../job/text.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
 import { eventJson } from './event-json.js';
-import {
-  exitCodeWithoutReport, interruptCause, outputClosedCause, outputFailedCause, settleReport,
-} from './outcome.js';
+import { exitCodeWithoutReport, interruptCause, outputCause, settleReport } from './outcome.js';
 import { exitReport, finalLines, withHosts } from './report.js';
 
 /** The longest pause that can be announced, since the user decides when the front-end resumes. */
@@ -73,10 +71,7 @@ export class JobRun implements FrontEndEvents {
     this.#driver = init.driver;
     this.#map = init.map;
     this.#startMs = init.clock.nowMs();
-    this.#screen = this.#driver.openScreen((error, isClosed) => {
-      if (isClosed) this.#endBy(outputClosedCause(), 'standard output was closed');
-      else this.#onOutputFault(error);
-    });
+    this.#screen = this.#driver.openScreen((error) => this.#onOutputFault(error));
     this.#sink = this.#driver.openSink((error) => this.#onOutputFault(error));
     const { quiet, verbose } = init.options;
     if (!quiet && !verbose) this.#progress = this.#driver.openProgress(() => this.#sink.breakLine());
@@ -214,13 +209,10 @@ export class JobRun implements FrontEndEvents {
   }
 
   #onOutputFault(error: StciError): void {
-    this.#say(error.message);
-    this.#endBy(outputFailedCause(error), error.message);
-  }
-
-  #endBy(cause: EndCause, reason: string): void {
+    if (error.code !== 'STCI_OUTPUT_CLOSED') this.#say(error.message);
+    const cause = outputCause(error);
     this.#addCause(cause);
-    if (this.#hasAgents) this.#frontEnd?.control({ verb: 'end', kill: false, reason, cause });
+    if (this.#hasAgents) this.#frontEnd?.control({ verb: 'end', kill: false, reason: error.message, cause });
   }
 
   #addCause(cause: EndCause): void {

@@ -6,7 +6,7 @@
  * status, the exit report and `--json` all show the settled report.
  */
 
-import { ERROR_KINDS, EXIT, toErrorRecord } from '@stci/interface';
+import { EXIT, toErrorRecord } from '@stci/interface';
 import type { EndCause, ErrorCode, JobReport, SignalName, StciError } from '@stci/interface';
 import { signalExitCode } from '../job/signals.js';
 
@@ -16,14 +16,8 @@ export function interruptCause(signal: SignalName): EndCause {
   return { kind: 'interrupt', error, exitCode: signalExitCode(signal) };
 }
 
-/** The reader of standard output has gone. */
-export function outputClosedCause(): EndCause {
-  const error = { code: 'STCI_OUTPUT_CLOSED', message: 'Standard output was closed' } as const;
-  return { kind: 'output', error, exitCode: ERROR_KINDS[error.code].exitCode };
-}
-
-/** Output cannot be written. */
-export function outputFailedCause(error: StciError): EndCause {
+/** Output cannot be written, or its reader has gone. */
+export function outputCause(error: StciError): EndCause {
   return { kind: 'output', error: toErrorRecord(error), exitCode: error.exitCode };
 }
 

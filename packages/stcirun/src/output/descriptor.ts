@@ -21,6 +21,10 @@ export function isSamePlace(one: number, other: number): boolean {
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
+export function isPipe(fd: number): boolean {
+  return statOf(fd)?.isFIFO() === true;
+}
+
 /** undefined: it is closed. */
 function statOf(fd: number): Stats | undefined {
   try {

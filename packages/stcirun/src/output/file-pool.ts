@@ -11,9 +11,15 @@ import { builtin } from '@stci/platform-node';
 import { fileWork } from '../leave.js';
 import { fileBatches, streamBatches, type WriteBatch } from './writer.js';
 
-const [open, close, fstat, mkdir] = [
-  promisify(fs.open), promisify(fs.close), promisify(fs.fstat), promisify(fs.mkdir),
-] as const;
+/** Of the thread pool, which a file system that hangs holds up. */
+function tracked<A extends unknown[], T>(work: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+  return (...args) => fileWork(work(...args));
+}
+
+const open = tracked(promisify(fs.open));
+const close = tracked(promisify(fs.close));
+const fstat = tracked(promisify<number, fs.Stats>(fs.fstat));
+const mkdir = tracked(promisify(fs.mkdir));
 
 const OPEN_MAX = 256;
 
@@ -70,7 +76,7 @@ export class FilePool {
     return this.#chain(file, async () => {
       file.isBusy = true;
       try {
-        await fileWork(this.#openFile(file).then(work));
+        await work(await this.#openFile(file));
       } finally {
         file.isBusy = false;
         if (this.#open.delete(file)) this.#open.add(file);
@@ -145,7 +151,7 @@ export class FilePool {
 }
 
 /** Node's own recursive form never returns where a directory cannot be made (/proc). */
-export async function makeDirectory(directory: string): Promise<void> {
+async function makeDirectory(directory: string): Promise<void> {
   const code = await tryMake(directory);
   if (code !== 'ENOENT') return;
   await makeDirectory(dirname(directory));

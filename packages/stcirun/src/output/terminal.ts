@@ -7,11 +7,12 @@ import * as fs from 'node:fs';
 import type { WriteStream } from 'node:tty';
 import type { StreamName } from '@stci/core/iof';
 import type { RunScreen } from '@stci/core/run';
-import { printable } from '@stci/interface';
+import { printable, type StciError } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
 import { nodeStream } from '../standard-streams.js';
 import { isColored, paintError, type ColorMode } from './colors.js';
 import { isSamePlace, isStream, isTerminal } from './descriptor.js';
+import { outputError } from './output-error.js';
 import {
   fileBatches, streamBatches, Writer, type WritableStream, type WriteBatch, type WriterOptions,
 } from './writer.js';
@@ -33,12 +34,14 @@ const COLUMNS = 80;
 /** Deadline of the last messages where the reader has been abandoned. */
 const ABANDONED_FLUSH_MS = 1000;
 
-/** `onFault` is called for standard output only: a fault of standard error cannot be reported. */
-export function openTerminal(onFault: (error: NodeJS.ErrnoException) => void, color: ColorMode): Terminal {
+export function openTerminal(onFault: (error: StciError) => void, color: ColorMode): Terminal {
   const shared = isSamePlace(1, 2);
-  const options = (fd: 1 | 2): WriterOptions => ({ breaksLines: isTerminal(fd), gathers: true });
-  const out = new Writer(batchesOf(1), onFault, options(1));
-  const err = shared ? out : new Writer(batchesOf(2), () => undefined, options(2));
+  const options = (fd: 1 | 2): WriterOptions =>
+    ({ breaksLines: isTerminal(fd), gathers: true, losesMessages: fd === 2 });
+  const open = (fd: 1 | 2, name: string): Writer =>
+    new Writer(batchesOf(fd), (error) => onFault(outputError(`standard ${name}`, error)), options(fd));
+  const out = open(1, 'output');
+  const err = shared ? out : open(2, 'error');
   return makeTerminal(out, err, color);
 }
 

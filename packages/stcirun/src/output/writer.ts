@@ -8,7 +8,11 @@
  */
 
 import * as fs from 'node:fs';
+import { promisify } from 'node:util';
 import { NEWLINE, NEWLINE_BYTES } from '@stci/core/iof';
+import { fileWork } from '../leave.js';
+
+const writev = promisify(fs.writev);
 
 /** Writes the batch whole, then calls `done`, never from inside the call. */
 export type WriteBatch = (batch: readonly Uint8Array[], done: (error?: Error | null) => void) => void;
@@ -33,6 +37,8 @@ export interface WriterOptions {
   readonly breaksLines?: boolean;
   /** Writes what has come by the end of a turn, not each piece as it comes: fewer and larger writes. */
   readonly gathers?: boolean;
+  /** A fault that loses messages of our own alone is not reported; one that loses output of ranks is. */
+  readonly losesMessages?: boolean;
 }
 
 export class Writer {
@@ -40,6 +46,7 @@ export class Writer {
   readonly #onFault: (error: Error) => void;
   #breaksLines: boolean;
   readonly #gathers: boolean;
+  readonly #losesMessages: boolean;
   #isScheduled = false;
   #queue: Uint8Array[] = [];
   #marks: Mark[] = [];
@@ -48,7 +55,10 @@ export class Writer {
   #isBusy = false;
   /** Bytes of the write that is under way. */
   #busyBytes = 0;
-  #broken = false;
+  /** Where the output of ranks that was taken ends. */
+  #outputEndBytes = 0;
+  #broken: Error | undefined;
+  #isReported = false;
   #abandoned = false;
   /** The last byte of output that was taken, and that was handed to the system, is not a newline. */
   #midLine = false;
@@ -63,6 +73,7 @@ export class Writer {
     this.#onFault = onFault;
     this.#breaksLines = options.breaksLines === true;
     this.#gathers = options.gathers === true;
+    this.#losesMessages = options.losesMessages === true;
   }
 
   /** Bytes taken and not yet with the system. */
@@ -72,7 +83,8 @@ export class Writer {
 
   /** Output of ranks. */
   write(bytes: Uint8Array): void {
-    if (this.#broken || this.#abandoned || bytes.length === 0) return;
+    if (this.#abandoned || bytes.length === 0) return;
+    if (this.#broken !== undefined) return this.#report(this.#broken);
     let rest = bytes;
     if (this.#held.length > 0) {
       const end = bytes.lastIndexOf(NEWLINE) + 1;
@@ -83,12 +95,13 @@ export class Writer {
       }
     }
     this.#take(rest);
+    this.#outputEndBytes = this.#acceptedBytes;
     this.#midLine = bytes[bytes.length - 1] !== NEWLINE;
   }
 
   /** Whole lines of our own: never inside a line of a rank. */
   message(bytes: Uint8Array): void {
-    if (this.#broken) return;
+    if (this.#broken !== undefined) return;
     this.#held.push(bytes);
     if (this.#midLine && !this.#breaksLines) return;
     if (this.#midLine) this.#take(NEWLINE_BYTES);
@@ -98,7 +111,7 @@ export class Writer {
 
   /** Text that is drawn over and leaves the line as it was. */
   draw(bytes: Uint8Array): void {
-    if (!this.#broken) this.#take(bytes);
+    if (this.#broken === undefined) this.#take(bytes);
   }
 
   /** All output has come: messages wait no longer. */
@@ -165,7 +178,7 @@ export class Writer {
     this.#isBusy = true;
     this.#writeBatch(batch, (error) => {
       this.#isBusy = false;
-      if (this.#broken) return;
+      if (this.#broken !== undefined) return;
       const bytes = this.#busyBytes;
       this.#busyBytes = 0;
       if (error) this.#fail(error);
@@ -192,22 +205,24 @@ export class Writer {
   }
 
   #fail(error: Error): void {
-    this.#broken = true;
-    this.#onFault(error);
+    this.#broken = error;
+    if (!this.#losesMessages || this.#outputEndBytes > this.#writtenBytes) this.#report(error);
     this.#drop();
+  }
+
+  #report(error: Error): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    this.#onFault(error);
   }
 }
 
 /** For regular files and devices. */
 export function fileBatches(fd: number): WriteBatch {
-  const writeRest = (pieces: readonly Uint8Array[], done: (error?: Error | null) => void): void => {
-    fs.writev(fd, pieces, null, (error, written) => {
-      if (error !== null) return done(error);
-      const rest = skip(pieces, written);
-      return rest.length === 0 ? done() : writeRest(rest, done);
-    });
+  const writeAll = async (batch: readonly Uint8Array[]): Promise<void> => {
+    for (let rest = batch; rest.length > 0; ) rest = skip(rest, (await writev(fd, rest)).bytesWritten);
   };
-  return writeRest;
+  return (batch, done) => void fileWork(writeAll(batch)).then(() => done(), done);
 }
 
 /** What is left of the pieces after `bytes` of them. */

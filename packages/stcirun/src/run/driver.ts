@@ -1,12 +1,11 @@
 /** Driver of a run on this machine: its terminal, sinks, signals, standard input, the file of its report. */
 
-import { writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { constants, openSync, statSync } from 'node:fs';
 import type { RunDriver } from '@stci/core/run';
 import type { JobMap, SignalName, StciError } from '@stci/interface';
 import type { OutputSink } from '@stci/core/run';
 import { leave } from '../leave.js';
-import { makeDirectory } from '../output/file-pool.js';
+import { FilePool, PooledFile } from '../output/file-pool.js';
 import { outputError } from '../output/output-error.js';
 import type { Terminal } from '../output/terminal.js';
 import { Progress } from './progress.js';
@@ -18,26 +17,37 @@ export interface DriverParams {
   readonly ignoresHangup: boolean;
   readonly map: JobMap;
   /** Where the output goes. `onFault` is called when it cannot be written. */
-  readonly openTerminal: (onFault: (error: NodeJS.ErrnoException) => void) => Terminal;
+  readonly openTerminal: (onFault: (error: StciError) => void) => Terminal;
   readonly openSink: (terminal: Terminal, onFault: (error: StciError) => void) => OutputSink;
 }
 
 export function openDriver({ forwarded, ignoresHangup, map, openTerminal, openSink }: DriverParams): RunDriver {
   let terminal: Terminal;
+  const reports = new FilePool();
   return {
-    openScreen: (onFault) => {
-      return (terminal = openTerminal((error) => {
-        onFault(outputError('standard output', error), error.code === 'EPIPE');
-      }));
-    },
+    openScreen: (onFault) => (terminal = openTerminal(onFault)),
     openSink: (onFault) => openSink(terminal, onFault),
     openProgress: (breakLine) => new Progress(terminal, map, breakLine),
     openStdin: (frontEnd) => new StdinPump(frontEnd),
     watchSignals: (actions) => watchSignals(forwarded, actions, ignoresHangup),
     writeReport: (file, text, done) => {
-      const failed = (error: Error): void => done(outputError(`file ${file}`, error));
-      makeDirectory(dirname(file)).then(() => writeFile(file, text)).then(() => done(undefined), failed);
+      const report = new PooledFile(file);
+      const written = reports.write(report, [Buffer.from(text)]).then(() => reports.close(report));
+      written.then(() => done(undefined), (error: Error) => done(outputError(`file ${file}`, error)));
     },
     leave,
   };
+}
+
+/**
+ * Keeps a pipe open that the exit report goes to, as its reader would take a close for the end. Throws
+ * STCI_OUTPUT_FAILED where it has no reader.
+ */
+export function keepReportPipe(file: string): void {
+  try {
+    const isPipe = statSync(file, { throwIfNoEntry: false })?.isFIFO() === true;
+    if (isPipe) openSync(file, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (thrown) {
+    throw outputError(`file ${file}`, thrown as Error);
+  }
 }

@@ -29,7 +29,7 @@ import { callerDirectory } from './caller-directory.js';
 import { checkFiles } from './check-files.js';
 import { checkPrograms } from './check-programs.js';
 import { mpiRemarks } from './mpi-program.js';
-import { openDriver } from './driver.js';
+import { keepReportPipe, openDriver } from './driver.js';
 import { loadParams } from './params.js';
 import { showPlan } from './show-plan.js';
 import { parseForwardList } from './signals.js';
@@ -71,6 +71,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
     else printError(text);
     if (request.dryRun) return 0;
   }
+  if (request.exitReport?.file !== undefined) keepReportPipe(request.exitReport.file);
   const driver = openDriver({
     forwarded,
     ignoresHangup,
