@@ -1,10 +1,11 @@
 /** A job's run against a front-end agent that does what the test says. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
-import { progressText, Writer, type WriteBatch } from '@stci/stcirun';
+import { makeTerminal, progressText, Writer, type WriteBatch } from '@stci/stcirun';
 import { fakeRun, type FakeRun } from './fake-front-end.js';
 
 const FAILURE = { code: 'STCI_TOOL_STATUS', message: 'Rank 0 on n1 ended with status 7' };
@@ -206,6 +207,42 @@ suite('job run', (test) => {
     assert.is(await run.exitCode, 130);
   });
 
+  test('where output is not taken the failure is told all the same, and no rank is said to be ended', async () => {
+    const run = await fakeRun(['--exit-report'], 1, { holdOut: true });
+    const { events } = run.frontEnd;
+    run.frontEnd.output(0, 'stdout', 'x\n');
+    events.onJobEvent({ type: 'failure', error: FAILURE });
+    events.onJobEvent({ type: 'ending', reason: FAILURE.message });
+    const [app, rank, pid, leftovers] = [0, 0, 7, 0];
+    events.onJobEvent({ type: 'exited', report: { app, rank, pid, leftovers, host: 'n1', outcome: 'exited' } });
+    const lines = [FAILURE.message, 'the output is still being written'];
+    const told = (): boolean => run.err() === lines.map((line) => `stcirun: ${line}\n`).join('');
+    await eventually(told, { deadlineMs: 3000, what: 'the failure' });
+    process.emit('SIGINT');
+    lines.push('interrupted: all ranks have ended, their output is being written; Ctrl-C again to drop it');
+    await eventually(told, { deadlineMs: 1000, what: 'the answer' });
+    run.frontEnd.end({ exitCode: 7, cause: FAILURE, failures: [FAILURE] });
+    process.emit('SIGINT');
+    assert.is(await run.exitCode, 7);
+    assert.match(run.err(), /dropping the output that is not yet written\nrank +host[^]+job exit code 7\n$/u);
+  });
+
+  test('an exit report that is not taken is dropped at the second interrupt', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-run-'));
+    const file = join(directory, 'report');
+    spawnSync('mkfifo', [file]);
+    const reader = openSync(file, 'r+');
+    const run = await fakeRun([`--exit-report=json:${file}`], 1);
+    const failures = Array.from({ length: 1000 }, () => ({ ...FAILURE, rank: 0, message: 'x'.repeat(100) }));
+    run.frontEnd.end({ exitCode: 7, cause: FAILURE, failures });
+    await eventually(() => run.err().includes('more failures'), { deadlineMs: 1000, what: 'the end' });
+    process.emit('SIGINT');
+    process.emit('SIGINT');
+    assert.is(await run.exitCode, 7);
+    closeSync(reader);
+    rmSync(directory, { recursive: true });
+  });
+
   test('agents that end without a report are a fault of ours', async () => {
     const run = await fakeRun([], 2);
     run.frontEnd.stop();
@@ -326,6 +363,23 @@ suite('writer', (test) => {
     writer.write(Buffer.alloc(1000));
     writer.write(Buffer.alloc(1 << 20));
     assert.equal(batches, [12, 1000 + (1 << 20)]);
+  });
+
+  test('messages outlive the output that is abandoned, also while they are waited for', async () => {
+    let text = '';
+    const write: WriteBatch = (batch, done) => {
+      text += Buffer.concat(batch).toString();
+      setImmediate(done);
+    };
+    const out = new Writer(() => undefined, () => assert.unreachable());
+    const err = new Writer(write, () => assert.unreachable(), { gathers: true });
+    const terminal = makeTerminal(out, err);
+    out.write(Buffer.from('a'));
+    terminal.message('why');
+    const isFlushed = new Promise<void>((resolve) => terminal.flush(resolve));
+    terminal.abandon();
+    await isFlushed;
+    assert.is(text, 'why\n');
   });
 
   test('after a fault everything is dropped, and nobody waits', () => {

@@ -7,7 +7,7 @@
 import { StciError } from '@stci/interface';
 import type {
   Clock, EndCause, ErrorRecord, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport, JobSpec, Rank,
-  SignalName,
+  SignalName, Timer,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
 import { counted } from '../job/text.js';
@@ -15,6 +15,9 @@ import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSo
 import { eventJson } from './event-json.js';
 import { exitCodeWithoutReport, interruptCause, outputCause, settleReport } from './outcome.js';
 import { exitReport, finalLines, withHosts } from './report.js';
+
+/** After so long a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
+const STALL_MS = 1000;
 
 /** The longest pause that can be announced, since the user decides when the front-end resumes. */
 const SILENCE_MS_MAX = 0xffff_ffff;
@@ -50,8 +53,17 @@ export class JobRun implements FrontEndEvents {
   #stdin: StdinSource | undefined;
   #unwatch: () => void = () => undefined;
   #map: JobMap;
-  /** Text of the last failure: where a bootstrap policy tolerates it, it is reported with the policy's decision. */
-  #lastFailure = '';
+  /** Where a bootstrap policy tolerates the last failure, it is reported with the policy's decision. */
+  #lastFailure: ErrorRecord | undefined;
+  /** Why the job is ending. */
+  #endReason: string | undefined;
+  /** Ranks that have ended. */
+  #ended = 0;
+  /** Chunks of output that are not yet written. */
+  #unwritten = 0;
+  #stallTimer: Timer | undefined;
+  #isSummarized = false;
+  #isStallSaid = false;
   /** Starts of each host's agent. */
   readonly #attempts = new Map<HostIndex, number>();
   /** Messages of failures that were reported when they were known, as they came and as they were shown. */
@@ -63,6 +75,7 @@ export class JobRun implements FrontEndEvents {
   #settled: JobReport | undefined;
   /** Exit code of a job that was refused before it began. */
   #refusedCode: number | undefined;
+  #onReportDropped: () => void = () => undefined;
   #shown = false;
   #stopped = false;
 
@@ -115,10 +128,14 @@ export class JobRun implements FrontEndEvents {
         for (const text of this.#init.remarks?.() ?? []) this.#remark(text);
         return;
       case 'exited':
+        this.#ended += 1;
+        if (!this.#hasRanks && this.#endReason !== undefined) this.#watchStall();
         return this.#logStep(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
       case 'failure':
         return this.#onFailure(event.error);
       case 'ending':
+        this.#endReason = event.reason;
+        this.#watchStall();
         return this.#logStep(this.#reported.has(event.reason) ? 'ending the job' : `ending the job: ${event.reason}`);
       case 'ended':
         return this.#onEnded(event.report);
@@ -127,7 +144,13 @@ export class JobRun implements FrontEndEvents {
 
   onOutput(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
     this.#progress?.stop();
-    if (chunk.length > 0) return this.#sink.push(rank, stream, chunk, wallMs, release);
+    if (chunk.length > 0) {
+      this.#unwritten += 1;
+      return this.#sink.push(rank, stream, chunk, wallMs, () => {
+        this.#unwritten -= 1;
+        release();
+      });
+    }
     this.#sink.end(rank, stream);
     release();
   }
@@ -155,6 +178,11 @@ export class JobRun implements FrontEndEvents {
     return this.#report === undefined && !this.#stopped;
   }
 
+  /** Ranks run, or are to be started. */
+  get #hasRanks(): boolean {
+    return this.#hasAgents && this.#ended < this.#map.size;
+  }
+
   #onStarted(rank: Rank, pid: number): void {
     this.#sink.started(rank, pid);
     if (this.#stdin === undefined && this.#init.spec.stdin.to !== 'none') {
@@ -166,8 +194,8 @@ export class JobRun implements FrontEndEvents {
 
   /** Reports each failure once: immediately with --verbose, or where the job continues; else in the final summary. */
   #onFailure(error: ErrorRecord): void {
-    const { code, message, data } = error;
-    this.#lastFailure = message;
+    const { code, data } = error;
+    this.#lastFailure = error;
     const { verbose } = this.#init.options;
     // The bootstrap policy decides whether a host that does not come up is a failure of the job.
     const atOnce = verbose || (this.#init.failuresAtOnce && code !== 'STCI_LAUNCH_FAILED');
@@ -176,12 +204,35 @@ export class JobRun implements FrontEndEvents {
     const searched = data?.['searched'] === undefined ? '' : `\n  PATH=${data['searched']}`;
     if (verbose) this.#logStep(`failure: ${text}${searched}`, true);
     else this.#say(this.#reported.size === 0 ? text : `also: ${text}`);
-    this.#reported.add(message).add(text);
+    this.#reported.add(error.message).add(text);
+  }
+
+  #watchStall(): void {
+    this.#stallTimer ??= this.#init.clock.after(STALL_MS, () => {
+      this.#stallTimer = undefined;
+      this.#onStall();
+    });
+  }
+
+  /** The end takes long, such as where the reader of the output stands still: why the job ends is told before. */
+  #onStall(): void {
+    const failure = this.#lastFailure;
+    if (this.#report !== undefined) this.#summarize(this.#report);
+    else if (failure !== undefined && failure.message === this.#endReason && !this.#reported.has(failure.message)) {
+      this.#say(withHosts(failure));
+      this.#reported.add(failure.message);
+    }
+    const hasFailed = this.#endReason !== undefined || this.#report?.cause !== undefined;
+    const isWriting = this.#report !== undefined || this.#unwritten > 0;
+    if (this.#isStallSaid || this.#hasRanks || !hasFailed || !isWriting) return;
+    this.#isStallSaid = true;
+    this.#remark('the output is still being written');
   }
 
   /** The failure that was reported just before does not end the job. */
   #onBootstrap({ host, name, decision, spare }: Extract<JobEvent, { type: 'bootstrap' }>): void {
-    const why = this.#reported.has(this.#lastFailure) ? '' : `: ${this.#lastFailure}`;
+    const message = this.#lastFailure?.message ?? '';
+    const why = this.#reported.has(message) ? '' : `: ${message}`;
     const attempt = (this.#attempts.get(host) ?? 1) + 1;
     this.#attempts.set(host, attempt);
     if (decision === 'retry') this.#logStep(`restarting the agent of host ${name}, attempt ${attempt}`);
@@ -194,16 +245,17 @@ export class JobRun implements FrontEndEvents {
     if (this.#settled === undefined) this.#addCause(cause);
     if (times > 2) return this.#driver.leave(this.#exitCode());
     if (times === 2) {
+      this.#remark(this.#hasRanks ? 'killing all ranks' : 'dropping the output that is not yet written');
       // A reader that has stopped reading must not hold up the end.
+      this.#onReportDropped();
       this.#screen.abandon();
       this.#sink.abandon();
-      this.#remark(this.#hasAgents ? 'killing all ranks' : 'dropping the output that is not yet written');
     } else {
       const map = this.#map;
       const place = `${counted(map.size, 'rank')} on ${counted(map.hosts.length, 'host')}`;
       const [word, again] = signal === 'SIGINT' ? ['interrupted', 'Ctrl-C'] : [`received ${signal}`, signal];
-      if (this.#hasAgents) this.#remark(`${word}: ending ${place}; ${again} again to kill`);
-      else this.#remark(`${word}: the job has ended, its output is being written; ${again} again to drop the rest`);
+      if (this.#hasRanks) this.#remark(`${word}: ending ${place}; ${again} again to kill`);
+      else this.#remark(`${word}: all ranks have ended, their output is being written; ${again} again to drop it`);
     }
     if (this.#hasAgents) this.#frontEnd?.control({ verb: 'end', kill: times > 1, reason: signal, cause });
   }
@@ -223,11 +275,18 @@ export class JobRun implements FrontEndEvents {
     this.#report = report;
     this.#stdin?.stop();
     this.#frontEnd?.stop();
+    this.#watchStall();
     this.#sink.finish(() => {
-      const settled = this.#settle();
-      for (const line of finalLines(settled, this.#reported, this.#init.isHere)) this.#say(line.text, line.isRemark);
+      this.#summarize(this.#settle());
       this.#writeReport(() => this.#showEnd());
     });
+  }
+
+  /** Once. */
+  #summarize(report: JobReport): void {
+    if (this.#isSummarized) return;
+    this.#isSummarized = true;
+    for (const line of finalLines(report, this.#reported, this.#init.isHere)) this.#say(line.text, line.isRemark);
   }
 
   /** Writes the last event and the report. Only a failure of these writes can still change the exit code. */
@@ -256,10 +315,13 @@ export class JobRun implements FrontEndEvents {
       this.#message(text);
       return done();
     }
-    this.#driver.writeReport(wanted.file, text, (error) => {
+    const onWritten = (error?: StciError): void => {
+      this.#onReportDropped = () => undefined;
       if (error !== undefined) this.#onOutputFault(error);
       done();
-    });
+    };
+    this.#onReportDropped = onWritten;
+    this.#driver.writeReport(wanted.file, text, (error) => this.#onReportDropped === onWritten && onWritten(error));
   }
 
   #writeEvent(event: JobEvent): void {
@@ -270,6 +332,7 @@ export class JobRun implements FrontEndEvents {
   #finish(): void {
     if (!this.#shown || !this.#stopped) return;
     this.#unwatch();
+    this.#stallTimer?.cancel();
     this.#screen.flush(() => this.#init.onExit(this.#exitCode()));
   }
 

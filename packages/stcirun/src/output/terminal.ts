@@ -48,6 +48,8 @@ export function openTerminal(onFault: (error: StciError) => void, color: ColorMo
 /** A terminal over its two writers, which are one where both lead to the same place. */
 export function makeTerminal(out: Writer, err: Writer, color: ColorMode = 'never'): Terminal {
   let isAbandoned = false;
+  const flushes = new Set<() => void>();
+  const leaveSoon = (finish: () => void): unknown => setTimeout(finish, ABANDONED_FLUSH_MS);
   const isPainted = isColored(color, 2);
   return {
     out,
@@ -66,17 +68,22 @@ export function makeTerminal(out: Writer, err: Writer, color: ColorMode = 'never
       isAbandoned = true;
       out.abandon();
       if (out !== err) err.abandon();
+      flushes.forEach(leaveSoon);
     },
     flush: (done) => {
       out.endOutput();
       err.endOutput();
-      let isDone = false;
       const finish = (): void => {
-        if (!isDone) done();
-        isDone = true;
+        if (flushes.delete(finish)) done();
       };
-      if (isAbandoned) setTimeout(finish, ABANDONED_FLUSH_MS);
-      out.after(() => err.after(finish));
+      flushes.add(finish);
+      if (isAbandoned) leaveSoon(finish);
+      // Where output is abandoned meanwhile, messages are queued again.
+      const wait = (): void => {
+        if (out.queuedBytes === 0 && err.queuedBytes === 0) return finish();
+        out.afterMessages(() => err.afterMessages(wait));
+      };
+      wait();
     },
   };
 }

@@ -122,8 +122,14 @@ export class Writer {
     for (const message of more) this.message(message);
   }
 
-  /** Calls `done` once all that was written so far has gone, at once if nothing is left. */
+  /** Calls `done` once all output that was written so far has gone, at once if it is dropped. */
   after(done: () => void): void {
+    if (this.#abandoned) done();
+    else this.afterMessages(done);
+  }
+
+  /** The same for output and messages: those are not dropped. */
+  afterMessages(done: () => void): void {
     if (this.queuedBytes === 0) done();
     else this.#marks.push({ atBytes: this.#acceptedBytes, done });
   }
@@ -132,10 +138,13 @@ export class Writer {
   abandon(): void {
     this.#abandoned = true;
     const messages = [...this.#queue.filter((piece) => this.#messages.has(piece)), ...this.#held.splice(0)];
+    const marks = this.#marks.splice(0);
     this.#drop();
     this.#midLine = this.#handedMidLine;
     this.#breaksLines = true;
     for (const message of messages) this.message(message);
+    // Last: who waits for the messages finds them queued again.
+    for (const { done } of marks) done();
   }
 
   #drop(): void {
