@@ -8,6 +8,7 @@ export { openStdioChannel } from './stdio-channel.js';
 export { streamChannel } from './stream-channel.js';
 export type { StreamChannelOptions } from './stream-channel.js';
 export type { ShippedBundle } from './shipped-bundle.js';
+export { MARK_TAG, TAG_SHIFT } from './process-mark.js';
 export { START_SCRIPT } from './start-script.js';
 export { checkProgram } from './program.js';
 export { builtin } from './builtin.js';

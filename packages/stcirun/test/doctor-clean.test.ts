@@ -2,7 +2,11 @@
 // @timeoutMs 120000
 
 import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { up, whyNoHosts, type Hosts } from '@stci/testkit/hosts';
 
@@ -58,7 +62,8 @@ suite('stci doctor --clean', (test) => {
     const job = new Job('setsid sleep 601 & sleep 602 & echo up; sleep 603');
     await job.up();
     const victims = hosts.processes('h1').filter(({ command }) => /stci-agent|stci-guardian|STCI \$3/.test(command));
-    for (const { pid } of victims) process.kill(pid, 'SIGKILL');
+    // One that still runs when the other is dead would end the tools.
+    for (const signal of ['SIGSTOP', 'SIGKILL']) for (const { pid } of victims) process.kill(pid, signal);
     await eventually(() => job.code !== undefined, { deadlineMs: 20_000, what: 'the end of stcirun' });
     assert.is(job.code, 200, job.err);
     assert.match(job.err, /programs on h1 may still run: 'stci doctor --clean --host h1' ends those of this user/);
@@ -84,7 +89,8 @@ suite('stci doctor --clean', (test) => {
   check('a daemon without an environment is known by its limit; a job that runs keeps its own', async () => {
     const job = new Job('setsid sleep 604 & echo up; sleep 605');
     await job.up();
-    const orphan = 'ulimit -S -w $((0xabcdef1234 << 22 | 4194303)); setsid env -i sleep 606 >/dev/null 2>&1 &';
+    const limit = `$((${MARK_TAG} << ${TAG_SHIFT} | 0x1234fffff))`;
+    const orphan = `ulimit -S -w ${limit}; setsid env -i sleep 606 >/dev/null 2>&1 &`;
     await hosts.runOn('h1', ['sh', '-c', orphan]);
     const { checks } = await doctor('--clean');
     assert.equal(checks.leftovers.text, 'ended 1', checks.leftovers.problem ?? '');
@@ -92,5 +98,30 @@ suite('stci doctor --clean', (test) => {
     job.child.kill('SIGTERM');
     await eventually(() => job.code !== undefined, { deadlineMs: 20_000, what: 'the end of stcirun' });
     assert.equal(running('sleep 60'), []);
+  });
+
+  check('spared: what merely looks like ours, and a job whose stcirun has another name', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-doctor-'));
+    const prun = join(directory, 'prun');
+    symlinkSync(bin('stcirun'), prun);
+    const inline = '--launcher local --host a --mca launcher.root.method=inline';
+    const tail = join(bin('stcirun'), '../../dist/bundle/agent.cjs');
+    const lines = [
+      // An administrator's limit; an agent's file that is read; a variable of somebody else's.
+      'ulimit -S -w 10000000; setsid sleep 608', `setsid tail -f ${tail}`, 'STCI_TOOL_MARK=x.y setsid sleep 609',
+      `setsid ${process.execPath} ${prun} ${inline} -n 2 -- sleep 610`,
+    ];
+    try {
+      await hosts.runOn('h1', ['sh', '-c', lines.map((line) => `(${line}) </dev/null >/dev/null 2>&1 &`).join('\n')]);
+      const isThere = () => ['sleep 608', 'tail -f', 'sleep 609', 'sleep 610'].map((at) => running(at).length);
+      await eventually(() => running('sleep 610').length === 3, { deadlineMs: 20_000, what: 'the ranks of prun' });
+      const before = isThere();
+      const { checks } = await doctor('--clean');
+      assert.equal([checks.leftovers.text.slice(0, 4), isThere()], ['none', before], checks.leftovers.problem ?? '');
+    } finally {
+      for (const at of ['prun', 'sleep 60', 'tail -f']) for (const pid of running(at)) process.kill(pid, 'SIGTERM');
+      rmSync(directory, { recursive: true });
+    }
+    await eventually(() => running('prun').length === 0, { deadlineMs: 20_000, what: 'the end of prun' });
   });
 });

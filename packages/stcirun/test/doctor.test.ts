@@ -1,6 +1,9 @@
 /** `stci doctor` here, by a client in place of ssh, and on test hosts with one thing wrong each. */
 
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
 import { up, whyNoHosts } from '@stci/testkit/hosts';
@@ -64,6 +67,35 @@ suite('stci doctor', (test) => {
     assert.match(late.out, 'no answer within 1000 ms');
     const noNode = await doctor('--host', 'a', '--mca', 'launcher.ssh.node=/no/such/node', ...client);
     assert.match(noNode.out, 'the host has no program /no/such/node');
+  }, LONG);
+
+  test('an answer that cannot be used is a problem of that host; words of a host stay in one line', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-doctor-'));
+    const facts = {
+      node: '\u001b[31mv99\nforged: x', nodePath: '', hostname: '', cache: { path: '' }, ports: { tried: 0, free: 1 },
+      left: [{ pid: 7, command: 'a\nb' }], leftCount: 1, agents: 0, ended: [], endedCount: 0,
+    };
+    const answers = {
+      odd1: '{}', odd2: '{nojson', odd3: 'null', odd4: JSON.stringify(facts),
+      odd5: JSON.stringify({ ...facts, left: [{ pid: '1; rm -rf ~', command: '' }] }),
+    };
+    for (const [host, text] of Object.entries(answers)) writeFileSync(join(directory, `${host}.facts`), `${text}\n`);
+    process.env['FAKE_SSH_DIR'] = directory;
+    try {
+      const { exitCode, out, err } = await doctor('--host', 'odd[1-5]', '--mca', `launcher.ssh.client=${CLIENT}`);
+      assert.equal([exitCode, err], [197, '']);
+      const unusable = (host: string, why: string): RegExp => new RegExp(`^${host}: node: .* be used: .*${why}`, 'mu');
+      assert.match(out, unusable('odd1', 'a string at facts.node, got undefined'));
+      assert.match(out, unusable('odd2', 'JSON'));
+      assert.match(out, unusable('odd3', 'an object at facts, got null'));
+      assert.match(out, unusable('odd5', 'facts.left.0..pid, got string'));
+      assert.match(out, /^odd4 .* \\u001b\[31mv99 forged: x /mu);
+      assert.match(out, '\n  7  a b\n');
+      assert.match(out, '1 of 5 hosts are usable: --host odd4\n');
+    } finally {
+      delete process.env['FAKE_SSH_DIR'];
+      rmSync(directory, { recursive: true });
+    }
   }, LONG);
 
   test('ports of a range', async () => {

@@ -5,7 +5,7 @@
 
 import type { HostSpec } from '@stci/interface';
 import { diagnose, hostProblem, kexAdvice, localCommand, type SshParams } from '@stci/launcher-ssh';
-import { probeProgram, type HostFacts } from './probe.js';
+import { probeProgram, type HostFacts, type ProbeParams } from './probe.js';
 import { reach, type Reach } from './reach.js';
 import { makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from './run-probe.js';
 
@@ -31,12 +31,9 @@ export interface HostReport {
   readonly checks: Readonly<Record<CheckName, Check>>;
 }
 
-export interface DoctorParams {
+export interface DoctorParams extends ProbeParams {
   /** undefined: this machine, without a login. */
   readonly ssh: SshParams | undefined;
-  readonly ports: readonly [number, number] | undefined;
-  /** End what earlier runs left. */
-  readonly clean: boolean;
   /** For each host. */
   readonly deadlineMs: number;
 }
@@ -57,15 +54,17 @@ export async function checkHost(host: HostSpec, params: DoctorParams): Promise<H
   return { host: host.name, usable, ms: Math.round(performance.now() - startMs), checks };
 }
 
-async function checkHere({ ports, clean, deadlineMs }: DoctorParams): Promise<HostReport['checks']> {
+async function checkHere(params: DoctorParams): Promise<HostReport['checks']> {
   const nonce = makeNonce();
-  const result = await runProbe(localCommand(probeProgram(ports, clean), nonce, process.execPath), nonce, deadlineMs);
-  const login = result.facts === undefined ? bad('FAIL', `the check itself failed: ${result.lines.join('; ')}`) : NONE;
-  return { ...factChecks(result, ports), name: NONE, port: NONE, login, clock: NONE };
+  const command = localCommand(probeProgram(params), nonce, process.execPath);
+  const result = await runProbe(command, nonce, params.deadlineMs);
+  const why = result.invalid ?? result.lines.join('; ');
+  const login = result.facts === undefined ? bad('FAIL', `the check itself failed: ${why}`) : NONE;
+  return { ...factChecks(result, params.ports), name: NONE, port: NONE, login, clock: NONE };
 }
 
 async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams): Promise<HostReport['checks']> {
-  const { ports, clean, deadlineMs } = params;
+  const { ports, deadlineMs } = params;
   const wrong = hostProblem(host.name);
   if (wrong !== undefined) {
     const none = Object.fromEntries(CHECKS.map((name) => [name, NONE])) as Record<CheckName, Check>;
@@ -74,7 +73,7 @@ async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams):
   const nonce = makeNonce();
   // A little less than the deadline: ssh's own message is better than ours.
   const connectMs = Math.min(ssh.connectMs, (deadlineMs * 3) / 4);
-  const command = probeCommand(host, { ...ssh, connectMs }, nonce, probeProgram(ports, clean));
+  const command = probeCommand(host, { ...ssh, connectMs }, nonce, probeProgram(params));
   const [reached, result] = await Promise.all([reach(host, ssh, connectMs), runProbe(command, nonce, deadlineMs)]);
   const isIn = result.facts !== undefined || result.report !== undefined;
   const login = loginAndNode(host, ssh, result, deadlineMs);
@@ -106,11 +105,16 @@ function loginAndNode(
   result: ProbeResult,
   deadlineMs: number,
 ): Partial<Record<CheckName, Check>> {
-  const { facts, phase, end, lines, banner, report, flooded, isLate } = result;
+  const { facts, invalid, phase, end, lines, banner, report, flooded, isLate } = result;
   if (facts !== undefined) {
     if (banner.trim() === '') return { login: loginCheck(result) };
     const noise = 'the login prints text where there is no terminal; have its start-up files keep quiet there';
     return { login: warn('prints', noise) };
+  }
+  if (invalid !== undefined) {
+    const remedy = 'Look at which node is there, and whether the login changes what programs print.';
+    const found = bad('FAIL', `the host sent an answer that cannot be used: ${invalid}.\n  what to do: ${remedy}`);
+    return { login: good('ok'), node: found };
   }
   if (isLate) {
     const where = phase === 'connect' ? 'connect or authenticate' : phase;

@@ -4,10 +4,11 @@
  * then answers each byte of its standard input with its clock until end of file. Plain old JavaScript: see the loader.
  */
 
+import { integer, list, object, optional, str, u32 } from '@stci/core';
+import { printable } from '@stci/interface';
 import { hostProgram } from '@stci/launcher-ssh';
+import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
 
-/** As much as the agent's bundle takes, roughly. */
-const CACHE_BYTES = 600_000;
 /** Ports of a range that are tried. */
 const PORTS_TRIED_MAX = 64;
 /** Lifetime of the probe, so that it ends even if its connection hangs. */
@@ -16,8 +17,15 @@ const LIFE_MS = 120_000;
 const NAMED_MAX = 20;
 /** Number of searches while leftovers are being ended. */
 const CLEAN_ROUNDS = 50;
-/** A mark by limit holds the agent's process id in its lower part. */
-const PIDS = 2 ** 22;
+
+/** What it is to check. */
+export interface ProbeParams {
+  /** First and last; undefined: any. */
+  readonly ports: readonly [number, number] | undefined;
+  /** End what earlier runs left. */
+  readonly clean: boolean;
+  readonly bundleBytes: number;
+}
 
 /** The results that it writes. */
 export interface HostFacts {
@@ -36,10 +44,34 @@ export interface HostFacts {
   readonly endedCount: number;
 }
 
+const someProcesses = list(object<HostFacts['left'][number]>({ pid: integer(1, 2 ** 22), command: str }));
+const FACTS = object<HostFacts>({
+  node: str,
+  nodePath: str,
+  hostname: str,
+  ports: object<HostFacts['ports']>({ tried: u32, free: u32, first: optional(u32), error: optional(str) }),
+  cache: object<HostFacts['cache']>({ path: str, error: optional(str) }),
+  left: someProcesses,
+  leftCount: u32,
+  agents: u32,
+  ended: someProcesses,
+  endedCount: u32,
+});
+
+/** Checks what a host sent; each of its texts becomes one line that a terminal prints as it is. Throws. */
+export function hostFacts(text: string): HostFacts {
+  const oneLine = (_key: string, value: unknown): unknown =>
+    typeof value === 'string' ? printable(value.replaceAll(/\s+/g, ' ')) : value;
+  return FACTS(JSON.parse(text, oneLine), 'facts');
+}
+
 /**
- * Expects `low` and `tried`, the first port and how many, or 0 and 0; and `wantsClean`. Leftovers
- * carry the mark of an agent (platform-node's process-mark.ts), or are agents, and no agent of a running job is their
- * ancestor or shares the mark with them. Processes of this user only, and none above this program.
+ * Expects `low` and `tried`, the first port and how many, or 0 and 0; `wantsClean`; and `size`, that of the agent's
+ * bundle. Leftovers carry the mark of an agent (platform-node's process-mark.ts), or are agents, and no agent of a
+ * running job is their ancestor or shares the mark with them; nor does the login itself. Processes of this user only,
+ * and none above this program. A front-end is known by the agent or the guardian that it is the parent of, because it
+ * may be called by any name; by its name too, where it is the first process of a container. Words of a command line
+ * alone make no process an agent that may be ended: the program that it runs has to be Node.
  */
 const BODY = `
 var facts = { node: me.version, nodePath: real(me.execPath), hostname: require('os').hostname() };
@@ -51,39 +83,50 @@ function cache() {
     fs.mkdirSync(dir, { recursive: true, mode: 448 });
     var own = fs.lstatSync(dir);
     if (!own.isDirectory() || own.uid !== me.getuid()) throw new Error(dir + ' is not a directory of this user');
-    try { fs.writeFileSync(file, Buffer.alloc(${CACHE_BYTES}), { flag: 'wx' }); } finally {
+    try { fs.writeFileSync(file, Buffer.alloc(size), { flag: 'wx' }); } finally {
       try { fs.unlinkSync(file); } catch (e) {}
     }
     return { path: dir };
   } catch (e) { return { path: dir, error: e.message }; }
 }
 function read(pid, name) { return fs.readFileSync('/proc/' + pid + '/' + name, 'latin1'); }
-function isAgent(command) {
-  return command[0] === 'stci-agent' || command.some(function (word) {
-    return /[/]bundle[/]agent[.]cjs$|[/]agent-[0-9a-f]{64}[.]cjs$/.test(word);
-  });
+function usersOf(pid) { return /^Uid:.*/m.exec(read(pid, 'status'))[0]; }
+function isAgent(pid, own, command) {
+  var file = command[1] === '-e' && command[3] === '--' ? command[4] : command[1];
+  var isShell = command[0] === '/bin/sh' && /[/]bundle[/]agent[.]sh$/.test(file);
+  var isFile = /[/]bundle[/]agent[.]cjs$|[/]agent-[0-9a-f]{64}[.]cjs$|[/]stci-agent-[0-9a-f-]{33}[.]cjs$/.test(file);
+  var looksSo = command[0] === 'stci-agent' || isShell || isFile;
+  if (!looksSo || !own) return looksSo;
+  var program = fs.readlinkSync('/proc/' + pid + '/exe').replace(/ [(]deleted[)]$/, '');
+  return isShell ? program === real('/bin/sh') : program === facts.nodePath || /[/]node[^/]*$/.test(program);
 }
-function isRun(command) { return command.some(function (word) { return /[/]stcirun([.]cjs)?$/.test(word); }); }
 function processOf(pid) {
-  var stat = read(pid, 'stat'), command = read(pid, 'cmdline').split('\\0');
+  var stat = read(pid, 'stat'), command = read(pid, 'cmdline').split('\0');
   var fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  var one = { pid: pid, parent: fields[1], agent: isAgent(command), run: isRun(command) };
+  var one = { pid: pid, parent: fields[1], command: command.join(' ').trim() };
   one.dead = fields[0] === 'Z' || fields[0] === 'X';
-  one.command = command.join(' ').trim();
-  one.own = fs.statSync('/proc/' + pid).uid === me.getuid();
-  if (!one.own || one.dead) return one;
-  one.mark = (/(?:^|\\0)(STCI_TOOL_MARK=[^\\0]+)/.exec(read(pid, 'environ')) || [])[1];
-  var limit = (/^Max file locks +([0-9]+)/m.exec(read(pid, 'limits')) || [])[1];
-  if (limit && BigInt(limit) / BigInt(${PIDS}) > 0) one.limit = limit;
+  one.own = usersOf(pid) === usersOf('self');
+  one.run = command.some(function (word) { return /[/]stcirun([.]cjs)?$/.test(word); });
+  one.guardian = command[3] === 'stci-guardian';
+  try {
+    one.agent = isAgent(pid, one.own, command);
+    if (!one.own || one.dead) return one;
+    one.mark = (/(?:^|\0)(STCI_TOOL_MARK=[^\0]+-[0-9]+-[0-9]+[.])/.exec(read(pid, 'environ')) || [])[1];
+    var limit = (/^Max file locks +([0-9]+)/m.exec(read(pid, 'limits')) || [])[1];
+    if (limit && BigInt(limit) >> BigInt(${TAG_SHIFT}) === BigInt(${MARK_TAG})) one.limit = limit;
+  } catch (e) {}
   return one;
 }
 function leftovers() {
-  var all = {}, atWork = {}, above = {}, left = [], agents = 0;
+  var self = processOf(me.pid), all = {}, atWork = {}, above = {}, left = [], agents = 0;
   fs.readdirSync('/proc').forEach(function (pid) {
     try { if (/^[0-9]+$/.test(pid)) all[pid] = processOf(pid); } catch (e) {}
   });
   for (var pid = me.pid; all[pid] && !above[pid]; pid = all[pid].parent) above[pid] = true;
-  function isReaper(pid) { return +pid === 1 || !!all[pid] && /(^|[/])systemd( |$)/.test(all[pid].command); }
+  function isReaper(pid) {
+    var one = all[pid] || { command: '' };
+    return !one.run && (+pid === 1 || /(^|[/])systemd( |$)/.test(one.command));
+  }
   function isKept(pid) {
     for (var steps = 0; all[pid] && steps < 1000; steps++) {
       if (all[pid].run || all[pid].agent && !isReaper(all[pid].parent)) return true;
@@ -92,6 +135,11 @@ function leftovers() {
     }
     return false;
   }
+  Object.keys(all).forEach(function (pid) {
+    var parent = all[all[pid].parent];
+    if (parent && all[pid].guardian && !isReaper(parent.pid)) parent.run = true;
+  });
+  atWork[self.mark] = atWork[self.limit] = true;
   Object.keys(all).forEach(function (pid) {
     var one = all[pid];
     one.kept = isKept(pid);
@@ -153,9 +201,8 @@ ports(function (found) {
 });
 `;
 
-/** `ports`: first and last; undefined: any. */
-export function probeProgram(ports: readonly [number, number] | undefined, clean: boolean): string {
+export function probeProgram({ ports, clean, bundleBytes }: ProbeParams): string {
   const [low, high] = ports ?? [0, -1];
   const tried = Math.min(PORTS_TRIED_MAX, high - low + 1);
-  return hostProgram(`var low = ${low}, tried = ${tried}, wantsClean = ${clean};\n${BODY}`);
+  return hostProgram(`var low = ${low}, tried = ${tried}, wantsClean = ${clean}, size = ${bundleBytes};\n${BODY}`);
 }

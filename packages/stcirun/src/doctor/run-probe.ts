@@ -7,8 +7,8 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { KexTimer, sshCommand, STEP_LINE } from '@stci/launcher-ssh';
 import type { KeyExchange, SshParams, SshPhase } from '@stci/launcher-ssh';
-import type { HostSpec, ProcessEnd, SignalName } from '@stci/interface';
-import type { HostFacts } from './probe.js';
+import { printable, type HostSpec, type ProcessEnd, type SignalName } from '@stci/interface';
+import { hostFacts, type HostFacts } from './probe.js';
 
 /** Number of clock readings; the one with the shortest round trip is the most accurate. */
 const CLOCK_ASKED = 5;
@@ -26,6 +26,8 @@ export interface Clock {
 
 export interface ProbeResult {
   readonly facts: HostFacts | undefined;
+  /** Why the facts that it sent cannot be used. */
+  readonly invalid: string | undefined;
   readonly clock: Clock | undefined;
   readonly kex: KeyExchange | undefined;
   /** In which it ended. */
@@ -65,6 +67,7 @@ class Probe {
   readonly #kexTimer = new KexTimer(performance.now());
   #kex: KeyExchange | undefined;
   #facts: HostFacts | undefined;
+  #invalid: string | undefined;
   #report: ProbeResult['report'];
   #clock: Clock | undefined;
   #asked = 0;
@@ -119,8 +122,13 @@ class Probe {
 
   #onFacts(text: string): void {
     this.#phase = 'handshake';
-    this.#facts = JSON.parse(text) as HostFacts;
-    this.#ask();
+    try {
+      this.#facts = hostFacts(text);
+      this.#ask();
+    } catch (thrown) {
+      this.#invalid = printable((thrown as Error).message);
+      this.#kill();
+    }
   }
 
   #askClock(write: (text: string | undefined) => void): void {
@@ -133,7 +141,8 @@ class Probe {
     const nowMs = Date.now();
     const errorMs = (nowMs - this.#askedMs) / 2;
     const offsetMs = thereMs - (nowMs + this.#askedMs) / 2;
-    if (this.#clock === undefined || errorMs < this.#clock.errorMs) this.#clock = { offsetMs, errorMs };
+    const isBetter = Number.isFinite(offsetMs) && (this.#clock === undefined || errorMs < this.#clock.errorMs);
+    if (isBetter) this.#clock = { offsetMs, errorMs };
     this.#ask();
   }
 
@@ -155,6 +164,7 @@ class Probe {
     if (this.#noClient !== undefined) this.#lines.push(this.#noClient);
     this.#resolve({
       facts: this.#facts,
+      invalid: this.#invalid,
       clock: this.#clock,
       kex: this.#kex,
       phase: this.#phase,

@@ -1,10 +1,13 @@
 /** `stci doctor`: can agents be started on these hosts, and if not, what is to be done. */
 
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { allocate } from '@stci/core';
 import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
 import { sshParams } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
+import { AGENT_BUNDLE } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { parseDuration } from '../cli/values.js';
 import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
@@ -72,6 +75,7 @@ Examples:
       ssh: isLocal ? undefined : sshParams(params.under('launcherproc.ssh')),
       ports: portsOf(params),
       clean: flags.clean,
+      bundleBytes: statSync(join(this.config.root, AGENT_BUNDLE)).size,
       deadlineMs: flags.timeout,
     });
     printOut(flags.json ? doctorJson(reports) : doctorText(reports));
