@@ -66,7 +66,9 @@ suite('job map', (test) => {
     refused([0], LIMITS, 'got 0');
     refused([2, 0], LIMITS, '(2 + 0)');
     refused([1.5], LIMITS, 'got 1.5');
-    refused([9], { ...LIMITS, ranksPerHostMax: 8 }, '9 ranks on a; a host takes at most 8');
+    const few = { ...LIMITS, ranksPerHostMax: 8 };
+    refused([9], few, '9 ranks on a; a host takes at most 8');
+    refused([9], few, 'raise the parameter job.ranks.per.host.max');
   });
 
   test('is what placing rank by rank gives, for random jobs', () => {

@@ -29,6 +29,7 @@ suite('stcirun, exit codes', (test) => {
     [[], 193, 'No program'],
     [['--mca', 'launcher.tree.arityy=3', 'true'], 194, 'launcher.tree.arity?'],
     [['--launcher', 'nope', 'true'], 194, 'nope'],
+    [['--on-launch-failure', 'retry:0', 'true'], 194, '--on-launch-failure retry:0', 'within 1..100'],
     [['--host', 'n[1-', 'true'], 195, '--host'],
     [['--host', 'n1,localhost', 'true'], 195, '--host: localhost cannot be combined with other hosts'],
     [['--launcher', 'ssh', '--host', 'n1,localhost', '--dry-run', 'true'], 195, "Write this machine's name, "],

@@ -175,7 +175,7 @@ function checkPerHost(spec: JobSpec, placer: RoundPlacer, ranksPerHostMax: numbe
   throw new StciError(
     'STCI_JOB_INVALID',
     `The map puts ${placer.used[host]} ranks on ${spec.hosts[host]!.name}; a host takes at most ${ranksPerHostMax}. ` +
-      'Give more hosts or fewer ranks, or raise the limit of ranks per host.',
+      'Give more hosts or fewer ranks, or raise the parameter job.ranks.per.host.max.',
     { host: spec.hosts[host]!.name },
   );
 }

@@ -240,7 +240,7 @@ function bootstrapOf(flags: FlagValues): RunRequest['mca'] {
   if (given !== undefined) {
     const origin = `--on-launch-failure ${given.text}`;
     pairs.push({ key: 'bootstrap', value: given.policy, origin });
-    if (given.count !== undefined) pairs.push({ key: 'bootstrap.retry.count', value: String(given.count), origin });
+    if (given.count !== undefined) pairs.push({ key: 'bootstrap.retry.count', value: given.count, origin });
   } else if (!(flags.mca ?? []).some(({ key }) => key === 'bootstrap')) {
     if (minHosts !== undefined) pairs.push({ key: 'bootstrap', value: 'shrink', origin: `--min-hosts ${minHosts}` });
     else if (flags.spares !== undefined) {

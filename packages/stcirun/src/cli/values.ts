@@ -10,7 +10,8 @@ import { COLOR_MODES, type ColorMode } from '../output/colors.js';
 
 /** Most ranks that can be written; the job's own bound is the parameter `job.size.max`. */
 const COUNT_MAX = 268_435_456;
-const DURATION_MS_MAX = 2_147_483_647;
+/** Node's timers hold 2³¹ ms, and no whole hour more. */
+const DURATION_HOURS_MAX = 596;
 
 /** oclif adds to the message of an error thrown while it parses; `text` is kept as it was. */
 export class OptionValueError extends StciError {
@@ -41,10 +42,12 @@ export function parseCount(name: string, text: string): number {
 
 /** Seconds where no unit is written, as with other launchers. */
 export function parseDuration(name: string, text: string): number {
-  const spec = { type: 'duration', default: 0, min: 1, max: DURATION_MS_MAX, help: '' } as const;
+  const spec = { type: 'duration', default: 0, min: 1, max: DURATION_HOURS_MAX * 3_600_000, help: '' } as const;
   const parsed = parseValue(spec, /^\d+$/u.test(text) ? `${text}s` : text);
   if (parsed.ok && typeof parsed.value === 'number') return parsed.value;
-  if (/^0+(?:ms|s|m|h)?$/u.test(text)) refuse(name, text, 'a time of more than 0');
+  if (/^\d+(?:ms|s|m|h)?$/u.test(text)) {
+    refuse(name, text, /^0+\D*$/u.test(text) ? 'a time of more than 0' : `at most ${DURATION_HOURS_MAX}h`);
+  }
   return refuse(name, text, 'seconds, or an integer and a unit (ms, s, m, h), such as 10, 250ms or 5m');
 }
 
@@ -79,8 +82,8 @@ export function parseColor(name: string, text: string): ColorMode {
 /** `spare` and the others choose a component of framework `bootstrap`. */
 export interface LaunchFailure {
   readonly policy: 'abort' | 'retry' | 'spare' | 'shrink';
-  /** Further starts of one agent, with `retry`. */
-  readonly count?: number;
+  /** Further starts of one agent, with `retry`; the parameter bootstrap.retry.count has its bounds. */
+  readonly count?: string;
   readonly text: string;
 }
 
@@ -88,7 +91,7 @@ export function parseLaunchFailure(name: string, text: string): LaunchFailure {
   if (text === 'abort' || text === 'retry' || text === 'spare' || text === 'shrink') return { policy: text, text };
   const count = /^retry:(.*)$/su.exec(text)?.[1];
   if (count === undefined) refuse(name, text, 'abort, retry, retry:N, spare or shrink');
-  return { policy: 'retry', count: parseCount(`${name} retry:N`, count), text };
+  return { policy: 'retry', count, text };
 }
 
 export const DISPLAYS = ['map', 'plan', 'all'] as const;
