@@ -234,11 +234,10 @@ suite('job run', (test) => {
     const reader = openSync(file, 'r+');
     const run = await fakeRun([`--exit-report=json:${file}`], 1);
     const failures = Array.from({ length: 1000 }, () => ({ ...FAILURE, rank: 0, message: 'x'.repeat(100) }));
-    run.frontEnd.end({ exitCode: 7, cause: FAILURE, failures });
-    await eventually(() => run.err().includes('more failures'), { deadlineMs: 1000, what: 'the end' });
+    run.frontEnd.end({ failures });
     process.emit('SIGINT');
     process.emit('SIGINT');
-    assert.is(await run.exitCode, 7);
+    assert.is(await run.exitCode, 130);
     closeSync(reader);
     rmSync(directory, { recursive: true });
   });

@@ -75,7 +75,7 @@ export class JobRun implements FrontEndEvents {
   #settled: JobReport | undefined;
   /** Exit code of a job that was refused before it began. */
   #refusedCode: number | undefined;
-  #onReportDropped: () => void = () => undefined;
+  #onReportDropped: (cause: EndCause) => void = () => undefined;
   #shown = false;
   #stopped = false;
 
@@ -247,7 +247,7 @@ export class JobRun implements FrontEndEvents {
     if (times === 2) {
       this.#remark(this.#hasRanks ? 'killing all ranks' : 'dropping the output that is not yet written');
       // A reader that has stopped reading must not hold up the end.
-      this.#onReportDropped();
+      this.#onReportDropped(cause);
       this.#screen.abandon();
       this.#sink.abandon();
     } else {
@@ -320,8 +320,11 @@ export class JobRun implements FrontEndEvents {
       if (error !== undefined) this.#onOutputFault(error);
       done();
     };
-    this.#onReportDropped = onWritten;
-    this.#driver.writeReport(wanted.file, text, (error) => this.#onReportDropped === onWritten && onWritten(error));
+    const onDropped = (this.#onReportDropped = (cause) => {
+      this.#addCause(cause);
+      onWritten();
+    });
+    this.#driver.writeReport(wanted.file, text, (error) => this.#onReportDropped === onDropped && onWritten(error));
   }
 
   #writeEvent(event: JobEvent): void {
