@@ -82,6 +82,8 @@ suite('marks of tools', (test) => {
       const script = spawn('sh', ['-c', `${AS_NOBODY} sh -c '${copy}' & wait; :`], { detached: true, stdio: 'ignore' });
       const isCopy = (pid: string) => /^sleep/.test(read(pid, 'cmdline')) && read(pid, 'limits').includes(limit);
       const copier = await eventually(() => childrenOf(script.pid).find(isCopy), { what: 'the copy' });
+      const isUp = () => childrenOf(daemons(started.round)[0]).length === 1;
+      await eventually(isUp, { what: 'the daemon and its child' });
       writeFileSync(go, '');
       if (by === 'sweep') assert.is(await ended(started), '2');
       else await eventually(() => daemons(started.round).length === 2, { what: 'the daemon of another user' });
@@ -114,7 +116,7 @@ function read(pid: number | string | undefined, name: string): string {
   }
 }
 
-function childrenOf(parent: number | undefined): string[] {
+function childrenOf(parent: number | string | undefined): string[] {
   return readdirSync('/proc').filter((pid) => {
     const stat = read(pid, 'stat');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === String(parent);
