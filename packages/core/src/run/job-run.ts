@@ -223,7 +223,7 @@ export class JobRun implements FrontEndEvents {
       this.#reported.add(failure.message);
     }
     const hasFailed = this.#endReason !== undefined || this.#report?.cause !== undefined;
-    const isWriting = this.#report !== undefined || this.#unwritten > 0;
+    const isWriting = !this.#shown && (this.#report !== undefined || this.#unwritten > 0);
     if (this.#isStallSaid || this.#hasRanks || !hasFailed || !isWriting) return;
     this.#isStallSaid = true;
     this.#remark('the output is still being written');
