@@ -11,6 +11,7 @@ import { MARK_FUNCTION } from '../dist/process-mark.js';
 
 const SWEEPER = fileURLToPath(new URL('fixtures/sweeper.js', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'stci-marks-'));
+const children: ChildProcess[] = [];
 let rounds = 0;
 
 interface Sweeper {
@@ -31,7 +32,9 @@ function sweeper(line: string, ...more: string[]): Sweeper {
   const grep = `#!/bin/sh\nprintf '%s\\n' "$*" >>'${calls}'\nPATH=/usr/bin:/bin exec grep "$@"\n`;
   writeFileSync(join(directory, 'grep'), grep, { mode: 0o755 });
   const env = { PATH: `${directory}:${process.env['PATH']}` };
-  return { child: spawn('/bin/sh', args, { env, stdio: ['ignore', 'pipe', 'inherit'] }), round, calls };
+  const child = spawn('/bin/sh', args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  return { child, round, calls };
 }
 
 async function ended({ child }: Sweeper): Promise<string> {
@@ -104,7 +107,10 @@ suite('marks of tools', (test) => {
     assert.not(existsSync(started.calls));
   }, { timeoutMs: 10_000 });
 
-  test.after(() => rmSync(root, { recursive: true, force: true }));
+  test.after(() => {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(root, { recursive: true, force: true });
+  });
 });
 
 /** Empty for a process that is gone. */
