@@ -227,7 +227,7 @@ suite('children of an agent', (test) => {
     p.net.until(() => p.told.length === 1, 'up');
     const { start } = p.records[0] as BootRecord;
     assert.match(p.children.admit(rootAddress(0), start) ?? '', 'it is up');
-    assert.match(p.children.admit(rootAddress(0), start + 1) ?? '', 'of an earlier start');
+    assert.match(p.children.admit(rootAddress(0), start + 1) ?? '', 'an earlier start');
   });
 
   test('who may link: not the predecessor of one that was started again, however late it comes', () => {
@@ -237,7 +237,7 @@ suite('children of an agent', (test) => {
     p.children.relaunch(p.spec(0, 'connects-late'));
     p.net.until(() => p.records.length === 2, 'started again');
     const [former, now] = p.records.map(({ start }) => start) as [number, number];
-    assert.match(p.children.admit(rootAddress(0), former) ?? '', 'of an earlier start');
+    assert.match(p.children.admit(rootAddress(0), former) ?? '', 'an earlier start');
     assert.is(p.children.admit(rootAddress(0), now), undefined);
   });
 });
