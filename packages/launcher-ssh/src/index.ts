@@ -38,7 +38,7 @@ export const launcherSsh = defineComponent({
       type: 'string',
       default: '',
       aliases: ['launcher.ssh.options'],
-      help: 'Options for the client, separated by blanks, placed before ours: `-F ~/hosts.conf -p 2222`. '
+      help: 'Options for the client, separated by blanks, placed before ours: `-F /etc/hosts.conf -p 2222`. '
         + 'May be written launcher.ssh.options.',
     },
     node: {

@@ -3,8 +3,9 @@
  * choice on a command line; in a configuration file they would name files of whoever owns that directory.
  */
 
-/** Options of ssh that take a file. */
+/** Options of ssh that take a file; in those of the second pattern ssh knows no `~`, since a shell expands it. */
 const FILE_OPTION = /^-[EFIiS](.*)$/u;
+const PLAIN_OPTION = /^-[EFI]/u;
 
 /** Settings of ssh_config(5) that hold a file, and those that hold a command. */
 const FILE_KEYS: ReadonlySet<string> = new Set([
@@ -13,8 +14,8 @@ const FILE_KEYS: ReadonlySet<string> = new Set([
 ]);
 const COMMAND_KEYS: ReadonlySet<string> = new Set(['knownhostscommand', 'localcommand', 'proxycommand']);
 
-/** Not a path, or one that begins at a fixed place: absolute, of the home directory, a token or variable of ssh. */
-const FIXED = /^(?:[/~%$"]|none$|yes$|no$|ask$|auto$|SSH_AUTH_SOCK$)/u;
+/** Not a path, or one that begins at a fixed place: absolute, of the home directory (`~`, `%d`), of a variable. */
+const FIXED = /^"?(?:[/~$]|%d|none$|yes$|no$|ask$|auto$|SSH_AUTH_SOCK$)/u;
 
 /** The first word of `client` and `options` with a path that depends on the working directory. */
 export function findRelativePath(client: string, options: readonly string[]): string | undefined {
@@ -24,7 +25,10 @@ export function findRelativePath(client: string, options: readonly string[]): st
 
 function isRelative(word: string, next: string): boolean {
   const file = FILE_OPTION.exec(word)?.[1];
-  if (file !== undefined) return !FIXED.test(file === '' ? next : file);
+  if (file !== undefined) {
+    const path = file === '' ? next : file;
+    return PLAIN_OPTION.test(word) ? !/^(?:\/|none$)/u.test(path) : !FIXED.test(path);
+  }
   if (!word.startsWith('-o')) return false;
   const [, key = '', value = ''] = /^\s*(\w+)[\s=]+(.*)$/su.exec(word === '-o' ? next : word.slice(2)) ?? [];
   if (FILE_KEYS.has(key.toLowerCase())) return value.split(/\s+/u).some((path) => !FIXED.test(path));

@@ -43,7 +43,7 @@ function fixedPathRule(name: string): ParamRule {
       const { client, options } = sshParams(params.under('launcherproc.ssh'));
       const path = name === 'client' ? findRelativePath(client, []) : findRelativePath('', options);
       return path === undefined ? undefined
-        : `'${path}' depends on the working directory. In a file, write a path that begins with / or ~.`;
+        : `'${path}' depends on the working directory. In a file, write an absolute path.`;
     },
   };
 }
