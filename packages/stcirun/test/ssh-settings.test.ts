@@ -24,6 +24,14 @@ function configuration(name: string, lines: readonly string[]): string {
   return path;
 }
 
+/** A client that starts 3 s after it reported the begin of its key exchange, which so takes most of any login. */
+function slowClient(): string {
+  const path = join(hosts.loginHome, 'slow-ssh');
+  const steps = ["echo 'debug1: SSH2_MSG_KEXINIT sent' >&2", 'sleep 3', 'exec ssh "$@"'];
+  writeFileSync(path, `#!/bin/sh\n${steps.join('\n')}\n`, { mode: 0o755 });
+  return path;
+}
+
 const logins = (host: string): number => hosts.log(host).split('Accepted publickey').length - 1;
 
 suite('stcirun and the ssh configuration', (test) => {
@@ -52,11 +60,11 @@ suite('stcirun and the ssh configuration', (test) => {
   check('a key exchange may be chosen; doctor and --verbose tell of one that takes most of a login', async () => {
     const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
     const slow = configuration('slow-kex', ['KexAlgorithms sntrup761x25519-sha512@openssh.com']);
-    const options = `launcher.ssh.options=-F ${slow}`;
-    const seen = await hosts.run([process.execPath, STCI, 'doctor', '--host', 'h1', '--mca', options]);
+    const job = ['--mca', `launcher.ssh.options=-F ${slow}`, '--mca', `launcher.ssh.client=${slowClient()}`];
+    const seen = await hosts.run([process.execPath, STCI, 'doctor', '--host', 'h1', ...job]);
     assert.match(seen.stdout, /^h1: login: the key exchange \(sntrup761\S+\) takes most .*launcher\.ssh\.kex=/mu);
     assert.match(seen.stdout, /^h1 .* ok, kex \d+\/\d+ ms /mu);
-    const verbose = await stcirun(['--verbose', '--mca', options, '--host', 'h1,h2', '-n', '2', 'true']);
+    const verbose = await stcirun(['--verbose', ...job, '--host', 'h1,h2', '-n', '2', 'true']);
     assert.is(verbose.stderr.split('takes most of the login').length, 2, `once: ${verbose.stderr}`);
     assert.not(/debug1/.test(verbose.stderr), 'the steps themselves are not shown');
     const quick = ['--verbose', '--mca', 'launcher.ssh.kex=curve25519-sha256', '--host', 'h1', '-n', '1', 'true'];

@@ -11,7 +11,7 @@ import type { Argv, RunOptions, RunResult } from './exec.js';
 import { HostsError, LOGIN, addressOf, hostNames, netnsPath, placesOf } from './names.js';
 import { setLink, setRate, wiredPlaces } from './network.js';
 import { asHostUser, enter, hostUser, withHostUser } from './privilege.js';
-import { hostTree, killAllIn, netnsInode, processesIn, signal } from './procs.js';
+import { hostTree, killAllIn, netnsInode, processesIn, signal, startTicks } from './procs.js';
 import type { Process } from './procs.js';
 import { removeSet } from './remove.js';
 import { startPlaces } from './start.js';
@@ -205,10 +205,8 @@ export class Hosts {
 
   /** The process that holds the login side's mounts; verified each time, because pids are reused. */
   #loginHolder(): number {
-    const written = readText(join(placesOf(this.set).of(LOGIN), 'ready')).trim();
-    const there = processesIn(netnsInode(netnsPath(this.set, LOGIN)));
-    const holder = there.find(({ pid, command }) => String(pid) === written && command === 'sleep infinity');
-    if (holder !== undefined) return holder.pid;
+    const [pid, ticks] = readText(join(placesOf(this.set).of(LOGIN), 'ready')).trim().split(' ');
+    if (ticks !== undefined && startTicks(Number(pid)) === ticks) return Number(pid);
     throw new HostsError(`the test hosts "${this.set}" are not up: take them down, and up again`);
   }
 

@@ -88,7 +88,8 @@ export function loginScript(places: Places): string {
   const at = places.of('login');
   return script(at, 'login', [
     `mount --bind ${places.etc}/passwd-login /etc/passwd`,
-    `echo $$ >${at}/ready.new`,
+    // With the start time, which stays the same over exec.
+    `echo "$$ $(cut -d ' ' -f 22 /proc/$$/stat)" >${at}/ready.new`,
     `mv ${at}/ready.new ${at}/ready`,
     'exec sleep infinity',
   ]);
