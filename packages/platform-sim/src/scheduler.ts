@@ -106,7 +106,8 @@ export class Scheduler {
       }
       if (next.timeMs > untilMs) {
         this.nowMs = untilMs;
-        return 'time';
+        // Timers of processes that have ended are left in the queue.
+        return this.queue.pending().length === 0 ? 'idle' : 'time';
       }
       if (this.fired >= lastEvent) return 'events';
       this.queue.pop();

@@ -50,6 +50,16 @@ suite('event queue', (test) => {
     assert.is(world.run(), 'idle');
     assert.ok(world.nowMs < 100, 'time does not go to cancelled timers');
   });
+
+  test('a world in which only timers of ended processes are left is idle', () => {
+    const world = createWorld({ seed: 1 });
+    world.start('h1', ['main'], ({ platform, exit }) => {
+      platform.clock.after(1_000_000, () => undefined);
+      platform.clock.after(10, () => exit(0));
+    });
+    assert.is(world.run({ untilMs: 5 }), 'time');
+    assert.is(world.run({ untilMs: 100 }), 'idle');
+  });
 });
 
 suite('virtual time', (test) => {

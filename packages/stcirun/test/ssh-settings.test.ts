@@ -24,7 +24,7 @@ function configuration(name: string, lines: readonly string[]): string {
   return path;
 }
 
-/** A client that starts 3 s after it reported the begin of its key exchange, which so takes most of any login. */
+/** A client that starts 3 s after it reported the start of its key exchange, which thus takes most of any login. */
 function slowClient(): string {
   const path = join(hosts.loginHome, 'slow-ssh');
   const steps = ["echo 'debug1: SSH2_MSG_KEXINIT sent' >&2", 'sleep 3', 'exec ssh "$@"'];
