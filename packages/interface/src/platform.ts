@@ -78,6 +78,23 @@ export interface ListenOptions {
   readonly frameBytesMax: number;
 }
 
+/** A unix socket to which only processes of this user, on this host, can connect. */
+export interface PrivateListener {
+  readonly path: string;
+  close(): void;
+}
+
+export interface PrivateListenOptions extends Pick<ListenOptions, 'pendingMax' | 'selectEviction'> {
+  /** Beginning of the socket's name, of letters, digits and hyphens; the rest is random. */
+  readonly prefix: string;
+}
+
+/**
+ * Why a private socket cannot be reached, in `data.reach` of the error: `dead`: nobody listens, so its process has
+ * ended; `refused`: others could have access to it; `unreachable`: not known, a later attempt may succeed.
+ */
+export type ReachFailure = 'dead' | 'refused' | 'unreachable';
+
 /** Sockets. Their peers are unauthenticated until the handshake of the link. */
 export interface Network {
   listen(
@@ -90,6 +107,14 @@ export interface Network {
    * `onClose`. `key` as in ListenOptions: without the same key at both ends, the connection fails.
    */
   connect(address: NetworkAddress, deadlineMs: number, key?: Uint8Array): Channel;
+  /** Listens on a unix socket in a directory that only this user may enter. The socket disappears with its listener. */
+  listenPrivate(
+    options: PrivateListenOptions,
+    accept: (channel: Channel) => void,
+    done: (error: ErrorRecord | undefined, listener: PrivateListener | undefined) => void,
+  ): void;
+  /** Connects to a private listener of this host. A failure is reported by `onFailed`, then by `onClose`. */
+  connectPrivate(path: string, deadlineMs: number, onFailed?: (error: ErrorRecord) => void): Channel;
 }
 
 /** Standard signal names without numbers: `SIGTERM`. */

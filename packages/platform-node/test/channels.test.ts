@@ -6,7 +6,14 @@ import type { AddressInfo, Socket } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform, streamChannel } from '@stci/platform-node';
-import { LISTEN_OPTIONS, channelCompliance, eventually, linkCompliance, networkCompliance } from '@stci/testkit';
+import {
+  LISTEN_OPTIONS,
+  channelCompliance,
+  eventually,
+  linkCompliance,
+  networkCompliance,
+  privateNetworkCompliance,
+} from '@stci/testkit';
 import type { LinkPair, Until } from '@stci/testkit';
 import { portChannel } from '../dist/port-channel.js';
 import { openChannelReader, takeHandle, type ReadSource } from '../dist/sockets.js';
@@ -29,6 +36,8 @@ networkCompliance('platform-node ws', async () => {
     end: () => void silent.close(),
   };
 });
+
+privateNetworkCompliance('platform-node unix', () => ({ network: createNodePlatform().network, until }));
 
 function portPair(): LinkPair {
   const { port1, port2 } = new MessageChannel();

@@ -1,26 +1,43 @@
 /**
- * Network of one task: listeners and connections by address (`ws://h3:40001`). Establishing a connection takes one
- * round trip; an address without listener refuses it, a silent host or a cut link causes a timeout. Nothing is
- * encrypted, since no one eavesdrops; but a connection fails unless both ends have the same key or none.
+ * Network of one task: listeners and connections by address (`ws://h3:40001`; of private ones `unix://h3/run/…`).
+ * Establishing a connection takes one round trip; an address without listener refuses it, a silent host or a cut link
+ * causes a timeout. Nothing is encrypted, since no one eavesdrops; but a connection fails unless both ends have the
+ * same key or none.
  */
 
-import type { Channel, ListenOptions, Listener, Network, NetworkAddress, ErrorRecord } from '@stci/interface';
+import type {
+  Channel,
+  ErrorRecord,
+  ListenOptions,
+  Listener,
+  Network,
+  NetworkAddress,
+  PrivateListenOptions,
+  PrivateListener,
+  ReachFailure,
+} from '@stci/interface';
 import { joinChannels, type ChannelPair } from './channel.js';
 import type { SimListener } from './fabric.js';
 import type { SimHost } from './host.js';
 import { CallEvent, CODE } from './scheduler.js';
+import type { Link } from './link.js';
 import type { Task } from './task.js';
 
 const FIRST_PORT = 40_000;
 const LAST_PORT = 65_535;
+const REFUSED = 'connection refused';
 const ADDRESS = /^wss?:\/\/([^:/]+):(\d+)$/;
 
 type ListenDone = (error: ErrorRecord | undefined, listener: Listener | undefined) => void;
 
 interface Attempt {
   readonly address: NetworkAddress;
-  readonly key: Uint8Array | undefined;
-  readonly deadline: CallEvent;
+  readonly link: Link;
+  readonly host: SimHost;
+  readonly deadlineMs: number;
+  readonly key?: Uint8Array | undefined;
+  /** Called before the channel closes for want of a connection. */
+  readonly onFailed?: (reason: string) => void;
 }
 
 export class SimNetwork implements Network {
@@ -40,14 +57,34 @@ export class SimNetwork implements Network {
       this.#callSoon(() => done({ code: 'STCI_LINK_UNREACHABLE', message }, undefined));
       return;
     }
+    const close = this.#add(address, options.key, accept);
+    this.#callSoon(() => done(undefined, { addresses: [address], close }));
+  }
+
+  listenPrivate(
+    { prefix }: PrivateListenOptions,
+    accept: (channel: Channel) => void,
+    done: (error: ErrorRecord | undefined, listener: PrivateListener | undefined) => void,
+  ): void {
+    const path = `/run/stci/${prefix}-${this.#host.nextPort++}.sock`;
+    const close = this.#add(this.#privateAddress(path), undefined, accept);
+    this.#callSoon(() => done(undefined, { path, close }));
+  }
+
+  /** Returns the function that removes the listener. */
+  #add(address: NetworkAddress, key: Uint8Array | undefined, accept: (channel: Channel) => void): () => void {
     const { listeners } = this.#host.world.fabric;
-    const entry: SimListener = { address, host: this.#host.name, task: this.#task, key: options.key, accept };
+    const entry: SimListener = { address, host: this.#host.name, task: this.#task, key, accept };
     listeners.set(address, entry);
     const release = (): void => {
       if (listeners.get(address) === entry) listeners.delete(address);
     };
     this.#task.own({ release });
-    this.#callSoon(() => done(undefined, { addresses: [address], close: release }));
+    return release;
+  }
+
+  #privateAddress(path: string): NetworkAddress {
+    return `unix://${this.#host.name}${path}`;
   }
 
   #freeAddress({ ports, key }: ListenOptions): NetworkAddress | undefined {
@@ -67,34 +104,59 @@ export class SimNetwork implements Network {
     const target = ADDRESS.exec(address)?.[1];
     const host = target === undefined ? undefined : world.findHost(target);
     const link = world.fabric.link(this.#host.name, target ?? this.#host.name);
-    const init = world.flowInit(link, world.sizes.connectionBytes);
-    // The accepting end has no owner until it is accepted.
-    const unowned = this.#host.table.newTask(0);
-    const [near, far] = [this.#end(address, this.#task), this.#end(this.#host.name, unowned)];
-    const pair = joinChannels(init, world.sizes.markBytes, near, far);
-    pair.left.outgoing.isOpen = false;
-    pair.left.outgoing.reader = undefined;
-    if (host === undefined) {
-      world.scheduler.after(this.#event(() => pair.left.fail(`host not found: ${address}`)), link.params.latencyMs);
-      return pair.left;
-    }
-    const deadline = this.#event(() => pair.left.fail(`timed out after ${deadlineMs} ms`));
-    world.scheduler.after(deadline, deadlineMs);
-    this.#establish(pair, host, { address, key, deadline });
+    if (host !== undefined) return this.#attempt('ws', address, { address, link, host, deadlineMs, key });
+    const { left } = this.#pair('ws', address, link);
+    world.scheduler.after(this.#event(() => left.fail(`host not found: ${address}`)), link.params.latencyMs);
+    return left;
+  }
+
+  connectPrivate(path: string, deadlineMs: number, onFailed?: (error: ErrorRecord) => void): Channel {
+    const link = this.#host.world.fabric.pipes;
+    return this.#attempt('unix', path, {
+      address: this.#privateAddress(path),
+      link,
+      host: this.#host,
+      deadlineMs,
+      onFailed: (reason) => onFailed?.(notReached(path, reason)),
+    });
+  }
+
+  #attempt(kind: string, label: string, attempt: Attempt): Channel {
+    const { scheduler } = this.#host.world;
+    const pair = this.#pair(kind, label, attempt.link);
+    const fail = (reason: string): void => {
+      attempt.onFailed?.(reason);
+      pair.left.fail(reason);
+    };
+    const deadline = this.#event(() => fail(`timed out after ${attempt.deadlineMs} ms`));
+    scheduler.after(deadline, attempt.deadlineMs);
+    this.#establish(pair, attempt, deadline, fail);
     return pair.left;
   }
 
-  #establish(pair: ChannelPair, host: SimHost, { address, key, deadline }: Attempt): void {
+  /** The accepting end has no owner until it is accepted. */
+  #pair(kind: string, label: string, link: Link): ChannelPair {
     const { world } = this.#host;
-    const { link } = pair.left.outgoing;
+    const unowned = this.#host.table.newTask(0);
+    const near = { kind, label, task: this.#task };
+    const far = { kind, label: kind === 'ws' ? this.#host.name : label, task: unowned };
+    const pair = joinChannels(world.flowInit(link, world.sizes.connectionBytes), world.sizes.markBytes, near, far);
+    pair.left.outgoing.isOpen = false;
+    pair.left.outgoing.reader = undefined;
+    return pair;
+  }
+
+  #establish(pair: ChannelPair, attempt: Attempt, deadline: CallEvent, fail: (reason: string) => void): void {
+    const { world } = this.#host;
+    const { address, link, host, key } = attempt;
     const { latencyMs } = link.params;
     world.scheduler.after(new CallEvent(undefined, () => {
       if (link.isCut || host.isCrashed || this.#host.isCrashed) return;
       const listener = world.fabric.listeners.get(address);
       if (listener === undefined || !sameKey(key, listener.key)) {
-        const reason = listener === undefined ? 'connection refused' : 'the keys of the two ends differ';
+        const reason = listener === undefined ? REFUSED : 'the keys of the two ends differ';
         world.scheduler.queue.cancel(deadline);
-        world.scheduler.after(this.#event(() => pair.left.fail(reason)), latencyMs);
+        world.scheduler.after(this.#event(() => fail(reason)), latencyMs);
         return;
       }
       const accept = (): void => this.#accept(pair, listener, deadline);
@@ -122,10 +184,11 @@ export class SimNetwork implements Network {
   #callSoon(call: () => void): void {
     this.#host.world.scheduler.turn(this.#event(call));
   }
+}
 
-  #end(label: string, task: Task): { kind: string; label: string; task: Task } {
-    return { kind: 'ws', label, task };
-  }
+function notReached(path: string, reason: string): ErrorRecord {
+  const reach: ReachFailure = reason === REFUSED ? 'dead' : 'unreachable';
+  return { code: 'STCI_LINK_UNREACHABLE', message: `Cannot connect to ${path}: ${reason}.`, data: { reach, reason } };
 }
 
 function sameKey(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {

@@ -1,6 +1,12 @@
 /** The suites that every platform must pass, on a world that runs by itself while a test waits. */
 
-import { channelCompliance, linkCompliance, networkCompliance, processesCompliance } from '@stci/testkit';
+import {
+  channelCompliance,
+  linkCompliance,
+  networkCompliance,
+  privateNetworkCompliance,
+  processesCompliance,
+} from '@stci/testkit';
 import type { LinkPair, NetworkSetup, ProcessesSetup, TestProgram, Until } from '@stci/testkit';
 import type { Channel } from '@stci/interface';
 import { createWorld, textBytes, type ToolProgram, type World } from '@stci/platform-sim';
@@ -51,6 +57,7 @@ function agentPair(method: 'process' | 'thread'): LinkPair {
 }
 
 networkCompliance('platform-sim ws', networkSetup, { bulkBytes: BULK_BYTES });
+privateNetworkCompliance('platform-sim unix', networkSetup, { bulkBytes: BULK_BYTES });
 channelCompliance('platform-sim stdio', () => agentPair('process'), { bulkBytes: BULK_BYTES });
 channelCompliance('platform-sim thread', () => agentPair('thread'), { bulkBytes: BULK_BYTES });
 

@@ -12,6 +12,8 @@ export { channelCompliance, Recorder } from './compliance/channel.js';
 export type { ChannelComplianceOptions, ChannelPair, Until } from './compliance/channel.js';
 export { LISTEN_OPTIONS, networkCompliance } from './compliance/network.js';
 export type { NetworkSetup } from './compliance/network.js';
+export { privateListener, privateNetworkCompliance } from './compliance/private-network.js';
+export type { PrivateNetworkSetup } from './compliance/private-network.js';
 export { seededIntegers } from './compliance/seeded.js';
 export type { IntegerSource } from './compliance/seeded.js';
 export { topologyCompliance } from './compliance/topology.js';

@@ -59,6 +59,8 @@ function play(boot: string): { secret: Uint8Array; taps: Tapped[]; sockets: Tapp
   world.program('stci-agent', ({ platform, channel, exit }) => {
     const network: Platform['network'] = {
       listen: (...args) => platform.network.listen(...args),
+      listenPrivate: (...args) => platform.network.listenPrivate(...args),
+      connectPrivate: (...args) => tap(platform.network.connectPrivate(...args), add(sockets)),
       connect: (...args) => tap(platform.network.connect(...args), add(sockets)),
     };
     runAgent({
