@@ -49,6 +49,13 @@ export const ERROR_KINDS = {
   STCI_HOST_UNKNOWN: kind(EXIT.allocation),
   STCI_SLOTS_EXCEEDED: kind(EXIT.allocation),
   STCI_JOB_INVALID: kind(EXIT.usage),
+  STCI_JOB_UNKNOWN: kind(EXIT.usage),
+  /** No session has the name, or several may be meant. */
+  STCI_SESSION_UNKNOWN: kind(EXIT.allocation),
+  /** The session cannot be used: another version's, another user's, stopping. */
+  STCI_SESSION_REFUSED: kind(EXIT.allocation),
+  /** The connection to the session ended. */
+  STCI_SESSION_LOST: kind(EXIT.agentLost),
   STCI_TOPOLOGY_INVALID: kind(EXIT.parameter),
   STCI_PROGRAM_NOT_FOUND: kind(EXIT.program),
   STCI_PROGRAM_NOT_EXECUTABLE: kind(EXIT.program),

@@ -20,3 +20,11 @@ export type { OutputFacts } from './output/sink.js';
 export { makeTerminal, type Terminal } from './output/terminal.js';
 export { Writer, type WriteBatch } from './output/writer.js';
 export { VERSION } from './version.js';
+export { identityOf } from './session/process-identity.js';
+export {
+  checkSessionName, defaultSession, freeSessionName, jobName, matchSession, parseJobName,
+} from './session/session-name.js';
+export { SessionPlace, type SessionFacts } from './session/session-place.js';
+export { Spool, type SpoolParams } from './session/spool.js';
+export type { SpoolCursor } from './session/spool-cursor.js';
+export type { SpoolOutput } from './session/spool-record.js';

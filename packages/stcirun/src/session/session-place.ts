@@ -1,0 +1,164 @@
+/**
+ * Where sessions are found: a directory each, in one that only their user may enter. It has `key` (the secret of the
+ * handshake), `session.json` (who runs it, where it listens), `log`, and the jobs' spools. A directory appears under
+ * its name whole, by one rename, which also decides between two sessions of one name. One whose process has ended is
+ * removed by the next command that looks.
+ */
+
+import * as fs from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { StciError } from '@stci/interface';
+import { ensurePrivate, privacyProblem } from './private-directory.js';
+import { isRunning, type ProcessIdentity } from './process-identity.js';
+import { isSessionName } from './session-name.js';
+
+export interface SessionFacts {
+  readonly name: string;
+  readonly version: string;
+  readonly hostname: string;
+  readonly process: ProcessIdentity;
+  /** The private socket at which it listens. */
+  readonly socket: string;
+  readonly startWallMs: number;
+  /** Host lists, folded. */
+  readonly hosts: string;
+  readonly spares: string;
+}
+
+export type SessionEntry =
+  | { readonly state: 'running'; readonly facts: SessionFacts; readonly directory: string }
+  /** Its process has ended. */
+  | { readonly state: 'gone'; readonly facts: SessionFacts; readonly directory: string }
+  /** Not this user's, or not readable. */
+  | { readonly state: 'invalid'; readonly directory: string; readonly reason: string };
+
+const KEY_FILE = 'key';
+const FACTS_FILE = 'session.json';
+export const LOG_FILE = 'log';
+/** Directories that are being made, or removed; no session has such a name. */
+const STAGED = '.new-';
+const REMOVED = '.old-';
+/** Age at which one that was left behind is removed. */
+const STAGED_MS_MAX = 3_600_000;
+
+export class SessionPlace {
+  readonly directory: string;
+
+  /** `directory`: that of parameter session.directory. */
+  constructor(directory = '') {
+    this.directory = directory === '' ? `/tmp/stci-${process.geteuid?.() ?? 0}/sessions` : directory;
+  }
+
+  /** All that are there, by name; those that are gone have been removed. */
+  list(): readonly SessionEntry[] {
+    const entries = this.#names().map((name) => this.#read(name));
+    for (const entry of entries) if (entry.state === 'gone') this.#remove(entry.facts);
+    return entries.filter(({ state }) => state !== 'gone');
+  }
+
+  running(): readonly Extract<SessionEntry, { state: 'running' }>[] {
+    return this.list().filter((entry) => entry.state === 'running');
+  }
+
+  /** Where a session is made before it has its name. Throws STCI_SESSION_REFUSED. */
+  stage(): string {
+    ensurePrivate(this.directory);
+    this.#clean();
+    return fs.mkdtempSync(join(this.directory, STAGED));
+  }
+
+  /** Gives the staged directory its name. Throws STCI_USAGE where a running session has it. */
+  publish(staged: string, facts: SessionFacts, key: Uint8Array): string {
+    const directory = join(this.directory, facts.name);
+    fs.writeFileSync(join(staged, KEY_FILE), key, { mode: 0o600 });
+    fs.writeFileSync(join(staged, FACTS_FILE), `${JSON.stringify(facts)}\n`, { mode: 0o600 });
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        fs.renameSync(staged, directory);
+        return directory;
+      } catch (thrown) {
+        const taken = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes((thrown as NodeJS.ErrnoException).code ?? '');
+        const other = this.#read(facts.name);
+        if (!taken || other.state !== 'gone' || attempt > 0) throw takenError(facts.name, other, thrown as Error);
+        this.#remove(other.facts);
+      }
+    }
+  }
+
+  /** The secret of the handshake. Throws STCI_SESSION_REFUSED. */
+  readKey(name: string): Uint8Array {
+    try {
+      return fs.readFileSync(join(this.directory, name, KEY_FILE));
+    } catch (thrown) {
+      throw new StciError('STCI_SESSION_REFUSED', `The key of session ${name} cannot be read: ${String(thrown)}.`);
+    }
+  }
+
+  /** Of a session that ends itself, or is gone. Not one that has the name since. */
+  remove(facts: SessionFacts): void {
+    this.#remove(facts);
+  }
+
+  #names(): readonly string[] {
+    try {
+      return fs.readdirSync(this.directory).filter(isSessionName).sort();
+    } catch {
+      return [];
+    }
+  }
+
+  #read(name: string): SessionEntry {
+    const directory = join(this.directory, name);
+    try {
+      const reason = privacyProblem(directory);
+      if (reason !== undefined) return { state: 'invalid', directory, reason };
+      const facts = JSON.parse(fs.readFileSync(join(directory, FACTS_FILE), 'utf8')) as SessionFacts;
+      if (facts.hostname !== hostname()) {
+        return { state: 'invalid', directory, reason: `it is a session of host ${facts.hostname}` };
+      }
+      return { state: isRunning(facts.process) ? 'running' : 'gone', facts, directory };
+    } catch (thrown) {
+      return { state: 'invalid', directory, reason: (thrown as Error).message };
+    }
+  }
+
+  /** Takes it away by a rename first; a session that was given the name in between goes back. */
+  #remove(facts: SessionFacts): void {
+    const directory = join(this.directory, facts.name);
+    const away = join(this.directory, `${REMOVED}${process.pid}-${facts.process.pid}-${facts.name}`);
+    try {
+      fs.renameSync(directory, away);
+      const found = JSON.parse(fs.readFileSync(join(away, FACTS_FILE), 'utf8')) as SessionFacts;
+      if (isSame(found, facts)) fs.rmSync(away, { recursive: true, force: true });
+      else fs.renameSync(away, directory);
+    } catch {
+      // Another command was first.
+    }
+  }
+
+  /** What commands that were killed have left. */
+  #clean(): void {
+    for (const name of fs.readdirSync(this.directory)) {
+      const path = join(this.directory, name);
+      if (!name.startsWith(STAGED) && !name.startsWith(REMOVED)) continue;
+      const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+      if (stat !== undefined && Date.now() - stat.mtimeMs > STAGED_MS_MAX) {
+        fs.rmSync(path, { recursive: true, force: true });
+      }
+    }
+  }
+}
+
+function isSame({ process: a }: SessionFacts, { process: b }: SessionFacts): boolean {
+  return a.pid === b.pid && a.since === b.since && a.boot === b.boot;
+}
+
+function takenError(name: string, other: SessionEntry, thrown: Error): StciError {
+  if (other.state === 'running') {
+    return new StciError('STCI_USAGE', `There is a session ${name} already. Choose another --name, or end it: `
+      + `stci stop ${name}`);
+  }
+  const reason = other.state === 'invalid' ? other.reason : thrown.message;
+  return new StciError('STCI_SESSION_REFUSED', `Session ${name} cannot be made: ${other.directory}: ${reason}.`);
+}

@@ -1,0 +1,146 @@
+/**
+ * A reader of a spool, at its own pace: events and output in their order, from memory where it keeps up, else from the
+ * files. Output that was dropped before it could be read is counted.
+ */
+
+import { addTally, type SpoolEvent, type SpoolOutput, type Tally } from './spool-record.js';
+import { tallyOf, type Segment } from './spool-segment.js';
+
+/** What a cursor sees of its spool. */
+export interface SpoolContents {
+  readonly events: readonly SpoolEvent[];
+  /** On disk, oldest first. */
+  readonly segments: readonly Segment[];
+  /** Not on disk, oldest first. */
+  readonly recent: readonly SpoolOutput[];
+  /** Behind the last output, and behind the last that was written to the disk. */
+  readonly outputEnd: number;
+  readonly diskEnd: number;
+}
+
+export interface SpoolBatch {
+  readonly records: readonly (SpoolEvent | SpoolOutput)[];
+  /** Dropped before they could be read, since the last batch. */
+  readonly missed: Tally;
+}
+
+export class SpoolCursor {
+  readonly #spool: SpoolContents;
+  /** Sequence of the output that is wanted next. */
+  #next: number;
+  #event = 0;
+  #missed: Tally;
+  /** The file that it is in the middle of. */
+  #segment: Segment | undefined;
+  #offset = 0;
+  #block: SpoolOutput[] = [];
+  #isClosed = false;
+  readonly #onClosed: () => void;
+
+  constructor(spool: SpoolContents, from: number, missed: Tally, onClosed: () => void) {
+    this.#spool = spool;
+    this.#next = from;
+    this.#missed = missed;
+    this.#onClosed = onClosed;
+  }
+
+  /** Everything before has been read, or dropped. */
+  get position(): number {
+    return this.#next;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#event === this.#spool.events.length && this.#next >= this.#spool.outputEnd;
+  }
+
+  /** Records of about so many bytes; none: there are no more yet. One call at a time. */
+  async read(bytesMax: number): Promise<SpoolBatch> {
+    const records: (SpoolEvent | SpoolOutput)[] = [];
+    for (let bytes = 0; bytes < bytesMax && !this.#isClosed; ) {
+      const output = this.#peek() ?? (await this.#load());
+      const event = this.#spool.events[this.#event];
+      if (event !== undefined && (output === undefined || event.sequence < output.sequence)) {
+        this.#event += 1;
+        records.push(event);
+        continue;
+      }
+      if (output === undefined) break;
+      this.#next = output.sequence + 1;
+      if (this.#block[0] === output) this.#block.shift();
+      bytes += output.chunk.length;
+      records.push(output);
+    }
+    const missed = this.#missed;
+    this.#missed = new Map();
+    return { records, missed };
+  }
+
+  /** The segment is no longer kept. One that was read in part is read to its end. */
+  onDropped(segment: Segment): void {
+    if (this.#segment === segment || this.#next > segment.last) return;
+    if (this.#next > segment.first) this.#enter(segment);
+    else addTally(this.#missed, segment.tally);
+  }
+
+  /** These could not be written. */
+  onLost(records: readonly SpoolOutput[]): void {
+    addTally(this.#missed, tallyOf(records.filter(({ sequence }) => sequence >= this.#next)));
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#segment?.leave();
+    this.#segment = undefined;
+    this.#onClosed();
+  }
+
+  /** The next output, if it is in memory. */
+  #peek(): SpoolOutput | undefined {
+    if (this.#block.length > 0) return this.#block[0];
+    if (this.#segment !== undefined) return undefined;
+    const { recent, diskEnd } = this.#spool;
+    return this.#next >= diskEnd ? recent[lowerBound(recent, this.#next)] : undefined;
+  }
+
+  /** The next output from the files, or behind them. */
+  async #load(): Promise<SpoolOutput | undefined> {
+    for (;;) {
+      if (this.#segment === undefined) {
+        const segment = this.#spool.segments.find(({ last, bytes }) => bytes > 0 && last >= this.#next);
+        if (segment === undefined) return this.#peek();
+        this.#enter(segment);
+      }
+      const segment = this.#segment as Segment;
+      const { records, next } = await segment.read(this.#offset);
+      if (this.#isClosed) return undefined;
+      this.#offset = next;
+      this.#block = records.filter(({ sequence }) => sequence >= this.#next);
+      if (records.length > 0 && this.#block.length > 0) return this.#block[0];
+      // The end of the file, which may be written on.
+      if (records.length === 0) {
+        segment.leave();
+        this.#segment = undefined;
+        if (segment.last >= this.#next) return undefined;
+      }
+    }
+  }
+
+  #enter(segment: Segment): void {
+    segment.use();
+    this.#segment = segment;
+    this.#offset = 0;
+  }
+}
+
+/** Index of the first record of this sequence or a later one. */
+function lowerBound(records: readonly SpoolOutput[], sequence: number): number {
+  let low = 0;
+  let high = records.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((records[middle] as SpoolOutput).sequence < sequence) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,163 @@
+/**
+ * The spool of a job in a session: its events, and its output until front-ends have shown it. Events are few and stay
+ * in memory. The latest output is in memory, too, so that a short job never touches the disk; older output is in files
+ * of about equal size, of which the oldest is dropped at the bound. Every front-end reads with a cursor of its own, so
+ * that a slow one holds up no other.
+ */
+
+import { mkdirSync, rmSync } from 'node:fs';
+import type { StreamName } from '@stci/core/iof';
+import type { JobEvent, Rank } from '@stci/interface';
+import { SpoolCursor, type SpoolContents } from './spool-cursor.js';
+import { addTally, type SpoolEvent, type SpoolOutput, type Tally } from './spool-record.js';
+import { Segment, tallyOf } from './spool-segment.js';
+
+/** Files at the bound. */
+const SEGMENTS = 8;
+/** Output in memory; what exceeds it is written to the disk. */
+const MEMORY_BYTES = 64 * 1024;
+const RECORD_BYTES = 64;
+/** Longest single write, in bytes and in records. */
+const WRITE_BYTES = 1 << 20;
+const WRITE_RECORDS = 256;
+
+export interface SpoolParams {
+  /** Made when it is needed. */
+  readonly directory: string;
+  /** Bound of the output on the disk. */
+  readonly bytesMax: number;
+  /** There are new records. */
+  readonly onMore?: () => void;
+  /** Asked at the bound: true to let the job's tools wait for front-ends, false to drop the oldest output. */
+  readonly mayWait?: (oldestEnd: number) => boolean;
+}
+
+export class Spool implements SpoolContents {
+  readonly events: SpoolEvent[] = [];
+  readonly segments: Segment[] = [];
+  readonly recent: SpoolOutput[] = [];
+  outputEnd = 0;
+  diskEnd = 0;
+  readonly #params: SpoolParams;
+  readonly #cursors = new Set<SpoolCursor>();
+  readonly #dropped: Tally = new Map();
+  /** Callbacks of output for which there is no room yet. */
+  #waiting: (() => void)[] = [];
+  #sequence = 0;
+  #recentBytes = 0;
+  #files = 0;
+  #isWriting = false;
+  #isClosed = false;
+
+  constructor(params: SpoolParams) {
+    this.#params = params;
+  }
+
+  /** All that was dropped. */
+  get dropped(): ReadonlyMap<number, number> {
+    return this.#dropped;
+  }
+
+  event(event: JobEvent): void {
+    this.events.push({ sequence: this.#sequence++, event });
+    this.#params.onMore?.();
+  }
+
+  /** `release` is called when there is room for more. */
+  output(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
+    this.recent.push({ sequence: this.#sequence++, rank, stream, wallMs, chunk });
+    this.outputEnd = this.#sequence;
+    this.#recentBytes += costOf(chunk);
+    this.#waiting.push(release);
+    this.#params.onMore?.();
+    this.advance();
+  }
+
+  /** A reader of all events, and of all output that is kept. */
+  open(): SpoolCursor {
+    return this.#open(0, new Map(this.#dropped));
+  }
+
+  /** A reader of all events, and of the output behind `position`, of which nothing was dropped yet. */
+  openAt(position: number): SpoolCursor {
+    return this.#open(position, new Map());
+  }
+
+  /** Drops, writes and releases as far as possible; to be called when `mayWait` may answer otherwise. */
+  advance(): void {
+    if (this.#isClosed) return;
+    const oldest = this.segments[0];
+    const isFull = this.segments.length > 1 && this.#diskBytes > this.#params.bytesMax;
+    const isHeld = isFull && this.#params.mayWait?.((oldest as Segment).last + 1) === true;
+    if (isFull && !isHeld) this.#dropOldest();
+    if (this.#recentBytes > MEMORY_BYTES && !this.#isWriting) void this.#write();
+    if (!isHeld && this.#recentBytes <= MEMORY_BYTES) this.#release();
+  }
+
+  /** Removes the files. */
+  close(): void {
+    this.#isClosed = true;
+    for (const cursor of this.#cursors) cursor.close();
+    if (this.#files > 0) rmSync(this.#params.directory, { recursive: true, force: true });
+    this.#release();
+  }
+
+  get #diskBytes(): number {
+    return this.segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  #open(position: number, missed: Tally): SpoolCursor {
+    const cursor = new SpoolCursor(this, position, missed, () => this.#cursors.delete(cursor));
+    this.#cursors.add(cursor);
+    return cursor;
+  }
+
+  #release(): void {
+    for (const release of this.#waiting.splice(0)) release();
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    const batch = this.#oldestRecords();
+    try {
+      await this.#segment().append(batch);
+      this.diskEnd = (batch.at(-1) as SpoolOutput).sequence + 1;
+    } catch {
+      // The disk is full: this output is lost, and counted.
+      addTally(this.#dropped, tallyOf(batch));
+      for (const cursor of this.#cursors) cursor.onLost(batch);
+    }
+    this.recent.splice(0, batch.length);
+    for (const { chunk } of batch) this.#recentBytes -= costOf(chunk);
+    this.#isWriting = false;
+    this.advance();
+  }
+
+  #oldestRecords(): readonly SpoolOutput[] {
+    let bytes = 0;
+    const last = this.recent.findIndex(({ chunk }) => (bytes += chunk.length) >= WRITE_BYTES);
+    return this.recent.slice(0, Math.min(WRITE_RECORDS, last < 0 ? Infinity : last + 1));
+  }
+
+  /** The one to write on. */
+  #segment(): Segment {
+    const last = this.segments.at(-1);
+    if (last !== undefined && last.bytes < this.#params.bytesMax / SEGMENTS) return last;
+    if (this.#files === 0) mkdirSync(this.#params.directory, { recursive: true, mode: 0o700 });
+    const segment = new Segment(`${this.#params.directory}/${(this.#files += 1)}`);
+    this.segments.push(segment);
+    return segment;
+  }
+
+  #dropOldest(): void {
+    const segment = this.segments.shift() as Segment;
+    addTally(this.#dropped, segment.tally);
+    for (const cursor of this.#cursors) cursor.onDropped(segment);
+    segment.remove();
+  }
+}
+
+/** With what a record itself takes. */
+function costOf(chunk: Uint8Array): number {
+  return chunk.length + RECORD_BYTES;
+}

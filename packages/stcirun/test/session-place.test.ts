@@ -1,0 +1,124 @@
+/** Where sessions are found: names, private directories, sessions that are gone. */
+
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  checkSessionName, defaultSession, freeSessionName, identityOf, matchSession, parseJobName, SessionPlace,
+  type SessionFacts,
+} from '@stci/stcirun';
+import { assert, suite } from '@stci/testkit';
+
+const KEY = new Uint8Array(32).fill(7);
+
+function facts(name: string, pid = process.pid): SessionFacts {
+  const identity = identityOf(pid) as SessionFacts['process'];
+  return {
+    name, version: '1', hostname: hostname(), process: identity, socket: '/x', startWallMs: 1, hosts: 'a', spares: '',
+  };
+}
+
+function withPlace(body: (place: SessionPlace) => void | Promise<void>) {
+  return async (): Promise<void> => {
+    const base = mkdtempSync(join(tmpdir(), 'stci-place-'));
+    try {
+      await body(new SessionPlace(join(base, 'own', 'sessions')));
+    } finally {
+      rmSync(base, { recursive: true });
+    }
+  };
+}
+
+const names = (place: SessionPlace): readonly string[] =>
+  place.list().map((entry) => `${entry.directory.split('/').at(-1)} ${entry.state}`);
+
+suite('names of sessions and jobs', (test) => {
+  test('a name is a letter and up to 31 others; a job is a number, or has its session in front', () => {
+    for (const good of ['a', 'Night-1_x', 'a'.repeat(32)]) assert.is(checkSessionName(good, '--name'), good);
+    for (const bad of ['', '1', '.x', 'a.b', 'a/b', '../a', 'a'.repeat(33), 'ä', '-a']) {
+      assert.throwsCode('STCI_USAGE', () => checkSessionName(bad, '--name'));
+    }
+    assert.equal(parseJobName('7'), { session: undefined, job: 7 });
+    assert.equal(parseJobName('night.7'), { session: 'night', job: 7 });
+    for (const bad of ['', '0', 'night', 'night.', 'night.0', '.7', '7.night', 'a.b.7', '1e3', '12345678']) {
+      assert.throwsCode('STCI_USAGE', () => parseJobName(bad));
+    }
+  });
+
+  test('the beginning of a name is enough where it fits one session', () => {
+    const all = ['night', 'nightly', 'week'];
+    assert.is(matchSession('w', all, '--session'), 'week');
+    assert.is(matchSession('night', all, '--session'), 'night');
+    const message = (call: () => unknown): string => assert.throwsCode('STCI_SESSION_UNKNOWN', call).message;
+    assert.match(message(() => matchSession('ni', all, '--session')), "'ni' may be any of night, nightly. Write more");
+    assert.match(message(() => matchSession('weak', all, 'STCI_SESSION')), "STCI_SESSION: there is no session 'weak'");
+    assert.match(message(() => matchSession('x', [], '--session')), "'stci start' starts one");
+    assert.match(message(() => defaultSession(undefined, all)), 'There are 3 sessions: night, nightly, week. Name one');
+    assert.is(defaultSession('', ['only']), 'only');
+    assert.is(defaultSession('we', all), 'week');
+    assert.is(freeSessionName(new Set(['s1', 's3'])), 's2');
+  });
+});
+
+suite('place of sessions', (test) => {
+  test('a session appears whole and is private; a second one of its name is refused', withPlace((place) => {
+    const directory = place.publish(place.stage(), facts('night'), KEY);
+    assert.equal(names(place), ['night running']);
+    assert.equal([...place.readKey('night')], [...KEY]);
+    const staged = place.stage();
+    const error = assert.throwsCode('STCI_USAGE', () => place.publish(staged, facts('night'), KEY));
+    assert.match(error.message, 'There is a session night already');
+    assert.match(error.message, 'stci stop night');
+    place.remove(facts('night'));
+    assert.is(existsSync(directory), false);
+  }));
+
+  test('one whose process has ended is removed, or replaced by one of its name', withPlace(async (place) => {
+    const child = spawn('sleep', ['100']);
+    const gone = facts('night', child.pid);
+    const late = facts('late', child.pid);
+    place.publish(place.stage(), gone, KEY);
+    place.publish(place.stage(), late, KEY);
+    assert.equal(names(place), ['late running', 'night running']);
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.on('exit', resolve));
+    place.publish(place.stage(), facts('night'), KEY);
+    assert.equal(names(place), ['night running']);
+    place.remove(gone); // The name is another session's now.
+    assert.equal(names(place), ['night running']);
+    assert.equal(readdirSync(place.directory), ['night']);
+  }));
+
+  test('the process id of another process, or of before a reboot, is not taken for the session', withPlace((place) => {
+    const own = facts('night');
+    place.publish(place.stage(), { ...own, process: { ...own.process, since: '1' } }, KEY);
+    assert.equal(names(place), []);
+    place.publish(place.stage(), { ...own, process: { ...own.process, boot: 'x' } }, KEY);
+    assert.equal(names(place), []);
+    place.publish(place.stage(), { ...own, hostname: 'elsewhere' }, KEY);
+    assert.equal(names(place), ['night invalid']);
+  }));
+
+  test('a directory that others may use, or a link, holds no sessions', withPlace((place) => {
+    place.publish(place.stage(), facts('night'), KEY);
+    chmodSync(join(place.directory, 'night'), 0o755);
+    assert.equal(names(place), ['night invalid']);
+    symlinkSync(place.directory, join(place.directory, 'link'));
+    assert.equal(names(place), ['link invalid', 'night invalid']);
+    chmodSync(place.directory, 0o770);
+    const error = assert.throwsCode('STCI_SESSION_REFUSED', () => place.stage());
+    assert.match(error.message, 'others may use it (mode 770; expected 700)');
+    assert.match(error.message, 'session.directory=PATH');
+  }));
+
+  test('what killed commands left is removed by a later one, not what is being made', withPlace((place) => {
+    const fresh = place.stage();
+    mkdirSync(join(place.directory, '.new-old'), { mode: 0o700 });
+    const old = new Date(Date.now() - 7_200_000);
+    utimesSync(join(place.directory, '.new-old'), old, old);
+    place.stage();
+    assert.is(existsSync(fresh), true);
+    assert.is(existsSync(join(place.directory, '.new-old')), false);
+  }));
+});

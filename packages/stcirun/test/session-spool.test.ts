@@ -1,0 +1,164 @@
+/** The spool of a session's job: order, bounds, what slow readers miss, a disk that is full. */
+
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Spool, type SpoolCursor, type SpoolParams, type SpoolOutput } from '@stci/stcirun';
+import { assert, eventually, suite } from '@stci/testkit';
+
+const KIB = 1024;
+
+interface Sized {
+  readonly spool: Spool;
+  readonly released: () => number;
+  /** Output of one rank of so many bytes, the chunk filled with its number. */
+  write(chunks: number, bytes: number, rank?: number): void;
+}
+
+function withSpool(params: Partial<SpoolParams>, body: (sized: Sized, directory: string) => Promise<void>) {
+  return async (): Promise<void> => {
+    const base = mkdtempSync(join(tmpdir(), 'stci-spool-'));
+    const directory = join(base, '7');
+    const spool = new Spool({ directory, bytesMax: 1024 * KIB, ...params });
+    let released = 0;
+    let written = 0;
+    const write = (chunks: number, bytes: number, rank = 0): void => {
+      for (let i = 0; i < chunks; i += 1) {
+        spool.output(rank, 'stdout', new Uint8Array(bytes).fill(written++ % 251), 5, () => (released += 1));
+      }
+    };
+    try {
+      await body({ spool, write, released: () => released }, directory);
+    } finally {
+      spool.close();
+      assert.is(existsSync(directory), false);
+      rmSync(base, { recursive: true });
+    }
+  };
+}
+
+interface Seen {
+  readonly chunks: SpoolOutput[];
+  readonly events: string[];
+  missed: number;
+}
+
+/** Reads until there is no more. */
+async function drain(cursor: SpoolCursor, seen: Seen = { chunks: [], events: [], missed: 0 }): Promise<Seen> {
+  while (!cursor.isAtEnd) {
+    const { records, missed } = await cursor.read(256 * KIB);
+    for (const bytes of missed.values()) seen.missed += bytes;
+    for (const record of records) {
+      if ('event' in record) seen.events.push(`${record.event.type} after ${seen.chunks.length}`);
+      else seen.chunks.push(record);
+    }
+    if (records.length === 0) break;
+  }
+  return seen;
+}
+
+const bytesOf = ({ chunks }: Seen): number => chunks.reduce((sum, { chunk }) => sum + chunk.length, 0);
+
+suite('spool of a session\'s job', (test) => {
+  test('a short job touches no disk, and events keep their place', withSpool({}, async (sized, directory) => {
+    const { spool, write, released } = sized;
+    spool.event({ type: 'running' });
+    write(2, 10);
+    spool.event({ type: 'ending', reason: 'over' });
+    const seen = await drain(spool.open());
+    assert.equal(seen.events, ['running after 0', 'ending after 2']);
+    assert.is(bytesOf(seen), 20);
+    assert.is(released(), 2);
+    assert.is(existsSync(directory), false);
+  }));
+
+  test('what exceeds the memory comes from files, whole and in order, between writes', withSpool({}, async (sized) => {
+    const { spool, write, released } = sized;
+    const cursor = spool.open();
+    const seen: Seen = { chunks: [], events: [], missed: 0 };
+    for (let round = 1; round <= 20; round += 1) {
+      write(10, 4 * KIB);
+      if (round % 5 === 0) spool.event({ type: 'running' });
+      if (round % 3 === 0) await cursor.read(20 * KIB).then(({ records }) => {
+        for (const record of records) if ('chunk' in record) seen.chunks.push(record);
+      });
+      await eventually(() => released() === round * 10, { deadlineMs: 2000, what: 'room' });
+    }
+    await drain(cursor, seen);
+    assert.is(seen.missed, 0);
+    assert.equal(seen.chunks.map(({ chunk }) => chunk[0]), Array.from({ length: 200 }, (_, i) => i % 251));
+    assert.is(seen.chunks.every(({ chunk }) => chunk.every((byte) => byte === chunk[0])), true);
+    const late = await drain(spool.open());
+    assert.is(late.chunks.length, 200);
+    assert.equal(late.events, [50, 100, 150, 200].map((count) => `running after ${count}`));
+  }));
+
+  test('at the bound the oldest is dropped: a reader that stands still learns it', withSpool({ bytesMax: 64 * KIB },
+    async ({ spool, write, released }, directory) => {
+      const still = spool.open();
+      for (let round = 1; round <= 100; round += 1) {
+        write(1, 8 * KIB, round % 2);
+        await eventually(() => released() === round, { deadlineMs: 2000, what: 'room' });
+      }
+      const dropped = [...spool.dropped.values()].reduce((sum, bytes) => sum + bytes, 0);
+      const onDisk = readdirSync(directory).length;
+      assert.is(onDisk <= 10, true, `${onDisk} files`);
+      for (const cursor of [still, spool.open()]) {
+        const seen = await drain(cursor);
+        assert.is(seen.missed, dropped);
+        assert.is(bytesOf(seen) + seen.missed, 800 * KIB);
+        assert.is(seen.chunks.at(-1)?.chunk[0], 99);
+      }
+      assert.equal([...spool.dropped.keys()].sort(), [0, 2]);
+    }));
+
+  test('one that is in the middle of a file that is dropped reads it to its end', withSpool({ bytesMax: 64 * KIB },
+    async ({ spool, write, released }) => {
+      const cursor = spool.open();
+      const seen: Seen = { chunks: [], events: [], missed: 0 };
+      let round = 0;
+      for (const target of [12, 60]) {
+        for (; round < target; round += 1) {
+          write(1, 4 * KIB);
+          await eventually(() => released() === round + 1, { deadlineMs: 2000, what: 'room' });
+        }
+        const { records, missed } = await cursor.read(1);
+        for (const record of records) if ('chunk' in record) seen.chunks.push(record);
+        for (const bytes of missed.values()) seen.missed += bytes;
+      }
+      await drain(cursor, seen);
+      assert.is(bytesOf(seen) + seen.missed, 240 * KIB);
+      assert.is(seen.chunks[1]?.chunk[0], 1);
+      assert.is(seen.missed > 0, true);
+    }));
+
+  test('while a front-end is waited for, nothing is dropped and the tools get no room', async () => {
+    let waits = true;
+    await withSpool({ bytesMax: 64 * KIB, mayWait: () => waits }, async ({ spool, write, released }) => {
+      let round = 0;
+      for (; round === released(); round += 1) {
+        write(1, 16 * KIB);
+        await eventually(() => released() === round + 1, { deadlineMs: 500, what: 'room' }).catch(() => undefined);
+      }
+      assert.is(spool.dropped.size, 0);
+      waits = false;
+      spool.advance();
+      await eventually(() => released() === round, { deadlineMs: 2000, what: 'room' });
+      assert.is(spool.dropped.size, 1);
+    })();
+  });
+
+  test('output that cannot be written is counted, and the job goes on', withSpool({}, async (sized, directory) => {
+    const { spool, write, released } = sized;
+    mkdirSync(join(directory, '..'), { recursive: true });
+    writeFileSync(directory, 'a file where the directory should be');
+    const cursor = spool.open();
+    write(10, 16 * KIB);
+    await eventually(() => released() === 10, { deadlineMs: 2000, what: 'room' });
+    write(1, 1 * KIB);
+    const seen = await drain(cursor);
+    assert.is(seen.missed > 0, true);
+    assert.is(bytesOf(seen) + seen.missed, 161 * KIB);
+    rmSync(directory);
+  }));
+});
