@@ -9,8 +9,11 @@ export type HostIndex = number;
 /** Rank of a tool in its job, 0 ≤ rank < size. */
 export type Rank = number;
 
-/** Number of a job in its session, 1 ≤ job < 2^32. 0 means "no job". */
+/** Number of a job in its session, 1 ≤ job ≤ JOB_MAX. 0 means "no job". */
 export type JobId = number;
+
+/** Largest number of a job: an address and a job together are a safe integer, see `agentKey`. */
+export const JOB_MAX = 2 ** 21 - 1;
 
 export type AgentKind = 'controller' | 'front-end' | 'root' | 'session' | 'tool';
 
@@ -33,7 +36,13 @@ function makeAddress(kind: AgentKind, index: number): Address {
 }
 
 export const CONTROLLER: Address = makeAddress('controller', 0);
-export const FRONT_END: Address = makeAddress('front-end', 0);
+
+/** Front-end 0 is in the controller's process. */
+export function frontEndAddress(index: number): Address {
+  return makeAddress('front-end', index);
+}
+
+export const FRONT_END: Address = frontEndAddress(0);
 
 export function rootAddress(host: HostIndex): Address {
   return makeAddress('root', host);
@@ -52,10 +61,18 @@ export function addressIndex(address: Address): number {
   return address & ADDRESS_INDEX_MAX;
 }
 
-/** `root:3`, `controller`: for logs and messages. */
+/**
+ * Key of an agent: its address and, of a session agent, its job. For other agents a job only says what a message is
+ * about.
+ */
+export function agentKey(address: Address, job: JobId): number {
+  return address * (JOB_MAX + 1) + (addressKind(address) === 'session' ? job : 0);
+}
+
+/** `root:3`, `controller`, `front-end`, `front-end:1`: for logs and messages. */
 export function addressName(address: Address): string {
   if (address === NEIGHBOUR) return 'neighbour';
   const kind = addressKind(address);
   if (kind === undefined) return `unknown:${address.toString(16)}`;
-  return kind === 'controller' || kind === 'front-end' ? kind : `${kind}:${addressIndex(address)}`;
+  return address === CONTROLLER || address === FRONT_END ? kind : `${kind}:${addressIndex(address)}`;
 }

@@ -5,7 +5,7 @@
  */
 
 import type { StciError } from './errors.js';
-import type { Address } from './ids.js';
+import type { Address, JobId } from './ids.js';
 
 /** 1 is every job's default stream; user-made ones are 2..65535. */
 export type StreamId = number;
@@ -20,6 +20,8 @@ export type Reduction = 'none' | 'sum' | 'min' | 'max' | 'concat' | 'and' | 'or'
 
 export interface StreamSpec {
   readonly id: StreamId;
+  /** Default: the opening agent's own. */
+  readonly job?: JobId;
   /** Position i of the stream's topology is members[i]; members[0] is the root. Root or session agents. */
   readonly members: readonly Address[];
   readonly topology: { readonly kind: string; readonly options?: Readonly<Record<string, unknown>> };

@@ -41,7 +41,7 @@ function noise(seed: number): Uint8Array {
 }
 
 const boot = (details: Uint8Array): Uint8Array => encodeBootRecord({
-  session: new Uint8Array(8), secret: new Uint8Array(32), self: rootAddress(0), parent: CONTROLLER, start: 1,
+  session: new Uint8Array(8), secret: new Uint8Array(32), self: rootAddress(0), job: 0, parent: CONTROLLER, start: 1,
   nativeLink: true, frameBytesMax: 65_536, handshakeMs: 300, leaseMs: 10_000, details,
 });
 

@@ -10,6 +10,7 @@ import {
   type AgentStart,
   type Channel,
   type HostSpec,
+  type JobId,
   type LauncherProc,
   type Listener,
 } from '@stci/interface';
@@ -111,14 +112,21 @@ export class AgentLauncher {
   }
 
   rootSpec(start: AgentStart, details: Uint8Array): ChildSpec {
-    return { address: start.address, host: start.host, details, start: (events) => this.#startRoot(start, events) };
+    return {
+      address: start.address,
+      job: 0,
+      host: start.host,
+      details,
+      start: (events) => this.#startRoot(start, events),
+    };
   }
 
   /** A session agent always runs on its root agent's host: no launcherproc is needed. */
-  sessionSpec(start: AgentStart, details: Uint8Array): ChildSpec {
+  sessionSpec(start: AgentStart, job: JobId, details: Uint8Array): ChildSpec {
     const { platform } = this.#init.node;
     return {
       address: start.address,
+      job,
       host: start.host,
       details,
       start: (events) =>
@@ -139,9 +147,9 @@ export class AgentLauncher {
   #accept(channel: Channel): void {
     const { node } = this.#init;
     let owner: ChildSupervisor | undefined;
-    const admit = (peer: Address, start: number): string | undefined => {
-      owner = this.#groups.find((group) => group.owns(peer));
-      return owner === undefined ? 'it is no child of this agent' : owner.admit(peer, start);
+    const admit = (peer: Address, start: number, job: JobId): string | undefined => {
+      owner = this.#groups.find((group) => group.owns(peer, job));
+      return owner === undefined ? 'it is no child of this agent' : owner.admit(peer, start, job);
     };
     const pending = node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
       onUp: (link) => {

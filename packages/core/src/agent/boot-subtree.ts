@@ -99,7 +99,8 @@ export class BootSubtree {
     for (const position of this.#childPositions()) {
       const hosts = launch.hosts.filter(([host]) => isAtOrBelow(tree, position, bootPosition(host)));
       const link = node.router.link(rootAddress(bootHost(position)));
-      if (hosts.length > 0 && link !== undefined) node.messages.sendNeighbour(link, 'job.launch', { ...launch, hosts });
+      if (hosts.length === 0 || link === undefined) continue;
+      node.messages.sendNeighbour(link, 'job.launch', { ...launch, hosts }, launch.job);
     }
   }
 

@@ -7,12 +7,14 @@
 import {
   StciError,
   addressName,
+  agentKey,
   assert,
   type Address,
   type AgentProcess,
   type AgentProcessEvents,
   type Channel,
   type HostSpec,
+  type JobId,
   type LinkCloseReason,
   type ProcessEnd,
   type Timer,
@@ -33,6 +35,8 @@ const KILL_WAIT_MS = 1000;
 
 export interface ChildSpec {
   readonly address: Address;
+  /** Of a session agent; else 0. */
+  readonly job: JobId;
   readonly host: HostSpec;
   /** Its BootDetails as CBOR. */
   readonly details: Uint8Array;
@@ -51,11 +55,11 @@ export interface SupervisorInit {
 }
 
 export interface SupervisorEvents {
-  onUp(address: Address): void;
+  onUp(address: Address, job: JobId): void;
   /** A child did not come up. */
-  onFailed(address: Address, error: StciError): void;
+  onFailed(address: Address, error: StciError, job: JobId): void;
   /** A child that was up ended, or became unreachable, without having been asked to stop. */
-  onLost(address: Address, error: StciError): void;
+  onLost(address: Address, error: StciError, job: JobId): void;
 }
 
 /** The deadline of a link is this many times that of the start: the watch is to give a child up, not its link. */
@@ -84,7 +88,8 @@ interface Child {
 export class ChildSupervisor {
   readonly #init: SupervisorInit;
   readonly #events: SupervisorEvents;
-  readonly #children = new Map<Address, Child>();
+  /** By the agent's key. */
+  readonly #children = new Map<number, Child>();
   /** Earlier starts of the same agents that failed, and whose processes or links have not ended yet. */
   readonly #former = new Set<Child>();
   readonly #waiting: Child[] = [];
@@ -110,12 +115,12 @@ export class ChildSupervisor {
 
   launch(specs: readonly ChildSpec[]): void {
     for (const spec of specs) {
-      assert(!this.#children.has(spec.address), `${addressName(spec.address)} is started once`);
+      assert(!this.#children.has(keyOf(spec)), `${addressName(spec.address)} is started once`);
       const child: Child = {
         spec, start: this.#newStart(), state: 'waiting', linkClosed: true, exited: true, reported: false, killed: false,
         diagnostics: [],
       };
-      this.#children.set(spec.address, child);
+      this.#children.set(keyOf(spec), child);
       this.#waiting.push(child);
     }
     this.#schedule();
@@ -123,39 +128,39 @@ export class ChildSupervisor {
 
   /** As `launch`, for children that may have been started before; those that have not failed stay as they are. */
   relaunch(spec: ChildSpec): void {
-    const former = this.#children.get(spec.address);
+    const former = this.#children.get(keyOf(spec));
     if (former !== undefined && !former.reported) return;
     if (former !== undefined && former.state !== 'gone') this.#former.add(former);
-    this.#children.delete(spec.address);
+    this.#children.delete(keyOf(spec));
     if (!this.#stopping) this.launch([spec]);
   }
 
   /** Returns why `peer` may not link to this agent as a child, or undefined if it may. */
-  admit(peer: Address, start: number): string | undefined {
-    const child = this.#children.get(peer);
+  admit(peer: Address, start: number, job: JobId): string | undefined {
+    const child = this.#child(peer, job);
     if (child === undefined) return 'it is no child of this agent';
     if (child.start !== start) return 'it belongs to an earlier start, which was given up';
     return child.state === 'starting' ? undefined : `it is ${child.state}`;
   }
 
-  owns(peer: Address): boolean {
-    return this.#children.has(peer);
+  owns(peer: Address, job: JobId): boolean {
+    return this.#child(peer, job) !== undefined;
   }
 
   /** A child that connected to the listener is authenticated. */
   acceptLink(link: Link): void {
-    this.#onUp(this.#children.get(link.peer) as Child, link);
+    this.#onUp(this.#child(link.peer, link.job) as Child, link);
   }
 
   /** The link of such a child has closed. */
   linkClosed(link: Link, reason: LinkCloseReason, text: string): void {
-    const child = this.#children.get(link.peer);
+    const child = this.#child(link.peer, link.job);
     if (child?.link === link) this.#onLinkClosed(child, reason, text);
   }
 
   /** Closes the link of a child that is up, which is then lost for this reason. */
-  expel(address: Address, reason: string): void {
-    const child = this.#children.get(address);
+  expel(address: Address, reason: string, job: JobId = 0): void {
+    const child = this.#child(address, job);
     if (child?.state === 'up') child.link?.destroy(reason, 'protocol');
   }
 
@@ -168,6 +173,10 @@ export class ChildSupervisor {
     for (const child of this.#all()) this.#stopChild(child, reason);
     this.#stopTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#killRest());
     this.#checkStopped();
+  }
+
+  #child(address: Address, job: JobId): Child | undefined {
+    return this.#children.get(agentKey(address, job));
   }
 
   #newStart(): number {
@@ -209,6 +218,7 @@ export class ChildSupervisor {
         session,
         secret,
         self: child.spec.address,
+        job: child.spec.job,
         parent: self,
         start: child.start,
         nativeLink: this.#init.nativeLink,
@@ -235,8 +245,10 @@ export class ChildSupervisor {
   }
 
   #makeLink(child: Child, channel: Channel): void {
-    const admit = (peer: Address, start: number): string | undefined =>
-      peer === child.spec.address ? this.admit(peer, start) : 'it was started as another agent';
+    const admit = (peer: Address, start: number, job: JobId): string | undefined =>
+      agentKey(peer, job) === keyOf(child.spec)
+        ? this.admit(peer, start, job)
+        : 'it was started as another agent';
     child.linkClosed = false;
     child.link = this.#init.node.acceptLink(channel, LINK_PATIENCE * this.#pace.startMsMax, admit, {
       onUp: (link) => this.#onUp(child, link),
@@ -250,7 +262,7 @@ export class ChildSupervisor {
     child.linkClosed = false;
     this.#leaveStarting(child, 'up');
     if (this.#stopping) this.#stopChild(child, 'stopping');
-    else this.#events.onUp(child.spec.address);
+    else this.#events.onUp(child.spec.address, child.spec.job);
   }
 
   #onLinkClosed(child: Child, reason: LinkCloseReason, text: string): void {
@@ -285,7 +297,7 @@ export class ChildSupervisor {
     if (child.reported || this.#stopping) return;
     child.reported = true;
     const error = this.#error('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, data);
-    this.#events.onFailed(child.spec.address, error);
+    this.#events.onFailed(child.spec.address, error, child.spec.job);
   }
 
   #onLost(child: Child, what: string): void {
@@ -293,7 +305,8 @@ export class ChildSupervisor {
     this.#kill(child);
     if (child.reported || this.#stopping) return;
     child.reported = true;
-    this.#events.onLost(child.spec.address, this.#error('STCI_AGENT_LOST', child, what));
+    const error = this.#error('STCI_AGENT_LOST', child, what);
+    this.#events.onLost(child.spec.address, error, child.spec.job);
   }
 
   #error(
@@ -371,4 +384,8 @@ export class ChildSupervisor {
       this.#checkStopped();
     });
   }
+}
+
+function keyOf({ address, job }: ChildSpec): number {
+  return agentKey(address, job);
 }

@@ -88,10 +88,11 @@ export class Controller {
 
   #listen(): void {
     const { messages } = this.#node;
+    const expulsion = this.#expulsion;
     messages.on('job.submit', ({ spec }) => ({ job: this.#submit(spec) }));
     messages.on('job.control', (control) => this.#onControl(control));
     messages.on('agent.up', ({ host }) => this.#bootstrap?.onUp(host));
-    messages.on('agent.failed', ({ agent, error }, from) => this.#onAgentFailed(from.source, agent, error));
+    messages.on('agent.failed', (found, from) => this.#onAgentFailed(found.agent, expulsion.acceptReport(from, found)));
     messages.on('job.started', ({ host, ranks }) => this.#onStarted(host, ranks));
     messages.on('job.exited', ({ host, ranks }) => this.#onExited(host, ranks as readonly RankEnd[]));
     messages.on('job.drained', (drained) => this.#onDrained(drained));
@@ -221,8 +222,7 @@ export class Controller {
   }
 
   /** During the bootstrap, a root agent's failure is the bootstrap's; a session agent's is always the job's. */
-  #onAgentFailed(source: Address, agent: Address, record: ErrorRecord): void {
-    const error = this.#expulsion.acceptReport(source, agent, record);
+  #onAgentFailed(agent: Address, error: StciError): void {
     if (addressKind(agent) === 'root') this.#bootstrap?.onFailed(agent, error);
     else this.#onAgentLost(agent, error);
   }
@@ -277,7 +277,7 @@ export class Controller {
   #onControl(control: JobControl): void {
     if (this.#ledger === undefined || this.#phase === 'over' || this.#phase === 'idle') return;
     if (control.verb === 'signal') {
-      this.#node.messages.sendSubtree('job.signal', { signal: control.signal });
+      this.#node.messages.sendSubtree('job.signal', { signal: control.signal }, this.#jobs);
       return;
     }
     if (control.cause !== undefined) {
@@ -336,7 +336,7 @@ export class Controller {
   #sendEnd(kill: boolean, reason: string): void {
     if (this.#endSent === 'kill' || (this.#endSent === 'term' && !kill)) return;
     this.#endSent = kill ? 'kill' : 'term';
-    this.#node.messages.sendSubtree('job.end', { kill, reason });
+    this.#node.messages.sendSubtree('job.end', { kill, reason }, this.#jobs);
   }
 
   /** Output may take as long as its reader needs; the ends of the ranks may not. */
@@ -384,7 +384,7 @@ export class Controller {
 
   #send<Name extends 'job.event' | 'job.failure' | 'job.host.lost'>(name: Name, body: MessageBody<Name>): void {
     try {
-      this.#node.messages.send(FRONT_END, name, body);
+      this.#node.messages.send(FRONT_END, name, body, this.#jobs);
     } catch (fault) {
       this.#node.fault(fault, 'front-end'); // The front-end has gone: the end of its link stops the session.
     }

@@ -9,17 +9,20 @@ import {
   addressIndex,
   addressKind,
   addressName,
+  agentKey,
   bootPosition,
   fromErrorRecord,
   rootAddress,
   sessionAddress,
   type Address,
-  type ErrorRecord,
   type HostIndex,
+  type JobId,
 } from '@stci/interface';
+import type { MessageContext } from '../am/message-layer.js';
+import type { MessageBody } from '../am/messages.js';
 import type { Bootstrap } from './bootstrap.js';
 import type { AgentNode } from './node.js';
-import { LinkGuard } from './peer-guard.js';
+import { LinkGuard, deleteAgent } from './peer-guard.js';
 
 /** How long a root agent may take to close a link. */
 const EXPEL_MS = 1000;
@@ -34,19 +37,23 @@ export interface ExpulsionInit {
 export class Expulsion {
   readonly #init: ExpulsionInit;
   readonly #guard: LinkGuard;
-  readonly #expelled = new Set<Address>();
+  /** Keys of agents. */
+  readonly #expelled = new Set<number>();
 
   constructor(init: ExpulsionInit) {
     this.#init = init;
-    this.#guard = new LinkGuard(init.node, (agent, error) => this.#expel(agent, error));
-    init.node.messages.on('agent.malformed', ({ agent, error }) => this.#expel(agent, fromErrorRecord(error)));
+    this.#guard = new LinkGuard(init.node, (agent, error, job) => this.#expel(agent, job, error));
+    init.node.messages.on('agent.malformed', ({ agent, error }, { job }) =>
+      this.#expel(agent, job, fromErrorRecord(error)),
+    );
   }
 
   /**
    * Returns the failure of `agent` that `source` reports: its text, under a permitted code and with the true host.
    * Throws STCI_MESSAGE_INVALID if `source` did not start `agent`.
    */
-  acceptReport(source: Address, agent: Address, { code, message, data }: ErrorRecord): StciError {
+  acceptReport({ source, job }: MessageContext, { agent, error }: MessageBody<'agent.failed'>): StciError {
+    const { code, message, data } = error;
     const kind = addressKind(agent);
     const host = addressIndex(agent);
     const isOwnSession = kind === 'session' && agent === sessionAddress(host) && source === rootAddress(host);
@@ -55,9 +62,11 @@ export class Expulsion {
       throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} did not start ${addressName(agent)}`);
     }
     // This report is the last message of the agent; its replacement starts without its faults.
-    for (const gone of [agent, ...(kind === 'root' ? [sessionAddress(host)] : [])]) {
-      this.#expelled.delete(gone);
-      this.#guard.forgive(gone);
+    deleteAgent(this.#expelled, agent, job);
+    this.#guard.forgive(agent, job);
+    if (kind === 'root') {
+      deleteAgent(this.#expelled, sessionAddress(host));
+      this.#guard.forgive(sessionAddress(host));
     }
     const known = code === 'STCI_LAUNCH_FAILED' ? code : 'STCI_AGENT_LOST';
     const name = (this.#init.bootstrap() as Bootstrap).hostName(host);
@@ -71,18 +80,19 @@ export class Expulsion {
     return addressKind(source) === 'root' && tree.isAncestor(bootPosition(addressIndex(source)), bootPosition(host));
   }
 
-  #expel(agent: Address, cause: StciError): void {
+  #expel(agent: Address, job: JobId, cause: StciError): void {
     const bootstrap = this.#init.bootstrap();
     const kind = addressKind(agent);
     const host = addressIndex(agent);
     const isOurs = bootstrap !== undefined && (kind === 'root' || kind === 'session')
       && bootPosition(host) < bootstrap.below.tree.size;
-    if (!isOurs || this.#expelled.has(agent)) return;
-    this.#expelled.add(agent);
+    const key = agentKey(agent, job);
+    if (!isOurs || this.#expelled.has(key)) return;
+    this.#expelled.add(key);
     const name = bootstrap.hostName(host);
     const reason = `it sent malformed data: ${cause.message}`;
     if (kind === 'session') {
-      this.#ask(rootAddress(host), agent, reason, () => this.#expelRoot(bootstrap, host, reason));
+      this.#ask(rootAddress(host), agent, job, reason, () => this.#expelRoot(bootstrap, host, reason));
     } else this.#expelRoot(bootstrap, host, reason);
     const text = `Agent ${addressName(agent)} on host ${name} is lost: ${reason}`;
     this.#init.onLost(agent, new StciError('STCI_AGENT_LOST', text, { host: name, agent: addressName(agent) }));
@@ -91,11 +101,12 @@ export class Expulsion {
   #expelRoot(bootstrap: Bootstrap, host: HostIndex, reason: string): void {
     const starter = bootstrap.starterOf(host);
     if (starter === undefined) bootstrap.below.expel(host, reason);
-    else this.#ask(rootAddress(starter), rootAddress(host), reason, () => undefined);
+    else this.#ask(rootAddress(starter), rootAddress(host), 0, reason, () => undefined);
   }
 
-  #ask(starter: Address, agent: Address, reason: string, onFailed: () => void): void {
+  #ask(starter: Address, agent: Address, job: JobId, reason: string, onFailed: () => void): void {
     const { messages } = this.#init.node;
-    messages.request(starter, 'agent.expel', { agent, reason }, (error) => error && onFailed(), EXPEL_MS);
+    const done = (error: StciError | undefined): void => error && onFailed();
+    messages.request(starter, 'agent.expel', { agent, reason }, done, { timeoutMs: EXPEL_MS, job });
   }
 }

@@ -19,6 +19,7 @@ import {
   type HostIndex,
   type JobControl,
   type JobEvent,
+  type JobId,
   type JobMap,
   type JobSpec,
   type Params,
@@ -65,6 +66,8 @@ class LocalFrontEnd implements FrontEnd {
   readonly #params: Params;
   #stream: StreamEndpoint | undefined;
   #spec: JobSpec | undefined;
+  /** 0 until the job is mapped. */
+  #job: JobId = 0;
   /** Destination of standard input: a session agent, or all of them; undefined: none. */
   #stdinTo: Address | 'all' | undefined;
   #stdinQueue: Uint8Array[] = [];
@@ -84,16 +87,16 @@ class LocalFrontEnd implements FrontEnd {
     const scope = composition.scope('front-end', params, platform);
     const session = platform.secrets.bytes(SESSION_BYTES);
     const secret = platform.secrets.bytes(SECRET_BYTES);
-    const identity = (self: Address, parent: Address | undefined): Identity => ({ self, parent, session, secret });
-    this.#node = makeNode(init, scope, identity(FRONT_END, CONTROLLER));
-    this.#controllerNode = makeNode(init, scope, identity(CONTROLLER, undefined));
+    const identity = (self: Address): Identity => ({ self, job: 0, session, secret });
+    this.#node = makeNode(init, scope, identity(FRONT_END));
+    this.#controllerNode = makeNode(init, scope, identity(CONTROLLER));
     const agentLauncher = new AgentLauncher({ node: this.#controllerNode, scope, startRole: roleFactory(composition) });
     this.#controller = new Controller({ node: this.#controllerNode, scope, agentLauncher, snapshot: init.snapshot });
     this.#node.messages.on('job.unread', ({ host }) => this.#onUnread(host));
-    this.#node.messages.on('job.event', (event) => this.#onJobEvent(event));
+    this.#node.messages.on('job.event', (event, { job }) => this.#onJobEvent(event, job));
     this.#node.messages.on('job.host.lost', ({ host }) => this.#dropHost(host));
     this.#node.messages.on('job.failure', ({ error }) => this.#report.failed(error));
-    new LinkGuard(this.#node, (agent, error) => this.#onMalformed(agent, error));
+    new LinkGuard(this.#node, (agent, error, job) => this.#onMalformed(agent, error, job));
     this.#join();
   }
 
@@ -105,12 +108,12 @@ class LocalFrontEnd implements FrontEnd {
       'job.submit',
       { spec },
       (error) => error !== undefined && this.#refused(error),
-      SUBMIT_MS,
+      { timeoutMs: SUBMIT_MS },
     );
   }
 
   control(control: JobControl): void {
-    this.#node.messages.send(CONTROLLER, 'job.control', control);
+    this.#node.messages.send(CONTROLLER, 'job.control', control, this.#job);
   }
 
   writeStdin(chunk: Uint8Array): boolean {
@@ -126,7 +129,7 @@ class LocalFrontEnd implements FrontEnd {
   }
 
   announceSilence(silenceMs: number): void {
-    for (const link of this.#controllerNode.router.childLinks()) link.announceSilence(silenceMs);
+    for (const link of this.#controllerNode.router.childLinks(this.#job)) link.announceSilence(silenceMs);
   }
 
   stop(): void {
@@ -149,10 +152,11 @@ class LocalFrontEnd implements FrontEnd {
     const onClosed = (): void => undefined;
     const admit = (wanted: Address) => (peer: Address) =>
       peer === wanted ? undefined : 'it is not the other agent here';
-    this.#controllerNode.acceptLink(theirs, handshakeMs, admit(FRONT_END), { onClosed });
+    this.#controllerNode.acceptLink(theirs, handshakeMs, admit(FRONT_END), { role: 'front-end', onClosed });
     const { self, session, secret } = this.#node.identity;
     const link = new Link(
       {
+        role: 'parent',
         channel: ours,
         clock: platform.clock,
         handshake: { role: 'connect', self, session, secret, secrets: platform.secrets, admit: admit(CONTROLLER) },
@@ -183,8 +187,8 @@ class LocalFrontEnd implements FrontEnd {
     });
   }
 
-  #onJobEvent(event: JobEvent): void {
-    if (event.type === 'mapped') this.#onMapped(event.map);
+  #onJobEvent(event: JobEvent, job: JobId): void {
+    if (event.type === 'mapped') this.#onMapped(event.map, job);
     if (event.type === 'exited') this.#report.exited(event.report);
     if (this.#opensInput(event)) this.#openInput();
     if (event.type === 'ended') {
@@ -196,14 +200,15 @@ class LocalFrontEnd implements FrontEnd {
     if (event.type === 'exited') this.#output.started(event.report.rank);
   }
 
-  #onMapped(map: JobMap): void {
+  #onMapped(map: JobMap, job: JobId): void {
+    this.#job = job;
     this.#report.mapped(map);
     const spec = this.#spec as JobSpec;
     const members = map.hosts.filter(({ runs }) => runs.length > 0).map(({ host }) => sessionAddress(host));
     this.#stream?.close(); // A new map, on other hosts.
     const lookup = hostOf(map);
     this.#stream = this.#node.streams.attach(
-      { id: DEFAULT_STREAM, members: [FRONT_END, ...members], topology: { kind: 'boot' }, reduction: 'none' },
+      { id: DEFAULT_STREAM, job, members: [FRONT_END, ...members], topology: { kind: 'boot' }, reduction: 'none' },
       {
         onUp: (data, _source, release) => this.#onOutput(data, release),
         onDown: () => undefined,
@@ -225,8 +230,8 @@ class LocalFrontEnd implements FrontEnd {
     }
   }
 
-  #onMalformed(agent: Address, error: StciError): void {
-    this.#node.messages.send(CONTROLLER, 'agent.malformed', { agent, error: toErrorRecord(error) });
+  #onMalformed(agent: Address, error: StciError, job: JobId): void {
+    this.#node.messages.send(CONTROLLER, 'agent.malformed', { agent, error: toErrorRecord(error) }, job);
   }
 
   /** All readers of input on `host` have ended: more input would be discarded there, so it is not sent. */

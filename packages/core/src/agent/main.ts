@@ -84,13 +84,14 @@ class AgentMain implements AgentHandle {
       (link) => this.#startRole(boot, { link, takeOver: (events) => pending.takeOver(events) }),
       (reason, text) => this.#exit({ failed: reason !== 'goodbye', reason: text }),
     );
-    const { self, session, secret, start, parent, frameBytesMax, handshakeMs, leaseMs } = boot;
+    const { self, job, session, secret, start, parent, frameBytesMax, handshakeMs, leaseMs } = boot;
     const admit = (peer: number): string | undefined => (peer === parent ? undefined : 'it is not the parent');
     new Link(
       {
+        role: 'parent',
         channel,
         clock: this.#init.platform.clock,
-        handshake: { role: 'connect', self, session, secret, start, secrets: this.#init.platform.secrets, admit },
+        handshake: { role: 'connect', self, job, session, secret, start, secrets: this.#init.platform.secrets, admit },
         limits: {
           frameBytesMax,
           queueBytesMax: BOOT_QUEUE_BYTES_MAX,

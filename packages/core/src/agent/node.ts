@@ -8,6 +8,7 @@ import {
   addressName,
   type Address,
   type Channel,
+  type JobId,
   type LinkCloseReason,
   type Params,
   type Platform,
@@ -19,14 +20,14 @@ import { MessageLayer } from '../am/message-layer.js';
 import { Router } from '../am/router.js';
 import { StreamLayer } from '../am/stream-layer.js';
 import type { HandshakeInit } from '../bootcom/handshake.js';
-import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
+import { Link, type LinkEvents, type LinkLimits, type LinkRole } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
 import { EventDispatcher } from '../event/dispatcher.js';
 
 export interface Identity {
   readonly self: Address;
-  /** undefined for the controller. */
-  readonly parent: Address | undefined;
+  /** Of a session agent; else 0. */
+  readonly job: JobId;
   /** 8 bytes; its hex form names the session. */
   readonly session: Uint8Array;
   readonly secret: Uint8Array;
@@ -41,6 +42,8 @@ export interface NodeInit {
 }
 
 export interface LinkHooks {
+  /** What the peer is to this agent; default: a child. */
+  readonly role?: LinkRole;
   onUp?(link: Link): void;
   onClosed(link: Link, reason: LinkCloseReason, text: string): void;
 }
@@ -70,8 +73,7 @@ export class AgentNode {
     this.platform = platform;
     this.identity = identity;
     this.params = params;
-    this.router = new Router(identity.self);
-    this.router.parent = identity.parent;
+    this.router = new Router(identity.self, identity.job);
     this.dispatcher = new EventDispatcher({
       clock: platform.clock,
       progressModel: 'implicit',
@@ -138,7 +140,13 @@ export class AgentNode {
     const { self, session, secret } = this.identity;
     const handshake = { role: 'accept' as const, self, session, secret, secrets: this.platform.secrets, admit };
     return new Link(
-      { channel, clock: this.platform.clock, handshake, limits: this.linkLimits(handshakeMs, channel) },
+      {
+        role: hooks.role ?? 'child',
+        channel,
+        clock: this.platform.clock,
+        handshake,
+        limits: this.linkLimits(handshakeMs, channel),
+      },
       this.linkEvents(hooks),
     );
   }

@@ -58,7 +58,7 @@ export class ParentConnection {
 
   #attempt(index: number): void {
     const { platform, boot, addresses } = this.#init;
-    const { self, session, secret, start, parent, frameBytesMax, handshakeMs } = boot;
+    const { self, job, session, secret, start, parent, frameBytesMax, handshakeMs } = boot;
     const address = addresses[index];
     if (address === undefined) return this.#roundOver();
     const leftMs = this.#deadlineMs - platform.clock.nowMs();
@@ -68,9 +68,10 @@ export class ParentConnection {
     let linked = false;
     this.#link = new Link(
       {
+        role: 'parent',
         channel,
         clock: platform.clock,
-        handshake: { role: 'connect', self, session, secret, start, secrets: platform.secrets, admit },
+        handshake: { role: 'connect', self, job, session, secret, start, secrets: platform.secrets, admit },
         limits: { ...this.#init.limits(shareMs, channel), frameBytesMax },
       },
       {

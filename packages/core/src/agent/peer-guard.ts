@@ -8,22 +8,27 @@
 import {
   CONTROLLER,
   FRONT_END,
+  JOB_MAX,
+  addressKind,
   addressName,
+  agentKey,
   type Address,
+  type JobId,
   type StciError,
 } from '@stci/interface';
 import { SUBTREE, type PeerGuard } from '../am/message-layer.js';
 import type { Link } from '../bootcom/link.js';
-import { frameDestination, frameSource, type Frame } from '../codec/frame.js';
+import { frameDestination, frameJob, frameSource, type Frame } from '../codec/frame.js';
 import type { AgentNode } from './node.js';
 
 export class LinkGuard implements PeerGuard {
   readonly #node: AgentNode;
-  readonly #report: ((agent: Address, error: StciError) => void) | undefined;
-  readonly #refused = new Set<Address>();
+  readonly #report: ((agent: Address, error: StciError, job: JobId) => void) | undefined;
+  /** Keys of agents. */
+  readonly #refused = new Set<number>();
 
   /** `report`: called for distant agents, at the controller and the front-end; other agents refuse them silently. */
-  constructor(node: AgentNode, report?: (agent: Address, error: StciError) => void) {
+  constructor(node: AgentNode, report?: (agent: Address, error: StciError, job: JobId) => void) {
     this.#node = node;
     this.#report = report;
     node.messages.guard = this;
@@ -32,8 +37,9 @@ export class LinkGuard implements PeerGuard {
   admits(link: Link, frame: Frame): boolean {
     const { router } = this.#node;
     const source = frameSource(frame);
-    const comesFromAbove = link.peer === router.parent || link.peer === FRONT_END;
-    if (!router.leadsTo(source, link)) {
+    const job = frameJob(frame);
+    const comesFromAbove = link.role === 'parent' || link.role === 'front-end';
+    if (!router.leadsTo(source, job, link)) {
       this.#close(link, `it sent a frame in the name of ${addressName(source)}`);
       return false;
     }
@@ -41,27 +47,29 @@ export class LinkGuard implements PeerGuard {
       this.#close(link, 'it sent a message for all agents, which only agents above may do');
       return false;
     }
-    return this.#refused.size === 0 || !this.#refused.has(source);
+    return this.#refused.size === 0 || !this.#refused.has(agentKey(source, job));
   }
 
-  onMalformed(source: Address, from: Link, error: StciError): void {
-    const isFromAbove = from.peer === this.#node.router.parent && (source === CONTROLLER || source === FRONT_END);
+  onMalformed(source: Address, job: JobId, from: Link, error: StciError): void {
+    const isAbove = source === CONTROLLER || addressKind(source) === 'front-end';
+    const isFromAbove = from.role === 'parent' && isAbove;
+    const key = agentKey(source, job);
     if (source === from.peer || isFromAbove) this.#close(from, `it sent malformed data: ${error.message}`);
-    else if (this.#mayRefuse(from) && !this.#refused.has(source)) {
-      this.#refused.add(source);
-      this.#node.messages.inbox.drop(source);
-      this.#report?.(source, error);
+    else if (this.#mayRefuse(from) && !this.#refused.has(key)) {
+      this.#refused.add(key);
+      this.#node.messages.inbox.drop(source, job);
+      this.#report?.(source, error, job);
     }
   }
 
   /** Without `report`, an agent must not refuse one below: none would learn of it; an agent farther up reports it. */
   #mayRefuse(from: Link): boolean {
-    return this.#report !== undefined || from.peer === this.#node.router.parent;
+    return this.#report !== undefined || from.role === 'parent';
   }
 
-  /** Accepts messages of this agent again: it was replaced. */
-  forgive(agent: Address): void {
-    this.#refused.delete(agent);
+  /** Accepts messages of this agent again: it was replaced. Without `job`: of every job. */
+  forgive(agent: Address, job?: JobId): void {
+    deleteAgent(this.#refused, agent, job);
   }
 
   #close(link: Link, text: string): void {
@@ -71,4 +79,10 @@ export class LinkGuard implements PeerGuard {
     this.#node.fault(text, `link to ${addressName(link.peer)} is closed`);
     link.destroy(text, 'protocol');
   }
+}
+
+/** Deletes the keys of an agent; without `job`, those of the session agents of every job with that address. */
+export function deleteAgent(keys: Set<number>, agent: Address, job?: JobId): void {
+  if (job !== undefined) return void keys.delete(agentKey(agent, job));
+  for (const key of keys) if (key >= agentKey(agent, 0) && key <= agentKey(agent, JOB_MAX)) keys.delete(key);
 }

@@ -13,6 +13,7 @@ import {
   type Address,
   type AgentMethod,
   type HostIndex,
+  type JobId,
   type StciError,
   type TreeTopology,
 } from '@stci/interface';
@@ -49,8 +50,8 @@ export class RootAgent {
     const { node, agentLauncher, tree, details } = deps;
     this.#host = details.host;
     const events = {
-      onFailed: (agent: Address, error: StciError) => this.#report('agent-launch', agent, error),
-      onLost: (agent: Address, error: StciError) => this.#report('agent-lost', agent, error),
+      onFailed: (agent: Address, error: StciError, job: JobId) => this.#report('agent-launch', agent, error, job),
+      onLost: (agent: Address, error: StciError, job: JobId) => this.#report('agent-lost', agent, error, job),
     };
     const position = bootPosition(details.host);
     const { hosts, arity, params } = details;
@@ -63,9 +64,9 @@ export class RootAgent {
     const { messages } = node;
     messages.on('job.launch', (launch) => this.#onLaunch(launch));
     messages.on('job.signal', () => undefined); // The subtree frame itself is forwarded to the session agent.
-    messages.on('job.end', (end) => this.#onJobEnd(end));
+    messages.on('job.end', (end, { job }) => this.#onJobEnd(end, job));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
-    messages.on('agent.expel', ({ agent, reason }) => this.#expel(agent, reason));
+    messages.on('agent.expel', ({ agent, reason }, { job }) => this.#expel(agent, reason, job));
     messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
   }
 
@@ -115,37 +116,39 @@ export class RootAgent {
     const start = { address: sessionAddress(this.#host), host: hostSpec(login, this.#host), method };
     agentLauncher.ready(() => {
       const child: BootDetails = { ...details, subtree: [login], connect: agentLauncher.addresses() };
-      this.#sessions.launch([agentLauncher.sessionSpec(start, encodeBootDetails(child))]);
+      this.#sessions.launch([agentLauncher.sessionSpec(start, launch.job, encodeBootDetails(child))]);
     });
   }
 
   /** An end that came first is sent before the launch, so that the session agent starts no tool. */
   #onSessionUp(): void {
     const { node } = this.#deps;
-    const link = node.router.link(sessionAddress(this.#host));
-    if (link === undefined || this.#launch === undefined) return;
-    if (this.#jobEnd !== undefined) node.messages.sendNeighbour(link, 'job.end', this.#jobEnd);
-    node.messages.sendNeighbour(link, 'job.launch', this.#launch);
+    if (this.#launch === undefined) return;
+    const { job } = this.#launch;
+    const link = node.router.link(sessionAddress(this.#host), job);
+    if (link === undefined) return;
+    if (this.#jobEnd !== undefined) node.messages.sendNeighbour(link, 'job.end', this.#jobEnd, job);
+    node.messages.sendNeighbour(link, 'job.launch', this.#launch, job);
   }
 
   /** The frame was forwarded to the links that were up; the session agent's may have come up since. */
-  #onJobEnd(end: MessageBody<'job.end'>): void {
+  #onJobEnd(end: MessageBody<'job.end'>, job: JobId): void {
     const { node } = this.#deps;
     this.#jobEnd = end;
-    const link = node.router.link(sessionAddress(this.#host));
-    if (link !== undefined) node.messages.sendNeighbour(link, 'job.end', end);
+    const link = node.router.link(sessionAddress(this.#host), job);
+    if (link !== undefined) node.messages.sendNeighbour(link, 'job.end', end, job);
   }
 
-  #expel(agent: Address, reason: string): void {
-    if (agent === sessionAddress(this.#host)) this.#sessions.expel(agent, reason);
+  #expel(agent: Address, reason: string, job: JobId): void {
+    if (agent === sessionAddress(this.#host)) this.#sessions.expel(agent, reason, job);
     else this.#below.expel(addressIndex(agent), reason);
   }
 
-  #report(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError): void {
+  #report(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError, job: JobId): void {
     const { node } = this.#deps;
     try {
       const wallMs = node.platform.clock.wallMs();
-      node.messages.send(CONTROLLER, 'agent.failed', { kind, agent, error: toErrorRecord(error), wallMs });
+      node.messages.send(CONTROLLER, 'agent.failed', { kind, agent, error: toErrorRecord(error), wallMs }, job);
     } catch (fault) {
       node.fault(fault, 'report of a failure'); // The parent is gone: this agent is about to end.
     }

@@ -81,10 +81,10 @@ class RunningAgent implements AgentHandle {
   #compose(init: RoleInit, composition: Composition, startRole: RoleFactory): void {
     const { platform, boot } = init;
     const details = decodeBootDetails(boot.details);
-    const { self, parent, session, secret } = boot;
+    const { self, job, session, secret } = boot;
     const params = composition.paramsOf(details.params);
     const scope = composition.scope(addressName(self), params, platform);
-    const identity = { self, parent, session, secret };
+    const identity = { self, job, session, secret };
     const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
     this.#node = node;
     new LinkGuard(node);

@@ -1,6 +1,6 @@
 /** Frames that arrive before their stream is open here: kept for a time, with bounds on their number and bytes. */
 
-import type { Address, StreamId } from '@stci/interface';
+import type { Address, JobId, StreamId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { decodeHeader, frameSource, type Frame } from '../codec/frame.js';
 
@@ -56,9 +56,12 @@ export class EarlyFrames {
   }
 
   /** Removes and returns the frames of one stream. */
-  take(id: StreamId, nowMs: number): EarlyFrame[] {
+  take(job: JobId, id: StreamId, nowMs: number): EarlyFrame[] {
     this.#dropStale(nowMs);
-    const isOf = ({ frame }: EarlyFrame): boolean => decodeHeader(frame).stream === id;
+    const isOf = ({ frame }: EarlyFrame): boolean => {
+      const header = decodeHeader(frame);
+      return header.stream === id && header.job === job;
+    };
     const taken = this.#frames.filter(isOf);
     this.#frames = this.#frames.filter((early) => !isOf(early));
     for (const { frame } of taken) this.#forget(frame);

@@ -203,6 +203,6 @@ function tooLarge(text: string): StciError {
 }
 
 /** Sequence numbers count per sender, layer and stream. */
-function keyOf({ source, layer, stream, type, flags, sequence }: FrameHeader): string {
-  return `${source}/${layer}/${stream}/${type}/${flags & FLAG.reply}/${sequence}`;
+function keyOf({ source, job, layer, stream, type, flags, sequence }: FrameHeader): string {
+  return `${source}/${job}/${layer}/${stream}/${type}/${flags & FLAG.reply}/${sequence}`;
 }

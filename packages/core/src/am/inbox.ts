@@ -4,7 +4,7 @@
  * above have a queue per source, because all agents that are not below share the link to the parent.
  */
 
-import { CONTROLLER, FRONT_END, type Address } from '@stci/interface';
+import { CONTROLLER, addressKind, agentKey, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import type { FrameHeader } from '../codec/frame.js';
 
@@ -26,14 +26,9 @@ interface Queue {
 }
 
 export class Inbox {
-  readonly #parent: () => Address | undefined;
-  /** In the order in which they are served. */
-  readonly #queues = new Map<Address | Link, Queue>();
+  /** By link, or by the key of the source; in the order in which they are served. */
+  readonly #queues = new Map<number | Link, Queue>();
   readonly #byLink = new Map<Link, number>();
-
-  constructor(parent: () => Address | undefined) {
-    this.#parent = parent;
-  }
 
   /** Number of waiting messages that came over this link. */
   waiting(link: Link): number {
@@ -41,17 +36,17 @@ export class Inbox {
   }
 
   /**
-   * Number of waiting messages of a source, if it is neither the neighbour, the controller nor the front-end; 0 for
+   * Number of waiting messages of a source, if it is neither the neighbour, the controller nor a front-end; 0 for
    * these, which are bounded by their link only.
    */
-  waitingOf(source: Address, from: Link): number {
-    const isFar = from.peer === this.#parent() && ![from.peer, CONTROLLER, FRONT_END].includes(source);
-    return isFar ? (this.#queues.get(source)?.count ?? 0) : 0;
+  waitingOf(source: Address, job: JobId, from: Link): number {
+    const isNear = source === from.peer || source === CONTROLLER || addressKind(source) === 'front-end';
+    return isNear || from.role !== 'parent' ? 0 : (this.#queues.get(agentKey(source, job))?.count ?? 0);
   }
 
   push(received: Received): void {
     const { header, from } = received;
-    const key = from === undefined || from.peer === this.#parent() ? header.source : from;
+    const key = from === undefined || from.role === 'parent' ? agentKey(header.source, header.job) : from;
     const entry: Entry = { received, next: undefined };
     const queue = this.#queues.get(key);
     if (queue === undefined) this.#queues.set(key, { first: entry, last: entry, count: 1 });
@@ -80,9 +75,10 @@ export class Inbox {
   }
 
   /** Drops the waiting messages of an agent from which none is accepted any more. */
-  drop(source: Address): void {
-    const queue = this.#queues.get(source);
-    this.#queues.delete(source);
+  drop(source: Address, job: JobId): void {
+    const key = agentKey(source, job);
+    const queue = this.#queues.get(key);
+    this.#queues.delete(key);
     for (let entry = queue?.first; entry !== undefined; entry = entry.next) this.#count(entry.received.from, -1);
   }
 

@@ -9,20 +9,20 @@ import {
   StciError,
   addressName,
   assert,
-  fromErrorRecord,
   toErrorRecord,
   type Address,
   type Clock,
   type ErrorRecord,
   type ErrorCode,
   type EventDomain,
-  type Timer,
+  type JobId,
 } from '@stci/interface';
-import { decode, encode } from '../codec/cbor.js';
+import { encode } from '../codec/cbor.js';
 import {
   FLAG,
   LAYER,
   frameDestination,
+  frameJob,
   frameLayer,
   frameSource,
   spendHop,
@@ -32,10 +32,10 @@ import {
 import type { Link } from '../bootcom/link.js';
 import { Reassembly, cut } from './fragments.js';
 import { Inbox, type Received } from './inbox.js';
-import { errorRecord } from './job-shapes.js';
 import {
-  checkBody, checkReply, checkSender, messageId, messageName, type MessageBody, type MessageName,
+  checkBody, checkSender, messageId, messageName, type MessageBody, type MessageName,
 } from './messages.js';
+import { PendingRequests, decodeBody, type RequestDone, type RequestOptions } from './requests.js';
 import type { Router } from './router.js';
 
 /** Destination of a frame for every agent at and below the receiver. */
@@ -46,18 +46,12 @@ const SENDER_FAULTS: readonly ErrorCode[] = [
   'STCI_CODEC_INVALID', 'STCI_MESSAGE_INVALID', 'STCI_MESSAGE_UNKNOWN', 'STCI_STREAM_CREDIT',
 ];
 
-/** Errors that a forwarding agent may reply with in the destination's name. */
-const BOUNCED: readonly ErrorCode[] = ['STCI_MESSAGE_UNROUTABLE', 'STCI_MESSAGE_TTL'];
-
-/** Pending requests. */
-const REQUESTS_MAX = 65_536;
-
 /** Handles authenticated peers that break the protocol. Without one, errors only go to `onFault`. */
 export interface PeerGuard {
   /** Whether a frame with this source may arrive over this link. */
   admits(link: Link, frame: Frame): boolean;
-  /** `source` sent a message over `from` that does not fit its type. */
-  onMalformed(source: Address, from: Link, error: StciError): void;
+  /** `source`, of `job` if it is a session agent, sent a message over `from` that does not fit its type. */
+  onMalformed(source: Address, job: JobId, from: Link, error: StciError): void;
 }
 
 export interface MessageLayerInit {
@@ -77,23 +71,18 @@ export interface MessageLayerInit {
 /** What a handler may know of its message besides the body. */
 export interface MessageContext {
   readonly source: Address;
+  /** The job that it is about; that of the source if that is a session agent. */
+  readonly job: JobId;
   /** The link it arrived over; undefined for a message to oneself. */
   readonly from: Link | undefined;
 }
 
 type Handler = (body: never, context: MessageContext) => unknown;
 
-interface PendingRequest {
-  readonly name: MessageName;
-  readonly timer: Timer;
-  readonly destination: Address;
-  done(error: StciError | undefined, reply: unknown): void;
-}
-
 export class MessageLayer {
   readonly #init: MessageLayerInit;
   readonly #handlers = new Map<MessageName, Handler>();
-  readonly #requests = new Map<number, PendingRequest>();
+  readonly #requests: PendingRequests;
   readonly #reassembly: Reassembly;
   readonly inbox: Inbox;
   #guard: PeerGuard | undefined;
@@ -103,9 +92,15 @@ export class MessageLayer {
     this.#init = init;
     const { messageBytesMax, requestTimeoutMs } = init.limits;
     this.#reassembly = new Reassembly(init.clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
-    this.inbox = new Inbox(() => init.router.parent);
+    this.#requests = new PendingRequests(init.clock);
+    this.inbox = new Inbox();
     init.domain.observe('received', () => this.#dispatch(this.inbox.take()));
     this.on('agent.echo', (body) => body);
+  }
+
+  /** The job of a session agent; else 0. */
+  get ownJob(): JobId {
+    return this.#init.router.job;
   }
 
   set guard(guard: PeerGuard) {
@@ -121,21 +116,31 @@ export class MessageLayer {
   }
 
   /** One-way. Throws STCI_MESSAGE_UNROUTABLE where no link leads to the destination. */
-  send<Name extends MessageName>(destination: Address, name: Name, body: MessageBody<Name>): void {
-    this.#emit(destination, messageId(name), 0, this.#nextSequence(), encode(body));
+  send<Name extends MessageName>(
+    destination: Address,
+    name: Name,
+    body: MessageBody<Name>,
+    job: JobId = this.ownJob,
+  ): void {
+    this.#emit(this.#header(destination, job, messageId(name)), encode(body));
   }
 
   /** To one neighbour, independent of its address. */
-  sendNeighbour<Name extends MessageName>(link: Link, name: Name, body: MessageBody<Name>): void {
-    const header = this.#header(NEIGHBOUR, messageId(name), 0, this.#nextSequence());
+  sendNeighbour<Name extends MessageName>(
+    link: Link,
+    name: Name,
+    body: MessageBody<Name>,
+    job: JobId = this.ownJob,
+  ): void {
+    const header = this.#header(NEIGHBOUR, job, messageId(name));
     cut(header, [encode(body)], (pieces) => link.send(pieces));
   }
 
-  /** To every agent below this one; agents forward it without decoding it. */
-  sendSubtree<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
-    const header = this.#header(SUBTREE, messageId(name), 0, this.#nextSequence());
+  /** To every agent below this one, but session agents of other jobs; agents forward it without decoding it. */
+  sendSubtree<Name extends MessageName>(name: Name, body: MessageBody<Name>, job: JobId = this.ownJob): void {
+    const header = this.#header(SUBTREE, job, messageId(name));
     const encoded = encode(body);
-    for (const link of this.#init.router.childLinks()) cut(header, [encoded], (pieces) => link.send(pieces));
+    for (const link of this.#init.router.childLinks(job)) cut(header, [encoded], (pieces) => link.send(pieces));
   }
 
   /** Calls `done` once: with the reply, the destination's error, or STCI_REQUEST_TIMEOUT. */
@@ -143,44 +148,34 @@ export class MessageLayer {
     destination: Address,
     name: Name,
     body: MessageBody<Name>,
-    done: (error: StciError | undefined, reply: unknown) => void,
-    timeoutMs: number = this.#init.limits.requestTimeoutMs,
+    done: RequestDone,
+    { timeoutMs = this.#init.limits.requestTimeoutMs, job = this.ownJob }: RequestOptions = {},
   ): void {
-    if (this.#requests.size >= REQUESTS_MAX) {
-      done(new StciError('STCI_REQUEST_LIMIT', `${REQUESTS_MAX} requests are pending already`), undefined);
-      return;
-    }
-    const sequence = this.#nextSequence();
-    const timer = this.#init.clock.after(timeoutMs, () =>
-      this.#settle(
-        sequence,
-        new StciError('STCI_REQUEST_TIMEOUT', `No reply of ${addressName(destination)} to ${name} in ${timeoutMs} ms`),
-      ),
-    );
-    this.#requests.set(sequence, { name, timer, destination, done });
+    const header = this.#header(destination, job, messageId(name), FLAG.request);
+    if (!this.#requests.add(header.sequence, { name, destination, job, done }, timeoutMs)) return;
     try {
-      this.#emit(destination, messageId(name), FLAG.request, sequence, encode(body));
+      this.#emit(header, encode(body));
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
-      this.#settle(sequence, fault);
+      this.#requests.settle(header.sequence, fault);
     }
   }
 
   /** Fails all pending requests and cancels their deadlines. */
   close(reason: string): void {
-    for (const sequence of [...this.#requests.keys()]) {
-      this.#settle(sequence, new StciError('STCI_LINK_CLOSED', reason));
-    }
+    this.#requests.close(reason);
   }
 
   /** Takes every frame of every link. */
   onFrame(link: Link, frame: Frame): void {
     if (this.#guard?.admits(link, frame) === false) return;
+    const { router } = this.#init;
     const destination = frameDestination(frame);
-    if (destination === this.#init.router.self || destination === NEIGHBOUR) {
+    if (destination === NEIGHBOUR || router.isSelf(destination, frameJob(frame))) {
       this.#local(frame, link);
     } else if (destination === SUBTREE) {
-      for (const child of this.#init.router.childLinks()) if (child !== link) child.send([frame]);
+      const below = spendHop(frame) ? router.childLinks(frameJob(frame)) : [];
+      for (const child of below) if (child !== link) child.send([frame]);
       this.#local(frame, link);
     } else {
       this.#forward(frame, destination);
@@ -190,16 +185,16 @@ export class MessageLayer {
   /** Sends a frame of the stream layer, which is never addressed to its own sender. Throws STCI_MESSAGE_UNROUTABLE. */
   sendRouted(header: FrameHeader, body: readonly Uint8Array[]): void {
     if (header.destination === SUBTREE) {
-      for (const link of this.#init.router.childLinks()) cut(header, body, (pieces) => link.send(pieces));
+      for (const link of this.#init.router.childLinks(header.job)) cut(header, body, (pieces) => link.send(pieces));
       return;
     }
-    const link = this.#linkTo(header.destination);
+    const link = this.#linkTo(header);
     assert(link !== undefined, 'a stream frame is not for its own sender');
     cut(header, body, (pieces) => link.send(pieces));
   }
 
   #forward(frame: Frame, destination: Address): void {
-    const next = this.#init.router.next(destination);
+    const next = this.#init.router.next(destination, frameJob(frame));
     if (next !== undefined && spendHop(frame)) {
       next.send([frame]);
       return;
@@ -230,12 +225,13 @@ export class MessageLayer {
     try {
       const whole = this.#reassembly.take(frame);
       if (whole === undefined) return;
-      const waiting = this.inbox.waitingOf(whole.header.source, link);
+      const { source, job } = whole.header;
+      const waiting = this.inbox.waitingOf(source, job, link);
       if (waiting < (this.#init.waitingMax ?? Infinity)) return this.#enqueue({ ...whole, from: link });
       throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${waiting} waiting messages, got more`);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
-      this.malformed(frameSource(frame), link, fault);
+      this.malformed(frame, link, fault);
     }
   }
 
@@ -245,46 +241,35 @@ export class MessageLayer {
   }
 
   /** Reports a message of a peer that does not fit its type. */
-  malformed(source: Address, from: Link | undefined, error: StciError): void {
-    this.#init.onFault(error);
-    this.#notifyGuard(source, from, error);
+  malformed(frame: Frame, from: Link, error: StciError): void {
+    this.#onMalformed({ source: frameSource(frame), job: frameJob(frame) }, from, error);
   }
 
-  #notifyGuard(source: Address, from: Link | undefined, error: StciError): void {
+  #onMalformed(header: Pick<FrameHeader, 'source' | 'job'>, from: Link | undefined, error: StciError): void {
+    this.#init.onFault(error);
+    this.#notifyGuard(header, from, error);
+  }
+
+  #notifyGuard(
+    { source, job }: Pick<FrameHeader, 'source' | 'job'>,
+    from: Link | undefined,
+    error: StciError,
+  ): void {
     const isSenders = SENDER_FAULTS.includes(error.code) || error.data['tooLong'] === true;
-    if (from !== undefined && isSenders) this.#guard?.onMalformed(source, from, error);
+    if (from !== undefined && isSenders) this.#guard?.onMalformed(source, job, from, error);
   }
 
   #dispatch(received: Received | undefined): void {
     if (received === undefined) return; // Its source was dropped meanwhile.
     const { header, body, from } = received;
     try {
-      if ((header.flags & FLAG.reply) !== 0) this.#onReply(header, body, from);
-      else this.#handle(header, body, from);
+      if ((header.flags & FLAG.reply) !== 0) {
+        this.#requests.onReply(header, body, (error) => this.#onMalformed(header, from, error));
+      } else this.#handle(header, body, from);
     } catch (fault) {
-      if (fault instanceof StciError) this.malformed(header.source, from, fault);
+      if (fault instanceof StciError) this.#onMalformed(header, from, fault);
       else this.#init.onFault(new StciError('STCI_INTERNAL', describe(fault), { cause: fault }));
     }
-  }
-
-  /** A reply that cannot be decoded settles its request, too: with the decoding error. */
-  #onReply(header: FrameHeader, body: Uint8Array, from: Link | undefined): void {
-    const pending = this.#requests.get(header.sequence);
-    if (pending === undefined) return; // After its deadline.
-    let value: unknown;
-    let error: StciError | undefined;
-    try {
-      value = decodeBody(body);
-      if ((header.flags & FLAG.error) !== 0) error = fromErrorRecord(errorRecord(value, 'error reply'));
-      else checkReply(pending.name, value);
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      error = fault;
-      this.malformed(header.source, from, fault);
-    }
-    // An agent that cannot forward a request answers in the destination's name; no other agent may.
-    const isOwn = header.source === pending.destination || pending.destination === NEIGHBOUR;
-    if (isOwn || (error !== undefined && BOUNCED.includes(error.code))) this.#settle(header.sequence, error, value);
   }
 
   #handle(header: FrameHeader, body: Uint8Array, from: Link | undefined): void {
@@ -300,19 +285,18 @@ export class MessageLayer {
       }
       const checked = checkBody(name, decodeBody(body));
       if (this.#guard !== undefined) this.#checkSender(name, checked, header.source, from);
-      const reply = handler(checked as never, { source: header.source, from });
+      const reply = handler(checked as never, { source: header.source, job: header.job, from });
       if (wantsReply) this.#reply(header, FLAG.reply, reply === undefined ? new Uint8Array(0) : encode(reply));
     } catch (fault) {
       if (!wantsReply) throw fault;
       this.#replyError(header, toErrorRecord(fault));
-      if (fault instanceof StciError) this.#notifyGuard(header.source, from, fault);
+      if (fault instanceof StciError) this.#notifyGuard(header, from, fault);
     }
   }
 
   #checkSender(name: MessageName, body: unknown, source: Address, from: Link | undefined): void {
     if (from === undefined) return; // A message to oneself.
-    const { parent } = this.#init.router;
-    checkSender(name, body, source, from.peer === parent ? parent : undefined);
+    checkSender(name, body, source, from.role === 'parent' ? from.peer : undefined);
   }
 
   #replyError(header: FrameHeader, record: ErrorRecord): void {
@@ -321,8 +305,9 @@ export class MessageLayer {
   }
 
   #reply(request: FrameHeader, flags: number, body: Uint8Array): void {
+    const header = this.#header(request.source, request.job, request.type, flags, request.sequence);
     try {
-      this.#emit(request.source, request.type, flags, request.sequence, body);
+      this.#emit(header, body);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       // Otherwise the requester is gone, and its own deadline settles the request.
@@ -330,15 +315,7 @@ export class MessageLayer {
     }
   }
 
-  #settle(sequence: number, error: StciError | undefined, reply?: unknown): void {
-    const pending = this.#requests.get(sequence);
-    if (pending === undefined) return; // A reply after the deadline.
-    this.#requests.delete(sequence);
-    pending.timer.cancel();
-    pending.done(error, reply);
-  }
-
-  #emit(destination: Address, type: number, flags: number, sequence: number, body: Uint8Array): void {
+  #emit(header: FrameHeader, body: Uint8Array): void {
     if (body.length > this.#init.limits.messageBytesMax) {
       throw new StciError(
         'STCI_MESSAGE_TOO_LARGE',
@@ -346,16 +323,15 @@ export class MessageLayer {
           `got ${body.length}`,
       );
     }
-    const header = this.#header(destination, type, flags, sequence);
-    const link = this.#linkTo(destination);
+    const link = this.#linkTo(header);
     if (link === undefined) this.#enqueue({ header, body, from: undefined });
     else cut(header, [body], (pieces) => link.send(pieces));
   }
 
   /** The link to use; undefined for a message to oneself. */
-  #linkTo(destination: Address): Link | undefined {
-    if (destination === this.#init.router.self) return undefined;
-    const link = this.#init.router.next(destination);
+  #linkTo({ destination, job }: FrameHeader): Link | undefined {
+    if (this.#init.router.isSelf(destination, job)) return undefined;
+    const link = this.#init.router.next(destination, job);
     if (link === undefined) throw this.#unroutable(destination);
     return link;
   }
@@ -368,7 +344,13 @@ export class MessageLayer {
     );
   }
 
-  #header(destination: Address, type: number, flags: number, sequence: number): FrameHeader {
+  #header(
+    destination: Address,
+    job: JobId,
+    type: number,
+    flags = 0,
+    sequence = this.#nextSequence(),
+  ): FrameHeader {
     return {
       layer: LAYER.message,
       type,
@@ -377,7 +359,7 @@ export class MessageLayer {
       stream: 0,
       source: this.#init.router.self,
       destination,
-      job: 0,
+      job,
       sequence,
     };
   }
@@ -390,8 +372,4 @@ export class MessageLayer {
 
 function describe(fault: unknown): string {
   return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
-}
-
-function decodeBody(body: Uint8Array): unknown {
-  return body.length === 0 ? undefined : decode(body);
 }

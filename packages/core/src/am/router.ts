@@ -1,10 +1,10 @@
 /**
- * Router: destination → link. An explicit route takes precedence over the rule of the agent's place in the boot tree,
- * and that over the default route, the parent (STCI paper, II-E.1). It holds links by neighbour and does not deal with
- * messages.
+ * Router: destination → link. A destination is an agent: an address and, for a session agent, its job. An explicit
+ * route takes precedence over the rule of the agent's place in the boot tree, and that over the default route, the
+ * parent (STCI paper, II-E.1). It holds links by neighbour and does not deal with messages.
  */
 
-import { FRONT_END, addressName, type Address } from '@stci/interface';
+import { addressKind, addressName, agentKey, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 
 /** The neighbour towards a destination according to the agent's place; undefined: the default route. */
@@ -12,23 +12,24 @@ export type RouteRule = (destination: Address) => Address | undefined;
 
 export class Router {
   readonly self: Address;
-  readonly #links = new Map<Address, Link>();
+  /** Job of a session agent; else 0. */
+  readonly job: JobId;
+  /** By the peer's key. */
+  readonly #links = new Map<number, Link>();
   readonly #routes = new Map<Address, Address>();
-  /** Cache of `leadsTo`: the link below over which an agent is reached. */
+  /** Cache of `leadsTo`: the link below over which the agents with an address are reached. */
   readonly #reachable = new Map<Address, Link>();
   #rule: RouteRule = () => undefined;
-  #parent: Address | undefined;
+  #parentLink: Link | undefined;
 
-  constructor(self: Address) {
+  constructor(self: Address, job: JobId = 0) {
     this.self = self;
+    this.job = job;
   }
 
-  set parent(address: Address | undefined) {
-    this.#parent = address;
-  }
-
-  get parent(): Address | undefined {
-    return this.#parent;
+  /** The default route; undefined at the controller and before the link to the parent is made. */
+  get parentLink(): Link | undefined {
+    return this.#parentLink;
   }
 
   set rule(rule: RouteRule) {
@@ -49,34 +50,35 @@ export class Router {
   }
 
   addLink(link: Link): void {
-    this.#links.set(link.peer, link);
+    this.addEarlyLink(link.peer, link);
     this.clearReachable();
   }
 
   /** Adds a link whose handshake is not over: the link queues what is sent meanwhile. */
   addEarlyLink(peer: Address, link: Link): void {
-    this.#links.set(peer, link);
+    this.#links.set(agentKey(peer, link.job), link);
+    if (link.role === 'parent') this.#parentLink = link;
   }
 
   /** Only if it is still the link of its peer: a newer one may have replaced it. */
   removeLink(link: Link): void {
     this.clearReachable();
-    if (this.#links.get(link.peer) === link) this.#links.delete(link.peer);
+    const key = agentKey(link.peer, link.job);
+    if (this.#links.get(key) === link) this.#links.delete(key);
+    if (this.#parentLink === link) this.#parentLink = undefined;
   }
 
-  link(neighbour: Address): Link | undefined {
-    return this.#links.get(neighbour);
+  link(neighbour: Address, job: JobId = 0): Link | undefined {
+    return this.#links.get(agentKey(neighbour, job));
   }
 
   /**
-   * Links to the agents below: all but the parent's and, at the controller, the front-end's. All agents are below the
-   * front-end, through the controller.
+   * Links to the agents below that a broadcast about `job` goes to: session agents of other jobs are left out. All
+   * agents are below a front-end, through the controller.
    */
-  childLinks(): Link[] {
-    if (this.self === FRONT_END) return this.links();
-    const below: Link[] = [];
-    for (const [peer, link] of this.#links) if (peer !== this.#parent && peer !== FRONT_END) below.push(link);
-    return below;
+  childLinks(job: JobId): Link[] {
+    const role = addressKind(this.self) === 'front-end' ? 'parent' : 'child';
+    return this.links().filter((link) => link.role === role && (link.job === 0 || link.job === job));
   }
 
   get linkCount(): number {
@@ -87,34 +89,40 @@ export class Router {
     return [...this.#links.values()];
   }
 
-  /** The link that leads to `destination`; undefined where none does. */
-  next(destination: Address): Link | undefined {
-    const direct = this.#links.get(destination);
+  isSelf(destination: Address, job: JobId): boolean {
+    return destination === this.self && agentKey(destination, job) === agentKey(this.self, this.job);
+  }
+
+  /** The link that leads to an agent; undefined where none does. */
+  next(destination: Address, job: JobId): Link | undefined {
+    const direct = this.link(destination, job);
     if (direct !== undefined) return direct;
-    const neighbour = this.#routes.get(destination) ?? this.#rule(destination) ?? this.#parent;
-    return neighbour === undefined || neighbour === this.self ? undefined : this.#links.get(neighbour);
+    const neighbour = this.#neighbour(destination);
+    return neighbour === undefined ? this.#parentLink : this.link(neighbour, job);
   }
 
   /**
    * Whether an agent is beyond a link: beyond a link below are the agents that are reached over it, beyond the parent's
    * link all others.
    */
-  leadsTo(agent: Address, link: Link): boolean {
-    if (agent === link.peer || this.#reachable.get(agent) === link) return true;
-    if (agent === this.self) return false;
-    const route = this.#links.get(agent) ?? this.#linkBelow(agent);
-    if (link.peer === this.#parent) return route === undefined || route === link;
+  leadsTo(agent: Address, job: JobId, link: Link): boolean {
+    if (agent === link.peer) return agentKey(agent, job) === agentKey(agent, link.job);
+    if (this.#reachable.get(agent) === link) return true;
+    if (this.isSelf(agent, job)) return false;
+    const neighbour = this.#neighbour(agent);
+    const route = this.link(agent, job) ?? (neighbour === undefined ? undefined : this.link(neighbour, job));
+    if (link.role === 'parent') return route === undefined || route === link;
     if (route !== link) return false;
     this.#reachable.set(agent, link);
     return true;
   }
 
-  #linkBelow(agent: Address): Link | undefined {
-    const neighbour = this.#routes.get(agent) ?? this.#rule(agent);
-    return neighbour === undefined ? undefined : this.#links.get(neighbour);
+  #neighbour(agent: Address): Address | undefined {
+    return this.#routes.get(agent) ?? this.#rule(agent);
   }
 
   describe(): string {
-    return `links of ${addressName(this.self)}: ${[...this.#links.keys()].map(addressName).join(', ') || 'none'}`;
+    const peers = this.links().map(({ peer }) => addressName(peer));
+    return `links of ${addressName(this.self)}: ${peers.join(', ') || 'none'}`;
   }
 }

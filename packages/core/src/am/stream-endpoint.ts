@@ -9,6 +9,7 @@ import {
   assert,
   type Address,
   type Clock,
+  type JobId,
   type SpanningTree,
   type Stream,
   type StreamEvents,
@@ -51,7 +52,7 @@ export interface StreamOptions {
 }
 
 export class StreamEndpoint implements Stream {
-  readonly spec: StreamSpec;
+  readonly spec: StreamSpec & { readonly job: JobId };
   readonly #init: StreamLayerInit;
   readonly #events: StreamEvents;
   readonly #creditBytes: number;
@@ -76,7 +77,7 @@ export class StreamEndpoint implements Stream {
 
   constructor(
     init: StreamLayerInit,
-    spec: StreamSpec,
+    spec: StreamEndpoint['spec'],
     events: StreamEvents | ((stream: Stream) => StreamEvents),
     { creditBytes = init.creditBytes, check = () => undefined }: StreamOptions,
     onClose: () => void,
@@ -99,6 +100,10 @@ export class StreamEndpoint implements Stream {
       for (const member of spec.members.slice(1)) this.#downCredit.set(member, new SendCredit(creditBytes));
     }
     this.#events = typeof events === 'function' ? events(this) : events;
+  }
+
+  get job(): JobId {
+    return this.spec.job;
   }
 
   get root(): Address {
@@ -163,7 +168,7 @@ export class StreamEndpoint implements Stream {
     if (this.#position !== 0 || this.spec.id === 1) return;
     for (const member of this.spec.members.slice(1)) {
       try {
-        this.#init.messages.send(member, 'stream.close', { stream: this.spec.id });
+        this.#init.messages.send(member, 'stream.close', { stream: this.spec.id }, this.job);
       } catch (fault) {
         if (!(fault instanceof StciError)) throw fault; // A member that is gone needs no close.
       }
@@ -318,8 +323,10 @@ export class StreamEndpoint implements Stream {
     body: readonly Uint8Array[],
   ): void {
     const { messages, limits, self: source } = this.#init;
+    const { id: stream, job } = this.spec;
+    const { ttl } = limits;
     const header: FrameHeader = {
-      layer: LAYER.stream, type, flags, ttl: limits.ttl, stream: this.spec.id, source, destination, job: 0, sequence,
+      layer: LAYER.stream, type, flags, ttl, stream, source, destination, job, sequence,
     };
     try {
       messages.sendRouted(header, body);

@@ -12,6 +12,7 @@ import {
   StciError,
   addressName,
   type Address,
+  type JobId,
   type Stream,
   type StreamEvents,
   type StreamId,
@@ -27,7 +28,8 @@ const STREAM_ID_MAX = 0xffff;
 
 export class StreamLayer {
   readonly init: StreamLayerInit;
-  readonly #streams = new Map<StreamId, StreamEndpoint>();
+  /** By `streamKey`. */
+  readonly #streams = new Map<number, StreamEndpoint>();
   readonly #reassembly: Reassembly;
   #acceptor: ((stream: Stream) => StreamEvents) | undefined;
   readonly #early: EarlyFrames;
@@ -40,8 +42,8 @@ export class StreamLayer {
     const { messageBytesMax, requestTimeoutMs } = limits;
     this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.#early = new EarlyFrames(requestTimeoutMs);
-    init.messages.on('stream.open', (spec, { source }) => this.#onOpen(spec, source));
-    init.messages.on('stream.close', ({ stream }, { source }) => this.#onClose(stream, source));
+    init.messages.on('stream.open', (spec, { source, job }) => this.#onOpen({ ...spec, job }, source));
+    init.messages.on('stream.close', ({ stream }, { source, job }) => this.#onClose(stream, job, source));
   }
 
   /** Accepts streams that other agents open: called with this agent's endpoint. */
@@ -55,12 +57,14 @@ export class StreamLayer {
     events: StreamEvents | ((stream: Stream) => StreamEvents),
     options: StreamOptions = {},
   ): StreamEndpoint {
-    if (this.#streams.has(spec.id)) {
+    const job = spec.job ?? this.init.messages.ownJob;
+    const key = streamKey(spec.id, job);
+    if (this.#streams.has(key)) {
       throw new StciError('STCI_STREAM_INVALID', `Stream ${spec.id} is open already`);
     }
-    const endpoint = new StreamEndpoint(this.init, spec, events, options, () => this.#streams.delete(spec.id));
-    this.#streams.set(spec.id, endpoint);
-    this.#replayEarly(spec.id);
+    const endpoint = new StreamEndpoint(this.init, { ...spec, job }, events, options, () => this.#streams.delete(key));
+    this.#streams.set(key, endpoint);
+    this.#replayEarly(spec.id, job);
     return endpoint;
   }
 
@@ -80,20 +84,23 @@ export class StreamLayer {
     }
     let missing = spec.members.length - 1;
     let failed = false;
-    for (const member of spec.members.slice(1)) {
-      this.init.messages.request(member, 'stream.open', spec, (error) => {
-        if (failed) return;
-        missing -= 1;
-        failed = error !== undefined;
-        if (failed) stream.close();
-        if (failed || missing === 0) done(error, stream);
-      });
+    const { id, members, topology, reduction } = spec;
+    const onReply = (error: StciError | undefined): void => {
+      if (failed) return;
+      missing -= 1;
+      failed = error !== undefined;
+      if (failed) stream.close();
+      if (failed || missing === 0) done(error, stream);
+    };
+    for (const member of members.slice(1)) {
+      const wanted = { id, members, topology, reduction };
+      this.init.messages.request(member, 'stream.open', wanted, onReply, { job: stream.job });
     }
   }
 
   onFrame(frame: Frame, from: Link): void {
-    const id = decodeHeader(frame).stream;
-    const stream = this.#streams.get(id);
+    const { stream: id, job } = decodeHeader(frame);
+    const stream = this.#streams.get(streamKey(id, job));
     if (stream === undefined) {
       // The default stream is attached at its endpoints; elsewhere its multicast is only forwarded.
       if (id > DEFAULT_STREAM) this.#keepEarly(id, frame, from);
@@ -106,7 +113,7 @@ export class StreamLayer {
       if (whole !== undefined) deliver = stream.receive(whole.header, whole.body);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
-      this.init.messages.malformed(frameSource(frame), from, fault);
+      this.init.messages.malformed(frame, from, fault);
     }
     deliver();
   }
@@ -125,8 +132,8 @@ export class StreamLayer {
   }
 
   /** A stream is closed by its root only; the default stream ends with its job, without a message. */
-  #onClose(id: StreamId, source: Address): void {
-    const stream = this.#streams.get(id);
+  #onClose(id: StreamId, job: JobId, source: Address): void {
+    const stream = this.#streams.get(streamKey(id, job));
     if (id > DEFAULT_STREAM && (stream === undefined || stream.root === source)) return stream?.close();
     throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not close stream ${id}`);
   }
@@ -139,9 +146,14 @@ export class StreamLayer {
     this.init.onFault(new StciError('STCI_STREAM_INVALID', text));
   }
 
-  #replayEarly(id: StreamId): void {
-    for (const { frame, from } of this.#early.take(id, this.init.clock.nowMs())) this.onFrame(frame, from);
+  #replayEarly(id: StreamId, job: JobId): void {
+    for (const { frame, from } of this.#early.take(job, id, this.init.clock.nowMs())) this.onFrame(frame, from);
   }
+}
+
+/** Stream ids have 16 bits. */
+function streamKey(id: StreamId, job: JobId): number {
+  return job * (STREAM_ID_MAX + 1) + id;
 }
 
 /** Excludes the default stream, which the launch attaches, and streams of a single member. */

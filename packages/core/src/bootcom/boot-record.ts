@@ -5,11 +5,12 @@
  * anything else. The secret is passed here only, never in arguments or the environment.
  */
 
-import { StciError, type Address, type Channel, type ChannelEvents, type Clock, type Timer } from '@stci/interface';
+import { StciError } from '@stci/interface';
+import type { Address, Channel, ChannelEvents, Clock, JobId, Timer } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
 import { afterRunning } from '../event/running-timer.js';
 import { FrameDecoder } from '../codec/frame-decoder.js';
-import { frameBody, frameLayer, frameType, readU32, writeU32, LAYER, type Frame } from '../codec/frame.js';
+import { frameBody, frameJob, frameLayer, frameType, readU32, writeU32, LAYER, type Frame } from '../codec/frame.js';
 import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.js';
 
 /** Largest boot record: parameters and the names of a subtree's hosts. */
@@ -31,6 +32,8 @@ export interface BootRecord {
   readonly session: Uint8Array;
   readonly secret: Uint8Array;
   readonly self: Address;
+  /** Of a session agent; else 0. */
+  readonly job: JobId;
   readonly parent: Address;
   /** Unpredictable number of this start: distinguishes the agent from an earlier one with the same address. */
   readonly start: number;
@@ -59,7 +62,7 @@ export function encodeBootRecord(record: BootRecord): Uint8Array {
   writeU32(body, at + 20, record.start);
   body[at + 24] = record.nativeLink ? 1 : 0;
   body.set(record.details, FIXED_BYTES);
-  return linkFrame(LINK_FRAME.boot, record.parent, body);
+  return linkFrame(LINK_FRAME.boot, record.parent, body, record.job);
 }
 
 function decodeBootRecord(frame: Frame): BootRecord {
@@ -72,6 +75,7 @@ function decodeBootRecord(frame: Frame): BootRecord {
     session: body.slice(0, SESSION_BYTES),
     secret: body.slice(SESSION_BYTES, at),
     self: readU32(body, at),
+    job: frameJob(frame),
     parent: readU32(body, at + 4),
     frameBytesMax: readU32(body, at + 8),
     handshakeMs: readU32(body, at + 12),

@@ -2,11 +2,11 @@
  * Handshake: both ends prove that they know the session's secret; no other frame is accepted before. Pure: frames in,
  * frames and a result out.
  *
- *   connecting end (child)                      accepting end (parent)
- *     hello: session, start, address, nonce ─▶
- *                                      ◀──────  hello: session, 0, address, nonce
- *                                      ◀──────  proof: mac(secret, "accept", both hellos)
- *     proof: mac(secret, "connect", …) ──────▶  up
+ *   connecting end (child)                           accepting end (parent)
+ *     hello: session, start, address, job, nonce ─▶
+ *                                           ◀──────  hello: session, 0, address, 0, nonce
+ *                                           ◀──────  proof: mac(secret, "accept", both hellos)
+ *     proof: mac(secret, "connect", …) ───────────▶  up
  *     up
  *
  * The start is the number in the agent's boot record: it distinguishes an agent that was started again from the one
@@ -15,11 +15,12 @@
  * admit; a peer without the secret gets no answer.
  */
 
-import { StciError, addressName, sameBytes, type Address, type Secrets } from '@stci/interface';
+import { StciError, addressName, sameBytes, type Address, type JobId, type Secrets } from '@stci/interface';
 import {
   LAYER,
   encodeHeader,
   frameBody,
+  frameJob,
   frameSource,
   frameType,
   readU32,
@@ -43,25 +44,28 @@ export const HANDSHAKE_BODY_BYTES_MAX = 512;
 export interface HandshakeInit {
   readonly role: 'connect' | 'accept';
   readonly self: Address;
+  /** Job of a session agent; default: 0. */
+  readonly job?: JobId;
   readonly session: Uint8Array;
   readonly secret: Uint8Array;
   readonly secrets: Secrets;
   /** Start number of the boot record, at the connecting end. */
   readonly start?: number;
   /** Returns why this peer may not link, or undefined if it may. Called once, after its proof was checked. */
-  admit(peer: Address, start: number): string | undefined;
+  admit(peer: Address, start: number, job: JobId): string | undefined;
 }
 
 export interface HandshakeStep {
   readonly send: readonly Uint8Array[];
-  /** The peer, once both ends are authenticated. */
+  /** The peer, once both ends are authenticated, and its job if it is a session agent, else 0. */
   readonly peer?: Address;
+  readonly job?: JobId;
 }
 
 /** A frame of layer `link`, header and body in one buffer. */
-export function linkFrame(type: number, source: Address, body: Uint8Array): Uint8Array {
+export function linkFrame(type: number, source: Address, body: Uint8Array, job: JobId = 0): Uint8Array {
   const header = encodeHeader(
-    { layer: LAYER.link, type, flags: 0, ttl: 1, stream: 0, source, destination: 0, job: 0, sequence: 0 },
+    { layer: LAYER.link, type, flags: 0, ttl: 1, stream: 0, source, destination: 0, job, sequence: 0 },
     body.length,
   );
   const frame = new Uint8Array(header.length + body.length);
@@ -82,7 +86,7 @@ export class Handshake {
     body.set(init.session);
     writeU32(body, SESSION_BYTES, init.start ?? 0);
     body.set(init.secrets.bytes(NONCE_BYTES), SESSION_BYTES + START_BYTES);
-    this.#hello = linkFrame(LINK_FRAME.hello, init.self, body);
+    this.#hello = linkFrame(LINK_FRAME.hello, init.self, body, init.job);
   }
 
   /** The first frames of the connecting end; none for the accepting end. */
@@ -129,13 +133,14 @@ export class Handshake {
     if (!sameBytes(frameBody(frame), this.#mac(theirRole))) {
       throw new StciError('STCI_AUTH_FAILED', `${addressName(this.#peer)} does not know the session's secret`);
     }
-    const refusal = this.#init.admit(this.#peer, readU32(frameBody(this.#peerHello), SESSION_BYTES));
+    const job = frameJob(this.#peerHello);
+    const refusal = this.#init.admit(this.#peer, readU32(frameBody(this.#peerHello), SESSION_BYTES), job);
     if (refusal !== undefined) {
       throw new StciError('STCI_AUTH_FAILED', `Refused ${addressName(this.#peer)}: ${refusal}`, {
         data: { refuse: true },
       });
     }
-    return { send: this.#init.role === 'connect' ? [this.#proof('connect')] : [], peer: this.#peer };
+    return { send: this.#init.role === 'connect' ? [this.#proof('connect')] : [], peer: this.#peer, job };
   }
 
   #proof(role: 'connect' | 'accept'): Uint8Array {

@@ -10,6 +10,7 @@ import {
   type Address,
   type Channel,
   type Clock,
+  type JobId,
   type LinkCloseReason,
   type LinkFacts,
   type LinkState,
@@ -54,7 +55,11 @@ export interface LinkLimits {
   readonly leaseMs?: number;
 }
 
+/** What the peer is to this agent. */
+export type LinkRole = 'parent' | 'child' | 'front-end' | 'overlay';
+
 export interface LinkInit {
+  readonly role: LinkRole;
   readonly channel: Channel;
   readonly clock: Clock;
   readonly handshake: HandshakeInit;
@@ -90,6 +95,7 @@ export class Link {
   #lease: Lease | undefined;
   #state: LinkState = 'connecting';
   #peer: Address = 0;
+  #job: JobId = 0;
   #closing: { reason: LinkCloseReason; text: string } | undefined;
   #early: Uint8Array[] = [];
   #earlyBytes = 0;
@@ -125,6 +131,15 @@ export class Link {
   /** The authenticated peer; 0 before the link is up. */
   get peer(): Address {
     return this.#peer;
+  }
+
+  /** The job of a peer that is a session agent; else 0. */
+  get job(): JobId {
+    return this.#job;
+  }
+
+  get role(): LinkRole {
+    return this.#init.role;
   }
 
   /** The peer has named the session, which only its members know; see Handshake. */
@@ -281,6 +296,7 @@ export class Link {
     this.#transmit(step.send);
     if (step.peer === undefined) return;
     this.#peer = step.peer;
+    this.#job = step.job ?? 0;
     this.#state = 'up';
     this.#timer?.cancel();
     this.#lease = this.#makeLease();

@@ -4,7 +4,7 @@
  * after it.
  */
 
-import { StciError } from '@stci/interface';
+import { JOB_MAX, StciError } from '@stci/interface';
 import { FRAME_VERSION, HEADER_BYTES, LAYER, type Frame, readU32 } from './frame.js';
 
 export interface FrameDecoderInit {
@@ -131,6 +131,8 @@ export class FrameDecoder {
     if (layer !== LAYER.link && layer !== LAYER.message && layer !== LAYER.stream) {
       throw new StciError('STCI_FRAME_INVALID', `Expected a frame of layer 0, 2 or 3, got layer ${layer}`);
     }
+    const job = readU32(bytes, at + 16);
+    if (job > JOB_MAX) throw new StciError('STCI_FRAME_INVALID', `Expected a job in 0..${JOB_MAX}, got ${job}`);
     const body = readU32(bytes, at + 24);
     if (body > this.#bodyBytesMax) {
       throw new StciError(

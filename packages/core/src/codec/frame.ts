@@ -98,7 +98,7 @@ export function decodeHeader(frame: Frame): FrameHeader {
     stream: readU16(frame, 6),
     source: frameSource(frame),
     destination: frameDestination(frame),
-    job: readU32(frame, 16),
+    job: frameJob(frame),
     sequence: readU32(frame, 20),
   };
 }
@@ -121,6 +121,10 @@ export function frameSource(frame: Frame): Address {
 
 export function frameDestination(frame: Frame): Address {
   return readU32(frame, 12);
+}
+
+export function frameJob(frame: Frame): JobId {
+  return readU32(frame, 16);
 }
 
 export function frameBody(frame: Frame): Uint8Array {

@@ -126,7 +126,7 @@ function assertOthersUnharmed({ report, out }: Done, expected: (rank: number) =>
 
 function frame(header: Partial<FrameHeader>, body: Uint8Array): Uint8Array {
   const full = { layer: LAYER.message, type: 0, flags: 0, ttl: 64, stream: 0, source: rootAddress(BAD),
-    destination: CONTROLLER, job: 0, sequence: 1, ...header };
+    destination: CONTROLLER, job: 1, sequence: 1, ...header };
   const bytes = new Uint8Array(28 + body.length);
   bytes.set(encodeHeader(full, body.length));
   bytes.set(body, 28);

@@ -80,7 +80,7 @@ function playing(): Played {
     spec: (index, way) => {
       const address = rootAddress(index);
       const host = { name: `h${address & 0xff}`, slots: 1, slotsBound: false, origin: 'test' };
-      return { address, host, details: new Uint8Array(0), start: (events) => start(address, way, events) };
+      return { address, job: 0, host, details: new Uint8Array(0), start: (events) => start(address, way, events) };
     },
   };
   return played;
@@ -105,7 +105,7 @@ function act({ net, records }: Played, way: Way, process: { events: AgentProcess
     const admit = (peer: Address): string | undefined => (peer === parent ? undefined : 'not my parent');
     process.link = new Link(
       {
-        channel: rest, clock,
+        role: 'parent', channel: rest, clock,
         handshake: { role: 'connect', self: address, session, secret, start, secrets, admit },
         limits: { frameBytesMax: 65_536, queueBytesMax: 1_000_000, handshakeMs: 1000 },
       },
@@ -223,11 +223,11 @@ suite('children of an agent', (test) => {
   test('who may link: a child that is being started, under its own address, once', () => {
     const p = playing();
     p.launch('up');
-    assert.match(p.children.admit(rootAddress(9), 0) ?? '', 'no child of this agent');
+    assert.match(p.children.admit(rootAddress(9), 0, 0) ?? '', 'no child of this agent');
     p.net.until(() => p.told.length === 1, 'up');
     const { start } = p.records[0] as BootRecord;
-    assert.match(p.children.admit(rootAddress(0), start) ?? '', 'it is up');
-    assert.match(p.children.admit(rootAddress(0), start + 1) ?? '', 'an earlier start');
+    assert.match(p.children.admit(rootAddress(0), start, 0) ?? '', 'it is up');
+    assert.match(p.children.admit(rootAddress(0), start + 1, 0) ?? '', 'an earlier start');
   });
 
   test('who may link: not the predecessor of one that was started again, however late it comes', () => {
@@ -237,7 +237,7 @@ suite('children of an agent', (test) => {
     p.children.relaunch(p.spec(0, 'connects-late'));
     p.net.until(() => p.records.length === 2, 'started again');
     const [former, now] = p.records.map(({ start }) => start) as [number, number];
-    assert.match(p.children.admit(rootAddress(0), former) ?? '', 'an earlier start');
-    assert.is(p.children.admit(rootAddress(0), now), undefined);
+    assert.match(p.children.admit(rootAddress(0), former, 0) ?? '', 'an earlier start');
+    assert.is(p.children.admit(rootAddress(0), now, 0), undefined);
   });
 });

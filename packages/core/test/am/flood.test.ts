@@ -36,9 +36,9 @@ suite('a flood of messages', (test) => {
   });
 
   test('keeps the order of what comes from below, and takes turns by source of what comes from above', () => {
-    const link = (peer: number): Link => ({ peer }) as never;
-    const [above, below] = [link(0), link(addressOf(9))];
-    const inbox = new Inbox(() => above.peer);
+    const link = (peer: number, role: Link['role']): Link => ({ peer, role }) as never;
+    const [above, below] = [link(0, 'parent'), link(addressOf(9), 'child')];
+    const inbox = new Inbox();
     const push = (source: number, from: Link, sequence: number): void =>
       inbox.push({ header: { ...HEADER, source, sequence }, body: new Uint8Array(0), from });
     for (let i = 0; i < 3; i++) push(addressOf(5), above, i);
@@ -46,10 +46,10 @@ suite('a flood of messages', (test) => {
     push(addressOf(9), below, 4);
     push(addressOf(8), below, 5);
     assert.equal([inbox.waiting(above), inbox.waiting(below)], [4, 2]);
-    assert.equal([addressOf(5), 0, addressOf(9)].map((source) => inbox.waitingOf(source, above)), [3, 0, 0]);
+    assert.equal([addressOf(5), 0, addressOf(9)].map((source) => inbox.waitingOf(source, 0, above)), [3, 0, 0]);
     const order = [0, 3, 4, 1, 5];
     for (const sequence of order) assert.is(inbox.take()?.header.sequence, sequence);
-    inbox.drop(addressOf(5));
+    inbox.drop(addressOf(5), 0);
     assert.equal([inbox.take(), inbox.waiting(above), inbox.waiting(below)], [undefined, 0, 0]);
   });
 });

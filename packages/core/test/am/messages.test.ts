@@ -62,8 +62,8 @@ suite('message routing', (test) => {
       assert.is(error?.agent, 'controller');
     }
     assert.throwsCode('STCI_MESSAGE_UNROUTABLE', () =>
-      net.nodes[0]?.messages.send(sessionAddress(3), 'agent.stop', { reason: '' }));
-    net.nodes[6]?.messages.send(sessionAddress(3), 'agent.stop', { reason: '' });
+      net.nodes[0]?.messages.send(sessionAddress(99), 'agent.stop', { reason: '' }));
+    net.nodes[6]?.messages.send(sessionAddress(99), 'agent.stop', { reason: '' });
     net.run();
     assert.equal(net.faults.length, 1, 'a one-way message that went nowhere is told where it ended');
   });
@@ -85,7 +85,7 @@ suite('message routing', (test) => {
     const net = makeNet(tree(7, 2));
     net.nodes[0]?.router.route(addressOf(5), addressOf(1));
     net.nodes[1]?.router.route(addressOf(5), addressOf(0));
-    assert.is(ask(net, 0, addressOf(5), 1, 200).error?.code, 'STCI_MESSAGE_TTL');
+    assert.is(ask(net, 0, addressOf(5), 1, { timeoutMs: 200 }).error?.code, 'STCI_MESSAGE_TTL');
     net.nodes[0]?.router.route(addressOf(1), addressOf(2));
     assert.is(ask(net, 0, addressOf(1), 7).reply, 7);
   });
@@ -258,10 +258,10 @@ suite('requests', (test) => {
     const net = makeNet(line(3));
     let calls = 0;
     net.channels[2]?.[0].readable(false);
-    const { error } = ask(net, 0, addressOf(2), 1, 250);
+    const { error } = ask(net, 0, addressOf(2), 1, { timeoutMs: 250 });
     assert.is(error?.code, 'STCI_REQUEST_TIMEOUT');
     assert.match(error?.message ?? '', /root:1 to agent\.echo in 250 ms/);
-    net.nodes[0]?.messages.request(addressOf(2), 'agent.echo', 2, () => (calls += 1), 100);
+    net.nodes[0]?.messages.request(addressOf(2), 'agent.echo', 2, () => (calls += 1), { timeoutMs: 100 });
     net.run(200);
     net.channels[2]?.[0].readable(true);
     net.run(1000);
@@ -339,7 +339,8 @@ suite('requests', (test) => {
     net.channels[1]?.[1].readable(false);
     const codes: string[] = [];
     for (let i = 0; i < 65_537; i++) {
-      net.nodes[1]?.messages.request(addressOf(0), 'agent.echo', 0, (error) => codes.push(error?.code ?? 'fine'), 1000);
+      net.nodes[1]?.messages.request(addressOf(0), 'agent.echo', 0, (error) => codes.push(error?.code ?? 'fine'),
+        { timeoutMs: 1000 });
     }
     assert.equal(codes, ['STCI_REQUEST_LIMIT']);
     net.nodes[1]?.close();

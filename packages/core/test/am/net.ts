@@ -3,7 +3,11 @@
  * links on one virtual clock. Tests access nodes and links by number.
  */
 
-import { CONTROLLER, rootAddress, type Address, type Channel, type StciError } from '@stci/interface';
+import {
+  CONTROLLER, addressIndex, addressKind, rootAddress, sessionAddress, type Address, type Channel, type JobId,
+  type StciError,
+} from '@stci/interface';
+import type { RequestOptions } from '../../dist/am/requests.js';
 import { AgentNode } from '../../dist/agent/node.js';
 import { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
@@ -18,6 +22,8 @@ export interface Net extends TestPlace {
   readonly channels: readonly (readonly [Channel, Channel] | undefined)[];
   /** Links that have closed, in words. */
   readonly closed: string[];
+  /** Adds the session agent of a job below node `at`, a root agent. */
+  addSession(at: number, job: JobId): AgentNode;
 }
 
 export function addressOf(i: number): Address {
@@ -32,28 +38,33 @@ export function makeNet(parents: readonly number[], settings: Settings = {}, see
   const scope = composition.scope('net', params, platform);
   const [faults, closed] = [[] as string[], [] as string[]];
   const log = { level: 'warn' as const, write: (_level: string, text: string) => void faults.push(text) };
-  const nodes = parents.map((parent, i) => new AgentNode({
+  const makeNode = (self: Address, job: JobId): AgentNode => new AgentNode({
     platform: { ...platform, log },
-    identity: {
-      self: addressOf(i),
-      parent: i === 0 ? undefined : addressOf(parent),
-      session: new Uint8Array(8),
-      secret: new Uint8Array(32),
-    },
+    identity: { self, job, session: new Uint8Array(8), secret: new Uint8Array(32) },
     params,
     treeOf: (spec) => scope.streamTree(spec),
-  }));
+  });
+  const nodes = parents.map((_, i) => makeNode(addressOf(i), 0));
   routeByTree(nodes, parents);
-  const channels = parents.map((parent, i) => (i === 0 ? undefined : join(nodes, parent, i, closed)));
+  const nodeAt = (i: number): AgentNode => nodes[i] as AgentNode;
+  const channels = parents.map((parent, i) => (i === 0 ? undefined : join(nodeAt(parent), nodeAt(i), closed)));
+  const addSession = (at: number, job: JobId): AgentNode => {
+    const node = makeNode(sessionAddress(addressIndex(addressOf(at))), job);
+    join(nodeAt(at), node, closed);
+    place.until(() => node.router.parentLink !== undefined, 'its link');
+    return node;
+  };
   place.until(() => nodes.every((node, i) => node.router.links().length >= (i === 0 ? 0 : 1)), 'all links');
   place.run(10);
-  return { ...place, nodes, faults, channels, closed };
+  return { ...place, nodes, faults, channels, closed, addSession };
 }
 
 function routeByTree(nodes: readonly AgentNode[], parents: readonly number[]): void {
   const byAddress = new Map(nodes.map((_, i) => [addressOf(i), i]));
   nodes.forEach((node, self) => {
-    node.router.rule = (destination) => {
+    node.router.rule = (to) => {
+      const destination = addressKind(to) === 'session' ? rootAddress(addressIndex(to)) : to;
+      if (to !== destination && destination === addressOf(self)) return to;
       // Walk up from the destination: the node directly below this one is the next hop.
       for (let at = byAddress.get(destination); at !== undefined && at !== 0; at = parents[at]) {
         if (parents[at] === self) return addressOf(at);
@@ -63,21 +74,22 @@ function routeByTree(nodes: readonly AgentNode[], parents: readonly number[]): v
   });
 }
 
-function join(nodes: readonly AgentNode[], parent: number, child: number, closed: string[]): readonly [Channel,
-  Channel] {
-  const [above, below] = [nodes[parent] as AgentNode, nodes[child] as AgentNode];
-  const [near, far] = memoryChannel(below.platform.clock, `to ${parent}`, `to ${child}`);
-  const onClosed = (who: number) => (_link: Link, reason: string): void => void closed.push(`${who} ${reason}`);
-  above.acceptLink(far, 1000, () => undefined, { onClosed: onClosed(parent) });
-  const { self, session, secret } = below.identity;
+function join(above: AgentNode, below: AgentNode, closed: string[]): readonly [Channel, Channel] {
+  const [near, far] = memoryChannel(below.platform.clock, `to ${above.name}`, `to ${below.name}`);
+  const onClosed = ({ name }: AgentNode) =>
+    (_link: Link, reason: string): void => void closed.push(`${name} ${reason}`);
+  above.acceptLink(far, 1000, () => undefined, { onClosed: onClosed(above) });
+  const { self, job, session, secret } = below.identity;
   new Link(
     {
+      role: 'parent',
       channel: near,
       clock: below.platform.clock,
-      handshake: { role: 'connect', self, session, secret, secrets: below.platform.secrets, admit: () => undefined },
+      handshake: { role: 'connect', self, job, session, secret, secrets: below.platform.secrets,
+        admit: () => undefined },
       limits: below.linkLimits(1000, near),
     },
-    below.linkEvents({ onClosed: onClosed(child) }),
+    below.linkEvents({ onClosed: onClosed(below) }),
   );
   return [near, far];
 }
@@ -88,9 +100,9 @@ export const tree = (size: number, arity: number): number[] =>
   Array.from({ length: size }, (_, i) => Math.floor((i - 1) / arity));
 
 /** Asks and waits; what came back. */
-export function ask(net: Net, from: number, to: Address, body: unknown, timeoutMs?: number) {
+export function ask(net: Net, from: number, to: Address, body: unknown, options?: RequestOptions) {
   const told: { error: StciError | undefined; reply: unknown }[] = [];
-  net.nodes[from]?.messages.request(to, 'agent.echo', body, (error, reply) => told.push({ error, reply }), timeoutMs);
+  net.nodes[from]?.messages.request(to, 'agent.echo', body, (error, reply) => told.push({ error, reply }), options);
   net.until(() => told.length > 0, 'a reply or an error');
   return told[0] as (typeof told)[number];
 }

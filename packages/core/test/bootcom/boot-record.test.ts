@@ -12,6 +12,7 @@ const RECORD: BootRecord = {
   session: Uint8Array.from({ length: 8 }, (_, i) => i),
   secret: Uint8Array.from({ length: 32 }, (_, i) => 255 - i),
   self: rootAddress(0x0fff_ffff),
+  job: 2 ** 21 - 1,
   parent: CONTROLLER,
   start: 0xdead_beef,
   nativeLink: true,

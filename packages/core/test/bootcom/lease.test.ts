@@ -244,8 +244,8 @@ function joined(leaseMs: number) {
         mine.closedMs = world.nowMs;
       },
     };
-    mine.link = new Link({ channel, clock: platform.clock, handshake: { ...base, role, secrets: platform.secrets },
-      limits }, events);
+    mine.link = new Link({ role: which === 0 ? 'parent' : 'child', channel, clock: platform.clock,
+      handshake: { ...base, role, secrets: platform.secrets }, limits }, events);
   };
   far.network.listen({ ...LISTEN_OPTIONS, frameBytesMax: 100_000 }, (channel) => make(1, channel),
     (_error, listener) => make(0, near.network.connect(listener?.addresses[0] ?? '', 1000)));

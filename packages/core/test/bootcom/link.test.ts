@@ -45,7 +45,8 @@ function end(place: TestPlace, channel: Channel, role: 'connect' | 'accept',
   const heard = new Heard();
   const self = role === 'connect' ? CHILD : CONTROLLER;
   const base = { role, self, session: new Uint8Array(8), secret: SECRET, secrets, admit: () => undefined };
-  const link = new Link({ channel, clock, handshake: { ...base, ...init }, limits: { ...LIMITS, ...init } }, heard);
+  const link = new Link({ role: role === 'connect' ? 'parent' : 'child', channel, clock,
+    handshake: { ...base, ...init }, limits: { ...LIMITS, ...init } }, heard);
   return { link, heard };
 }
 

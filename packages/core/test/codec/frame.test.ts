@@ -1,6 +1,6 @@
 /** Frame header and decoder: extreme values, every split, and every error. */
 
-import { StciError } from '@stci/interface';
+import { JOB_MAX, StciError } from '@stci/interface';
 import { assert, seededIntegers, suite, type IntegerSource } from '@stci/testkit';
 import { FrameDecoder } from '../../dist/codec/frame-decoder.js';
 import {
@@ -22,7 +22,7 @@ const ZERO: FrameHeader = {
 
 const LARGEST: FrameHeader = {
   layer: 3, type: 0xffff, flags: 0xff, ttl: 0xff, stream: 0xffff, source: 0xffff_ffff, destination: 0xffff_ffff,
-  job: 0xffff_ffff, sequence: 0xffff_ffff,
+  job: JOB_MAX, sequence: 0xffff_ffff,
 };
 
 function frameOf(next: IntegerSource, bodyBytes: number): Frame {
@@ -31,7 +31,7 @@ function frameOf(next: IntegerSource, bodyBytes: number): Frame {
   const big = (): number => next(0xffff_ffff);
   const header: FrameHeader = {
     layer, type: next(0x1_0000), flags: next(256), ttl: next(256), stream: next(0x1_0000), source: big(),
-    destination: big(), job: big(), sequence: big(),
+    destination: big(), job: next(JOB_MAX + 1), sequence: big(),
   };
   frame.set(encodeHeader(header, bodyBytes));
   for (let i = HEADER_BYTES; i < frame.length; i++) frame[i] = next(256);

@@ -66,11 +66,11 @@ class Starting {
     const [session, secret] = [new Uint8Array(8), new Uint8Array(32).fill(3)];
     const details = encodeBootDetails({ host: 0, hosts: 1, arity: 1, subtree: [['localhost', '']], connect: [],
       params: encodeParams(params) });
-    const record = { session, secret, self: ROOT, parent: CONTROLLER, start: 7, nativeLink: true, details };
+    const record = { session, secret, self: ROOT, job: 0, parent: CONTROLLER, start: 7, nativeLink: true, details };
     const { frameBytesMax } = LIMITS;
     this.agent.channel.send([encodeBootRecord({ ...record, frameBytesMax, handshakeMs: 10_000, leaseMs: 10_000 })]);
     const handshake = { role: 'accept' as const, self: CONTROLLER, session, secret, secrets, admit: () => undefined };
-    this.link = new Link({ channel: this.agent.channel, clock, handshake, limits: LIMITS }, {
+    this.link = new Link({ role: 'child', channel: this.agent.channel, clock, handshake, limits: LIMITS }, {
       onUp: ({ peer }) => void this.reported.push(`up ${peer}`),
       onFrame: () => undefined,
       onDrain: () => undefined,

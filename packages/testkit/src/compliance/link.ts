@@ -31,7 +31,7 @@ function linkOf({ platform }: LinkPair, channel: Channel, role: 'connect' | 'acc
   const { clock, secrets } = platform;
   const self = role === 'connect' ? CHILD : CONTROLLER;
   const handshake = { role, self, session: new Uint8Array(8), secret, secrets, admit: () => undefined };
-  const link = new Link({ channel, clock, handshake, limits: LIMITS }, {
+  const link = new Link({ role: role === 'connect' ? 'parent' : 'child', channel, clock, handshake, limits: LIMITS }, {
     onUp: ({ peer }) => void reported.push(`up ${peer}`),
     onFrame: (_link, frame: Frame) => void bodies.push(frameBody(frame).slice()),
     onDrain: () => undefined,

@@ -1,0 +1,92 @@
+/** Pending requests: each is settled once, by its reply, an error or its deadline. */
+
+import { StciError, addressName, agentKey, fromErrorRecord } from '@stci/interface';
+import type { Address, Clock, ErrorCode, JobId, Timer } from '@stci/interface';
+import { decode } from '../codec/cbor.js';
+import { FLAG, type FrameHeader } from '../codec/frame.js';
+import { errorRecord } from './job-shapes.js';
+import { checkReply, type MessageName } from './messages.js';
+
+const REQUESTS_MAX = 65_536;
+
+/** Errors that a forwarding agent may reply with in the destination's name. */
+const BOUNCED: readonly ErrorCode[] = ['STCI_MESSAGE_UNROUTABLE', 'STCI_MESSAGE_TTL'];
+
+export interface RequestOptions {
+  readonly timeoutMs?: number;
+  /** The job that it is about; of a destination that is a session agent, its job. Default: this agent's own. */
+  readonly job?: JobId;
+}
+
+export type RequestDone = (error: StciError | undefined, reply: unknown) => void;
+
+interface Request {
+  readonly name: MessageName;
+  readonly destination: Address;
+  readonly job: JobId;
+  readonly done: RequestDone;
+}
+
+export class PendingRequests {
+  readonly #clock: Clock;
+  /** By sequence number. */
+  readonly #pending = new Map<number, Request & { readonly timer: Timer }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns false if there are too many: `done` has been called then. */
+  add(sequence: number, request: Request, timeoutMs: number): boolean {
+    const { name, destination, done } = request;
+    if (this.#pending.size >= REQUESTS_MAX) {
+      done(new StciError('STCI_REQUEST_LIMIT', `${REQUESTS_MAX} requests are pending already`), undefined);
+      return false;
+    }
+    const text = `No reply of ${addressName(destination)} to ${name} in ${timeoutMs} ms`;
+    const onTimeout = (): void => this.settle(sequence, new StciError('STCI_REQUEST_TIMEOUT', text));
+    const timer = this.#clock.after(timeoutMs, onTimeout);
+    this.#pending.set(sequence, { ...request, timer });
+    return true;
+  }
+
+  /** Does nothing if it is settled already. */
+  settle(sequence: number, error: StciError | undefined, reply?: unknown): void {
+    const pending = this.#pending.get(sequence);
+    if (pending === undefined) return;
+    this.#pending.delete(sequence);
+    pending.timer.cancel();
+    pending.done(error, reply);
+  }
+
+  /** Fails all requests, and cancels their deadlines. */
+  close(reason: string): void {
+    for (const sequence of [...this.#pending.keys()]) {
+      this.settle(sequence, new StciError('STCI_LINK_CLOSED', reason));
+    }
+  }
+
+  /** A reply that cannot be decoded settles its request, too; its error is passed to `onMalformed`. */
+  onReply(header: FrameHeader, body: Uint8Array, onMalformed: (error: StciError) => void): void {
+    const pending = this.#pending.get(header.sequence);
+    if (pending === undefined) return; // After its deadline.
+    let value: unknown;
+    let error: StciError | undefined;
+    try {
+      value = decodeBody(body);
+      if ((header.flags & FLAG.error) !== 0) error = fromErrorRecord(errorRecord(value, 'error reply'));
+      else checkReply(pending.name, value);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      error = fault;
+      onMalformed(fault);
+    }
+    // An agent that cannot forward a request answers in the destination's name; no other agent may.
+    const isOwn = agentKey(header.source, header.job) === agentKey(pending.destination, pending.job);
+    if (isOwn || (error !== undefined && BOUNCED.includes(error.code))) this.settle(header.sequence, error, value);
+  }
+}
+
+export function decodeBody(body: Uint8Array): unknown {
+  return body.length === 0 ? undefined : decode(body);
+}

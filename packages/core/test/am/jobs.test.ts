@@ -1,0 +1,101 @@
+/** Several jobs at once: their session agents on one host share an address; each gets what is for its job only. */
+
+import { CONTROLLER, DEFAULT_STREAM, sessionAddress, type StreamEvents } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { LinkGuard } from '../../dist/agent/peer-guard.js';
+import { LAYER, encodeHeader } from '../../dist/codec/frame.js';
+import { addressOf, line, makeNet, type Net } from './net.js';
+
+const SESSION = sessionAddress(1);
+
+function jobsOnHost1() {
+  const net = makeNet(line(3));
+  const heard: string[] = [];
+  const sessions = [1, 2].map((job) => {
+    const node = net.addSession(2, job);
+    node.messages.on('agent.echo', (_body, context) => {
+      heard.push(`${job}: ${context.source} ${context.job}`);
+      return job;
+    });
+    node.messages.on('agent.stop', ({ reason }) => void heard.push(`${job}: ${reason}`));
+    return node;
+  });
+  return { net, sessions, heard };
+}
+
+function events(onData: (data: unknown) => void): StreamEvents {
+  const take = (data: unknown, release: () => void): void => {
+    onData(data);
+    release();
+  };
+  return {
+    onUp: (data, _source, release) => take(data, release),
+    onDown: take,
+    onCredit: () => undefined,
+    onFault: (error) => assert.unreachable(error.message),
+  };
+}
+
+const settle = (net: Net): void => void net.run(100);
+
+suite('agents of several jobs', (test) => {
+  test('a request reaches the agent of its job, and its reply comes back', () => {
+    const { net, heard } = jobsOnHost1();
+    const replies: unknown[] = [];
+    for (const job of [2, 1]) {
+      net.nodes[0]?.messages.request(SESSION, 'agent.echo', 0, (error, reply) => replies.push(error ?? reply), { job });
+    }
+    net.until(() => replies.length === 2, 'both replies');
+    assert.equal([replies, heard], [[2, 1], ['2: 0 2', '1: 0 1']]);
+  });
+
+  test('a job that has no agent there cannot be reached', () => {
+    const { net, heard } = jobsOnHost1();
+    const codes: unknown[] = [];
+    net.nodes[0]?.messages.request(SESSION, 'agent.echo', 0, (error) => codes.push(error?.code), { job: 3 });
+    net.until(() => codes.length === 1, 'an error');
+    assert.equal([codes, heard], [['STCI_MESSAGE_UNROUTABLE'], []]);
+  });
+
+  test('a broadcast goes to all root agents and to the session agents of its job', () => {
+    const { net, heard } = jobsOnHost1();
+    const roots: number[] = [];
+    for (const node of net.nodes) node.messages.on('agent.stop', (_body, { job }) => void roots.push(job));
+    net.nodes[0]?.messages.sendSubtree('agent.stop', { reason: 'x' }, 2);
+    settle(net);
+    assert.equal([roots, heard], [[2, 2], ['2: x']]);
+  });
+
+  test('the same stream of each job, at one root', () => {
+    const { net, sessions } = jobsOnHost1();
+    const told: string[] = [];
+    const streams = sessions.map((node, i) => {
+      const spec = {
+        id: DEFAULT_STREAM, job: i + 1, members: [CONTROLLER, SESSION], topology: { kind: 'boot' },
+        reduction: 'none' as const,
+      };
+      const root = net.nodes[0]?.streams.attach(spec, events((data) => told.push(`root ${i + 1}: ${String(data)}`)));
+      const own = node.streams.attach(spec, events((data) => told.push(`member ${i + 1}: ${String(data)}`)));
+      return { root, own };
+    });
+    streams[1]?.own.up('a');
+    streams[0]?.own.up('b');
+    streams[0]?.root?.down('c');
+    streams[1]?.root?.down('d', SESSION);
+    settle(net);
+    assert.equal(told.sort(), ['member 1: c', 'member 2: d', 'root 1: b', 'root 2: a']);
+  });
+
+  test('a session agent speaks for its own job only', () => {
+    const { net, sessions } = jobsOnHost1();
+    for (const node of net.nodes) new LinkGuard(node);
+    const header = {
+      layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: SESSION, destination: addressOf(0), job: 1,
+      sequence: 1,
+    };
+    sessions[1]?.router.parentLink?.send([encodeHeader(header, 0)]);
+    settle(net);
+    assert.equal(net.closed, ['root:1 protocol', 'session:1 lost']);
+    assert.match(net.faults.join(), /in the name of session:1/);
+  });
+});
