@@ -46,6 +46,15 @@ export interface AgentStart {
   readonly waitMs?: number;
 }
 
+/** An agent that runs already, and waits at a private socket. */
+export interface AgentReach {
+  readonly host: HostSpec;
+  /** PrivateListener.path on that host. */
+  readonly path: string;
+  /** How long the far end may take to connect, and to get the first data of the one that reaches it. */
+  readonly waitMs?: number;
+}
+
 export interface LauncherProcDeps {
   readonly platform: Platform;
   /** Starts an agent as an object in this process, linked by a memory channel. */
@@ -61,8 +70,13 @@ export interface LauncherProcRequest {
  * Module of framework `launcherproc` (keyed). `start` returns at once; a failure is reported once, by `onError` or
  * `onExit`. The channel that it returns carries the boot record and, if the boot link is `stdio` or `memory`, the link
  * itself.
+ *
+ * `reach` connects to an agent that was started before, by the same means and with the same rights as `start`, and
+ * starts nothing. The process that it returns is the connection: `kill` ends it, and the agent goes on. `onError` has
+ * `data.reach`, a ReachFailure; once the two are connected, the end is an `onExit`.
  */
 export interface LauncherProc {
   readonly name: string;
   start(start: AgentStart, events: AgentProcessEvents): AgentProcess;
+  reach(reach: AgentReach, events: AgentProcessEvents): AgentProcess;
 }

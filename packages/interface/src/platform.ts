@@ -113,8 +113,8 @@ export interface Network {
     accept: (channel: Channel) => void,
     done: (error: ErrorRecord | undefined, listener: PrivateListener | undefined) => void,
   ): void;
-  /** Connects to a private listener of this host. A failure is reported by `onFailed`, then by `onClose`. */
-  connectPrivate(path: string, deadlineMs: number, onFailed?: (error: ErrorRecord) => void): Channel;
+  /** Connects to a private listener of this host. `done` tells whether that succeeded; else `onClose` follows. */
+  connectPrivate(path: string, deadlineMs: number, done?: (error: ErrorRecord | undefined) => void): Channel;
 }
 
 /** Standard signal names without numbers: `SIGTERM`. */

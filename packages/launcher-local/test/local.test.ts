@@ -1,6 +1,14 @@
 /** Launcherproc `local`: which hosts it accepts, and that each method starts its kind of agent. */
 
-import type { AgentMethod, AgentProcess, AgentStart, HostSpec, LauncherProcRequest, Verdict } from '@stci/interface';
+import type {
+  AgentMethod,
+  AgentProcess,
+  AgentStart,
+  HostSpec,
+  LauncherProcDeps,
+  LauncherProcRequest,
+  Verdict,
+} from '@stci/interface';
 import { createLocal, launcherLocal } from '@stci/launcher-local';
 import { assert, suite } from '@stci/testkit';
 
@@ -41,7 +49,7 @@ suite('launcherproc local', (test) => {
       sweep: () => assert.unreachable(),
     } as unknown as Parameters<typeof createLocal>[0]['platform']['processes'];
     const local = createLocal({
-      platform: { processes },
+      platform: { processes } as LauncherProcDeps['platform'],
       inline: (start) => (started.push(`inline ${start.host.name}`), agent),
     });
     const events = { onError: () => {}, onDiagnostic: () => {}, onExit: () => {} };

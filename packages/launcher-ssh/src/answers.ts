@@ -1,8 +1,10 @@
 /**
  * Answers of a host before the agent's data: lines `STCI NONCE WORD…` on standard output, between output of the user's
- * login scripts. The nonce distinguishes ours from theirs. After the last answer (`have`, `run`) every byte is the
- * agent's.
+ * login scripts. The nonce distinguishes ours from theirs. After the last answer (`have`, `run`, `join`) every
+ * byte is the agent's.
  */
+
+import type { ReachFailure } from '@stci/interface';
 
 /** Largest output of login scripts; with more, the start fails. */
 export const BANNER_BYTES_MAX = 64 * 1024;
@@ -17,8 +19,13 @@ export type Answer =
   | { readonly word: 'need' }
   /** The agent runs, from the cache or from the bundle that was sent. */
   | { readonly word: 'have' | 'run' }
-  /** The agent does not run, and why: `phase` is `node` or `bundle`. */
-  | { readonly word: 'fail'; readonly phase: string; readonly text: string };
+  /** The standard streams are joined with the socket of an agent that runs already. */
+  | { readonly word: 'join' }
+  /** The agent does not run, or is not reached, and why. */
+  | { readonly word: 'fail'; readonly phase: FailedPhase; readonly text: string };
+
+/** What failed on the host: no node, a damaged bundle, a socket (ReachFailure). */
+export type FailedPhase = 'node' | 'bundle' | ReachFailure;
 
 export interface AnswerEvents {
   onAnswer(answer: Answer): void;
@@ -65,8 +72,9 @@ export class AnswerReader {
     const answer = parseAnswer(line.slice(at + this.#mark.length).trimEnd());
     if (answer === undefined) return false;
     this.#events.onAnswer(answer);
-    this.#over = answer.word === 'have' || answer.word === 'run' || answer.word === 'fail';
-    return answer.word === 'have' || answer.word === 'run';
+    const isLast = answer.word === 'have' || answer.word === 'run' || answer.word === 'join';
+    this.#over = isLast || answer.word === 'fail';
+    return isLast;
   }
 
   #checkFlood(): void {
@@ -78,9 +86,14 @@ export class AnswerReader {
 }
 
 function parseAnswer(words: string): Answer | undefined {
-  if (words === 'shell' || words === 'need' || words === 'have' || words === 'run') return { word: words };
-  const [, phase, text] = /^fail (node|bundle) (.*)$/.exec(words) ?? [];
-  return phase === undefined || text === undefined ? undefined : { word: 'fail', phase, text: readable(text) };
+  if (isPlain(words)) return { word: words };
+  const [, phase, text] = /^fail (node|bundle|dead|refused|unreachable) (.*)$/.exec(words) ?? [];
+  if (phase === undefined || text === undefined) return undefined;
+  return { word: 'fail', phase: phase as FailedPhase, text: readable(text) };
+}
+
+function isPlain(words: string): words is Exclude<Answer['word'], 'fail'> {
+  return ['shell', 'need', 'have', 'run', 'join'].includes(words);
 }
 
 /** Bytes (one per character) as text: UTF-8 if they are valid. */

@@ -18,8 +18,8 @@ const BAD_HOST = /^-|['`"$\\;&<>|(){}\s\p{Cc}]|^$/u;
 /** Default time that a host waits for its data. */
 const WAIT_MS = 30_000;
 
-/** Built at the first use: most agents start none over ssh, and it costs 2 ms and 1 MiB. */
-let programWord: string | undefined;
+/** Encoded at the first use: most agents start none over ssh, and it costs 2 ms and 1 MiB. */
+const programWords = new Map<string, string>();
 
 export interface SshParams {
   /** Program and options of the user, before ours: ssh uses the first value of an option. */
@@ -36,6 +36,7 @@ export interface SshParams {
 
 export interface RemoteStart {
   readonly nonce: string;
+  /** Of the bundle; of another program its argument, in hexadecimal. */
   readonly hash: string;
   readonly bundleBytes: number;
   /** The node that runs this agent: tried on the host after those in PATH. */
@@ -80,8 +81,8 @@ export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart
 /** The command line for the login shell. */
 export function remoteCommand(start: RemoteStart): string {
   const ownNode = PLAIN_PATH.test(start.ownNode) ? start.ownNode : '';
-  const word = start.program === undefined ? (programWord ??= base64(PROGRAM_TEXT)) : base64(start.program);
-  const words = [word, 'base64', start.nonce, start.hash, String(start.bundleBytes), ownNode];
+  const { nonce, hash, bundleBytes, program = PROGRAM_TEXT } = start;
+  const words = [programWord(program), 'base64', nonce, hash, String(bundleBytes), ownNode];
   const quoted = [
     printfWord(shellText(start.holder ?? '')),
     ...words.map(singleQuoted),
@@ -89,6 +90,12 @@ export function remoteCommand(start: RemoteStart): string {
     singleQuoted(String(start.waitMs ?? WAIT_MS)),
   ];
   return `exec /bin/sh -c ${singleQuoted(SHELL_TEXT)} stci-guardian ${quoted.join(' ')}`;
+}
+
+function programWord(program: string): string {
+  const word = programWords.get(program) ?? base64(program);
+  programWords.set(program, word);
+  return word;
 }
 
 /** Node's command line for `program` on this machine, without a login. */
@@ -122,6 +129,11 @@ export function escapedWord(text: string): string {
     word += /[A-Za-z0-9_./:=@%+,~-]/.test(char) ? char : octal(char);
   }
   return `'${word}'`;
+}
+
+/** The bytes of a text in hexadecimal. */
+export function hexWord(text: string): string {
+  return utf8(text).map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function utf8(text: string): number[] {

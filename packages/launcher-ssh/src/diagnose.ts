@@ -4,11 +4,13 @@
  * advice is a guess, the text is the fact.
  */
 
-import type { ErrorRecord, ProcessEnd } from '@stci/interface';
+import type { ErrorRecord, ProcessEnd, ReachFailure } from '@stci/interface';
+import type { FailedPhase } from './answers.js';
 import { NODE_MAJOR_MIN } from './loader.js';
 
-/** In order of time. */
-export type SshPhase = 'resolve' | 'connect' | 'authenticate' | 'login shell' | 'node' | 'bundle' | 'handshake';
+/** In order of time; `socket` for an agent that runs already. */
+export type SshPhase =
+  'resolve' | 'connect' | 'authenticate' | 'login shell' | 'node' | 'bundle' | 'socket' | 'handshake';
 
 export interface SshFacts {
   readonly host: string;
@@ -21,8 +23,8 @@ export interface SshFacts {
   readonly lines: readonly string[];
   /** Output of the host's login scripts on standard output. */
   readonly banner: string;
-  /** The host's own answer: no node, a damaged bundle. */
-  readonly report?: { readonly phase: string; readonly text: string } | undefined;
+  /** The host's own answer: no node, a damaged bundle, a socket that cannot be used. */
+  readonly report?: { readonly phase: FailedPhase; readonly text: string } | undefined;
   /** The output of login scripts exceeded its bound. */
   readonly flooded?: boolean;
   /** The node that the user specified; empty: none. */
@@ -83,6 +85,7 @@ const BY_PHASE: Readonly<Record<SshPhase, readonly [what: string, remedy: string
   'login shell': ['the login shell ended before it ran anything',
     'Look at the login shell and its start-up files there; `ssh LOGIN echo hello` must print hello.'],
   node: ['the shell on the host could not start node', 'Name a node that works there: --mca launcher.ssh.node=PATH.'],
+  socket: ['the agent there is not reached', `${BY_HAND}; look at the host.`],
   bundle: ['the connection ended while the agent was sent', `${BY_HAND}; look at the host.`],
   handshake: ['the agent ended before it answered', 'See what it printed.'],
 };
@@ -115,7 +118,7 @@ export function diagnose(facts: SshFacts): ErrorRecord {
   const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;
   const message = `phase ${phase}: ${what}.${output.join('')}${printed}\n  ssh ${how}`
     + `\n  what to do: ${fill(remedy, facts)}`;
-  return { code: 'STCI_LAUNCH_FAILED', message, host, data: { phase, status: end.status ?? -1 } };
+  return { code: 'STCI_LAUNCH_FAILED', message, host, data: { phase, status: end.status ?? -1, ...reachOf(facts) } };
 }
 
 function find(facts: SshFacts): Finding {
@@ -125,7 +128,8 @@ function find(facts: SshFacts): Finding {
       remedy: 'Let its start-up files print only at a terminal (`ssh LOGIN true` must print nothing).' };
   }
   if (report?.phase === 'node') return nodeFinding(report.text, facts.node);
-  if (report !== undefined) return bundleFinding(report);
+  if (report?.phase === 'bundle') return bundleFinding(report);
+  if (report !== undefined) return socketFinding(report.phase, report.text);
   // After the login, only the end of the login shell counts: its output may look like any message.
   const isAfterLogin = phase !== 'resolve' && phase !== 'connect' && phase !== 'authenticate';
   const text = isAfterLogin ? '' : lines.join('\n');
@@ -152,6 +156,20 @@ function nodeFinding(text: string, named: string): Finding {
 function bundleFinding({ text }: { readonly text: string }): Finding {
   return { phase: 'bundle', what: `the host did not accept the agent: ${text}`,
     remedy: 'Something in between changes bytes: `ssh LOGIN cat` must return its input.' };
+}
+
+function socketFinding(reach: ReachFailure, text: string): Finding {
+  const remedy = {
+    dead: 'None: its agent has ended there, and its programs with it.',
+    refused: 'Others may have access to the directory of the agent\'s socket there: let nobody but you enter it.',
+    unreachable: 'None: the next attempt may succeed.',
+  }[reach];
+  return { phase: 'socket', what: `the agent there is not reached: ${text}`, remedy };
+}
+
+function reachOf({ report }: SshFacts): { readonly reach?: ReachFailure } {
+  if (report === undefined || report.phase === 'node' || report.phase === 'bundle') return {};
+  return { reach: report.phase };
 }
 
 function oneLine(text: string): string {

@@ -1,7 +1,8 @@
 /**
- * One agent on one host, over one OpenSSH client. The client's standard streams are the agent's channel after the
- * host's last answer; before, they carry the host's answers and, if needed, the bundle. The agent ends when the channel
- * closes: a failure anywhere between leaves no agent behind.
+ * One agent on one host, over one OpenSSH client: a new agent, or the private socket of one that runs already. The
+ * client's standard streams are the agent's channel after the host's last answer; before, they carry the host's answers
+ * and, if needed, the bundle. An agent that has no job yet ends when the channel closes: a failure anywhere between
+ * leaves none behind.
  */
 
 import {
@@ -9,7 +10,6 @@ import {
   type AgentBundle,
   type AgentProcess,
   type AgentProcessEvents,
-  type AgentStart,
   type Channel,
   type ErrorRecord,
   type HostSpec,
@@ -20,8 +20,9 @@ import {
 } from '@stci/interface';
 import { DeferredChannel, toErrorRecord } from '@stci/interface';
 import { AnswerReader, type Answer } from './answers.js';
-import { hostProblem, sshCommand, type SshParams } from './command.js';
-import { describeWait, diagnose, type SshPhase } from './diagnose.js';
+import { hexWord, hostProblem, sshCommand, type RemoteStart, type SshParams } from './command.js';
+import { describeWait, diagnose, type SshFacts, type SshPhase } from './diagnose.js';
+import { JOIN_PROGRAM } from './join.js';
 import { KexTimer, STEP_LINE, kexAdvice } from './kex.js';
 
 const NONCE_BYTES = 8;
@@ -39,28 +40,41 @@ export type SshDeps = Pick<LauncherProcDeps, 'inline'> & {
 
 /** The launcherproc `ssh`. */
 export function createSsh({ platform, inline }: SshDeps, params: SshParams): LauncherProc {
-  const advised = new Set<string>();
+  const all = { ...params, advised: new Set<string>() };
   return {
     name: 'ssh',
     start: (start, events) =>
-      start.method === 'inline' ? inline(start, events) : startOver(platform, { ...params, advised }, start, events),
+      start.method === 'inline' ? inline(start, events) : startOver(platform, all, start, newAgent, events),
+    reach: (reach, events) =>
+      startOver(platform, all, reach, ({ node }) => ({
+        hash: hexWord(reach.path), bundleBytes: 0, ownNode: node, program: JOIN_PROGRAM,
+      }), {
+        ...events,
+        onError: (error) => events.onError({ ...error, data: { reach: 'unreachable', ...error.data } }),
+      }),
   };
+}
+
+function newAgent({ hash, bytes, node, holder }: AgentBundle): Program {
+  return { hash, bundleBytes: bytes.length, ownNode: node, holder };
 }
 
 function startOver(
   platform: SshDeps['platform'],
   params: StartParams,
-  start: AgentStart,
+  target: Target,
+  programOf: (bundle: AgentBundle) => Program,
   events: AgentProcessEvents,
 ): AgentProcess {
-  const { name } = start.host;
+  const { name } = target.host;
   const problem = hostProblem(name);
   if (problem !== undefined) {
     const message = `'${name}' ${problem}. Correct the host list.`;
     return refused(platform, name, { code: 'STCI_HOSTLIST_INVALID', message, host: name }, events);
   }
   try {
-    return new SshAgent(platform, params, start, platform.processes.agentBundle(), events);
+    const bundle = platform.processes.agentBundle();
+    return new SshAgent(platform, params, { ...target, program: programOf(bundle), bundle: bundle.bytes }, events);
   } catch (thrown) {
     if (!(thrown instanceof StciError)) throw thrown;
     return refused(platform, name, toErrorRecord(thrown), events);
@@ -84,13 +98,27 @@ function refused(
 /** `advised`: advice on slow key exchanges that was given, to give it once and not for each host. */
 type StartParams = SshParams & { readonly advised: Set<string> };
 
+/** What runs on the host. */
+type Program = Pick<RemoteStart, 'hash' | 'bundleBytes' | 'ownNode' | 'holder' | 'program'>;
+
+interface Target {
+  readonly host: HostSpec;
+  readonly waitMs?: number;
+}
+
+/** `bundle`: sent if the program asks for it. */
+interface Errand extends Target {
+  readonly program: Program;
+  readonly bundle: Uint8Array;
+}
+
 class SshAgent implements AgentProcess {
   readonly pid: number;
   readonly channel: Channel;
   readonly #platform: SshDeps['platform'];
   readonly #params: StartParams;
   readonly #host: Pick<HostSpec, 'name' | 'user'>;
-  readonly #bundle: AgentBundle;
+  readonly #bundle: Uint8Array;
   readonly #events: AgentProcessEvents;
   readonly #client: AgentProcess;
   readonly #agentChannel: DeferredChannel;
@@ -98,7 +126,7 @@ class SshAgent implements AgentProcess {
   readonly #kex: KexTimer;
   #phase: SshPhase = 'connect';
   #lines: string[] = [];
-  #report: { readonly phase: string; readonly text: string } | undefined;
+  #report: SshFacts['report'];
   #flooded = false;
   /** The agent has sent data: from now on its link reports failures. */
   #hasData = false;
@@ -110,8 +138,7 @@ class SshAgent implements AgentProcess {
   constructor(
     platform: SshDeps['platform'],
     params: StartParams,
-    { host, waitMs }: AgentStart,
-    bundle: AgentBundle,
+    { host, waitMs, program, bundle }: Errand,
     events: AgentProcessEvents,
   ) {
     const nonce = hex(platform.secrets.bytes(NONCE_BYTES));
@@ -126,16 +153,8 @@ class SshAgent implements AgentProcess {
       onFlood: () => this.#onFlood(),
     });
     const { processes } = platform;
-    const { hash, bytes, node: ownNode, holder } = bundle;
-    const command = sshCommand(host, params, {
-      nonce,
-      hash,
-      bundleBytes: bytes.length,
-      ownNode,
-      node: params.node,
-      holder,
-      ...(waitMs !== undefined && { waitMs }),
-    });
+    const start = { ...program, nonce, node: params.node, ...(waitMs !== undefined && { waitMs }) };
+    const command = sshCommand(host, params, start);
     this.#client = processes.spawnAgent('process', command, {
       onError: (error) => this.#onNoClient(error),
       onDiagnostic: (line) => this.#onLine(line),
@@ -191,10 +210,11 @@ class SshAgent implements AgentProcess {
         return;
       case 'need':
         this.#phase = 'bundle';
-        this.#client.channel.send([this.#bundle.bytes]);
+        this.#client.channel.send([this.#bundle]);
         return;
       case 'have':
       case 'run':
+      case 'join':
         this.#phase = 'handshake';
         return;
       case 'fail':

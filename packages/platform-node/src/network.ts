@@ -17,12 +17,12 @@ export function createNetwork(): Network {
         (error) => `cannot connect: ${(error as Error).message}`),
     listenPrivate: (options, accept, done) =>
       settle(loadPrivate().then((sockets) => sockets.listenPrivate(options, accept)), done),
-    connectPrivate: (path, deadlineMs, onFailed) =>
+    connectPrivate: (path, deadlineMs, done) =>
       deferred('unix', path, loadPrivate().then((sockets) => sockets.connectPrivate(path, deadlineMs)), (thrown) => {
         const error = toErrorRecord(thrown);
-        onFailed?.(error);
+        done?.(error);
         return String(error.data?.['reason'] ?? error.message);
-      }),
+      }, () => done?.(undefined)),
   };
 }
 
@@ -34,16 +34,20 @@ function settle<T>(made: Promise<T>, done: (error: ErrorRecord | undefined, list
   );
 }
 
-/** `fail` returns why the channel closes. */
+/** `fail` returns why the channel closes. `opened` is called when it is connected. */
 function deferred(
   kind: string,
   label: string,
   made: Promise<Channel>,
   fail: (error: unknown) => string,
+  opened?: () => void,
 ): Channel {
   const channel = new DeferredChannel({ kind, label, soon: (fire) => void setImmediate(fire) });
   made.then(
-    (inner) => setImmediate(() => channel.become(inner)),
+    (inner) => setImmediate(() => {
+      opened?.();
+      channel.become(inner);
+    }),
     (error: unknown) => setImmediate(() => channel.end(fail(error))),
   );
   return channel;

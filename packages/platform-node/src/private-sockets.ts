@@ -44,7 +44,7 @@ export async function listenPrivate(
     throw new StciError('STCI_LISTEN_FAILED', `Cannot listen on ${path}: ${why}.`, { cause: thrown });
   }
   removeStale(path);
-  return { path, close: releaser(server, pending, path) };
+  return { path, close: releaser(server, path) };
 }
 
 function bind(server: Server, path: string): Promise<void> {
@@ -59,13 +59,12 @@ function bind(server: Server, path: string): Promise<void> {
 }
 
 /** Also called when the process exits by itself: Node does not close a server then. */
-function releaser(server: Server, pending: PendingSockets, path: string): () => void {
+function releaser(server: Server, path: string): () => void {
   const remove = (): void => builtin('node:fs').rmSync(path, { force: true });
   process.once('exit', remove);
   return () => {
     process.removeListener('exit', remove);
     server.close();
-    pending.clear();
   };
 }
 

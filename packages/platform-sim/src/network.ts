@@ -36,8 +36,8 @@ interface Attempt {
   readonly host: SimHost;
   readonly deadlineMs: number;
   readonly key?: Uint8Array | undefined;
-  /** Called before the channel closes for want of a connection. */
-  readonly onFailed?: (reason: string) => void;
+  /** Called when the connection is established, or with the reason why it is not. */
+  readonly done?: (reason: string | undefined) => void;
 }
 
 export class SimNetwork implements Network {
@@ -110,14 +110,14 @@ export class SimNetwork implements Network {
     return left;
   }
 
-  connectPrivate(path: string, deadlineMs: number, onFailed?: (error: ErrorRecord) => void): Channel {
+  connectPrivate(path: string, deadlineMs: number, done?: (error: ErrorRecord | undefined) => void): Channel {
     const link = this.#host.world.fabric.pipes;
     return this.#attempt('unix', path, {
       address: this.#privateAddress(path),
       link,
       host: this.#host,
       deadlineMs,
-      onFailed: (reason) => onFailed?.(notReached(path, reason)),
+      done: (reason) => done?.(reason === undefined ? undefined : notReached(path, reason)),
     });
   }
 
@@ -125,7 +125,7 @@ export class SimNetwork implements Network {
     const { scheduler } = this.#host.world;
     const pair = this.#pair(kind, label, attempt.link);
     const fail = (reason: string): void => {
-      attempt.onFailed?.(reason);
+      attempt.done?.(reason);
       pair.left.fail(reason);
     };
     const deadline = this.#event(() => fail(`timed out after ${attempt.deadlineMs} ms`));
@@ -159,12 +159,12 @@ export class SimNetwork implements Network {
         world.scheduler.after(this.#event(() => fail(reason)), latencyMs);
         return;
       }
-      const accept = (): void => this.#accept(pair, listener, deadline);
+      const accept = (): void => this.#accept(pair, listener, attempt, deadline);
       world.scheduler.after(new CallEvent(listener.task, accept, CODE.connect), 0);
     }, CODE.connect), latencyMs);
   }
 
-  #accept(pair: ChannelPair, listener: SimListener, deadline: CallEvent): void {
+  #accept(pair: ChannelPair, listener: SimListener, attempt: Attempt, deadline: CallEvent): void {
     if (pair.left.isClosed) return;
     const { scheduler } = this.#host.world;
     pair.right.adopt(listener.task);
@@ -172,6 +172,7 @@ export class SimNetwork implements Network {
     listener.accept(pair.right);
     scheduler.after(this.#event(() => {
       scheduler.queue.cancel(deadline);
+      attempt.done?.(undefined);
       pair.left.outgoing.isOpen = true;
       pair.left.opened();
     }), pair.left.outgoing.link.params.latencyMs);

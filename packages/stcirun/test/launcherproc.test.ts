@@ -1,13 +1,18 @@
-/** Launcherproc `local` on this machine: processes and threads of the built agent, and of commands that are none. */
+/**
+ * Launcherprocs on this machine: processes and threads of the built agent, and of commands that are none. For ssh a
+ * script stands for the client; shell, node and program on the host are the real ones.
+ */
 
 import { fileURLToPath } from 'node:url';
 import { builtins, bootcomComponents, createRegistry, paramsSnapshot, resolveParams } from '@stci/core';
 import { createLocal, launcherLocal } from '@stci/launcher-local';
+import { createSsh } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
 import { topologyTree } from '@stci/topology-tree';
-import { assert, eventually, launcherProcCompliance, type BadAgent } from '@stci/testkit';
+import { assert, eventually, launcherProcCompliance, reachCompliance, type BadAgent, type Until } from '@stci/testkit';
 
 const AGENT = fileURLToPath(new URL('../dist/bundle/agent.cjs', import.meta.url));
+const BUNDLE = fileURLToPath(new URL('../dist/bundle/agent.bundle.cjs', import.meta.url));
 const registry = createRegistry(builtins([topologyTree, launcherLocal, ...bootcomComponents]));
 const params = paramsSnapshot(registry.catalog, resolveParams(registry.catalog, {}, registry.rules).params);
 
@@ -18,13 +23,28 @@ const COMMANDS: Readonly<Record<BadAgent | 'good', readonly string[]>> = {
   silent: ['sleep', '60'],
 };
 
+const until: Until = async (condition, what) => void (await eventually(condition, { what }));
+
 launcherProcCompliance('local on this machine', {
   methods: ['process', 'thread'],
   make: (bad) => {
     const platform = createNodePlatform({ agentCommand: COMMANDS[bad ?? 'good'], agentMain: AGENT });
     const launcherProc = createLocal({ platform, inline: () => assert.unreachable('not inline') as never });
-    const until = async (condition: () => boolean, what: string): Promise<void> =>
-      void (await eventually(condition, { what }));
     return { launcherProc, platform, params, until };
   },
+});
+
+const inline = (): never => assert.unreachable('not inline') as never;
+
+reachCompliance('local on this machine', () => {
+  const platform = createNodePlatform();
+  return { launcherProc: createLocal({ platform, inline }), far: platform.network, host: 'localhost', until };
+});
+
+reachCompliance('ssh with a client of our own', () => {
+  const client = fileURLToPath(new URL('../test/fake-ssh.sh', import.meta.url));
+  const platform = createNodePlatform({ agentBundle: BUNDLE });
+  const params = { client, options: [], node: process.execPath, connectMs: 2000 };
+  const launcherProc = createSsh({ platform, inline }, params);
+  return { launcherProc, far: platform.network, host: 'h1', unreachable: 'dead1', until };
 });

@@ -1,14 +1,28 @@
 /**
  * Launch method `remote` of the simulation: each root agent on the simulated host of its host's name, by a
  * remote login program `login HOST DELAY COMMAND…`, which relays standard streams as a real one does. What a start
- * costs can be set: how long a login takes, and how much later an agent's next one begins.
+ * costs can be set: how long a login takes, and how much later an agent's next one begins. An agent that runs is
+ * reached by the command `stci-join PATH`, which says on standard error how that went.
  */
 
 import { accept, defineComponent, launcherprocFramework } from '@stci/core/component';
-import type { Channel, Clock, Platform } from '@stci/interface';
+import type {
+  AgentProcess,
+  AgentProcessEvents,
+  Channel,
+  Clock,
+  ErrorRecord,
+  Platform,
+  ReachFailure,
+} from '@stci/interface';
 import type { AgentContext } from '@stci/platform-sim';
 
 const LOGIN_FAILED = 255;
+const JOIN = 'stci-join';
+/** Default deadline of a connection to an agent that runs. */
+const REACH_MS = 8000;
+/** How long the last data of a program that has ended may be under way. */
+const LAST_DATA_MS = 1000;
 
 export const launcherRemote = defineComponent({
   framework: launcherprocFramework,
@@ -28,7 +42,10 @@ export const launcherRemote = defineComponent({
       start: (start, events) =>
         start.method === 'inline'
           ? inline(start, events)
-          : platform.processes.spawnAgent('process', loginCommand(start.host.name, delay(), platform), events),
+          : platform.processes.spawnAgent('process',
+            ['login', start.host.name, String(delay()), ...platform.processes.agentCommand], events),
+      reach: ({ host, path, waitMs }, events) =>
+        reachRemote(platform, ['login', host.name, String(delay()), JOIN, path], waitMs ?? REACH_MS, events),
     };
   },
 });
@@ -44,8 +61,64 @@ function createDelay(clock: Clock, loginMs: number, gapMs: number): () => number
   };
 }
 
-function loginCommand(host: string, delayMs: number, { processes }: Platform): readonly string[] {
-  return ['login', host, String(delayMs), ...processes.agentCommand];
+/** Lines of `stci-join` are `join: joined` or `join: REACH MESSAGE`. */
+function reachRemote(
+  { clock, processes }: Platform,
+  command: readonly string[],
+  waitMs: number,
+  events: AgentProcessEvents,
+): AgentProcess {
+  let state: 'connecting' | 'joined' | 'over' = 'connecting';
+  const fail = (reach: ReachFailure, message: string): void => {
+    if (state !== 'connecting') return;
+    state = 'over';
+    timer.cancel();
+    events.onError({ code: 'STCI_LAUNCH_FAILED', message, data: { reach } });
+  };
+  const process = processes.spawnAgent('process', command, {
+    onError: (error) => fail('unreachable', error.message),
+    onDiagnostic: (line) => {
+      const [, word, text = ''] = /^join: (\S+) ?(.*)$/.exec(line) ?? [];
+      if (word === undefined) return events.onDiagnostic(line);
+      if (word !== 'joined') return fail(word as ReachFailure, text);
+      state = 'joined';
+      timer.cancel();
+    },
+    onExit: (end) => {
+      if (state !== 'joined') return fail('unreachable', `the login ended with status ${end.status}`);
+      state = 'over';
+      events.onExit(end);
+    },
+  });
+  const timer = clock.after(waitMs, () => {
+    fail('unreachable', `no connection within ${waitMs} ms`);
+    process.kill();
+  });
+  return process;
+}
+
+/** The program `stci-join PATH`. */
+export function joinMain(context: AgentContext): void {
+  joinSocket(context, context.args[0] ?? '', (error) => {
+    const { reach } = error?.data ?? {};
+    context.diagnostic(error === undefined ? 'join: joined' : `join: ${String(reach)} ${error.message}`);
+  });
+}
+
+/** Joins standard streams with a private socket, until either ends; `say` tells whether it connected. */
+export function joinSocket(context: AgentContext, path: string, say: (error: ErrorRecord | undefined) => void): void {
+  const { channel, platform: { network }, exit } = context;
+  const socket = network.connectPrivate(path, REACH_MS, (error) => {
+    say(error);
+    let closed = 0;
+    const end = (other: Channel) => (): void => {
+      other.close();
+      if (++closed === 2) exit(0);
+    };
+    if (error === undefined) return relay(channel, socket, end(channel), end(socket));
+    channel.bind({ onData: () => undefined, onDrain: () => undefined, onClose: () => exit(1) });
+    channel.close();
+  });
 }
 
 /** The program `login`. */
@@ -56,9 +129,22 @@ export function loginMain(context: AgentContext): void {
   else relayLogin(context, host, command);
 }
 
-/** Runs `command` on `host`, relays both directions, ends as it ends. */
-export function relayLogin(context: AgentContext, host: string, command: readonly string[]): void {
+/** Runs `command` on `host`, relays both directions, ends as it ends; `connectMs`: deadline of the first data. */
+export function relayLogin(
+  context: AgentContext,
+  host: string,
+  command: readonly string[],
+  connectMs = Infinity,
+): void {
+  const { channel, platform: { clock } } = context;
   let status: number | undefined;
+  let farEnded = false;
+  let nearEnded = false;
+  const leave = (): void => context.exit(status ?? LOGIN_FAILED);
+  /** What the remote program wrote last is sent first. */
+  const leaveWhenSent = (): void => {
+    if (nearEnded && status !== undefined) leave();
+  };
   const remote = context.startOn(host, command, {
     onError: (error) => {
       context.diagnostic(error.message);
@@ -67,25 +153,40 @@ export function relayLogin(context: AgentContext, host: string, command: readonl
     onDiagnostic: (line) => context.diagnostic(line),
     onExit: (end) => {
       status = end.status ?? LOGIN_FAILED;
+      leaveWhenSent();
     },
   });
-  const leave = (): void => context.exit(status ?? LOGIN_FAILED);
-  relay(context.channel, remote.channel, () => {
-    // The remote end's last data is sent first.
-    context.channel.close();
-    context.platform.clock.after(1000, leave);
-  }, leave);
+  const timer = connectMs === Infinity ? undefined : clock.after(connectMs, () => {
+    context.diagnostic(`ssh: connect to host ${host} port 22: Connection timed out`);
+    context.exit(LOGIN_FAILED);
+  });
+  relay(channel, remote.channel, () => {
+    farEnded = true;
+    channel.close();
+    clock.after(LAST_DATA_MS, leave);
+  }, () => {
+    nearEnded = true;
+    if (farEnded) leaveWhenSent();
+    else leave();
+  }, () => timer?.cancel());
 }
 
-function relay(near: Channel, far: Channel, onFarClosed: () => void, onNearClosed: () => void): void {
-  const pass = (from: Channel, to: Channel, onClose: () => void): void =>
+function relay(
+  near: Channel,
+  far: Channel,
+  onFarClosed: () => void,
+  onNearClosed: () => void,
+  onFarData: () => void = () => undefined,
+): void {
+  const pass = (from: Channel, to: Channel, onClose: () => void, onData = (): void => undefined): void =>
     from.bind({
       onData: (chunk) => {
+        onData();
         if (!to.send([chunk])) from.readable(false);
       },
       onDrain: () => to.readable(true),
       onClose,
     });
   pass(near, far, onNearClosed);
-  pass(far, near, onFarClosed);
+  pass(far, near, onFarClosed, onFarData);
 }

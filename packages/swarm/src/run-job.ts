@@ -13,7 +13,7 @@ import { LOGIN_HOST, describe, isTool, lastFaultMs, scheduleFaults } from './fau
 import type { Run } from './run.js';
 import { startSimulatedRun } from './front-end.js';
 import { hostName } from './job-spec.js';
-import { loginMain } from './launcher-remote.js';
+import { joinMain, loginMain } from './launcher-remote.js';
 import { installSsh } from './ssh.js';
 import { Wire } from './wire.js';
 import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
@@ -53,6 +53,7 @@ export function makeWorld(options: SwarmOptions): World {
   });
   world.program('login', badLogin(options));
   world.program('stci-agent', agentMain);
+  world.program('stci-join', joinMain);
   installSsh(world, agentMain);
   world.host(LOGIN_HOST);
   // Two more than the job has: spares.

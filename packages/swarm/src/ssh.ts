@@ -3,9 +3,9 @@
  * answers; the hosts' part of a start (find a node, ask for the bundle, check its length, keep it) is simulated here.
  */
 
-import { DeferredChannel, assert, type Channel } from '@stci/interface';
+import { DeferredChannel, assert, type Channel, type ErrorRecord } from '@stci/interface';
 import { textBytes, type AgentContext, type AgentMain, type World } from '@stci/platform-sim';
-import { relayLogin } from './launcher-remote.js';
+import { joinSocket, relayLogin } from './launcher-remote.js';
 
 /** What command.ts of launcher-ssh writes: the words behind the shell's text. */
 const WORDS = / 'base64' '([0-9a-f]+)' '([0-9a-f]+)' '(\d+)' /;
@@ -15,7 +15,9 @@ export function installSsh(world: World, agentMain: AgentMain): void {
   const kept = new Set<string>();
   world.program('ssh', (context) => {
     const at = context.args.indexOf('--');
-    relayLogin(context, context.args[at + 1] ?? '', ['login-shell', context.args.at(-1) ?? '']);
+    const seconds = context.args.find((word) => word.startsWith('ConnectTimeout='))?.split('=')[1];
+    const command = ['login-shell', context.args.at(-1) ?? ''];
+    relayLogin(context, context.args[at + 1] ?? '', command, Number(seconds) * 1000);
   });
   world.program('login-shell', (context) => loginShell(context, kept, agentMain));
 }
@@ -26,13 +28,15 @@ function loginShell(context: AgentContext, kept: Set<string>, agentMain: AgentMa
   assert(nonce !== '', 'the line for the login shell is as launcher-ssh writes it');
   const key = `${platform.env.hostname} ${hash}`;
   const say = (word: string): void => void channel.send([textBytes(`STCI ${nonce} ${word}\n`)]);
+  say('shell');
+  // A program other than the agent has no bundle: that which reaches an agent, whose argument is a path.
+  if (size === '0') return joinSocket(context, fromHex(hash), (error) => say(joinAnswer(error)));
   const agentChannel = new DeferredChannel({ kind: 'stdio', label: 'sshd', soon: platform.clock.soon, inner: channel });
   const open = (first: Uint8Array): void => {
     kept.add(key);
     agentChannel.open(first);
     agentMain({ ...context, channel: agentChannel });
   };
-  say('shell');
   const missing = kept.has(key) ? 0 : Number(size);
   say(missing === 0 ? 'have' : 'need');
   receive(channel, agentChannel, missing, (first) => {
@@ -40,6 +44,14 @@ function loginShell(context: AgentContext, kept: Set<string>, agentMain: AgentMa
     open(first);
   }, () => context.exit(1));
   if (missing === 0) open(new Uint8Array());
+}
+
+function joinAnswer(error: ErrorRecord | undefined): string {
+  return error === undefined ? 'join' : `fail ${String(error.data?.['reach'])} ${error.message}`;
+}
+
+function fromHex(word: string): string {
+  return word.replaceAll(/../g, (digits) => String.fromCharCode(parseInt(digits, 16)));
 }
 
 /** Takes `missing` bytes off the channel, then passes everything on. */

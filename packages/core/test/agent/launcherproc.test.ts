@@ -2,7 +2,7 @@
 
 import { createLocal } from '@stci/launcher-local';
 import { runAgent, roleFactory } from '@stci/core';
-import { assert, launcherProcCompliance, type BadAgent } from '@stci/testkit';
+import { assert, launcherProcCompliance, reachCompliance, type BadAgent, type Until } from '@stci/testkit';
 import type { AgentContext } from '@stci/platform-sim';
 import { startInline } from '../../dist/agent/inline.js';
 import { resolved, composition } from '../assembly.js';
@@ -33,11 +33,21 @@ launcherProcCompliance('local in simulation', {
     if (main !== undefined) world.program('stci-agent', main);
     const launcherProc = createLocal({ platform, inline: (start, events) => startInline(platform, starter, start,
       events) });
-    const until = async (condition: () => boolean, what: string): Promise<void> => {
-      place.until(condition, what);
-      place.run(1000);
-      assert.ok(condition(), what);
-    };
-    return { launcherProc, platform, params: snapshot, until };
+    return { launcherProc, platform, params: snapshot, until: untilOf(place) };
   },
+});
+
+function untilOf(place: ReturnType<typeof testPlace>): Until {
+  return async (condition, what) => {
+    place.until(condition, what);
+    place.run(1000);
+    assert.ok(condition(), what);
+  };
+}
+
+reachCompliance('local in simulation', () => {
+  const place = testPlace(seed++);
+  const { platform } = place;
+  const launcherProc = createLocal({ platform, inline: () => assert.unreachable('not inline') as never });
+  return { launcherProc, far: platform.network, host: 'localhost', until: untilOf(place) };
 });

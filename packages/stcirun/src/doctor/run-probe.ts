@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { KexTimer, sshCommand, STEP_LINE } from '@stci/launcher-ssh';
-import type { KeyExchange, SshParams, SshPhase } from '@stci/launcher-ssh';
+import type { KeyExchange, SshFacts, SshParams, SshPhase } from '@stci/launcher-ssh';
 import { printable, type HostSpec, type ProcessEnd, type SignalName } from '@stci/interface';
 import { hostFacts, type HostFacts } from './probe.js';
 
@@ -36,7 +36,7 @@ export interface ProbeResult {
   readonly end: ProcessEnd;
   readonly lines: readonly string[];
   readonly banner: string;
-  readonly report: { readonly phase: string; readonly text: string } | undefined;
+  readonly report: SshFacts['report'];
   readonly flooded: boolean;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Requirements on every launcherproc: an agent started by each of its methods comes up over the channel that `start`
- * returned, and every failure is reported exactly once, by `onError` or by `onExit`.
+ * returned, and every failure is reported exactly once, by `onError` or by `onExit`. `reach` connects to a private
+ * socket; each way in which it can fail is told apart.
  */
 
 import { Link, encodeBootDetails, encodeBootRecord, encodeParams } from '@stci/core/bootcom';
@@ -9,12 +10,15 @@ import {
   rootAddress,
   type AgentMethod,
   type AgentProcess,
+  type Channel,
   type LauncherProc,
+  type Network,
   type Platform,
 } from '@stci/interface';
 import * as assert from '../assert.js';
 import { suite } from '../suite.js';
-import type { Until } from './channel.js';
+import { Recorder, type Until } from './channel.js';
+import { privateListener } from './private-network.js';
 
 /** Agents that do not behave like one. */
 export type BadAgent = 'missing' | 'exits' | 'silent';
@@ -26,6 +30,14 @@ export interface LauncherProcSetup {
   readonly params: Readonly<Record<string, number | boolean | string | readonly string[]>>;
   readonly until: Until;
   end?(): void | Promise<void>;
+}
+
+export interface ReachSetup extends Pick<LauncherProcSetup, 'launcherProc' | 'until' | 'end'> {
+  /** The network of the host that is reached, and its name. */
+  readonly far: Network;
+  readonly host: string;
+  /** Name of a host that cannot be reached; undefined: there is none. */
+  readonly unreachable?: string | undefined;
 }
 
 export interface LauncherProcCase {
@@ -131,5 +143,115 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
       await setup.until(() => started.over, 'its end');
       assert.equal([started.errors, started.exits], [[], ['SIGKILL']]);
     }));
+  });
+}
+
+const REACHED_BYTES = 2 * 1024 * 1024;
+const CHUNK_BYTES = 50_000;
+
+class Reaching {
+  readonly reports: string[] = [];
+  readonly connection: AgentProcess;
+  readonly recorder: Recorder;
+
+  constructor({ launcherProc }: ReachSetup, host: string, path: string) {
+    this.connection = launcherProc.reach({ host: { ...HOST, name: host }, path }, {
+      onError: ({ data }) => void this.reports.push(String(data?.['reach'])),
+      onDiagnostic: () => undefined,
+      onExit: () => void this.reports.push('exit'),
+    });
+    this.recorder = new Recorder(this.connection.channel);
+  }
+
+  get isOver(): boolean {
+    return this.reports.length > 0 && this.recorder.closed;
+  }
+}
+
+/** Bytes that the receiver can check. */
+function pattern(from: number): Uint8Array {
+  return Uint8Array.from({ length: CHUNK_BYTES }, (_, i) => (from + i) % 251);
+}
+
+/** Sends REACHED_BYTES or a little more; returns the check of what the other end receives. */
+function sendAll(channel: Channel, receiver: Recorder): () => boolean {
+  let isRight = true;
+  let [sent, received] = [0, 0];
+  receiver.onChunk = (chunk) => {
+    isRight &&= chunk.every((byte, i) => byte === (received + i) % 251);
+    received += chunk.length;
+  };
+  for (; sent < REACHED_BYTES; sent += CHUNK_BYTES) channel.send([pattern(sent)]);
+  return () => {
+    assert.ok(isRight, 'the bytes that were sent, in order');
+    return received === sent;
+  };
+}
+
+/** Defines the suite `NAME: reach`. */
+export function reachCompliance(name: string, make: () => ReachSetup | Promise<ReachSetup>): void {
+  suite(`${name}: reach`, (test) => {
+    const reaching = (title: string, body: (setup: ReachSetup) => Promise<void>): void => test(title, async () => {
+      const setup = await make();
+      try {
+        await body(setup);
+      } finally {
+        await setup.end?.();
+      }
+    }, { timeoutMs: 30_000 });
+    const joined = async (setup: ReachSetup): Promise<{ near: Reaching; far: Recorder; channel: Channel }> => {
+      const listener = await privateListener(setup.far, setup.until);
+      const near = new Reaching(setup, setup.host, listener.path);
+      await setup.until(() => listener.accepted.length === 1, 'the connection');
+      listener.close();
+      const channel = listener.accepted[0] as Channel;
+      return { near, far: new Recorder(channel), channel };
+    };
+
+    reaching('some MB both ways at once; what was sent before a close arrives', async (setup) => {
+      const { near, far, channel } = await joined(setup);
+      const checks = [sendAll(near.connection.channel, far), sendAll(channel, near.recorder)];
+      await setup.until(() => checks.every((check) => check()), 'all bytes at both ends');
+      const last = sendAll(near.connection.channel, far);
+      near.connection.channel.close();
+      await setup.until(() => far.closed && near.isOver, 'the end of both');
+      assert.equal([last(), near.reports], [true, ['exit']]);
+    });
+
+    reaching('the far end closes: what it sent before arrives', async (setup) => {
+      const { near, channel } = await joined(setup);
+      const last = sendAll(channel, near.recorder);
+      channel.close();
+      await setup.until(() => near.isOver, 'the end');
+      assert.equal([last(), near.reports], [true, ['exit']]);
+    });
+
+    reaching('kill ends the connection, reported once, and not the one that listens', async (setup) => {
+      const { near, far } = await joined(setup);
+      near.connection.channel.send([Uint8Array.of(1)]);
+      await setup.until(() => far.bytes === 1, 'a byte');
+      near.connection.kill();
+      near.connection.kill();
+      await setup.until(() => near.isOver && far.closed, 'the end');
+      assert.equal(near.reports, ['exit']);
+      (await privateListener(setup.far, setup.until)).close();
+    });
+
+    reaching('where nobody listens any more: dead', async (setup) => {
+      const { path, close } = await privateListener(setup.far, setup.until);
+      close();
+      const near = new Reaching(setup, setup.host, path);
+      await setup.until(() => near.isOver, 'the failure');
+      assert.equal(near.reports, ['dead']);
+    });
+
+    reaching('a host that does not answer: unreachable', async (setup) => {
+      if (setup.unreachable === undefined) return;
+      const { path, close } = await privateListener(setup.far, setup.until);
+      const near = new Reaching(setup, setup.unreachable, path);
+      await setup.until(() => near.isOver, 'the failure');
+      assert.equal(near.reports, ['unreachable']);
+      close();
+    });
   });
 }

@@ -15,6 +15,8 @@ export interface PrivateNetworkSetup {
   end?(): void | Promise<void>;
 }
 
+type Result = ErrorRecord | undefined;
+
 const OPTIONS = { prefix: 'test', pendingMax: 16, selectEviction };
 const CONNECT_MS = 4000;
 
@@ -49,19 +51,21 @@ export function privateNetworkCompliance(
       const listener = await privateListener(network, until);
       const other = await privateListener(network, until);
       assert.is.not(listener.path, other.path);
-      const ends = [0, 1].map(() => network.connectPrivate(listener.path, CONNECT_MS));
+      const results: Result[] = [];
+      const ends = [0, 1].map(() => network.connectPrivate(listener.path, CONNECT_MS, (error) => results.push(error)));
       const heard = ends.map((channel) => new Recorder(channel));
       ends.forEach((channel, i) => channel.send([Uint8Array.of(i)]));
       await until(() => listener.accepted.length === 2, 'both connections');
       for (const channel of listener.accepted) new Recorder(channel).onChunk = (chunk) => channel.send([chunk]);
       await until(() => heard.every((recorder) => recorder.bytes === 1), 'an echo on each');
       assert.equal(heard.map((recorder) => recorder.chunks[0]?.[0]), [0, 1]);
+      assert.equal(results, [undefined, undefined]);
       assert.equal([ends[0]?.kind, listener.accepted[0]?.kind, other.accepted.length], ['unix', 'unix', 0]);
       listener.close();
-      const errors: ErrorRecord[] = [];
+      const errors: Result[] = [];
       const late = new Recorder(network.connectPrivate(listener.path, CONNECT_MS, (error) => errors.push(error)));
       await until(() => late.closed, 'the refusal');
-      assert.equal([late.reasons, errors.map(({ data }) => data?.['reach'])], [['connection refused'], ['dead']]);
+      assert.equal([late.reasons, errors.map((error) => error?.data?.['reach'])], [['connection refused'], ['dead']]);
       ends[1]?.send([Uint8Array.of(7)]);
       await until(() => heard[1]?.bytes === 2, 'bytes on a channel that was open');
       for (const channel of ends) channel.destroy('done');
@@ -72,14 +76,14 @@ export function privateNetworkCompliance(
     test('a path at which nobody ever listened is reported once, as dead', async () => {
       const { network, until, end } = await make();
       const { path, close } = await privateListener(network, until);
-      const errors: ErrorRecord[] = [];
+      const errors: Result[] = [];
       const channel = network.connectPrivate(`${path}x`, CONNECT_MS, (error) => errors.push(error));
       channel.send([Uint8Array.of(1)]);
       const recorder = new Recorder(channel);
       assert.equal([recorder.closed, errors.length], [false, 0], 'connect and bind tell nothing themselves');
       await until(() => recorder.closed, 'the refusal');
       assert.equal(recorder.reasons, ['connection refused']);
-      assert.equal(errors.map(({ code, data }) => [code, data?.['reach']]), [['STCI_LINK_UNREACHABLE', 'dead']]);
+      assert.equal(errors.map((error) => [error?.code, error?.data?.['reach']]), [['STCI_LINK_UNREACHABLE', 'dead']]);
       close();
       await end?.();
     });
