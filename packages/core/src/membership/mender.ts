@@ -1,0 +1,337 @@
+/**
+ * Mender: decides how the boot tree is mended when agents are lost. Pure: reports, answers and the time go in, actions
+ * and the next due time come out. It writes what it decides into the membership table.
+ *
+ * A host whose link is lost may live, and so may those below it. The nearest connected agent above it in the planned
+ * tree is asked to reach it, then those farther up. If it does not answer soon, cannot be reached, or its process has
+ * ended, the hosts below it are orphaned and reached in the same way. A host that nobody reached within the lease is
+ * given up. One that answers "busy" lives: it waits with its parent if that one is being mended, or has not noticed
+ * the loss yet, and gets more time. An orphan whose parent may live is not given up before its parent.
+ *
+ * At most one attempt for a host is awaited at any time, and the time between two grows.
+ */
+
+import type { HostIndex } from '@stci/interface';
+import type { MembershipTable, ParentHost } from './table.js';
+
+/** Delay before a second attempt; it doubles up to a quarter of the lease. */
+const RETRY_MS = 100;
+
+/** An attempt that takes longer than this does not keep the hosts below from being reached. */
+const SPREAD_MS = 300;
+
+/** Leases after which a host is given up that is known to live, or about which nobody could say anything. */
+const LEASES_MAX = 3;
+
+export type LossEvidence = 'exited' | 'closed' | 'silent';
+
+/** The agent of `reporter` lost its link to the agent of `host`. */
+export interface LossReport {
+  readonly reporter: ParentHost;
+  readonly host: HostIndex;
+  readonly incarnation: number;
+  readonly evidence: LossEvidence;
+  /** For messages. */
+  readonly text: string;
+}
+
+export type AdoptionAnswer =
+  | { readonly result: 'adopted' | 'dead' | 'unreachable' }
+  /** It has a link to this parent, which is not the one that tried. */
+  | { readonly result: 'busy'; readonly parent: ParentHost };
+
+export type MendAction =
+  /** The agent of `by` is to reach `host`; `subtree`: hosts at and below it. */
+  | {
+      readonly type: 'attempt';
+      readonly id: number;
+      readonly by: ParentHost;
+      readonly host: HostIndex;
+      readonly incarnation: number;
+      readonly subtree: readonly HostIndex[];
+    }
+  | { readonly type: 'mended'; readonly host: HostIndex; readonly by: ParentHost }
+  /** `cause`: the host whose loss cut it off; its own index if its own link was lost. */
+  | {
+      readonly type: 'lost';
+      readonly host: HostIndex;
+      readonly incarnation: number;
+      readonly state: 'failed' | 'fenced';
+      readonly evidence: string;
+      readonly cause: HostIndex;
+    }
+  /** `by` linked an incarnation that had been given up: it is to close that link. */
+  | { readonly type: 'expel'; readonly by: ParentHost; readonly host: HostIndex; readonly incarnation: number };
+
+interface Attempt {
+  readonly by: ParentHost;
+  readonly host: HostIndex;
+  readonly incarnation: number;
+}
+
+/** A host that is suspect or orphaned. */
+interface Case {
+  readonly host: HostIndex;
+  readonly incarnation: number;
+  readonly cause: HostIndex;
+  readonly sinceMs: number;
+  evidence: string;
+  /** The parent that reported the loss, in a tuple, because the controller is undefined; undefined: inferred. */
+  lostBy: readonly [ParentHost] | undefined;
+  deadlineMs: number;
+  /** The lease has passed in silence already: each agent above tries once. */
+  silent: boolean;
+  attempts: number;
+  unreached: number;
+  /** The attempt that is awaited, and until when. */
+  pending: number | undefined;
+  pendingUntilMs: number;
+  dueMs: number;
+}
+
+export interface MenderInit {
+  readonly table: MembershipTable;
+  readonly leaseMs: number;
+  /** How long the answer to an attempt is awaited. A later one counts as well. */
+  readonly attemptMs: number;
+}
+
+export class Mender {
+  readonly #table: MembershipTable;
+  readonly #leaseMs: number;
+  readonly #attemptMs: number;
+  readonly #cases = new Map<HostIndex, Case>();
+  readonly #attempts = new Map<number, Attempt>();
+  #attemptCount = 0;
+  #nowMs = 0;
+  #actions: MendAction[] = [];
+
+  constructor({ table, leaseMs, attemptMs }: MenderInit) {
+    this.#table = table;
+    this.#leaseMs = leaseMs;
+    this.#attemptMs = attemptMs;
+  }
+
+  /** When `tick` is to be called next; undefined: only after another input. */
+  get dueMs(): number | undefined {
+    const dueMs = Math.min(...[...this.#cases.values()].map((one) => one.dueMs));
+    return dueMs === Infinity ? undefined : dueMs;
+  }
+
+  /** Only from the agent that has the link; reports of former parents and of former incarnations change nothing. */
+  lost({ reporter, host, incarnation, evidence, text }: LossReport, nowMs: number): MendAction[] {
+    return this.#run(nowMs, () => {
+      const { state, parent, incarnation: current } = this.#table.get(host);
+      if (parent !== reporter || incarnation !== current) return;
+      if (state === 'orphaned') this.#table.apply(host, 'suspect', { evidence: text });
+      else if (state === 'up') {
+        this.#table.apply(host, 'suspect', { evidence: text });
+        this.#open(host, host, text);
+      } else if (state !== 'suspect') return;
+      const found = this.#case(host);
+      if (found === undefined) return;
+      found.evidence = text;
+      found.lostBy = [reporter];
+      found.silent ||= evidence === 'silent';
+      if (evidence === 'exited') this.#giveUp(found, 'failed', text);
+    });
+  }
+
+  /** Answers may come late, not in order, or never. */
+  answered(id: number, answer: AdoptionAnswer, nowMs: number): MendAction[] {
+    return this.#run(nowMs, () => {
+      const attempt = this.#attempts.get(id);
+      if (attempt === undefined || !this.#attempts.delete(id)) return;
+      const { host, by, incarnation } = attempt;
+      const found = this.#case(host);
+      if (found === undefined) {
+        const isGivenUp = this.#table.isGone(host) && this.#table.get(host).incarnation === incarnation;
+        if (isGivenUp && answer.result === 'adopted') this.#actions.push({ type: 'expel', ...attempt });
+      } else if (found.incarnation === incarnation) {
+        const awaited = found.pending === id;
+        if (awaited) found.pending = undefined;
+        if (answer.result === 'adopted') this.#link(host, by);
+        else if (answer.result === 'dead') this.#giveUp(found, 'failed', deadText(found));
+        else if (answer.result === 'busy') this.#onBusy(found, answer.parent);
+        else if (awaited) this.#onUnreachable(found);
+      }
+    });
+  }
+
+  tick(nowMs: number): MendAction[] {
+    return this.#run(nowMs, () => undefined);
+  }
+
+  /** Handles an input, then what is due. */
+  #run(nowMs: number, handle: () => void): MendAction[] {
+    this.#nowMs = nowMs;
+    handle();
+    // A case that is opened here is visited as well.
+    for (const host of this.#cases.keys()) {
+      const found = this.#case(host);
+      if (found !== undefined) this.#advance(found);
+    }
+    const actions = this.#actions;
+    this.#actions = [];
+    return actions;
+  }
+
+  /** The case of `host`, unless the host has been restarted or taken out meanwhile. */
+  #case(host: HostIndex): Case | undefined {
+    const found = this.#cases.get(host);
+    const { state, incarnation } = this.#table.get(host);
+    if (found === undefined) return undefined;
+    if (found.incarnation === incarnation && (state === 'suspect' || state === 'orphaned')) return found;
+    this.#cases.delete(host);
+    return undefined;
+  }
+
+  #open(host: HostIndex, cause: HostIndex, evidence: string): void {
+    this.#cases.set(host, {
+      host,
+      incarnation: this.#table.get(host).incarnation,
+      cause,
+      evidence,
+      lostBy: undefined,
+      sinceMs: this.#nowMs,
+      deadlineMs: this.#nowMs + this.#leaseMs,
+      silent: false,
+      attempts: 0,
+      unreached: 0,
+      pending: undefined,
+      pendingUntilMs: Infinity,
+      dueMs: this.#nowMs,
+    });
+  }
+
+  #advance(found: Case): void {
+    if (found.pending !== undefined && !this.#isTrying(found.pending)) {
+      found.pending = undefined; // The agent that tries is lost itself; its answer may still come.
+      found.dueMs = this.#nowMs;
+    }
+    if (found.pending === undefined && this.#isStillLinked(found)) return this.#keepLink(found);
+    if (this.#nowMs < found.dueMs) return;
+    if (found.pending === undefined) {
+      const isOver = this.#nowMs >= found.deadlineMs && !this.#waitsForParent(found);
+      if (isOver) this.#giveUp(found, 'fenced', found.evidence);
+      else this.#attempt(found);
+    } else if (this.#nowMs >= found.pendingUntilMs) {
+      found.pending = undefined;
+      this.#onUnanswered(found);
+    } else {
+      found.dueMs = found.pendingUntilMs;
+      this.#spread(found.host, found.cause);
+    }
+  }
+
+  #isTrying(id: number): boolean {
+    const attempt = this.#attempts.get(id);
+    return attempt !== undefined && (attempt.by === undefined || this.#table.isConnected(attempt.by));
+  }
+
+  #attempt(found: Case): void {
+    const { host, incarnation } = found;
+    const above = this.#table.connectedAncestors(host);
+    const by = above[found.unreached % above.length];
+    this.#attemptCount += 1;
+    const id = this.#attemptCount;
+    this.#attempts.set(id, { by, host, incarnation });
+    found.attempts += 1;
+    found.pending = id;
+    found.pendingUntilMs = this.#nowMs + this.#attemptMs;
+    const spreadMs = found.lostBy === undefined ? Infinity : this.#nowMs + SPREAD_MS;
+    found.dueMs = Math.min(found.pendingUntilMs, spreadMs);
+    const subtree = this.#table.hostsBelow(host);
+    this.#actions.push({ type: 'attempt', id, by, host, incarnation, subtree });
+  }
+
+  /** The hosts below `host` have lost their parent, or may have. */
+  #spread(host: HostIndex, cause: HostIndex): void {
+    for (const child of this.#table.children(host)) {
+      const { state, incarnation } = this.#table.get(child);
+      const evidence = 'the agent above it is lost';
+      if (state === 'up') {
+        this.#table.apply(child, 'orphan', { evidence });
+        this.#open(child, cause, evidence);
+      } else if (state === 'starting') {
+        // Only its starter has a way to it, and it ends without a link.
+        this.#table.apply(child, 'fail', { evidence });
+        this.#actions.push({ type: 'lost', host: child, incarnation, state: 'failed', evidence, cause });
+        this.#spread(child, cause);
+      }
+    }
+  }
+
+  /** It lives. It waits with its parent if that is being mended itself; or it has not noticed yet that it lost it. */
+  #onBusy(found: Case, parent: ParentHost): void {
+    const isSame = found.lostBy !== undefined && found.lostBy[0] === parent;
+    if (!isSame && this.#table.ancestors(found.host).includes(parent)) return this.#link(found.host, parent);
+    this.#extend(found);
+  }
+
+  /** The agent that tried does not answer, which says nothing about the host. */
+  #onUnanswered(found: Case): void {
+    found.unreached += 1;
+    this.#extend(found);
+  }
+
+  #extend(found: Case): void {
+    found.silent = false;
+    found.deadlineMs = Math.min(this.#nowMs + this.#leaseMs, found.sinceMs + LEASES_MAX * this.#leaseMs);
+    this.#retryLater(found);
+  }
+
+  #onUnreachable(found: Case): void {
+    found.unreached += 1;
+    if (this.#isStillLinked(found)) return this.#keepLink(found);
+    this.#spread(found.host, found.cause);
+    const allTried = found.unreached >= this.#table.connectedAncestors(found.host).length;
+    if (found.silent && allTried) this.#giveUp(found, 'fenced', found.evidence);
+    else this.#retryLater(found);
+  }
+
+  #retryLater(found: Case): void {
+    const delayMs = Math.min(RETRY_MS * 2 ** (found.attempts - 1), this.#leaseMs / 4);
+    const untilMs = this.#waitsForParent(found) ? Infinity : Math.max(this.#nowMs, found.deadlineMs);
+    found.dueMs = Math.min(this.#nowMs + delayMs, untilMs);
+  }
+
+  /** Nobody reported the loss of its link, and its parent is connected again. */
+  #isStillLinked({ host, lostBy }: Case): boolean {
+    const { parent } = this.#table.get(host);
+    return lostBy === undefined && (parent === undefined || this.#table.isConnected(parent));
+  }
+
+  /** As far as is known it is linked to a parent that may live: what becomes of that parent decides. */
+  #waitsForParent({ host, lostBy }: Case): boolean {
+    const { parent } = this.#table.get(host);
+    return lostBy === undefined && parent !== undefined && !this.#table.isGone(parent);
+  }
+
+  /** Its link is the one that it had. */
+  #keepLink({ host }: Case): void {
+    this.#cases.delete(host);
+    this.#table.apply(host, 'link');
+  }
+
+  #link(host: HostIndex, by: ParentHost): void {
+    this.#cases.delete(host);
+    this.#table.apply(host, 'link', { parent: by });
+    // Below an agent that is cut off, it is mended with that agent.
+    if (this.#table.isConnected(host)) this.#actions.push({ type: 'mended', host, by });
+  }
+
+  #giveUp(found: Case, state: 'failed' | 'fenced', evidence: string): void {
+    const { host, incarnation, cause } = found;
+    this.#cases.delete(host);
+    this.#table.apply(host, state === 'failed' ? 'fail' : 'fence', { evidence });
+    this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause });
+    this.#spread(host, cause);
+    // Nothing more is taken from it.
+    for (const [id, { by }] of this.#attempts) if (by === host) this.#attempts.delete(id);
+  }
+}
+
+function deadText({ lostBy, evidence }: Case): string {
+  return lostBy === undefined ? 'its agent has ended' : evidence;
+}

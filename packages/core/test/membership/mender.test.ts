@@ -1,0 +1,211 @@
+/** The mender: single decisions, then a model of a tree with random kills, crashes, broken links and cuts. */
+
+import { bootPosition } from '@stci/interface';
+import { createTree } from '@stci/topology-tree';
+import { assert, suite } from '@stci/testkit';
+import { Mender, type AdoptionAnswer, type LossEvidence, type MendAction } from '../../dist/membership/mender.js';
+import { MembershipTable, type ParentHost } from '../../dist/membership/table.js';
+import { ATTEMPT_MS, LEASE_MS, TreeModel } from './tree-model.js';
+
+/** Twelve hosts in a binary tree, all up. 0: 2, 3; 1: 4, 5; 2: 6, 7; 3: 8, 9; 4: 10, 11. */
+function setup(): {
+  table: MembershipTable;
+  mender: Mender;
+  lost(reporter: ParentHost, host: number, evidence: LossEvidence, nowMs?: number): string[];
+  text(actions: readonly MendAction[]): string[];
+} {
+  const table = new MembershipTable(createTree(13, 2));
+  for (let host = 0; host < 12; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
+  const mender = new Mender({ table, leaseMs: LEASE_MS, attemptMs: ATTEMPT_MS });
+  const name = (by: ParentHost): string => (by === undefined ? 'controller' : String(by));
+  const text = (actions: readonly MendAction[]): string[] => actions.map((action) => {
+    if (action.type === 'attempt') return `${action.id}: ${name(action.by)} tries ${action.host}`;
+    if (action.type === 'lost') return `${action.host} ${action.state} by ${action.cause}: ${action.evidence}`;
+    return `${action.host} ${action.type} ${name(action.by)}`;
+  });
+  const lost = (reporter: ParentHost, host: number, evidence: LossEvidence, nowMs = 0): string[] =>
+    text(mender.lost({ reporter, host, incarnation: 1, evidence, text: `link ${evidence}` }, nowMs));
+  return { table, mender, lost, text };
+}
+
+suite('mender: decisions', (test) => {
+  test('an agent whose process exited has failed; those below are reached from above it', () => {
+    const { table, mender, lost, text } = setup();
+    assert.equal(lost(0, 2, 'exited'), ['2 failed by 2: link exited', '1: 0 tries 6', '2: 0 tries 7']);
+    assert.equal(table.hosts('orphaned'), [6, 7]);
+    assert.equal(text(mender.answered(1, { result: 'adopted' }, 5)), ['6 mended 0']);
+    assert.equal(text(mender.answered(2, { result: 'dead' }, 6)), ['7 failed by 2: its agent has ended']);
+    assert.equal([table.children(0), table.get(6).state, mender.dueMs], [[3, 6], 'up', undefined]);
+  });
+
+  test('an agent whose link closed is reached first, and those below it when it does not answer soon', () => {
+    const { table, mender, lost, text } = setup();
+    assert.equal(lost(0, 2, 'closed'), ['1: 0 tries 2']);
+    assert.is(mender.dueMs, 300);
+    assert.equal(text(mender.tick(300)), ['2: 0 tries 6', '3: 0 tries 7']);
+    assert.equal(text(mender.answered(2, { result: 'busy', parent: 2 }, 310)), []);
+    assert.equal(text(mender.answered(1, { result: 'adopted' }, 320)), ['2 mended 0']);
+    assert.equal(text(mender.answered(3, { result: 'busy', parent: 2 }, 330)), ['7 mended 2']);
+    assert.equal([table.count('up'), table.children(2), mender.dueMs], [12, [6, 7], undefined]);
+  });
+
+  test('a host that nobody reaches is fenced at the lease; after a silent lease each agent above tries once', () => {
+    for (const [evidence, atMs] of [['closed', LEASE_MS], ['silent', 100]] as const) {
+      const { table, mender, lost, text } = setup();
+      const seen = lost(4, 10, evidence);
+      let nowMs = 0;
+      while (mender.dueMs !== undefined) {
+        if (seen.at(-1)?.includes('tries 10') === true) {
+          seen.push(...text(mender.answered(Number(seen.at(-1)?.split(':')[0]), { result: 'unreachable' }, nowMs)));
+        }
+        nowMs = mender.dueMs ?? nowMs;
+        seen.push(...text(mender.tick(nowMs)));
+      }
+      assert.equal(seen.slice(0, 3), ['1: 4 tries 10', '2: 1 tries 10', '3: controller tries 10']);
+      assert.is(seen.at(-1), `10 fenced by 10: link ${evidence}`);
+      assert.is(evidence === 'silent' ? seen.length : nowMs, evidence === 'silent' ? 4 : LEASE_MS);
+      assert.ok(nowMs >= atMs && seen.length <= 12, `${seen.length} actions, ${nowMs} ms`);
+      assert.is(table.get(10).state, 'fenced');
+    }
+  });
+
+  test('reports that come twice, late, from a former parent or of a former incarnation change nothing', () => {
+    const { table, mender, lost, text } = setup();
+    assert.equal(lost(1, 2, 'exited'), [], 'not its parent');
+    lost(0, 2, 'exited');
+    assert.equal(lost(0, 2, 'closed'), []);
+    mender.answered(1, { result: 'adopted' }, 5);
+    mender.answered(2, { result: 'adopted' }, 5);
+    assert.equal(lost(2, 6, 'closed'), [], 'its former parent');
+    assert.equal(text(mender.answered(2, { result: 'adopted' }, 6)), [], 'answered twice');
+    for (const event of ['plan', 'start', 'up'] as const) table.apply(2, event);
+    assert.equal(lost(0, 2, 'closed'), [], 'the former incarnation');
+    assert.is(table.count('up'), 12);
+  });
+
+  test('a link of an incarnation that was given up meanwhile is closed again', () => {
+    const { mender, lost, text } = setup();
+    lost(0, 2, 'closed');
+    assert.equal(lost(0, 2, 'exited', 50).slice(0, 1), ['2 failed by 2: link exited']);
+    assert.equal(text(mender.answered(1, { result: 'adopted' }, 60)), ['2 expel 0']);
+  });
+
+  test('the agent that tries is lost itself: the next above tries, and a late answer counts', () => {
+    const { table, mender, lost, text } = setup();
+    assert.equal(lost(2, 6, 'closed'), ['1: 2 tries 6']);
+    assert.equal(lost(0, 2, 'closed', 10), ['2: 0 tries 6', '3: 0 tries 2']);
+    assert.equal(text(mender.answered(3, { result: 'adopted' }, 20)), ['2 mended 0']);
+    assert.equal(text(mender.answered(1, { result: 'adopted' }, 30)), ['6 mended 2']);
+    assert.equal(text(mender.answered(2, { result: 'busy', parent: 2 }, 40)), []);
+    assert.equal([table.get(6).parent, table.count('up')], [2, 12]);
+  });
+
+  test('an orphan that lives waits with its parent', () => {
+    const { table, mender, lost, text } = setup();
+    lost(0, 2, 'closed');
+    assert.equal(text(mender.tick(300)), ['2: 0 tries 6', '3: 0 tries 7']);
+    assert.equal(text(mender.answered(2, { result: 'busy', parent: 2 }, 310)), []);
+    assert.equal([table.get(6).state, table.get(7).state, table.isConnected(6)], ['up', 'orphaned', false]);
+    mender.answered(3, { result: 'unreachable' }, 310);
+    assert.equal(text(mender.answered(1, { result: 'adopted' }, 320)), ['2 mended 0']);
+    assert.equal([table.count('up'), table.isConnected(6), mender.dueMs], [12, true, undefined]);
+  });
+
+  test('an orphan that nobody reaches is not given up before its parent, which may live', () => {
+    const { table, mender, lost } = setup();
+    lost(0, 2, 'closed');
+    const unreachable: AdoptionAnswer = { result: 'unreachable' };
+    const busy: AdoptionAnswer = { result: 'busy', parent: 0 };
+    let attempts: MendAction[] = [{ type: 'attempt', id: 1, by: 0, host: 2, incarnation: 1, subtree: [] }];
+    for (let nowMs = 300; nowMs < 2 * LEASE_MS; nowMs = mender.dueMs ?? nowMs) {
+      const next = mender.tick(nowMs);
+      for (const one of attempts) {
+        if (one.type === 'attempt') next.push(...mender.answered(one.id, one.host === 2 ? busy : unreachable, nowMs));
+      }
+      attempts = next;
+    }
+    assert.equal([table.get(2).state, table.hosts('orphaned'), table.count('fenced')], ['suspect', [6, 7], 0]);
+  });
+
+  test('hosts that a lost agent was starting have failed with it', () => {
+    const { table, lost } = setup();
+    table.apply(6, 'plan');
+    table.apply(6, 'start');
+    assert.equal(lost(0, 2, 'exited').slice(1, 2), ['6 failed by 2: the agent above it is lost']);
+  });
+});
+
+const KINDS = ['kill', 'break', 'crash', 'cut from parent', 'cut from controller', 'cut from all'] as const;
+
+/** A run with random faults of the first `kinds` kinds. */
+function explore(seed: number, kinds: number): TreeModel {
+  const model = new TreeModel(seed, 3 + (seed % 40), 1 + (seed % 5));
+  const hosts = model.table.size;
+  const { random } = model;
+  const faults = 1 + random.below(1 + Math.min(8, hosts / 2));
+  const spanMs = random.pick([1, 100, 1000, 30_000]);
+  for (let i = 0; i < faults; i++) {
+    const host = random.below(hosts);
+    model.after(random.below(spanMs), () => {
+      const kind = KINDS[random.below(kinds)];
+      if (kind === 'kill') model.kill(host);
+      else if (kind === 'break') model.breakLink(host);
+      else if (kind === 'crash') model.crash(host);
+      else if (kind === 'cut from parent') model.cut(host, model.table.get(host).parent, random.below(40_000));
+      else if (kind === 'cut from controller') model.cut(host, undefined, random.below(40_000));
+      else for (const above of model.table.connectedAncestors(host)) model.cut(host, above, random.below(40_000));
+    });
+  }
+  model.run();
+  return model;
+}
+
+/**
+ * The controller could not reach it itself, or it was orphaned before the silence of an agent above it was noticed:
+ * that takes longer than the lease for which an orphan waits, and still longer if that agent lives.
+ */
+function isExcused({ wasCut, givenUpMs, silencedMs }: TreeModel, host: number): boolean {
+  const endedMs = givenUpMs.get(host) ?? 0;
+  const hiddenMs = (wasCut.size > 0 ? 4.25 : 2.25) * LEASE_MS + ATTEMPT_MS;
+  return wasCut.has(host) || silencedMs.some((ms) => ms <= endedMs && endedMs <= ms + hiddenMs);
+}
+
+/** From the end of an agent until it is declared lost: what fell silent is noticed late, and hides what is below it. */
+function boundMs({ silencedMs }: TreeModel): number {
+  return silencedMs.length === 0 ? 1.25 * LEASE_MS + ATTEMPT_MS : 5 * LEASE_MS + Math.max(...silencedMs);
+}
+
+/** Violations of what the mender promises, empty if there is none. */
+function violations(model: TreeModel): string[] {
+  const found: string[] = [];
+  const { table } = model;
+  for (const { at, runs, parent } of model.agents.slice(1)) {
+    const host = at - 1;
+    const { state } = table.get(host);
+    const known = bootPosition(table.get(host).parent ?? -1);
+    if (!runs && !table.isGone(host)) found.push(`${host} has ended and is ${state}`);
+    if (runs && !model.isConnected(at)) found.push(`${host} lives without a way to the controller and is ${state}`);
+    if (runs && state !== 'up') found.push(`${host} lives and is ${state}`);
+    if (runs && parent?.above.at !== known) found.push(`${host} has another parent`);
+    const isKilled = model.killedMs.has(host);
+    if (!runs && !isKilled && !isExcused(model, host)) found.push(`${host} could be reached and was lost`);
+    const lateMs = (model.declared.get(host) ?? Infinity) - (model.killedMs.get(host) ?? 0);
+    if (isKilled && lateMs > boundMs(model)) found.push(`${host} was declared after ${lateMs} ms`);
+  }
+  return found;
+}
+
+suite('mender: a model of a tree', (test) => {
+  // A host that cannot be reached is tried until the lease is over, one that can at once.
+  const runs = [[2, 'kills and broken links', 3], [3, 'crashes, too', 10], [6, 'cuts, too', 10]] as const;
+  for (const [kinds, title, attemptsMax] of runs) {
+    test(`${title}: all that can be is linked, all else declared`, () => {
+      for (let seed = 1; seed <= 2000; seed++) {
+        const model = explore(seed, kinds);
+        assert.equal(violations(model), [], `seed ${seed}`);
+        const mostAttempts = attemptsMax * new Set(model.attempted).size;
+        assert.ok(model.attempted.length <= mostAttempts, `seed ${seed}: ${model.attempted.length} attempts`);
+      }
+    }, { timeoutMs: 60_000 });
+  }
+});
