@@ -1,7 +1,7 @@
 /**
  * An agent in its own process: its standard input and output are the channel, its standard error is text for people. It
- * has its own session, so that Ctrl-C at the terminal reaches only stcirun, which then ends the job in order; the agent
- * ends when its standard input ends.
+ * has its own session, so that Ctrl-C at the terminal reaches only stcirun, which then ends the job in order. The end
+ * of its standard input tells it that its parent is gone.
  */
 
 import type { ChildProcess } from 'node:child_process';

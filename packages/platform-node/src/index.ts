@@ -4,7 +4,7 @@ export { createNodePlatform } from './platform.js';
 export type { NodePlatformOptions } from './platform.js';
 export type { PrestartedAgent } from './agent-process.js';
 export { openAgentChannel } from './agent-thread.js';
-export { openStdioChannel } from './stdio-channel.js';
+export { openStdioChannel, releaseStdio } from './stdio-channel.js';
 export { streamChannel } from './stream-channel.js';
 export type { StreamChannelOptions } from './stream-channel.js';
 export type { ShippedBundle } from './shipped-bundle.js';

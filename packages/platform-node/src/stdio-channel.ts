@@ -33,9 +33,28 @@ function replaceStandardError(): void {
   Object.defineProperty(process, 'stderr', { configurable: true, enumerable: true, value: { fd: 2, write } });
 }
 
+let channel: Channel | undefined;
+
 /** Takes over descriptors 0 and 1; nothing else may read or write them. */
 export function openStdioChannel(): Channel {
   replaceStandardError();
   const ends = { readable: open(0, () => openChannelReader({ fd: 0 })), writable: open(1, () => openWriter(1)) };
-  return streamChannel({ kind: 'stdio', label: 'parent', ...ends });
+  return (channel = streamChannel({ kind: 'stdio', label: 'parent', ...ends }));
+}
+
+/**
+ * Gives up the standard streams, for an agent that goes on without its parent: all three become /dev/null, so that
+ * whoever still holds their other ends (an ssh server) sees them end, and nothing is written to a reader that is gone.
+ * Closing the channel is not enough: libuv never closes these three.
+ */
+export function releaseStdio(): void {
+  if (channel === undefined) return;
+  channel.destroy('released');
+  channel = undefined;
+  const { closeSync, openSync } = builtin('node:fs');
+  for (const fd of [0, 1, 2]) {
+    closeSync(fd);
+    // The lowest free descriptor, which is this one.
+    openSync('/dev/null', 'r+');
+  }
 }

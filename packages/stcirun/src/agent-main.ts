@@ -5,7 +5,7 @@
 
 import { join } from 'node:path';
 import { runAgent } from '@stci/core/main';
-import { createNodePlatform, openAgentChannel, type ShippedBundle } from '@stci/platform-node';
+import { createNodePlatform, openAgentChannel, releaseStdio, type ShippedBundle } from '@stci/platform-node';
 import { EXIT, StciError, printable } from '@stci/interface';
 import { AGENT_BUNDLE, localAgentCommand } from './agent-files.js';
 import { refuseDebugger } from './no-debugger.js';
@@ -39,6 +39,7 @@ function main(): void {
     platform,
     channel: openAgentChannel(),
     waitMs: shipped?.waitMs,
+    release: releaseStdio,
     load: (done) => {
       void import('./agent-role.js').then(({ startRole }) => done(startRole));
     },
@@ -50,6 +51,8 @@ function main(): void {
 }
 
 refuseDebugger();
+// A login that closes may send it to all its processes. What the loss of the parent means is the role's decision.
+process.on('SIGHUP', () => undefined);
 try {
   main();
 } catch (thrown) {

@@ -3,13 +3,23 @@
  * script stands for the client; shell, node and program on the host are the real ones.
  */
 
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { builtins, bootcomComponents, createRegistry, paramsSnapshot, resolveParams } from '@stci/core';
 import { createLocal, launcherLocal } from '@stci/launcher-local';
 import { createSsh } from '@stci/launcher-ssh';
+import { EXIT, type ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { topologyTree } from '@stci/topology-tree';
-import { assert, eventually, launcherProcCompliance, reachCompliance, type BadAgent, type Until } from '@stci/testkit';
+import {
+  assert,
+  eventually,
+  launcherProcCompliance,
+  reachCompliance,
+  suite,
+  type BadAgent,
+  type Until,
+} from '@stci/testkit';
 
 const AGENT = fileURLToPath(new URL('../dist/bundle/agent.cjs', import.meta.url));
 const BUNDLE = fileURLToPath(new URL('../dist/bundle/agent.bundle.cjs', import.meta.url));
@@ -32,6 +42,25 @@ launcherProcCompliance('local on this machine', {
     const launcherProc = createLocal({ platform, inline: () => assert.unreachable('not inline') as never });
     return { launcherProc, platform, params, until };
   },
+});
+
+suite('the agent of this machine', (test) => {
+  test('is not ended by the hangup of a login, but by the end of its channel', async () => {
+    const ends: ProcessEnd[] = [];
+    const { processes } = createNodePlatform({ agentCommand: COMMANDS.good });
+    const { pid, channel } = processes.spawnAgent('process', COMMANDS.good, {
+      onError: () => undefined,
+      onDiagnostic: () => undefined,
+      onExit: (end) => ends.push(end),
+    });
+    const status = (): string => readFileSync(`/proc/${pid}/status`, 'latin1');
+    const catches = (): boolean => /^SigCgt:\s+[0-9a-f]*[13579bdf]$/m.test(status());
+    await until(catches, 'its handler of SIGHUP, signal 1');
+    process.kill(pid, 'SIGHUP');
+    channel.close();
+    await until(() => ends.length > 0, 'its end');
+    assert.equal(ends, [{ status: EXIT.agentLost }]);
+  });
 });
 
 const inline = (): never => assert.unreachable('not inline') as never;

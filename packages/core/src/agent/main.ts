@@ -32,12 +32,16 @@ export interface RoleInit {
   readonly platform: Platform;
   readonly boot: BootRecord;
   readonly bootLink: BootLink | undefined;
+  /** Gives up the channel of the start; for a role that goes on without its parent. */
+  readonly release: () => void;
   readonly exit: (end: AgentEnd) => void;
 }
 
 export interface AgentHandle {
   /** Ends the agent and its tools at once, as SIGKILL would. */
   abort(reason: string): void;
+  /** The channel of the start has closed, and is not the boot link: the parent is gone. */
+  parentGone(reason: string): void;
 }
 
 /** Starts the role that the boot record's address implies; see agent/start.ts. */
@@ -51,15 +55,17 @@ export interface AgentMainInit {
   readonly waitMs?: number | undefined;
   /** Loads the rest of the agent. */
   load(done: (start: RoleFactory) => void): void;
+  /** See RoleInit. */
+  release?(): void;
   /** Called exactly once. */
   exit(end: AgentEnd): void;
 }
 
-export function runAgent(init: AgentMainInit): AgentHandle {
+export function runAgent(init: AgentMainInit): Pick<AgentHandle, 'abort'> {
   return new AgentMain(init);
 }
 
-class AgentMain implements AgentHandle {
+class AgentMain {
   readonly #init: AgentMainInit;
   #role: AgentHandle | undefined;
   #over = false;
@@ -103,7 +109,7 @@ class AgentMain implements AgentHandle {
     );
   }
 
-  /** The channel stays open as a lifeline: it closes when the parent ends. */
+  /** The channel stays open as a lifeline: it closes when the parent ends. What that means is the role's decision. */
   #linkLater(boot: BootRecord, channel: Channel): void {
     channel.bind({
       onData: () => undefined,
@@ -116,13 +122,14 @@ class AgentMain implements AgentHandle {
   #lifelineClosed(reason: string): void {
     const text = `the parent is gone: ${reason}`;
     if (this.#role === undefined) this.#exit({ failed: true, reason: text });
-    else this.#role.abort(text);
+    else this.#role.parentGone(text);
   }
 
   #startRole(boot: BootRecord, bootLink: BootLink | undefined): void {
     this.#init.load((start) => {
       if (this.#over) return;
-      this.#role = start({ platform: this.#init.platform, boot, bootLink, exit: (end) => this.#exit(end) });
+      const release = (): void => this.#init.release?.();
+      this.#role = start({ platform: this.#init.platform, boot, bootLink, release, exit: (end) => this.#exit(end) });
     });
   }
 

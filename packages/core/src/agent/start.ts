@@ -78,6 +78,10 @@ class RunningAgent implements AgentHandle {
     this.#stop();
   }
 
+  parentGone(reason: string): void {
+    this.abort(reason);
+  }
+
   #compose(init: RoleInit, composition: Composition, startRole: RoleFactory): void {
     const { platform, boot } = init;
     const details = decodeBootDetails(boot.details);
