@@ -8,7 +8,7 @@ export { integer, list, object, optional, str, u32 } from './codec/shape.js';
 export { agentsPerLevel, criticalPathSteps, planLaunch, starterOf } from './launcher/plan.js';
 export { foldRanks, mapJson, planJson, renderMap, renderPlan } from './launcher/render.js';
 export { bootcomComponents } from './bootcom/kinds.js';
-export { createFrontEnd } from './agent/front-end.js';
+export { createFrontEnd, type JobFrontEnd } from './agent/front-end.js';
 export { createComposition, platformFacts } from './agent/compose.js';
 export { roleFactory } from './agent/start.js';
 export { runAgent } from './agent/main.js';

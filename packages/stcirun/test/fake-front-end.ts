@@ -9,7 +9,7 @@ import {
   JobFacts, makeTerminal, openDriver, openSink, outputError, parseCommandLine, Writer, type Terminal,
 } from '@stci/stcirun';
 
-const CLOCK: Clock = {
+export const CLOCK: Clock = {
   nowMs: () => performance.now(),
   wallMs: () => Date.now(),
   after: (delayMs, fire) => {
@@ -20,6 +20,7 @@ const CLOCK: Clock = {
 };
 
 export class FakeFrontEnd implements FrontEnd {
+  job = 0;
   readonly events: FrontEndEvents;
   readonly controls: JobControl[] = [];
   readonly input: Uint8Array[] = [];
@@ -163,6 +164,6 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
   };
 }
 
-function fakeMap(size: number): JobMap {
+export function fakeMap(size: number): JobMap {
   return { size, hosts: [{ host: 0, name: 'n1', runs: [{ app: 0, first: 0, count: size, stride: 1 }] }] };
 }

@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Spool, type SpoolCursor, type SpoolParams, type SpoolOutput } from '@stci/stcirun';
+import type { SpoolOutput } from '@stci/core/session';
+import { Spool, type SpoolCursor, type SpoolParams } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
 
 const KIB = 1024;

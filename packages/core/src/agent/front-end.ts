@@ -52,12 +52,17 @@ export interface FrontEndInit {
   readonly snapshot: ParamSnapshot;
 }
 
+export interface JobFrontEnd extends FrontEnd {
+  /** 0 until the job is mapped. */
+  readonly job: JobId;
+}
+
 /** A front-end with a controller of its own in this process. */
-export function createFrontEnd(init: FrontEndInit, events: FrontEndEvents): FrontEnd {
+export function createFrontEnd(init: FrontEndInit, events: FrontEndEvents): JobFrontEnd {
   return new LocalFrontEnd(init, events);
 }
 
-class LocalFrontEnd implements FrontEnd {
+class LocalFrontEnd implements JobFrontEnd {
   readonly #node: AgentNode;
   readonly #controllerNode: AgentNode;
   readonly #controller: Controller;
@@ -98,6 +103,10 @@ class LocalFrontEnd implements FrontEnd {
     this.#node.messages.on('job.failure', ({ error }) => this.#report.failed(error));
     new LinkGuard(this.#node, (agent, error, job) => this.#onMalformed(agent, error, job));
     this.#join();
+  }
+
+  get job(): JobId {
+    return this.#job;
   }
 
   submit(spec: JobSpec): void {

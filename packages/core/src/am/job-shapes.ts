@@ -89,7 +89,7 @@ export const jobControl = variant<'verb', JobControl>('verb', {
 
 const rankRun = object<RankRun>({ app: u32, first: u32, count: u32, stride: u32 });
 const hostMap = object<HostMap>({ host: u32, name: str, runs: list(rankRun) });
-const jobMap = object<JobMap>({ size: u32, hosts: list(hostMap) });
+export const jobMap = object<JobMap>({ size: u32, hosts: list(hostMap) });
 
 const rankReport = object<RankReport>({
   rank: u32,

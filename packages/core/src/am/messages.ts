@@ -7,11 +7,12 @@
 import { CONTROLLER, StciError, addressIndex, addressKind, addressName } from '@stci/interface';
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
 import {
-  any, bool, fields, integer, list, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
+  any, bool, bytes, fields, integer, list, num, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
 } from '../codec/shape.js';
 import {
-  appSpec, errorRecord, jobControl, jobEvent, jobSpec, processEnd, signalName, stdinTo, texts,
+  appSpec, errorRecord, jobControl, jobEvent, jobMap, jobSpec, processEnd, signalName, stdinTo, texts,
 } from './job-shapes.js';
+import { wireRecord } from '../session/records.js';
 
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
 const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
@@ -127,6 +128,31 @@ const MESSAGE_TYPES = {
   'job.failure': { id: 23, from: ['controller'], body: fields({ error: errorRecord }) },
   /** Controller → front-end: a host is lost; it neither sends nor receives from now on. */
   'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32 }) },
+  /** Front-end of another process → session: run this job; answered by `client.accepted`, `refused` or `waiting`. */
+  'client.submit': {
+    id: 40, from: ['front-end'], body: fields({ spec: jobSpec, wait: bool, detach: bool, label: str }),
+  },
+  /** Answered as a submission. `all`: all output that is kept; `input`: this front-end writes standard input. */
+  'client.attach': { id: 41, from: ['front-end'], body: fields({ job: u32, all: bool, input: bool }) },
+  'client.accepted': { id: 42, from: ['controller'], body: fields({ job: u32, stdin: stdinTo, map: jobMap }) },
+  'client.refused': { id: 43, from: ['controller'], body: fields({ error: errorRecord }) },
+  'client.waiting': { id: 44, from: ['controller'], body: fields({ reason: str }) },
+  /** Session → front-end, within its credit; `[source, bytes]` of output that was dropped before. */
+  'client.records': {
+    id: 45, from: ['controller'], body: fields({ records: list(wireRecord), missed: list(tuple(u32, num)) }),
+  },
+  'client.credit': { id: 46, from: ['front-end'], body: fields({ bytes: u32 }) },
+  /** Standard input, empty at its end, and the room that the session returns for it. */
+  'client.input': { id: 47, from: ['front-end'], body: fields({ data: bytes }) },
+  'client.room': { id: 48, from: ['controller'], body: fields({ bytes: u32 }) },
+  /** Session → front-end: no rank reads standard input any longer. */
+  'client.unread': { id: 49, from: ['controller'], body: fields({}) },
+  'client.control': { id: 50, from: ['front-end'], body: jobControl },
+  /** Requests of commands such as `stci ps`. */
+  'client.status': { id: 51, from: ['front-end'], body: fields({}), reply: any },
+  'client.ranks': { id: 52, from: ['front-end'], body: fields({ job: u32 }), reply: any },
+  'client.signal': { id: 53, from: ['front-end'], body: fields({ job: u32, signal: optional(signalName) }) },
+  'client.stop': { id: 54, from: ['front-end'], body: fields({}) },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */

@@ -38,6 +38,8 @@ const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
   ['job.event', { type: 'failure', error: { ...ERROR, host: 'h', rank: 1, data: { a: 1, b: 'x', c: true },
     cause: ERROR } }],
   ['job.event', { type: 'ending', reason: 'r' }],
+  ['client.records', { records: [{ type: 'reported', error: ERROR }], missed: [] }],
+  ['client.records', { records: [{ type: 'ending', reason: 'r' }], missed: [] }],
 ];
 
 const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
@@ -64,12 +66,28 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'job.submit': { spec: SPEC },
   'job.control': { verb: 'end', kill: false, reason: 'r', cause: { kind: 'interrupt', error: ERROR, exitCode: 130 } },
   'job.event': { type: 'ended', report: REPORT },
+  'client.submit': { spec: SPEC, wait: true, detach: false, label: 'p a' },
+  'client.attach': { job: 1, all: true, input: false },
+  'client.accepted': { job: 1, stdin: { to: 'all' }, map: { size: 1, hosts: [] } },
+  'client.refused': { error: { code: 'STCI_JOB_UNKNOWN', message: 'no' } },
+  'client.waiting': { reason: 'r' },
+  'client.records': { records: [[1, 2.5, Buffer.alloc(0)]], missed: [[1, 2]] },
+  'client.credit': { bytes: 1 },
+  'client.input': { data: Buffer.alloc(0) },
+  'client.room': { bytes: 1 },
+  'client.unread': {},
+  'client.control': { verb: 'signal', signal: 'SIGUSR1' },
+  'client.status': {},
+  'client.ranks': { job: 1 },
+  'client.signal': { job: 1, signal: 'SIGTERM' },
+  'client.stop': {},
   'stream.open': { id: 2, members: [0, 1], topology: { kind: 'tree', options: {} }, reduction: 'sum' },
   'stream.close': { stream: 2 },
 };
 
 /** Fields that may be absent. */
-const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare'];
+const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
+  'signal'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',

@@ -3,8 +3,8 @@
  * files. Output that was dropped before it could be read is counted.
  */
 
-import { addTally, type SpoolEvent, type SpoolOutput, type Tally } from './spool-record.js';
-import { tallyOf, type Segment } from './spool-segment.js';
+import { costOf, toWire, type SpoolEvent, type SpoolOutput, type SpoolRecord, type Tally } from '@stci/core/session';
+import { addTally, tallyOf, type Segment } from './spool-segment.js';
 
 /** What a cursor sees of its spool. */
 export interface SpoolContents {
@@ -19,8 +19,14 @@ export interface SpoolContents {
 }
 
 export interface SpoolBatch {
-  readonly records: readonly (SpoolEvent | SpoolOutput)[];
+  readonly records: readonly SpoolRecord[];
   /** Dropped before they could be read, since the last batch. */
+  readonly missed: Tally;
+}
+
+/** What a later reader goes on with. */
+export interface CursorPlace {
+  readonly position: number;
   readonly missed: Tally;
 }
 
@@ -34,6 +40,10 @@ export class SpoolCursor {
   #segment: Segment | undefined;
   #offset = 0;
   #block: SpoolOutput[] = [];
+  /** Read, and not yet acknowledged. */
+  #sent: SpoolRecord[] = [];
+  /** Of the oldest of them what is acknowledged. */
+  #acknowledged = 0;
   #isClosed = false;
   readonly #onClosed: () => void;
 
@@ -55,24 +65,45 @@ export class SpoolCursor {
 
   /** Records of about so many bytes; none: there are no more yet. One call at a time. */
   async read(bytesMax: number): Promise<SpoolBatch> {
-    const records: (SpoolEvent | SpoolOutput)[] = [];
+    const records: SpoolRecord[] = [];
     for (let bytes = 0; bytes < bytesMax && !this.#isClosed; ) {
       const output = this.#peek() ?? (await this.#load());
       const event = this.#spool.events[this.#event];
-      if (event !== undefined && (output === undefined || event.sequence < output.sequence)) {
-        this.#event += 1;
-        records.push(event);
-        continue;
-      }
-      if (output === undefined) break;
-      this.#next = output.sequence + 1;
-      if (this.#block[0] === output) this.#block.shift();
-      bytes += output.chunk.length;
-      records.push(output);
+      const isEvent = event !== undefined && (output === undefined || event.sequence < output.sequence);
+      const record = isEvent ? event : output;
+      if (record === undefined) break;
+      if (isEvent) this.#event += 1;
+      else this.#next = record.sequence + 1;
+      if (this.#block[0] === record) this.#block.shift();
+      bytes += costOf(toWire(record));
+      records.push(record);
     }
+    this.#sent.push(...records);
     const missed = this.#missed;
     this.#missed = new Map();
     return { records, missed };
+  }
+
+  /** So much of what was read has been shown. */
+  acknowledge(bytes: number): void {
+    this.#acknowledged += bytes;
+    let count = 0;
+    for (const record of this.#sent) {
+      const cost = costOf(toWire(record));
+      if (cost > this.#acknowledged) break;
+      this.#acknowledged -= cost;
+      count += 1;
+    }
+    this.#sent.splice(0, count);
+  }
+
+  /** Where the next reader goes on: with what was not acknowledged, as far as it is kept. */
+  get place(): CursorPlace {
+    const outputs = this.#sent.filter((record): record is SpoolOutput => 'chunk' in record);
+    const missed = new Map(this.#missed);
+    const oldest = this.#spool.segments.find(({ bytes }) => bytes > 0)?.first ?? this.#spool.recent[0]?.sequence;
+    addTally(missed, tallyOf(outputs.filter(({ sequence }) => sequence < (oldest ?? Infinity))));
+    return { position: outputs[0]?.sequence ?? this.#next, missed };
   }
 
   /** The segment is no longer kept. One that was read in part is read to its end. */

@@ -5,8 +5,8 @@
 
 import { close, openSync, read, unlinkSync, writev } from 'node:fs';
 import { promisify } from 'node:util';
-import { sourceId, sourceRank, sourceStream } from '@stci/core/iof';
-import { addTally, type SpoolOutput, type Tally } from './spool-record.js';
+import { sourceId, sourceRank, sourceStream, type SourceId } from '@stci/core/iof';
+import type { SpoolOutput, Tally } from '@stci/core/session';
 
 const readAt = promisify(read);
 const writeAll = promisify(writev);
@@ -127,4 +127,8 @@ export function tallyOf(records: readonly SpoolOutput[]): Tally {
   const tally: Tally = new Map();
   for (const { rank, stream, chunk } of records) addTally(tally, new Map([[sourceId(rank, stream), chunk.length]]));
   return tally;
+}
+
+export function addTally(to: Tally, from: ReadonlyMap<SourceId, number>): void {
+  for (const [source, bytes] of from) to.set(source, (to.get(source) ?? 0) + bytes);
 }

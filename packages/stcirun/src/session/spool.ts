@@ -7,10 +7,10 @@
 
 import { mkdirSync, rmSync } from 'node:fs';
 import type { StreamName } from '@stci/core/iof';
-import type { JobEvent, Rank } from '@stci/interface';
-import { SpoolCursor, type SpoolContents } from './spool-cursor.js';
-import { addTally, type SpoolEvent, type SpoolOutput, type Tally } from './spool-record.js';
-import { Segment, tallyOf } from './spool-segment.js';
+import type { Rank } from '@stci/interface';
+import { SpoolCursor, type CursorPlace, type SpoolContents } from './spool-cursor.js';
+import type { SpoolEvent, SpoolOutput, Tally } from '@stci/core/session';
+import { addTally, Segment, tallyOf } from './spool-segment.js';
 
 /** Files at the bound. */
 const SEGMENTS = 8;
@@ -58,7 +58,7 @@ export class Spool implements SpoolContents {
     return this.#dropped;
   }
 
-  event(event: JobEvent): void {
+  event(event: SpoolEvent['event']): void {
     this.events.push({ sequence: this.#sequence++, event });
     this.#params.onMore?.();
   }
@@ -78,9 +78,9 @@ export class Spool implements SpoolContents {
     return this.#open(0, new Map(this.#dropped));
   }
 
-  /** A reader of all events, and of the output behind `position`, of which nothing was dropped yet. */
-  openAt(position: number): SpoolCursor {
-    return this.#open(position, new Map());
+  /** A reader of all events, and of the output from a place on. */
+  openAt({ position, missed }: CursorPlace): SpoolCursor {
+    return this.#open(position, new Map(missed));
   }
 
   /** Drops, writes and releases as far as possible; to be called when `mayWait` may answer otherwise. */

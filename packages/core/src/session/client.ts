@@ -1,0 +1,255 @@
+/**
+ * A front-end in a process of its own, connected to a session that stays: submits a job or attaches to one, and gives
+ * its events and output to the run as the front-end agent of a plain stcirun would. Leaving does not end the job.
+ */
+
+import {
+  CONTROLLER, FRONT_END, StciError, fromErrorRecord, toErrorRecord, type Channel, type FrontEnd, type FrontEndEvents,
+  type JobControl, type JobEvent, type JobId, type JobMap, type JobSpec, type Params, type Platform, type StdinTo,
+} from '@stci/interface';
+import type { MessageBody, MessageName } from '../am/messages.js';
+import type { AgentNode } from '../agent/node.js';
+import { ReportBuilder } from '../agent/report-builder.js';
+import type { Link } from '../bootcom/link.js';
+import { sourceRank, sourceStream } from '../iof/source.js';
+import { costOf, type Reported, type Tally, type WireRecord } from './records.js';
+import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
+
+/** Credit of this front-end: records that it has not yet dealt with. */
+const CREDIT_BYTES = 1 << 20;
+/** Credit is returned in portions. */
+const PORTION_BYTES = CREDIT_BYTES / 8;
+/** Input that may be under way. */
+const INPUT_BYTES = 256 * 1024;
+
+export interface ClientInit {
+  readonly platform: Platform;
+  readonly params: Params;
+  readonly channel: Channel;
+  readonly key: SessionKey;
+  /** For messages. */
+  readonly name: string;
+  /** Why the channel has ended, where more is known. */
+  readonly reasonOf?: (text: string) => string;
+}
+
+/** A job that this client submitted, or attached to. */
+export interface AcceptedJob {
+  readonly job: JobId;
+  readonly stdin: StdinTo;
+  readonly map: JobMap;
+}
+
+export interface JobRequest {
+  readonly wait: boolean;
+  readonly detach: boolean;
+  readonly label: string;
+}
+
+type Done<T> = (error: StciError | undefined, value?: T) => void;
+
+export class SessionClient {
+  readonly #init: ClientInit;
+  readonly #node: AgentNode;
+  readonly #link: Link;
+  #onAccepted: Done<AcceptedJob> = () => undefined;
+  #onWaiting: (reason: string) => void = () => undefined;
+  #frontEnd: SessionFrontEnd | undefined;
+  #lost: StciError | undefined;
+  #onClosed: () => void = () => undefined;
+
+  constructor(init: ClientInit) {
+    this.#init = init;
+    const { platform, params, channel, key } = init;
+    this.#node = sessionNode({ platform, params, key, self: FRONT_END });
+    this.#link = sessionLink({
+      node: this.#node, channel, role: 'connect',
+      admit: (peer) => (peer === CONTROLLER ? undefined : 'it is no session'),
+      // Behind the messages that came before.
+      onClosed: (text) => this.#node.messages.request(FRONT_END, 'agent.echo', {}, () => this.#onLost(text)),
+    });
+    const { messages } = this.#node;
+    messages.on('client.accepted', (job) => this.#onAccepted(undefined, job));
+    messages.on('client.refused', ({ error }) => this.#onAccepted(fromErrorRecord(error)));
+    messages.on('client.waiting', ({ reason }) => this.#onWaiting(reason));
+    messages.on('client.records', ({ records, missed }) => this.#frontEnd?.onRecords(records, new Map(missed)));
+    messages.on('client.room', ({ bytes }) => this.#frontEnd?.onRoom(bytes));
+    messages.on('client.unread', () => this.#frontEnd?.onUnread());
+  }
+
+  submit(spec: JobSpec, request: JobRequest, onWaiting: (reason: string) => void, done: Done<AcceptedJob>): void {
+    this.#onWaiting = onWaiting;
+    this.#ask('client.submit', { spec, ...request }, done);
+  }
+
+  attach(job: JobId, options: { readonly all: boolean; readonly input: boolean }, done: Done<AcceptedJob>): void {
+    this.#ask('client.attach', { job, ...options }, done);
+  }
+
+  /** A request of the session itself. */
+  request<Name extends 'client.status' | 'client.ranks' | 'client.signal' | 'client.stop'>(
+    name: Name,
+    body: MessageBody<Name>,
+    done: (error: StciError | undefined, reply: unknown) => void,
+  ): void {
+    if (this.#lost !== undefined) return done(this.#lost, undefined);
+    this.#node.messages.request(CONTROLLER, name, body, (error, reply) => done(this.#lost ?? error, reply));
+  }
+
+  /** The front-end of the job that was accepted. `onMissed` tells of output that was dropped. */
+  follow(events: FrontEndEvents, onMissed: (missed: Tally) => void): FrontEnd {
+    const frontEnd = new SessionFrontEnd((name, body) => this.#send(name, body), events, onMissed, () => this.close());
+    this.#frontEnd = frontEnd;
+    this.#onClosed = () => events.onStopped();
+    if (this.#lost !== undefined) this.#node.platform.clock.soon(() => this.#fail());
+    return frontEnd;
+  }
+
+  /** Leaves: what was sent before arrives. */
+  close(): void {
+    this.#link.close();
+  }
+
+  #ask<Name extends MessageName>(name: Name, body: MessageBody<Name>, done: Done<AcceptedJob>): void {
+    if (this.#lost !== undefined) return done(this.#lost);
+    this.#onAccepted = (...answer) => {
+      this.#onAccepted = () => undefined;
+      done(...answer);
+    };
+    this.#send(name, body);
+  }
+
+  #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
+    if (this.#lost === undefined) this.#node.messages.send(CONTROLLER, name, body);
+  }
+
+  #onLost(text: string): void {
+    const { name, reasonOf } = this.#init;
+    const reason = (reasonOf?.(text) ?? text).replace(/\.$/u, '');
+    this.#lost = new StciError('STCI_SESSION_LOST', `The connection to session ${name} has ended: ${reason}.`);
+    this.#onAccepted(this.#lost);
+    this.#node.close();
+    this.#fail();
+  }
+
+  #fail(): void {
+    this.#frontEnd?.onLost(this.#lost as StciError);
+    this.#onClosed();
+    this.#onClosed = () => undefined;
+  }
+}
+
+type Send = <Name extends MessageName>(name: Name, body: MessageBody<Name>) => void;
+
+class SessionFrontEnd implements FrontEnd {
+  readonly #send: Send;
+  readonly #events: FrontEndEvents;
+  readonly #onMissed: (missed: Tally) => void;
+  readonly #leave: () => void;
+  readonly #report = new ReportBuilder();
+  #isEnded = false;
+  /** Dealt with, and not yet returned as credit; and what is not dealt with. */
+  #done = 0;
+  #open = 0;
+  /** Input under way. */
+  #input = 0;
+
+  constructor(send: Send, events: FrontEndEvents, onMissed: (missed: Tally) => void, leave: () => void) {
+    this.#send = send;
+    this.#events = events;
+    this.#onMissed = onMissed;
+    this.#leave = leave;
+  }
+
+  /** The session has the job: its records may come. */
+  submit(): void {
+    this.#send('client.credit', { bytes: CREDIT_BYTES });
+  }
+
+  control(control: JobControl): void {
+    this.#send('client.control', control);
+  }
+
+  writeStdin(chunk: Uint8Array): boolean {
+    this.#send('client.input', { data: chunk });
+    this.#input += chunk.length;
+    return this.#input < INPUT_BYTES;
+  }
+
+  closeStdin(): void {
+    this.#send('client.input', { data: new Uint8Array(0) });
+  }
+
+  /** The session's link has no lease. */
+  announceSilence(): void {}
+
+  stop(): void {
+    this.#leave();
+  }
+
+  onRoom(bytes: number): void {
+    const wasFull = this.#input >= INPUT_BYTES;
+    this.#input -= bytes;
+    if (wasFull && this.#input < INPUT_BYTES) this.#events.onStdinDrain();
+  }
+
+  onUnread(): void {
+    this.#events.onStdinClosed();
+  }
+
+  onRecords(records: readonly WireRecord[], missed: Tally): void {
+    if (missed.size > 0) this.#onMissed(missed);
+    for (const record of records) this.#open += costOf(record);
+    for (const record of records) {
+      const cost = costOf(record);
+      if (Array.isArray(record)) {
+        const [source, wallMs, chunk] = record as Extract<WireRecord, readonly unknown[]>;
+        const release = (): void => this.#release(cost);
+        this.#events.onOutput(sourceRank(source), sourceStream(source), chunk, wallMs, release);
+      } else {
+        this.#onEvent(record as Exclude<WireRecord, readonly unknown[]>);
+        this.#release(cost);
+      }
+    }
+  }
+
+  onLost(error: StciError): void {
+    if (this.#isEnded) return;
+    const record = toErrorRecord(error);
+    this.#events.onJobEvent({ type: 'failure', error: record });
+    this.#onEvent({
+      type: 'ended',
+      report: {
+        job: 0, exitCode: error.exitCode, cause: record, failures: [], ranks: [], daemons: [],
+        submitWallMs: 0, endWallMs: 0,
+      },
+    });
+  }
+
+  #onEvent(event: JobEvent | Reported): void {
+    switch (event.type) {
+      case 'reported':
+        return this.#report.failed(event.error);
+      case 'mapped':
+        this.#report.mapped(event.map);
+        break;
+      case 'exited':
+        this.#report.exited(event.report);
+        break;
+      case 'ended':
+        if (this.#isEnded) return;
+        this.#isEnded = true;
+        return this.#events.onJobEvent({ type: 'ended', report: this.#report.complete(event.report) });
+    }
+    this.#events.onJobEvent(event);
+  }
+
+  #release(bytes: number): void {
+    this.#done += bytes;
+    this.#open -= bytes;
+    // At once where nothing is left: who attaches next sees what this front-end has not shown.
+    if (this.#done < PORTION_BYTES && this.#open > 0) return;
+    this.#send('client.credit', { bytes: this.#done });
+    this.#done = 0;
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The session's end of a front-end's connection: takes its commands, and sends it a job's records as fast as it takes
+ * them (credit). When it goes, however it goes, the job stays.
+ */
+
+import {
+  CONTROLLER, FRONT_END, StciError, addressKind, toErrorRecord, type Channel, type Params, type Platform,
+} from '@stci/interface';
+import type { MessageBody, MessageName } from '../am/messages.js';
+import { AgentNode } from '../agent/node.js';
+import type { JobFollower, RecordReader, SessionJob, SessionService } from './contracts.js';
+import { costOf, toWire } from './records.js';
+import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
+
+/** Records of one message. */
+const BATCH_BYTES = 256 * 1024;
+
+export interface ConnectionInit {
+  readonly platform: Platform;
+  readonly params: Params;
+  readonly channel: Channel;
+  readonly key: SessionKey;
+  readonly service: SessionService;
+  readonly onClosed: () => void;
+}
+
+export class SessionConnection implements JobFollower {
+  readonly #init: ConnectionInit;
+  readonly #node: AgentNode;
+  readonly #close: () => void;
+  #job: SessionJob | undefined;
+  #reader: RecordReader | undefined;
+  #withdraw: () => void = () => undefined;
+  #credit = 0;
+  /** It is granted for nothing; later credit is for what was shown. */
+  #isFirstCredit = true;
+  #isReading = false;
+  /** Bytes of input for which the tools have no room yet. */
+  #waitingInput = 0;
+  #isClosed = false;
+
+  constructor(init: ConnectionInit) {
+    this.#init = init;
+    const { platform, params, channel, key } = init;
+    this.#node = sessionNode({ platform, params, key, self: CONTROLLER });
+    const link = sessionLink({
+      node: this.#node, channel, role: 'accept', onClosed: () => this.#onClosed(),
+      admit: (peer) => (addressKind(peer) === 'front-end' ? undefined : 'it is no front-end'),
+    });
+    this.#close = () => link.close();
+    this.#listen();
+  }
+
+  /** Sends what is queued and closes. */
+  close(): void {
+    this.#close();
+  }
+
+  onMore(): void {
+    this.#pump();
+  }
+
+  onStdinDrain(): void {
+    if (this.#waitingInput > 0) this.#send('client.room', { bytes: this.#waitingInput });
+    this.#waitingInput = 0;
+  }
+
+  onStdinClosed(): void {
+    this.#send('client.unread', {});
+  }
+
+  #listen(): void {
+    const { messages } = this.#node;
+    const { service } = this.#init;
+    messages.on('client.submit', ({ spec, wait, label, detach }) => this.#try(() => {
+      this.#withdraw = service.submit(spec, { wait, label }, {
+        onAccepted: (job) => this.#accept(job, detach ? undefined : { all: false, input: true }),
+        onRefused: (error) => this.#refuse(error),
+        onWaiting: (reason) => this.#send('client.waiting', { reason }),
+      });
+    }));
+    messages.on('client.attach', ({ job, all, input }) => this.#try(() => {
+      this.#accept(service.job(job), { all, input });
+    }));
+    messages.on('client.credit', ({ bytes }) => {
+      this.#credit += bytes;
+      this.#reader?.acknowledge(this.#isFirstCredit ? 0 : bytes);
+      this.#isFirstCredit = false;
+      this.#pump();
+    });
+    messages.on('client.input', ({ data }) => this.#write(data));
+    messages.on('client.control', (control) => this.#job?.control(control));
+    messages.on('client.status', () => service.status());
+    messages.on('client.ranks', ({ job }) => service.ranks(job));
+    messages.on('client.signal', ({ job, signal }) => service.signal(job, signal));
+    messages.on('client.stop', () => service.stop());
+  }
+
+  #accept(job: SessionJob, follow: { readonly all: boolean; readonly input: boolean } | undefined): void {
+    if (this.#isClosed) return;
+    this.#job = job;
+    if (follow !== undefined) this.#reader = job.follow(this, follow);
+    this.#send('client.accepted', { job: job.job, stdin: job.stdin, map: job.map });
+    this.#pump();
+  }
+
+  #try(action: () => void): void {
+    try {
+      action();
+    } catch (thrown) {
+      if (!(thrown instanceof StciError)) throw thrown;
+      this.#refuse(thrown);
+    }
+  }
+
+  #refuse(error: StciError): void {
+    this.#send('client.refused', { error: toErrorRecord(error) });
+  }
+
+  #pump(): void {
+    const reader = this.#reader;
+    if (reader === undefined || this.#isReading || this.#isClosed || this.#credit <= 0 || reader.isAtEnd) return;
+    this.#isReading = true;
+    reader.read(Math.min(BATCH_BYTES, this.#credit), ({ records, missed }) => {
+      this.#isReading = false;
+      if (this.#isClosed) return;
+      const wire = records.map(toWire);
+      for (const record of wire) this.#credit -= costOf(record);
+      if (wire.length > 0 || missed.size > 0) this.#send('client.records', { records: wire, missed: [...missed] });
+      this.#pump();
+    });
+  }
+
+  #write(chunk: Uint8Array): void {
+    if (this.#job?.writeStdin(this, chunk) === false) this.#waitingInput += chunk.length;
+    else this.#send('client.room', { bytes: chunk.length });
+  }
+
+  #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
+    if (this.#isClosed) return;
+    try {
+      this.#node.messages.send(FRONT_END, name, body);
+    } catch (fault) {
+      this.#node.fault(fault, 'front-end');
+    }
+  }
+
+  #onClosed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#withdraw();
+    this.#reader?.close();
+    this.#node.close();
+    this.#init.onClosed();
+  }
+}

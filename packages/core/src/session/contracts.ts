@@ -1,0 +1,121 @@
+/** Between the connection of a front-end and the session's jobs. */
+
+import type {
+  HostIndex, HostSpec, JobControl, JobId, JobMap, JobSpec, Rank, RankOutcome, SignalName, StciError, StdinTo,
+} from '@stci/interface';
+import type { SpoolRecord, Tally } from './records.js';
+
+/** A front-end that follows a job. */
+export interface JobFollower {
+  /** There are records to read. */
+  onMore(): void;
+  /** There is room for input again. */
+  onStdinDrain(): void;
+  onStdinClosed(): void;
+}
+
+export interface RecordBatch {
+  readonly records: readonly SpoolRecord[];
+  /** Output that was dropped before it could be read, since the last batch. */
+  readonly missed: Tally;
+}
+
+/** One follower's way through a job's records. */
+export interface RecordReader {
+  /** There is no more to read now. */
+  readonly isAtEnd: boolean;
+  /** About so many bytes of records. Not called again before `done`. */
+  read(bytesMax: number, done: (batch: RecordBatch) => void): void;
+  /** The follower has shown so much of what was read. */
+  acknowledge(bytes: number): void;
+  close(): void;
+}
+
+export interface FollowOptions {
+  /** From the oldest output that is kept; else from where the last front-end that left had got to. */
+  readonly all: boolean;
+  /** It writes standard input, if no other does. */
+  readonly input: boolean;
+}
+
+/** A job that was given to the session, as front-ends see it. */
+export interface SessionJob {
+  readonly job: JobId;
+  readonly stdin: StdinTo;
+  readonly map: JobMap;
+  follow(follower: JobFollower, options: FollowOptions): RecordReader;
+  control(control: JobControl): void;
+  /** Returns false if the tools are slower, or the follower does not write the input. An empty chunk closes it. */
+  writeStdin(follower: JobFollower, chunk: Uint8Array): boolean;
+}
+
+export interface SubmitOptions {
+  /** Wait for slots that other jobs have. */
+  readonly wait: boolean;
+  /** What `stci ps` shows. */
+  readonly label: string;
+}
+
+export interface SubmitEvents {
+  onAccepted(job: SessionJob): void;
+  onRefused(error: StciError): void;
+  /** It waits, for this reason. */
+  onWaiting(reason: string): void;
+}
+
+export type JobState = 'waiting' | 'starting' | 'running' | 'ending' | 'ended';
+
+/** A row of `stci ps`. */
+export interface JobStatus {
+  /** 0 while it waits. */
+  readonly job: JobId;
+  readonly state: JobState;
+  readonly label: string;
+  readonly ranks: number;
+  readonly running: number;
+  readonly hosts: number;
+  readonly submitWallMs: number;
+  readonly endWallMs?: number | undefined;
+  readonly exitCode?: number | undefined;
+  /** Front-ends that follow it. */
+  readonly followers: number;
+  /** Bytes of output, and of these dropped. */
+  readonly outputBytes: number;
+  readonly droppedBytes: number;
+}
+
+export interface RankStatus {
+  readonly rank: Rank;
+  readonly host: string;
+  readonly pid: number;
+  readonly state: RankOutcome | 'running' | 'starting';
+}
+
+export interface HostStatus {
+  readonly host: HostIndex;
+  readonly spec: HostSpec;
+  readonly state: string;
+  /** Ranks of running jobs. */
+  readonly used: number;
+}
+
+export interface SessionStatus {
+  readonly name: string;
+  readonly version: string;
+  readonly isStopping: boolean;
+  readonly hosts: readonly HostStatus[];
+  readonly spares: readonly string[];
+  readonly jobs: readonly JobStatus[];
+}
+
+/** What a session does for the front-ends that connect to it. Throws StciError. */
+export interface SessionService {
+  /** Returns how to withdraw it while it waits. */
+  submit(spec: JobSpec, options: SubmitOptions, events: SubmitEvents): () => void;
+  job(job: JobId): SessionJob;
+  status(): SessionStatus;
+  ranks(job: JobId): readonly RankStatus[];
+  signal(job: JobId, signal: SignalName | undefined): void;
+  /** Ends all jobs and the session. */
+  stop(): void;
+}

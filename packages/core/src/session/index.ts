@@ -1,0 +1,11 @@
+/**
+ * Sessions that stay: a front-end in a process of its own, and the session's end of its connection. What keeps the
+ * jobs' output, and where sessions are found, belongs to the program that runs them.
+ */
+
+export { SessionClient, type AcceptedJob, type JobRequest } from './client.js';
+export { SessionConnection } from './connection.js';
+export type * from './contracts.js';
+export { costOf, toWire } from './records.js';
+export type { Reported, SpoolEvent, SpoolOutput, SpoolRecord, Tally } from './records.js';
+export { decodeSessionKey, encodeSessionKey, makeSessionKey, type SessionKey } from './session-link.js';

@@ -1,0 +1,58 @@
+/**
+ * What a session keeps of a job for its front-ends: events and chunks of output, numbered together, so that both are
+ * read in their order; and their form in messages.
+ */
+
+import type { ErrorRecord, JobEvent, Rank } from '@stci/interface';
+import { errorRecord, jobEvent } from '../am/job-shapes.js';
+import { bytes, object, oneOf, tuple, u32, wallTime, type Shape } from '../codec/shape.js';
+import { sourceId, type SourceId, type StreamName } from '../iof/source.js';
+
+export interface SpoolOutput {
+  readonly sequence: number;
+  readonly rank: Rank;
+  readonly stream: StreamName;
+  readonly wallMs: number;
+  /** Empty: the stream has ended. */
+  readonly chunk: Uint8Array;
+}
+
+/** A failure of the job's report: the report in `ended` has neither ranks nor failures, which are told before. */
+export interface Reported {
+  readonly type: 'reported';
+  readonly error: ErrorRecord;
+}
+
+export interface SpoolEvent {
+  readonly sequence: number;
+  readonly event: JobEvent | Reported;
+}
+
+export type SpoolRecord = SpoolEvent | SpoolOutput;
+
+/** Bytes by rank and stream. */
+export type Tally = Map<SourceId, number>;
+
+/** `[source, wallMs, chunk]`, or an event. */
+export type WireRecord = readonly [number, number, Uint8Array] | JobEvent | Reported;
+
+const output = tuple(u32, wallTime, bytes);
+const reported = object<Reported>({ type: oneOf('reported'), error: errorRecord });
+
+export const wireRecord: Shape<WireRecord> = (value, path) => {
+  if (Array.isArray(value)) return output(value, path);
+  const isReported = (value as { readonly type?: unknown } | null)?.type === 'reported';
+  return isReported ? reported(value, path) : jobEvent(value, path);
+};
+
+export function toWire(record: SpoolRecord): WireRecord {
+  return 'event' in record ? record.event : [sourceId(record.rank, record.stream), record.wallMs, record.chunk];
+}
+
+/** What an event counts for, and an output besides its bytes. */
+const RECORD_BYTES = 64;
+
+/** What a record takes of a front-end's credit. */
+export function costOf(record: WireRecord): number {
+  return RECORD_BYTES + (Array.isArray(record) ? (record[2] as Uint8Array).length : 0);
+}

@@ -1,0 +1,47 @@
+/** Finds a session and connects to it. */
+
+import { SessionClient, decodeSessionKey } from '@stci/core/session';
+import { StciError, type ErrorRecord, type Params, type Platform } from '@stci/interface';
+import { VERSION } from '../version.js';
+import { defaultSession, matchSession } from './session-name.js';
+import { SessionPlace, type SessionEntry, type SessionFacts } from './session-place.js';
+
+const CONNECT_MS = 10_000;
+
+export interface ConnectInit {
+  readonly platform: Platform;
+  readonly params: Params;
+}
+
+/** The session that is named, or that is meant where none is. Throws STCI_SESSION_*. */
+export function findSession(
+  place: SessionPlace,
+  wanted: string | undefined,
+  { option, variable }: { readonly option: string; readonly variable: string | undefined },
+): SessionFacts {
+  const entries = place.list();
+  const names = entries.map(({ directory }) => directory.split('/').at(-1) as string);
+  const name = wanted === undefined ? defaultSession(variable, names) : matchSession(wanted, names, option);
+  const entry = entries[names.indexOf(name)] as SessionEntry;
+  if (entry.state !== 'running') {
+    const reason = entry.state === 'invalid' ? entry.reason : 'its process has ended';
+    throw new StciError('STCI_SESSION_REFUSED', `Session ${name} cannot be used: ${entry.directory}: ${reason}.`);
+  }
+  return entry.facts;
+}
+
+/** Throws STCI_SESSION_REFUSED. */
+export function connectSession(place: SessionPlace, facts: SessionFacts, init: ConnectInit): SessionClient {
+  const { name, version, socket } = facts;
+  if (version !== VERSION) {
+    const remedy = `Use that version, or end it: kill ${facts.process.pid}`;
+    throw new StciError('STCI_SESSION_REFUSED',
+      `Session ${name} is one of version ${version}; this is ${VERSION}. ${remedy}`);
+  }
+  const key = decodeSessionKey(place.readKey(name));
+  if (key === undefined) throw new StciError('STCI_SESSION_REFUSED', `The key of session ${name} is damaged.`);
+  const { platform, params } = init;
+  let failure: ErrorRecord | undefined;
+  const channel = platform.network.connectPrivate(socket, CONNECT_MS, (error) => (failure = error));
+  return new SessionClient({ platform, params, channel, key, name, reasonOf: (text) => failure?.message ?? text });
+}

@@ -1,0 +1,265 @@
+/**
+ * A job of a session that stays, between the front-end agent in the session's process and the front-ends that come and
+ * go: keeps its events and output (spool.ts), and what `stci ps` tells of it.
+ */
+
+import {
+  StciError, fromErrorRecord, type Clock, type ErrorRecord, type FrontEndEvents, type JobControl, type JobEvent,
+  type JobId, type JobMap, type Rank, type SignalName, type StdinTo, type Timer,
+} from '@stci/interface';
+import type { JobFrontEnd } from '@stci/core';
+import type { StreamName } from '@stci/core/iof';
+import type {
+  FollowOptions, JobFollower, JobState, JobStatus, RankStatus, RecordReader, SessionJob,
+} from '@stci/core/session';
+import type { CursorPlace, SpoolCursor } from './spool-cursor.js';
+import { Spool } from './spool.js';
+
+/** How long the job's tools wait for a front-end that has stopped reading, when the spool is full. */
+const STANDSTILL_MS = 10_000;
+
+export interface ResidentJobInit {
+  readonly clock: Clock;
+  readonly label: string;
+  readonly stdin: StdinTo;
+  /** Of the spool. */
+  readonly directory: string;
+  readonly spoolBytesMax: number;
+  /** The job was mapped for the first time, or refused. */
+  readonly onAccepted: (error: StciError | undefined) => void;
+  readonly onEnded: () => void;
+}
+
+interface Follower {
+  readonly cursor: SpoolCursor;
+  readonly isOwner: boolean;
+  /** When it last read. */
+  readMs: number;
+}
+
+export class ResidentJob implements SessionJob, FrontEndEvents {
+  readonly #init: ResidentJobInit;
+  readonly #spool: Spool;
+  readonly #followers = new Map<JobFollower, Follower>();
+  readonly #ranks = new Map<Rank, RankStatus>();
+  readonly submitWallMs: number;
+  #frontEnd: JobFrontEnd | undefined;
+  #map: JobMap | undefined;
+  #state: JobState = 'starting';
+  #endWallMs: number | undefined;
+  #exitCode: number | undefined;
+  #running = 0;
+  #outputBytes = 0;
+  /** Where the front-end that left last, or never came, is to go on. */
+  #place: SpoolCursor;
+  #writer: JobFollower | undefined;
+  #isInputClosed = false;
+  #holdTimer: Timer | undefined;
+
+  constructor(init: ResidentJobInit) {
+    this.#init = init;
+    this.submitWallMs = init.clock.wallMs();
+    this.#spool = new Spool({
+      directory: init.directory,
+      bytesMax: init.spoolBytesMax,
+      onMore: () => this.#onMore(),
+      mayWait: (oldestEnd) => this.#mayWait(oldestEnd),
+    });
+    this.#place = this.#spool.open();
+  }
+
+  /** The front-end agent that runs it. */
+  set frontEnd(frontEnd: JobFrontEnd) {
+    this.#frontEnd = frontEnd;
+  }
+
+  get job(): JobId {
+    return this.#frontEnd?.job ?? 0;
+  }
+
+  get stdin(): StdinTo {
+    return this.#init.stdin;
+  }
+
+  get map(): JobMap {
+    return this.#map as JobMap;
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'ended';
+  }
+
+  get isFollowed(): boolean {
+    return this.#followers.size > 0;
+  }
+
+  follow(follower: JobFollower, { all, input }: FollowOptions): RecordReader {
+    const cursor = all ? this.#spool.open() : this.#spool.openAt(this.#nextPlace());
+    const own: Follower = { cursor, isOwner: input, readMs: this.#init.clock.nowMs() };
+    this.#followers.set(follower, own);
+    if (input && this.#writer === undefined) this.#writer = follower;
+    if (this.#isInputClosed) this.#init.clock.after(0, () => follower.onStdinClosed());
+    return {
+      get isAtEnd() {
+        return cursor.isAtEnd;
+      },
+      read: (bytesMax, done) => {
+        own.readMs = this.#init.clock.nowMs();
+        void cursor.read(bytesMax).then((batch) => {
+          done(batch);
+          if (this.#holdTimer !== undefined) this.#spool.advance();
+        });
+      },
+      acknowledge: (bytes) => cursor.acknowledge(bytes),
+      close: () => this.#onLeft(follower, cursor),
+    };
+  }
+
+  control(control: JobControl): void {
+    if (!this.isOver) this.#frontEnd?.control(control);
+  }
+
+  writeStdin(follower: JobFollower, chunk: Uint8Array): boolean {
+    if (follower !== this.#writer || this.isOver || this.#frontEnd === undefined) return true;
+    if (chunk.length > 0) return this.#frontEnd.writeStdin(chunk);
+    this.#frontEnd.closeStdin();
+    return true;
+  }
+
+  /** Ends it: TERM, then KILL; or sends another signal. */
+  signal(signal: SignalName | undefined): void {
+    if (this.isOver) throw new StciError('STCI_JOB_UNKNOWN', `Job ${this.job} has ended already.`);
+    if (signal !== undefined && signal !== 'SIGTERM' && signal !== 'SIGKILL') {
+      return this.control({ verb: 'signal', signal });
+    }
+    const name = signal ?? 'SIGTERM';
+    const error = { code: 'STCI_JOB_INTERRUPTED', message: 'Ended by stci kill', data: { signal: name } };
+    const cause = { kind: 'interrupt', error, exitCode: name === 'SIGKILL' ? 137 : 143 } as const;
+    this.control({ verb: 'end', kill: name === 'SIGKILL', reason: 'stci kill', cause });
+  }
+
+  /** Removes what is kept of its output. */
+  close(): void {
+    this.#holdTimer?.cancel();
+    this.#spool.close();
+  }
+
+  status(): JobStatus {
+    return {
+      job: this.job,
+      state: this.#state,
+      label: this.#init.label,
+      ranks: this.#map?.size ?? 0,
+      running: this.#running,
+      hosts: this.#map?.hosts.filter(({ runs }) => runs.length > 0).length ?? 0,
+      submitWallMs: this.submitWallMs,
+      endWallMs: this.#endWallMs,
+      exitCode: this.#exitCode,
+      followers: this.#followers.size,
+      outputBytes: this.#outputBytes,
+      droppedBytes: [...this.#spool.dropped.values()].reduce((sum, bytes) => sum + bytes, 0),
+    };
+  }
+
+  ranks(): readonly RankStatus[] {
+    return [...this.#ranks.values()].sort((a, b) => a.rank - b.rank);
+  }
+
+  onJobEvent(event: JobEvent): void {
+    this.#track(event);
+    if (event.type === 'ended' && this.#map === undefined) {
+      return this.#init.onAccepted(fromErrorRecord(event.report.cause as ErrorRecord));
+    }
+    if (event.type !== 'ended') return this.#spool.event(event);
+    // In parts, as they came from the controller: the report of many ranks would exceed the largest message.
+    for (const error of event.report.failures) this.#spool.event({ type: 'reported', error });
+    this.#spool.event({ type: 'ended', report: { ...event.report, ranks: [], failures: [] } });
+    this.#init.onEnded();
+  }
+
+  onOutput(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
+    this.#outputBytes += chunk.length;
+    this.#spool.output(rank, stream, chunk, wallMs, release);
+  }
+
+  onStdinDrain(): void {
+    this.#writer?.onStdinDrain();
+  }
+
+  onStdinClosed(): void {
+    this.#isInputClosed = true;
+    for (const follower of this.#followers.keys()) follower.onStdinClosed();
+  }
+
+  onStopped(): void {}
+
+  #track(event: JobEvent): void {
+    switch (event.type) {
+      case 'mapped': {
+        const isFirst = this.#map === undefined;
+        this.#map = event.map;
+        if (isFirst) this.#init.onAccepted(undefined);
+        return;
+      }
+      case 'started': {
+        const { rank, host, pid } = event;
+        this.#running += 1;
+        this.#ranks.set(rank, { rank, host: this.map.hosts[host]?.name ?? '?', pid, state: 'running' });
+        return;
+      }
+      case 'exited': {
+        const { rank, host, pid, outcome } = event.report;
+        if (this.#ranks.get(rank)?.state === 'running') this.#running -= 1;
+        this.#ranks.set(rank, { rank, host, pid, state: outcome });
+        return;
+      }
+      case 'running':
+      case 'ending':
+        this.#state = event.type;
+        return;
+      case 'ended':
+        this.#state = 'ended';
+        this.#endWallMs = event.report.endWallMs;
+        this.#exitCode = event.report.exitCode;
+        return;
+      default:
+    }
+  }
+
+  /** Where somebody who comes now begins: behind what others have been sent. */
+  #nextPlace(): CursorPlace {
+    const positions = [...this.#followers.values()].map(({ cursor }) => cursor.position);
+    if (positions.length === 0) return this.#place.place;
+    return { position: Math.max(...positions), missed: new Map() };
+  }
+
+  #onLeft(follower: JobFollower, cursor: SpoolCursor): void {
+    this.#followers.delete(follower);
+    if (this.#writer === follower) this.#writer = undefined;
+    const { place } = cursor;
+    cursor.close();
+    if (place.position >= this.#place.place.position) {
+      this.#place.close();
+      this.#place = this.#spool.openAt(place);
+    }
+    if (this.#holdTimer !== undefined) this.#spool.advance();
+  }
+
+  #onMore(): void {
+    for (const follower of this.#followers.keys()) follower.onMore();
+  }
+
+  /** The spool is full: front-ends that read are waited for, one that stands still is not. */
+  #mayWait(oldestEnd: number): boolean {
+    const { clock } = this.#init;
+    const waits = [...this.#followers.values()]
+      .filter(({ cursor, isOwner }) => isOwner && cursor.position < oldestEnd)
+      .map(({ readMs }) => readMs + STANDSTILL_MS - clock.nowMs())
+      .filter((leftMs) => leftMs > 0);
+    this.#holdTimer?.cancel();
+    this.#holdTimer = undefined;
+    if (waits.length === 0) return false;
+    this.#holdTimer = clock.after(Math.max(...waits), () => this.#spool.advance());
+    return true;
+  }
+}

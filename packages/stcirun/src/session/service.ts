@@ -1,0 +1,207 @@
+/** The jobs of a session that stays: those that run, that wait for slots, and the last that have ended. */
+
+import { join } from 'node:path';
+import type { JobFrontEnd } from '@stci/core';
+import type {
+  HostStatus, JobStatus, RankStatus, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
+} from '@stci/core/session';
+import {
+  StciError, type Clock, type FrontEndEvents, type JobId, type JobSpec, type SignalName,
+} from '@stci/interface';
+import { VERSION } from '../version.js';
+import { ResidentJob } from './resident-job.js';
+
+/** Ended jobs whose status, and output that nobody has seen, are kept. */
+const ENDED_MAX = 64;
+
+/** What runs the jobs: the session's controller and agents. */
+export interface SessionBackend {
+  hosts(): readonly HostStatus[];
+  readonly spares: readonly string[];
+  /** A front-end agent for one job. */
+  openFrontEnd(events: FrontEndEvents): JobFrontEnd;
+  /** Ends all agents. */
+  stop(done: () => void): void;
+}
+
+export interface SessionJobsInit {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly backend: SessionBackend;
+  /** The session's own. */
+  readonly directory: string;
+  readonly spoolBytesMax: number;
+  /** All jobs and agents have ended. */
+  readonly onStopped: () => void;
+}
+
+interface Waiting {
+  readonly spec: JobSpec;
+  readonly options: SubmitOptions;
+  readonly events: SubmitEvents;
+  readonly sinceWallMs: number;
+}
+
+export class SessionJobs implements SessionService {
+  readonly #init: SessionJobsInit;
+  readonly #jobs = new Map<JobId, ResidentJob>();
+  /** In the order of their submission. */
+  readonly #waiting: Waiting[] = [];
+  /** One is being tried. */
+  #isRetrying = false;
+  #spools = 0;
+  #isStopping = false;
+  #isStopped = false;
+
+  constructor(init: SessionJobsInit) {
+    this.#init = init;
+  }
+
+  submit(spec: JobSpec, options: SubmitOptions, events: SubmitEvents): () => void {
+    if (this.#isStopping) throw this.#stoppingError();
+    const waiting: Waiting = { spec, options, events, sinceWallMs: this.#init.clock.wallMs() };
+    if (options.wait && this.#waiting.length > 0) this.#enqueue(waiting, 'other jobs wait before it');
+    else this.#start(waiting, (error) => this.#onRefused(waiting, error));
+    return () => {
+      const at = this.#waiting.indexOf(waiting);
+      if (at >= 0) this.#waiting.splice(at, 1);
+    };
+  }
+
+  job(job: JobId): SessionJob {
+    return this.#job(job);
+  }
+
+  signal(job: JobId, signal: SignalName | undefined): void {
+    this.#job(job).signal(signal);
+  }
+
+  ranks(job: JobId): readonly RankStatus[] {
+    return this.#job(job).ranks();
+  }
+
+  status(): SessionStatus {
+    const { name, backend } = this.#init;
+    const waiting = this.#waiting.map(({ options, sinceWallMs }): JobStatus => ({
+      job: 0, state: 'waiting', label: options.label, ranks: 0, running: 0, hosts: 0, submitWallMs: sinceWallMs,
+      followers: 1, outputBytes: 0, droppedBytes: 0,
+    }));
+    return {
+      name,
+      version: VERSION,
+      isStopping: this.#isStopping,
+      hosts: backend.hosts(),
+      spares: backend.spares,
+      jobs: [...[...this.#jobs.values()].map((job) => job.status()), ...waiting],
+    };
+  }
+
+  stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    for (const { events } of this.#waiting.splice(0)) events.onRefused(this.#stoppingError());
+    for (const job of this.#running) job.signal(undefined);
+    this.#checkStopped();
+  }
+
+  get #running(): readonly ResidentJob[] {
+    return [...this.#jobs.values()].filter(({ isOver }) => !isOver);
+  }
+
+  #job(job: JobId): ResidentJob {
+    const found = this.#jobs.get(job);
+    if (found !== undefined) return found;
+    const last = Math.max(0, ...this.#jobs.keys());
+    const reason = job > last ? 'never had a job' : 'has forgotten job';
+    const more = job > last ? '' : `; the last ${ENDED_MAX} that ended are kept`;
+    throw new StciError('STCI_JOB_UNKNOWN', `Session ${this.#init.name} ${reason} ${job}${more}. See stci ps.`);
+  }
+
+  #start({ spec, options, events }: Waiting, onRefused: (error: StciError) => void): void {
+    const { clock, backend, directory, spoolBytesMax } = this.#init;
+    this.#spools += 1;
+    const job = new ResidentJob({
+      clock,
+      label: options.label,
+      stdin: spec.stdin,
+      directory: join(directory, 'spools', String(this.#spools)),
+      spoolBytesMax,
+      onAccepted: (error) => {
+        if (error === undefined) {
+          this.#jobs.set(job.job, job);
+          return events.onAccepted(job);
+        }
+        frontEnd.stop();
+        job.close();
+        onRefused(error);
+      },
+      onEnded: () => {
+        frontEnd.stop();
+        this.#onEnded();
+      },
+    });
+    const frontEnd = backend.openFrontEnd(job);
+    job.frontEnd = frontEnd;
+    frontEnd.submit(spec);
+  }
+
+  #onRefused(waiting: Waiting, error: StciError): void {
+    if (error.data['busy'] === true && waiting.options.wait && !this.#isStopping) {
+      return this.#enqueue(waiting, error.message);
+    }
+    waiting.events.onRefused(error);
+  }
+
+  #enqueue(waiting: Waiting, reason: string): void {
+    this.#waiting.push(waiting);
+    waiting.events.onWaiting(reason);
+  }
+
+  #onEnded(): void {
+    const ended = [...this.#jobs.values()].filter(({ isOver, isFollowed }) => isOver && !isFollowed);
+    for (const job of ended.slice(0, Math.max(0, ended.length - ENDED_MAX))) {
+      job.close();
+      this.#jobs.delete(job.job);
+    }
+    this.#retry();
+    this.#checkStopped();
+  }
+
+  /** The first of those that wait, then the next. */
+  #retry(): void {
+    const [first] = this.#waiting;
+    if (first === undefined || this.#isRetrying) return;
+    this.#isRetrying = true;
+    const again = (): void => {
+      this.#isRetrying = false;
+      const at = this.#waiting.indexOf(first);
+      if (at >= 0) this.#waiting.splice(at, 1);
+    };
+    const events: SubmitEvents = {
+      ...first.events,
+      onAccepted: (job) => {
+        again();
+        first.events.onAccepted(job);
+        this.#retry();
+      },
+    };
+    this.#start({ ...first, events }, (error) => {
+      if (error.data['busy'] === true) this.#isRetrying = false; // It keeps its place.
+      else {
+        again();
+        first.events.onRefused(error);
+        this.#retry();
+      }
+    });
+  }
+
+  #checkStopped(): void {
+    if (!this.#isStopping || this.#isStopped || this.#running.length > 0) return;
+    this.#isStopped = true;
+    this.#init.backend.stop(() => this.#init.onStopped());
+  }
+
+  #stoppingError(): StciError {
+    return new StciError('STCI_SESSION_REFUSED', `Session ${this.#init.name} is stopping and takes no more jobs.`);
+  }
+}
