@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { RANK_VARIABLES, hostOf, jobProblems, mapJob, rankEnvironment, validateJob } from '@stci/core';
-import type { JobSpec } from '@stci/interface';
+import type { AllocatedJob } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LIMITS, app, hosts, job } from './job-help.js';
 
@@ -13,7 +13,7 @@ suite('job checks', (test) => {
   });
 
   test('each mistake is one problem that names what was expected', () => {
-    const cases: [Partial<JobSpec>, string][] = [
+    const cases: [Partial<AllocatedJob>, string][] = [
       [{ apps: [] }, 'expected at least one program, got none'],
       [{ apps: [app(1, { program: '' })] }, 'expected a program, got an empty name'],
       [{ apps: [app(0)] }, 'expected at least 1 rank, got 0'],

@@ -1,6 +1,6 @@
 /** Job specifications for tests, short. */
 
-import type { AppSpec, HostSpec, JobSpec } from '@stci/interface';
+import type { AllocatedJob, AppSpec, HostSpec } from '@stci/interface';
 
 export const LIMITS = { ranksMax: 1_000_000, ranksPerHostMax: 1_000_000 };
 
@@ -16,7 +16,7 @@ export function hosts(text: string): HostSpec[] {
   });
 }
 
-export function job(more: Partial<JobSpec>): JobSpec {
+export function job(more: Partial<AllocatedJob>): AllocatedJob {
   return {
     apps: [app()], hosts: hosts('a'), mapBy: { by: 'slot' }, oversubscribe: false, env: {}, wdir: '/',
     stdin: { to: 'none' }, launchTimeoutMs: 1000, ...more,

@@ -1,7 +1,7 @@
 /** The job map against an oracle that places rank by rank, and by counting at large sizes. */
 
 import { THIS_MACHINE, hostOf, localSize, mapJob, placements, ranksOf } from '@stci/core';
-import type { JobMap, JobSpec, MapBy } from '@stci/interface';
+import type { JobMap, AllocatedJob, MapBy } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 import { LIMITS, app, hosts, job } from './job-help.js';
 
@@ -12,7 +12,7 @@ const by = (text: string): MapBy =>
 const show = (map: JobMap): string =>
   [...placements(map)].map((place) => map.hosts[place.host]!.name + place.app).join(' ');
 
-const map = (how: string, where: string, counts: (number | undefined)[], more: Partial<JobSpec> = {}): string =>
+const map = (how: string, where: string, counts: (number | undefined)[], more: Partial<AllocatedJob> = {}): string =>
   show(mapJob(job({ mapBy: by(how), hosts: hosts(where), apps: counts.map((count) => app(count)), ...more }), LIMITS));
 
 suite('job map', (test) => {
@@ -119,7 +119,7 @@ suite('job map', (test) => {
   });
 });
 
-function randomJob(random: (below: number) => number): JobSpec {
+function randomJob(random: (below: number) => number): AllocatedJob {
   const where = Array.from({ length: 1 + random(5) }, (_, i) => `h${i}${random(2) ? ':' : '~'}${1 + random(4)}`);
   const apps = Array.from({ length: 1 + random(3) }, () => {
     const subset = where.flatMap((_, i) => (random(2) ? [i] : []));
@@ -130,7 +130,7 @@ function randomJob(random: (below: number) => number): JobSpec {
 }
 
 /** Rank by rank: by slot the open host with the fewest full rounds, by node the next open one. */
-function oracle(spec: JobSpec): string {
+function oracle(spec: AllocatedJob): string {
   const used = spec.hosts.map(() => 0);
   const placed: string[] = [];
   let last = -1;

@@ -22,13 +22,21 @@ export interface HostSpec {
   readonly origin: string;
 }
 
+/** The hosts of a session. */
+export interface Allocation {
+  /** In order: an index into it names a host. */
+  readonly hosts: readonly HostSpec[];
+  /** Hosts that replace others which do not come up; unused otherwise. */
+  readonly spares: readonly HostSpec[];
+}
+
 /** One program of a job; MPMD jobs have several. */
 export interface AppSpec {
   readonly program: string;
   readonly args: readonly string[];
   /** Number of ranks, at least 1; undefined: determined by the mapping rule. */
   readonly count?: number;
-  /** Indices of hosts that may run its ranks; undefined: all. */
+  /** Indices of the session's hosts that may run its ranks; undefined: all. */
   readonly hosts?: readonly HostIndex[];
   /** Added to the job's environment, or overriding it. */
   readonly env: Readonly<Record<string, string>>;
@@ -48,9 +56,6 @@ export type StdinTo =
 
 export interface JobSpec {
   readonly apps: readonly AppSpec[];
-  readonly hosts: readonly HostSpec[];
-  /** Hosts that replace others which do not come up; unused otherwise. */
-  readonly spares?: readonly HostSpec[];
   readonly mapBy: MapBy;
   /** True: more ranks than bound slots are allowed. */
   readonly oversubscribe: boolean;
@@ -64,6 +69,9 @@ export interface JobSpec {
   /** Time from the submission within which all tools must run. */
   readonly launchTimeoutMs: number;
 }
+
+/** A job and the session's hosts on which it is mapped. */
+export type AllocatedJob = JobSpec & Pick<Allocation, 'hosts'>;
 
 /** Ranks `first, first + stride, …` of one app, `count` in number, on one host. */
 export interface RankRun {

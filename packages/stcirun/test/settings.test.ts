@@ -17,7 +17,7 @@ import {
   toolEnvironment,
   VERSION,
 } from '@stci/stcirun';
-import { StciError, type JobSpec } from '@stci/interface';
+import { StciError, type AllocatedJob } from '@stci/interface';
 import { SYNONYMS } from '../dist/cli/peers.js';
 
 const root = new URL('../../../', import.meta.url);
@@ -32,7 +32,11 @@ function code(run: () => unknown): string {
   return 'none';
 }
 
-async function spec(...argv: string[]): Promise<JobSpec> {
+async function spec(...argv: string[]): Promise<AllocatedJob> {
+  return (await made(...argv)).spec;
+}
+
+async function made(...argv: string[]): Promise<ReturnType<typeof makeJobSpec>> {
   const line = await parseCommandLine(argv);
   if (line.kind !== 'run') throw new Error('expected a run');
   return makeJobSpec(line.request, { wdir: '/here', hostname: 'me', cpuCount: 4, variables: { A: '1', PATH: '/bin' } });
@@ -126,10 +130,10 @@ suite('job spec', (test) => {
   });
 
   test('the last hosts are spares; not all may be, and programs may not run there', async () => {
-    const job = await spec('--host', 'n[1-5]', '--spares', '2', 'p');
+    const { spec: job, spares } = await made('--host', 'n[1-5]', '--spares', '2', 'p');
     assert.equal(job.hosts.map(({ name }) => name), ['n1', 'n2', 'n3']);
-    assert.equal(job.spares?.map(({ name }) => name), ['n4', 'n5']);
-    assert.is((await spec('--host', 'n[1-5]', 'p')).spares, undefined);
+    assert.equal(spares.map(({ name }) => name), ['n4', 'n5']);
+    assert.equal((await made('--host', 'n[1-5]', 'p')).spares, []);
     const BAD = [['--host a,b --spares 2 p', 'at least one'], ['--host a,b --min-hosts 3 p', '2 hosts'],
       ['--host a p : --host b --spares 1 q', 'kept as spares']] as const;
     for (const [argv, words] of BAD) {

@@ -8,7 +8,7 @@ import { JobRun } from '@stci/core/run';
 import type { FrontEndEvents } from '@stci/interface';
 import type { AgentContext } from '@stci/platform-sim';
 import { composition, resolveSettings } from './assembly.js';
-import { jobSpec } from './job-spec.js';
+import { allocation, jobSpec } from './job-spec.js';
 import type { SwarmOptions } from './options.js';
 import type { JobRecord } from './record.js';
 import { simulatedDriver } from './simulated-driver.js';
@@ -32,13 +32,14 @@ export function startSimulatedRun(
   const { platform } = context;
   const { params, snapshot } = resolveSettings(options.settings);
   const spec = jobSpec(options);
+  const hosts = allocation(options);
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
   const driver = simulatedDriver(context, options, record);
   const run = new JobRun({
     clock: platform.clock,
     spec,
-    map: mapJob(spec, { ranksMax, ranksPerHostMax }),
+    map: mapJob({ ...spec, hosts: hosts.hosts }, { ranksMax, ranksPerHostMax }),
     onMapped: () => undefined,
     options: {
       quiet: false,
@@ -50,7 +51,8 @@ export function startSimulatedRun(
     failuresAtOnce: composition.scope('stcirun', params, platform).errorManager().policy === 'continue',
     driver,
     startFrontEnd: (events) => {
-      return createFrontEnd({ platform, composition, params, snapshot }, recorded(events, context, record, hooks));
+      const init = { platform, composition, params, snapshot, allocation: hosts };
+      return createFrontEnd(init, recorded(events, context, record, hooks));
     },
     onExit: (exitCode) => {
       record.exitCode = exitCode;

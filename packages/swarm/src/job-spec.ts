@@ -1,6 +1,6 @@
 /** The job of a simulated run: its specification and its standard input. */
 
-import type { AppSpec, HostSpec, JobSpec } from '@stci/interface';
+import type { Allocation, AppSpec, HostSpec, JobSpec } from '@stci/interface';
 import { textBytes } from '@stci/platform-sim';
 import type { SwarmOptions } from './options.js';
 
@@ -21,17 +21,19 @@ function spareHosts({ hosts, slots }: SwarmOptions): HostSpec[] {
   return names.map((name): HostSpec => ({ name, slots, slotsBound: false, origin: 'swarm' }));
 }
 
-export function jobSpec(options: SwarmOptions): JobSpec {
+export function allocation(options: SwarmOptions): Allocation {
   const hosts = Array.from({ length: options.hosts }, (_, index): HostSpec => {
     return { name: hostName(index), slots: options.slots, slotsBound: false, origin: 'swarm' };
   });
+  return { hosts, spares: options.settings['bootstrap'] === 'spare' ? spareHosts(options) : [] };
+}
+
+export function jobSpec(options: SwarmOptions): JobSpec {
   const apps = options.apps.map(({ program, args, count, wdir }): AppSpec => {
     return { program, args, count, env: {}, ...(wdir !== undefined && { wdir }) };
   });
   return {
     apps,
-    hosts,
-    ...(options.settings['bootstrap'] === 'spare' && { spares: spareHosts(options) }),
     mapBy: { by: options.byNode ? 'node' : 'slot' },
     oversubscribe: true,
     env: { PATH: '/bin:/usr/bin' },

@@ -15,7 +15,8 @@ import {
   type Listener,
 } from '@stci/interface';
 import { StciError, fromErrorRecord } from '@stci/interface';
-import { ChildSupervisor, type ChildSpec, type SupervisorEvents } from './child-supervisor.js';
+import type { ChildSpec } from './child.js';
+import { ChildSupervisor, type SupervisorEvents } from './child-supervisor.js';
 import { startInline } from './inline.js';
 import type { RoleFactory } from './main.js';
 import { encryptsLinks, linkKey } from '../bootcom/encryption.js';

@@ -16,16 +16,16 @@ import {
   type Address,
   type AgentMethod,
   type HostIndex,
+  type JobId,
   type Position,
   type TreeTopology,
 } from '@stci/interface';
-import type { MessageBody } from '../am/messages.js';
 import { encodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
-import type { ChildSpec, ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
+import type { ChildSpec } from './child.js';
+import type { ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
+import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
-
-type Launch = MessageBody<'job.launch'>;
 
 /** Host name (empty: the host is left out) and user (empty: none). */
 export type HostLogin = readonly [string, string];
@@ -94,13 +94,22 @@ export class BootSubtree {
   }
 
   /** Forwards a job's launch, to each child its part. */
-  passLaunch(launch: Launch): void {
+  passLaunch(launch: Launch, job: JobId): void {
     const { node, tree } = this.#init;
     for (const position of this.#childPositions()) {
       const hosts = launch.hosts.filter(([host]) => isAtOrBelow(tree, position, bootPosition(host)));
       const link = node.router.link(rootAddress(bootHost(position)));
       if (hosts.length === 0 || link === undefined) continue;
-      node.messages.sendNeighbour(link, 'job.launch', { ...launch, hosts }, launch.job);
+      node.messages.sendNeighbour(link, 'job.launch', { ...launch, hosts }, job);
+    }
+  }
+
+  /** Forwards the news that a job is over; behind its launch, unlike a message to the subtree. */
+  passClose(job: JobId): void {
+    const { node } = this.#init;
+    for (const position of this.#childPositions()) {
+      const link = node.router.link(rootAddress(bootHost(position)));
+      if (link !== undefined) node.messages.sendNeighbour(link, 'job.close', {}, job);
     }
   }
 

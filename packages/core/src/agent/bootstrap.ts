@@ -102,6 +102,11 @@ export class Bootstrap {
     return this.#below;
   }
 
+  /** The hosts that have the indices now: spares in place of those they replaced. */
+  get hosts(): readonly HostSpec[] {
+    return this.#hosts;
+  }
+
   /** Name of the host that has this index now: a spare may have replaced the first. */
   hostName(host: HostIndex): string {
     return (this.#hosts[host] as HostSpec).name;
@@ -158,12 +163,6 @@ export class Bootstrap {
       this.#init.agentLauncher.close();
       done();
     });
-  }
-
-  /** The job is being ended: results of starts are ignored from now on. */
-  abandon(): void {
-    this.#timer?.cancel();
-    if (this.#phase !== 'over') this.#phase = 'ready';
   }
 
   /** Hosts may still come up, and their results count. */

@@ -11,9 +11,7 @@ import {
   assert,
   type Address,
   type AgentProcess,
-  type AgentProcessEvents,
   type Channel,
-  type HostSpec,
   type JobId,
   type LinkCloseReason,
   type ProcessEnd,
@@ -24,24 +22,12 @@ import type { Link } from '../bootcom/link.js';
 import { formatDuration } from '../config/duration.js';
 import { readU32 } from '../codec/frame.js';
 import { StartPace } from '../launcher/start-pace.js';
+import { childError, keepLine, keyOf, type Child, type ChildSpec, type ChildState } from './child.js';
 import type { AgentNode } from './node.js';
 import { StartWatch } from './start-watch.js';
 
-/** Lines of a child's standard error kept for its failure report. */
-const DIAGNOSTIC_LINES_MAX = 8;
-
 /** How long the end of a child is awaited after SIGKILL. */
 const KILL_WAIT_MS = 1000;
-
-export interface ChildSpec {
-  readonly address: Address;
-  /** Of a session agent; else 0. */
-  readonly job: JobId;
-  readonly host: HostSpec;
-  /** Its BootDetails as CBOR. */
-  readonly details: Uint8Array;
-  start(events: AgentProcessEvents): AgentProcess;
-}
 
 export interface SupervisorInit {
   readonly node: AgentNode;
@@ -67,23 +53,6 @@ export const LINK_PATIENCE = 2;
 
 /** Handlers of the start channel of a child that connects over ws; it ends when its channel is closed at this end. */
 const NOTHING_EXPECTED = { onData: () => undefined, onDrain: () => undefined, onClose: () => undefined };
-
-type ChildState = 'waiting' | 'starting' | 'up' | 'stopping' | 'gone';
-
-interface Child {
-  readonly spec: ChildSpec;
-  /** Number of the start, as in its boot record. */
-  readonly start: number;
-  state: ChildState;
-  process?: AgentProcess;
-  link?: Link;
-  linkClosed: boolean;
-  exited: boolean;
-  reported: boolean;
-  killed: boolean;
-  watch?: StartWatch;
-  readonly diagnostics: string[];
-}
 
 export class ChildSupervisor {
   readonly #init: SupervisorInit;
@@ -154,14 +123,28 @@ export class ChildSupervisor {
 
   /** The link of such a child has closed. */
   linkClosed(link: Link, reason: LinkCloseReason, text: string): void {
-    const child = this.#child(link.peer, link.job);
-    if (child?.link === link) this.#onLinkClosed(child, reason, text);
+    const own = this.#child(link.peer, link.job);
+    const child = own?.link === link ? own : [...this.#former].find((each) => each.link === link);
+    if (child !== undefined) this.#onLinkClosed(child, reason, text);
   }
 
   /** Closes the link of a child that is up, which is then lost for this reason. */
   expel(address: Address, reason: string, job: JobId = 0): void {
     const child = this.#child(address, job);
     if (child?.state === 'up') child.link?.destroy(reason, 'protocol');
+  }
+
+  /** Ends one child, which is not needed any more; by force at the deadline. */
+  release(address: Address, job: JobId, reason: string): void {
+    const child = this.#child(address, job);
+    if (child === undefined) return;
+    if (child.state === 'waiting') this.#waiting.splice(this.#waiting.indexOf(child), 1);
+    this.#children.delete(keyOf(child.spec));
+    child.reported = true;
+    this.#stopChild(child, reason);
+    if (child.state === 'gone') return;
+    this.#former.add(child);
+    child.endTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#overdue(child));
   }
 
   /** Ends all children; calls `done` once, when none is left or the rest was killed at the deadline. */
@@ -245,10 +228,9 @@ export class ChildSupervisor {
   }
 
   #makeLink(child: Child, channel: Channel): void {
+    const key = keyOf(child.spec);
     const admit = (peer: Address, start: number, job: JobId): string | undefined =>
-      agentKey(peer, job) === keyOf(child.spec)
-        ? this.admit(peer, start, job)
-        : 'it was started as another agent';
+      agentKey(peer, job) === key ? this.admit(peer, start, job) : 'it was started as another agent';
     child.linkClosed = false;
     child.link = this.#init.node.acceptLink(channel, LINK_PATIENCE * this.#pace.startMsMax, admit, {
       onUp: (link) => this.#onUp(child, link),
@@ -283,8 +265,7 @@ export class ChildSupervisor {
   }
 
   #onDiagnostic(child: Child, line: string): void {
-    child.diagnostics.push(line);
-    if (child.diagnostics.length > DIAGNOSTIC_LINES_MAX) child.diagnostics.shift();
+    keepLine(child, line);
     this.#init.node.platform.log.write('info', `${addressName(child.spec.address)}: ${line}`);
   }
 
@@ -296,7 +277,7 @@ export class ChildSupervisor {
     child.link?.destroy(what);
     if (child.reported || this.#stopping) return;
     child.reported = true;
-    const error = this.#error('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, data);
+    const error = childError('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, data);
     this.#events.onFailed(child.spec.address, error, child.spec.job);
   }
 
@@ -305,20 +286,7 @@ export class ChildSupervisor {
     this.#kill(child);
     if (child.reported || this.#stopping) return;
     child.reported = true;
-    const error = this.#error('STCI_AGENT_LOST', child, what);
-    this.#events.onLost(child.spec.address, error, child.spec.job);
-  }
-
-  #error(
-    code: 'STCI_LAUNCH_FAILED' | 'STCI_AGENT_LOST',
-    child: Child,
-    what: string,
-    data?: StciError['data'],
-  ): StciError {
-    const printed = child.diagnostics.map((line) => `\n  it printed: ${line}`).join('');
-    const agent = addressName(child.spec.address);
-    const host = child.spec.host.name;
-    return new StciError(code, `Agent ${agent} on host ${host} ${what}${printed}`, { host, agent, data });
+    this.#events.onLost(child.spec.address, childError('STCI_AGENT_LOST', child, what), child.spec.job);
   }
 
   #kill(child: Child): void {
@@ -355,6 +323,7 @@ export class ChildSupervisor {
   #settle(child: Child): void {
     if (child.state !== 'stopping' || !child.linkClosed || !child.exited) return;
     child.state = 'gone';
+    child.endTimer?.cancel();
     this.#former.delete(child);
     this.#checkStopped();
   }
@@ -371,21 +340,20 @@ export class ChildSupervisor {
     done();
   }
 
+  #overdue(child: Child): void {
+    if (child.state === 'gone') return;
+    const text = `still there after ${formatDuration(this.#init.stopMs)}, killed`;
+    this.#init.node.fault(text, addressName(child.spec.address));
+    this.#kill(child);
+    child.link?.destroy('did not stop in time');
+  }
+
   #killRest(): void {
-    for (const child of this.#all()) {
-      if (child.state === 'gone') continue;
-      const text = `still there after ${formatDuration(this.#init.stopMs)}, killed`;
-      this.#init.node.fault(text, addressName(child.spec.address));
-      this.#kill(child);
-      child.link?.destroy('did not stop in time');
-    }
-    this.#stopTimer = this.#init.node.platform.clock.after(KILL_WAIT_MS, () => {
+    for (const child of this.#all()) this.#overdue(child);
+    const giveUp = (): void => {
       for (const child of this.#all()) child.state = 'gone';
       this.#checkStopped();
-    });
+    };
+    this.#stopTimer = this.#init.node.platform.clock.after(KILL_WAIT_MS, giveUp);
   }
-}
-
-function keyOf({ address, job }: ChildSpec): number {
-  return agentKey(address, job);
 }

@@ -31,7 +31,8 @@ export interface ExpulsionInit {
   readonly node: AgentNode;
   /** undefined: no agent has been started yet. */
   bootstrap(): Bootstrap | undefined;
-  onLost(agent: Address, error: StciError): void;
+  /** `job`: that of a session agent; else 0. */
+  onLost(agent: Address, job: JobId, error: StciError): void;
 }
 
 export class Expulsion {
@@ -95,7 +96,8 @@ export class Expulsion {
       this.#ask(rootAddress(host), agent, job, reason, () => this.#expelRoot(bootstrap, host, reason));
     } else this.#expelRoot(bootstrap, host, reason);
     const text = `Agent ${addressName(agent)} on host ${name} is lost: ${reason}`;
-    this.#init.onLost(agent, new StciError('STCI_AGENT_LOST', text, { host: name, agent: addressName(agent) }));
+    const error = new StciError('STCI_AGENT_LOST', text, { host: name, agent: addressName(agent) });
+    this.#init.onLost(agent, job, error);
   }
 
   #expelRoot(bootstrap: Bootstrap, host: HostIndex, reason: string): void {

@@ -14,6 +14,7 @@ import {
   sessionAddress,
   toErrorRecord,
   type Address,
+  type Allocation,
   type FrontEnd,
   type FrontEndEvents,
   type HostIndex,
@@ -50,6 +51,7 @@ export interface FrontEndInit {
   readonly params: Params;
   /** The part of `params` that agents get. */
   readonly snapshot: ParamSnapshot;
+  readonly allocation: Allocation;
 }
 
 export interface JobFrontEnd extends FrontEnd {
@@ -57,7 +59,7 @@ export interface JobFrontEnd extends FrontEnd {
   readonly job: JobId;
 }
 
-/** A front-end with a controller of its own in this process. */
+/** A front-end with a controller of its own in this process, for a session of one job. */
 export function createFrontEnd(init: FrontEndInit, events: FrontEndEvents): JobFrontEnd {
   return new LocalFrontEnd(init, events);
 }
@@ -69,9 +71,10 @@ class LocalFrontEnd implements JobFrontEnd {
   readonly #events: FrontEndEvents;
   readonly #output: OutputOrder;
   readonly #params: Params;
+  readonly #allocation: Allocation;
   #stream: StreamEndpoint | undefined;
   #spec: JobSpec | undefined;
-  /** 0 until the job is mapped. */
+  /** 0 until the job is mapped; the controller takes that as the job that was submitted here. */
   #job: JobId = 0;
   /** Destination of standard input: a session agent, or all of them; undefined: none. */
   #stdinTo: Address | 'all' | undefined;
@@ -83,9 +86,11 @@ class LocalFrontEnd implements JobFrontEnd {
   /** Hosts with a rank that may read standard input. */
   readonly #readers = new Set<HostIndex>();
   #stopping = false;
+  #isRefused = false;
 
   constructor(init: FrontEndInit, events: FrontEndEvents) {
     const { platform, params, composition } = init;
+    this.#allocation = init.allocation;
     this.#events = events;
     this.#output = new OutputOrder((...output) => events.onOutput(...output));
     this.#params = params;
@@ -112,13 +117,10 @@ class LocalFrontEnd implements JobFrontEnd {
   submit(spec: JobSpec): void {
     assert(this.#spec === undefined, 'a front-end submits one job');
     this.#spec = spec;
-    this.#node.messages.request(
-      CONTROLLER,
-      'job.submit',
-      { spec },
-      (error) => error !== undefined && this.#refused(error),
-      { timeoutMs: SUBMIT_MS },
-    );
+    const { messages } = this.#node;
+    const onReply = (error: StciError | undefined): void => this.#onReply(error);
+    messages.request(CONTROLLER, 'session.open', this.#allocation, onReply, { timeoutMs: SUBMIT_MS });
+    messages.request(CONTROLLER, 'job.submit', { spec }, onReply, { timeoutMs: SUBMIT_MS });
   }
 
   control(control: JobControl): void {
@@ -177,7 +179,10 @@ class LocalFrontEnd implements JobFrontEnd {
     this.#node.router.addEarlyLink(CONTROLLER, link);
   }
 
-  #refused(error: StciError): void {
+  /** Without a session there is no job either: the first error is reported. */
+  #onReply(error: StciError | undefined): void {
+    if (error === undefined || this.#isRefused) return;
+    this.#isRefused = true;
     const now = this.#node.platform.clock.wallMs();
     const record = toErrorRecord(error);
     this.#events.onJobEvent({ type: 'failure', error: record });
@@ -224,7 +229,7 @@ class LocalFrontEnd implements JobFrontEnd {
         onCredit: () => this.#events.onStdinDrain(),
         onFault: (error) => this.#node.fault(error, 'output stream'),
       },
-      { creditBytes: creditBytes(this.#params, spec.hosts.length), check: outputCheck(lookup, map) },
+      { creditBytes: creditBytes(this.#params, map.hosts.length), check: outputCheck(lookup, map) },
     );
     this.#lookup = lookup;
     const { stdin } = spec;

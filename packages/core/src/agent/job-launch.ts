@@ -1,14 +1,15 @@
 /** The launch message of a job, and the job on the hosts that came up. */
 
-import { StciError, type HostIndex, type HostSpec, type JobMap, type JobSpec, type Params, type TreeTopology }
-  from '@stci/interface';
+import {
+  StciError, type Address, type AllocatedJob, type HostIndex, type JobMap, type Params, type TreeTopology,
+} from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { nodeNumbers } from '../job/environment.js';
 import type { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import type { AgentScope } from './composition.js';
 
-type Launch = MessageBody<'job.launch'>;
+export type Launch = MessageBody<'job.launch'>;
 
 /** Smallest window of one session agent: two full reads of a pipe. */
 const CREDIT_BYTES_MIN = 128 * 1024;
@@ -34,7 +35,7 @@ export function bootTreeOf(scope: AgentScope, hosts: number, params: Params): Tr
 }
 
 /** The job's map, within the bounds of the parameters. */
-export function mapWithin(spec: JobSpec, params: Params): JobMap {
+export function mapWithin(spec: AllocatedJob, params: Params): JobMap {
   return mapJob(spec, {
     ranksMax: params.int('job.size.max'),
     ranksPerHostMax: params.int('job.ranks.per.host.max'),
@@ -44,9 +45,8 @@ export function mapWithin(spec: JobSpec, params: Params): JobMap {
 /** The launch of a whole job; each agent forwards to a child only the hosts at and below it. */
 export function jobLaunch(
   session: string,
-  { job, spec, map }: Pick<Ledger, 'job' | 'spec' | 'map'>,
-  leftOut: ReadonlySet<HostIndex>,
-  window: number,
+  { spec, map }: Pick<Ledger, 'spec' | 'map'>,
+  { leftOut, window, owner }: { leftOut: ReadonlySet<HostIndex>; window: number; owner: Address },
 ): Launch {
   const { apps, env, wdir, stdin } = spec;
   const numbers = nodeNumbers(map.hosts.map(({ host }) => host), leftOut);
@@ -56,12 +56,12 @@ export function jobLaunch(
       const wireRuns = runs.map((run) => [run.app, run.first, run.count, run.stride] as const);
       return [host, numbers.get(host) as number, wireRuns] as const;
     });
-  return { job, session, size: map.size, nodes: numbers.size, apps, env, wdir, stdin, creditBytes: window, hosts };
+  return { session, owner, size: map.size, nodes: numbers.size, apps, env, wdir, stdin, creditBytes: window, hosts };
 }
 
 /** The job on the hosts that came up: spares in place of the hosts they replaced, no ranks on hosts left out. */
-export function onHosts(spec: JobSpec, hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): JobSpec {
-  const all = [...hosts.keys()];
+export function onHosts(spec: AllocatedJob, leftOut: ReadonlySet<HostIndex>): AllocatedJob {
+  const all = [...spec.hosts.keys()];
   const apps = spec.apps.map((app) => ({ ...app, hosts: (app.hosts ?? all).filter((host) => !leftOut.has(host)) }));
-  return { ...spec, hosts, apps };
+  return { ...spec, apps };
 }

@@ -1,6 +1,6 @@
 /**
- * Root agent (STCI paper, II-A): one per host. Starts the root agents below it in the boot tree and the session agent
- * of a job, forwards a job's launch, reports failures to the controller. It stops when its parent asks or is gone,
+ * Root agent (STCI paper, II-A): one per host. Starts the root agents below it in the boot tree and a session agent for
+ * each job, forwards a job's launch, reports failures to the controller. It stops when its parent asks or is gone,
  * after all agents below it.
  */
 
@@ -21,10 +21,9 @@ import type { MessageBody } from '../am/messages.js';
 import { encodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
 import { BootSubtree, loginsOf, type HostLogin } from './boot-subtree.js';
 import type { ChildSupervisor } from './child-supervisor.js';
+import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
-
-type Launch = MessageBody<'job.launch'>;
 
 export interface RootDeps {
   readonly node: AgentNode;
@@ -35,15 +34,20 @@ export interface RootDeps {
   readonly fail: (reason: string) => void;
 }
 
+/** What a session agent that is not up yet will be sent. */
+interface LocalJob {
+  readonly launch?: Launch;
+  /** May come before the launch: all agents forward it at once, but each handles the launch before it passes it on. */
+  readonly end?: MessageBody<'job.end'>;
+}
+
 export class RootAgent {
   readonly #deps: RootDeps;
   readonly #host: HostIndex;
   readonly #below: BootSubtree;
   readonly #sessions: ChildSupervisor;
-  #launch: Launch | undefined;
+  readonly #jobs = new Map<JobId, LocalJob>();
   #stopping = false;
-  /** The job's end, kept for a session agent that is not up yet. */
-  #jobEnd: MessageBody<'job.end'> | undefined;
 
   constructor(deps: RootDeps) {
     this.#deps = deps;
@@ -60,11 +64,12 @@ export class RootAgent {
       { node, agentLauncher, tree, position, logins, common: { hosts, arity, params } },
       { ...events, onUp: () => undefined },
     );
-    this.#sessions = agentLauncher.supervise({ ...events, onUp: () => this.#onSessionUp() });
+    this.#sessions = agentLauncher.supervise({ ...events, onUp: (_agent, job) => this.#onSessionUp(job) });
     const { messages } = node;
-    messages.on('job.launch', (launch) => this.#onLaunch(launch));
+    messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('job.signal', () => undefined); // The subtree frame itself is forwarded to the session agent.
     messages.on('job.end', (end, { job }) => this.#onJobEnd(end, job));
+    messages.on('job.close', (_body, { job }) => this.#onJobClose(job));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
     messages.on('agent.expel', ({ agent, reason }, { job }) => this.#expel(agent, reason, job));
     messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
@@ -102,41 +107,49 @@ export class RootAgent {
     this.#below.stop('the parent agent stops', one);
   }
 
-  #onLaunch(launch: Launch): void {
+  #onLaunch(launch: Launch, job: JobId): void {
     const own = launch.hosts.filter(([host]) => host === this.#host);
-    if (own.length > 0) this.#startSession({ ...launch, hosts: own });
-    this.#below.passLaunch(launch);
+    if (own.length > 0) this.#startSession({ ...launch, hosts: own }, job);
+    this.#below.passLaunch(launch, job);
   }
 
-  #startSession(launch: Launch): void {
+  #startSession(launch: Launch, job: JobId): void {
     const { details, node, agentLauncher } = this.#deps;
-    this.#launch = launch;
+    const local = this.#jobs.get(job) ?? {};
+    if (local.launch !== undefined) return;
+    this.#jobs.set(job, { ...local, launch });
     const login = details.subtree[0] as HostLogin;
     const method = node.params.string('launcher.session.method') as AgentMethod;
     const start = { address: sessionAddress(this.#host), host: hostSpec(login, this.#host), method };
     agentLauncher.ready(() => {
+      if (!this.#jobs.has(job)) return;
       const child: BootDetails = { ...details, subtree: [login], connect: agentLauncher.addresses() };
-      this.#sessions.launch([agentLauncher.sessionSpec(start, launch.job, encodeBootDetails(child))]);
+      this.#sessions.launch([agentLauncher.sessionSpec(start, job, encodeBootDetails(child))]);
     });
   }
 
   /** An end that came first is sent before the launch, so that the session agent starts no tool. */
-  #onSessionUp(): void {
+  #onSessionUp(job: JobId): void {
     const { node } = this.#deps;
-    if (this.#launch === undefined) return;
-    const { job } = this.#launch;
     const link = node.router.link(sessionAddress(this.#host), job);
-    if (link === undefined) return;
-    if (this.#jobEnd !== undefined) node.messages.sendNeighbour(link, 'job.end', this.#jobEnd, job);
-    node.messages.sendNeighbour(link, 'job.launch', this.#launch, job);
+    const { launch, end } = this.#jobs.get(job) ?? {};
+    if (link === undefined || launch === undefined) return;
+    if (end !== undefined) node.messages.sendNeighbour(link, 'job.end', end, job);
+    node.messages.sendNeighbour(link, 'job.launch', launch, job);
   }
 
   /** The frame was forwarded to the links that were up; the session agent's may have come up since. */
   #onJobEnd(end: MessageBody<'job.end'>, job: JobId): void {
     const { node } = this.#deps;
-    this.#jobEnd = end;
+    this.#jobs.set(job, { ...this.#jobs.get(job), end });
     const link = node.router.link(sessionAddress(this.#host), job);
     if (link !== undefined) node.messages.sendNeighbour(link, 'job.end', end, job);
+  }
+
+  #onJobClose(job: JobId): void {
+    this.#below.passClose(job);
+    this.#jobs.delete(job);
+    if (!this.#stopping) this.#sessions.release(sessionAddress(this.#host), job, 'the job is over');
   }
 
   #expel(agent: Address, reason: string, job: JobId): void {

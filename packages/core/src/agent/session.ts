@@ -5,22 +5,23 @@
 
 import {
   DEFAULT_STREAM,
-  FRONT_END,
   CONTROLLER,
   addressIndex,
+  type Address,
   type AppSpec,
   type HostIndex,
+  type JobId,
   type Rank,
   type StdinTo,
   type StreamEvents,
 } from '@stci/interface';
-import type { MessageBody } from '../am/messages.js';
 import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { encodeWithTail } from '../codec/cbor.js';
 import { bytes } from '../codec/shape.js';
 import { MARK_VARIABLE, rankEnvironment } from '../job/environment.js';
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
+import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { OutputPump } from './output-pump.js';
 import { StdinFeed } from './stdin-feed.js';
@@ -30,8 +31,6 @@ import { Tool, type ToolEnd } from './tool.js';
 const SWEEP_MS = 2000;
 
 const EMPTY = new Uint8Array(0);
-
-type Launch = MessageBody<'job.launch'>;
 
 export interface SessionDeps {
   readonly node: AgentNode;
@@ -62,7 +61,7 @@ export class SessionAgent {
     this.#hostName = deps.hostName;
     this.#host = addressIndex(deps.node.identity.self);
     const { messages } = deps.node;
-    messages.on('job.launch', (launch) => this.#onLaunch(launch));
+    messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('job.signal', ({ signal }) => this.#tools.forEach((tool) => tool.signal(signal)));
     messages.on('job.end', ({ kill }) => this.end(kill));
   }
@@ -82,7 +81,7 @@ export class SessionAgent {
     this.#checkDrained();
   }
 
-  #onLaunch(launch: Launch): void {
+  #onLaunch(launch: Launch, job: JobId): void {
     const [entry] = launch.hosts;
     if (entry === undefined || this.#tools.length > 0) return;
     const { params } = this.#node;
@@ -90,8 +89,8 @@ export class SessionAgent {
     checkLaunch(launch, { ranksMax, ranksPerHostMax: params.int('job.ranks.per.host.max') });
     const runs = entry[2].map(([app, first, count, stride]) => ({ app, first, count, stride }));
     const hostMap = { host: this.#host, name: this.#hostName, runs };
-    const { job, session, size, nodes, apps, creditBytes } = launch;
-    this.#attach(creditBytes, launch.stdin);
+    const { session, size, nodes, apps } = launch;
+    this.#attach(launch);
     this.#mark = `${session}-${job}-${this.#host}.`;
     const context = { job, session, size, node: entry[1], nodes, hostMap };
     for (const placement of placementsOf(hostMap)) {
@@ -137,15 +136,15 @@ export class SessionAgent {
     if (takesStdin(launch.stdin, rank)) this.#feed?.add(tool);
   }
 
-  #attach(creditBytes: number, stdin: StdinTo): void {
+  #attach({ creditBytes, stdin, owner }: Launch): void {
     const self = this.#node.identity.self;
     const spec = {
       id: DEFAULT_STREAM,
-      members: [FRONT_END, self],
+      members: [owner, self],
       topology: { kind: 'boot' },
       reduction: 'none' as const,
     };
-    const feed = new StdinFeed(() => this.#reportUnread());
+    const feed = new StdinFeed(() => this.#reportUnread(owner));
     const events: StreamEvents = {
       onUp: () => undefined,
       onDown: (data, release) => (stdin.to === 'none' ? release() : feed.push(data as Uint8Array, release)),
@@ -162,9 +161,9 @@ export class SessionAgent {
     });
   }
 
-  #reportUnread(): void {
+  #reportUnread(owner: Address): void {
     try {
-      this.#node.messages.send(FRONT_END, 'job.unread', { host: this.#host });
+      this.#node.messages.send(owner, 'job.unread', { host: this.#host });
     } catch (fault) {
       this.#node.fault(fault, 'report of unread input'); // The parent is gone: the agent is about to end.
     }

@@ -1,7 +1,7 @@
 /** Wire shapes of a job's data: its specification, its map, its results. */
 
 import type {
-  AppSpec, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl, JobEvent, JobMap,
+  Allocation, AppSpec, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl, JobEvent, JobMap,
   JobReport, JobSpec, MapBy, ProcessEnd, RankReport, RankRun, SignalName, StdinTo,
 } from '@stci/interface';
 import {
@@ -59,10 +59,10 @@ export const stdinTo = variant<'to', StdinTo>('to', {
   rank: object<{ to: 'rank'; rank: number }>({ to: oneOf('rank'), rank: u32 }),
 });
 
+export const allocation = object<Allocation>({ hosts: list(hostSpec), spares: list(hostSpec) });
+
 export const jobSpec = object<JobSpec>({
   apps: list(appSpec),
-  hosts: list(hostSpec),
-  spares: optional(list(hostSpec)),
   mapBy,
   oversubscribe: bool,
   env: texts,

@@ -10,7 +10,7 @@ import {
   any, bool, bytes, fields, integer, list, num, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
 } from '../codec/shape.js';
 import {
-  appSpec, errorRecord, jobControl, jobEvent, jobMap, jobSpec, processEnd, signalName, stdinTo, texts,
+  allocation, appSpec, errorRecord, jobControl, jobEvent, jobMap, jobSpec, processEnd, signalName, stdinTo, texts,
 } from './job-shapes.js';
 import { wireRecord } from '../session/records.js';
 
@@ -68,8 +68,9 @@ const MESSAGE_TYPES = {
     id: 10,
     from: 'parent',
     body: fields({
-      job: u32,
       session: str,
+      /** The front-end that gets the output. */
+      owner: u32,
       size: u32,
       nodes: u32,
       apps: list(appSpec),
@@ -117,6 +118,10 @@ const MESSAGE_TYPES = {
   /** Controller → every session agent. */
   'job.signal': { id: 14, from: 'above', body: fields({ signal: signalName }) },
   'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: str }) },
+  /** Parent → child: nothing of the job is needed any more. */
+  'job.close': { id: 17, from: 'parent', body: fields({}) },
+  /** Front-end → controller, request: start the agents of these hosts. */
+  'session.open': { id: 25, from: ['front-end'], body: allocation },
   /** Front-end → controller. */
   'job.submit': {
     id: 20, from: ['front-end'], body: fields({ spec: jobSpec }), reply: fields({ job: u32 }),

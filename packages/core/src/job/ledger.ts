@@ -8,7 +8,7 @@
 
 import { assert } from '@stci/interface';
 import type {
-  ErrorRecord, Failure, HostIndex, JobId, JobMap, JobReport, JobSpec, ProcessEnd, Rank, RankOutcome, RankReport,
+  ErrorRecord, Failure, HostIndex, JobId, JobMap, JobReport, AllocatedJob, ProcessEnd, Rank, RankOutcome, RankReport,
 } from '@stci/interface';
 import { decideExit, errorExitCode, failureOf, failuresInOrder } from './exit-rule.js';
 import { hostOf, ranksOf } from './placement.js';
@@ -19,7 +19,7 @@ export const FAILURES_MAX = 1000;
 
 export interface LedgerInit {
   readonly job: JobId;
-  readonly spec: JobSpec;
+  readonly spec: AllocatedJob;
   readonly map: JobMap;
   readonly submitWallMs: number;
 }
@@ -50,7 +50,7 @@ interface Row {
 
 export interface Ledger {
   readonly job: JobId;
-  readonly spec: JobSpec;
+  readonly spec: AllocatedJob;
   readonly map: JobMap;
   readonly submitWallMs: number;
   readonly placements: PlacementLookup;
@@ -89,7 +89,7 @@ export function createLedger(init: LedgerInit): Ledger {
 
 class JobLedger implements Ledger {
   readonly job: JobId;
-  readonly spec: JobSpec;
+  readonly spec: AllocatedJob;
   readonly map: JobMap;
   readonly placements: PlacementLookup;
   readonly failures: Failure[] = [];

@@ -11,7 +11,7 @@
  */
 
 import { StciError, assert } from '@stci/interface';
-import type { AppSpec, HostIndex, JobMap, JobSpec } from '@stci/interface';
+import type { AllocatedJob, AppSpec, HostIndex, JobMap } from '@stci/interface';
 import { RoundPlacer } from './rounds.js';
 import { THIS_MACHINE, slotsExceeded } from './slots.js';
 import { counted } from './text.js';
@@ -28,7 +28,7 @@ export interface JobLimits {
  * Ranks of an app: its count where one is set. Unset with `ppr:N`: N for each of its hosts. Unset otherwise: 1, except
  * for the only app of a job whose hosts were named: the sum of its hosts' slots.
  */
-export function appCount(spec: JobSpec, app: AppSpec): number {
+export function appCount(spec: AllocatedJob, app: AppSpec): number {
   if (app.count !== undefined) return app.count;
   const hosts = candidates(spec, app);
   if (spec.mapBy.by === 'ppr') return hosts.length * spec.mapBy.perHost;
@@ -42,7 +42,7 @@ export function appCount(spec: JobSpec, app: AppSpec): number {
  * limits.ranksPerHostMax ranks on a host, or a count that `ppr` cannot place; STCI_SLOTS_EXCEEDED where bound slots
  * do not suffice.
  */
-export function mapJob(spec: JobSpec, limits: JobLimits): JobMap {
+export function mapJob(spec: AllocatedJob, limits: JobLimits): JobMap {
   const counts = spec.apps.map((app) => appCount(spec, app));
   const size = checkSize(counts, limits.ranksMax);
   const placer = new RoundPlacer(spec.hosts.length);
@@ -57,12 +57,12 @@ export function mapJob(spec: JobSpec, limits: JobLimits): JobMap {
 
 /** One app on its way into the hosts. */
 class Filling {
-  readonly spec: JobSpec;
+  readonly spec: AllocatedJob;
   readonly placer: RoundPlacer;
   readonly app: number;
   readonly hosts: readonly HostIndex[];
 
-  constructor(spec: JobSpec, placer: RoundPlacer, app: number, hosts: readonly HostIndex[]) {
+  constructor(spec: AllocatedJob, placer: RoundPlacer, app: number, hosts: readonly HostIndex[]) {
     this.spec = spec;
     this.placer = placer;
     this.app = app;
@@ -154,7 +154,7 @@ function placePerHost(filling: Filling, count: number, perHost: number): void {
   placer.place(filling.app, taking, taking.map(() => perHost), 1, count);
 }
 
-function candidates(spec: JobSpec, app: AppSpec): readonly HostIndex[] {
+function candidates(spec: AllocatedJob, app: AppSpec): readonly HostIndex[] {
   return app.hosts ?? spec.hosts.map((_, index) => index);
 }
 
@@ -169,7 +169,7 @@ function checkSize(counts: readonly number[], ranksMax: number): number {
   );
 }
 
-function checkPerHost(spec: JobSpec, placer: RoundPlacer, ranksPerHostMax: number): void {
+function checkPerHost(spec: AllocatedJob, placer: RoundPlacer, ranksPerHostMax: number): void {
   const host = placer.used.findIndex((used) => used > ranksPerHostMax);
   if (host < 0) return;
   throw new StciError(

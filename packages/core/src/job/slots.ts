@@ -4,7 +4,7 @@
  */
 
 import { StciError } from '@stci/interface';
-import type { HostIndex, JobSpec } from '@stci/interface';
+import type { HostIndex, AllocatedJob } from '@stci/interface';
 import { listed } from '../config/problems.js';
 
 /** `HostSpec.origin` of this machine where no hosts were named. */
@@ -14,7 +14,7 @@ export const THIS_MACHINE = 'this machine';
 const HOSTS_SHOWN = 8;
 
 /** STCI_SLOTS_EXCEEDED over the hosts that could have taken the ranks; `reason` is the first sentence. */
-export function slotsExceeded(spec: JobSpec, hosts: readonly HostIndex[], reason: string): StciError {
+export function slotsExceeded(spec: AllocatedJob, hosts: readonly HostIndex[], reason: string): StciError {
   const slots = hosts.reduce((sum, host) => sum + spec.hosts[host]!.slots, 0);
   const rows = hosts.map((index) => {
     const host = spec.hosts[index]!;

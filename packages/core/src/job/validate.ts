@@ -4,7 +4,7 @@
  */
 
 import { StciError } from '@stci/interface';
-import type { AppSpec, JobSpec } from '@stci/interface';
+import type { AppSpec, AllocatedJob } from '@stci/interface';
 import { listed } from '../config/problems.js';
 import { appCount } from './map.js';
 
@@ -12,7 +12,7 @@ import { appCount } from './map.js';
 const TIMEOUT_MS_MAX = 2_147_483_647;
 
 /** Throws STCI_JOB_INVALID that lists what is wrong with the spec; returns where nothing is. */
-export function validateJob(spec: JobSpec): void {
+export function validateJob(spec: AllocatedJob): void {
   const problems = jobProblems(spec);
   if (problems.length === 0) return;
   const reasons = problems.length === 1 ? '' : `, for ${problems.length} reasons`;
@@ -21,7 +21,7 @@ export function validateJob(spec: JobSpec): void {
 }
 
 /** The problems, one sentence each; empty for a good spec. */
-export function jobProblems(spec: JobSpec): string[] {
+export function jobProblems(spec: AllocatedJob): string[] {
   return [
     ...hostProblems(spec),
     ...(spec.apps.length === 0 ? ['expected at least one program, got none'] : []),
@@ -35,7 +35,7 @@ export function jobProblems(spec: JobSpec): string[] {
   ];
 }
 
-function hostProblems(spec: JobSpec): string[] {
+function hostProblems(spec: AllocatedJob): string[] {
   if (spec.hosts.length === 0) return ['expected at least one host, got none'];
   const problems: string[] = [];
   const seen = new Set<string>();
@@ -48,7 +48,7 @@ function hostProblems(spec: JobSpec): string[] {
   return problems;
 }
 
-function appProblems(spec: JobSpec, app: AppSpec, where: string): string[] {
+function appProblems(spec: AllocatedJob, app: AppSpec, where: string): string[] {
   const problems: string[] = [];
   if (app.program === '') problems.push('expected a program, got an empty name');
   problems.push(...textProblems('program', app.program));
@@ -67,7 +67,7 @@ function appHostProblems(hosts: readonly number[], size: number): string[] {
   return unordered ? ['expected host indexes in ascending order, each once'] : [];
 }
 
-function mapByProblems({ mapBy }: JobSpec): string[] {
+function mapByProblems({ mapBy }: AllocatedJob): string[] {
   if (mapBy.by !== 'ppr' || isCount(mapBy.perHost)) return [];
   return [`map by ppr: expected at least 1 rank per host, got ${mapBy.perHost}`];
 }
@@ -91,7 +91,7 @@ function timeProblems(what: string, timeMs: number | undefined): string[] {
   return [`${what}: expected more than 0 and at most ${TIMEOUT_MS_MAX} ms, got ${timeMs}`];
 }
 
-function stdinProblems(spec: JobSpec): string[] {
+function stdinProblems(spec: AllocatedJob): string[] {
   if (spec.stdin.to !== 'rank') return [];
   const { rank } = spec.stdin;
   const size = spec.apps.reduce((sum, app) => sum + sizeOf(spec, app), 0);
@@ -100,7 +100,7 @@ function stdinProblems(spec: JobSpec): string[] {
 }
 
 /** NaN where other problems make the number meaningless. */
-function sizeOf(spec: JobSpec, app: AppSpec): number {
+function sizeOf(spec: AllocatedJob, app: AppSpec): number {
   const known = (app.hosts ?? []).every((host) => spec.hosts[host] !== undefined);
   const count = known ? appCount(spec, app) : Number.NaN;
   return isCount(count) ? count : Number.NaN;

@@ -4,7 +4,7 @@
  */
 
 import { BOOT_ROOT, bootHost, bootPosition } from '@stci/interface';
-import type { HostMap, HostSpec, JobMap, JobSpec, LaunchPlan, Position } from '@stci/interface';
+import type { HostMap, HostSpec, JobMap, AllocatedJob, LaunchPlan, Position } from '@stci/interface';
 import { foldHostlist } from '../job/hostset.js';
 import { localSize } from '../job/placement.js';
 import { alignColumns, counted, cut } from '../job/text.js';
@@ -30,7 +30,7 @@ export function foldRanks({ runs }: HostMap): string {
 }
 
 /** The map as a table: host, slots, number of ranks, ranks. */
-export function renderMap(spec: Pick<JobSpec, 'apps' | 'hosts'>, map: JobMap): string {
+export function renderMap(spec: Pick<AllocatedJob, 'apps' | 'hosts'>, map: JobMap): string {
   const shown = map.hosts.length > RENDER_LINES_MAX ? map.hosts.slice(0, RENDER_LINES_MAX - 1) : map.hosts;
   const rows = shown.map((hostMap) => {
     const host = spec.hosts[hostMap.host]!;
@@ -49,7 +49,7 @@ export function renderMap(spec: Pick<JobSpec, 'apps' | 'hosts'>, map: JobMap): s
   return text([...lines, ...appLines(spec, map)]);
 }
 
-export function mapJson(spec: Pick<JobSpec, 'apps' | 'hosts'>, map: JobMap): object {
+export function mapJson(spec: Pick<AllocatedJob, 'apps' | 'hosts'>, map: JobMap): object {
   return {
     size: map.size,
     apps: spec.apps.map((app) => ({ program: app.program, args: app.args })),
@@ -115,7 +115,7 @@ function draw(hosts: readonly HostSpec[], plan: LaunchPlan, position: Position, 
   flush();
 }
 
-function appLines(spec: Pick<JobSpec, 'apps'>, map: JobMap): string[] {
+function appLines(spec: Pick<AllocatedJob, 'apps'>, map: JobMap): string[] {
   if (spec.apps.length < 2) return [];
   const ranges = spec.apps.map(() => ({ first: Infinity, last: -1 }));
   for (const { app, first, count: ranks, stride } of map.hosts.flatMap((host) => host.runs)) {

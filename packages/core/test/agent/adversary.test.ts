@@ -7,7 +7,7 @@
 import { createFrontEnd, roleFactory, runAgent } from '@stci/core';
 import {
   CONTROLLER, FRONT_END, NEIGHBOUR, addressIndex, rootAddress, sessionAddress,
-  type Channel, type JobEvent, type JobReport, type JobSpec,
+  type Allocation, type Channel, type JobEvent, type JobReport, type JobSpec,
 } from '@stci/interface';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import { assert, seededIntegers, suite } from '@stci/testkit';
@@ -65,11 +65,15 @@ interface Done {
   readonly out: readonly string[];
 }
 
+const ALLOCATION: Allocation = {
+  hosts: Array.from({ length: HOSTS }, (_, i) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' })),
+  spares: [],
+};
+
 function specOf(command: readonly string[], timeoutMs?: number): JobSpec {
   const [program, ...args] = command as [string, ...string[]];
-  const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' });
   return {
-    apps: [{ program, args, count: 2 * HOSTS, env: {} }], hosts: Array.from({ length: HOSTS }, host),
+    apps: [{ program, args, count: 2 * HOSTS, env: {} }],
     mapBy: { by: 'node' }, oversubscribe: true, env: { PATH: '/bin' }, wdir: '/', stdin: { to: 'none' },
     launchTimeoutMs: 20_000, ...(timeoutMs !== undefined && { timeoutMs }),
   };
@@ -89,7 +93,7 @@ function play(attack: Attack, seed: number, command: readonly string[], settings
   const events: JobEvent[] = [];
   let [report, stopped]: [JobReport | undefined, number] = [undefined, 0];
   world.start('login', ['stcirun'], ({ platform, exit }) => {
-    const frontEnd = createFrontEnd({ platform, composition, params, snapshot }, {
+    const frontEnd = createFrontEnd({ platform, composition, params, snapshot, allocation: ALLOCATION }, {
       onJobEvent: (event) => {
         events.push(event);
         if (event.type !== 'ended') return;

@@ -2,7 +2,8 @@
 
 import { rootAddress, type Address, type AgentProcessEvents, type Channel, type StciError } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { ChildSupervisor, type ChildSpec } from '../../dist/agent/child-supervisor.js';
+import { ChildSupervisor } from '../../dist/agent/child-supervisor.js';
+import type { ChildSpec } from '../../dist/agent/child.js';
 import { readBootRecord, type BootRecord } from '../../dist/bootcom/boot-record.js';
 import { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';

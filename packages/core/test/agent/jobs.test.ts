@@ -1,7 +1,7 @@
 /** Whole small jobs in simulation, from submit to the last agent's end: every method of starting × both boot links. */
 
 import { createFrontEnd, roleFactory, runAgent } from '@stci/core';
-import type { AppSpec, FrontEnd, JobReport, JobSpec, StdinTo } from '@stci/interface';
+import type { Allocation, AppSpec, FrontEnd, JobReport, JobSpec, StdinTo } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
 import { resolved, composition, type Settings } from '../assembly.js';
@@ -31,13 +31,17 @@ function agentMain({ platform, channel, exit }: AgentContext): void {
   runAgent({ platform, channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });
 }
 
-function specOf({ hosts, count, command, stdin, timeoutMs }: Asked): JobSpec {
+function allocationOf({ hosts }: Asked): Allocation {
+  const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' });
+  return { hosts: Array.from({ length: hosts }, host), spares: [] };
+}
+
+function specOf({ count, command, stdin, timeoutMs }: Asked): JobSpec {
   const [program, ...args] = command as [string, ...string[]];
   const app: AppSpec = { program, args, count, env: {} };
-  const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' });
   return {
-    apps: [app], hosts: Array.from({ length: hosts }, host), mapBy: { by: 'node' }, oversubscribe: true,
-    env: { PATH: '/bin' }, wdir: '/', stdin: stdin ?? { to: 'none' }, launchTimeoutMs: 30_000,
+    apps: [app], mapBy: { by: 'node' }, oversubscribe: true, env: { PATH: '/bin' }, wdir: '/',
+    stdin: stdin ?? { to: 'none' }, launchTimeoutMs: 30_000,
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
 }
@@ -50,7 +54,7 @@ function play(asked: Asked, seed = 1): Done {
   let report: JobReport | undefined;
   let stopped = 0;
   world.start('login', ['stcirun'], ({ platform, exit }) => {
-    const frontEnd = createFrontEnd({ platform, composition, params, snapshot }, {
+    const frontEnd = createFrontEnd({ platform, composition, params, snapshot, allocation: allocationOf(asked) }, {
       onJobEvent: (event) => {
         if (event.type === 'running') asked.onRunning?.(frontEnd, world);
         if (event.type !== 'ended') return;

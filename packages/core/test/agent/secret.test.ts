@@ -82,7 +82,9 @@ function play(boot: string): { secret: Uint8Array; taps: Tapped[]; sockets: Tapp
       return made;
     };
     const spied = { ...platform, secrets: { ...platform.secrets, bytes } };
-    const frontEnd = createFrontEnd({ platform: spied, composition, params, snapshot }, {
+    const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' });
+    const allocation = { hosts: Array.from({ length: HOSTS }, host), spares: [] };
+    const frontEnd = createFrontEnd({ platform: spied, composition, params, snapshot, allocation }, {
       onJobEvent: (event) => {
         if (event.type !== 'ended') return;
         report = event.report;
@@ -95,7 +97,6 @@ function play(boot: string): { secret: Uint8Array; taps: Tapped[]; sockets: Tapp
     });
     frontEnd.submit({
       apps: [{ program: 'echo', args: ['hello'], count: HOSTS, env: {} }],
-      hosts: Array.from({ length: HOSTS }, (_, i) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' })),
       mapBy: { by: 'node' }, oversubscribe: true, env: { PATH: '/bin' }, wdir: '/', stdin: { to: 'none' },
       launchTimeoutMs: 30_000,
     });

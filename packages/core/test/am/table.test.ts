@@ -16,7 +16,7 @@ const APP = { program: 'p', args: ['a'], env: { A: 'b' } };
 const HOST = { name: 'h', slots: 1, slotsBound: false, origin: 'here' };
 
 const SPEC = {
-  apps: [APP], hosts: [HOST], mapBy: { by: 'slot' }, oversubscribe: true, env: { PATH: '/bin' }, wdir: '/',
+  apps: [APP], mapBy: { by: 'slot' }, oversubscribe: true, env: { PATH: '/bin' }, wdir: '/',
   stdin: { to: 'rank', rank: 0 }, launchTimeoutMs: 1000,
 };
 
@@ -53,14 +53,16 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'launch.restart': { host: 3, subtree: [['h3', '']] },
   'launch.takeover': { host: 3, subtree: [['', '']] },
   'job.launch': {
-    job: 1, session: 'ab', size: 2, nodes: 1, apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/',
-    stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, 0, [[0, 0, 2, 1]]]],
+    session: 'ab', owner: 0x1000_0000, size: 2, nodes: 1, apps: [{ program: 'p', args: [], env: {} }], env: {},
+    wdir: '/', stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, 0, [[0, 0, 2, 1]]]],
   },
   'job.started': { host: 0, ranks: [[0, 10, 1.5]] },
   'job.exited': { host: 0, ranks: [RANK_END] },
   'job.drained': { host: 0, swept: 0, survivors: [4711] },
   'job.signal': { signal: 'SIGUSR1' },
   'job.end': { kill: false, reason: 'r' },
+  'job.close': {},
+  'session.open': { hosts: [HOST], spares: [{ ...HOST }] },
   'agent.malformed': { agent: 0x3000_0001, error: ERROR },
   'agent.expel': { agent: 0x3000_0001, reason: 'r' },
   'job.submit': { spec: SPEC },

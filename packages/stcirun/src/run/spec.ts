@@ -1,7 +1,7 @@
 /** RunRequest → JobSpec: host files are read, hosts allocated, the environment and directories settled. */
 
 import { allocate, counted, expandHostlist, HOSTFILE_BYTES_MAX, validateJob } from '@stci/core';
-import { StciError, type AppSpec, type HostSpec, type JobSpec } from '@stci/interface';
+import { StciError, type AllocatedJob, type AppSpec, type HostSpec } from '@stci/interface';
 import { exportedVariables, toolEnvironment, type Variables } from '../cli/environment.js';
 import type { ProgramRequest, RunRequest } from '../cli/parse.js';
 import { removed, resolveFrom } from './caller-directory.js';
@@ -20,7 +20,10 @@ const LAUNCH_TIMEOUT_MS = 60_000;
 const LAUNCH_TIMEOUT_PER_HOST_MS = 500;
 
 /** Throws for anything that makes the job impossible, before something is started. */
-export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
+export function makeJobSpec(
+  request: RunRequest,
+  place: Place,
+): { readonly spec: AllocatedJob; readonly spares: readonly HostSpec[] } {
   const all = allocate({
     hosts: request.programs.flatMap((program) => program.hosts),
     hostfiles: request.hostfiles.map((name) => readHostfile(place.wdir, name)),
@@ -29,10 +32,9 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
   });
   const { hosts, spares } = splitSpares(all, request);
   const single = request.programs.length === 1;
-  const spec: JobSpec = {
+  const spec: AllocatedJob = {
     apps: request.programs.map((program) => makeApp(program, single ? undefined : hosts, place)),
     hosts,
-    ...(spares.length > 0 && { spares }),
     mapBy: request.mapBy,
     oversubscribe: Boolean(request.oversubscribe),
     env: toolEnvironment(place.variables, request),
@@ -42,7 +44,7 @@ export function makeJobSpec(request: RunRequest, place: Place): JobSpec {
     launchTimeoutMs: request.launchTimeoutMs ?? Math.max(LAUNCH_TIMEOUT_MS, hosts.length * LAUNCH_TIMEOUT_PER_HOST_MS),
   };
   validateJob(spec);
-  return spec;
+  return { spec, spares };
 }
 
 /** Splits off the last hosts as spares; checks that enough are left. */

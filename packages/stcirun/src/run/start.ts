@@ -12,7 +12,7 @@ import {
 } from '@stci/core';
 import { parseTemplate } from '@stci/core/iof';
 import { JobRun } from '@stci/core/run';
-import type { JobMap, JobSpec, Params, Platform } from '@stci/interface';
+import type { AllocatedJob, HostSpec, JobMap, Params, Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
@@ -47,7 +47,8 @@ interface Prepared {
   readonly composition: Composition;
   readonly params: Params;
   readonly platform: Platform;
-  readonly spec: JobSpec;
+  readonly spec: AllocatedJob;
+  readonly spares: readonly HostSpec[];
   readonly map: JobMap;
 }
 
@@ -56,17 +57,17 @@ interface Prepared {
  * started.
  */
 export async function startRun(line: RunLine, agents: string, ignoresHangup = false): Promise<number> {
-  const { wdir, request, registry, composition, params, platform, spec, map } = await prepare(line, agents);
+  const { wdir, request, registry, composition, params, platform, spec, spares, map } = await prepare(line, agents);
   const forwarded = parseForwardList(request.forwardSignals);
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
   const scope = composition.scope('stcirun', params, platform);
-  const method = scope.launchMethod([...spec.hosts, ...(spec.spares ?? [])]);
+  const method = scope.launchMethod([...spec.hosts, ...spares]);
   const isHere = (host: string): boolean => method === 'local' || host === platform.env.hostname;
   const facts = new JobFacts(map, params.int('iof.line.max'));
   checkFiles(request, template, facts, wdir);
   if (request.dryRun) checkPrograms(spec, map, isHere);
   if (request.dryRun || request.display !== undefined) {
-    const text = showPlan({ request, spec, map, params, scope });
+    const text = showPlan({ request, spec, spares, map, params, scope });
     if (request.dryRun || request.json) printOut(text);
     else printError(text);
     if (request.dryRun) return 0;
@@ -80,9 +81,10 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
     openSink: (terminal, onFault) => openSink({ request, template, terminal, facts, onFault }),
   });
   return new Promise((resolve) => {
+    const { hosts, ...job } = spec;
     const run = new JobRun({
       clock: platform.clock,
-      spec,
+      spec: job,
       map,
       onMapped: (changed) => facts.remap(changed),
       options: request,
@@ -90,7 +92,8 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
       driver,
       startFrontEnd: (events) => {
         const snapshot = paramsSnapshot(registry.catalog, params);
-        return createFrontEnd({ platform, composition, params, snapshot }, events);
+        const allocation = { hosts, spares };
+        return createFrontEnd({ platform, composition, params, snapshot, allocation }, events);
       },
       isHere,
       remarks: () => mpiRemarks(spec, map),
@@ -125,13 +128,13 @@ async function prepare(line: RunLine, agents: string): Promise<Prepared> {
   colorErrors(request.color);
   if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
   if (request.verbose) for (const file of files) printError(fileLine(file));
-  const spec = makeJobSpec(request, { wdir, hostname, cpuCount, variables });
+  const { spec, spares } = makeJobSpec(request, { wdir, hostname, cpuCount, variables });
   checkSpec(spec);
   if (request.verbose) printError(withheldLine(withheld(variables, spec.env)));
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
   const map = mapJob(spec, { ranksMax, ranksPerHostMax });
-  return { wdir, request, registry, composition: createComposition(registry), params, platform, spec, map };
+  return { wdir, request, registry, composition: createComposition(registry), params, platform, spec, spares, map };
 }
 
 function withheldLine(names: readonly string[]): string {

@@ -1,0 +1,370 @@
+/**
+ * One job at the controller: its map, ledger, deadlines and end. It does not decide on failures: each one goes to the
+ * error manager, whose decision it carries out.
+ *
+ * Phases: launching (root agents come up, the launch is sent down) → running (every rank was started) → ending (by the
+ * error manager, the user or a deadline) → over (every rank has an outcome, and every remaining session agent has
+ * drained).
+ */
+
+import {
+  StciError, fromErrorRecord, toErrorRecord, type Address, type ErrorManager, type ErrorRecord, type Failure,
+  type FailureContext, type HostIndex, type HostSpec, type JobControl, type JobEvent, type JobId, type JobMap,
+  type JobSpec, type Timer,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
+import { ranksOf } from '../job/placement.js';
+import { validateJob } from '../job/validate.js';
+import type { BootstrapFailure } from './bootstrap.js';
+import {
+  failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError,
+} from './job-failures.js';
+import { creditBytes, jobLaunch, mapWithin, onHosts, type Launch } from './job-launch.js';
+import type { AgentNode } from './node.js';
+import { checkRanks } from './rank-checks.js';
+
+/** How long after the grace period the ends of ranks are awaited: before SIGKILL, and again before the job is over. */
+const END_REPORT_MS = 5000;
+
+/** How long, after a forced end, hosts whose ranks have ended may take to drain. */
+const DRAIN_MS = 3000;
+
+/** Why a host is lost to a job. */
+export interface HostLoss {
+  readonly host: HostIndex;
+  readonly kind: 'agent-launch' | 'agent-lost';
+  readonly error: ErrorRecord;
+}
+
+/** What a job uses of its session. */
+export interface JobSession {
+  readonly node: AgentNode;
+  readonly errorManager: ErrorManager;
+  /** Names of hosts that are neither up nor left out. */
+  missing(): readonly string[];
+  /** Sends a launch down the boot tree. */
+  passLaunch(launch: Launch, job: JobId): void;
+  /** The job is over: its report has been sent. `launched`: it may have session agents. */
+  onOver(job: JobId, launched: boolean): void;
+}
+
+export interface ControllerJobInit {
+  readonly session: JobSession;
+  readonly job: JobId;
+  readonly spec: JobSpec;
+  /** Of the session, as they are planned. */
+  readonly hosts: readonly HostSpec[];
+  /** The front-end that submitted the job: it gets its events and its output. */
+  readonly owner: Address;
+}
+
+type Phase = 'launching' | 'running' | 'ending' | 'over';
+
+export class ControllerJob {
+  readonly job: JobId;
+  readonly owner: Address;
+  readonly #session: JobSession;
+  readonly #node: AgentNode;
+  readonly #spec: JobSpec;
+  readonly #planned: readonly HostSpec[];
+  #ledger: Ledger;
+  #phase: Phase = 'launching';
+  /** Lost hosts: no further report of them is awaited. */
+  readonly #lost = new Set<HostIndex>();
+  /** Hosts that have ranks and have not drained. */
+  readonly #undrained = new Set<HostIndex>();
+  /** The launch has been sent down: there are session agents to send to. */
+  #launched = false;
+  #endSent: 'term' | 'kill' | undefined;
+  #launchTimer: Timer | undefined;
+  #jobTimer: Timer | undefined;
+  #endTimer: Timer | undefined;
+  #drainTimer: Timer | undefined;
+  /** The user wants the job killed, or --timeout is long over: output is not awaited. */
+  #forced = false;
+
+  /** Throws StciError if the job cannot be run; nothing has been sent then. */
+  constructor({ session, job, spec, hosts, owner }: ControllerJobInit) {
+    this.job = job;
+    this.owner = owner;
+    this.#session = session;
+    this.#node = session.node;
+    this.#spec = spec;
+    this.#planned = hosts;
+    const allocated = { ...spec, hosts };
+    validateJob(allocated);
+    const map = mapWithin(allocated, this.#node.params);
+    this.#ledger = createLedger({ job, spec: allocated, map, submitWallMs: this.#now() });
+  }
+
+  /** Tells the map, and begins the deadlines. */
+  start(): void {
+    this.#mapped();
+    const { timeoutMs, launchTimeoutMs } = this.#spec;
+    const { clock } = this.#node.platform;
+    this.#launchTimer = clock.after(launchTimeoutMs, () => this.#onLaunchTimeout(launchTimeoutMs));
+    if (timeoutMs !== undefined) this.#jobTimer = clock.after(timeoutMs, () => this.#onJobTimeout(timeoutMs));
+  }
+
+  /** The session has ended: no more is sent. */
+  close(): void {
+    this.#phase = 'over';
+    this.#cancelTimers();
+  }
+
+  get isOver(): boolean {
+    return this.#phase === 'over';
+  }
+
+  /** Waits for its hosts, or for ranks to start. */
+  get isLaunching(): boolean {
+    return this.#phase === 'launching';
+  }
+
+  /** All wanted hosts are up: sends the job down the tree, with a new map if the hosts are not the planned ones. */
+  onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
+    if (this.#phase !== 'launching') return;
+    if (leftOut.size > 0 || hosts.some((host, i) => host !== this.#planned[i])) {
+      try {
+        this.#remap(hosts, leftOut);
+      } catch (fault) {
+        if (!(fault instanceof StciError)) throw fault;
+        return this.#forceEnd('agent-launch', fault);
+      }
+    }
+    for (const host of leftOut) this.#lost.add(host);
+    this.#launched = true;
+    const window = creditBytes(this.#node.params, hosts.length);
+    const launch = jobLaunch(this.#node.sessionName, this.#ledger, { leftOut, window, owner: this.owner });
+    this.#session.passLaunch(launch, this.job);
+  }
+
+  /** The session's launch was aborted. */
+  onAborted(failures: readonly BootstrapFailure[]): void {
+    if (this.#phase !== 'launching') return;
+    for (const { host, error } of failures) {
+      const { exitCode } = fromErrorRecord(error);
+      const place = host === undefined ? {} : { host };
+      this.#ledger.failed({ kind: 'agent-launch', error, ...place, wallMs: this.#now(), exitCode });
+    }
+    this.#endJob(false, failures[0]?.error.message ?? 'the launch failed');
+  }
+
+  onStarted(host: HostIndex, ranks: MessageBody<'job.started'>['ranks']): void {
+    if (this.#phase === 'over') return; // A late report of a host that was given up.
+    const ledger = this.#ledger;
+    checkRanks(ledger.placements, ledger.map, host, ranks.map(([rank]) => rank));
+    for (const [rank, pid, wallMs] of ranks) {
+      if (ledger.started(rank, pid, wallMs)) this.emit({ type: 'started', rank, host, pid, wallMs });
+    }
+    this.#checkRunning();
+  }
+
+  onExited(host: HostIndex, ends: readonly RankEnd[]): void {
+    if (this.#phase === 'over') return;
+    const ledger = this.#ledger;
+    checkRanks(ledger.placements, ledger.map, host, ends.map(({ rank }) => rank));
+    for (const end of ends) {
+      const entry = ledger.exited(end, this.#now());
+      if (!entry.counted) continue;
+      const report = ledger.rankReport(end.rank);
+      if (report !== undefined) this.emit({ type: 'exited', report });
+      if (entry.failure !== undefined) this.#onFailure(entry.failure);
+    }
+    this.#checkRunning();
+    this.#checkOver();
+  }
+
+  onDrained({ host, swept, survivors }: MessageBody<'job.drained'>): void {
+    if (this.#phase === 'over') return;
+    this.#undrained.delete(host);
+    this.#ledger.drained(host, swept);
+    const error = survivorsError(this.#ledger.spec.hosts, host, survivors);
+    const found = error && { ...failureOf('tool-survived', error, this.#now()), host };
+    if (found !== undefined && this.#ledger.failed(found)) this.#onFailure(found);
+    this.#checkOver();
+  }
+
+  /** Before the launch, hosts are the session's concern: the job gets those that come up. */
+  onHostsLost(losses: readonly HostLoss[]): void {
+    if (this.#phase === 'over' || !this.#launched) return;
+    const found = losses.flatMap((loss) => this.#loseHost(loss));
+    // All losses are reported before the first decision, because a decision may end the job.
+    for (const { error } of found) this.emit({ type: 'failure', error });
+    for (const one of found) this.#applyPolicy(one);
+    this.#checkRunning();
+    this.#checkOver();
+  }
+
+  onControl(control: JobControl): void {
+    if (this.#phase === 'over') return;
+    if (control.verb === 'signal') {
+      return this.#node.messages.sendSubtree('job.signal', { signal: control.signal }, this.job);
+    }
+    if (control.cause !== undefined) {
+      const { cause } = control;
+      this.#record({ kind: cause.kind, error: cause.error, wallMs: this.#now(), exitCode: cause.exitCode });
+    }
+    this.#endJob(control.kill, control.reason);
+  }
+
+  emit(event: JobEvent): void {
+    this.#send('job.event', event);
+  }
+
+  #remap(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
+    const changed = onHosts({ ...this.#spec, hosts }, leftOut);
+    validateJob(changed); // With fewer ranks, the rank that reads standard input may not exist.
+    const map: JobMap = mapWithin(changed, this.#node.params);
+    const { submitWallMs } = this.#ledger;
+    this.#ledger = createLedger({ job: this.job, spec: changed, map, submitWallMs });
+    this.#mapped();
+  }
+
+  #mapped(): void {
+    const { map } = this.#ledger;
+    this.#undrained.clear();
+    for (const { host, runs } of map.hosts) if (runs.length > 0) this.#undrained.add(host);
+    this.emit({ type: 'mapped', map });
+  }
+
+  #checkRunning(): void {
+    if (this.#phase !== 'launching' || !this.#launched || !this.#ledger.allStarted) return;
+    this.#phase = 'running';
+    this.#launchTimer?.cancel();
+    this.emit({ type: 'running' });
+  }
+
+  #loseHost({ host, error, kind }: HostLoss): Failure[] {
+    if (this.#lost.has(host)) return [];
+    this.#lost.add(host);
+    this.#undrained.delete(host);
+    this.#send('job.host.lost', { host });
+    const entry = this.#ledger.agentLost(host, error, this.#now());
+    for (const rank of entry.ranks) {
+      const report = this.#ledger.rankReport(rank);
+      if (report !== undefined) this.emit({ type: 'exited', report });
+    }
+    return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
+  }
+
+  #onFailure(found: Failure): void {
+    this.emit({ type: 'failure', error: found.error });
+    this.#applyPolicy(found);
+  }
+
+  #applyPolicy(found: Failure): void {
+    const context: FailureContext = {
+      phase: this.#phase === 'launching' ? 'launching' : this.#phase === 'running' ? 'running' : 'ending',
+      ranksAlive: this.#ledger.ranksAlive,
+      failuresBefore: this.#ledger.failureCount - 1,
+    };
+    const { action } = this.#session.errorManager.decide(found, context);
+    if (action === 'end-job') this.#endJob(false, found.error.message);
+  }
+
+  #record(found: Failure): void {
+    if (this.#ledger.failed(found)) this.emit({ type: 'failure', error: found.error });
+  }
+
+  #onLaunchTimeout(timeoutMs: number): void {
+    if (this.#phase !== 'launching') return;
+    const missing = this.#launched ? [] : this.#session.missing();
+    this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, this.#ledger.ranksOpen));
+  }
+
+  /** In any case, neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
+  #onJobTimeout(timeoutMs: number): void {
+    if (this.#phase !== 'ending') this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen));
+    if (this.isOver) return;
+    const { params, platform } = this.#node;
+    this.#jobTimer = platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => {
+      this.#forced = true;
+      this.#checkOver();
+    });
+  }
+
+  /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */
+  #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
+    this.#record(failureOf(kind, error, this.#now()));
+    this.#endJob(false, error.message);
+  }
+
+  #endJob(kill: boolean, reason: string): void {
+    if (this.#phase === 'over') return;
+    const first = this.#phase !== 'ending';
+    this.#phase = 'ending';
+    this.#launchTimer?.cancel();
+    if (first) this.emit({ type: 'ending', reason });
+    if (this.#launched) this.#sendEnd(kill, reason);
+    else {
+      this.#undrained.clear();
+      this.#ledger.closeUnstarted();
+    }
+    this.#forced ||= kill;
+    const { params, platform } = this.#node;
+    this.#endTimer ??= platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
+    this.#checkOver();
+  }
+
+  /** Sent once, and again only to kill the ranks: further failures of an ending job change nothing for its hosts. */
+  #sendEnd(kill: boolean, reason: string): void {
+    if (this.#endSent === 'kill' || (this.#endSent === 'term' && !kill)) return;
+    this.#endSent = kill ? 'kill' : 'term';
+    this.#node.messages.sendSubtree('job.end', { kill, reason }, this.job);
+  }
+
+  /** Output may take as long as its reader needs; the ends of the ranks may not. */
+  #onEndOverdue(): void {
+    if (this.#ledger.complete) return;
+    this.#sendEnd(true, 'the job does not end');
+    this.#endTimer = this.#node.platform.clock.after(END_REPORT_MS, () => this.#giveUp());
+  }
+
+  /** Gives up hosts that do not answer and whose leases have not run out. */
+  #giveUp(): void {
+    const ledger = this.#ledger;
+    if (ledger.complete) return;
+    for (const place of ledger.map.hosts) {
+      if ([...ranksOf(place)].every((rank) => ledger.rankReport(rank) !== undefined)) continue;
+      const error = toErrorRecord(unansweredHostError(ledger.spec.hosts, place.host));
+      const found = this.#loseHost({ host: place.host, error, kind: 'agent-lost' });
+      for (const lost of found) this.emit({ type: 'failure', error: lost.error });
+    }
+    this.#over();
+  }
+
+  #checkOver(): void {
+    if (this.#phase === 'over' || !this.#ledger.complete) return;
+    if (this.#undrained.size === 0) return this.#over();
+    // A forced end waits for the last processes to be killed, not for the reader of output.
+    if (this.#forced) this.#drainTimer ??= this.#node.platform.clock.after(DRAIN_MS, () => this.#over());
+  }
+
+  #over(): void {
+    if (this.#phase === 'over') return;
+    this.close();
+    const report = this.#ledger.report(this.#now());
+    // In parts: a report of many ranks, or of failures with long texts, would exceed the largest message.
+    for (const error of report.failures) this.#send('job.failure', { error });
+    this.emit({ type: 'ended', report: { ...report, ranks: [], failures: [] } });
+    this.#session.onOver(this.job, this.#launched);
+  }
+
+  #send<Name extends 'job.event' | 'job.failure' | 'job.host.lost'>(name: Name, body: MessageBody<Name>): void {
+    try {
+      this.#node.messages.send(this.owner, name, body, this.job);
+    } catch (fault) {
+      this.#node.fault(fault, 'front-end'); // The front-end has gone: the end of its link stops the session.
+    }
+  }
+
+  #cancelTimers(): void {
+    for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer, this.#drainTimer]) timer?.cancel();
+  }
+
+  #now(): number {
+    return this.#node.platform.clock.wallMs();
+  }
+}
