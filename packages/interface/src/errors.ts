@@ -82,6 +82,7 @@ export const ERROR_KINDS = {
   STCI_MESSAGE_TOO_LARGE: kind(EXIT.protocol),
   STCI_MESSAGE_UNROUTABLE: kind(EXIT.protocol, true),
   STCI_MESSAGE_TTL: kind(EXIT.protocol),
+  STCI_MESSAGE_WINDOW: kind(EXIT.protocol, true),
   STCI_REQUEST_TIMEOUT: kind(EXIT.protocol, true),
   STCI_REQUEST_LIMIT: kind(EXIT.protocol, true),
   STCI_STREAM_INVALID: kind(EXIT.protocol),

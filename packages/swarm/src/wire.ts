@@ -5,7 +5,7 @@
 
 import type { Flow } from '@stci/platform-sim';
 
-const HEADER_BYTES = 28;
+const HEADER_BYTES = 36;
 const VERSION = 1;
 const LAYER_LINK = 0;
 const LAYER_MAX = 3;

@@ -65,7 +65,9 @@ export class Expulsion {
     // This report is the last message of the agent; its replacement starts without its faults.
     deleteAgent(this.#expelled, agent, job);
     this.#guard.forgive(agent, job);
+    this.#init.node.messages.drop(agent, job);
     if (kind === 'root') {
+      this.#init.node.messages.drop(sessionAddress(host));
       deleteAgent(this.#expelled, sessionAddress(host));
       this.#guard.forgive(sessionAddress(host));
     }

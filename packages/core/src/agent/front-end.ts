@@ -276,7 +276,7 @@ class LocalFrontEnd implements JobFrontEnd {
 
   /** A lost host returns no credit; without this, input for all others would stop. */
   #dropHost(host: HostIndex): void {
-    this.#stream?.drop(sessionAddress(host));
+    this.#node.messages.drop(sessionAddress(host), this.#job);
     this.#output.lost(host, (each) => (this.#lookup as PlacementLookup).host(each));
     this.#onUnread(host);
   }

@@ -15,6 +15,7 @@ import {
   type SpanningTree,
   type StreamSpec,
 } from '@stci/interface';
+import { OVERDRAFT_BYTES_MAX } from '../am/credit.js';
 import type { Received } from '../am/inbox.js';
 import { MessageLayer } from '../am/message-layer.js';
 import { Router } from '../am/router.js';
@@ -28,6 +29,8 @@ export interface Identity {
   readonly self: Address;
   /** Of a session agent; else 0. */
   readonly job: JobId;
+  /** 1, 2, … of the agents with this name, as they were started; default: 0, it is started once. */
+  readonly incarnation?: number;
   /** 8 bytes; its hex form names the session. */
   readonly session: Uint8Array;
   readonly secret: Uint8Array;
@@ -86,6 +89,7 @@ export class AgentNode {
       ttl: params.int('message.ttl'),
       messageBytesMax: params.int('message.bytes.max'),
       requestTimeoutMs: params.int('request.timeout'),
+      windowBytes: params.int('bootcom.queue.max') + OVERDRAFT_BYTES_MAX,
     };
     // Links stop being read at half of event.queue.max. Messages of a chunk that was read before, and those of this
     // agent to itself, are still queued: a bound that throws would lose them.
@@ -96,7 +100,9 @@ export class AgentNode {
       limits,
       waitingMax: Math.max(PAUSE_MIN, Math.floor(this.#pauseAt * DISTANT_FRACTION)),
       domain,
+      incarnation: identity.incarnation ?? 0,
       onStreamFrame: (frame, from) => this.streams.onFrame(frame, from),
+      onGone: (agent, job) => this.streams.onGone(agent, job),
       onFault: (error) => this.fault(error, 'message'),
     });
     domain.observe('received', () => this.#resumeLinks()); // After the message was handled.

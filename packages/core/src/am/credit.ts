@@ -7,7 +7,7 @@
 import { StciError } from '@stci/interface';
 
 /** Bytes a sender may have in flight beyond its window: chunks that were on their way to it when it was stopped. */
-const OVERDRAFT_BYTES_MAX = 16 * 1024 * 1024;
+export const OVERDRAFT_BYTES_MAX = 16 * 1024 * 1024;
 
 export class SendCredit {
   readonly #windowBytes: number;

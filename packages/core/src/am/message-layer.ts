@@ -5,10 +5,12 @@
  */
 
 import {
+  CONTROLLER,
   NEIGHBOUR,
   StciError,
   addressName,
-  assert,
+  agentKey,
+  fromErrorRecord,
   toErrorRecord,
   type Address,
   type Clock,
@@ -21,17 +23,22 @@ import { encode } from '../codec/cbor.js';
 import {
   FLAG,
   LAYER,
+  decodeHeader,
   frameDestination,
   frameJob,
   frameLayer,
+  frameNumber,
   frameSource,
   spendHop,
   type Frame,
   type FrameHeader,
 } from '../codec/frame.js';
 import type { Link } from '../bootcom/link.js';
+import type { AgentTest } from './delivery.js';
+import { DeliveryLayer } from './delivery-layer.js';
 import { Reassembly, cut } from './fragments.js';
 import { Inbox, type Received } from './inbox.js';
+import { errorRecord } from './job-shapes.js';
 import {
   checkBody, checkSender, messageId, messageName, type MessageBody, type MessageName,
 } from './messages.js';
@@ -46,6 +53,14 @@ const SENDER_FAULTS: readonly ErrorCode[] = [
   'STCI_CODEC_INVALID', 'STCI_MESSAGE_INVALID', 'STCI_MESSAGE_UNKNOWN', 'STCI_STREAM_CREDIT',
 ];
 
+export interface MessageLimits {
+  readonly ttl: number;
+  readonly messageBytesMax: number;
+  readonly requestTimeoutMs: number;
+  /** Bytes kept for one destination until it has acknowledged them. */
+  readonly windowBytes: number;
+}
+
 /** Handles authenticated peers that break the protocol. Without one, errors only go to `onFault`. */
 export interface PeerGuard {
   /** Whether a frame with this source may arrive over this link. */
@@ -57,13 +72,17 @@ export interface PeerGuard {
 export interface MessageLayerInit {
   readonly router: Router;
   readonly clock: Clock;
-  readonly limits: { readonly ttl: number; readonly messageBytesMax: number; readonly requestTimeoutMs: number };
+  readonly limits: MessageLimits;
+  /** Of this agent; default: 0. */
+  readonly incarnation?: number;
   /** Waiting messages of one distant agent; default: unbounded. */
   readonly waitingMax?: number;
   /** Triggered for each message that is queued. */
   readonly domain: EventDomain<{ received: Received }>;
   /** Frames of the stream layer for this agent. */
   onStreamFrame(frame: Frame, from: Link): void;
+  /** A destination is gone for good: what was sent to it is lost. */
+  onGone(destination: Address, job: JobId | undefined): void;
   /** Called once for each received message that is dropped for an error. */
   onFault(error: StciError): void;
 }
@@ -84,6 +103,8 @@ export class MessageLayer {
   readonly #handlers = new Map<MessageName, Handler>();
   readonly #requests: PendingRequests;
   readonly #reassembly: Reassembly;
+  readonly #delivery: DeliveryLayer;
+  #isGone: AgentTest;
   readonly inbox: Inbox;
   #guard: PeerGuard | undefined;
   #sequence = 0;
@@ -93,6 +114,13 @@ export class MessageLayer {
     const { messageBytesMax, requestTimeoutMs } = init.limits;
     this.#reassembly = new Reassembly(init.clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.#requests = new PendingRequests(init.clock);
+    const { router, clock, incarnation = 0 } = init;
+    this.#delivery = new DeliveryLayer({
+      router, clock, incarnation, ttl: init.limits.ttl, windowBytes: init.limits.windowBytes,
+      onUndeliverable: (destination, job, body) => this.#onUndeliverable(destination, job, body),
+    });
+    // An agent without a parent knows all routes there are.
+    this.#isGone = () => router.self === CONTROLLER;
     this.inbox = new Inbox();
     init.domain.observe('received', () => this.#dispatch(this.inbox.take()));
     this.on('agent.echo', (body) => body);
@@ -101,6 +129,11 @@ export class MessageLayer {
   /** The job of a session agent; else 0. */
   get ownJob(): JobId {
     return this.#init.router.job;
+  }
+
+  /** Whether a destination without a route is gone for good; else what is sent to it waits for a route. */
+  set isGone(isGone: AgentTest) {
+    this.#isGone = isGone;
   }
 
   set guard(guard: PeerGuard) {
@@ -164,6 +197,21 @@ export class MessageLayer {
   /** Fails all pending requests and cancels their deadlines. */
   close(reason: string): void {
     this.#requests.close(reason);
+    this.#delivery.close();
+  }
+
+  /** Sends what the agents that `isFor` accepts have not acknowledged again, over the routes as they are now. */
+  resend(isFor: AgentTest): void {
+    this.#delivery.resend(isFor);
+  }
+
+  /** An agent is gone for good: requests to it fail, its streams go on without it. Without `job`: those of all jobs. */
+  drop(agent: Address, job?: JobId, error = lostError(agent)): void {
+    const isGone = (to: Address, toJob: JobId): boolean =>
+      to === agent && (job === undefined || agentKey(to, job) === agentKey(to, toJob));
+    this.#delivery.drop(isGone);
+    this.#requests.fail(isGone, error);
+    this.#init.onGone(agent, job);
   }
 
   /** Takes every frame of every link. */
@@ -184,13 +232,16 @@ export class MessageLayer {
 
   /** Sends a frame of the stream layer, which is never addressed to its own sender. Throws STCI_MESSAGE_UNROUTABLE. */
   sendRouted(header: FrameHeader, body: readonly Uint8Array[]): void {
-    if (header.destination === SUBTREE) {
-      for (const link of this.#init.router.childLinks(header.job)) cut(header, body, (pieces) => link.send(pieces));
-      return;
-    }
-    const link = this.#linkTo(header);
-    assert(link !== undefined, 'a stream frame is not for its own sender');
-    cut(header, body, (pieces) => link.send(pieces));
+    if (header.destination !== SUBTREE) return this.#deliver(header, body);
+    for (const link of this.#init.router.childLinks(header.job)) cut(header, body, (pieces) => link.send(pieces));
+  }
+
+  /** Sends the frames of a message to another agent, or keeps them until there is a route. */
+  #deliver(header: FrameHeader, body: readonly Uint8Array[]): void {
+    const { destination, job } = header;
+    const hasRoute = this.#init.router.next(destination, job) !== undefined;
+    if (!hasRoute && this.#isGone(destination, job)) throw this.#unroutable(destination);
+    cut(header, body, (pieces) => this.#delivery.send(header, pieces));
   }
 
   #forward(frame: Frame, destination: Address): void {
@@ -202,10 +253,13 @@ export class MessageLayer {
     this.#bounce(frame, next === undefined ? 'unroutable' : 'ttl');
   }
 
-  /** Replies to a request that cannot be forwarded with an error; reports any other message here. */
+  /** Reports a frame that cannot be forwarded, to its source if that can use it. */
   #bounce(frame: Frame, why: 'unroutable' | 'ttl'): void {
+    const layer = frameLayer(frame);
+    if (layer === LAYER.delivery) return;
+    if (why === 'unroutable' && frameNumber(frame) !== 0) return this.#undeliverable(frame);
     // Credit for an agent that has just ended is no fault; the loss of an agent is reported by its link.
-    if (why === 'unroutable' && frameLayer(frame) === LAYER.stream) return;
+    if (why === 'unroutable' && layer === LAYER.stream) return;
     const received = this.#reassembly.take(frame);
     if (received === undefined) return;
     const { header } = received;
@@ -217,11 +271,24 @@ export class MessageLayer {
     else this.#init.onFault(error);
   }
 
+  /** Its source sends a frame again when there is a route, unless there never will be one. */
+  #undeliverable(frame: Frame): void {
+    const { destination, job, layer, flags } = decodeHeader(frame);
+    if (!this.#isGone(destination, job)) return;
+    const error = this.#unroutable(destination);
+    if (layer === LAYER.message && (flags & FLAG.request) === 0) this.#init.onFault(error);
+    this.#delivery.bounce(frame, encode(toErrorRecord(error)));
+  }
+
+  #onUndeliverable(destination: Address, job: JobId, body: Uint8Array): void {
+    this.drop(destination, job, fromErrorRecord(errorRecord(decodeBody(body), 'undeliverable frame')));
+  }
+
   #local(frame: Frame, link: Link): void {
-    if (frameLayer(frame) === LAYER.stream) {
-      this.#init.onStreamFrame(frame, link);
-      return;
-    }
+    const layer = frameLayer(frame);
+    if (layer === LAYER.delivery) return this.#delivery.onFrame(frame);
+    if (frameNumber(frame) !== 0 && !this.#delivery.accepts(frame)) return;
+    if (layer === LAYER.stream) return this.#init.onStreamFrame(frame, link);
     try {
       const whole = this.#reassembly.take(frame);
       if (whole === undefined) return;
@@ -323,17 +390,9 @@ export class MessageLayer {
           `got ${body.length}`,
       );
     }
-    const link = this.#linkTo(header);
-    if (link === undefined) this.#enqueue({ header, body, from: undefined });
-    else cut(header, [body], (pieces) => link.send(pieces));
-  }
-
-  /** The link to use; undefined for a message to oneself. */
-  #linkTo({ destination, job }: FrameHeader): Link | undefined {
-    if (this.#init.router.isSelf(destination, job)) return undefined;
-    const link = this.#init.router.next(destination, job);
-    if (link === undefined) throw this.#unroutable(destination);
-    return link;
+    const { destination, job } = header;
+    if (this.#init.router.isSelf(destination, job)) this.#enqueue({ header, body, from: undefined });
+    else this.#deliver(header, [body]);
   }
 
   #unroutable(destination: Address): StciError {
@@ -368,6 +427,10 @@ export class MessageLayer {
     this.#sequence = (this.#sequence + 1) >>> 0;
     return this.#sequence;
   }
+}
+
+function lostError(agent: Address): StciError {
+  return new StciError('STCI_AGENT_LOST', `${addressName(agent)} is lost`);
 }
 
 function describe(fault: unknown): string {

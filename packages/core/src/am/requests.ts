@@ -4,6 +4,7 @@ import { StciError, addressName, agentKey, fromErrorRecord } from '@stci/interfa
 import type { Address, Clock, ErrorCode, JobId, Timer } from '@stci/interface';
 import { decode } from '../codec/cbor.js';
 import { FLAG, type FrameHeader } from '../codec/frame.js';
+import type { AgentTest } from './delivery.js';
 import { errorRecord } from './job-shapes.js';
 import { checkReply, type MessageName } from './messages.js';
 
@@ -57,6 +58,13 @@ export class PendingRequests {
     this.#pending.delete(sequence);
     pending.timer.cancel();
     pending.done(error, reply);
+  }
+
+  /** Fails the requests to the destinations that `isGone` accepts. */
+  fail(isGone: AgentTest, error: StciError): void {
+    for (const [sequence, { destination, job }] of this.#pending) {
+      if (isGone(destination, job)) this.settle(sequence, error);
+    }
   }
 
   /** Fails all requests, and cancels their deadlines. */

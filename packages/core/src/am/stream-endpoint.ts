@@ -152,8 +152,15 @@ export class StreamEndpoint implements Stream {
     return !this.#allAwaited;
   }
 
-  /** Root: removes a member that has left, so that its missing credit no longer blocks the others. */
+  /**
+   * A member has left: at the root, its missing credit no longer blocks the others. Without its root, a stream is over,
+   * and what is contributed to it is dropped.
+   */
   drop(member: Address): void {
+    if (member === this.root) {
+      const text = `${addressName(member)}, the root of stream ${this.spec.id}, is lost`;
+      return this.#fault(new StciError('STCI_AGENT_LOST', text));
+    }
     this.#downCredit.delete(member);
     this.#consumed.delete(member);
     this.#onMemberCredit(member);

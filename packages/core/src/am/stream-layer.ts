@@ -118,6 +118,11 @@ export class StreamLayer {
     deliver();
   }
 
+  /** A member is gone for good. Without `job`: that of every job with its address. */
+  onGone(member: Address, job?: JobId): void {
+    for (const stream of this.#streams.values()) if (job === undefined || job === stream.job) stream.drop(member);
+  }
+
   #onOpen(spec: StreamSpec, source: Address): void {
     if (spec.members[0] !== source) {
       throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} is not the root of the stream that it opens`);

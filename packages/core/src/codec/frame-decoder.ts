@@ -128,8 +128,8 @@ export class FrameDecoder {
   #checkedLength(bytes: Uint8Array, at: number): number {
     checkVersion(bytes[at] as number);
     const layer = bytes[at + 1] as number;
-    if (layer !== LAYER.link && layer !== LAYER.message && layer !== LAYER.stream) {
-      throw new StciError('STCI_FRAME_INVALID', `Expected a frame of layer 0, 2 or 3, got layer ${layer}`);
+    if (layer > LAYER.stream) {
+      throw new StciError('STCI_FRAME_INVALID', `Expected a frame of layer 0 to ${LAYER.stream}, got layer ${layer}`);
     }
     const job = readU32(bytes, at + 16);
     if (job > JOB_MAX) throw new StciError('STCI_FRAME_INVALID', `Expected a job in 0..${JOB_MAX}, got ${job}`);

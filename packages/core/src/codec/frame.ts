@@ -1,16 +1,18 @@
 /**
- * The frame header: 28 bytes, big-endian, in front of an opaque body. Forwarders read the header only.
+ * The frame header: 36 bytes, big-endian, in front of an opaque body. Forwarders read the header only.
  *
  *    0 u8  version      1 u8  layer        2 u16 type
  *    4 u8  flags        5 u8  ttl          6 u16 stream
  *    8 u32 source      12 u32 destination 16 u32 job
  *   20 u32 sequence    24 u32 length of the body in bytes
+ *   28 u32 number of the frame in its pair of agents, 0: not numbered
+ *   32 u16 incarnation of the source                   34 u16 generation of the pair (am/delivery.ts)
  */
 
 import { assert, type Address, type JobId, type StreamId } from '@stci/interface';
 
 export const FRAME_VERSION = 1;
-export const HEADER_BYTES = 28;
+export const HEADER_BYTES = 36;
 
 /**
  * Largest body of one frame; longer messages are fragmented (STCI paper, II-E.2a). One read of a pipe, 64 KiB, and its
@@ -18,8 +20,8 @@ export const HEADER_BYTES = 28;
  */
 export const FRAGMENT_BYTES_MAX = 64 * 1024 + 256;
 
-/** Receiver of a frame: the link itself, the message layer, the stream layer. */
-export const LAYER = { link: 0, message: 2, stream: 3 } as const;
+/** Receiver of a frame: the link itself, the layers of delivery, messages, streams. */
+export const LAYER = { link: 0, delivery: 1, message: 2, stream: 3 } as const;
 
 export const FLAG = {
   /** More fragments of the same message follow. */
@@ -129,6 +131,33 @@ export function frameJob(frame: Frame): JobId {
 
 export function frameBody(frame: Frame): Uint8Array {
   return frame.subarray(HEADER_BYTES);
+}
+
+/** What delivery between two agents needs to know of a frame. */
+export interface DeliveryMark {
+  readonly number: number;
+  readonly incarnation: number;
+  readonly generation: number;
+}
+
+/** Writes the mark into an encoded header, which has none at first. */
+export function writeDelivery(header: Uint8Array, { number, incarnation, generation }: DeliveryMark): void {
+  writeU32(header, 28, number);
+  writeU16(header, 32, incarnation);
+  writeU16(header, 34, generation);
+}
+
+export function readDelivery(frame: Frame): DeliveryMark {
+  return { number: frameNumber(frame), incarnation: readU16(frame, 32), generation: readU16(frame, 34) };
+}
+
+/** Number of the frame in its pair; 0: not numbered. */
+export function frameNumber(frame: Frame): number {
+  return readU32(frame, 28);
+}
+
+export function setHops(frame: Frame, ttl: number): void {
+  frame[5] = ttl;
 }
 
 /** Decrements the ttl; false if no hop is left and the frame must be dropped. */

@@ -15,7 +15,8 @@ import { SUBTREE } from '../../dist/am/message-layer.js';
 import { decode, encode } from '../../dist/codec/cbor.js';
 import { FrameDecoder } from '../../dist/codec/frame-decoder.js';
 import {
-  FLAG, LAYER, decodeHeader, encodeHeader, frameBody, frameLayer, frameSource, readU32, type Frame, type FrameHeader,
+  FLAG, HEADER_BYTES, LAYER, decodeHeader, encodeHeader, frameBody, frameLayer, frameSource, readU32,
+  type Frame, type FrameHeader,
 } from '../../dist/codec/frame.js';
 import { resolved, composition, type Settings } from '../assembly.js';
 
@@ -24,7 +25,7 @@ type Next = (below: number) => number;
 /** What the bad agent makes of a frame of its own: the frames that go out in its place. */
 type Attack = (frame: Frame, next: Next) => Uint8Array[];
 
-const BOOT_SELF_AT = 28 + 8 + 32;
+const BOOT_SELF_AT = HEADER_BYTES + 8 + 32;
 const HOSTS = 4;
 const BAD = 1;
 
@@ -131,9 +132,9 @@ function assertOthersUnharmed({ report, out }: Done, expected: (rank: number) =>
 function frame(header: Partial<FrameHeader>, body: Uint8Array): Uint8Array {
   const full = { layer: LAYER.message, type: 0, flags: 0, ttl: 64, stream: 0, source: rootAddress(BAD),
     destination: CONTROLLER, job: 1, sequence: 1, ...header };
-  const bytes = new Uint8Array(28 + body.length);
+  const bytes = new Uint8Array(HEADER_BYTES + body.length);
   bytes.set(encodeHeader(full, body.length));
-  bytes.set(body, 28);
+  bytes.set(body, HEADER_BYTES);
   return bytes;
 }
 

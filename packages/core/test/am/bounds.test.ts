@@ -4,7 +4,7 @@ import { rootAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { EarlyFrames } from '../../dist/am/early-frames.js';
 import { Reassembly } from '../../dist/am/fragments.js';
-import { FLAG, LAYER, encodeHeader, type Frame } from '../../dist/codec/frame.js';
+import { FLAG, HEADER_BYTES, LAYER, encodeHeader, type Frame } from '../../dist/codec/frame.js';
 import { testPlace } from '../world.js';
 
 const MIB = 1024 * 1024;
@@ -12,7 +12,7 @@ const [BAD, GOOD] = [rootAddress(1), rootAddress(2)];
 
 function frame(source: number, sequence: number, flags: number, bytes: number): Frame {
   const header = { layer: LAYER.stream, type: 1, flags, ttl: 9, stream: 7, source, destination: 0, job: 0, sequence };
-  const whole = new Uint8Array(28 + bytes);
+  const whole = new Uint8Array(HEADER_BYTES + bytes);
   whole.set(encodeHeader(header, bytes));
   return whole;
 }

@@ -5,7 +5,7 @@ import { assert, suite } from '@stci/testkit';
 import { MessageLayer } from '../../dist/am/message-layer.js';
 import { Router } from '../../dist/am/router.js';
 import type { Link } from '../../dist/bootcom/link.js';
-import { LAYER, encodeHeader, type Frame } from '../../dist/codec/frame.js';
+import { HEADER_BYTES, LAYER, encodeHeader, type Frame } from '../../dist/codec/frame.js';
 import { EventDispatcher } from '../../dist/event/dispatcher.js';
 import { testPlace } from '../world.js';
 
@@ -17,9 +17,9 @@ const BODY = new Uint8Array(40).fill(0x1c);
 
 function frameTo(destination: number, layer: number = LAYER.message, ttl = 9): Frame {
   const header = { layer, type: 3, flags: 0, ttl, stream: 1, source: 0, destination, job: 1, sequence: 7 };
-  const frame = new Uint8Array(28 + BODY.length);
+  const frame = new Uint8Array(HEADER_BYTES + BODY.length);
   frame.set(encodeHeader(header, BODY.length));
-  frame.set(BODY, 28);
+  frame.set(BODY, HEADER_BYTES);
   return frame;
 }
 
@@ -39,7 +39,8 @@ function agentBetween() {
   const layer = new MessageLayer({
     router,
     clock,
-    limits: { ttl: 9, messageBytesMax: 1000, requestTimeoutMs: 1000 },
+    limits: { ttl: 9, messageBytesMax: 1000, requestTimeoutMs: 1000, windowBytes: 100_000 },
+    onGone: () => undefined,
     domain: dispatcher.domain('message'),
     onStreamFrame: () => assert.unreachable('no stream of ours'),
     onFault: (error) => void faults.push(error.code),

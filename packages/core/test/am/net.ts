@@ -24,6 +24,8 @@ export interface Net extends TestPlace {
   readonly closed: string[];
   /** Adds the session agent of a job below node `at`, a root agent. */
   addSession(at: number, job: JobId): AgentNode;
+  /** Links node `child` to another parent. */
+  adopt(at: number, child: number): void;
 }
 
 export function addressOf(i: number): Address {
@@ -45,7 +47,8 @@ export function makeNet(parents: readonly number[], settings: Settings = {}, see
     treeOf: (spec) => scope.streamTree(spec),
   });
   const nodes = parents.map((_, i) => makeNode(addressOf(i), 0));
-  routeByTree(nodes, parents);
+  const plan = [...parents];
+  routeByTree(nodes, plan);
   const nodeAt = (i: number): AgentNode => nodes[i] as AgentNode;
   const channels = parents.map((parent, i) => (i === 0 ? undefined : join(nodeAt(parent), nodeAt(i), closed)));
   const addSession = (at: number, job: JobId): AgentNode => {
@@ -56,7 +59,14 @@ export function makeNet(parents: readonly number[], settings: Settings = {}, see
   };
   place.until(() => nodes.every((node, i) => node.router.links().length >= (i === 0 ? 0 : 1)), 'all links');
   place.run(10);
-  return { ...place, nodes, faults, channels, closed, addSession };
+  const adopt = (at: number, child: number): void => {
+    plan[child] = at;
+    for (const { router } of nodes) router.clearReachable();
+    const former = nodeAt(child).router.parentLink;
+    join(nodeAt(at), nodeAt(child), closed);
+    place.until(() => nodeAt(child).router.parentLink !== former, 'the new link');
+  };
+  return { ...place, nodes, faults, channels, closed, addSession, adopt };
 }
 
 function routeByTree(nodes: readonly AgentNode[], parents: readonly number[]): void {

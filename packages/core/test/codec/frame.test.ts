@@ -27,7 +27,7 @@ const LARGEST: FrameHeader = {
 
 function frameOf(next: IntegerSource, bodyBytes: number): Frame {
   const frame = new Uint8Array(HEADER_BYTES + bodyBytes);
-  const layer = [0, 2, 3][next(3)] as number;
+  const layer = next(4);
   const big = (): number => next(0xffff_ffff);
   const header: FrameHeader = {
     layer, type: next(0x1_0000), flags: next(256), ttl: next(256), stream: next(0x1_0000), source: big(),
@@ -135,7 +135,8 @@ suite('frame decoder', (test) => {
     const seen: Frame[] = [];
     const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => seen.push(frame) });
     for (let at = 0; at < memory.length; at += 40) decoder.push(memory.subarray(at, at + 40));
-    assert.equal(seen.map(({ buffer, length }) => [buffer === memory.buffer, length]), [[true, 128], [true, 228]]);
+    assert.equal(seen.map(({ buffer, length }) => [buffer === memory.buffer, length]), [[true, HEADER_BYTES + 100],
+      [true, HEADER_BYTES + 200]]);
   });
 
   test('a cut frame is known as such at every place', () => {
@@ -157,7 +158,6 @@ suite('frame decoder', (test) => {
     const cases: [string, Uint8Array][] = [
       ['STCI_FRAME_VERSION', wrong(0, FRAME_VERSION + 1)],
       ['STCI_FRAME_VERSION', Uint8Array.from('GET / HTTP/1.1\r\n', (c) => c.charCodeAt(0))],
-      ['STCI_FRAME_INVALID', wrong(1, 1)],
       ['STCI_FRAME_INVALID', wrong(1, 4)],
       ['STCI_FRAME_LENGTH', long],
       ['STCI_FRAME_LENGTH', wrong(24, 0xff)],

@@ -1,0 +1,172 @@
+/**
+ * Delivery layer: sends numbered frames, acknowledges those that arrive, and sends again what was lost (delivery.ts).
+ * What was lost is found by the receiver, at the next frame; by `resend`, when a route has changed; or by a probe, when
+ * an acknowledgement is overdue. A probe follows the frames on their route, so what its answer does not acknowledge is
+ * lost.
+ */
+
+import { CONTROLLER, addressKind, type Address, type Clock, type JobId, type Timer } from '@stci/interface';
+import {
+  LAYER, decodeHeader, encodeHeader, frameBody, frameJob, frameSource, frameType, readDelivery, writeDelivery,
+  type DeliveryMark, type Frame, type FrameHeader,
+} from '../codec/frame.js';
+import { Receiver, Sender, isAckDue, type AgentTest, type Incoming } from './delivery.js';
+import type { Router } from './router.js';
+
+/** Frame types of the layer: all carry the mark of the pair; its number is the last one taken, or sent in a probe. */
+export const DELIVERY_FRAME = {
+  ack: 1,
+  /** An acknowledgement that asks for all frames after it again. */
+  missing: 2,
+  probe: 3,
+  /** From the controller, with an error as its body: the destination in the header's sequence is gone for good. */
+  undeliverable: 4,
+} as const;
+
+/** Longest delay of an acknowledgement. */
+const ACK_MS = 100;
+
+/** Interval at which overdue acknowledgements are looked for. */
+const PROBE_TICK_MS = 500;
+
+export interface DeliveryInit {
+  readonly router: Router;
+  readonly clock: Clock;
+  readonly ttl: number;
+  /** Of this agent. */
+  readonly incarnation: number;
+  /** Bytes kept for one destination. */
+  readonly windowBytes: number;
+  /** The controller says that a destination is gone for good: it is to be dropped. */
+  onUndeliverable(destination: Address, job: JobId, body: Uint8Array): void;
+}
+
+export class DeliveryLayer {
+  readonly #init: DeliveryInit;
+  readonly #sender: Sender;
+  readonly #receiver = new Receiver();
+  /** To be acknowledged. */
+  readonly #unacknowledged = new Set<Incoming>();
+  #ackTimer: Timer | undefined;
+  #probeTimer: Timer | undefined;
+
+  constructor(init: DeliveryInit) {
+    this.#init = init;
+    this.#sender = new Sender(init);
+  }
+
+  get keptBytes(): number {
+    return this.#sender.keptBytes;
+  }
+
+  /** Sends a frame, or keeps it until there is a route. Throws STCI_MESSAGE_WINDOW. */
+  send({ destination, job }: FrameHeader, pieces: readonly Uint8Array[]): void {
+    const { router, clock } = this.#init;
+    this.#sender.keep(destination, job, pieces, clock.nowMs());
+    router.next(destination, job)?.send(pieces);
+    this.#probeTimer ??= clock.after(PROBE_TICK_MS, () => this.#probe());
+  }
+
+  /** Sends what is not acknowledged again, over the routes as they are now. */
+  resend(isFor: AgentTest): void {
+    for (const [{ destination, job }, pieces] of this.#sender.kept(isFor)) {
+      this.#init.router.next(destination, job)?.send(pieces);
+    }
+  }
+
+  /** Gives up what is kept for agents that are gone, and forgets what was received of them. */
+  drop(isGone: AgentTest): void {
+    this.#sender.drop(isGone);
+    this.#receiver.drop(isGone);
+    for (const pair of this.#unacknowledged) if (isGone(pair.source, pair.job)) this.#unacknowledged.delete(pair);
+  }
+
+  close(): void {
+    this.#ackTimer?.cancel();
+    this.#probeTimer?.cancel();
+  }
+
+  /** Whether a numbered frame for this agent is the next one; others are dropped. */
+  accepts(frame: Frame): boolean {
+    const [source, job] = sourceOf(frame);
+    const [verdict, pair] = this.#receiver.receive(source, job, frame);
+    if (verdict === 'gap') this.#answer(pair, DELIVERY_FRAME.missing);
+    else if (verdict !== 'stale' && isAckDue(pair)) this.#answer(pair, DELIVERY_FRAME.ack);
+    else if (verdict !== 'stale') {
+      this.#unacknowledged.add(pair);
+      this.#ackTimer ??= this.#init.clock.after(ACK_MS, () => this.#acknowledge());
+    }
+    return verdict === 'take';
+  }
+
+  /** A frame of this layer, for this agent. */
+  onFrame(frame: Frame): void {
+    const type = frameType(frame);
+    const mark = readDelivery(frame);
+    const [source, job] = sourceOf(frame);
+    if (type === DELIVERY_FRAME.probe) {
+      const pair = this.#receiver.probed(source, job, mark);
+      if (pair === undefined) return;
+      this.#answer(pair, pair.last === mark.number ? DELIVERY_FRAME.ack : DELIVERY_FRAME.missing);
+    } else if (type === DELIVERY_FRAME.undeliverable) {
+      const { sequence: destination } = decodeHeader(frame);
+      if (source !== CONTROLLER || !this.#sender.isCurrent(destination, frameJob(frame), mark.generation)) return;
+      this.#init.onUndeliverable(destination, frameJob(frame), frameBody(frame));
+    } else {
+      const pair = this.#sender.acknowledge(source, job, mark, this.#init.clock.nowMs());
+      if (pair === undefined || type !== DELIVERY_FRAME.missing) return;
+      this.resend((...to) => to[0] === pair.destination && to[1] === pair.job);
+    }
+  }
+
+  /** Returns a frame to its source: its destination is gone for good. At the controller. */
+  bounce(frame: Frame, body: Uint8Array): void {
+    const { source, destination, job } = decodeHeader(frame);
+    this.#emit(source, job, DELIVERY_FRAME.undeliverable, readDelivery(frame), destination, body);
+  }
+
+  #answer(pair: Incoming, type: number): void {
+    this.#unacknowledged.delete(pair);
+    pair.frames = 0;
+    pair.bytes = 0;
+    this.#emit(pair.source, pair.job, type, { ...pair, number: pair.last });
+  }
+
+  #acknowledge(): void {
+    this.#ackTimer = undefined;
+    for (const pair of [...this.#unacknowledged]) this.#answer(pair, DELIVERY_FRAME.ack);
+  }
+
+  #probe(): void {
+    const { clock, incarnation } = this.#init;
+    this.#probeTimer = undefined;
+    for (const { destination, job, last, generation } of this.#sender.overdue(clock.nowMs())) {
+      this.#emit(destination, job, DELIVERY_FRAME.probe, { number: last, incarnation, generation });
+    }
+    if (this.#sender.isOpen) this.#probeTimer = clock.after(PROBE_TICK_MS, () => this.#probe());
+  }
+
+  #emit(
+    destination: Address,
+    job: JobId,
+    type: number,
+    mark: DeliveryMark,
+    sequence = 0,
+    body: Uint8Array = new Uint8Array(0),
+  ): void {
+    const { router, ttl } = this.#init;
+    const header = {
+      layer: LAYER.delivery, type, flags: 0, ttl, stream: 0, source: router.self, destination,
+      job: router.job === 0 ? job : router.job, sequence,
+    };
+    const encoded = encodeHeader(header, body.length);
+    writeDelivery(encoded, mark);
+    router.next(destination, header.job)?.send(body.length === 0 ? [encoded] : [encoded, body]);
+  }
+}
+
+/** The agent that sent a frame: its address, and its job if it is a session agent. */
+function sourceOf(frame: Frame): readonly [Address, JobId] {
+  const source = frameSource(frame);
+  return [source, addressKind(source) === 'session' ? frameJob(frame) : 0];
+}

@@ -1,0 +1,262 @@
+/**
+ * Delivery between two agents: once, in order, over routes that change. Pure: the driver (delivery-layer.ts) has the
+ * clock and the links.
+ *
+ * The sender numbers the frames of each pair of agents 1, 2, … and keeps them until they are acknowledged. The receiver
+ * takes only the next number: a smaller one is a duplicate, a greater one follows frames that were lost, which the
+ * sender sends again, with all after them. A pair that is given up begins again with the next generation.
+ */
+
+import { StciError, addressKind, addressName, agentKey, type Address, type JobId } from '@stci/interface';
+import { readDelivery, setHops, writeDelivery, type DeliveryMark, type Frame } from '../codec/frame.js';
+
+/** Least charge of a kept frame: the overhead of keeping it. */
+const FRAME_CHARGE_MIN = 256;
+
+/** An acknowledgement is sent at once after so many frames or bytes, else after a delay. */
+const ACK_FRAMES = 32;
+const ACK_BYTES = 256 * 1024;
+
+/** Time without an acknowledgement after which the sender asks for one; it doubles up to the longest. */
+const PROBE_MS = 1000;
+const PROBE_MS_MAX = 8000;
+
+/** Agents of one address from which frames are received: session agents of different jobs. */
+const ADDRESS_AGENTS_MAX = 4096;
+
+/** A name of an agent: an address, and the job of a session agent. */
+export type AgentTest = (destination: Address, job: JobId) => boolean;
+
+interface Kept {
+  readonly number: number;
+  /** The frame, its header in front of the first piece. */
+  readonly pieces: readonly Uint8Array[];
+  readonly charge: number;
+}
+
+/** What one agent sends to another. */
+export interface Outgoing {
+  readonly destination: Address;
+  readonly job: JobId;
+  readonly generation: number;
+  /** Number of the last frame. */
+  last: number;
+  /** In order. */
+  kept: Kept[];
+  charge: number;
+  probeMs: number;
+  probeAtMs: number;
+}
+
+export interface SenderInit {
+  readonly incarnation: number;
+  /** Bytes kept for one destination. */
+  readonly windowBytes: number;
+  /** Hops that a frame has when it is sent. */
+  readonly ttl: number;
+}
+
+export class Sender {
+  readonly #init: SenderInit;
+  readonly #pairs = new Map<number, Outgoing>();
+  /** Those with kept frames. */
+  readonly #open = new Set<Outgoing>();
+  #generation = 0;
+
+  constructor(init: SenderInit) {
+    this.#init = init;
+  }
+
+  /** Bytes kept for all destinations. */
+  get keptBytes(): number {
+    let bytes = 0;
+    for (const { charge } of this.#open) bytes += charge;
+    return bytes;
+  }
+
+  /** Whether frames are kept. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Numbers a frame and keeps it. Throws STCI_MESSAGE_WINDOW if too much is kept for its destination. */
+  keep(destination: Address, job: JobId, pieces: readonly Uint8Array[], nowMs: number): void {
+    const pair = this.#pair(destination, job);
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const charge = Math.max(bytes, FRAME_CHARGE_MIN);
+    if (pair.charge + charge > this.#init.windowBytes) throw this.#full(pair);
+    pair.last = following(pair.last);
+    const { incarnation } = this.#init;
+    writeDelivery(pieces[0] as Uint8Array, { number: pair.last, incarnation, generation: pair.generation });
+    if (pair.kept.length === 0) {
+      this.#open.add(pair);
+      pair.probeMs = PROBE_MS;
+      pair.probeAtMs = nowMs + PROBE_MS;
+    }
+    pair.kept.push({ number: pair.last, pieces, charge });
+    pair.charge += charge;
+  }
+
+  /** Frames up to `number` have arrived. Returns the pair; undefined if it is not, or no more, the one meant. */
+  acknowledge(source: Address, job: JobId, { number, generation }: DeliveryMark, nowMs: number): Outgoing | undefined {
+    const pair = this.#pairs.get(agentKey(source, job));
+    if (pair === undefined || pair.generation !== generation || isBefore(pair.last, number)) return undefined;
+    let count = 0;
+    for (const kept of pair.kept) {
+      if (isBefore(number, kept.number)) break;
+      pair.charge -= kept.charge;
+      count += 1;
+    }
+    if (count === 0) return pair;
+    pair.kept.splice(0, count);
+    pair.probeMs = PROBE_MS;
+    pair.probeAtMs = nowMs + PROBE_MS;
+    if (pair.kept.length === 0) this.#open.delete(pair);
+    return pair;
+  }
+
+  /** The frames kept for the destinations that `isFor` accepts, each as when it was sent, in order. */
+  *kept(isFor: AgentTest): Generator<readonly [Outgoing, readonly Uint8Array[]]> {
+    for (const pair of this.#open) {
+      if (!isFor(pair.destination, pair.job)) continue;
+      for (const { pieces } of pair.kept) {
+        setHops(pieces[0] as Frame, this.#init.ttl); // Forwarders in this process have spent them.
+        yield [pair, pieces];
+      }
+    }
+  }
+
+  /** The pairs whose receivers are to be asked now what they have got. */
+  overdue(nowMs: number): Outgoing[] {
+    const due = [...this.#open].filter(({ probeAtMs }) => probeAtMs <= nowMs);
+    for (const pair of due) {
+      pair.probeMs = Math.min(PROBE_MS_MAX, pair.probeMs * 2);
+      pair.probeAtMs = nowMs + pair.probeMs;
+    }
+    return due;
+  }
+
+  isCurrent(destination: Address, job: JobId, generation: number): boolean {
+    return this.#pairs.get(agentKey(destination, job))?.generation === generation;
+  }
+
+  /** Gives up what is kept for the destinations that `isGone` accepts. */
+  drop(isGone: AgentTest): void {
+    for (const [key, pair] of this.#pairs) {
+      if (!isGone(pair.destination, pair.job)) continue;
+      this.#pairs.delete(key);
+      this.#open.delete(pair);
+      this.#generation = (this.#generation + 1) & 0xffff;
+    }
+  }
+
+  #pair(destination: Address, job: JobId): Outgoing {
+    const key = agentKey(destination, job);
+    const known = this.#pairs.get(key);
+    if (known !== undefined) return known;
+    const agentJob = addressKind(destination) === 'session' ? job : 0;
+    const pair: Outgoing = {
+      destination, job: agentJob, generation: this.#generation, last: 0, kept: [], charge: 0, probeMs: 0, probeAtMs: 0,
+    };
+    this.#pairs.set(key, pair);
+    return pair;
+  }
+
+  #full({ destination, kept }: Outgoing): StciError {
+    const { windowBytes } = this.#init;
+    const text = `${addressName(destination)} has not acknowledged ${kept.length} frames: over ${windowBytes} bytes`;
+    return new StciError('STCI_MESSAGE_WINDOW', text);
+  }
+}
+
+/** What one agent receives from another. */
+export interface Incoming {
+  readonly source: Address;
+  readonly job: JobId;
+  readonly incarnation: number;
+  readonly generation: number;
+  /** Number of the last frame taken. */
+  last: number;
+  /** Taken, or seen again, since the last acknowledgement. */
+  frames: number;
+  bytes: number;
+  /** The value of `last` at which missing frames were asked for. */
+  askedAt: number;
+}
+
+/** `take`: deliver it. `gap`: ask for the missing ones. Others are dropped: `duplicate`, and `stale` ones unanswered. */
+export type Verdict = 'take' | 'duplicate' | 'gap' | 'stale';
+
+export class Receiver {
+  readonly #pairs = new Map<Address, Map<JobId, Incoming>>();
+
+  /** Decides about a frame; `job`: of a source that is a session agent, else 0. */
+  receive(source: Address, job: JobId, frame: Frame): readonly [Verdict, Incoming] {
+    const mark = readDelivery(frame);
+    let pair = this.#pairs.get(source)?.get(job);
+    if (pair === undefined || isNewer(mark, pair)) pair = this.#begin(source, job, mark);
+    else if (isNewer(pair, mark)) return ['stale', pair];
+    if (mark.number === following(pair.last)) {
+      pair.last = mark.number;
+      pair.frames += 1;
+      pair.bytes += frame.length;
+      return ['take', pair];
+    }
+    if (!isBefore(pair.last, mark.number)) {
+      pair.frames += 1;
+      return ['duplicate', pair];
+    }
+    // Asked for once: the frames on their way behind the gap would ask for all of them again each.
+    const isAsked = pair.askedAt === pair.last;
+    pair.askedAt = pair.last;
+    return [isAsked ? 'stale' : 'gap', pair];
+  }
+
+  /** The pair that a probe is about. */
+  probed(source: Address, job: JobId, mark: DeliveryMark): Incoming | undefined {
+    const pair = this.#pairs.get(source)?.get(job);
+    if (pair === undefined || isNewer(mark, pair)) return this.#begin(source, job, mark);
+    return isNewer(pair, mark) ? undefined : pair;
+  }
+
+  #begin(source: Address, job: JobId, { incarnation, generation }: DeliveryMark): Incoming {
+    const jobs = this.#pairs.get(source) ?? new Map<JobId, Incoming>();
+    this.#pairs.set(source, jobs);
+    // A host that invents jobs loses its own pairs.
+    for (const first of jobs.keys()) if (jobs.size >= ADDRESS_AGENTS_MAX) jobs.delete(first);
+    const pair = { source, job, incarnation, generation, last: 0, frames: 0, bytes: 0, askedAt: -1 };
+    jobs.set(job, pair);
+    return pair;
+  }
+
+  /** Forgets the sources that `isGone` accepts: they send no more. */
+  drop(isGone: AgentTest): void {
+    for (const [source, jobs] of this.#pairs) {
+      for (const job of jobs.keys()) if (isGone(source, job)) jobs.delete(job);
+      if (jobs.size === 0) this.#pairs.delete(source);
+    }
+  }
+}
+
+/** Whether to acknowledge at once. */
+export function isAckDue({ frames, bytes }: Incoming): boolean {
+  return frames >= ACK_FRAMES || bytes >= ACK_BYTES;
+}
+
+type Age = Pick<DeliveryMark, 'incarnation' | 'generation'>;
+
+function isNewer(a: Age, b: Age): boolean {
+  if (a.incarnation !== b.incarnation) return a.incarnation > b.incarnation;
+  const ahead = (a.generation - b.generation) & 0xffff;
+  return ahead > 0 && ahead < 0x8000;
+}
+
+/** The next number: they have 32 bits, and 0 means "not numbered". */
+function following(number: number): number {
+  return number === 0xffff_ffff ? 1 : number + 1;
+}
+
+/** Numbers go round: `a` comes before `b` if `b` is less than half a round ahead. */
+function isBefore(a: number, b: number): boolean {
+  return ((b - a) | 0) > 0;
+}

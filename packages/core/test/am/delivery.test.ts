@@ -1,0 +1,216 @@
+/** Delivery between two agents: once and in order, whatever the routes between them lose, repeat and reorder. */
+
+import { CONTROLLER, StciError, rootAddress, sessionAddress, type Address } from '@stci/interface';
+import { assert, seededIntegers, suite, type IntegerSource } from '@stci/testkit';
+import { Receiver, Sender } from '../../dist/am/delivery.js';
+import { DeliveryLayer } from '../../dist/am/delivery-layer.js';
+import {
+  LAYER, encodeHeader, frameBody, frameLayer, readDelivery, readU32, spendHop, writeU32, type Frame,
+} from '../../dist/codec/frame.js';
+import { testPlace } from '../world.js';
+import { addressOf, ask, line, makeNet, star } from './net.js';
+
+const [NEAR, FAR] = [rootAddress(1), sessionAddress(2)];
+const WINDOW = 64 * 1024;
+const header = { layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: NEAR, destination: FAR, job: 3,
+  sequence: 0 };
+
+/** Two agents with delivery, and routes between them that lose, delay and repeat frames. */
+class Pair {
+  readonly place = testPlace();
+  readonly layers = new Map<Address, DeliveryLayer>();
+  readonly got: number[] = [];
+  frames = 0;
+  keptMax = 0;
+  #delayMs = 1;
+  #route = 0;
+  #isCut = false;
+  sent = 0;
+
+  readonly next: IntegerSource;
+
+  constructor(next: IntegerSource) {
+    this.next = next;
+    for (const self of [NEAR, FAR]) {
+      const link = { send: (pieces: readonly Uint8Array[]) => this.#carry(self, pieces) };
+      const router = { self, job: self === FAR ? 3 : 0, next: () => (this.#isCut ? undefined : link) };
+      const layer = new DeliveryLayer({
+        router: router as never, clock: this.place.platform.clock, incarnation: 1, windowBytes: WINDOW, ttl: 9,
+        onUndeliverable: () => undefined,
+      });
+      this.layers.set(self, layer);
+    }
+  }
+
+  layer(self: Address): DeliveryLayer {
+    return this.layers.get(self) as DeliveryLayer;
+  }
+
+  /** Returns false if the window is full. */
+  send(bytes: number): boolean {
+    const body = new Uint8Array(4 + bytes);
+    writeU32(body, 0, this.sent);
+    try {
+      this.layer(NEAR).send(header, [encodeHeader(header, body.length), body]);
+    } catch (fault) {
+      assert.is((fault as StciError).code, 'STCI_MESSAGE_WINDOW');
+      return false;
+    }
+    this.sent += 1;
+    this.keptMax = Math.max(this.keptMax, this.layer(NEAR).keptBytes);
+    return true;
+  }
+
+  /** What is on the old route arrives late, twice, or never. */
+  changeRoute(): void {
+    this.#route += 1;
+    this.#delayMs = 1 + this.next(300);
+    this.#isCut = this.next(3) === 0;
+    if (!this.#isCut && this.next(2) === 0) for (const layer of this.layers.values()) layer.resend(() => true);
+  }
+
+  heal(): void {
+    this.#isCut = false;
+  }
+
+  #carry(from: Address, pieces: readonly Uint8Array[]): boolean {
+    const route = this.#route;
+    const frame = Buffer.concat(pieces);
+    const to = from === NEAR ? FAR : NEAR;
+    const arrive = (): void => this.#arrive(to, new Uint8Array(frame));
+    this.frames += 1;
+    this.place.platform.clock.after(this.#delayMs, () => {
+      const isOld = route !== this.#route;
+      if (isOld && this.next(2) === 0) return;
+      arrive();
+      if (isOld && this.next(4) === 0) this.place.platform.clock.after(this.next(50), arrive);
+    });
+    return true;
+  }
+
+  #arrive(at: Address, frame: Frame): void {
+    assert.ok(spendHop(frame));
+    if (frameLayer(frame) === LAYER.delivery) this.layer(at).onFrame(frame);
+    else if (this.layer(at).accepts(frame)) this.got.push(readU32(frameBody(frame), 0));
+  }
+}
+
+suite('delivery', (test) => {
+  test('once and in order over routes that lose, repeat and reorder; what is kept stays in its window', () => {
+    for (let seed = 0; seed < 200; seed++) {
+      const next = seededIntegers(seed);
+      const pair = new Pair(next);
+      for (let step = 0; step < 60; step++) {
+        for (let i = next(20); i > 0 && pair.send(next(3) === 0 ? next(8000) : next(50)); i--);
+        if (next(8) === 0) pair.changeRoute();
+        pair.place.run(next(200));
+      }
+      pair.heal();
+      pair.place.until(() => pair.layer(NEAR).keptBytes === 0, `all acknowledgements, seed ${seed}`);
+      assert.equal(pair.got, Array.from({ length: pair.sent }, (_, i) => i), `seed ${seed}`);
+      assert.ok(pair.keptMax <= WINDOW, `${pair.keptMax} bytes kept`);
+    }
+  });
+
+  test('acknowledgements are rare: for every 32 frames or 256 KiB, else after 100 ms', () => {
+    const count = (frames: number, bytes: number, ms: number): number => {
+      const pair = new Pair(seededIntegers(1));
+      for (let i = 0; i < frames; i++) pair.send(bytes);
+      pair.place.run(ms);
+      assert.is(pair.got.length, frames);
+      return pair.frames - frames;
+    };
+    assert.equal([count(31, 10, 50), count(32, 10, 50), count(96, 10, 50), count(96, 10, 500)], [0, 1, 3, 3]);
+    assert.equal([count(31, 10, 500), count(6, 10_000, 50), count(6, 10_000, 500)], [1, 0, 1]);
+  });
+
+  test('a pair that is given up begins again, and frames of before are not taken', () => {
+    const [sender, receiver] = [new Sender({ incarnation: 1, windowBytes: WINDOW, ttl: 9 }), new Receiver()];
+    const frame = (): Frame => {
+      const encoded = encodeHeader(header, 0);
+      sender.keep(FAR, 3, [encoded], 0);
+      return encoded;
+    };
+    const take = (each: Frame): string => receiver.receive(NEAR, 0, each)[0];
+    const before = [frame(), frame(), frame()];
+    assert.equal(before.slice(0, 2).map(take), ['take', 'take']);
+    sender.drop((to, job) => to === FAR && job === 3);
+    assert.is(sender.keptBytes, 0);
+    const after = [frame(), frame()];
+    assert.equal(after.map(take), ['take', 'take']);
+    assert.equal([before[2] as Frame, ...after].map(take), ['stale', 'duplicate', 'duplicate']);
+    assert.is(sender.acknowledge(FAR, 3, readDelivery(before[2] as Frame), 0), undefined, 'of the pair before');
+  });
+
+  test('an agent that was started again begins anew, and its predecessor is not heard any more', () => {
+    const receiver = new Receiver();
+    const frame = (incarnation: number, count: number): Frame => {
+      const sender = new Sender({ incarnation, windowBytes: WINDOW, ttl: 9 });
+      const encoded = encodeHeader(header, 0);
+      for (let i = 0; i < count; i++) sender.keep(FAR, 3, [encoded], 0);
+      return encoded;
+    };
+    const verdicts = [frame(1, 1), frame(1, 2), frame(2, 1), frame(1, 3), frame(2, 2)]
+      .map((each) => receiver.receive(NEAR, 0, each)[0]);
+    assert.equal(verdicts, ['take', 'take', 'take', 'stale', 'take']);
+  });
+
+  test('a host that invents jobs costs bounded memory, and others nothing', () => {
+    const receiver = new Receiver();
+    const first = encodeHeader(header, 0);
+    new Sender({ incarnation: 1, windowBytes: WINDOW, ttl: 9 }).keep(FAR, 3, [first], 0);
+    assert.is(receiver.receive(sessionAddress(7), 1, first)[0], 'take');
+    for (let job = 1; job < 10_000; job++) receiver.receive(FAR, job, first);
+    assert.is(receiver.receive(FAR, 1, first)[0], 'take', 'forgotten');
+    assert.is(receiver.receive(sessionAddress(7), 1, first)[0], 'duplicate');
+  });
+});
+
+suite('delivery over a tree that changes', (test) => {
+  test('what was lost with a link arrives over the next one, once and in order, in both directions', () => {
+    const net = makeNet([0, 0, 1, 2]);
+    const heard: [string[], string[]] = [[], []];
+    net.nodes[3]?.messages.on('agent.stop', ({ reason }) => void heard[0].push(reason));
+    net.nodes[0]?.messages.on('agent.stop', ({ reason }) => void heard[1].push(reason));
+    const send = (i: number): void => {
+      net.nodes[0]?.messages.send(addressOf(3), 'agent.stop', { reason: String(i) });
+      net.nodes[3]?.messages.send(CONTROLLER, 'agent.stop', { reason: String(i) });
+    };
+    for (let i = 0; i < 50; i++) send(i);
+    net.run(0);
+    net.channels[2]?.[0].destroy('cut');
+    for (let i = 50; i < 100; i++) send(i);
+    net.run(10);
+    net.adopt(1, 3);
+    for (let i = 100; i < 150; i++) send(i);
+    for (const node of net.nodes) node.messages.resend(() => true);
+    net.until(() => heard.every(({ length }) => length >= 150), 'all messages');
+    net.run(2000);
+    const expected = Array.from({ length: 150 }, (_, i) => String(i));
+    assert.equal(heard, [expected, expected]);
+  });
+
+  test('an agent that is not up yet gets what was sent to it when it is', () => {
+    const net = makeNet(line(3));
+    const replies: unknown[] = [];
+    const options = { job: 3, timeoutMs: 20_000 };
+    net.nodes[0]?.messages.request(sessionAddress(1), 'agent.echo', 'x', (_error, reply) => replies.push(reply), options);
+    net.run(500);
+    assert.equal(replies, []);
+    net.addSession(2, 3);
+    net.until(() => replies.length === 1, 'the reply');
+    assert.equal([replies, net.faults], [['x'], []]);
+  });
+
+  test('what is for an agent that is gone fails: requests, and later messages, which are told by the controller', () => {
+    const net = makeNet(star(3));
+    const codes: unknown[] = [];
+    const gone = rootAddress(7);
+    net.nodes[1]?.messages.request(gone, 'agent.echo', 1, (error) => codes.push(error?.code));
+    net.until(() => codes.length === 1, 'an error');
+    net.nodes[0]?.messages.request(addressOf(2), 'agent.echo', 1, (error) => codes.push(error?.code));
+    net.nodes[0]?.messages.drop(addressOf(2));
+    assert.equal(codes, ['STCI_MESSAGE_UNROUTABLE', 'STCI_AGENT_LOST']);
+    assert.is(ask(net, 0, addressOf(2), 2).reply, 2, 'a successor is another pair');
+  });
+});
