@@ -12,6 +12,7 @@ import {
   bootHost,
   bootPosition,
   rootAddress,
+  sessionAddress,
   toErrorRecord,
   type BootstrapPolicy,
   type ErrorRecord,
@@ -143,6 +144,7 @@ export class Bootstrap {
   onFailed(agent: Address, error: StciError): void {
     const host = addressIndex(agent);
     if (this.#phase === 'over' || this.#states[host] === 'left-out') return;
+    this.#dropSubtree(host);
     if (this.#phase === 'ready') return this.#events.onLost(agent, this.#numberFailure(host, error));
     if (this.#states[host] !== 'pending' && this.#states[host] !== 'up') return;
     // The agents that it started have lost their parent and end: all of them must be started again.
@@ -153,6 +155,15 @@ export class Bootstrap {
     this.#events.emit({ type: 'failure', error: record });
     if (this.#phase === 'aborting') return this.#check();
     this.#applyPolicy(host, record);
+  }
+
+  /** The agents at and below `host` are gone: their successors know nothing of what was sent to them. */
+  #dropSubtree(host: HostIndex): void {
+    const { messages } = this.#init.node;
+    for (const below of this.#below.hostsBelow(host)) {
+      messages.drop(rootAddress(below));
+      messages.drop(sessionAddress(below));
+    }
   }
 
   /** Ends all agents; no event is reported afterwards. */

@@ -73,6 +73,7 @@ export class Controller implements JobSession {
 
   onOver(job: JobId, launched: boolean): void {
     this.#jobs.delete(job);
+    this.node.messages.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
   }
 

@@ -67,7 +67,6 @@ export class Expulsion {
     this.#guard.forgive(agent, job);
     this.#init.node.messages.drop(agent, job);
     if (kind === 'root') {
-      this.#init.node.messages.drop(sessionAddress(host));
       deleteAgent(this.#expelled, sessionAddress(host));
       this.#guard.forgive(sessionAddress(host));
     }

@@ -16,7 +16,8 @@ import {
   type JobId,
   type StciError,
 } from '@stci/interface';
-import { SUBTREE, type PeerGuard } from '../am/message-layer.js';
+import type { PeerGuard } from '../am/message-layer.js';
+import { SUBTREE } from '../am/transport.js';
 import type { Link } from '../bootcom/link.js';
 import { frameDestination, frameJob, frameSource, type Frame } from '../codec/frame.js';
 import type { AgentNode } from './node.js';

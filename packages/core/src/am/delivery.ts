@@ -184,7 +184,7 @@ export interface Incoming {
   askedAt: number;
 }
 
-/** `take`: deliver it. `gap`: ask for the missing ones. Others are dropped: `duplicate`, and `stale` ones unanswered. */
+/** `take`: deliver it. `gap`: ask for the missing ones. The others are dropped, `stale` ones without an answer. */
 export type Verdict = 'take' | 'duplicate' | 'gap' | 'stale';
 
 export class Receiver {

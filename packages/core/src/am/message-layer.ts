@@ -5,12 +5,9 @@
  */
 
 import {
-  CONTROLLER,
   NEIGHBOUR,
   StciError,
   addressName,
-  agentKey,
-  fromErrorRecord,
   toErrorRecord,
   type Address,
   type Clock,
@@ -23,43 +20,27 @@ import { encode } from '../codec/cbor.js';
 import {
   FLAG,
   LAYER,
-  decodeHeader,
-  frameDestination,
   frameJob,
   frameLayer,
-  frameNumber,
   frameSource,
-  spendHop,
   type Frame,
   type FrameHeader,
 } from '../codec/frame.js';
 import type { Link } from '../bootcom/link.js';
 import type { AgentTest } from './delivery.js';
-import { DeliveryLayer } from './delivery-layer.js';
 import { Reassembly, cut } from './fragments.js';
 import { Inbox, type Received } from './inbox.js';
-import { errorRecord } from './job-shapes.js';
 import {
   checkBody, checkSender, messageId, messageName, type MessageBody, type MessageName,
 } from './messages.js';
 import { PendingRequests, decodeBody, type RequestDone, type RequestOptions } from './requests.js';
 import type { Router } from './router.js';
-
-/** Destination of a frame for every agent at and below the receiver. */
-export const SUBTREE: Address = 0xffff_fffe;
+import { SUBTREE, Transport, type MessageLimits } from './transport.js';
 
 /** Errors that are always the sender's fault. */
 const SENDER_FAULTS: readonly ErrorCode[] = [
   'STCI_CODEC_INVALID', 'STCI_MESSAGE_INVALID', 'STCI_MESSAGE_UNKNOWN', 'STCI_STREAM_CREDIT',
 ];
-
-export interface MessageLimits {
-  readonly ttl: number;
-  readonly messageBytesMax: number;
-  readonly requestTimeoutMs: number;
-  /** Bytes kept for one destination until it has acknowledged them. */
-  readonly windowBytes: number;
-}
 
 /** Handles authenticated peers that break the protocol. Without one, errors only go to `onFault`. */
 export interface PeerGuard {
@@ -103,8 +84,7 @@ export class MessageLayer {
   readonly #handlers = new Map<MessageName, Handler>();
   readonly #requests: PendingRequests;
   readonly #reassembly: Reassembly;
-  readonly #delivery: DeliveryLayer;
-  #isGone: AgentTest;
+  readonly #transport: Transport;
   readonly inbox: Inbox;
   #guard: PeerGuard | undefined;
   #sequence = 0;
@@ -114,13 +94,17 @@ export class MessageLayer {
     const { messageBytesMax, requestTimeoutMs } = init.limits;
     this.#reassembly = new Reassembly(init.clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.#requests = new PendingRequests(init.clock);
-    const { router, clock, incarnation = 0 } = init;
-    this.#delivery = new DeliveryLayer({
-      router, clock, incarnation, ttl: init.limits.ttl, windowBytes: init.limits.windowBytes,
-      onUndeliverable: (destination, job, body) => this.#onUndeliverable(destination, job, body),
+    const { router, clock, limits, incarnation = 0 } = init;
+    this.#transport = new Transport({
+      router, clock, limits, incarnation,
+      onLocal: (frame, from) => this.#local(frame, from),
+      onUnforwarded: (request, error) => this.#replyError(request, toErrorRecord(error)),
+      onGone: (isGone, error, agent, job) => {
+        this.#requests.fail(isGone, error);
+        init.onGone(agent, job);
+      },
+      onFault: (error) => init.onFault(error),
     });
-    // An agent without a parent knows all routes there are.
-    this.#isGone = () => router.self === CONTROLLER;
     this.inbox = new Inbox();
     init.domain.observe('received', () => this.#dispatch(this.inbox.take()));
     this.on('agent.echo', (body) => body);
@@ -133,7 +117,7 @@ export class MessageLayer {
 
   /** Whether a destination without a route is gone for good; else what is sent to it waits for a route. */
   set isGone(isGone: AgentTest) {
-    this.#isGone = isGone;
+    this.#transport.isGone = isGone;
   }
 
   set guard(guard: PeerGuard) {
@@ -171,9 +155,7 @@ export class MessageLayer {
 
   /** To every agent below this one, but session agents of other jobs; agents forward it without decoding it. */
   sendSubtree<Name extends MessageName>(name: Name, body: MessageBody<Name>, job: JobId = this.ownJob): void {
-    const header = this.#header(SUBTREE, job, messageId(name));
-    const encoded = encode(body);
-    for (const link of this.#init.router.childLinks(job)) cut(header, [encoded], (pieces) => link.send(pieces));
+    this.#transport.send(this.#header(SUBTREE, job, messageId(name)), [encode(body)]);
   }
 
   /** Calls `done` once: with the reply, the destination's error, or STCI_REQUEST_TIMEOUT. */
@@ -197,98 +179,37 @@ export class MessageLayer {
   /** Fails all pending requests and cancels their deadlines. */
   close(reason: string): void {
     this.#requests.close(reason);
-    this.#delivery.close();
+    this.#transport.close();
   }
 
   /** Sends what the agents that `isFor` accepts have not acknowledged again, over the routes as they are now. */
   resend(isFor: AgentTest): void {
-    this.#delivery.resend(isFor);
+    this.#transport.resend(isFor);
   }
 
   /** An agent is gone for good: requests to it fail, its streams go on without it. Without `job`: those of all jobs. */
   drop(agent: Address, job?: JobId, error = lostError(agent)): void {
-    const isGone = (to: Address, toJob: JobId): boolean =>
-      to === agent && (job === undefined || agentKey(to, job) === agentKey(to, toJob));
-    this.#delivery.drop(isGone);
-    this.#requests.fail(isGone, error);
-    this.#init.onGone(agent, job);
+    this.#transport.drop(agent, job, error);
+  }
+
+  /** A job is over: forgets its session agents. */
+  closeJob(job: JobId): void {
+    this.#transport.closeJob(job);
   }
 
   /** Takes every frame of every link. */
   onFrame(link: Link, frame: Frame): void {
     if (this.#guard?.admits(link, frame) === false) return;
-    const { router } = this.#init;
-    const destination = frameDestination(frame);
-    if (destination === NEIGHBOUR || router.isSelf(destination, frameJob(frame))) {
-      this.#local(frame, link);
-    } else if (destination === SUBTREE) {
-      const below = spendHop(frame) ? router.childLinks(frameJob(frame)) : [];
-      for (const child of below) if (child !== link) child.send([frame]);
-      this.#local(frame, link);
-    } else {
-      this.#forward(frame, destination);
-    }
+    this.#transport.onFrame(link, frame);
   }
 
-  /** Sends a frame of the stream layer, which is never addressed to its own sender. Throws STCI_MESSAGE_UNROUTABLE. */
+  /** Sends frames of the stream layer, which are never addressed to their own sender. As Transport.send. */
   sendRouted(header: FrameHeader, body: readonly Uint8Array[]): void {
-    if (header.destination !== SUBTREE) return this.#deliver(header, body);
-    for (const link of this.#init.router.childLinks(header.job)) cut(header, body, (pieces) => link.send(pieces));
-  }
-
-  /** Sends the frames of a message to another agent, or keeps them until there is a route. */
-  #deliver(header: FrameHeader, body: readonly Uint8Array[]): void {
-    const { destination, job } = header;
-    const hasRoute = this.#init.router.next(destination, job) !== undefined;
-    if (!hasRoute && this.#isGone(destination, job)) throw this.#unroutable(destination);
-    cut(header, body, (pieces) => this.#delivery.send(header, pieces));
-  }
-
-  #forward(frame: Frame, destination: Address): void {
-    const next = this.#init.router.next(destination, frameJob(frame));
-    if (next !== undefined && spendHop(frame)) {
-      next.send([frame]);
-      return;
-    }
-    this.#bounce(frame, next === undefined ? 'unroutable' : 'ttl');
-  }
-
-  /** Reports a frame that cannot be forwarded, to its source if that can use it. */
-  #bounce(frame: Frame, why: 'unroutable' | 'ttl'): void {
-    const layer = frameLayer(frame);
-    if (layer === LAYER.delivery) return;
-    if (why === 'unroutable' && frameNumber(frame) !== 0) return this.#undeliverable(frame);
-    // Credit for an agent that has just ended is no fault; the loss of an agent is reported by its link.
-    if (why === 'unroutable' && layer === LAYER.stream) return;
-    const received = this.#reassembly.take(frame);
-    if (received === undefined) return;
-    const { header } = received;
-    const error =
-      why === 'ttl'
-        ? new StciError('STCI_MESSAGE_TTL', `A message to ${addressName(header.destination)} ran out of hops`)
-        : this.#unroutable(header.destination);
-    if ((header.flags & FLAG.request) !== 0) this.#replyError(header, toErrorRecord(error));
-    else this.#init.onFault(error);
-  }
-
-  /** Its source sends a frame again when there is a route, unless there never will be one. */
-  #undeliverable(frame: Frame): void {
-    const { destination, job, layer, flags } = decodeHeader(frame);
-    if (!this.#isGone(destination, job)) return;
-    const error = this.#unroutable(destination);
-    if (layer === LAYER.message && (flags & FLAG.request) === 0) this.#init.onFault(error);
-    this.#delivery.bounce(frame, encode(toErrorRecord(error)));
-  }
-
-  #onUndeliverable(destination: Address, job: JobId, body: Uint8Array): void {
-    this.drop(destination, job, fromErrorRecord(errorRecord(decodeBody(body), 'undeliverable frame')));
+    this.#transport.send(header, body);
   }
 
   #local(frame: Frame, link: Link): void {
-    const layer = frameLayer(frame);
-    if (layer === LAYER.delivery) return this.#delivery.onFrame(frame);
-    if (frameNumber(frame) !== 0 && !this.#delivery.accepts(frame)) return;
-    if (layer === LAYER.stream) return this.#init.onStreamFrame(frame, link);
+    if (frameLayer(frame) === LAYER.stream) return this.#init.onStreamFrame(frame, link);
     try {
       const whole = this.#reassembly.take(frame);
       if (whole === undefined) return;
@@ -392,15 +313,7 @@ export class MessageLayer {
     }
     const { destination, job } = header;
     if (this.#init.router.isSelf(destination, job)) this.#enqueue({ header, body, from: undefined });
-    else this.#deliver(header, [body]);
-  }
-
-  #unroutable(destination: Address): StciError {
-    return new StciError(
-      'STCI_MESSAGE_UNROUTABLE',
-      `No route to ${addressName(destination)}; ${this.#init.router.describe()}`,
-      { agent: addressName(this.#init.router.self) },
-    );
+    else this.#transport.send(header, [body]);
   }
 
   #header(

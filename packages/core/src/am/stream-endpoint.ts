@@ -19,7 +19,8 @@ import {
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
 import { ReceiveCredit, SendCredit } from './credit.js';
-import { SUBTREE, type MessageLayer } from './message-layer.js';
+import type { MessageLayer } from './message-layer.js';
+import { SUBTREE } from './transport.js';
 import { RoundTable, checkContribution, tagContribution, untagResult } from './reduce.js';
 
 /** Frame types of the layer `stream`. */

@@ -11,7 +11,7 @@ import {
 } from '@stci/interface';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import { assert, seededIntegers, suite } from '@stci/testkit';
-import { SUBTREE } from '../../dist/am/message-layer.js';
+import { SUBTREE } from '../../dist/am/transport.js';
 import { decode, encode } from '../../dist/codec/cbor.js';
 import { FrameDecoder } from '../../dist/codec/frame-decoder.js';
 import {

@@ -194,7 +194,8 @@ suite('delivery over a tree that changes', (test) => {
     const net = makeNet(line(3));
     const replies: unknown[] = [];
     const options = { job: 3, timeoutMs: 20_000 };
-    net.nodes[0]?.messages.request(sessionAddress(1), 'agent.echo', 'x', (_error, reply) => replies.push(reply), options);
+    const done = (_error: unknown, reply: unknown): void => void replies.push(reply);
+    net.nodes[0]?.messages.request(sessionAddress(1), 'agent.echo', 'x', done, options);
     net.run(500);
     assert.equal(replies, []);
     net.addSession(2, 3);
@@ -202,7 +203,7 @@ suite('delivery over a tree that changes', (test) => {
     assert.equal([replies, net.faults], [['x'], []]);
   });
 
-  test('what is for an agent that is gone fails: requests, and later messages, which are told by the controller', () => {
+  test('what is for an agent that is gone fails, and a successor is another pair', () => {
     const net = makeNet(star(3));
     const codes: unknown[] = [];
     const gone = rootAddress(7);

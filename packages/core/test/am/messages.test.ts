@@ -4,7 +4,7 @@ import { NEIGHBOUR, StciError, rootAddress, sessionAddress, type Channel } from 
 import { assert, seededIntegers, suite } from '@stci/testkit';
 import { FLAG, HEADER_BYTES, LAYER, decodeHeader, encodeHeader, type FrameHeader } from '../../dist/codec/frame.js';
 import type { Link } from '../../dist/bootcom/link.js';
-import { SUBTREE } from '../../dist/am/message-layer.js';
+import { SUBTREE } from '../../dist/am/transport.js';
 import { encode } from '../../dist/codec/cbor.js';
 import { addressOf, ask, line, makeNet, star, tree, type Net } from './net.js';
 

@@ -208,7 +208,8 @@ suite('link', (test) => {
       [(channel) => channel.send([Uint8Array.of(2, 0, 0)]), /^protocol: .*version 1, got 2/],
       [(channel) => channel.send([linkFrame(LINK_FRAME.hello, CHILD, new Uint8Array(28))]),
         /^protocol: Expected no handshake/],
-      [(channel) => channel.send([new Uint8Array(HEADER_BYTES).fill(1, 0, 1).fill(9, 1)]), /^protocol: .*layer 0 to 3, got layer 9/],
+      [(channel) => channel.send([new Uint8Array(HEADER_BYTES).fill(1, 0, 1).fill(9, 1)]),
+        /^protocol: .*layer 0 to 3, got layer 9/],
     ];
     for (const [act, expected] of cases) {
       const { place, near, parent } = pair();

@@ -1,0 +1,169 @@
+/**
+ * Transport: the frames of messages and streams, from this agent and through it. It forwards frames for other agents by
+ * their header alone, delivers those between two agents once and in order (delivery-layer.ts), and passes those for
+ * this agent on. What has no route is kept by its source until it has one, unless the destination is gone for good.
+ */
+
+import {
+  CONTROLLER, NEIGHBOUR, StciError, addressName, agentKey, fromErrorRecord, toErrorRecord,
+  type Address, type Clock, type JobId,
+} from '@stci/interface';
+import type { Link } from '../bootcom/link.js';
+import { encode } from '../codec/cbor.js';
+import {
+  FLAG, LAYER, decodeHeader, frameDestination, frameJob, frameLayer, frameNumber, spendHop,
+  type Frame, type FrameHeader,
+} from '../codec/frame.js';
+import type { AgentTest } from './delivery.js';
+import { DeliveryLayer } from './delivery-layer.js';
+import { Reassembly, cut } from './fragments.js';
+import { errorRecord } from './job-shapes.js';
+import { decodeBody } from './requests.js';
+import type { Router } from './router.js';
+
+/** Destination of a frame for every agent at and below the receiver. */
+export const SUBTREE: Address = 0xffff_fffe;
+
+export interface MessageLimits {
+  readonly ttl: number;
+  readonly messageBytesMax: number;
+  readonly requestTimeoutMs: number;
+  /** Bytes kept for one destination until it has acknowledged them. */
+  readonly windowBytes: number;
+}
+
+export interface TransportInit {
+  readonly router: Router;
+  readonly clock: Clock;
+  readonly limits: MessageLimits;
+  /** Of this agent. */
+  readonly incarnation: number;
+  /** A frame for this agent. */
+  onLocal(frame: Frame, from: Link): void;
+  /** A request, whole, that cannot be forwarded. */
+  onUnforwarded(request: FrameHeader, error: StciError): void;
+  /** An agent is gone for good; without `job`, those of all jobs with this address. */
+  onGone(isGone: AgentTest, error: StciError, agent: Address, job: JobId | undefined): void;
+  onFault(error: StciError): void;
+}
+
+export class Transport {
+  readonly #init: TransportInit;
+  readonly #delivery: DeliveryLayer;
+  /** Of messages that cannot be forwarded. */
+  readonly #reassembly: Reassembly;
+  /** Whether a destination without a route is gone for good. An agent without a parent knows all routes there are. */
+  isGone: AgentTest;
+
+  constructor(init: TransportInit) {
+    const { router, clock, limits, incarnation } = init;
+    const { messageBytesMax, requestTimeoutMs } = limits;
+    this.#init = init;
+    this.isGone = () => router.self === CONTROLLER;
+    this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
+    this.#delivery = new DeliveryLayer({
+      router, clock, incarnation, ttl: limits.ttl, windowBytes: limits.windowBytes,
+      onUndeliverable: (destination, job, body) =>
+        this.drop(destination, job, fromErrorRecord(errorRecord(decodeBody(body), 'undeliverable frame'))),
+    });
+  }
+
+  /**
+   * Sends the frames of one message to another agent, or to all below. Throws STCI_MESSAGE_UNROUTABLE if the
+   * destination is gone for good.
+   */
+  send(header: FrameHeader, body: readonly Uint8Array[]): void {
+    const { destination, job } = header;
+    const { router } = this.#init;
+    if (destination === SUBTREE) {
+      for (const link of router.childLinks(job)) cut(header, body, (pieces) => link.send(pieces));
+      return;
+    }
+    const hasRoute = router.next(destination, job) !== undefined;
+    if (!hasRoute && this.isGone(destination, job)) throw this.#unroutable(destination);
+    cut(header, body, (pieces) => this.#delivery.send(header, pieces));
+  }
+
+  /** Takes every frame of every link. */
+  onFrame(link: Link, frame: Frame): void {
+    const { router } = this.#init;
+    const destination = frameDestination(frame);
+    if (destination === NEIGHBOUR || router.isSelf(destination, frameJob(frame))) {
+      this.#local(frame, link);
+    } else if (destination === SUBTREE) {
+      const below = spendHop(frame) ? router.childLinks(frameJob(frame)) : [];
+      for (const child of below) if (child !== link) child.send([frame]);
+      this.#local(frame, link);
+    } else {
+      this.#forward(frame, destination);
+    }
+  }
+
+  /** Sends what the agents that `isFor` accepts have not acknowledged again, over the routes as they are now. */
+  resend(isFor: AgentTest): void {
+    this.#delivery.resend(isFor);
+  }
+
+  drop(agent: Address, job: JobId | undefined, error: StciError): void {
+    const isGone = (to: Address, toJob: JobId): boolean =>
+      to === agent && (job === undefined || agentKey(to, job) === agentKey(to, toJob));
+    this.#delivery.drop(isGone);
+    this.#init.onGone(isGone, error, agent, job);
+  }
+
+  /** Forgets the session agents of a job that is over. */
+  closeJob(job: JobId): void {
+    this.#delivery.drop((_agent, each) => each === job);
+  }
+
+  close(): void {
+    this.#delivery.close();
+  }
+
+  #local(frame: Frame, link: Link): void {
+    if (frameLayer(frame) === LAYER.delivery) this.#delivery.onFrame(frame);
+    else if (frameNumber(frame) === 0 || this.#delivery.accepts(frame)) this.#init.onLocal(frame, link);
+  }
+
+  #forward(frame: Frame, destination: Address): void {
+    const next = this.#init.router.next(destination, frameJob(frame));
+    if (next !== undefined && spendHop(frame)) next.send([frame]);
+    else this.#bounce(frame, next === undefined ? 'unroutable' : 'ttl');
+  }
+
+  /** Reports a frame that cannot be forwarded, to its source if that can use it. */
+  #bounce(frame: Frame, why: 'unroutable' | 'ttl'): void {
+    const layer = frameLayer(frame);
+    if (layer === LAYER.delivery) return;
+    if (why === 'unroutable' && frameNumber(frame) !== 0) return this.#undeliverable(frame);
+    // Credit for an agent that has just ended is no fault; the loss of an agent is reported by its link.
+    if (why === 'unroutable' && layer === LAYER.stream) return;
+    const received = this.#reassembly.take(frame);
+    if (received === undefined) return;
+    const { header } = received;
+    const error =
+      why === 'ttl'
+        ? new StciError('STCI_MESSAGE_TTL', `A message to ${addressName(header.destination)} ran out of hops`)
+        : this.#unroutable(header.destination);
+    if ((header.flags & FLAG.request) !== 0) this.#init.onUnforwarded(header, error);
+    else this.#init.onFault(error);
+  }
+
+  /** Its source sends a frame again when there is a route, unless there never will be one. */
+  #undeliverable(frame: Frame): void {
+    const { destination, job, layer, flags } = decodeHeader(frame);
+    if (!this.isGone(destination, job)) return;
+    const error = this.#unroutable(destination);
+    if (layer === LAYER.message && (flags & FLAG.request) === 0) this.#init.onFault(error);
+    this.#delivery.bounce(frame, encode(toErrorRecord(error)));
+  }
+
+  #unroutable(destination: Address): StciError {
+    const { router } = this.#init;
+    return new StciError(
+      'STCI_MESSAGE_UNROUTABLE',
+      `No route to ${addressName(destination)}; ${router.describe()}`,
+      { agent: addressName(router.self) },
+    );
+  }
+}
