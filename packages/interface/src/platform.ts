@@ -195,7 +195,15 @@ export interface AgentProcessEvents {
   onError(error: ErrorRecord): void;
   /** Text that the agent wrote to its standard error, in whole lines. */
   onDiagnostic(line: string): void;
-  onExit(end: ProcessEnd): void;
+  onExit(end: AgentProcessEnd): void;
+}
+
+export interface AgentProcessEnd extends ProcessEnd {
+  /**
+   * `process`, the default: the agent itself has ended. `connection`: only the connection to it is known to have ended,
+   * such as a login; the agent may live.
+   */
+  readonly evidence?: 'process' | 'connection';
 }
 
 /** The agent as one file that any Node from version 20 on can run: sent to hosts on which STCI is not installed. */

@@ -53,7 +53,7 @@ export function reachHere(
     onData: (chunk) => channel.onData(chunk),
     onDrain: () => channel.onDrain(),
     onClose: (reason) => {
-      once(() => events.onExit({ status: 0 }));
+      once(() => events.onExit({ status: 0, evidence: 'connection' }));
       channel.end(reason);
     },
   });

@@ -14,6 +14,7 @@ export { remoteCommand, escapedWord, hostProblem, localCommand, sshCommand } fro
 export { hostProgram } from './loader.js';
 export { describeWait, diagnose } from './diagnose.js';
 export type { SshFacts, SshPhase } from './diagnose.js';
+export { EndWatch } from './end-watch.js';
 export { KexTimer, STEP_LINE, kexAdvice, type KeyExchange } from './kex.js';
 export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
 export type { Answer } from './answers.js';

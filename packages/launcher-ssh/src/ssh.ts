@@ -22,6 +22,7 @@ import { DeferredChannel, toErrorRecord } from '@stci/interface';
 import { AnswerReader, type Answer } from './answers.js';
 import { hexWord, hostProblem, sshCommand, type RemoteStart, type SshParams } from './command.js';
 import { describeWait, diagnose, type SshFacts, type SshPhase } from './diagnose.js';
+import { EndWatch } from './end-watch.js';
 import { JOIN_PROGRAM } from './join.js';
 import { KexTimer, STEP_LINE, kexAdvice } from './kex.js';
 
@@ -51,6 +52,7 @@ export function createSsh({ platform, inline }: SshDeps, params: SshParams): Lau
       }), {
         ...events,
         onError: (error) => events.onError({ ...error, data: { reach: 'unreachable', ...error.data } }),
+        onExit: (end) => events.onExit({ ...end, evidence: 'connection' }),
       }),
   };
 }
@@ -124,6 +126,7 @@ class SshAgent implements AgentProcess {
   readonly #agentChannel: DeferredChannel;
   readonly #answers: AnswerReader;
   readonly #kex: KexTimer;
+  readonly #endWatch = new EndWatch();
   #phase: SshPhase = 'connect';
   #lines: string[] = [];
   #report: SshFacts['report'];
@@ -230,6 +233,7 @@ class SshAgent implements AgentProcess {
   #onLine(line: string): void {
     if (line.startsWith('Authenticated to ') && this.#phase === 'connect') this.#phase = 'login shell';
     if (this.#params.steps === true) this.#onStep(line);
+    this.#endWatch.onLine(line);
     if (NOISE.test(line) || (this.#params.steps === true && STEP_LINE.test(line))) return;
     if (this.#hasData) return this.#events.onDiagnostic(line);
     this.#lines.push(line);
@@ -260,7 +264,7 @@ class SshAgent implements AgentProcess {
 
   #onExit(end: ProcessEnd): void {
     this.#end = end;
-    this.#finishAfter(this.#hasData || this.#isKilled ? 0 : LAST_TURNS);
+    this.#finishAfter(this.#isKilled ? 0 : LAST_TURNS);
   }
 
   #finishAfter(turns: number): void {
@@ -273,7 +277,8 @@ class SshAgent implements AgentProcess {
     if (this.#isOver) return;
     this.#isOver = true;
     const end = this.#end as ProcessEnd;
-    if (this.#hasData || this.#isKilled) this.#events.onExit(end);
+    const evidence = this.#isKilled ? 'connection' : this.#endWatch.evidenceOf(end);
+    if (this.#hasData || this.#isKilled) this.#events.onExit({ ...end, evidence });
     else this.#events.onError(this.#diagnose(end));
     if (this.#closeReason !== undefined) this.#agentChannel.end(this.#closeReason);
   }

@@ -3,7 +3,7 @@
  * `ssh` use it. A cut link, or a crashed host, is silent.
  */
 
-import type { AgentProcess, AgentProcessEvents } from '@stci/interface';
+import type { AgentProcess, AgentProcessEvents, ProcessEnd } from '@stci/interface';
 import { joinChannels, type ChannelEnd } from './channel.js';
 import type { SimHost } from './host.js';
 import { CallEvent, CODE } from './scheduler.js';
@@ -34,7 +34,10 @@ export function startRemote(
   }
   scheduler.after(new CallEvent(undefined, () => {
     if (link.isCut || far.isCrashed || !task.alive) return;
-    const watcher = { task, onExit: events.onExit.bind(events) };
+    const onExit = (exit: ProcessEnd): void => {
+      if (!link.isCut) events.onExit(exit);
+    };
+    const watcher = { task, onExit };
     const process = far.table.fork({ parent: undefined, group: 'own', command, env: {}, wdir: '/', watcher });
     pair.right.adopt(process.main);
     pair.left.outgoing.isSilent = () => process.main.isSilent;

@@ -102,7 +102,7 @@ suite('launcherproc ssh with a client of our own', (test) => {
     await eventually(() => waiting.agent.phase?.startsWith('login shell') === true, { what: 'the phase' });
     waiting.agent.kill();
     await waiting.over();
-    assert.equal(waiting.ends, [{ signal: 'SIGKILL' }]);
+    assert.equal(waiting.ends, [{ signal: 'SIGKILL', evidence: 'connection' }]);
   });
 
   test('no client, no bundle, a name that is an option: one error each', async () => {

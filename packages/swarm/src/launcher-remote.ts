@@ -8,16 +8,20 @@
 import { accept, defineComponent, launcherprocFramework } from '@stci/core/component';
 import type {
   AgentProcess,
+  AgentProcessEnd,
   AgentProcessEvents,
   Channel,
   Clock,
   ErrorRecord,
   Platform,
+  ProcessEnd,
   ReachFailure,
 } from '@stci/interface';
 import type { AgentContext } from '@stci/platform-sim';
 
 const LOGIN_FAILED = 255;
+/** Status for a program that was ended by a signal. */
+const KILLED = 137;
 const JOIN = 'stci-join';
 /** Default deadline of a connection to an agent that runs. */
 const REACH_MS = 8000;
@@ -43,7 +47,8 @@ export const launcherRemote = defineComponent({
         start.method === 'inline'
           ? inline(start, events)
           : platform.processes.spawnAgent('process',
-            ['login', start.host.name, String(delay()), ...platform.processes.agentCommand], events),
+            ['login', start.host.name, String(delay()), ...platform.processes.agentCommand],
+            { ...events, onExit: (end) => events.onExit({ ...end, evidence: evidenceOf(end) }) }),
       reach: ({ host, path, waitMs }, events) =>
         reachRemote(platform, ['login', host.name, String(delay()), JOIN, path], waitMs ?? REACH_MS, events),
     };
@@ -59,6 +64,11 @@ function createDelay(clock: Clock, loginMs: number, gapMs: number): () => number
     freeMs = startMs + gapMs;
     return startMs - nowMs + loginMs;
   };
+}
+
+/** A login that knows how its program ended has another status than its own. */
+function evidenceOf({ status }: ProcessEnd): AgentProcessEnd['evidence'] {
+  return status === undefined || status === LOGIN_FAILED ? 'connection' : 'process';
 }
 
 /** Lines of `stci-join` are `join: joined` or `join: REACH MESSAGE`. */
@@ -87,7 +97,7 @@ function reachRemote(
     onExit: (end) => {
       if (state !== 'joined') return fail('unreachable', `the login ended with status ${end.status}`);
       state = 'over';
-      events.onExit(end);
+      events.onExit({ ...end, evidence: 'connection' });
     },
   });
   const timer = clock.after(waitMs, () => {
@@ -129,12 +139,12 @@ export function loginMain(context: AgentContext): void {
   else relayLogin(context, host, command);
 }
 
-/** Runs `command` on `host`, relays both directions, ends as it ends; `connectMs`: deadline of the first data. */
+/** Runs `command` on `host`, relays both directions, ends as it ends. `ssh`: says what OpenSSH's client says. */
 export function relayLogin(
   context: AgentContext,
   host: string,
   command: readonly string[],
-  connectMs = Infinity,
+  ssh?: { readonly connectMs: number },
 ): void {
   const { channel, platform: { clock } } = context;
   let status: number | undefined;
@@ -152,11 +162,12 @@ export function relayLogin(
     },
     onDiagnostic: (line) => context.diagnostic(line),
     onExit: (end) => {
-      status = end.status ?? LOGIN_FAILED;
+      status = end.status ?? (ssh === undefined ? KILLED : LOGIN_FAILED);
+      if (ssh !== undefined) context.diagnostic('Transferred: sent 0, received 0 bytes, in 0.0 seconds');
       leaveWhenSent();
     },
   });
-  const timer = connectMs === Infinity ? undefined : clock.after(connectMs, () => {
+  const timer = ssh === undefined ? undefined : clock.after(ssh.connectMs, () => {
     context.diagnostic(`ssh: connect to host ${host} port 22: Connection timed out`);
     context.exit(LOGIN_FAILED);
   });

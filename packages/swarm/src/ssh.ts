@@ -17,7 +17,7 @@ export function installSsh(world: World, agentMain: AgentMain): void {
     const at = context.args.indexOf('--');
     const seconds = context.args.find((word) => word.startsWith('ConnectTimeout='))?.split('=')[1];
     const command = ['login-shell', context.args.at(-1) ?? ''];
-    relayLogin(context, context.args[at + 1] ?? '', command, Number(seconds) * 1000);
+    relayLogin(context, context.args[at + 1] ?? '', command, { connectMs: Number(seconds) * 1000 });
   });
   world.program('login-shell', (context) => loginShell(context, kept, agentMain));
 }

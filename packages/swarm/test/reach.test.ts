@@ -1,20 +1,36 @@
-/** Reaching an agent that runs, on simulated hosts: over their login, and by launcher-ssh over simulated ssh. */
+/**
+ * On simulated hosts, over their login and by launcher-ssh over simulated ssh: reaching an agent that runs, and what is
+ * known when a started one is gone.
+ */
 
 import { createSsh } from '@stci/launcher-ssh';
-import { createWorld, type World } from '@stci/platform-sim';
-import { assert, reachCompliance, type ReachSetup } from '@stci/testkit';
-import type { LauncherProc, Platform } from '@stci/interface';
+import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
+import { assert, reachCompliance, suite, type ReachSetup } from '@stci/testkit';
+import type { AgentProcessEnd, LauncherProc, Platform } from '@stci/interface';
 import { joinMain, launcherRemote, loginMain } from '../dist/launcher-remote.js';
 import { installSsh } from '../dist/ssh.js';
 
 const inline = (): never => assert.unreachable('not inline') as never;
 let seed = 0;
 
-function setup(make: (platform: Platform) => LauncherProc): ReachSetup {
-  const world: World = createWorld({ seed: seed++, link: { cutChance: 0.3 } });
+/** Its agents say one byte. */
+function makeWorld(): World {
+  const world = createWorld({ seed: seed++, link: { cutChance: 0.3 } });
+  const agent = ({ channel }: AgentContext): void => void channel.send([Uint8Array.of(1)]);
   world.program('login', loginMain);
   world.program('stci-join', joinMain);
-  installSsh(world, () => assert.unreachable('no agent is started'));
+  world.program('stci-agent', agent);
+  installSsh(world, agent);
+  return world;
+}
+
+const MAKERS: Readonly<Record<string, (platform: Platform) => LauncherProc>> = {
+  remote: (platform) => launcherRemote.create({ platform, inline }, { login: 5, gap: 1 }, { hosts: [] }),
+  ssh: (platform) => createSsh({ platform, inline }, { client: 'ssh', options: [], node: '', connectMs: 2000 }),
+};
+
+function setup(make: (platform: Platform) => LauncherProc): ReachSetup {
+  const world = makeWorld();
   world.host('gone');
   world.crashHost('gone');
   const launcherProc = make(world.platform('h1'));
@@ -25,8 +41,46 @@ function setup(make: (platform: Platform) => LauncherProc): ReachSetup {
   return { launcherProc, far: world.platform('h2').network, host: 'h2', unreachable: 'gone', until };
 }
 
-reachCompliance('remote in simulation', () =>
-  setup((platform) => launcherRemote.create({ platform, inline }, { login: 5, gap: 1 }, { hosts: [] })));
+/** What is reported of an agent that was up when `fault` came; undefined: nothing within a minute. */
+function evidence(make: (platform: Platform) => LauncherProc, fault: (world: World) => void): string | undefined {
+  const world = makeWorld();
+  world.host('h2');
+  const launcherProc = make(world.platform('h1'));
+  const host = { name: 'h2', slots: 1, slotsBound: false, origin: 'test' };
+  let isUp = false;
+  let end: AgentProcessEnd | undefined;
+  launcherProc.start({ address: 1, host, method: 'process' }, {
+    onError: (error) => assert.unreachable(error.message),
+    onDiagnostic: () => undefined,
+    onExit: (exit) => (end = exit),
+  }).channel.bind({ onData: () => (isUp = true), onDrain: () => undefined, onClose: () => undefined });
+  world.run({ until: () => isUp });
+  fault(world);
+  world.run({ until: () => end !== undefined, untilMs: world.nowMs + 120_000 });
+  assert.equal(world.faults, []);
+  return end?.evidence;
+}
 
-reachCompliance('ssh in simulation', () =>
-  setup((platform) => createSsh({ platform, inline }, { client: 'ssh', options: [], node: '', connectMs: 2000 })));
+const killOn = (world: World, host: string): void =>
+  world.livingProcesses().filter((one) => one.host === host && one.command[0] !== 'test')
+    .forEach(({ pid }) => void world.killProcess(host, pid));
+
+for (const [name, make] of Object.entries(MAKERS)) {
+  reachCompliance(`${name} in simulation`, () => setup(make));
+  suite(`${name} in simulation: evidence`, (test) => {
+    test('an agent that was killed has ended', () => {
+      assert.is(evidence(make, (world) => killOn(world, 'h2')), 'process');
+    });
+
+    test('a login that was killed says nothing of the agent', () => {
+      assert.is(evidence(make, (world) => killOn(world, 'h1')), 'connection');
+    });
+
+    test('nor does a host behind a cut, whatever happens there', () => {
+      assert.is.not(evidence(make, (world) => {
+        world.cutLink('h1', 'h2');
+        killOn(world, 'h2');
+      }), 'process');
+    });
+  });
+}

@@ -158,7 +158,7 @@ class Reaching {
     this.connection = launcherProc.reach({ host: { ...HOST, name: host }, path }, {
       onError: ({ data }) => void this.reports.push(String(data?.['reach'])),
       onDiagnostic: () => undefined,
-      onExit: () => void this.reports.push('exit'),
+      onExit: ({ evidence }) => void this.reports.push(`exit ${evidence}`),
     });
     this.recorder = new Recorder(this.connection.channel);
   }
@@ -215,7 +215,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       const last = sendAll(near.connection.channel, far);
       near.connection.channel.close();
       await setup.until(() => far.closed && near.isOver, 'the end of both');
-      assert.equal([last(), near.reports], [true, ['exit']]);
+      assert.equal([last(), near.reports], [true, ['exit connection']]);
     });
 
     reaching('the far end closes: what it sent before arrives', async (setup) => {
@@ -223,7 +223,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       const last = sendAll(channel, near.recorder);
       channel.close();
       await setup.until(() => near.isOver, 'the end');
-      assert.equal([last(), near.reports], [true, ['exit']]);
+      assert.equal([last(), near.reports], [true, ['exit connection']]);
     });
 
     reaching('kill ends the connection, reported once, and not the one that listens', async (setup) => {
@@ -233,7 +233,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       near.connection.kill();
       near.connection.kill();
       await setup.until(() => near.isOver && far.closed, 'the end');
-      assert.equal(near.reports, ['exit']);
+      assert.equal(near.reports, ['exit connection']);
       (await privateListener(setup.far, setup.until)).close();
     });
 
