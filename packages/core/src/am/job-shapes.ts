@@ -104,7 +104,7 @@ const rankReport = object<RankReport>({
   leftovers: u32,
 });
 
-const jobReport = object<JobReport>({
+export const jobReport = object<JobReport>({
   job: u32,
   exitCode: status,
   cause: optional(errorRecord),

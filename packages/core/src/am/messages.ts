@@ -10,7 +10,8 @@ import {
   any, bool, bytes, fields, integer, list, num, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
 } from '../codec/shape.js';
 import {
-  allocation, appSpec, errorRecord, jobControl, jobEvent, jobMap, jobSpec, processEnd, signalName, stdinTo, texts,
+  allocation, appSpec, errorRecord, jobControl, jobEvent, jobMap, jobReport, jobSpec, processEnd, signalName, stdinTo,
+  texts,
 } from './job-shapes.js';
 import { wireRecord } from '../session/records.js';
 
@@ -158,6 +159,9 @@ const MESSAGE_TYPES = {
   'client.ranks': { id: 52, from: ['front-end'], body: fields({ job: u32 }), reply: any },
   'client.signal': { id: 53, from: ['front-end'], body: fields({ job: u32, signal: optional(signalName) }) },
   'client.stop': { id: 54, from: ['front-end'], body: fields({}) },
+  /** Front-end → session, and its answer when the job has ended; without ranks and failures. */
+  'client.wait': { id: 55, from: ['front-end'], body: fields({ job: u32 }) },
+  'client.ended': { id: 56, from: ['controller'], body: fields({ report: jobReport }) },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */

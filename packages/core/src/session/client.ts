@@ -5,7 +5,8 @@
 
 import {
   CONTROLLER, FRONT_END, StciError, fromErrorRecord, toErrorRecord, type Channel, type FrontEnd, type FrontEndEvents,
-  type JobControl, type JobEvent, type JobId, type JobMap, type JobSpec, type Params, type Platform, type StdinTo,
+  type JobControl, type JobEvent, type JobId, type JobMap, type JobReport, type JobSpec, type Params,
+  type Platform, type StdinTo,
 } from '@stci/interface';
 import type { MessageBody, MessageName } from '../am/messages.js';
 import type { AgentNode } from '../agent/node.js';
@@ -53,6 +54,7 @@ export class SessionClient {
   readonly #node: AgentNode;
   readonly #link: Link;
   #onAccepted: Done<AcceptedJob> = () => undefined;
+  #onEnded: Done<JobReport> = () => undefined;
   #onWaiting: (reason: string) => void = () => undefined;
   #frontEnd: SessionFrontEnd | undefined;
   #lost: StciError | undefined;
@@ -70,7 +72,8 @@ export class SessionClient {
     });
     const { messages } = this.#node;
     messages.on('client.accepted', (job) => this.#onAccepted(undefined, job));
-    messages.on('client.refused', ({ error }) => this.#onAccepted(fromErrorRecord(error)));
+    messages.on('client.refused', ({ error }) => this.#answer(fromErrorRecord(error)));
+    messages.on('client.ended', ({ report }) => this.#onEnded(undefined, report));
     messages.on('client.waiting', ({ reason }) => this.#onWaiting(reason));
     messages.on('client.records', ({ records, missed }) => this.#frontEnd?.onRecords(records, new Map(missed)));
     messages.on('client.room', ({ bytes }) => this.#frontEnd?.onRoom(bytes));
@@ -84,6 +87,16 @@ export class SessionClient {
 
   attach(job: JobId, options: { readonly all: boolean; readonly input: boolean }, done: Done<AcceptedJob>): void {
     this.#ask('client.attach', { job, ...options }, done);
+  }
+
+  /** Its report when it has ended, without ranks and failures. */
+  wait(job: JobId, done: Done<JobReport>): void {
+    if (this.#lost !== undefined) return done(this.#lost);
+    this.#onEnded = (...answer) => {
+      this.#onEnded = () => undefined;
+      done(...answer);
+    };
+    this.#send('client.wait', { job });
   }
 
   /** A request of the session itself. */
@@ -119,6 +132,11 @@ export class SessionClient {
     this.#send(name, body);
   }
 
+  #answer(error: StciError): void {
+    this.#onAccepted(error);
+    this.#onEnded(error);
+  }
+
   #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
     if (this.#lost === undefined) this.#node.messages.send(CONTROLLER, name, body);
   }
@@ -127,7 +145,7 @@ export class SessionClient {
     const { name, reasonOf } = this.#init;
     const reason = (reasonOf?.(text) ?? text).replace(/\.$/u, '');
     this.#lost = new StciError('STCI_SESSION_LOST', `The connection to session ${name} has ended: ${reason}.`);
-    this.#onAccepted(this.#lost);
+    this.#answer(this.#lost);
     this.#node.close();
     this.#fail();
   }

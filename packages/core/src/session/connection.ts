@@ -51,6 +51,11 @@ export class SessionConnection implements JobFollower {
     this.#listen();
   }
 
+  /** It has been sent all that there is. */
+  get isIdle(): boolean {
+    return this.#reader === undefined || (this.#reader.isAtEnd && !this.#isReading);
+  }
+
   /** Sends what is queued and closes. */
   close(): void {
     this.#close();
@@ -93,6 +98,9 @@ export class SessionConnection implements JobFollower {
     messages.on('client.status', () => service.status());
     messages.on('client.ranks', ({ job }) => service.ranks(job));
     messages.on('client.signal', ({ job, signal }) => service.signal(job, signal));
+    messages.on('client.wait', ({ job }) => this.#try(() => {
+      service.job(job).onEnd((report) => this.#send('client.ended', { report }));
+    }));
     messages.on('client.stop', () => service.stop());
   }
 

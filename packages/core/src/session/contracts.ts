@@ -1,7 +1,8 @@
 /** Between the connection of a front-end and the session's jobs. */
 
 import type {
-  HostIndex, HostSpec, JobControl, JobId, JobMap, JobSpec, Rank, RankOutcome, SignalName, StciError, StdinTo,
+  HostIndex, HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, Rank, RankOutcome, SignalName, StciError,
+  StdinTo,
 } from '@stci/interface';
 import type { SpoolRecord, Tally } from './records.js';
 
@@ -45,6 +46,8 @@ export interface SessionJob {
   readonly map: JobMap;
   follow(follower: JobFollower, options: FollowOptions): RecordReader;
   control(control: JobControl): void;
+  /** Calls back when it has ended, soon if it has. The report has neither ranks nor failures. */
+  onEnd(done: (report: JobReport) => void): void;
   /** Returns false if the tools are slower, or the follower does not write the input. An empty chunk closes it. */
   writeStdin(follower: JobFollower, chunk: Uint8Array): boolean;
 }

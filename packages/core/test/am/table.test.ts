@@ -83,6 +83,8 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'client.ranks': { job: 1 },
   'client.signal': { job: 1, signal: 'SIGTERM' },
   'client.stop': {},
+  'client.wait': { job: 1 },
+  'client.ended': { report: REPORT },
   'stream.open': { id: 2, members: [0, 1], topology: { kind: 'tree', options: {} }, reduction: 'sum' },
   'stream.close': { stream: 2 },
 };

@@ -5,7 +5,7 @@
 
 import {
   StciError, fromErrorRecord, type Clock, type ErrorRecord, type FrontEndEvents, type JobControl, type JobEvent,
-  type JobId, type JobMap, type Rank, type SignalName, type StdinTo, type Timer,
+  type JobId, type JobMap, type JobReport, type Rank, type SignalName, type StdinTo, type Timer,
 } from '@stci/interface';
 import type { JobFrontEnd } from '@stci/core';
 import type { StreamName } from '@stci/core/iof';
@@ -28,6 +28,8 @@ export interface ResidentJobInit {
   /** The job was mapped for the first time, or refused. */
   readonly onAccepted: (error: StciError | undefined) => void;
   readonly onEnded: () => void;
+  /** Its end, or all of its output with it, was told to somebody. */
+  readonly onCollected: () => void;
 }
 
 interface Follower {
@@ -46,8 +48,10 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
   #frontEnd: JobFrontEnd | undefined;
   #map: JobMap | undefined;
   #state: JobState = 'starting';
-  #endWallMs: number | undefined;
-  #exitCode: number | undefined;
+  #report: JobReport | undefined;
+  readonly #onEnd: ((report: JobReport) => void)[] = [];
+  /** Its end was told to somebody. */
+  isCollected = false;
   #running = 0;
   #outputBytes = 0;
   /** Where the front-end that left last, or never came, is to go on. */
@@ -126,6 +130,11 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     return true;
   }
 
+  onEnd(done: (report: JobReport) => void): void {
+    if (this.#report === undefined) this.#onEnd.push(done);
+    else this.#collect(done, this.#report);
+  }
+
   /** Ends it: TERM, then KILL; or sends another signal. */
   signal(signal: SignalName | undefined): void {
     if (this.isOver) throw new StciError('STCI_JOB_UNKNOWN', `Job ${this.job} has ended already.`);
@@ -153,8 +162,8 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
       running: this.#running,
       hosts: this.#map?.hosts.filter(({ runs }) => runs.length > 0).length ?? 0,
       submitWallMs: this.submitWallMs,
-      endWallMs: this.#endWallMs,
-      exitCode: this.#exitCode,
+      endWallMs: this.#report?.endWallMs,
+      exitCode: this.#report?.exitCode,
       followers: this.#followers.size,
       outputBytes: this.#outputBytes,
       droppedBytes: [...this.#spool.dropped.values()].reduce((sum, bytes) => sum + bytes, 0),
@@ -173,7 +182,9 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     if (event.type !== 'ended') return this.#spool.event(event);
     // In parts, as they came from the controller: the report of many ranks would exceed the largest message.
     for (const error of event.report.failures) this.#spool.event({ type: 'reported', error });
-    this.#spool.event({ type: 'ended', report: { ...event.report, ranks: [], failures: [] } });
+    const report = this.#report as JobReport;
+    this.#spool.event({ type: 'ended', report });
+    for (const done of this.#onEnd.splice(0)) this.#collect(done, report);
     this.#init.onEnded();
   }
 
@@ -192,6 +203,12 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
   }
 
   onStopped(): void {}
+
+  #collect(done: (report: JobReport) => void, report: JobReport): void {
+    done(report);
+    this.isCollected = true;
+    this.#init.onCollected();
+  }
 
   #track(event: JobEvent): void {
     switch (event.type) {
@@ -219,8 +236,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
         return;
       case 'ended':
         this.#state = 'ended';
-        this.#endWallMs = event.report.endWallMs;
-        this.#exitCode = event.report.exitCode;
+        this.#report = { ...event.report, ranks: [], failures: [] };
         return;
       default:
     }
@@ -236,8 +252,10 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
   #onLeft(follower: JobFollower, cursor: SpoolCursor): void {
     this.#followers.delete(follower);
     if (this.#writer === follower) this.#writer = undefined;
-    const { place } = cursor;
+    const { place, isAtEnd } = cursor;
     cursor.close();
+    if (this.isOver && isAtEnd && place.position >= this.#spool.outputEnd) this.isCollected = true;
+    if (this.isCollected) this.#init.onCollected();
     if (place.position >= this.#place.place.position) {
       this.#place.close();
       this.#place = this.#spool.openAt(place);

@@ -31,6 +31,8 @@ export interface SessionJobsInit {
   /** The session's own. */
   readonly directory: string;
   readonly spoolBytesMax: number;
+  /** The session is for one job: how long it keeps the result after the job's end; its agents end at once. */
+  readonly lingerMs?: number;
   /** All jobs and agents have ended. */
   readonly onStopped: () => void;
 }
@@ -134,11 +136,13 @@ export class SessionJobs implements SessionService {
         frontEnd.stop();
         job.close();
         onRefused(error);
+        if (this.#lingers && this.#jobs.size === 0) clock.after(0, () => this.stop());
       },
       onEnded: () => {
         frontEnd.stop();
         this.#onEnded();
       },
+      onCollected: () => this.#checkCollected(),
     });
     const frontEnd = backend.openFrontEnd(job);
     job.frontEnd = frontEnd;
@@ -164,7 +168,24 @@ export class SessionJobs implements SessionService {
       this.#jobs.delete(job.job);
     }
     this.#retry();
+    if (this.#lingers && this.#running.length === 0) this.#linger();
     this.#checkStopped();
+  }
+
+  #checkCollected(): void {
+    if (!this.#lingers || this.#running.length > 0) return;
+    if ([...this.#jobs.values()].every(({ isCollected, isFollowed }) => isCollected && !isFollowed)) this.stop();
+  }
+
+  get #lingers(): boolean {
+    return this.#init.lingerMs !== undefined;
+  }
+
+  /** The one job has ended. */
+  #linger(): void {
+    const { backend, clock, lingerMs = 0 } = this.#init;
+    backend.stop(() => undefined);
+    clock.after(lingerMs, () => this.stop());
   }
 
   /** The first of those that wait, then the next. */

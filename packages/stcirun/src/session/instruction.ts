@@ -1,0 +1,30 @@
+/** What the starter tells the process of a new session, by its standard input; and what that reports, by a pipe. */
+
+import type { HostSpec } from '@stci/interface';
+import type { ParamsRequest } from '../run/params.js';
+
+/** The word that makes the main program of `stci` the process of a session. A user never writes it. */
+export const SESSION_WORD = '--session-process';
+
+/** The descriptor of its reports. */
+export const REPORT_FD = 3;
+
+export interface Instruction extends ParamsRequest {
+  readonly name: string;
+  /** The directory that gets its name. */
+  readonly staged: string;
+  readonly wdir: string | undefined;
+  readonly hosts: readonly HostSpec[];
+  readonly spares: readonly HostSpec[];
+  /** It ends with its first job. */
+  readonly isForOneJob: boolean;
+}
+
+/** One line of JSON each. */
+export type Report =
+  /** Commands find it. */
+  | { readonly type: 'listening' }
+  | { readonly type: 'step'; readonly text: string; readonly isError: boolean }
+  /** All hosts are up that will be. */
+  | { readonly type: 'ready'; readonly up: number }
+  | { readonly type: 'failed'; readonly message: string; readonly code: string };

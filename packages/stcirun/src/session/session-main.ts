@@ -1,0 +1,180 @@
+/**
+ * The process of a session: the controller with its agents, the jobs, and the private socket at which front-ends
+ * connect. It belongs to no terminal; its messages go to the session's log.
+ */
+
+import { fstatSync, ftruncateSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { createComposition, paramsSnapshot } from '@stci/core';
+import { selectEviction } from '@stci/core/bootcom';
+import { encodeSessionKey, makeSessionKey, SessionConnection } from '@stci/core/session';
+import { EXIT, fromErrorRecord, StciError, toErrorRecord, type Params, type Platform } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import { foldHostlist } from '@stci/core';
+import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
+import { frontEndRegistry } from '../cli/front-end-registry.js';
+import { loadParams } from '../run/params.js';
+import { VERSION } from '../version.js';
+import { openBackend } from './backend.js';
+import { REPORT_FD, type Instruction, type Report } from './instruction.js';
+import { identityOf, type ProcessIdentity } from './process-identity.js';
+import { SessionJobs } from './service.js';
+import { SessionPlace, type SessionFacts } from './session-place.js';
+
+/** Connections whose peer has not proved the key. */
+const PENDING_MAX = 64;
+const LOG_BYTES_MAX = 1 << 20;
+const LOG_PERIOD_MS = 10_000;
+/** How long, when the session ends, front-ends may take for what is left. */
+const DISCONNECT_MS = 10_000;
+const DISCONNECT_PERIOD_MS = 20;
+
+/** Resolves with the exit code when the session has ended. */
+export async function sessionMain(programs: string): Promise<number> {
+  const instruction = JSON.parse(readFileSync(0, 'utf8')) as Instruction;
+  // A hangup of the terminal that it was started from does not concern it.
+  process.on('SIGHUP', () => undefined);
+  process.on('SIGINT', () => undefined);
+  try {
+    return await new SessionProcess(instruction, programs).run();
+  } catch (thrown) {
+    const { code, message } = toErrorRecord(thrown);
+    report({ type: 'failed', code, message });
+    return thrown instanceof StciError ? thrown.exitCode : EXIT.internal;
+  }
+}
+
+/** The starter may have gone. */
+function report(line: Report): void {
+  try {
+    writeSync(REPORT_FD, `${JSON.stringify(line)}\n`);
+  } catch {
+    // It reads no longer.
+  }
+}
+
+class SessionProcess {
+  readonly #instruction: Instruction;
+  readonly #platform: Platform;
+  readonly #params: Params;
+  readonly #place: SessionPlace;
+  readonly #key;
+  readonly #jobs: SessionJobs;
+  readonly #connections = new Set<SessionConnection>();
+  #facts: SessionFacts | undefined;
+  #failure: StciError | undefined;
+  #onStopped: () => void = () => undefined;
+  #lingerTimer: NodeJS.Timeout | undefined;
+
+  constructor(instruction: Instruction, programs: string) {
+    this.#instruction = instruction;
+    const { name, hosts, spares, wdir, isForOneJob } = instruction;
+    this.#platform = createNodePlatform({
+      agentCommand: localAgentCommand(programs),
+      agentMain: join(programs, AGENT_MAIN),
+      agentBundle: join(programs, AGENT_BUNDLE),
+      logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : 'warn',
+    });
+    const registry = frontEndRegistry();
+    const { params } = loadParams(registry, instruction, wdir, this.#platform.env.variables);
+    this.#params = params;
+    this.#place = new SessionPlace(params.string('session.directory'));
+    this.#key = makeSessionKey(this.#platform);
+    const backend = openBackend({
+      init: {
+        platform: this.#platform,
+        composition: createComposition(registry),
+        params,
+        snapshot: paramsSnapshot(registry.catalog, params),
+        allocation: { hosts, spares },
+      },
+      onStep: (text, isError) => report({ type: 'step', text, isError }),
+      onReady: (up) => report({ type: 'ready', up }),
+      onAborted: (error) => this.#onAborted(fromErrorRecord(error)),
+    });
+    this.#jobs = new SessionJobs({
+      name,
+      clock: this.#platform.clock,
+      backend,
+      directory: join(this.#place.directory, name),
+      spoolBytesMax: params.int('session.spool.max'),
+      ...(isForOneJob && { lingerMs: params.int('session.linger') }),
+      onStopped: () => this.#onStopped(),
+    });
+  }
+
+  async run(): Promise<number> {
+    const socket = await this.#listen();
+    const { name, staged, hosts, spares } = this.#instruction;
+    this.#facts = {
+      name,
+      version: VERSION,
+      hostname: this.#platform.env.hostname,
+      process: identityOf(process.pid) as ProcessIdentity,
+      socket,
+      startWallMs: this.#platform.clock.wallMs(),
+      hosts: foldHostlist(hosts.map((host) => host.name)),
+      spares: foldHostlist(spares.map((host) => host.name)),
+    };
+    this.#place.publish(staged, this.#facts, encodeSessionKey(this.#key));
+    report({ type: 'listening' });
+    const trim = setInterval(trimLog, LOG_PERIOD_MS);
+    await new Promise<void>((resolve) => {
+      this.#onStopped = resolve;
+      process.on('SIGTERM', () => this.#jobs.stop());
+    });
+    clearInterval(trim);
+    clearTimeout(this.#lingerTimer);
+    await this.#disconnect();
+    this.#place.remove(this.#facts);
+    return this.#failure?.exitCode ?? 0;
+  }
+
+  #listen(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.#platform.network.listenPrivate(
+        { prefix: 'session', pendingMax: PENDING_MAX, selectEviction },
+        (channel) => {
+          const connection: SessionConnection = new SessionConnection({
+            platform: this.#platform,
+            params: this.#params,
+            channel,
+            key: this.#key,
+            service: this.#jobs,
+            onClosed: () => this.#connections.delete(connection),
+          });
+          this.#connections.add(connection);
+        },
+        (error, listener) => {
+          if (listener === undefined) reject(error === undefined ? new Error('no listener') : fromErrorRecord(error));
+          else resolve(listener.path);
+        },
+      );
+    });
+  }
+
+  /** The session's hosts did not come up. */
+  #onAborted(error: StciError): void {
+    this.#failure = error;
+    report({ type: 'failed', code: error.code, message: error.message });
+    this.#jobs.stop();
+  }
+
+  /** Front-ends get what there is for them, unless they do not read. */
+  async #disconnect(): Promise<void> {
+    const deadlineMs = performance.now() + DISCONNECT_MS;
+    while (this.#connections.size > 0 && performance.now() < deadlineMs) {
+      for (const connection of this.#connections) if (connection.isIdle) connection.close();
+      await new Promise((resolve) => setTimeout(resolve, DISCONNECT_PERIOD_MS));
+    }
+  }
+}
+
+/** Standard output is the log, to which all of it appends. */
+function trimLog(): void {
+  try {
+    if (fstatSync(1).size > LOG_BYTES_MAX) ftruncateSync(1, 0);
+  } catch {
+    // It is no file.
+  }
+}

@@ -1,0 +1,83 @@
+/** Starts the process of a session, and follows it until its hosts are up. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isErrorCode, StciError } from '@stci/interface';
+import { REPORT_FD, SESSION_WORD, type Instruction, type Report } from './instruction.js';
+import { LOG_FILE, type SessionPlace } from './session-place.js';
+
+const LOG_LINES = 5;
+
+export interface StartSessionInit {
+  readonly place: SessionPlace;
+  /** Directory of the built programs. */
+  readonly programs: string;
+  readonly instruction: Omit<Instruction, 'staged'>;
+  readonly onStep: (text: string, isError: boolean) => void;
+  /** Until then; `listening`: the hosts come up while a job is submitted. */
+  readonly until: 'listening' | 'ready';
+}
+
+/** Resolves with the number of hosts that are up; rejects with StciError, and nothing is left. */
+export async function startSession(init: StartSessionInit): Promise<number> {
+  const { place, programs, instruction } = init;
+  const staged = place.stage();
+  const log = openSync(join(staged, LOG_FILE), 'a', 0o600);
+  const child = spawn(process.execPath, [join(programs, 'stci.cjs'), SESSION_WORD], {
+    detached: true,
+    cwd: '/',
+    stdio: ['pipe', log, log, 'pipe'],
+  });
+  closeSync(log);
+  child.stdin?.on('error', () => undefined).end(JSON.stringify({ ...instruction, staged } satisfies Instruction));
+  const end = (): void => void child.kill('SIGTERM');
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  try {
+    const up = await follow(child, init);
+    child.unref();
+    return up;
+  } catch (thrown) {
+    throw thrown instanceof StciError ? thrown : endedEarly(place, instruction.name, staged);
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, end);
+    rmSync(staged, { recursive: true, force: true });
+  }
+}
+
+function follow(child: ChildProcess, { onStep, until }: StartSessionInit): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const pipe = child.stdio[REPORT_FD] as NodeJS.ReadableStream & { unref?(): void; destroy(): void };
+    const onReport = (report: Report): void => {
+      if (report.type === 'step') return onStep(report.text, report.isError);
+      if (report.type === 'failed') {
+        return reject(new StciError(isErrorCode(report.code) ? report.code : 'STCI_INTERNAL', report.message));
+      }
+      if (report.type !== until) return;
+      pipe.destroy();
+      resolve(report.type === 'ready' ? report.up : 0);
+    };
+    pipe.setEncoding('utf8');
+    pipe.on('data', (chunk: string) => {
+      const lines = (text + chunk).split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines) onReport(JSON.parse(line) as Report);
+    });
+    pipe.on('end', () => reject(new Error('ended')));
+    child.on('error', reject);
+  });
+}
+
+function endedEarly(place: SessionPlace, name: string, staged: string): StciError {
+  const paths = [join(place.directory, name, LOG_FILE), join(staged, LOG_FILE)];
+  const lines = paths.flatMap((path) => {
+    try {
+      return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-LOG_LINES);
+    } catch {
+      return [];
+    }
+  });
+  const more = lines.filter((line) => line !== '').map((line) => `\n  ${line}`).join('');
+  return new StciError('STCI_LAUNCH_FAILED', `The process of session ${name} ended before its hosts were up.${more}`);
+}

@@ -1,0 +1,163 @@
+/** `stci ps` and `stci top`: sessions, their jobs, a job's ranks. */
+
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { alignColumns, counted } from '@stci/core';
+import type { JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
+import { StciError, printable } from '@stci/interface';
+import { printError, printOut } from '../print.js';
+import { connectSession } from '../session/connect.js';
+import { jobName, matchSession } from '../session/session-name.js';
+import {
+  ask, askStatus, connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand, type Sessions,
+} from './session-command.js';
+
+/** Of one session: what it tells, or why it does not. */
+interface Row {
+  readonly name: string;
+  readonly status?: SessionStatus;
+  readonly problem?: string;
+}
+
+const LABEL_CHARS = 40;
+
+export class PsCommand extends StciCommand {
+  static override readonly summary = 'sessions, their jobs; of one job its ranks';
+  static override readonly synopsis = '[JOB] [--session NAME] [--json]';
+  static override readonly details = `${SESSION_OPTION}  --json            one JSON object
+
+Examples:
+  stci ps                all sessions and their jobs
+  stci ps night.3        the ranks of one job
+`;
+
+  static override args = { job: Args.string({ ignoreStdin: true, description: 'job' }) };
+  static override flags = { json: Flags.boolean(), ...sessionFlags };
+
+  async run(): Promise<number> {
+    const { args, flags } = await this.parse(PsCommand);
+    const sessions = openSessions(flags);
+    if (args.job !== undefined) {
+      const { facts, client, job } = connectToJob(sessions, args.job, flags.session);
+      const ranks = await ask<readonly RankStatus[]>(client, 'client.ranks', { job });
+      client.close();
+      printOut(flags.json ? json({ session: facts.name, job, ranks }) : ranksText(ranks));
+      return 0;
+    }
+    const rows = await readSessions(sessions, flags.session);
+    if (flags.json) printOut(json({ sessions: rows.map(({ name, status, problem }) => ({ name, problem, ...status })) }));
+    else printOut(sessionsText(rows, sessions.platform.clock.wallMs()));
+    return 0;
+  }
+}
+
+/** Of all sessions, or of one. */
+async function readSessions(sessions: Sessions, wanted: string | undefined): Promise<readonly Row[]> {
+  const { place } = sessions;
+  const entries = place.list().map((entry) => ({ entry, name: entry.directory.split('/').at(-1) as string }));
+  const one = wanted === undefined ? undefined : matchSession(wanted, entries.map(({ name }) => name), '--session');
+  const chosen = entries.filter(({ name }) => one === undefined || name === one);
+  return Promise.all(chosen.map(async ({ entry, name }): Promise<Row> => {
+    if (entry.state === 'invalid') return { name, problem: entry.reason };
+    try {
+      const client = connectSession(place, entry.facts, sessions);
+      const status = await askStatus(client);
+      client.close();
+      return { name, status };
+    } catch (thrown) {
+      if (!(thrown instanceof StciError)) throw thrown;
+      return { name, problem: thrown.message };
+    }
+  }));
+}
+
+export function sessionsText(rows: readonly Row[], nowMs: number): string {
+  if (rows.length === 0) return "no session; 'stci start' starts one\n";
+  return rows.map(({ name, status, problem }) => {
+    if (status === undefined) return `${name}: ${problem}\n`;
+    const up = status.hosts.filter(({ state }) => state === 'up').length;
+    const used = status.hosts.reduce((sum, host) => sum + host.used, 0);
+    const hosts = `${up} of ${counted(status.hosts.length, 'host')} up, ${counted(used, 'rank')}`;
+    const head = `${name}: ${hosts}${status.isStopping ? ', stopping' : ''}\n`;
+    return head + jobsText(name, status.jobs, nowMs);
+  }).join('\n');
+}
+
+function jobsText(session: string, jobs: readonly JobStatus[], nowMs: number): string {
+  if (jobs.length === 0) return '';
+  const head = ['job', 'state', 'ranks', 'hosts', 'time', 'front-ends', 'output', 'program'];
+  const rows = jobs.map((job) => [
+    job.job === 0 ? '-' : jobName(session, job.job),
+    job.state === 'ended' ? `ended ${job.exitCode}` : job.state,
+    job.state === 'running' ? `${job.running}/${job.ranks}` : String(job.ranks),
+    String(job.hosts),
+    timeText((job.endWallMs ?? nowMs) - job.submitWallMs),
+    String(job.followers),
+    bytesText(job.outputBytes) + (job.droppedBytes > 0 ? ` (${bytesText(job.droppedBytes)} dropped)` : ''),
+    printable(job.label).replaceAll('\n', ' ').slice(0, LABEL_CHARS),
+  ]);
+  return alignColumns([head, ...rows]).map((line) => `  ${line}\n`).join('');
+}
+
+function ranksText(ranks: readonly RankStatus[]): string {
+  const rows = ranks.map(({ rank, host, pid, state }) => [String(rank), host, String(pid), state]);
+  return `${alignColumns([['rank', 'host', 'pid', 'state'], ...rows]).join('\n')}\n`;
+}
+
+function timeText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+function bytesText(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+const PERIOD_MS = 1000;
+const CLEAR = '\x1b[H\x1b[J';
+
+export class TopCommand extends StciCommand {
+  static override readonly summary = 'sessions and their jobs, live, until Ctrl-C';
+  static override readonly synopsis = '[--session NAME]';
+  static override readonly details = `${SESSION_OPTION}
+Needs a terminal; 'stci ps' prints once.
+`;
+
+  static override flags = sessionFlags;
+
+  async run(): Promise<number> {
+    const { flags } = await this.parse(TopCommand);
+    if (!process.stdout.isTTY) {
+      throw new StciError('STCI_USAGE', "stci top needs a terminal as its standard output. 'stci ps' prints once.");
+    }
+    const sessions = openSessions(flags);
+    let isOver = false;
+    let wake = (): void => undefined;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        isOver = true;
+        wake();
+      });
+    }
+    while (!isOver) {
+      const rows = await readSessions(sessions, flags.session);
+      const lines = sessionsText(rows, sessions.platform.clock.wallMs()).split('\n');
+      printOut(`${CLEAR}${lines.slice(0, Math.max(1, process.stdout.rows - 1)).join('\n')}\n`);
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, PERIOD_MS);
+      });
+    }
+    printError('\n');
+    return 0;
+  }
+}

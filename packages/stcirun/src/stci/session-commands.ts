@@ -1,0 +1,181 @@
+/** `stci start`, `stop`, `kill`, `wait`: sessions and their jobs from outside. */
+
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { allocate, counted, didYouMean, signalNumber } from '@stci/core';
+import { StciError, type SignalName } from '@stci/interface';
+import { parseCount } from '../cli/values.js';
+import { printError, printOut } from '../print.js';
+import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
+import { readHostfile, splitSpares } from '../run/spec.js';
+import { findSession } from '../session/connect.js';
+import { isRunning } from '../session/process-identity.js';
+import { checkSessionName, freeSessionName } from '../session/session-name.js';
+import { startSession } from '../session/start-session.js';
+import { paramFlags, repeated } from './base.js';
+import {
+  ask, askEnd, connectTo, connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand,
+} from './session-command.js';
+
+const count = Flags.custom<number>({ parse: async (text) => parseCount('--spares', text) });
+
+export class StartCommand extends StciCommand {
+  static override readonly summary = 'starts a session: agents on hosts that stay, for stcirun --session';
+  static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--name NAME] [--spares N]';
+  static override readonly details = `  --host LIST       hosts and their slots: a:2,b or n[01-16]; without any: this machine
+  --hostfile FILE   hosts of a file
+  --exclude LIST    hosts to leave out
+  --spares N        keep the last N hosts as spares, for others that do not come up
+  --name NAME       of the session; default s1, s2, ...
+  --launcher NAME   how agents are started; short for --mca launcherproc=NAME
+  --mca KEY=VALUE   sets a parameter of the session
+  --am FILE         file of parameters
+  --quiet           print errors only
+
+Prints the session's name when its hosts are up. It stays until 'stci stop'.
+
+Examples:
+  stci start --hostfile hosts --name night
+  STCI_SESSION=night stcirun -n 64 ./a
+  stci stop night
+`;
+
+  static override flags = {
+    host: Flags.string(repeated),
+    hostfile: Flags.string(repeated),
+    exclude: Flags.string(repeated),
+    spares: count(),
+    name: Flags.string(),
+    launcher: Flags.string(),
+    quiet: Flags.boolean({ char: 'q' }),
+    ...paramFlags,
+  };
+
+  async run(): Promise<number> {
+    const { flags } = await this.parse(StartCommand);
+    const mca = [
+      ...(flags.mca ?? []),
+      ...(flags.launcher === undefined ? [] : [{ key: 'launcherproc', value: flags.launcher }]),
+      ...(flags.spares === undefined || flags.mca?.some(({ key }) => key === 'bootstrap') === true
+        ? [] : [{ key: 'bootstrap', value: 'spare' }]),
+    ];
+    const { platform, place } = openSessions({ mca, am: flags.am });
+    const wdir = callerDirectory();
+    const all = allocate({
+      hosts: flags.host ?? [],
+      hostfiles: (flags.hostfile ?? []).map((name) => readHostfile(wdir, name)),
+      exclude: flags.exclude ?? [],
+      thisMachine: platform.env,
+    });
+    const taken = new Set(place.list().map(({ directory }) => directory.split('/').at(-1) as string));
+    const name = flags.name === undefined ? freeSessionName(taken) : checkSessionName(flags.name, '--name');
+    const allocation = splitSpares(all, { spares: flags.spares ?? 0 });
+    const up = await startSession({
+      place,
+      programs: this.config.root,
+      instruction: {
+        name,
+        wdir,
+        ...allocation,
+        mca: mca.map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
+        am: (flags.am ?? []).map((file) => resolveFrom(wdir, file, '--am')),
+        isForOneJob: false,
+      },
+      onStep: (text, isError) => (isError || !flags.quiet) && printError(`stci: ${text}\n`),
+      until: 'ready',
+    });
+    if (!flags.quiet) printError(`stci: session ${name}: ${counted(up, 'host')} up\n`);
+    printOut(`${name}\n`);
+    return 0;
+  }
+}
+
+const STOP_MS = 60_000;
+const PERIOD_MS = 50;
+
+export class StopCommand extends StciCommand {
+  static override readonly summary = 'ends a session: its jobs (TERM, then KILL), its agents, itself';
+  static override readonly synopsis = '[SESSION]';
+  static override readonly details = `
+Without a name: the session of STCI_SESSION, else the only one. Waits until it has ended.
+`;
+
+  static override args = { name: Args.string({ ignoreStdin: true, description: 'session' }) };
+  static override flags = paramFlags;
+
+  async run(): Promise<number> {
+    const { args, flags } = await this.parse(StopCommand);
+    const { place, platform } = openSessions(flags);
+    const variable = platform.env.variables['STCI_SESSION'];
+    const facts = findSession(place, args.name, { option: 'stci stop', variable });
+    // A signal, which any version understands.
+    process.kill(facts.process.pid, 'SIGTERM');
+    const deadlineMs = performance.now() + STOP_MS;
+    while (isRunning(facts.process) && performance.now() < deadlineMs) {
+      await new Promise((resolve) => setTimeout(resolve, PERIOD_MS));
+    }
+    if (isRunning(facts.process)) {
+      throw new StciError('STCI_SESSION_REFUSED', `Session ${facts.name} has not ended within ${STOP_MS / 1000} s. `
+        + `Its process is ${facts.process.pid}, its log ${place.directory}/${facts.name}/log.`);
+    }
+    place.remove(facts);
+    return 0;
+  }
+}
+
+export class KillCommand extends StciCommand {
+  static override readonly summary = 'ends a job of a session, or sends it a signal';
+  static override readonly synopsis = 'JOB [--signal NAME] [--session NAME]';
+  static override readonly details = `  --signal NAME     KILL ends it at once; others than TERM and KILL are passed to its ranks
+${SESSION_OPTION}
+Without --signal: TERM to all ranks, KILL to those left after tool.grace.
+
+Examples:
+  stci kill night.3
+  stci kill 3 --signal USR1
+`;
+
+  static override args = { job: Args.string({ ignoreStdin: true, required: true, description: 'job' }) };
+  static override flags = { signal: Flags.string(), ...sessionFlags };
+
+  async run(): Promise<number> {
+    const { args, flags } = await this.parse(KillCommand);
+    const signal = flags.signal === undefined ? undefined : parseSignal(flags.signal);
+    const { client, job } = connectToJob(openSessions(flags), args.job, flags.session);
+    await ask(client, 'client.signal', { job, signal });
+    client.close();
+    return 0;
+  }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGSTOP', 'SIGCONT', 'SIGQUIT'];
+
+function parseSignal(text: string): SignalName {
+  const upper = text.toUpperCase();
+  const name = (upper.startsWith('SIG') ? upper : `SIG${upper}`) as SignalName;
+  if (signalNumber(name) !== undefined) return name;
+  throw new StciError('STCI_USAGE', `--signal: unknown signal '${text}'.${didYouMean(name, SIGNALS)} Write TERM or KILL.`);
+}
+
+export class WaitCommand extends StciCommand {
+  static override readonly summary = 'waits for the end of a job, and ends with its exit code';
+  static override readonly synopsis = 'JOB [--session NAME]';
+  static override readonly details = `${SESSION_OPTION}
+Its output is left to 'stci attach'.
+
+Example:
+  job=$(stcirun --session night --detach -n 64 ./a); stci wait "$job"; echo $?
+`;
+
+  static override args = { job: Args.string({ ignoreStdin: true, required: true, description: 'job' }) };
+  static override flags = sessionFlags;
+
+  async run(): Promise<number> {
+    const { args, flags } = await this.parse(WaitCommand);
+    const { client, job } = connectToJob(openSessions(flags), args.job, flags.session);
+    const { exitCode, cause } = await askEnd(client, job);
+    client.close();
+    if (cause !== undefined) printError(`stci: ${cause.message}\n`);
+    return exitCode;
+  }
+}
