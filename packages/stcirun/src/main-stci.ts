@@ -5,12 +5,14 @@ import { checkStandardStreams } from './output/closed-streams.js';
 import { refuseDebugger } from './no-debugger.js';
 import { printOut } from './print.js';
 import { commandHelp, findCommand, groupHelp, overview } from './stci/commands.js';
+import { SESSION_WORD } from './session/instruction.js';
 import { VERSION } from './version.js';
 
 const COMMAND = 'stci';
 
 async function main(argv: readonly string[]): Promise<number> {
   checkStandardStreams();
+  if (argv[0] === SESSION_WORD) return (await import('./session/session-main.js')).sessionMain(__dirname);
   const [first = 'help', ...rest] = argv;
   const asked = first === 'help' ? rest : argv;
   if (first === '--version' || first === '-V') printOut(`${COMMAND} ${VERSION}\n`);

@@ -60,7 +60,8 @@ suite('stci', (test) => {
     const overview = stci();
     assert.is(overview.exitCode, 0);
     assert.is(stci('--help').out, overview.out);
-    for (const command of ['info', 'doctor', 'version', 'hosts expand', 'hosts fold', 'hosts minus', 'hosts count']) {
+    const commands = ['info', 'doctor', 'version', 'start', 'stop', 'ps', 'top', 'kill', 'wait'];
+    for (const command of [...commands, 'hosts expand', 'hosts fold', 'hosts minus', 'hosts count']) {
       assert.match(overview.out, `\n  ${command} `);
       const help = stci('help', ...command.split(' ')).out;
       assert.match(help, `Usage: stci ${command}`);

@@ -43,6 +43,8 @@ export interface JobSession {
   readonly errorManager: ErrorManager;
   /** Names of hosts that are neither up nor left out. */
   missing(): readonly string[];
+  /** By host, slots that other jobs have. */
+  slotsTaken(job: JobId): readonly number[];
   /** Sends a launch down the boot tree. */
   passLaunch(launch: Launch, job: JobId): void;
   /** The job is over: its report has been sent. `launched`: it may have session agents. */
@@ -94,7 +96,7 @@ export class ControllerJob {
     this.#planned = hosts;
     const allocated = { ...spec, hosts };
     validateJob(allocated);
-    const map = mapWithin(allocated, this.#node.params);
+    const map = mapWithin(allocated, this.#node.params, session.slotsTaken(job));
     this.#ledger = createLedger({ job, spec: allocated, map, submitWallMs: this.#now() });
   }
 
@@ -111,6 +113,10 @@ export class ControllerJob {
   close(): void {
     this.#phase = 'over';
     this.#cancelTimers();
+  }
+
+  get map(): JobMap {
+    return this.#ledger.map;
   }
 
   get isOver(): boolean {
@@ -216,7 +222,7 @@ export class ControllerJob {
   #remap(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
     const changed = onHosts({ ...this.#spec, hosts }, leftOut);
     validateJob(changed); // With fewer ranks, the rank that reads standard input may not exist.
-    const map: JobMap = mapWithin(changed, this.#node.params);
+    const map = mapWithin(changed, this.#node.params, this.#session.slotsTaken(this.job));
     const { submitWallMs } = this.#ledger;
     this.#ledger = createLedger({ job: this.job, spec: changed, map, submitWallMs });
     this.#mapped();

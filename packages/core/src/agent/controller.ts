@@ -5,7 +5,7 @@
 
 import {
   JOB_MAX, StciError, addressIndex, addressKind, toErrorRecord, type Address, type Allocation, type ErrorManager,
-  type HostIndex, type HostSpec, type JobId, type JobSpec,
+  type HostIndex, type HostSpec, type JobEvent, type JobId, type JobSpec,
 } from '@stci/interface';
 import type { RankEnd } from '../job/ledger.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
@@ -16,12 +16,22 @@ import { bootTreeOf, type Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, ParamSnapshot } from './composition.js';
+import type { HostStatus } from '../session/contracts.js';
 
 export interface ControllerDeps {
   readonly node: AgentNode;
   readonly scope: AgentScope;
   readonly agentLauncher: AgentLauncher;
   readonly snapshot: ParamSnapshot;
+  readonly observer?: SessionObserver | undefined;
+}
+
+/** Of the start of a session's agents, besides what its jobs are told. */
+export interface SessionObserver {
+  onEvent(event: JobEvent): void;
+  /** All wanted hosts are up. */
+  onReady(): void;
+  onAborted(failures: readonly BootstrapFailure[]): void;
 }
 
 /** All wanted hosts are up; those left out have no agent. */
@@ -56,6 +66,30 @@ export class Controller implements JobSession {
     this.#listen();
   }
 
+  /** Starts the agents of all hosts. Throws StciError if they cannot be started; nothing has been started then. */
+  open(allocation: Allocation): void {
+    if (this.#allocation !== undefined) throw new StciError('STCI_JOB_INVALID', 'The session is open already');
+    const { hosts, spares } = allocation;
+    if (hosts.length === 0) throw new StciError('STCI_JOB_INVALID', 'Expected at least one host, got none');
+    const { scope, agentLauncher, snapshot } = this.#deps;
+    agentLauncher.selectLauncherProc([...hosts, ...spares]);
+    const tree = bootTreeOf(scope, hosts.length, this.node.params);
+    this.#allocation = allocation;
+    this.#bootstrap = new Bootstrap(
+      { node: this.node, agentLauncher, tree, policy: scope.bootstrapPolicy(), hosts, spares, snapshot },
+      {
+        emit: (event) => {
+          this.#deps.observer?.onEvent(event);
+          for (const job of this.#jobs.values()) if (job.isLaunching) job.emit(event);
+        },
+        onReady: (now, leftOut) => this.#onReady({ hosts: now, leftOut }),
+        onAborted: (failures) => this.#onAborted(failures),
+        onLost: (agent, error) => this.#onAgentLost(agent, 0, error),
+      },
+    );
+    this.#bootstrap.start();
+  }
+
   /** Ends all agents; calls `done` when none is left. */
   stop(done: () => void): void {
     for (const job of this.#jobs.values()) job.close();
@@ -63,8 +97,28 @@ export class Controller implements JobSession {
     else this.#bootstrap.stop(done);
   }
 
+  /** For `stci ps`. */
+  hosts(): readonly HostStatus[] {
+    const { hosts } = this.#ready ?? this.#allocation ?? { hosts: [] };
+    const taken = this.slotsTaken();
+    const stateOf = (host: HostIndex): HostStatus['state'] =>
+      this.#ready === undefined ? 'starting' : this.#ready.leftOut.has(host) ? 'lost' : 'up';
+    return hosts.map((spec, host) => ({ host, spec, state: stateOf(host), used: taken[host] ?? 0 }));
+  }
+
   missing(): readonly string[] {
     return (this.#bootstrap as Bootstrap).missing;
+  }
+
+  slotsTaken(job?: JobId): readonly number[] {
+    const taken: number[] = [];
+    for (const other of this.#jobs.values()) {
+      if (other.job === job) continue;
+      for (const { host, runs } of other.map.hosts) {
+        taken[host] = (taken[host] ?? 0) + runs.reduce((sum, { count }) => sum + count, 0);
+      }
+    }
+    return taken;
   }
 
   passLaunch(launch: Launch, job: JobId): void {
@@ -79,7 +133,7 @@ export class Controller implements JobSession {
 
   #listen(): void {
     const { messages } = this.node;
-    messages.on('session.open', (allocation) => this.#open(allocation));
+    messages.on('session.open', (allocation) => this.open(allocation));
     messages.on('job.submit', ({ spec }, { source }) => ({ job: this.#submit(spec, source) }));
     messages.on('job.control', (control, { source, job }) => this.#jobOf(source, job)?.onControl(control));
     messages.on('agent.up', ({ host }) => this.#bootstrap?.onUp(host));
@@ -91,29 +145,6 @@ export class Controller implements JobSession {
       this.#jobs.get(job)?.onExited(host, ranks as readonly RankEnd[]);
     });
     messages.on('job.drained', (drained, { job }) => this.#jobs.get(job)?.onDrained(drained));
-  }
-
-  /** Starts the agents of all hosts. Throws StciError if they cannot be started; nothing has been started then. */
-  #open(allocation: Allocation): void {
-    if (this.#allocation !== undefined) throw new StciError('STCI_JOB_INVALID', 'The session is open already');
-    const { hosts, spares } = allocation;
-    if (hosts.length === 0) throw new StciError('STCI_JOB_INVALID', 'Expected at least one host, got none');
-    const { scope, agentLauncher, snapshot } = this.#deps;
-    agentLauncher.selectLauncherProc([...hosts, ...spares]);
-    const tree = bootTreeOf(scope, hosts.length, this.node.params);
-    this.#allocation = allocation;
-    this.#bootstrap = new Bootstrap(
-      { node: this.node, agentLauncher, tree, policy: scope.bootstrapPolicy(), hosts, spares, snapshot },
-      {
-        emit: (event) => {
-          for (const job of this.#jobs.values()) if (job.isLaunching) job.emit(event);
-        },
-        onReady: (now, leftOut) => this.#onReady({ hosts: now, leftOut }),
-        onAborted: (failures) => this.#onAborted(failures),
-        onLost: (agent, error) => this.#onAgentLost(agent, 0, error),
-      },
-    );
-    this.#bootstrap.start();
   }
 
   /** Throws StciError if the job cannot be run; nothing has been started then. */
@@ -140,11 +171,13 @@ export class Controller implements JobSession {
 
   #onReady(ready: Ready): void {
     this.#ready = ready;
+    this.#deps.observer?.onReady();
     for (const job of [...this.#jobs.values()]) job.onReady(ready.hosts, ready.leftOut);
   }
 
   #onAborted(failures: readonly BootstrapFailure[]): void {
     this.#aborted = failures;
+    this.#deps.observer?.onAborted(failures);
     for (const job of [...this.#jobs.values()]) job.onAborted(failures);
   }
 

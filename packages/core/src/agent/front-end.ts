@@ -1,12 +1,11 @@
 /**
- * Front-end agent (STCI paper, II-A): connects a program, such as stcirun, to the controller. The controller runs in
- * the same process; both still talk over a (memory) link, so that it can run elsewhere.
+ * Front-end agent (STCI paper, II-A): connects a program, such as stcirun, to the controller, for one job. The
+ * controller runs in the same process; both still talk over a (memory) link, so that it can run elsewhere.
  */
 
 import {
   CONTROLLER,
   DEFAULT_STREAM,
-  FRONT_END,
   StciError,
   addressIndex,
   assert,
@@ -24,54 +23,44 @@ import {
   type JobMap,
   type JobSpec,
   type Params,
-  type Platform,
 } from '@stci/interface';
 import type { StreamEndpoint } from '../am/stream-endpoint.js';
-import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
 import { memoryChannel } from '../bootcom/memory-channel.js';
 import { hostOf, type PlacementLookup } from '../job/placement.js';
-import { Controller } from './controller.js';
 import { creditBytes } from './job-launch.js';
-import { AgentNode, type Identity } from './node.js';
+import type { AgentNode } from './node.js';
 import { OutputOrder } from './output-order.js';
 import { LinkGuard } from './peer-guard.js';
 import { outputCheck } from './rank-checks.js';
 import { ReportBuilder } from './report-builder.js';
-import { roleFactory } from './start.js';
-import { AgentLauncher } from './agent-launcher.js';
-import type { AgentScope, ParamSnapshot, Composition } from './composition.js';
 
 /** Deadline of the controller's reply to a submission. */
 const SUBMIT_MS = 30_000;
-
-export interface FrontEndInit {
-  readonly platform: Platform;
-  readonly composition: Composition;
-  readonly params: Params;
-  /** The part of `params` that agents get. */
-  readonly snapshot: ParamSnapshot;
-  readonly allocation: Allocation;
-}
 
 export interface JobFrontEnd extends FrontEnd {
   /** 0 until the job is mapped. */
   readonly job: JobId;
 }
 
-/** A front-end with a controller of its own in this process, for a session of one job. */
-export function createFrontEnd(init: FrontEndInit, events: FrontEndEvents): JobFrontEnd {
-  return new LocalFrontEnd(init, events);
+/** What a front-end agent uses of the session in its process. */
+export interface FrontEndSession {
+  readonly controller: AgentNode;
+  /** A node for another agent of the session. */
+  makeNode(self: Address): AgentNode;
+  /** To be sent to the controller before a job; undefined: it has it. */
+  readonly allocation: Allocation | undefined;
+  /** This front-end has ended; calls `done` when what belongs to it has. */
+  leave(done: () => void): void;
 }
 
-class LocalFrontEnd implements JobFrontEnd {
+export class FrontEndAgent implements JobFrontEnd {
+  readonly #session: FrontEndSession;
   readonly #node: AgentNode;
-  readonly #controllerNode: AgentNode;
-  readonly #controller: Controller;
+  readonly #self: Address;
   readonly #events: FrontEndEvents;
   readonly #output: OutputOrder;
   readonly #params: Params;
-  readonly #allocation: Allocation;
   #stream: StreamEndpoint | undefined;
   #spec: JobSpec | undefined;
   /** 0 until the job is mapped; the controller takes that as the job that was submitted here. */
@@ -88,20 +77,13 @@ class LocalFrontEnd implements JobFrontEnd {
   #stopping = false;
   #isRefused = false;
 
-  constructor(init: FrontEndInit, events: FrontEndEvents) {
-    const { platform, params, composition } = init;
-    this.#allocation = init.allocation;
+  constructor(session: FrontEndSession, self: Address, events: FrontEndEvents) {
+    this.#session = session;
+    this.#self = self;
     this.#events = events;
     this.#output = new OutputOrder((...output) => events.onOutput(...output));
-    this.#params = params;
-    const scope = composition.scope('front-end', params, platform);
-    const session = platform.secrets.bytes(SESSION_BYTES);
-    const secret = platform.secrets.bytes(SECRET_BYTES);
-    const identity = (self: Address): Identity => ({ self, job: 0, session, secret });
-    this.#node = makeNode(init, scope, identity(FRONT_END));
-    this.#controllerNode = makeNode(init, scope, identity(CONTROLLER));
-    const agentLauncher = new AgentLauncher({ node: this.#controllerNode, scope, startRole: roleFactory(composition) });
-    this.#controller = new Controller({ node: this.#controllerNode, scope, agentLauncher, snapshot: init.snapshot });
+    this.#node = session.makeNode(self);
+    this.#params = this.#node.params;
     this.#node.messages.on('job.unread', ({ host }) => this.#onUnread(host));
     this.#node.messages.on('job.event', (event, { job }) => this.#onJobEvent(event, job));
     this.#node.messages.on('job.host.lost', ({ host }) => this.#dropHost(host));
@@ -119,7 +101,10 @@ class LocalFrontEnd implements JobFrontEnd {
     this.#spec = spec;
     const { messages } = this.#node;
     const onReply = (error: StciError | undefined): void => this.#onReply(error);
-    messages.request(CONTROLLER, 'session.open', this.#allocation, onReply, { timeoutMs: SUBMIT_MS });
+    const { allocation } = this.#session;
+    if (allocation !== undefined) {
+      messages.request(CONTROLLER, 'session.open', allocation, onReply, { timeoutMs: SUBMIT_MS });
+    }
     messages.request(CONTROLLER, 'job.submit', { spec }, onReply, { timeoutMs: SUBMIT_MS });
   }
 
@@ -140,16 +125,15 @@ class LocalFrontEnd implements JobFrontEnd {
   }
 
   announceSilence(silenceMs: number): void {
-    for (const link of this.#controllerNode.router.childLinks(this.#job)) link.announceSilence(silenceMs);
+    for (const link of this.#session.controller.router.childLinks(this.#job)) link.announceSilence(silenceMs);
   }
 
   stop(): void {
     if (this.#stopping) return;
     this.#stopping = true;
-    this.#controller.stop(() => {
+    this.#session.leave(() => {
       this.#stream?.close();
       this.#node.close();
-      this.#controllerNode.close();
       for (const link of this.#node.router.links()) link.close();
       this.#events.onStopped();
     });
@@ -163,7 +147,8 @@ class LocalFrontEnd implements JobFrontEnd {
     const onClosed = (): void => undefined;
     const admit = (wanted: Address) => (peer: Address) =>
       peer === wanted ? undefined : 'it is not the other agent here';
-    this.#controllerNode.acceptLink(theirs, handshakeMs, admit(FRONT_END), { role: 'front-end', onClosed });
+    const { controller } = this.#session;
+    controller.acceptLink(theirs, handshakeMs, admit(this.#self), { role: 'front-end', onClosed });
     const { self, session, secret } = this.#node.identity;
     const link = new Link(
       {
@@ -222,7 +207,7 @@ class LocalFrontEnd implements JobFrontEnd {
     this.#stream?.close(); // A new map, on other hosts.
     const lookup = hostOf(map);
     this.#stream = this.#node.streams.attach(
-      { id: DEFAULT_STREAM, job, members: [FRONT_END, ...members], topology: { kind: 'boot' }, reduction: 'none' },
+      { id: DEFAULT_STREAM, job, members: [this.#self, ...members], topology: { kind: 'boot' }, reduction: 'none' },
       {
         onUp: (data, _source, release) => this.#onOutput(data, release),
         onDown: () => undefined,
@@ -290,9 +275,4 @@ class LocalFrontEnd implements JobFrontEnd {
     const [rank, stream, wallMs, chunk] = data as [number, number, number, Uint8Array];
     this.#output.output(rank, stream === 1 ? 'stdout' : 'stderr', chunk, wallMs, release);
   }
-}
-
-function makeNode(init: FrontEndInit, scope: AgentScope, identity: Identity): AgentNode {
-  const { platform, params } = init;
-  return new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
 }

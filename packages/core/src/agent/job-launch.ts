@@ -7,6 +7,7 @@ import type { MessageBody } from '../am/messages.js';
 import { nodeNumbers } from '../job/environment.js';
 import type { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
+import { counted } from '../job/text.js';
 import type { AgentScope } from './composition.js';
 
 export type Launch = MessageBody<'job.launch'>;
@@ -34,12 +35,26 @@ export function bootTreeOf(scope: AgentScope, hosts: number, params: Params): Tr
   throw new StciError('STCI_PARAM_INVALID', text, { data: { name: 'message.ttl', hops } });
 }
 
-/** The job's map, within the bounds of the parameters. */
-export function mapWithin(spec: AllocatedJob, params: Params): JobMap {
-  return mapJob(spec, {
+/**
+ * The job's map, within the bounds of the parameters and the slots that other jobs leave (`taken`: by host). Where it
+ * fits but for them, `data.busy` of the error says so.
+ */
+export function mapWithin(spec: AllocatedJob, params: Params, taken: readonly number[] = []): JobMap {
+  const limits = {
     ranksMax: params.int('job.size.max'),
     ranksPerHostMax: params.int('job.ranks.per.host.max'),
-  });
+  };
+  try {
+    return mapJob(spec, limits, taken);
+  } catch (fault) {
+    const isShort = fault instanceof StciError && fault.code === 'STCI_SLOTS_EXCEEDED' && taken.length > 0;
+    if (!isShort) throw fault;
+    const { size } = mapJob(spec, limits);
+    const used = taken.reduce((sum, count) => sum + count, 0);
+    const text = `The job's ${counted(size, 'rank')} do not fit now: running jobs have ${counted(used, 'rank')} on the `
+      + "session's hosts. Wait for them (--wait), or ask for fewer ranks (-n). 'stci ps' shows them.";
+    throw new StciError('STCI_SLOTS_EXCEEDED', text, { data: { busy: true } });
+  }
 }
 
 /** The launch of a whole job; each agent forwards to a child only the hosts at and below it. */

@@ -40,15 +40,13 @@ export function appCount(spec: AllocatedJob, app: AppSpec): number {
 /**
  * Maps a job that `validateJob` has passed. Throws STCI_JOB_INVALID for a count outside 1..limits.ranksMax, more than
  * limits.ranksPerHostMax ranks on a host, or a count that `ppr` cannot place; STCI_SLOTS_EXCEEDED where bound slots
- * do not suffice.
+ * do not suffice. `taken`: by host, bound slots that other jobs have.
  */
-export function mapJob(spec: AllocatedJob, limits: JobLimits): JobMap {
+export function mapJob(spec: AllocatedJob, limits: JobLimits, taken: readonly number[] = []): JobMap {
   const counts = spec.apps.map((app) => appCount(spec, app));
   const size = checkSize(counts, limits.ranksMax);
   const placer = new RoundPlacer(spec.hosts.length);
-  spec.apps.forEach((app, index) => {
-    placeApp(new Filling(spec, placer, index, candidates(spec, app)), counts[index]!);
-  });
+  counts.forEach((count, index) => placeApp(new Filling(spec, placer, index, taken), count));
   assert(placer.next === size, `every rank is placed: ${placer.next} of ${size}`);
   checkPerHost(spec, placer, limits.ranksPerHostMax);
   const hosts = spec.hosts.map((host, index) => ({ host: index, name: host.name, runs: placer.runs[index]! }));
@@ -61,16 +59,19 @@ class Filling {
   readonly placer: RoundPlacer;
   readonly app: number;
   readonly hosts: readonly HostIndex[];
+  readonly #taken: readonly number[];
 
-  constructor(spec: AllocatedJob, placer: RoundPlacer, app: number, hosts: readonly HostIndex[]) {
+  constructor(spec: AllocatedJob, placer: RoundPlacer, app: number, taken: readonly number[]) {
     this.spec = spec;
     this.placer = placer;
     this.app = app;
-    this.hosts = hosts;
+    this.hosts = candidates(spec, spec.apps[app]!);
+    this.#taken = taken;
   }
 
   slots(host: HostIndex): number {
-    return this.spec.hosts[host]!.slots;
+    const { slots } = this.spec.hosts[host]!;
+    return this.bound(host) ? slots - (this.#taken[host] ?? 0) : slots;
   }
 
   bound(host: HostIndex): boolean {

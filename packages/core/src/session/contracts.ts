@@ -97,7 +97,7 @@ export interface RankStatus {
 export interface HostStatus {
   readonly host: HostIndex;
   readonly spec: HostSpec;
-  readonly state: string;
+  readonly state: 'starting' | 'up' | 'lost';
   /** Ranks of running jobs. */
   readonly used: number;
 }

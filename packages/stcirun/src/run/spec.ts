@@ -48,9 +48,9 @@ export function makeJobSpec(
 }
 
 /** Splits off the last hosts as spares; checks that enough are left. */
-function splitSpares(
+export function splitSpares(
   all: readonly HostSpec[],
-  { spares, minHosts }: RunRequest,
+  { spares, minHosts }: Pick<RunRequest, 'spares' | 'minHosts'>,
 ): Record<'hosts' | 'spares', readonly HostSpec[]> {
   const left = all.length - spares;
   const number = counted(all.length, 'host');

@@ -90,7 +90,7 @@ class SessionProcess {
       },
       onStep: (text, isError) => report({ type: 'step', text, isError }),
       onReady: (up) => report({ type: 'ready', up }),
-      onAborted: (error) => this.#onAborted(fromErrorRecord(error)),
+      onAborted: (error) => this.#onAborted(error),
     });
     this.#jobs = new SessionJobs({
       name,

@@ -6,13 +6,21 @@ import type { StciCommandClass } from './base.js';
 import { DoctorCommand } from './doctor.js';
 import { HOSTS_COMMANDS } from './hosts.js';
 import { InfoCommand } from './info.js';
+import { PsCommand, TopCommand } from './ps.js';
+import { KillCommand, StartCommand, StopCommand, WaitCommand } from './session-commands.js';
 import { VersionCommand } from './version.js';
 
 export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   doctor: DoctorCommand,
   ...Object.fromEntries(Object.entries(HOSTS_COMMANDS).map(([verb, command]) => [`hosts ${verb}`, command])),
   info: InfoCommand,
+  kill: KillCommand,
+  ps: PsCommand,
+  start: StartCommand,
+  stop: StopCommand,
+  top: TopCommand,
   version: VersionCommand,
+  wait: WaitCommand,
 };
 
 export interface Found {

@@ -45,7 +45,8 @@ Examples:
       return 0;
     }
     const rows = await readSessions(sessions, flags.session);
-    if (flags.json) printOut(json({ sessions: rows.map(({ name, status, problem }) => ({ name, problem, ...status })) }));
+    const objects = rows.map(({ name, status, problem }) => ({ name, problem, ...status }));
+    if (flags.json) printOut(json({ sessions: objects }));
     else printOut(sessionsText(rows, sessions.platform.clock.wallMs()));
     return 0;
   }

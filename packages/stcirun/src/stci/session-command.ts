@@ -1,7 +1,7 @@
 /** The base of the commands that work on sessions: finds the session, connects, asks. */
 
 import * as Flags from '@oclif/core/flags';
-import type { AcceptedJob, SessionClient, SessionStatus } from '@stci/core/session';
+import type { SessionClient, SessionStatus } from '@stci/core/session';
 import type { JobId, JobReport, Params, Platform, StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
@@ -13,8 +13,8 @@ import { loadFlagParams, paramFlags, StciCommand } from './base.js';
 
 export const sessionFlags = { session: Flags.string(), ...paramFlags };
 
-export const SESSION_OPTION = `  --session NAME    the session, by its name or the name's beginning; without it STCI_SESSION,
-                    else the only one
+export const SESSION_OPTION = `  --session NAME    the session, or the beginning of its name; without it
+                    that of STCI_SESSION, else the only one
 `;
 
 interface Given {
@@ -78,5 +78,4 @@ export const askStatus = (client: SessionClient): Promise<SessionStatus> => ask(
 export const askEnd = (client: SessionClient, job: JobId): Promise<JobReport> =>
   promised((done) => client.wait(job, done));
 
-export type { AcceptedJob };
 export { StciCommand };

@@ -14,7 +14,7 @@ import { checkSessionName, freeSessionName } from '../session/session-name.js';
 import { startSession } from '../session/start-session.js';
 import { paramFlags, repeated } from './base.js';
 import {
-  ask, askEnd, connectTo, connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand,
+  ask, askEnd, connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand,
 } from './session-command.js';
 
 const count = Flags.custom<number>({ parse: async (text) => parseCount('--spares', text) });
@@ -22,7 +22,8 @@ const count = Flags.custom<number>({ parse: async (text) => parseCount('--spares
 export class StartCommand extends StciCommand {
   static override readonly summary = 'starts a session: agents on hosts that stay, for stcirun --session';
   static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--name NAME] [--spares N]';
-  static override readonly details = `  --host LIST       hosts and their slots: a:2,b or n[01-16]; without any: this machine
+  static override readonly details = `
+  --host LIST       hosts and their slots: a:2,b or n[01-16]; without any: this machine
   --hostfile FILE   hosts of a file
   --exclude LIST    hosts to leave out
   --spares N        keep the last N hosts as spares, for others that do not come up
@@ -126,7 +127,8 @@ Without a name: the session of STCI_SESSION, else the only one. Waits until it h
 export class KillCommand extends StciCommand {
   static override readonly summary = 'ends a job of a session, or sends it a signal';
   static override readonly synopsis = 'JOB [--signal NAME] [--session NAME]';
-  static override readonly details = `  --signal NAME     KILL ends it at once; others than TERM and KILL are passed to its ranks
+  static override readonly details = `
+  --signal NAME     KILL ends it at once; others than TERM and KILL are passed to its ranks
 ${SESSION_OPTION}
 Without --signal: TERM to all ranks, KILL to those left after tool.grace.
 
@@ -154,7 +156,8 @@ function parseSignal(text: string): SignalName {
   const upper = text.toUpperCase();
   const name = (upper.startsWith('SIG') ? upper : `SIG${upper}`) as SignalName;
   if (signalNumber(name) !== undefined) return name;
-  throw new StciError('STCI_USAGE', `--signal: unknown signal '${text}'.${didYouMean(name, SIGNALS)} Write TERM or KILL.`);
+  const hint = didYouMean(name, SIGNALS);
+  throw new StciError('STCI_USAGE', `--signal: unknown signal '${text}'.${hint} Write a name such as TERM or USR1.`);
 }
 
 export class WaitCommand extends StciCommand {

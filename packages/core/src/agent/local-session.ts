@@ -1,0 +1,100 @@
+/**
+ * A session whose controller is in this process, with front-end agents beside it: one for the run of a plain stcirun,
+ * which ends with it; or one for each job of a session that stays.
+ */
+
+import {
+  CONTROLLER, FRONT_END, frontEndAddress, type Address, type Allocation, type FrontEndEvents, type Params,
+  type Platform,
+} from '@stci/interface';
+import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
+import type { HostStatus } from '../session/contracts.js';
+import { AgentLauncher } from './agent-launcher.js';
+import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
+import { Controller, type SessionObserver } from './controller.js';
+import { FrontEndAgent, type JobFrontEnd } from './front-end.js';
+import { AgentNode } from './node.js';
+import { roleFactory } from './start.js';
+
+export interface FrontEndInit {
+  readonly platform: Platform;
+  readonly composition: Composition;
+  readonly params: Params;
+  /** The part of `params` that agents get. */
+  readonly snapshot: ParamSnapshot;
+  readonly allocation: Allocation;
+}
+
+/** A front-end with a controller of its own in this process, for a session of one job. */
+export function createFrontEnd(init: FrontEndInit, events: FrontEndEvents): JobFrontEnd {
+  const session = new LocalSession(init);
+  const leave = (done: () => void): void => session.stop(done);
+  return session.open(FRONT_END, events, { allocation: init.allocation, leave });
+}
+
+/** A session that stays: its hosts are started at once. */
+export class ResidentSession {
+  readonly #session: LocalSession;
+  /** Of the last front-end. The first one is the session's own. */
+  #index = 0;
+
+  constructor(init: FrontEndInit, observer: SessionObserver) {
+    this.#session = new LocalSession(init, observer);
+    this.#session.controller.open(init.allocation);
+  }
+
+  get hosts(): readonly HostStatus[] {
+    return this.#session.controller.hosts();
+  }
+
+  /** For one job; it ends with `stop`, the session does not. */
+  openFrontEnd(events: FrontEndEvents): JobFrontEnd {
+    this.#index += 1;
+    return this.#session.open(frontEndAddress(this.#index), events, { allocation: undefined, leave: (done) => done() });
+  }
+
+  stop(done: () => void): void {
+    this.#session.stop(done);
+  }
+}
+
+class LocalSession {
+  readonly controller: Controller;
+  readonly #init: FrontEndInit;
+  readonly #scope: AgentScope;
+  readonly #key: { readonly session: Uint8Array; readonly secret: Uint8Array };
+  readonly #node: AgentNode;
+
+  constructor(init: FrontEndInit, observer?: SessionObserver) {
+    const { platform, params, composition, snapshot } = init;
+    this.#init = init;
+    this.#scope = composition.scope('front-end', params, platform);
+    this.#key = { session: platform.secrets.bytes(SESSION_BYTES), secret: platform.secrets.bytes(SECRET_BYTES) };
+    const node = (this.#node = this.#makeNode(CONTROLLER));
+    const scope = this.#scope;
+    const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
+    this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
+  }
+
+  open(
+    self: Address,
+    events: FrontEndEvents,
+    { allocation, leave }: { readonly allocation: Allocation | undefined; leave(done: () => void): void },
+  ): JobFrontEnd {
+    const makeNode = (address: Address): AgentNode => this.#makeNode(address);
+    return new FrontEndAgent({ controller: this.#node, makeNode, allocation, leave }, self, events);
+  }
+
+  stop(done: () => void): void {
+    this.controller.stop(() => {
+      this.#node.close();
+      done();
+    });
+  }
+
+  #makeNode(self: Address): AgentNode {
+    const { platform, params } = this.#init;
+    const identity = { self, job: 0, ...this.#key };
+    return new AgentNode({ platform, identity, params, treeOf: (spec) => this.#scope.streamTree(spec) });
+  }
+}
