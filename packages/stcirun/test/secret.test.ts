@@ -8,7 +8,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { linkKey } from '@stci/core/bootcom';
+import { agentSecret, linkKey } from '@stci/core/bootcom';
+import { rootAddress, sessionAddress } from '@stci/interface';
 import { EXIT } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -63,7 +64,11 @@ function spied(args: readonly string[], env: Readonly<Record<string, string>> = 
   const needles = (): Buffer[] => {
     const found = readFileSync(file, 'utf8').trim().split('\n').map((hex) => Buffer.from(hex, 'hex'));
     assert.is(found.length, 1, 'a session has one secret');
-    return found.flatMap((secret) => [...looks(secret), ...looks(linkKey(secrets, secret))]);
+    return found.flatMap((secret) => {
+      const root = agentSecret(secrets, secret, rootAddress(0), 0);
+      const session = agentSecret(secrets, root, sessionAddress(0), 1);
+      return [secret, linkKey(secrets, secret), root, session].flatMap(looks);
+    });
   };
   return { run, needles, end: () => rmSync(dir, { recursive: true }) };
 }

@@ -17,6 +17,7 @@ import {
 import { StciError, fromErrorRecord } from '@stci/interface';
 import type { ChildSpec } from './child.js';
 import { ChildSupervisor, type SupervisorEvents } from './child-supervisor.js';
+import type { BootDetails } from './boot-details.js';
 import { startInline } from './inline.js';
 import type { RoleFactory } from './main.js';
 import { encryptsLinks, linkKey } from '../bootcom/encryption.js';
@@ -41,6 +42,7 @@ export class AgentLauncher {
   readonly #nativeLink: boolean;
   readonly #groups: ChildSupervisor[] = [];
   #listener: Listener | undefined;
+  #connectKey: Uint8Array | undefined;
   /** Callbacks awaiting the listener; undefined while none is being opened. */
   #waiting: ((error: StciError | undefined) => void)[] | undefined;
   #launcherProc: LauncherProc | undefined;
@@ -86,6 +88,7 @@ export class AgentLauncher {
 
   #listen(): void {
     const { params, platform, identity } = this.#init.node;
+    if (encryptsLinks(params)) this.#connectKey = linkKey(platform.secrets, identity.secret);
     const bootcom = this.#init.scope.bootcom(params.string('bootcom.boot'));
     const ports = portRange(params.string('bootcom.ws.ports'));
     bootcom.listen?.(
@@ -95,7 +98,7 @@ export class AgentLauncher {
         selectEviction,
         frameBytesMax: params.int('bootcom.frame.max'),
         ...(ports !== undefined && { ports }),
-        ...(encryptsLinks(params) && { key: linkKey(platform.secrets, identity.secret) }),
+        ...(this.#connectKey !== undefined && { key: this.#connectKey }),
       },
       (channel) => this.#accept(channel),
       (error, listener) => {
@@ -108,8 +111,10 @@ export class AgentLauncher {
     );
   }
 
-  addresses(): readonly string[] {
-    return this.#listener?.addresses ?? [];
+  /** How children connect to this agent. */
+  connection(): Pick<BootDetails, 'connect' | 'connectKey'> {
+    const connect = this.#listener?.addresses ?? [];
+    return { connect, ...(connect.length > 0 && this.#connectKey !== undefined && { connectKey: this.#connectKey }) };
   }
 
   rootSpec(start: AgentStart, details: Uint8Array): ChildSpec {

@@ -5,7 +5,7 @@
 
 import type { HostIndex, HostSpec } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { any, bytes, fields, integer, list, plain, str, tuple } from '../codec/shape.js';
+import { any, bytes, fields, integer, list, optional, plain, str, tuple } from '../codec/shape.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import type { ParamSnapshot } from './composition.js';
 
@@ -20,6 +20,8 @@ export interface BootDetails {
   readonly subtree: readonly (readonly [string, string])[];
   /** Addresses to connect to for the boot link, best first; empty for a native link. */
   readonly connect: readonly string[];
+  /** Key of the encryption of that link; absent: none. */
+  readonly connectKey?: Uint8Array;
   /** Encoded once for all agents and forwarded unchanged. */
   readonly params: Uint8Array;
 }
@@ -33,6 +35,7 @@ const shape = fields({
   arity: integer(1, HOSTS_MAX),
   subtree: list(tuple(str, str)),
   connect: list(str),
+  connectKey: optional(bytes),
   params: bytes,
 });
 

@@ -55,6 +55,7 @@ export class BootSubtree {
     // Root agents on each level below, and a session agent below the last.
     this.#children = init.agentLauncher.supervise(events, init.tree.height + 1);
     init.node.router.rule = (destination) => this.#nextHop(destination);
+    init.node.pathBelow = (agent) => this.#pathTo(agent);
   }
 
   get tree(): TreeTopology {
@@ -136,6 +137,18 @@ export class BootSubtree {
     return tree.children(position).flatMap(expand);
   }
 
+  /** By the plan, whichever host was left out since. */
+  #pathTo(agent: Address): Address[] {
+    const { tree, position } = this.#init;
+    const target = bootPosition(addressIndex(agent));
+    if (addressKind(agent) !== 'root' || !tree.isAncestor(position, target)) return [agent];
+    const path: Address[] = [];
+    for (let at: Position | undefined = target; at !== undefined && at !== position; at = tree.parent(at)) {
+      path.unshift(rootAddress(bootHost(at)));
+    }
+    return path;
+  }
+
   #nextHop(destination: Address): Address | undefined {
     const { tree, position } = this.#init;
     const kind = addressKind(destination);
@@ -162,7 +175,7 @@ export class BootSubtree {
     const { node, agentLauncher, tree, common } = this.#init;
     const host = bootHost(position);
     const subtree = tree.subtree(position).map((at) => this.#logins.get(at) as HostLogin);
-    const details: BootDetails = { ...common, host, subtree, connect: agentLauncher.addresses() };
+    const details: BootDetails = { ...common, host, subtree, ...agentLauncher.connection() };
     const method = node.params.string('launcher.root.method') as AgentMethod;
     const start = { address: rootAddress(host), host: hostSpec(subtree[0] as HostLogin, host), method };
     return agentLauncher.rootSpec(start, encodeBootDetails(details));

@@ -195,13 +195,14 @@ export class ChildSupervisor {
       onExit: (end) => this.#onExit(child, end),
     });
     child.process = process;
-    const { session, secret, self } = node.identity;
+    const { session, self } = node.identity;
+    const { address, job } = child.spec;
     process.channel.send([
       encodeBootRecord({
         session,
-        secret,
-        self: child.spec.address,
-        job: child.spec.job,
+        secret: node.secretOf(address, job),
+        self: address,
+        job,
         parent: self,
         start: child.start,
         nativeLink: this.#init.nativeLink,

@@ -70,7 +70,7 @@ class LocalSession {
     this.#init = init;
     this.#scope = composition.scope('front-end', params, platform);
     this.#key = { session: platform.secrets.bytes(SESSION_BYTES), secret: platform.secrets.bytes(SECRET_BYTES) };
-    const node = (this.#node = this.#makeNode(CONTROLLER));
+    const node = (this.#node = this.#makeNode(CONTROLLER, this.#key.secret));
     const scope = this.#scope;
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
@@ -81,7 +81,7 @@ class LocalSession {
     events: FrontEndEvents,
     { allocation, leave }: { readonly allocation: Allocation | undefined; leave(done: () => void): void },
   ): JobFrontEnd {
-    const makeNode = (address: Address): AgentNode => this.#makeNode(address);
+    const makeNode = (address: Address): AgentNode => this.#makeNode(address, this.#node.secretOf(address, 0));
     return new FrontEndAgent({ controller: this.#node, makeNode, allocation, leave }, self, events);
   }
 
@@ -92,9 +92,9 @@ class LocalSession {
     });
   }
 
-  #makeNode(self: Address): AgentNode {
+  #makeNode(self: Address, secret: Uint8Array): AgentNode {
     const { platform, params } = this.#init;
-    const identity = { self, job: 0, ...this.#key };
+    const identity = { self, job: 0, session: this.#key.session, secret };
     return new AgentNode({ platform, identity, params, treeOf: (spec) => this.#scope.streamTree(spec) });
   }
 }

@@ -20,6 +20,7 @@ import type { Received } from '../am/inbox.js';
 import { MessageLayer } from '../am/message-layer.js';
 import { Router } from '../am/router.js';
 import { StreamLayer } from '../am/stream-layer.js';
+import { agentSecret } from '../bootcom/agent-key.js';
 import type { HandshakeInit } from '../bootcom/handshake.js';
 import { Link, type LinkEvents, type LinkLimits, type LinkRole } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
@@ -33,6 +34,7 @@ export interface Identity {
   readonly incarnation?: number;
   /** 8 bytes; its hex form names the session. */
   readonly session: Uint8Array;
+  /** This agent's own key. */
   readonly secret: Uint8Array;
 }
 
@@ -68,6 +70,8 @@ export class AgentNode {
   readonly dispatcher: EventDispatcher;
   readonly messages: MessageLayer;
   readonly streams: StreamLayer;
+  /** The agents from the one below this agent to `agent`, as the boot tree is planned. */
+  pathBelow: (agent: Address) => readonly Address[] = (agent) => [agent];
   readonly #pauseAt: number;
   readonly #paused = new Set<Link>();
 
@@ -136,6 +140,13 @@ export class AgentNode {
     };
   }
 
+  /** Key of an agent below; that of any other agent is not known here, and is none of an agent. */
+  secretOf(agent: Address, job: JobId): Uint8Array {
+    const { secrets } = this.platform;
+    const path = this.pathBelow(agent);
+    return path.reduce((above, at) => agentSecret(secrets, above, at, at === agent ? job : 0), this.identity.secret);
+  }
+
   /** Makes a link over which the peer connects to this agent; `admit` says whether it may. */
   acceptLink(
     channel: Channel,
@@ -144,7 +155,9 @@ export class AgentNode {
     hooks: LinkHooks,
   ): Link {
     const { self, session, secret } = this.identity;
-    const handshake = { role: 'accept' as const, self, session, secret, secrets: this.platform.secrets, admit };
+    const { secrets } = this.platform;
+    const secretOf = (peer: Address, job: JobId): Uint8Array => this.secretOf(peer, job);
+    const handshake = { role: 'accept' as const, self, session, secret, secretOf, secrets, admit };
     return new Link(
       {
         role: hooks.role ?? 'child',

@@ -5,7 +5,7 @@
 
 import type { Channel, LinkCloseReason, Platform, Timer } from '@stci/interface';
 import type { BootRecord } from '../bootcom/boot-record.js';
-import { keyFor, linkKey } from '../bootcom/encryption.js';
+import { keyFor } from '../bootcom/encryption.js';
 import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
 
 /** Rounds through all addresses, and the delay before the second; it doubles with each round. */
@@ -17,6 +17,8 @@ export interface ParentConnectionInit {
   readonly boot: BootRecord;
   /** Best first. */
   readonly addresses: readonly string[];
+  /** For addresses that encrypt. */
+  readonly key: Uint8Array | undefined;
   connect(address: string, deadlineMs: number, key?: Uint8Array): Channel;
   limits(handshakeMs: number, channel: Channel): LinkLimits;
 }
@@ -31,7 +33,6 @@ export interface ParentConnectionEvents {
 export class ParentConnection {
   readonly #init: ParentConnectionInit;
   readonly #events: ParentConnectionEvents;
-  readonly #key: () => Uint8Array;
   readonly #deadlineMs: number;
   #link: Link | undefined;
   #timer: Timer | undefined;
@@ -44,7 +45,6 @@ export class ParentConnection {
     const { platform, boot } = init;
     this.#init = init;
     this.#events = events;
-    this.#key = () => linkKey(platform.secrets, boot.secret);
     this.#deadlineMs = platform.clock.nowMs() + boot.handshakeMs;
     this.#attempt(0);
   }
@@ -64,7 +64,7 @@ export class ParentConnection {
     const leftMs = this.#deadlineMs - platform.clock.nowMs();
     const shareMs = Math.max(1, Math.floor(Math.min(leftMs, handshakeMs / addresses.length)));
     const admit = (peer: number): string | undefined => (peer === parent ? undefined : 'it is not the parent');
-    const channel = this.#init.connect(address, shareMs, keyFor(address, this.#key));
+    const channel = this.#init.connect(address, shareMs, keyFor(address, this.#init.key));
     let linked = false;
     this.#link = new Link(
       {

@@ -123,7 +123,7 @@ export class RootAgent {
     const start = { address: sessionAddress(this.#host), host: hostSpec(login, this.#host), method };
     agentLauncher.ready(() => {
       if (!this.#jobs.has(job)) return;
-      const child: BootDetails = { ...details, subtree: [login], connect: agentLauncher.addresses() };
+      const child: BootDetails = { ...details, subtree: [login], ...agentLauncher.connection() };
       this.#sessions.launch([agentLauncher.sessionSpec(start, job, encodeBootDetails(child))]);
     });
   }

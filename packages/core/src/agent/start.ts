@@ -108,20 +108,20 @@ class RunningAgent implements AgentHandle {
       onClosed: (_link, reason, text) => this.#onParentClosed(reason, text),
     });
     if (init.bootLink !== undefined) init.bootLink.takeOver(events);
-    else this.#connect(init, node, details.connect, scope.bootcom(params.string('bootcom.boot')), events);
+    else this.#connect(init, node, details, scope.bootcom(params.string('bootcom.boot')), events);
   }
 
   #connect(
     { platform, boot }: RoleInit,
     node: AgentNode,
-    addresses: readonly string[],
+    { connect: addresses, connectKey: key }: BootDetails,
     { kind, connect }: Bootcom,
     events: LinkEvents,
   ): void {
     if (connect === undefined) return this.#fail(`could not connect to the parent: ${kind} links do not connect`);
     const limits = (handshakeMs: number, channel: Channel): LinkLimits => node.linkLimits(handshakeMs, channel);
     this.#connection = new ParentConnection(
-      { platform, boot, addresses, connect, limits },
+      { platform, boot, addresses, key, connect, limits },
       { link: events, onFailed: (text) => this.#fail(`could not connect to the parent: ${text}`) },
     );
   }

@@ -10,7 +10,7 @@ import { ascii } from './handshake.js';
 /** Label of the key derivation; no data that a handshake signs begins with it. */
 const PURPOSE = 'stci tls 1';
 
-/** Derives the 32-byte key for TLS; it discloses nothing of the secret. */
+/** Derives the 32-byte TLS key of an agent's listener from its own; it discloses nothing of that. */
 export function linkKey(secrets: Secrets, secret: Uint8Array): Uint8Array {
   return secrets.mac(secret, ascii(PURPOSE));
 }
@@ -28,6 +28,6 @@ function isLoopback(interface_: string): boolean {
 }
 
 /** The key for an address of a listener; the address itself says whether one is needed. */
-export function keyFor(address: string, key: () => Uint8Array): Uint8Array | undefined {
-  return address.startsWith('wss:') ? key() : undefined;
+export function keyFor(address: string, key: Uint8Array | undefined): Uint8Array | undefined {
+  return address.startsWith('wss:') ? key : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Handshake: both ends prove that they know the session's secret; no other frame is accepted before. Pure: frames in,
- * frames and a result out.
+ * Handshake: both ends prove that they know the key of the connecting agent; no other frame is accepted before. Pure:
+ * frames in, frames and a result out.
  *
  *   connecting end (child)                           accepting end (parent)
  *     hello: session, start, address, job, nonce ─▶
@@ -47,7 +47,10 @@ export interface HandshakeInit {
   /** Job of a session agent; default: 0. */
   readonly job?: JobId;
   readonly session: Uint8Array;
+  /** The key of the connecting agent. */
   readonly secret: Uint8Array;
+  /** At the accepting end: the key of the agent that the peer says it is; default: `secret`. */
+  secretOf?(peer: Address, job: JobId): Uint8Array;
   readonly secrets: Secrets;
   /** Start number of the boot record, at the connecting end. */
   readonly start?: number;
@@ -78,6 +81,7 @@ export class Handshake {
   readonly #init: HandshakeInit;
   readonly #hello: Uint8Array;
   #peerHello: Uint8Array | undefined;
+  #peerSecret: Uint8Array | undefined;
   #peer: Address = 0;
 
   constructor(init: HandshakeInit) {
@@ -131,7 +135,9 @@ export class Handshake {
     if (this.#peerHello === undefined) throw new StciError('STCI_AUTH_FAILED', 'Expected a hello before the proof');
     const theirRole = this.#init.role === 'connect' ? 'accept' : 'connect';
     if (!sameBytes(frameBody(frame), this.#mac(theirRole))) {
-      throw new StciError('STCI_AUTH_FAILED', `${addressName(this.#peer)} does not know the session's secret`);
+      const whose = this.#init.role === 'connect' ? this.#init.self : this.#peer;
+      const text = `${addressName(this.#peer)} does not know the key of ${addressName(whose)}`;
+      throw new StciError('STCI_AUTH_FAILED', text);
     }
     const job = frameJob(this.#peerHello);
     const refusal = this.#init.admit(this.#peer, readU32(frameBody(this.#peerHello), SESSION_BYTES), job);
@@ -154,7 +160,13 @@ export class Handshake {
     data[0] = role === 'connect' ? 1 : 2;
     data.set(ours, 1);
     data.set(theirs, 1 + ours.length);
-    return this.#init.secrets.mac(this.#init.secret, data).subarray(0, MAC_BYTES);
+    return this.#init.secrets.mac(this.#secret(), data).subarray(0, MAC_BYTES);
+  }
+
+  #secret(): Uint8Array {
+    const { role, secret, secretOf } = this.#init;
+    if (role === 'connect' || secretOf === undefined) return secret;
+    return (this.#peerSecret ??= secretOf(this.#peer, frameJob(this.#peerHello as Uint8Array)));
   }
 }
 

@@ -3,6 +3,7 @@
 export { encodeBootDetails, encodeParams } from '../agent/boot-details.js';
 export { LAYER, encodeHeader, frameBody } from '../codec/frame.js';
 export type { Frame } from '../codec/frame.js';
+export { agentSecret } from './agent-key.js';
 export { encodeBootRecord } from './boot-record.js';
 export { linkKey } from './encryption.js';
 export { selectEviction } from './eviction.js';

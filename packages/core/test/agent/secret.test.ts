@@ -1,5 +1,5 @@
 /**
- * The secret crosses a channel in boot records only: one per agent, and no other data contains it. Checks all bytes of
+ * The secret crosses no channel, an agent's key one: in its boot record; no other data contains it. Checks all bytes of
  * all agents of a simulated job.
  */
 
@@ -7,9 +7,10 @@ import { createFrontEnd, roleFactory, runAgent } from '@stci/core';
 import type { Channel, ChannelEvents, JobReport, Platform } from '@stci/interface';
 import { createWorld } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
+import { SECRET_BYTES, SESSION_BYTES } from '../../dist/bootcom/handshake.js';
+import { HEADER_BYTES } from '../../dist/codec/frame.js';
 import { resolved, composition } from '../assembly.js';
 
-const SECRET_BYTES = 32;
 const HOSTS = 7;
 
 interface Tapped {
@@ -105,18 +106,21 @@ function play(boot: string): { secret: Uint8Array; taps: Tapped[]; sockets: Tapp
   return { secret: secret as unknown as Uint8Array, taps, sockets, report: report as unknown as JobReport };
 }
 
+/** Place of the key in a boot record. */
+const KEY_AT = HEADER_BYTES + SESSION_BYTES;
+
 suite('the secret on its way', (test) => {
   for (const boot of ['native', 'ws']) {
-    test(`${boot} links: an agent hears it once, in its boot record, and never says it`, () => {
+    test(`${boot} links: it stays with the controller; an agent gets its own key, once, and never says it`, () => {
       const { secret, taps, sockets, report } = play(boot);
       assert.is(report.exitCode, 0);
       assert.equal([taps.length, sockets.length > 0], [2 * HOSTS, boot === 'ws'], 'root and session agents');
-      for (const { heard } of taps) {
-        assert.equal([count(heard.slice(0, 1), secret), count(heard, secret)], [1, 1]);
-      }
-      const said = taps.reduce((sum, each) => sum + count(each.said, secret), 0);
-      assert.is(said, 0);
-      assert.is(sockets.reduce((sum, each) => sum + count([...each.heard, ...each.said], secret), 0), 0);
+      const keys = taps.map(({ heard: [record = new Uint8Array()] }) => record.slice(KEY_AT, KEY_AT + SECRET_BYTES));
+      const heardBy = (key: Uint8Array): number[] => taps.map(({ heard }) => count(heard, key));
+      for (const [i, key] of keys.entries()) assert.equal(heardBy(key), taps.map((_, j) => (i === j ? 1 : 0)));
+      const open = [...taps.flatMap(({ said }) => said), ...sockets.flatMap(({ heard, said }) => [...heard, ...said])];
+      assert.equal([secret, ...keys].map((key) => count(open, key)), [0, ...keys.map(() => 0)]);
+      assert.is(Math.max(...heardBy(secret)), 0);
     });
   }
 });

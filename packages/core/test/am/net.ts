@@ -89,7 +89,8 @@ function join(above: AgentNode, below: AgentNode, closed: string[]): readonly [C
   const onClosed = ({ name }: AgentNode) =>
     (_link: Link, reason: string): void => void closed.push(`${name} ${reason}`);
   above.acceptLink(far, 1000, () => undefined, { onClosed: onClosed(above) });
-  const { self, job, session, secret } = below.identity;
+  const { self, job, session } = below.identity;
+  const secret = above.secretOf(self, job);
   new Link(
     {
       role: 'parent',

@@ -35,7 +35,7 @@ suite('encryption of links', (test) => {
   });
 
   test('an address says whether a key is wanted', () => {
-    assert.is(keyFor('ws://h:1', () => SECRET), undefined);
-    assert.is(keyFor('wss://h:1', () => SECRET), SECRET);
+    assert.is(keyFor('ws://h:1', SECRET), undefined);
+    assert.is(keyFor('wss://h:1', SECRET), SECRET);
   });
 });

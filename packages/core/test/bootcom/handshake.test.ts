@@ -3,12 +3,14 @@
 import { CONTROLLER, StciError, rootAddress, type Address } from '@stci/interface';
 import { hmacSha256 } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
+import { agentSecret } from '../../dist/bootcom/agent-key.js';
 import { Handshake, LINK_FRAME, linkFrame, type HandshakeInit } from '../../dist/bootcom/handshake.js';
 import { HEADER_BYTES, frameType } from '../../dist/codec/frame.js';
 
 const SESSION = new Uint8Array(8).fill(7);
 const SECRET = new Uint8Array(32).fill(9);
 const CHILD = rootAddress(3);
+const SECRETS = { bytes: (length: number) => new Uint8Array(length), mac: hmacSha256 };
 
 let nonces = 0;
 
@@ -74,8 +76,17 @@ suite('handshake', (test) => {
       make('accept', wrong)]] as const) {
       const { peers, error } = talk(child, parent);
       assert.equal([peers, error?.code], [{}, 'STCI_AUTH_FAILED']);
-      assert.match(error?.message ?? '', /does not know the session's secret/);
+      assert.match(error?.message ?? '', /does not know the key of/);
       assert.not.ok(error?.data['refuse'], 'a stranger is told nothing');
+    }
+  });
+
+  test('the accepting end takes the key of the agent that the peer says it is; another agent cannot pose as it', () => {
+    const own = (address: Address): Uint8Array => agentSecret(SECRETS, SECRET, address, 0);
+    const accept = (): Handshake => make('accept', { secretOf: own });
+    assert.is(talk(make('connect', { secret: own(CHILD) }), accept()).error, undefined);
+    for (const secret of [SECRET, own(CHILD + 1), agentSecret(SECRETS, SECRET, CHILD, 1)]) {
+      assert.match(talk(make('connect', { secret }), accept()).error?.message ?? '', /does not know the key of root/);
     }
   });
 
@@ -98,19 +109,19 @@ suite('handshake', (test) => {
     const [hello, proof] = first.told.filter(({ from }) => from === 'child').map(({ frame }) => frame);
     const parent = make('accept');
     parent.receive(hello as Uint8Array);
-    refused(() => parent.receive(proof as Uint8Array), /secret/);
+    refused(() => parent.receive(proof as Uint8Array), /does not know the key/);
   });
 
   test('a proof that is sent back to its maker is worth nothing', () => {
     const parent = make('accept');
     const sent = parent.receive(make('connect').begin()[0] as Uint8Array).send;
-    refused(() => parent.receive(sent[1] as Uint8Array), /secret/);
+    refused(() => parent.receive(sent[1] as Uint8Array), /does not know the key/);
     // A child that is shown its own hello, and asked to believe its own kind of proof.
     const [child, other] = [make('connect'), make('connect')];
     const [mine] = child.begin();
     child.receive(mine as Uint8Array);
     other.receive(mine as Uint8Array);
-    refused(() => child.receive(linkFrame(LINK_FRAME.proof, CHILD, new Uint8Array(32))), /secret/);
+    refused(() => child.receive(linkFrame(LINK_FRAME.proof, CHILD, new Uint8Array(32))), /does not know the key/);
   });
 
   test('an address that was changed on the way spoils the proof', () => {
@@ -119,7 +130,7 @@ suite('handshake', (test) => {
     hello[11] = (hello[11] as number) ^ 1;
     const [theirHello, theirProof] = parent.receive(hello).send;
     child.receive(theirHello as Uint8Array);
-    refused(() => child.receive(theirProof as Uint8Array), /secret/);
+    refused(() => child.receive(theirProof as Uint8Array), /does not know the key/);
   });
 
   test('hello twice, proof before hello, anything else', () => {
@@ -142,7 +153,7 @@ suite('handshake', (test) => {
     for (const length of [0, 31, 33, 512]) {
       const parent = make('accept');
       parent.receive(make('connect').begin()[0] as Uint8Array);
-      refused(() => parent.receive(linkFrame(LINK_FRAME.proof, CHILD, new Uint8Array(length))), /secret/);
+      refused(() => parent.receive(linkFrame(LINK_FRAME.proof, CHILD, new Uint8Array(length))), /not know the key/);
     }
   });
 
