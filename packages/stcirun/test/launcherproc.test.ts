@@ -5,12 +5,11 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { builtins, bootcomComponents, createRegistry, paramsSnapshot, resolveParams } from '@stci/core';
-import { createLocal, launcherLocal } from '@stci/launcher-local';
+import { paramsSnapshot, resolveParams } from '@stci/core';
+import { createLocal } from '@stci/launcher-local';
 import { createSsh } from '@stci/launcher-ssh';
 import { EXIT, type ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { topologyTree } from '@stci/topology-tree';
 import {
   assert,
   eventually,
@@ -20,10 +19,11 @@ import {
   type BadAgent,
   type Until,
 } from '@stci/testkit';
+import { assembleRegistry } from '../dist/assembly.js';
 
 const AGENT = fileURLToPath(new URL('../dist/bundle/agent.cjs', import.meta.url));
 const BUNDLE = fileURLToPath(new URL('../dist/bundle/agent.bundle.cjs', import.meta.url));
-const registry = createRegistry(builtins([topologyTree, launcherLocal, ...bootcomComponents]));
+const registry = assembleRegistry();
 const params = paramsSnapshot(registry.catalog, resolveParams(registry.catalog, {}, registry.rules).params);
 
 const COMMANDS: Readonly<Record<BadAgent | 'good', readonly string[]>> = {
