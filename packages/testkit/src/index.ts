@@ -22,5 +22,5 @@ export { processesCompliance } from './compliance/processes.js';
 export type { ProcessesSetup, TestProgram } from './compliance/processes.js';
 export { linkCompliance } from './compliance/link.js';
 export type { LinkPair } from './compliance/link.js';
-export { launcherProcCompliance, reachCompliance } from './compliance/launcherproc.js';
+export { StartedAgent, launcherProcCompliance, reachCompliance } from './compliance/launcherproc.js';
 export type { BadAgent, LauncherProcCase, LauncherProcSetup, ReachSetup } from './compliance/launcherproc.js';

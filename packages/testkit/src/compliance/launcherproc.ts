@@ -10,6 +10,7 @@ import {
   rootAddress,
   type AgentMethod,
   type AgentProcess,
+  type AgentProcessEnd,
   type Channel,
   type LauncherProc,
   type Network,
@@ -29,6 +30,8 @@ export interface LauncherProcSetup {
   /** Parameters for the agent's boot record. */
   readonly params: Readonly<Record<string, number | boolean | string | readonly string[]>>;
   readonly until: Until;
+  /** Where its agents are started; default: this machine. */
+  readonly host?: string;
   end?(): void | Promise<void>;
 }
 
@@ -51,19 +54,24 @@ const ROOT = rootAddress(0);
 const HOST = { name: 'localhost', slots: 1, slotsBound: false, origin: 'test' };
 const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 1024 * 1024, handshakeMs: 10_000, leaseMs: 10_000 };
 
-class Starting {
+/** An agent that is being started, and all that is reported of it. */
+export class StartedAgent {
   readonly errors: string[] = [];
   readonly exits: string[] = [];
+  evidence: AgentProcessEnd['evidence'];
   readonly reported: string[] = [];
   readonly agent: AgentProcess;
   link: Link | undefined;
 
   constructor(setup: LauncherProcSetup, method: AgentMethod, speak = true) {
-    const start = { address: ROOT, host: HOST, method };
+    const start = { address: ROOT, host: { ...HOST, ...(setup.host && { name: setup.host }) }, method };
     this.agent = setup.launcherProc.start(start, {
       onError: (error) => void this.errors.push(error.code),
       onDiagnostic: () => undefined,
-      onExit: (end) => void this.exits.push(end.signal ?? String(end.status)),
+      onExit: (end) => {
+        this.exits.push(end.signal ?? String(end.status));
+        this.evidence = end.evidence;
+      },
     });
     if (speak) this.#bootUp(setup);
     else this.agent.channel.bind({ onData: () => undefined, onDrain: () => undefined, onClose: () => undefined });
@@ -105,7 +113,7 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
     for (const method of what.methods) {
       test(`${method}: boot record, link up; closing the link ends the agent, reported once`, () => using(undefined,
         async (setup) => {
-        const started = new Starting(setup, method);
+        const started = new StartedAgent(setup, method);
         assert.ok(!started.over, 'no event during start itself');
         await setup.until(() => started.reported.length > 0, 'the link');
         assert.equal([started.reported, started.agent.pid > 0], [[`up ${ROOT}`], true]);
@@ -115,7 +123,7 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
       }));
 
       test(`${method}: kill ends it, reported once`, () => using(undefined, async (setup) => {
-        const started = new Starting(setup, method);
+        const started = new StartedAgent(setup, method);
         await setup.until(() => started.reported.length > 0, 'the link');
         started.agent.kill();
         started.agent.kill();
@@ -125,20 +133,20 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
     }
 
     test('a command that is missing is one error and a closed channel', () => using('missing', async (setup) => {
-      const started = new Starting(setup, 'process');
+      const started = new StartedAgent(setup, 'process');
       await setup.until(() => started.over && started.link?.state === 'closed', 'its failure');
       assert.equal([started.errors.length, started.exits], [1, []]);
     }));
 
     test('an agent that exits at once is one exit', () => using('exits', async (setup) => {
-      const started = new Starting(setup, 'process');
+      const started = new StartedAgent(setup, 'process');
       await setup.until(() => started.over && started.link?.state === 'closed', 'its end');
       assert.equal([started.errors, started.exits], [[], ['3']]);
       assert.not.ok(started.reported.includes(`up ${ROOT}`));
     }));
 
     test('a silent agent is ended by kill', () => using('silent', async (setup) => {
-      const started = new Starting(setup, 'process', false);
+      const started = new StartedAgent(setup, 'process', false);
       started.agent.kill();
       await setup.until(() => started.over, 'its end');
       assert.equal([started.errors, started.exits], [[], ['SIGKILL']]);

@@ -1,0 +1,21 @@
+/** launcherproc ssh over real ssh on test hosts; the suites are those of ssh-reach.ts, run on the login side. */
+// @timeoutMs 120000
+
+import { fileURLToPath } from 'node:url';
+import { assert, suite } from '@stci/testkit';
+import { up, whyNoHosts } from '@stci/testkit/hosts';
+
+const why = whyNoHosts();
+const SUITES = fileURLToPath(new URL('ssh-reach.js', import.meta.url));
+
+suite('launcherproc ssh on test hosts', (test) => {
+  test.skipIf(why !== undefined, why ?? '', 'reach and evidence', async () => {
+    const hosts = await up(2, { traits: { h2: ['silent'] } });
+    try {
+      const { code, stdout, stderr } = await hosts.run([process.execPath, SUITES]);
+      assert.is(code, 0, stdout + stderr);
+    } finally {
+      await hosts.down();
+    }
+  }, { timeoutMs: 110_000 });
+});
