@@ -6,6 +6,7 @@
 import type { FailureKind } from './errmgr.js';
 import type { ErrorRecord } from './errors.js';
 import type { HostIndex, JobId, Rank } from './ids.js';
+import type { ParamValue } from './params.js';
 import type { ProcessEnd, SignalName } from './platform.js';
 
 /** One host of an allocation. */
@@ -66,6 +67,8 @@ export interface JobSpec {
   readonly stdin: StdinTo;
   /** Time from the submission to SIGTERM for all tools; undefined: no limit. */
   readonly timeoutMs?: number;
+  /** Parameters of scope `job`; absent ones have the session's values. */
+  readonly params?: Readonly<Record<string, ParamValue>>;
   /** Time from the submission within which all tools must run. */
   readonly launchTimeoutMs: number;
 }

@@ -21,8 +21,11 @@ export interface ParamSpec {
   readonly values?: readonly string[];
   /** Other full names accepted in every source; values are stored and shown under the parameter's own name. */
   readonly aliases?: readonly string[];
-  /** `job`: sent to all agents, which must agree. `agent`: may differ between agents. `front-end`: used there only. */
-  readonly scope?: 'job' | 'agent' | 'front-end';
+  /**
+   * `session`, the default: the same for all agents of a session. `job`: of each of its jobs, sent with the launch.
+   * `front-end`: used there only.
+   */
+  readonly scope?: 'session' | 'job' | 'front-end';
   readonly level?: 'basic' | 'tuner' | 'developer';
 }
 

@@ -48,7 +48,7 @@ export function startSimulatedRun(
       json: true,
       exitReport: { format: 'json', file: 'report' },
     },
-    failuresAtOnce: composition.scope('stcirun', params, platform).errorManager().policy === 'continue',
+    failuresAtOnce: composition.scope('stcirun', params, platform).errorManager(params).policy === 'continue',
     driver,
     startFrontEnd: (events) => {
       const init = { platform, composition, params, snapshot, allocation: hosts };

@@ -7,7 +7,6 @@ import {
   assert,
   sameBytes,
   type BootstrapPolicy,
-  type ErrorManager,
   type HostSpec,
   type Launcher,
   type Params,
@@ -16,7 +15,7 @@ import {
 } from '@stci/interface';
 import { bootcomFramework } from '../bootcom/framework.js';
 import { bootstrapFramework } from '../bootstrap/framework.js';
-import { createParams, paramsFromSnapshot } from '../config/params.js';
+import { createParams, paramsFromSnapshot, withJobParams } from '../config/params.js';
 import { errmgrFramework } from '../errmgr/framework.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
@@ -34,7 +33,6 @@ const PARAMS = token<Params>('parameters');
 const SELECTOR = token<Selector>('selector');
 const LAUNCHER = token<Launcher>('launcher');
 const BOOTSTRAP_POLICY = token<BootstrapPolicy>('bootstrap policy');
-const ERROR_MANAGER = token<ErrorManager>('error manager');
 
 export function createComposition(registry: Registry): Composition {
   const container = createContainer();
@@ -43,7 +41,6 @@ export function createComposition(registry: Registry): Composition {
   );
   container.provide(LAUNCHER, (agent) => agent.get(SELECTOR).one(launcherFramework).create({}, undefined));
   container.provide(BOOTSTRAP_POLICY, (agent) => agent.get(SELECTOR).one(bootstrapFramework).create({}, undefined));
-  container.provide(ERROR_MANAGER, (agent) => agent.get(SELECTOR).one(errmgrFramework).create({}, undefined));
   let known = { encoded: new Uint8Array(), params: createParams(registry.catalog, []) };
   return {
     paramsOf: (encoded) => {
@@ -57,7 +54,7 @@ export function createComposition(registry: Registry): Composition {
       const scope = container.createScope(name);
       scope.provideValue(PARAMS, params);
       scope.provideValue(PLATFORM, platform);
-      return agentScope(scope);
+      return agentScope(registry, scope);
     },
   };
 }
@@ -69,7 +66,7 @@ export function platformFacts({ env }: Platform): Facts {
 }
 
 /** An agent's interface to its scope. */
-function agentScope(scope: Scope): AgentScope {
+function agentScope(registry: Registry, scope: Scope): AgentScope {
   const selector = (): Selector => scope.get(SELECTOR);
   const topology = (kind: string, size: number, options: Readonly<Record<string, unknown>>) =>
     selector().keyed(topologyFramework).create(kind, {}, { kind, size, options });
@@ -83,7 +80,12 @@ function agentScope(scope: Scope): AgentScope {
       topology(kind, members.length, options).spanningTree(0),
     launcher: () => scope.get(LAUNCHER),
     bootstrapPolicy: () => scope.get(BOOTSTRAP_POLICY),
-    errorManager: () => scope.get(ERROR_MANAGER),
+    jobParams: (own) => {
+      const session = scope.get(PARAMS);
+      return own === undefined ? session : withJobParams(registry.catalog, session, own);
+    },
+    errorManager: (params) =>
+      createSelector(registry, params, platformFacts(scope.get(PLATFORM))).one(errmgrFramework).create({}, undefined),
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,
     launcherProc: (hosts: readonly HostSpec[], inline) => {

@@ -37,7 +37,10 @@ export interface AgentScope {
   streamTree(spec: StreamSpec): SpanningTree;
   launcher(): Launcher;
   bootstrapPolicy(): BootstrapPolicy;
-  errorManager(): ErrorManager;
+  /** The scope's parameters with a job's own. Throws STCI_PARAM_*. */
+  jobParams(own: ParamSnapshot | undefined): Params;
+  /** Of a job with these parameters. */
+  errorManager(params: Params): ErrorManager;
   bootcom(kind: string): Bootcom;
   /** Name of the launcherproc for these hosts. Throws if none accepts them. */
   launchMethod(hosts: readonly HostSpec[]): string;

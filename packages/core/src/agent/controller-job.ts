@@ -10,7 +10,7 @@
 import {
   StciError, fromErrorRecord, toErrorRecord, type Address, type ErrorManager, type ErrorRecord, type Failure,
   type FailureContext, type HostIndex, type HostSpec, type JobControl, type JobEvent, type JobId, type JobMap,
-  type JobSpec, type Timer,
+  type JobSpec, type Params, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
@@ -21,6 +21,7 @@ import {
   failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError,
 } from './job-failures.js';
 import { creditBytes, jobLaunch, mapWithin, onHosts, type Launch } from './job-launch.js';
+import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
 
@@ -40,7 +41,7 @@ export interface HostLoss {
 /** What a job uses of its session. */
 export interface JobSession {
   readonly node: AgentNode;
-  readonly errorManager: ErrorManager;
+  readonly scope: AgentScope;
   /** Names of hosts that are neither up nor left out. */
   missing(): readonly string[];
   /** By host, slots that other jobs have. */
@@ -69,6 +70,8 @@ export class ControllerJob {
   readonly #session: JobSession;
   readonly #node: AgentNode;
   readonly #spec: JobSpec;
+  readonly #params: Params;
+  readonly #errorManager: ErrorManager;
   readonly #planned: readonly HostSpec[];
   #ledger: Ledger;
   #phase: Phase = 'launching';
@@ -93,10 +96,12 @@ export class ControllerJob {
     this.#session = session;
     this.#node = session.node;
     this.#spec = spec;
+    this.#params = session.scope.jobParams(spec.params);
+    this.#errorManager = session.scope.errorManager(this.#params);
     this.#planned = hosts;
     const allocated = { ...spec, hosts };
     validateJob(allocated);
-    const map = mapWithin(allocated, this.#node.params, session.slotsTaken(job));
+    const map = mapWithin(allocated, this.#params, session.slotsTaken(job));
     this.#ledger = createLedger({ job, spec: allocated, map, submitWallMs: this.#now() });
   }
 
@@ -141,7 +146,7 @@ export class ControllerJob {
     }
     for (const host of leftOut) this.#lost.add(host);
     this.#launched = true;
-    const window = creditBytes(this.#node.params, hosts.length);
+    const window = creditBytes(this.#params, hosts.length);
     const launch = jobLaunch(this.#node.sessionName, this.#ledger, { leftOut, window, owner: this.owner });
     this.#session.passLaunch(launch, this.job);
   }
@@ -222,7 +227,7 @@ export class ControllerJob {
   #remap(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
     const changed = onHosts({ ...this.#spec, hosts }, leftOut);
     validateJob(changed); // With fewer ranks, the rank that reads standard input may not exist.
-    const map = mapWithin(changed, this.#node.params, this.#session.slotsTaken(this.job));
+    const map = mapWithin(changed, this.#params, this.#session.slotsTaken(this.job));
     const { submitWallMs } = this.#ledger;
     this.#ledger = createLedger({ job: this.job, spec: changed, map, submitWallMs });
     this.#mapped();
@@ -266,7 +271,7 @@ export class ControllerJob {
       ranksAlive: this.#ledger.ranksAlive,
       failuresBefore: this.#ledger.failureCount - 1,
     };
-    const { action } = this.#session.errorManager.decide(found, context);
+    const { action } = this.#errorManager.decide(found, context);
     if (action === 'end-job') this.#endJob(false, found.error.message);
   }
 
@@ -284,8 +289,8 @@ export class ControllerJob {
   #onJobTimeout(timeoutMs: number): void {
     if (this.#phase !== 'ending') this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen));
     if (this.isOver) return;
-    const { params, platform } = this.#node;
-    this.#jobTimer = platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => {
+    const { platform } = this.#node;
+    this.#jobTimer = platform.clock.after(this.#params.int('tool.grace') + END_REPORT_MS, () => {
       this.#forced = true;
       this.#checkOver();
     });
@@ -309,8 +314,8 @@ export class ControllerJob {
       this.#ledger.closeUnstarted();
     }
     this.#forced ||= kill;
-    const { params, platform } = this.#node;
-    this.#endTimer ??= platform.clock.after(params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
+    const { platform } = this.#node;
+    this.#endTimer ??= platform.clock.after(this.#params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
     this.#checkOver();
   }
 

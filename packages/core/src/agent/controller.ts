@@ -4,7 +4,7 @@
  */
 
 import {
-  JOB_MAX, StciError, addressIndex, addressKind, toErrorRecord, type Address, type Allocation, type ErrorManager,
+  JOB_MAX, StciError, addressIndex, addressKind, toErrorRecord, type Address, type Allocation,
   type HostIndex, type HostSpec, type JobEvent, type JobId, type JobSpec,
 } from '@stci/interface';
 import type { RankEnd } from '../job/ledger.js';
@@ -42,7 +42,7 @@ interface Ready {
 
 export class Controller implements JobSession {
   readonly node: AgentNode;
-  readonly errorManager: ErrorManager;
+  readonly scope: AgentScope;
   readonly #deps: ControllerDeps;
   readonly #expulsion: Expulsion;
   #allocation: Allocation | undefined;
@@ -56,7 +56,7 @@ export class Controller implements JobSession {
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
     this.node = deps.node;
-    this.errorManager = deps.scope.errorManager();
+    this.scope = deps.scope;
     this.#expulsion = new Expulsion({
       node: deps.node,
       bootstrap: () => this.#bootstrap,

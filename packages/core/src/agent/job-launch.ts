@@ -63,7 +63,7 @@ export function jobLaunch(
   { spec, map }: Pick<Ledger, 'spec' | 'map'>,
   { leftOut, window, owner }: { leftOut: ReadonlySet<HostIndex>; window: number; owner: Address },
 ): Launch {
-  const { apps, env, wdir, stdin } = spec;
+  const { apps, env, wdir, stdin, params } = spec;
   const numbers = nodeNumbers(map.hosts.map(({ host }) => host), leftOut);
   const hosts = map.hosts
     .filter(({ runs }) => runs.length > 0)
@@ -71,7 +71,8 @@ export function jobLaunch(
       const wireRuns = runs.map((run) => [run.app, run.first, run.count, run.stride] as const);
       return [host, numbers.get(host) as number, wireRuns] as const;
     });
-  return { session, owner, size: map.size, nodes: numbers.size, apps, env, wdir, stdin, creditBytes: window, hosts };
+  const common = { session, owner, size: map.size, nodes: numbers.size, apps, env, wdir, stdin };
+  return { ...common, ...(params !== undefined && { params }), creditBytes: window, hosts } as Launch;
 }
 
 /** The job on the hosts that came up: spares in place of the hosts they replaced, no ranks on hosts left out. */

@@ -11,6 +11,7 @@ import {
   type AppSpec,
   type HostIndex,
   type JobId,
+  type Params,
   type Rank,
   type StdinTo,
   type StreamEvents,
@@ -22,6 +23,7 @@ import { MARK_VARIABLE, rankEnvironment } from '../job/environment.js';
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
 import type { Launch } from './job-launch.js';
+import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 import { OutputPump } from './output-pump.js';
 import { StdinFeed } from './stdin-feed.js';
@@ -35,11 +37,15 @@ const EMPTY = new Uint8Array(0);
 export interface SessionDeps {
   readonly node: AgentNode;
   readonly hostName: string;
+  readonly scope: AgentScope;
 }
 
 export class SessionAgent {
   readonly #node: AgentNode;
   readonly #hostName: string;
+  readonly #scope: AgentScope;
+  /** With the job's own, once it is launched. */
+  #params: Params;
   readonly #host: HostIndex;
   readonly #tools: Tool[] = [];
   readonly #byRank = new Map<Rank, Tool>();
@@ -59,6 +65,8 @@ export class SessionAgent {
   constructor(deps: SessionDeps) {
     this.#node = deps.node;
     this.#hostName = deps.hostName;
+    this.#scope = deps.scope;
+    this.#params = deps.node.params;
     this.#host = addressIndex(deps.node.identity.self);
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
@@ -84,7 +92,8 @@ export class SessionAgent {
   #onLaunch(launch: Launch, job: JobId): void {
     const [entry] = launch.hosts;
     if (entry === undefined || this.#tools.length > 0) return;
-    const { params } = this.#node;
+    const params = this.#scope.jobParams(launch.params);
+    this.#params = params;
     const ranksMax = params.int('job.size.max');
     checkLaunch(launch, { ranksMax, ranksPerHostMax: params.int('job.ranks.per.host.max') });
     const runs = entry[2].map(([app, first, count, stride]) => ({ app, first, count, stride }));
@@ -102,7 +111,8 @@ export class SessionAgent {
   }
 
   #addTool(rank: Rank, app: AppSpec, env: Record<string, string>, launch: Launch): void {
-    const { platform, params } = this.#node;
+    const { platform } = this.#node;
+    const params = this.#params;
     const tool = new Tool(
       {
         platform,

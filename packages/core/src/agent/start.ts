@@ -98,7 +98,7 @@ class RunningAgent implements AgentHandle {
       const tree = scope.bootTree(details.hosts, details.arity);
       this.#role = new RootAgent({ node, details, agentLauncher, tree, fail: (reason) => this.#fail(reason) });
     } else if (addressKind(self) === 'session') {
-      this.#role = new SessionAgent({ node, hostName: (details.subtree[0] as readonly [string, string])[0] });
+      this.#role = new SessionAgent({ node, scope, hostName: (details.subtree[0] as readonly [string, string])[0] });
     } else {
       const text = `Expected to be started as a root or session agent, got ${node.name}`;
       throw new StciError('STCI_MESSAGE_INVALID', text);

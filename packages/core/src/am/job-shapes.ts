@@ -5,7 +5,7 @@ import type {
   JobReport, JobSpec, MapBy, ProcessEnd, RankReport, RankRun, SignalName, StdinTo,
 } from '@stci/interface';
 import {
-  bool, integer, list, num, object, oneOf, optional, record, str, u32, variant, wallTime, type Shape,
+  bool, integer, list, num, object, oneOf, optional, plain, record, str, u32, variant, wallTime, type Shape,
 } from '../codec/shape.js';
 import { signalNumber } from '../job/signals.js';
 
@@ -61,6 +61,9 @@ export const stdinTo = variant<'to', StdinTo>('to', {
 
 export const allocation = object<Allocation>({ hosts: list(hostSpec), spares: list(hostSpec) });
 
+/** Checked by the catalogue of parameters. */
+export const jobParams = plain<NonNullable<JobSpec['params']>>();
+
 export const jobSpec = object<JobSpec>({
   apps: list(appSpec),
   mapBy,
@@ -69,6 +72,7 @@ export const jobSpec = object<JobSpec>({
   wdir: str,
   stdin: stdinTo,
   timeoutMs: optional(num),
+  params: optional(jobParams),
   launchTimeoutMs: num,
 });
 

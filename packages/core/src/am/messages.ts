@@ -10,8 +10,8 @@ import {
   any, bool, bytes, fields, integer, list, num, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
 } from '../codec/shape.js';
 import {
-  allocation, appSpec, errorRecord, jobControl, jobEvent, jobMap, jobReport, jobSpec, processEnd, signalName, stdinTo,
-  texts,
+  allocation, appSpec, errorRecord, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd, signalName,
+  stdinTo, texts,
 } from './job-shapes.js';
 import { wireRecord } from '../session/records.js';
 
@@ -78,6 +78,7 @@ const MESSAGE_TYPES = {
       env: texts,
       wdir: str,
       stdin: stdinTo,
+      params: optional(jobParams),
       creditBytes: integer(1, 0xffff_ffff),
       hosts: list(hostRuns),
     }),

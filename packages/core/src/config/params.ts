@@ -56,8 +56,33 @@ export function paramsSnapshot(catalog: ParamCatalog, params: Params): ParamSnap
   return Object.freeze(Object.fromEntries(sent.map(({ name, value }) => [name, value])));
 }
 
+/** What a job brings to its session: the parameters of scope `job`. */
+export function jobParamsSnapshot(catalog: ParamCatalog, params: Params): ParamSnapshot {
+  const sent = params.entries().filter(({ name }) => catalog.get(name)?.spec.scope === 'job');
+  return Object.freeze(Object.fromEntries(sent.map(({ name, value }) => [name, value])));
+}
+
 function isSent(entry: CatalogEntry | undefined): boolean {
-  return entry !== undefined && (entry.spec.scope ?? 'job') !== 'front-end';
+  return entry !== undefined && entry.spec.scope !== 'front-end';
+}
+
+/** A session's parameters with those of one job. Throws StciError for a name of another scope, and for a bad value. */
+export function withJobParams(catalog: ParamCatalog, session: Params, job: ParamSnapshot): Params {
+  const byName = new Map(session.entries().map((param) => [param.name, param]));
+  const problems: ParamProblem[] = [];
+  for (const [name, value] of Object.entries(job)) {
+    const problem = snapshotProblem(catalog, name, value) ?? scopeProblem(catalog, name);
+    if (problem !== undefined) problems.push(problem);
+    byName.set(name, { name, value, source: 'boot record' });
+  }
+  if (problems.length > 0) throw problemsError(problems);
+  return createParams(catalog, byName.values());
+}
+
+function scopeProblem(catalog: ParamCatalog, name: string): ParamProblem | undefined {
+  if (catalog.get(name)?.spec.scope === 'job') return undefined;
+  const message = `${name} is a parameter of the session, not of a job: give it where the session is started.`;
+  return { name, source: 'boot record', code: 'STCI_PARAM_INVALID', message };
 }
 
 /**

@@ -10,6 +10,7 @@ export const errmgrFramework = defineFramework<ErrorManager, NoDeps>({
   name: 'errmgr',
   mode: 'one',
   version: 1,
+  scope: 'job',
   help: 'Error manager: what follows a failure.',
   params: {},
 });

@@ -41,6 +41,7 @@ function selectionEntry(framework: AnyFramework, components: readonly AnyCompone
   const spec: ParamSpec = {
     type: 'list',
     default: [],
+    ...(framework.scope !== undefined && { scope: framework.scope }),
     help: `Components of ${framework.name} that may be chosen: a,b takes only these, ^a,b leaves these out, `
       + 'empty allows all.',
   };

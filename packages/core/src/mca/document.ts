@@ -50,6 +50,16 @@ launcher.tree.arity = 16
 tool.grace = 10s            # our programs write a checkpoint
 \`\`\`
 
+## Scopes
+
+| of | meaning |
+|---|---|
+| session | one value for all agents of a session, set where it is started |
+| job | each job of a session may have its own |
+| front-end | used by \`stcirun\` and \`stci\` only |
+
+With \`stcirun --session\`, values for parameters of a job are the job's. A plain \`stcirun\` is a session of one job.
+
 ## Types
 
 | type | written as |
@@ -85,10 +95,11 @@ export function parametersDocument(registry: Registry): string {
 
 function table(registry: Registry, isOwner: (owner: string) => boolean): string[] {
   const own = [...registry.catalog.values()].filter((entry) => isOwner(entry.owner));
-  return ['| parameter | type | bounds | default | meaning |', '|---|---|---|---|---|', ...own.map(row)];
+  return ['| parameter | type | bounds | default | of | meaning |', '|---|---|---|---|---|---|', ...own.map(row)];
 }
 
 function row({ name, spec }: CatalogEntry): string {
-  const cells = [`\`${name}\``, spec.type, formatBounds(spec), formatValue(spec, spec.default) || 'empty', spec.help];
+  const value = formatValue(spec, spec.default) || 'empty';
+  const cells = [`\`${name}\``, spec.type, formatBounds(spec), value, spec.scope ?? 'session', spec.help];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

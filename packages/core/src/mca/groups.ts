@@ -30,6 +30,7 @@ const iof: ParamGroup = {
     drain: {
       type: 'duration',
       default: 500,
+      scope: 'job',
       min: 0,
       max: 600_000,
       help: 'How long output is awaited after a tool and its process group are gone: descendants that left the group '
@@ -66,6 +67,7 @@ const tool: ParamGroup = {
     grace: {
       type: 'duration',
       default: 2000,
+      scope: 'job',
       min: 0,
       max: 3_600_000,
       help: 'From TERM to KILL when a tool is ended. Longer lets programs save their state, shorter ends jobs sooner.',

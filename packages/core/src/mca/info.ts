@@ -32,6 +32,7 @@ export interface InfoParam {
   readonly defaultText: string;
   /** `1..1024`, `process|inline`; left out where there are none. */
   readonly bounds?: string;
+  readonly scope: 'session' | 'job' | 'front-end';
   readonly source: ParamSource;
   readonly origin?: string;
   readonly help: string;
@@ -199,6 +200,7 @@ function describeParam(
     default: spec.default,
     defaultText: formatValue(spec, spec.default),
     ...(bounds !== '' && { bounds }),
+    scope: spec.scope ?? 'session',
     source: param.source,
     ...(param.origin !== undefined && { origin: param.origin }),
     help: spec.help,

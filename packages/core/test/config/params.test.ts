@@ -3,6 +3,7 @@
 import { assert, suite } from '@stci/testkit';
 import { builtins, createRegistry, paramsFromSnapshot, paramsSnapshot, resolveParams } from '@stci/core';
 import type { ParamSnapshot } from '@stci/core';
+import { jobParamsSnapshot, withJobParams } from '../../dist/config/params.js';
 import { StciError } from '@stci/interface';
 
 const registry = createRegistry(builtins());
@@ -72,7 +73,7 @@ suite('params: snapshot', (test) => {
         help: 'test',
         params: {
           here: { type: 'int', default: 1, help: 'test', scope: 'front-end' },
-          each: { type: 'int', default: 2, help: 'test', scope: 'agent' },
+          each: { type: 'int', default: 2, help: 'test', scope: 'session' },
           all: { type: 'int', default: 3, help: 'test', scope: 'job' },
         },
       }],
@@ -80,6 +81,18 @@ suite('params: snapshot', (test) => {
     const sent = paramsSnapshot(scoped.catalog, resolveParams(scoped.catalog, {}).params);
     assert.equal(sent, { 'g.all': 3, 'g.each': 2 });
     assert.is(paramsFromSnapshot(scoped.catalog, sent).has('g.here'), false);
+  });
+
+  test("a job's parameters take the place of its session's; others are refused by name", () => {
+    const own = jobParamsSnapshot(registry.catalog, params);
+    assert.equal(Object.keys(own), ['errmgr', 'iof.drain', 'tool.grace']);
+    const together = withJobParams(registry.catalog, params, { 'tool.grace': 77, errmgr: ['continue'] });
+    assert.equal([together.int('tool.grace'), together.list('errmgr')], [77, ['continue']]);
+    assert.is(params.int('tool.grace'), 2000, 'the session keeps its own');
+    for (const [bad, words] of [
+      [{ 'launcher.window': 3 }, /launcher\.window is a parameter of the session/],
+      [{ 'tool.grace': 'x' }, /tool\.grace/], [{ nothing: 1 }, /nothing/],
+    ] as const) assert.throws(() => withJobParams(registry.catalog, params, bad), words);
   });
 
   test('an unknown name tells of another version', () => {

@@ -12,8 +12,8 @@ suite('parameter document', (test) => {
     for (const name of registry.catalog.keys()) assert.match(made, `| \`${name}\` | `);
   });
 
-  test('rows have five cells', () => {
+  test('rows have six cells', () => {
     const rows = made.split('\n').filter((line) => line.startsWith('| `'));
-    for (const row of rows) assert.is(row.replaceAll('\\|', '').split('|').length, 7, row);
+    for (const row of rows) assert.is(row.replaceAll('\\|', '').split('|').length, 8, row);
   });
 });

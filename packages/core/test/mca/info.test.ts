@@ -42,6 +42,7 @@ suite('info', (test) => {
       default: 8,
       defaultText: '8',
       bounds: '1..1024',
+      scope: 'session',
       source: 'user file',
       origin: '/home/u/.config/stci/stci.conf:1',
     });

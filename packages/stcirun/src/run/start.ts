@@ -88,7 +88,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
       map,
       onMapped: (changed) => facts.remap(changed),
       options: request,
-      failuresAtOnce: scope.errorManager().policy === 'continue',
+      failuresAtOnce: scope.errorManager(params).policy === 'continue',
       driver,
       startFrontEnd: (events) => {
         const snapshot = paramsSnapshot(registry.catalog, params);
