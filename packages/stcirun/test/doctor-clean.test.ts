@@ -1,8 +1,9 @@
 /** `stci doctor --clean` on test hosts: what was left is ended and listed, what is at work is spared. */
 // @timeoutMs 120000
 
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -75,6 +76,20 @@ suite('stci doctor --clean', (test) => {
     assert.match(checks.leftovers.problem ?? '', /ended \d of earlier runs:(\n {2}\d+ {2}(sleep|sh) .*)+/);
     assert.equal(running('sleep 60'), []);
     assert.is((await doctor('--clean')).checks.leftovers.text, 'none');
+  });
+
+  check('sockets of agents that were killed are removed, those in use are not', async () => {
+    const directory = `/tmp/stci-${process.getuid?.()}`;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const socket = (name: string): string => join(directory, `${name}-${process.pid}.sock`);
+    const [used, dead] = [socket('used'), socket('dead')];
+    const server = createServer().listen(used);
+    const die = `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
+    spawnSync(process.execPath, ['-e', die, dead]);
+    assert.equal([existsSync(used), existsSync(dead)], [true, true]);
+    assert.match((await doctor('--clean')).checks.leftovers.problem ?? '', /removed \d+ sockets of agents that have/);
+    assert.equal([existsSync(used), existsSync(dead)], [true, false]);
+    server.close();
   });
 
   check('without --host it is this machine, found without a login', async () => {

@@ -73,7 +73,7 @@ suite('stci doctor', (test) => {
     const directory = mkdtempSync(join(tmpdir(), 'stci-doctor-'));
     const facts = {
       node: '\u001b[31mv99\nforged: x', nodePath: '', hostname: '', cache: { path: '' }, ports: { tried: 0, free: 1 },
-      left: [{ pid: 7, command: 'a\nb' }], leftCount: 1, agents: 0, ended: [], endedCount: 0,
+      left: [{ pid: 7, command: 'a\nb' }], leftCount: 1, agents: 0, ended: [], endedCount: 0, sockets: 0,
     };
     const answers = {
       odd1: '{}', odd2: '{nojson', odd3: 'null', odd4: JSON.stringify(facts),

@@ -174,9 +174,12 @@ function cacheCheck({ path, error }: HostFacts['cache']): Check {
     + 'Make it writable, make room, or set XDG_CACHE_HOME there');
 }
 
-function leftoversCheck({ left, leftCount, agents, ended, endedCount }: HostFacts): Check {
+function leftoversCheck({ left, leftCount, agents, ended, endedCount, sockets }: HostFacts): Check {
   const done = endedCount === 0 ? '' : `ended ${endedCount}`;
-  const told = endedCount === 0 ? '' : `${done} of earlier runs:${listed(ended, endedCount)}`;
+  const told = [
+    ...(endedCount === 0 ? [] : [`${done} of earlier runs:${listed(ended, endedCount)}`]),
+    ...(sockets === 0 ? [] : [`removed ${sockets} sockets of agents that have ended`]),
+  ].join('\n');
   if (leftCount === 0) {
     const text = done || (agents === 0 ? 'none' : `none (${agents} in use)`);
     return told === '' ? good(text) : { state: 'good', text, problem: told };

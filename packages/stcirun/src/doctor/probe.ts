@@ -42,6 +42,8 @@ export interface HostFacts {
   /** Those that were ended, where that was asked for. */
   readonly ended: readonly { readonly pid: number; readonly command: string }[];
   readonly endedCount: number;
+  /** Private sockets of processes that have ended, removed where that was asked for. */
+  readonly sockets: number;
 }
 
 const someProcesses = list(object<HostFacts['left'][number]>({ pid: integer(1, 2 ** 22), command: str }));
@@ -56,6 +58,7 @@ const FACTS = object<HostFacts>({
   agents: u32,
   ended: someProcesses,
   endedCount: u32,
+  sockets: u32,
 });
 
 /** Checks what a host sent; each of its texts becomes one line that a terminal prints as it is. Throws. */
@@ -174,6 +177,31 @@ function clean() {
   facts.endedCount = list.length;
   facts.ended = named(list);
 }
+function sockets(done) {
+  var names = [], bound = '', name = 'stci-' + me.getuid(), temporary = path.join(require('os').tmpdir(), name);
+  var places = [path.join(me.env.XDG_RUNTIME_DIR || '/', 'stci'), temporary, '/tmp/' + name];
+  try { bound = fs.readFileSync('/proc/net/unix', 'utf8') + '\\n'; } catch (e) {}
+  places.filter(function (dir, i) { return places.indexOf(dir) === i; }).forEach(function (dir) {
+    try {
+      var own = fs.lstatSync(dir);
+      if (!own.isDirectory() || own.uid !== me.getuid() || own.mode & 63) return;
+      fs.readdirSync(dir).forEach(function (file) {
+        var one = path.join(dir, file);
+        if (/[.]sock$/.test(file) && bound.indexOf(' ' + one + '\\n') < 0) names.push(one);
+      });
+    } catch (e) {}
+  });
+  (function next() {
+    var one = names.pop();
+    if (one === undefined) return done();
+    var peer = require('net').connect({ path: one });
+    peer.on('connect', function () { peer.destroy(); });
+    peer.on('error', function (e) {
+      if (e.code === 'ECONNREFUSED') try { fs.unlinkSync(one); facts.sockets++; } catch (e) {}
+    });
+    peer.on('close', next);
+  })();
+}
 function ports(done) {
   var found = { tried: tried, free: 0 }, port = low;
   (function next() {
@@ -189,16 +217,18 @@ function ports(done) {
 setTimeout(function () { me.exit(0); }, ${LIFE_MS});
 facts.cache = cache();
 facts.left = facts.ended = [];
-facts.leftCount = facts.endedCount = facts.agents = 0;
+facts.leftCount = facts.endedCount = facts.agents = facts.sockets = 0;
 try { if (wantsClean) clean(); else leftovers(); } catch (e) {}
-ports(function (found) {
+function report(found) {
   facts.ports = found;
   say('facts ' + JSON.stringify(facts));
   me.stdin.on('data', function (bytes) {
     for (var i = 0; i < bytes.length; i++) say('clock ' + Date.now());
   });
   me.stdin.on('end', function () { me.exit(0); });
-});
+}
+if (wantsClean) sockets(function () { ports(report); });
+else ports(report);
 `;
 
 export function probeProgram({ ports, clean, bundleBytes }: ProbeParams): string {
