@@ -10,7 +10,8 @@ import { createSsh } from './ssh.js';
 
 export { createSsh } from './ssh.js';
 export type { SshParams } from './command.js';
-export { remoteCommand, escapedWord, hostProblem, localCommand, sshCommand } from './command.js';
+export { JOIN_PROGRAM } from './join.js';
+export { remoteCommand, escapedWord, hexWord, hostProblem, localCommand, sshCommand } from './command.js';
 export { hostProgram } from './loader.js';
 export { describeWait, diagnose } from './diagnose.js';
 export type { SshFacts, SshPhase } from './diagnose.js';

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { remoteCommand } from '@stci/launcher-ssh';
+import { JOIN_PROGRAM, hexWord, remoteCommand } from '@stci/launcher-ssh';
 
 export const NONCE = '0123456789abcdef';
 
@@ -58,6 +58,8 @@ export interface LoginOptions {
   readonly node?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly waitMs?: number;
+  /** Runs the program that reaches an agent, with this path, instead of the agent. */
+  readonly path?: string;
 }
 
 /** As sshd at a login: runs the shell with our command line, connected to its standard streams. */
@@ -68,8 +70,10 @@ export class Login {
   ended: number | string | undefined;
 
   constructor(place: Place, options: LoginOptions = {}) {
-    const { shell = '/bin/sh', node = process.execPath, env = {}, waitMs = 30_000 } = options;
-    const start = { nonce: NONCE, hash, bundleBytes: bundle.length, ownNode: process.execPath, node, waitMs };
+    const { shell = '/bin/sh', node = process.execPath, env = {}, waitMs = 30_000, path } = options;
+    const program = path === undefined ? { hash, bundleBytes: bundle.length }
+      : { hash: hexWord(path), bundleBytes: 0, program: JOIN_PROGRAM };
+    const start = { ...program, nonce: NONCE, ownNode: process.execPath, node, waitMs };
     this.child = spawn(shell, ['-c', remoteCommand(start)], {
       stdio: 'pipe',
       env: { PATH: '/usr/bin:/bin', HOME: place.home, ...env },

@@ -2,11 +2,14 @@
 // @timeoutMs 120000
 
 import { fileURLToPath } from 'node:url';
-import { assert, suite } from '@stci/testkit';
-import { up, whyNoHosts } from '@stci/testkit/hosts';
+import { assert, eventually, suite } from '@stci/testkit';
+import { up, whyNoHosts, type Hosts } from '@stci/testkit/hosts';
 
 const why = whyNoHosts();
 const SUITES = fileURLToPath(new URL('ssh-reach.js', import.meta.url));
+
+const running = (hosts: Hosts): string =>
+  [...hosts.allLeftovers()].map(([host, all]) => `${host}: ${all.map(({ command }) => command).join('; ')}`).join('; ');
 
 suite('launcherproc ssh on test hosts', (test) => {
   test.skipIf(why !== undefined, why ?? '', 'reach and evidence', async () => {
@@ -14,6 +17,8 @@ suite('launcherproc ssh on test hosts', (test) => {
     try {
       const { code, stdout, stderr } = await hosts.run([process.execPath, SUITES]);
       assert.is(code, 0, stdout + stderr);
+      await eventually(() => running(hosts) === '', { what: 'nothing is left on h1' })
+        .catch((error: unknown) => assert.unreachable(`${String(error)}: ${running(hosts)}`));
     } finally {
       await hosts.down();
     }

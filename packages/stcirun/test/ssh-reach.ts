@@ -3,12 +3,12 @@
  * what is known when a started one is gone. The hosts share the directory of private sockets with the login side.
  */
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { paramsSnapshot, resolveParams } from '@stci/core';
 import { createSsh } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
-import { StartedAgent, assert, eventually, reachCompliance, suite, type Until } from '@stci/testkit';
+import { Recorder, StartedAgent, assert, eventually, reachCompliance, suite, type Until } from '@stci/testkit';
 import { assembleRegistry } from '../dist/assembly.js';
 
 const agentBundle = fileURLToPath(new URL('../dist/bundle/agent.bundle.cjs', import.meta.url));
@@ -23,6 +23,38 @@ const until: Until = async (condition, what) => void (await eventually(condition
 reachCompliance('ssh on test hosts', () => ({
   launcherProc, far: platform.network, host: 'h1', unreachable: 'h2', until,
 }));
+
+const SURVIVOR = fileURLToPath(new URL('../../platform-node/dist-test/fixtures/survivor.js', import.meta.url));
+
+suite('ssh on test hosts: an agent that goes on', (test) => {
+  test('the client is killed: its login ends, it keeps its tools, and is reached again', async () => {
+    const client = spawn('ssh', ['-T', 'h1', `exec '${process.execPath}' '${SURVIVOR}'`], { stdio: 'pipe' });
+    let told = '';
+    client.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
+    await until(() => told.endsWith('\n'), 'the agent');
+    const { path } = JSON.parse(told) as { path: string };
+    client.kill('SIGKILL');
+    const agent = { host: { name: 'h1', slots: 1, slotsBound: false, origin: 'test' }, path };
+    const problems: string[] = [];
+    const { channel } = launcherProc.reach(agent, {
+      onError: ({ message }) => void problems.push(message),
+      onDiagnostic: (line) => void problems.push(line),
+      onExit: () => undefined,
+    });
+    const heard = new Recorder(channel);
+    let facts: { readonly isAlone?: boolean; readonly tools?: number; readonly fds?: readonly string[] } = {};
+    await eventually(async () => {
+      const from = heard.text.length;
+      channel.send([Uint8Array.of(1)]);
+      await until(() => heard.text.slice(from).endsWith('\n'), `its answer, ${problems.join()}`);
+      facts = JSON.parse(heard.text.slice(from)) as typeof facts;
+      return facts.isAlone;
+    }, { what: 'that it knows', deadlineMs: 10_000 });
+    assert.equal([facts.tools, facts.fds], [1, ['/dev/null', '/dev/null', '/dev/null']]);
+    channel.send([Uint8Array.of(113)]);
+    await until(() => heard.closed, 'its end');
+  }, { timeoutMs: 30_000 });
+});
 
 /** Kills, on h1, the process of that name, or the one that it is the child of. */
 function killThere(name: string, whom: 'itself' | 'parent'): Promise<void> {
