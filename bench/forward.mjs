@@ -64,17 +64,17 @@ function forwarder(parts) {
   };
   const router = new Router(rootAddress(0));
   let sent = 0;
-  const parent = { peer: 0, send: () => fail(new Error('sent back')) };
+  const parent = { role: 'parent', job: 0, peer: 0, send: () => fail(new Error('sent back')) };
   router.addLink(parent);
-  router.addLink({ peer: rootAddress(2), send: (pieces) => (sent += pieces[0] === message ? 1 : NaN) > 0 });
-  router.parent = 0;
+  router.addLink({ role: 'child', job: 0, peer: rootAddress(2), send: (pieces) => (sent += pieces[0] === message ? 1 : NaN) > 0 });
   const onFault = (_domain, _event, fault) => fail(fault);
   const dispatcher = new EventDispatcher({ clock, progressModel: 'implicit', turnMax: 1, queueMax: 16, onFault });
   const layer = new MessageLayer({
     router,
     clock,
-    limits: { ttl: TTL, messageBytesMax: 1 << 20, requestTimeoutMs: 1000 },
+    limits: { ttl: TTL, messageBytesMax: 1 << 20, requestTimeoutMs: 1000, windowBytes: 1 << 20 },
     domain: dispatcher.domain('message'),
+    onGone: () => undefined,
     onStreamFrame: () => fail(new Error('not a stream')),
     onFault: fail,
   });

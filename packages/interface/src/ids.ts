@@ -22,6 +22,8 @@ export type Address = number & { readonly __brand?: 'Address' };
 
 const KINDS: readonly AgentKind[] = ['controller', 'front-end', 'root', 'session', 'tool'];
 
+const SESSION_KIND = KINDS.indexOf('session');
+
 /** Largest index that an address can carry, inclusive. */
 const ADDRESS_INDEX_MAX = 0x0fff_ffff;
 
@@ -52,6 +54,10 @@ export function sessionAddress(host: HostIndex): Address {
   return makeAddress('session', host);
 }
 
+export function isSessionAddress(address: Address): boolean {
+  return address >>> 28 === SESSION_KIND;
+}
+
 /** The kind of agent in an address; undefined if its upper bits are no kind. */
 export function addressKind(address: Address): AgentKind | undefined {
   return KINDS[address >>> 28];
@@ -66,7 +72,7 @@ export function addressIndex(address: Address): number {
  * about.
  */
 export function agentKey(address: Address, job: JobId): number {
-  return address * (JOB_MAX + 1) + (addressKind(address) === 'session' ? job : 0);
+  return address * (JOB_MAX + 1) + (isSessionAddress(address) ? job : 0);
 }
 
 /** `root:3`, `controller`, `front-end`, `front-end:1`: for logs and messages. */

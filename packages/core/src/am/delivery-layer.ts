@@ -5,7 +5,7 @@
  * lost.
  */
 
-import { CONTROLLER, addressKind, type Address, type Clock, type JobId, type Timer } from '@stci/interface';
+import { CONTROLLER, isSessionAddress, type Address, type Clock, type JobId, type Timer } from '@stci/interface';
 import {
   LAYER, decodeHeader, encodeHeader, frameBody, frameJob, frameSource, frameType, readDelivery, writeDelivery,
   type DeliveryMark, type Frame, type FrameHeader,
@@ -168,5 +168,5 @@ export class DeliveryLayer {
 /** The agent that sent a frame: its address, and its job if it is a session agent. */
 function sourceOf(frame: Frame): readonly [Address, JobId] {
   const source = frameSource(frame);
-  return [source, addressKind(source) === 'session' ? frameJob(frame) : 0];
+  return [source, isSessionAddress(source) ? frameJob(frame) : 0];
 }

@@ -7,7 +7,7 @@
  * sender sends again, with all after them. A pair that is given up begins again with the next generation.
  */
 
-import { StciError, addressKind, addressName, agentKey, type Address, type JobId } from '@stci/interface';
+import { StciError, addressName, agentKey, isSessionAddress, type Address, type JobId } from '@stci/interface';
 import { readDelivery, setHops, writeDelivery, type DeliveryMark, type Frame } from '../codec/frame.js';
 
 /** Least charge of a kept frame: the overhead of keeping it. */
@@ -154,7 +154,7 @@ export class Sender {
     const key = agentKey(destination, job);
     const known = this.#pairs.get(key);
     if (known !== undefined) return known;
-    const agentJob = addressKind(destination) === 'session' ? job : 0;
+    const agentJob = isSessionAddress(destination) ? job : 0;
     const pair: Outgoing = {
       destination, job: agentJob, generation: this.#generation, last: 0, kept: [], charge: 0, probeMs: 0, probeAtMs: 0,
     };

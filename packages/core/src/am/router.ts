@@ -4,7 +4,7 @@
  * parent (STCI paper, II-E.1). It holds links by neighbour and does not deal with messages.
  */
 
-import { addressKind, addressName, agentKey, type Address, type JobId } from '@stci/interface';
+import { addressKind, addressName, agentKey, isSessionAddress, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 
 /** The neighbour towards a destination according to the agent's place; undefined: the default route. */
@@ -14,8 +14,9 @@ export class Router {
   readonly self: Address;
   /** Job of a session agent; else 0. */
   readonly job: JobId;
-  /** By the peer's key. */
-  readonly #links = new Map<number, Link>();
+  /** Links to session agents are apart, by the agent's key: forwarding looks for others, by their address. */
+  readonly #links = new Map<Address, Link>();
+  readonly #sessionLinks = new Map<number, Link>();
   readonly #routes = new Map<Address, Address>();
   /** Cache of `leadsTo`: the link below over which the agents with an address are reached. */
   readonly #reachable = new Map<Address, Link>();
@@ -56,20 +57,25 @@ export class Router {
 
   /** Adds a link whose handshake is not over: the link queues what is sent meanwhile. */
   addEarlyLink(peer: Address, link: Link): void {
-    this.#links.set(agentKey(peer, link.job), link);
+    if (isSessionAddress(peer)) this.#sessionLinks.set(agentKey(peer, link.job), link);
+    else this.#links.set(peer, link);
     if (link.role === 'parent') this.#parentLink = link;
   }
 
   /** Only if it is still the link of its peer: a newer one may have replaced it. */
   removeLink(link: Link): void {
     this.clearReachable();
-    const key = agentKey(link.peer, link.job);
-    if (this.#links.get(key) === link) this.#links.delete(key);
+    const { peer, job } = link;
     if (this.#parentLink === link) this.#parentLink = undefined;
+    if (this.link(peer, job) !== link) return;
+    if (isSessionAddress(peer)) this.#sessionLinks.delete(agentKey(peer, job));
+    else this.#links.delete(peer);
   }
 
   link(neighbour: Address, job: JobId = 0): Link | undefined {
-    return this.#links.get(agentKey(neighbour, job));
+    return isSessionAddress(neighbour)
+      ? this.#sessionLinks.get(agentKey(neighbour, job))
+      : this.#links.get(neighbour);
   }
 
   /**
@@ -82,15 +88,15 @@ export class Router {
   }
 
   get linkCount(): number {
-    return this.#links.size;
+    return this.#links.size + this.#sessionLinks.size;
   }
 
   links(): Link[] {
-    return [...this.#links.values()];
+    return [...this.#links.values(), ...this.#sessionLinks.values()];
   }
 
   isSelf(destination: Address, job: JobId): boolean {
-    return destination === this.self && agentKey(destination, job) === agentKey(this.self, this.job);
+    return destination === this.self && (job === this.job || !isSessionAddress(destination));
   }
 
   /** The link that leads to an agent; undefined where none does. */

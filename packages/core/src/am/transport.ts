@@ -5,7 +5,7 @@
  */
 
 import {
-  CONTROLLER, NEIGHBOUR, StciError, addressName, agentKey, fromErrorRecord, toErrorRecord,
+  CONTROLLER, NEIGHBOUR, StciError, addressName, agentKey, fromErrorRecord, isSessionAddress, toErrorRecord,
   type Address, type Clock, type JobId,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
@@ -49,6 +49,7 @@ export interface TransportInit {
 
 export class Transport {
   readonly #init: TransportInit;
+  readonly #router: Router;
   readonly #delivery: DeliveryLayer;
   /** Of messages that cannot be forwarded. */
   readonly #reassembly: Reassembly;
@@ -59,6 +60,7 @@ export class Transport {
     const { router, clock, limits, incarnation } = init;
     const { messageBytesMax, requestTimeoutMs } = limits;
     this.#init = init;
+    this.#router = router;
     this.isGone = () => router.self === CONTROLLER;
     this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.#delivery = new DeliveryLayer({
@@ -86,17 +88,15 @@ export class Transport {
 
   /** Takes every frame of every link. */
   onFrame(link: Link, frame: Frame): void {
-    const { router } = this.#init;
+    const router = this.#router;
     const destination = frameDestination(frame);
-    if (destination === NEIGHBOUR || router.isSelf(destination, frameJob(frame))) {
-      this.#local(frame, link);
-    } else if (destination === SUBTREE) {
+    if (destination === NEIGHBOUR) this.#local(frame, link);
+    else if (destination === SUBTREE) {
       const below = spendHop(frame) ? router.childLinks(frameJob(frame)) : [];
       for (const child of below) if (child !== link) child.send([frame]);
       this.#local(frame, link);
-    } else {
-      this.#forward(frame, destination);
-    }
+    } else if (destination === router.self && router.isSelf(destination, frameJob(frame))) this.#local(frame, link);
+    else this.#forward(frame, destination);
   }
 
   /** Sends what the agents that `isFor` accepts have not acknowledged again, over the routes as they are now. */
@@ -126,7 +126,8 @@ export class Transport {
   }
 
   #forward(frame: Frame, destination: Address): void {
-    const next = this.#init.router.next(destination, frameJob(frame));
+    const job = isSessionAddress(destination) ? frameJob(frame) : 0;
+    const next = this.#router.next(destination, job);
     if (next !== undefined && spendHop(frame)) next.send([frame]);
     else this.#bounce(frame, next === undefined ? 'unroutable' : 'ttl');
   }

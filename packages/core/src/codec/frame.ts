@@ -59,7 +59,7 @@ function readU16(bytes: Uint8Array, at: number): number {
 }
 
 export function readU32(bytes: Uint8Array, at: number): number {
-  return (readU16(bytes, at) * 0x1_0000 + readU16(bytes, at + 2)) >>> 0;
+  return ((readU16(bytes, at) << 16) | readU16(bytes, at + 2)) >>> 0;
 }
 
 function writeU16(bytes: Uint8Array, at: number, value: number): void {
