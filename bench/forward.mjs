@@ -66,7 +66,8 @@ function forwarder(parts) {
   let sent = 0;
   const parent = { role: 'parent', job: 0, peer: 0, send: () => fail(new Error('sent back')) };
   router.addLink(parent);
-  router.addLink({ role: 'child', job: 0, peer: rootAddress(2), send: (pieces) => (sent += pieces[0] === message ? 1 : NaN) > 0 });
+  const send = (pieces) => (sent += pieces[0] === message ? 1 : NaN) > 0;
+  router.addLink({ role: 'child', job: 0, peer: rootAddress(2), send });
   const onFault = (_domain, _event, fault) => fail(fault);
   const dispatcher = new EventDispatcher({ clock, progressModel: 'implicit', turnMax: 1, queueMax: 16, onFault });
   const layer = new MessageLayer({

@@ -5,6 +5,7 @@
 
 import {
   StciError,
+  addressKind,
   addressName,
   type Address,
   type Channel,
@@ -175,6 +176,7 @@ export class AgentNode {
     return {
       onUp: (link) => {
         this.router.addLink(link);
+        if (link.role === 'child' && addressKind(link.peer) === 'root') this.messages.onChild(link);
         hooks.onUp?.(link);
       },
       onFrame: (link, frame) => this.onFrame(link, frame),

@@ -149,6 +149,7 @@ export class RootAgent {
   #onJobClose(job: JobId): void {
     this.#below.passClose(job);
     this.#jobs.delete(job);
+    this.#deps.node.messages.closeJob(job);
     if (!this.#stopping) this.#sessions.release(sessionAddress(this.#host), job, 'the job is over');
   }
 

@@ -192,7 +192,12 @@ export class MessageLayer {
     this.#transport.drop(agent, job, error);
   }
 
-  /** A job is over: forgets its session agents. */
+  /** A child has a new link: it gets the broadcasts that it may have missed. */
+  onChild(link: Link): void {
+    this.#transport.onChild(link);
+  }
+
+  /** A job is over: forgets its session agents and broadcasts. */
   closeJob(job: JobId): void {
     this.#transport.closeJob(job);
   }

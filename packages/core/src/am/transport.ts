@@ -14,9 +14,10 @@ import {
   FLAG, LAYER, decodeHeader, frameDestination, frameJob, frameLayer, frameNumber, spendHop,
   type Frame, type FrameHeader,
 } from '../codec/frame.js';
+import { Broadcasts, withOwnHeader } from './broadcasts.js';
 import type { AgentTest } from './delivery.js';
 import { DeliveryLayer } from './delivery-layer.js';
-import { Reassembly, cut } from './fragments.js';
+import { Reassembly, cut, join } from './fragments.js';
 import { errorRecord } from './job-shapes.js';
 import { decodeBody } from './requests.js';
 import type { Router } from './router.js';
@@ -51,6 +52,9 @@ export class Transport {
   readonly #init: TransportInit;
   readonly #router: Router;
   readonly #delivery: DeliveryLayer;
+  readonly #broadcasts = new Broadcasts();
+  /** Others may be linked to this agent as children, too. */
+  #hadChildren = false;
   /** Of messages that cannot be forwarded. */
   readonly #reassembly: Reassembly;
   /** Whether a destination without a route is gone for good. An agent without a parent knows all routes there are. */
@@ -78,8 +82,11 @@ export class Transport {
     const { destination, job } = header;
     const { router } = this.#init;
     if (destination === SUBTREE) {
-      for (const link of router.childLinks(job)) cut(header, body, (pieces) => link.send(pieces));
-      return;
+      return cut(header, body, (pieces) => {
+        const frame = join(pieces, pieces.reduce((sum, { length }) => sum + length, 0));
+        this.#broadcasts.number(frame, this.#init.incarnation);
+        this.#spread(frame, undefined);
+      });
     }
     const hasRoute = router.next(destination, job) !== undefined;
     if (!hasRoute && this.isGone(destination, job)) throw this.#unroutable(destination);
@@ -92,11 +99,17 @@ export class Transport {
     const destination = frameDestination(frame);
     if (destination === NEIGHBOUR) this.#local(frame, link);
     else if (destination === SUBTREE) {
-      const below = spendHop(frame) ? router.childLinks(frameJob(frame)) : [];
-      for (const child of below) if (child !== link) child.send([frame]);
-      this.#local(frame, link);
+      if (frameNumber(frame) !== 0 && !this.#broadcasts.take(frame)) return;
+      if (spendHop(frame)) this.#spread(frame, link);
+      this.#init.onLocal(frame, link);
     } else if (destination === router.self && router.isSelf(destination, frameJob(frame))) this.#local(frame, link);
     else this.#forward(frame, destination);
+  }
+
+  /** Sends a child over its new link the broadcasts that it may have missed. */
+  onChild(link: Link): void {
+    this.#hadChildren = true;
+    for (const pieces of this.#broadcasts.kept()) link.send(pieces);
   }
 
   /** Sends what the agents that `isFor` accepts have not acknowledged again, over the routes as they are now. */
@@ -114,10 +127,19 @@ export class Transport {
   /** Forgets the session agents of a job that is over. */
   closeJob(job: JobId): void {
     this.#delivery.drop((_agent, each) => each === job);
+    this.#broadcasts.closeJob(job);
   }
 
   close(): void {
     this.#delivery.close();
+  }
+
+  /** Sends a broadcast on to all below, but not to where it came from. */
+  #spread(frame: Frame, from: Link | undefined): void {
+    const job = frameJob(frame);
+    for (const link of this.#router.childLinks(job)) if (link !== from) link.send(withOwnHeader(frame));
+    // What is about no job is not repeated.
+    if (job !== 0 && this.#hadChildren) this.#broadcasts.keep(frame);
   }
 
   #local(frame: Frame, link: Link): void {

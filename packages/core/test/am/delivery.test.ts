@@ -190,6 +190,29 @@ suite('delivery over a tree that changes', (test) => {
     assert.equal(heard, [expected, expected]);
   });
 
+  test('a broadcast reaches each agent once, those that were cut off with their new link', () => {
+    const net = makeNet([0, 0, 1, 2, 3]);
+    const heard = net.nodes.map((node) => {
+      const own: string[] = [];
+      node.messages.on('agent.stop', ({ reason }) => void own.push(reason));
+      return own;
+    });
+    const send = (i: number): void => net.nodes[0]?.messages.sendSubtree('agent.stop', { reason: String(i) }, 3);
+    for (let i = 0; i < 20; i++) send(i);
+    net.until(() => heard[2]?.length === 20, 'some of them');
+    net.channels[2]?.[0].destroy('cut');
+    for (let i = 20; i < 40; i++) send(i);
+    net.run(10);
+    const before = heard[4]?.length ?? 0;
+    assert.ok(before < 40, 'some were lost');
+    net.adopt(1, 3);
+    send(40);
+    net.run();
+    const expected = Array.from({ length: 41 }, (_, i) => String(i));
+    assert.equal([heard[1], heard[3], heard[4]], [expected, expected, expected]);
+    for (const { messages } of net.nodes) messages.closeJob(3);
+  });
+
   test('an agent that is not up yet gets what was sent to it when it is', () => {
     const net = makeNet(line(3));
     const replies: unknown[] = [];
