@@ -1,4 +1,7 @@
-/** An agent that chooses to go on when its parent is killed keeps its tools and its guardian, and can be reached. */
+/**
+ * An agent that chooses to go on when its parent is killed keeps its tools and its guardian, and can be reached. The
+ * parent's guardian, which ends the parent's tools, spares it.
+ */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,11 +12,11 @@ import { Recorder, assert, eventually, suite } from '@stci/testkit';
 
 const file = (name: string): string => fileURLToPath(new URL(`fixtures/${name}.js`, import.meta.url));
 
-/** With a guardian that the shell before it forked, and one of its own. */
-const COMMANDS = {
-  'behind a shell': (round: string) => ['/bin/sh', '-c',
-    `run() { exec '${process.execPath}' '${file('survivor')}' "$@"; }\n${START_SCRIPT}\nhold '${round}'`],
-  alone: (round: string) => [process.execPath, file('survivor'), '', round],
+/** `program` of the fixtures, with a guardian and a mark that the shell before it made, and with those of its own. */
+const WAYS = {
+  'behind a shell': (program: string, ...args: string[]) => ['/bin/sh', '-c',
+    `run() { exec '${process.execPath}' '${file(program)}' "$@"; }\n${START_SCRIPT}\nhold "$@"`, 'sh', ...args],
+  alone: (program: string, ...args: string[]) => [process.execPath, file(program), '', ...args],
 };
 
 function isRunning(pid: number): boolean {
@@ -25,17 +28,22 @@ function isRunning(pid: number): boolean {
 }
 
 suite('an agent whose parent is killed', (test) => {
-  for (const [name, commandOf] of Object.entries(COMMANDS)) {
+  for (const [name, way] of Object.entries(WAYS)) {
     test(`${name}: goes on with its tools, signals or not, and its guardian ends them after it`, async () => {
-      const command = commandOf(`stci-survivor-${process.pid}`);
-      const parent = spawn(process.execPath, [file('parent'), ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const [program = '', ...args] = way('parent', ...way('survivor'));
+      const parent = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
       let told = '';
       parent.stdout.setEncoding('utf8').on('data', (chunk: string) => (told += chunk));
       await eventually(() => told.endsWith('\n'), { what: 'the agent' });
       const { pid, path, error } = JSON.parse(told) as { pid: number; path: string; error?: string };
       assert.is(error, undefined);
+      const listed = `/proc/${parent.pid}/task/${parent.pid}/children`;
+      const children = readFileSync(listed, 'latin1').trim().split(' ').map(Number);
+      const others = children.filter((child) => child !== pid);
       parent.kill('SIGKILL');
       await once(parent, 'exit');
+      await eventually(() => !others.some(isRunning), { what: 'the end of its tool and its guardian' });
+      assert.ok(others.length >= 2 && isRunning(pid), `${others.length} others`);
 
       const peer = createNodePlatform().network.connectPrivate(path, 3000);
       const recorder = new Recorder(peer);
