@@ -139,6 +139,13 @@ export interface HostDaemons {
   readonly count: number;
 }
 
+/** Output of a rank that was dropped before a front-end could show it. */
+export interface DroppedOutput {
+  readonly rank: Rank;
+  readonly stream: 'stdout' | 'stderr';
+  readonly bytes: number;
+}
+
 export interface JobReport {
   readonly job: JobId;
   /** By the exit rule: see docs/exit-codes.md. */
@@ -150,6 +157,8 @@ export interface JobReport {
   readonly ranks: readonly RankReport[];
   /** Hosts on which programs had left processes outside their groups (daemons), which were ended. */
   readonly daemons: readonly HostDaemons[];
+  /** By this front-end of a session, where any was. */
+  readonly dropped?: readonly DroppedOutput[];
   readonly submitWallMs: number;
   readonly endWallMs: number;
 }

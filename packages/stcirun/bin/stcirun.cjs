@@ -10,10 +10,10 @@
  */
 'use strict';
 
-const NO_RUN = /^-(h|H|V|-?(help|version|dry-run|launcher|mca|am|host|machinefile|nodelist))/u;
+const NO_RUN = /^-(h|H|V|-?(help|version|dry-run|launcher|session|detach|mca|am|host|machinefile|nodelist))/u;
 
 const words = process.argv.slice(2);
-const plain = !Object.keys(process.env).some((name) => name.startsWith('NODE_') || name.startsWith('STCI_MCA_'));
+const plain = !Object.keys(process.env).some((name) => name.startsWith('NODE_') || name.startsWith('STCI_MCA_') || name === 'STCI_SESSION');
 if (words.length > 0 && plain && !words.some((word) => NO_RUN.test(word))) {
   const bundle = `${__dirname}/../dist/bundle`;
   const agent = [process.execPath, `${bundle}/agent.cjs`, 'ahead'];

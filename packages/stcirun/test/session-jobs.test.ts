@@ -93,6 +93,7 @@ class Session {
       backend: {
         hosts: () => [],
         spares: [],
+        continues: false,
         openFrontEnd: (events) => this.#openFrontEnd(events),
         stop: (done) => done(),
       },
@@ -156,10 +157,7 @@ class Session {
 
   follow(client: SessionClient, job: AcceptedJob): Follow {
     const seen = new Seen();
-    const onMissed = (missed: ReadonlyMap<number, number>): void => {
-      for (const bytes of missed.values()) seen.missed += bytes;
-    };
-    const frontEnd = client.follow(seen, onMissed);
+    const frontEnd = client.follow(seen, () => (seen.missed += 1));
     frontEnd.submit(SPEC);
     return { client, seen, frontEnd, job };
   }

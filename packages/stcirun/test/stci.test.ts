@@ -68,7 +68,7 @@ suite('stci', (test) => {
       assert.is(stci(...command.split(' '), '--help').out, help);
       for (const line of help.split('\n')) assert.ok(line.length <= 100, line);
     }
-  });
+  }, { timeoutMs: 20_000 });
 
   test('a word that begins several commands shows them', () => {
     for (const argv of [['hosts'], ['hosts', '--help'], ['help', 'hosts']]) {

@@ -43,6 +43,10 @@ export class ResidentSession {
     this.#session.controller.open(init.allocation);
   }
 
+  get continues(): boolean {
+    return this.#session.continues;
+  }
+
   get hosts(): readonly HostStatus[] {
     return this.#session.controller.hosts();
   }
@@ -74,6 +78,11 @@ class LocalSession {
     const scope = this.#scope;
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
+  }
+
+  /** A failure does not end a job that says nothing else. */
+  get continues(): boolean {
+    return this.#scope.errorManager(this.#init.params).policy === 'continue';
   }
 
   open(

@@ -1,8 +1,8 @@
 /** Wire shapes of a job's data: its specification, its map, its results. */
 
 import type {
-  Allocation, AppSpec, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl, JobEvent, JobMap,
-  JobReport, JobSpec, MapBy, ProcessEnd, RankReport, RankRun, SignalName, StdinTo,
+  Allocation, AppSpec, DroppedOutput, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl,
+  JobEvent, JobMap, JobReport, JobSpec, MapBy, ProcessEnd, RankReport, RankRun, SignalName, StdinTo,
 } from '@stci/interface';
 import {
   bool, integer, list, num, object, oneOf, optional, plain, record, str, u32, variant, wallTime, type Shape,
@@ -115,6 +115,7 @@ export const jobReport = object<JobReport>({
   failures: list(errorRecord),
   ranks: list(rankReport),
   daemons: list(object<HostDaemons>({ host: str, count: u32 })),
+  dropped: optional(list(object<DroppedOutput>({ rank: u32, stream: oneOf('stdout', 'stderr'), bytes: num }))),
   submitWallMs: wallTime,
   endWallMs: wallTime,
 });

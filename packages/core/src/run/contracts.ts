@@ -58,6 +58,8 @@ export interface SignalActions {
   /** Ends the job; `times` is 1, 2, 3, … */
   end(signal: SignalName, times: number): void;
   forward(signal: SignalName): void;
+  /** Leaves the job to its session, where it has one that stays. */
+  detach(): void;
   /** The front-end is about to stop (true), or has resumed. */
   pause(on: boolean): void;
 }

@@ -6,5 +6,5 @@
 export type {
   OutputSink, RunDriver, RunProgress, RunScreen, SignalActions, StdinSource,
 } from './contracts.js';
-export { JobRun } from './job-run.js';
+export { JobRun, type JobRunInit } from './job-run.js';
 export { finalLines, withHosts } from './report.js';

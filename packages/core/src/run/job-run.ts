@@ -34,6 +34,8 @@ export interface JobRunInit {
   readonly failuresAtOnce: boolean;
   readonly driver: RunDriver;
   readonly startFrontEnd: (events: FrontEndEvents) => FrontEnd;
+  /** The job can be left to a session; `text` says how it is found again. */
+  readonly detach?: { readonly text: string } | undefined;
   /** Agents of that host run on this machine, without a login. */
   readonly isHere?: (host: string) => boolean;
   /** What else is worth a remark; asked when all ranks run. */
@@ -76,6 +78,7 @@ export class JobRun implements FrontEndEvents {
   /** Exit code of a job that was refused before it began. */
   #refusedCode: number | undefined;
   #onReportDropped: (cause: EndCause) => void = () => undefined;
+  #isDetached = false;
   #shown = false;
   #stopped = false;
 
@@ -96,6 +99,7 @@ export class JobRun implements FrontEndEvents {
     this.#unwatch = this.#driver.watchSignals({
       end: (signal, times) => this.#onEndSignal(signal, times),
       forward: (signal) => this.#hasAgents && frontEnd.control({ verb: 'signal', signal }),
+      detach: () => this.detach(),
       pause: (on) => this.#hasAgents && frontEnd.announceSilence(on ? SILENCE_MS_MAX : 0),
     });
     try {
@@ -109,7 +113,23 @@ export class JobRun implements FrontEndEvents {
     }
   }
 
+  /** Leaves the job to its session: shows what has come, and ends with 0. */
+  detach(): void {
+    const { detach } = this.#init;
+    if (detach === undefined || !this.#hasAgents || this.#isDetached) return;
+    this.#isDetached = true;
+    this.#stdin?.stop();
+    this.#progress?.stop();
+    this.#sink.finish(() => {
+      this.#frontEnd?.stop();
+      this.#remark(detach.text);
+      this.#shown = true;
+      this.#finish();
+    });
+  }
+
   onJobEvent(event: JobEvent): void {
+    if (this.#isDetached) return;
     this.#progress?.on(event);
     // `ended` is written after all output, since a failed write can still change the exit code.
     if (this.#init.options.json && event.type !== 'ended') this.#writeEvent(event);
@@ -143,6 +163,7 @@ export class JobRun implements FrontEndEvents {
   }
 
   onOutput(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
+    if (this.#isDetached) return; // Not released: the next front-end shows it.
     this.#progress?.stop();
     if (chunk.length > 0) {
       this.#unwritten += 1;
@@ -166,7 +187,7 @@ export class JobRun implements FrontEndEvents {
   onStopped(): void {
     this.#stopped = true;
     this.#progress?.stop();
-    if (this.#report === undefined && this.#refusedCode === undefined) {
+    if (this.#report === undefined && this.#refusedCode === undefined && !this.#isDetached) {
       if (this.#causes.length === 0) this.#say('the agents ended before they reported on the job');
       this.#shown = true;
     }
@@ -250,6 +271,7 @@ export class JobRun implements FrontEndEvents {
       this.#onReportDropped(cause);
       this.#screen.abandon();
       this.#sink.abandon();
+      if (this.#report !== undefined) this.#frontEnd?.stop();
     } else {
       const map = this.#map;
       const place = `${counted(map.size, 'rank')} on ${counted(map.hosts.length, 'host')}`;
@@ -261,6 +283,7 @@ export class JobRun implements FrontEndEvents {
   }
 
   #onOutputFault(error: StciError): void {
+    if (this.#isDetached) return;
     if (error.code !== 'STCI_OUTPUT_CLOSED') this.#say(error.message);
     const cause = outputCause(error);
     this.#addCause(cause);
@@ -341,6 +364,7 @@ export class JobRun implements FrontEndEvents {
 
   #exitCode(): number {
     if (this.#refusedCode !== undefined) return this.#refusedCode;
+    if (this.#isDetached) return 0;
     return this.#settled?.exitCode ?? exitCodeWithoutReport(this.#causes);
   }
 

@@ -15,6 +15,9 @@ import { isOwnFailure } from './outcome.js';
  */
 const FAILURES_SHOWN = 3;
 
+/** Ranks and streams of which dropped output is told one by one. */
+const DROPPED_SHOWN = 4;
+
 export interface FinalLine {
   readonly text: string;
   /** Not an error. */
@@ -34,8 +37,19 @@ export function finalLines(
   const errors = [...failureSummary(report, reported), ...(late ? timeoutState(report) : [])];
   return [
     ...[...errors, ...lostText(report, isHere)].map((text) => ({ text, isRemark: false })),
+    ...droppedText(report).map((text) => ({ text, isRemark: false })),
     ...leftoverText(report).map((text) => ({ text, isRemark: true })),
   ];
+}
+
+/** Of the first ranks each, and the sum. */
+function droppedText({ dropped = [] }: JobReport): readonly string[] {
+  if (dropped.length === 0) return [];
+  const sum = dropped.reduce((total, { bytes }) => total + bytes, 0);
+  const parts = dropped.slice(0, DROPPED_SHOWN).map((one) => `${one.bytes} of rank ${one.rank} (${one.stream})`);
+  if (dropped.length > DROPPED_SHOWN) parts.push('…');
+  const text = `${sum} bytes of output were dropped before they could be shown (session.spool.max)`;
+  return [`${text}: ${parts.join(', ')}`];
 }
 
 /** What ranks left behind and the runtime ended: in their groups, and daemons; without what could not be ended. */
@@ -150,7 +164,9 @@ export function exitReport(report: JobReport, format: 'text' | 'json'): string {
   if (format === 'json') return `${JSON.stringify(reportJson(report), undefined, 2)}\n`;
   const rows = [COLUMNS as readonly string[], ...report.ranks.map(row)];
   const daemons = report.daemons.map(({ host, count }) => `daemons ended on ${host}: ${count}\n`).join('');
-  return `${alignColumns(rows).join('\n')}\n${daemons}job exit code ${report.exitCode}\n`;
+  const dropped = (report.dropped ?? [])
+    .map(({ rank, stream, bytes }) => `output dropped of rank ${rank} (${stream}): ${bytes} bytes\n`).join('');
+  return `${alignColumns(rows).join('\n')}\n${daemons}${dropped}job exit code ${report.exitCode}\n`;
 }
 
 function row(rank: RankReport): readonly string[] {

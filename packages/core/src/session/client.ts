@@ -67,8 +67,7 @@ export class SessionClient {
     this.#link = sessionLink({
       node: this.#node, channel, role: 'connect',
       admit: (peer) => (peer === CONTROLLER ? undefined : 'it is no session'),
-      // Behind the messages that came before.
-      onClosed: (text) => this.#node.messages.request(FRONT_END, 'agent.echo', {}, () => this.#onLost(text)),
+      onClosed: (text) => this.#onLost(text),
     });
     const { messages } = this.#node;
     messages.on('client.accepted', (job) => this.#onAccepted(undefined, job));
@@ -110,7 +109,7 @@ export class SessionClient {
   }
 
   /** The front-end of the job that was accepted. `onMissed` tells of output that was dropped. */
-  follow(events: FrontEndEvents, onMissed: (missed: Tally) => void): FrontEnd {
+  follow(events: FrontEndEvents, onMissed: () => void): FrontEnd {
     const frontEnd = new SessionFrontEnd((name, body) => this.#send(name, body), events, onMissed, () => this.close());
     this.#frontEnd = frontEnd;
     this.#onClosed = () => events.onStopped();
@@ -162,17 +161,19 @@ type Send = <Name extends MessageName>(name: Name, body: MessageBody<Name>) => v
 class SessionFrontEnd implements FrontEnd {
   readonly #send: Send;
   readonly #events: FrontEndEvents;
-  readonly #onMissed: (missed: Tally) => void;
+  readonly #onMissed: () => void;
   readonly #leave: () => void;
   readonly #report = new ReportBuilder();
   #isEnded = false;
+  #isStopping = false;
   /** Dealt with, and not yet returned as credit; and what is not dealt with. */
   #done = 0;
   #open = 0;
   /** Input under way. */
   #input = 0;
+  readonly #missed: Tally = new Map();
 
-  constructor(send: Send, events: FrontEndEvents, onMissed: (missed: Tally) => void, leave: () => void) {
+  constructor(send: Send, events: FrontEndEvents, onMissed: () => void, leave: () => void) {
     this.#send = send;
     this.#events = events;
     this.#onMissed = onMissed;
@@ -201,8 +202,10 @@ class SessionFrontEnd implements FrontEnd {
   /** The session's link has no lease. */
   announceSilence(): void {}
 
+  /** Leaves when all that came is shown, so that no other front-end shows it again; the second time at once. */
   stop(): void {
-    this.#leave();
+    if (this.#isStopping || this.#open === 0) this.#leave();
+    this.#isStopping = true;
   }
 
   onRoom(bytes: number): void {
@@ -216,7 +219,8 @@ class SessionFrontEnd implements FrontEnd {
   }
 
   onRecords(records: readonly WireRecord[], missed: Tally): void {
-    if (missed.size > 0) this.#onMissed(missed);
+    if (missed.size > 0) this.#onMissed();
+    for (const [source, bytes] of missed) this.#missed.set(source, (this.#missed.get(source) ?? 0) + bytes);
     for (const record of records) this.#open += costOf(record);
     for (const record of records) {
       const cost = costOf(record);
@@ -257,9 +261,16 @@ class SessionFrontEnd implements FrontEnd {
       case 'ended':
         if (this.#isEnded) return;
         this.#isEnded = true;
-        return this.#events.onJobEvent({ type: 'ended', report: this.#report.complete(event.report) });
+        return this.#events.onJobEvent({ type: 'ended', report: this.#complete(event.report) });
     }
     this.#events.onJobEvent(event);
+  }
+
+  #complete(summary: JobReport): JobReport {
+    const report = this.#report.complete(summary);
+    const dropped = [...this.#missed].filter(([, bytes]) => bytes > 0).sort(([a], [b]) => a - b)
+      .map(([source, bytes]) => ({ rank: sourceRank(source), stream: sourceStream(source), bytes }));
+    return dropped.length === 0 ? report : { ...report, dropped };
   }
 
   #release(bytes: number): void {
@@ -269,5 +280,6 @@ class SessionFrontEnd implements FrontEnd {
     if (this.#done < PORTION_BYTES && this.#open > 0) return;
     this.#send('client.credit', { bytes: this.#done });
     this.#done = 0;
+    if (this.#isStopping && this.#open === 0) this.#leave();
   }
 }

@@ -106,6 +106,8 @@ export interface SessionStatus {
   readonly name: string;
   readonly version: string;
   readonly isStopping: boolean;
+  /** A failure does not end a job: the policy of its error manager. */
+  readonly continues: boolean;
   readonly hosts: readonly HostStatus[];
   readonly spares: readonly string[];
   readonly jobs: readonly JobStatus[];

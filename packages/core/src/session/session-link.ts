@@ -65,7 +65,8 @@ export function sessionLink({ node, channel, role, admit, onUp, onClosed }: Sess
     { role: role === 'connect' ? 'parent' : 'front-end', channel, clock: platform.clock, handshake, limits },
     node.linkEvents({
       ...(onUp !== undefined && { onUp }),
-      onClosed: (_link, _reason, text) => onClosed(text),
+      // Behind the messages that came before.
+      onClosed: (_link, _reason, text) => node.messages.request(self, 'agent.echo', {}, () => onClosed(text)),
     }),
   );
   // Sent frames wait for the handshake.

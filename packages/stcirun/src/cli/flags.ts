@@ -118,6 +118,14 @@ export const FLAGS = {
     helpValue: 'TIME',
     description: 'all ranks must run within this time (default 60s); exit code 198',
   }),
+  session: text('--session')({
+    helpValue: 'NAME',
+    description: "run in a session that 'stci start' made (default: STCI_SESSION), or none",
+  }),
+  wait: Flags.boolean({ description: 'wait for slots that other jobs of the session have' }),
+  detach: Flags.boolean({
+    description: "print the job's name and leave it to its session, or to one of its own; 'stci attach' shows it",
+  }),
   stdin: stdin({
     helpValue: 'WHO',
     description: 'who reads standard input: a rank, all or none (default 0)',
@@ -173,7 +181,7 @@ const facts = (group: string, scope: 'program' | 'job' = 'job', implied?: string
   return implied === undefined ? { group, scope } : { group, scope, implied };
 };
 
-export const GROUPS = ['Ranks and hosts', 'Program', 'Running', 'Output and input', 'Other'] as const;
+export const GROUPS = ['Ranks and hosts', 'Program', 'Running', 'Output and input', 'Sessions', 'Other'] as const;
 
 export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   np: facts(GROUPS[0], 'program'),
@@ -199,6 +207,9 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   'forward-signals': facts(GROUPS[2]),
   display: facts(GROUPS[2]),
   'dry-run': facts(GROUPS[2]),
+  session: facts(GROUPS[4]),
+  wait: facts(GROUPS[4]),
+  detach: facts(GROUPS[4]),
   stdin: facts(GROUPS[3]),
   tag: facts(GROUPS[3], 'job', 'rank'),
   color: facts(GROUPS[3], 'job', 'always'),
@@ -207,10 +218,10 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   gather: facts(GROUPS[3]),
   json: facts(GROUPS[3]),
   'exit-report': facts(GROUPS[3], 'job', 'text'),
-  verbose: facts(GROUPS[4]),
-  quiet: facts(GROUPS[4]),
-  version: facts(GROUPS[4]),
-  help: facts(GROUPS[4]),
+  verbose: facts(GROUPS[5]),
+  quiet: facts(GROUPS[5]),
+  version: facts(GROUPS[5]),
+  help: facts(GROUPS[5]),
 };
 
 /** `-n/--np` where there is a letter, else `--name`: the option's name in messages. */

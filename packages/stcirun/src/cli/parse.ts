@@ -44,6 +44,10 @@ export interface RunRequest {
   readonly launchTimeoutMs?: number;
   readonly forwardSignals?: string;
   readonly display?: Display;
+  /** Of `--session`; `none`: none. */
+  readonly session?: string;
+  readonly wait: boolean;
+  readonly detach: boolean;
   readonly dryRun: boolean;
   readonly stdin: StdinTo;
   readonly tag: TagMode;
@@ -202,7 +206,10 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     ...(flags['forward-signals'] !== undefined && { forwardSignals: flags['forward-signals'] }),
     ...(flags.display !== undefined && { display: flags.display }),
     dryRun: flags['dry-run'],
-    stdin: flags.stdin ?? (readsHosts(flags) ? { to: 'none' } : { to: 'rank', rank: 0 }),
+    ...(flags.session !== undefined && { session: flags.session }),
+    wait: Boolean(flags.wait),
+    detach: Boolean(flags.detach),
+    stdin: flags.stdin ?? (readsHosts(flags) || flags.detach ? { to: 'none' } : { to: 'rank', rank: 0 }),
     tag: flags.tag ?? 'none',
     color: flags.color ?? 'auto',
     timestamp: flags.timestamp,
@@ -293,6 +300,26 @@ function conflictOf(flags: FlagValues): Conflict | undefined {
     [readsHosts(flags) && flags.stdin !== undefined && flags.stdin.to !== 'none', '--hostfile -', '--stdin',
       'standard input holds the hosts'],
     [flags.verbose && flags.quiet, '--verbose', '--quiet'],
+    ...sessionConflicts(flags),
   ];
   return table.find(([applies]) => applies)?.slice(1) as Conflict | undefined;
+}
+
+/** Options that a session has decided, and those that are for who shows the output. */
+function sessionConflicts(flags: FlagValues): readonly (readonly [boolean, ...Conflict])[] {
+  const isIn = flags.session !== undefined && flags.session !== 'none';
+  const given = (name: FlagName): boolean => {
+    const value = flags[name];
+    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+  };
+  const OF_SESSION = ['launcher', 'spares', 'min-hosts', 'on-launch-failure'] as const;
+  const OF_OUTPUT = ['tag', 'timestamp', 'output', 'gather', 'json', 'exit-report'] as const;
+  return [
+    ...OF_SESSION.map((name): readonly [boolean, ...Conflict] =>
+      [isIn && given(name), '--session', `--${name}`, 'it is decided by stci start']),
+    ...OF_OUTPUT.map((name): readonly [boolean, ...Conflict] =>
+      [flags.detach && given(name), '--detach', `--${name}`, 'it is for stci attach']),
+    [flags.detach && flags.stdin !== undefined && flags.stdin.to !== 'none', '--detach', '--stdin',
+      'a detached job has no input'],
+  ];
 }

@@ -15,13 +15,16 @@ import { StdinPump } from './stdin-pump.js';
 export interface DriverParams {
   readonly forwarded: readonly SignalName[];
   readonly ignoresHangup: boolean;
+  /** A hangup leaves the job to its session. */
+  readonly detaches?: boolean;
   readonly map: JobMap;
   /** Where the output goes. `onFault` is called when it cannot be written. */
   readonly openTerminal: (onFault: (error: StciError) => void) => Terminal;
   readonly openSink: (terminal: Terminal, onFault: (error: StciError) => void) => OutputSink;
 }
 
-export function openDriver({ forwarded, ignoresHangup, map, openTerminal, openSink }: DriverParams): RunDriver {
+export function openDriver(params: DriverParams): RunDriver {
+  const { forwarded, ignoresHangup, detaches = false, map, openTerminal, openSink } = params;
   let terminal: Terminal;
   const reports = new FilePool();
   return {
@@ -29,7 +32,7 @@ export function openDriver({ forwarded, ignoresHangup, map, openTerminal, openSi
     openSink: (onFault) => openSink(terminal, onFault),
     openProgress: (breakLine) => new Progress(terminal, map, breakLine),
     openStdin: (frontEnd) => new StdinPump(frontEnd),
-    watchSignals: (actions) => watchSignals(forwarded, actions, ignoresHangup),
+    watchSignals: (actions) => watchSignals(forwarded, actions, { ignoresHangup, detaches }),
     writeReport: (file, text, done) => {
       const report = new PooledFile(file);
       const written = reports.write(report, [Buffer.from(text)]).then(() => reports.close(report));

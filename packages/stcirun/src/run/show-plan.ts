@@ -11,10 +11,12 @@ export interface ShowPlanParams {
   readonly map: JobMap;
   readonly params: Params;
   readonly scope: ReturnType<Composition['scope']>;
+  /** The agents run already: there is no plan of their launch. */
+  readonly hasAgents: boolean;
 }
 
-export function showPlan({ request, spec, spares, map, params, scope }: ShowPlanParams): string {
-  const what = request.display ?? 'all';
+export function showPlan({ request, spec, spares, map, params, scope, hasAgents }: ShowPlanParams): string {
+  const what = hasAgents ? 'map' : (request.display ?? 'all');
   const window = params.int('launcher.window');
   const plan = (): LaunchPlan => {
     return planLaunch(spec.hosts.length, scope.launcher(), (size, arity) => scope.bootTree(size - 1, arity));

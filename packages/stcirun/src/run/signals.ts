@@ -43,7 +43,7 @@ export function parseForwardList(text: string | undefined): readonly SignalName[
 export function watchSignals(
   forwarded: readonly SignalName[],
   actions: SignalActions,
-  ignoresHangup = false,
+  { ignoresHangup = false, detaches = false }: { readonly ignoresHangup?: boolean; readonly detaches?: boolean } = {},
 ): () => void {
   let times = 0;
   let stopTimer: NodeJS.Timeout | undefined;
@@ -68,6 +68,7 @@ export function watchSignals(
     actions.pause(false);
     if (forwarded.includes('SIGCONT')) actions.forward('SIGCONT');
   });
+  if (detaches) handlers.set('SIGHUP', () => actions.detach());
   if (ignoresHangup) handlers.set('SIGHUP', () => undefined);
   for (const [signal, handler] of handlers) process.on(signal as NodeJS.Signals, handler);
   return () => {

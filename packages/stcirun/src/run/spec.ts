@@ -1,6 +1,6 @@
 /** RunRequest → JobSpec: host files are read, hosts allocated, the environment and directories settled. */
 
-import { allocate, counted, expandHostlist, HOSTFILE_BYTES_MAX, validateJob } from '@stci/core';
+import { allocate, counted, expandHostlist, HOSTFILE_BYTES_MAX, parseHostfile, validateJob } from '@stci/core';
 import { StciError, type AllocatedJob, type AppSpec, type HostSpec } from '@stci/interface';
 import { exportedVariables, toolEnvironment, type Variables } from '../cli/environment.js';
 import type { ProgramRequest, RunRequest } from '../cli/parse.js';
@@ -32,8 +32,49 @@ export function makeJobSpec(
   });
   const { hosts, spares } = splitSpares(all, request);
   const single = request.programs.length === 1;
+  const hostsOf = (program: ProgramRequest): readonly number[] | undefined =>
+    (single ? undefined : ownHosts(program, hosts));
+  return { spec: makeSpec(request, place, hosts, hostsOf), spares };
+}
+
+/** A job on the hosts of a session, or on those of them that `--host`, `--hostfile` and `--exclude` leave. */
+export function makeSessionSpec(request: RunRequest, place: Place, hosts: readonly HostSpec[]): AllocatedJob {
+  const names = new Set(hosts.map(({ name }) => name));
+  for (const { name, slots } of request.programs.flatMap((program) => program.hosts).flatMap(hostItems)) {
+    if (!names.has(name)) throw notOfSession('--host', name);
+    if (slots === undefined) continue;
+    const text = `--host ${name}:${slots}: the slots are the session's. Write ${name}, and -n for the number of ranks.`;
+    throw new StciError('STCI_USAGE', text);
+  }
+  const files = request.hostfiles.map((name) => readHostfile(place.wdir, name));
+  const filed = new Set(files.flatMap(({ name, text }) => parseHostfile(name, text).map((host) => host.name)));
+  for (const name of filed) if (!names.has(name)) throw notOfSession('--hostfile', name);
+  const excluded = new Set(request.exclude.flatMap(hostItems).map(({ name }) => name));
+  const isChosen = ({ name }: HostSpec): boolean => (filed.size === 0 || filed.has(name)) && !excluded.has(name);
+  const chosen = hosts.flatMap((host, index) => (isChosen(host) ? [index] : []));
+  if (chosen.length === 0) throw new StciError('STCI_HOST_UNKNOWN', 'No host of the session is left for the job.');
+  return makeSpec(request, place, hosts, (program) => {
+    const own = ownHosts(program, hosts)?.filter((host) => chosen.includes(host));
+    return own ?? (chosen.length === hosts.length ? undefined : chosen);
+  });
+}
+
+function notOfSession(option: string, name: string): StciError {
+  return new StciError('STCI_HOST_UNKNOWN', `${option}: host ${name} is not one of the session's.`);
+}
+
+function hostItems(list: string): ReturnType<typeof expandHostlist> {
+  return expandHostlist(list, { name: '--host' });
+}
+
+function makeSpec(
+  request: RunRequest,
+  place: Place,
+  hosts: readonly HostSpec[],
+  hostsOf: (program: ProgramRequest) => readonly number[] | undefined,
+): AllocatedJob {
   const spec: AllocatedJob = {
-    apps: request.programs.map((program) => makeApp(program, single ? undefined : hosts, place)),
+    apps: request.programs.map((program) => makeApp(program, hostsOf(program), place)),
     hosts,
     mapBy: request.mapBy,
     oversubscribe: Boolean(request.oversubscribe),
@@ -44,7 +85,7 @@ export function makeJobSpec(
     launchTimeoutMs: request.launchTimeoutMs ?? Math.max(LAUNCH_TIMEOUT_MS, hosts.length * LAUNCH_TIMEOUT_PER_HOST_MS),
   };
   validateJob(spec);
-  return { spec, spares };
+  return spec;
 }
 
 /** Splits off the last hosts as spares; checks that enough are left. */
@@ -65,8 +106,7 @@ export function splitSpares(
   return { hosts: all.slice(0, left), spares: all.slice(left) };
 }
 
-function makeApp(request: ProgramRequest, hosts: readonly HostSpec[] | undefined, place: Place): AppSpec {
-  const own = hosts === undefined || request.hosts.length === 0 ? undefined : indexesOf(request, hosts);
+function makeApp(request: ProgramRequest, own: readonly number[] | undefined, place: Place): AppSpec {
   return {
     program: request.program,
     args: request.args,
@@ -78,8 +118,9 @@ function makeApp(request: ProgramRequest, hosts: readonly HostSpec[] | undefined
 }
 
 /** A program's own hosts among those of the job, ascending; excluded ones are gone. */
-function indexesOf(request: ProgramRequest, hosts: readonly HostSpec[]): number[] {
-  const names = new Set(request.hosts.flatMap((list) => expandHostlist(list, { name: '--host' }).map((h) => h.name)));
+function ownHosts(request: ProgramRequest, hosts: readonly HostSpec[]): number[] | undefined {
+  if (request.hosts.length === 0) return undefined;
+  const names = new Set(request.hosts.flatMap(hostItems).map(({ name }) => name));
   const indexes = hosts.flatMap((host, index) => (names.has(host.name) ? [index] : []));
   if (indexes.length > 0) return indexes;
   const text = `No host is left for ${request.program}: all of its --host are excluded, or kept as spares.`;

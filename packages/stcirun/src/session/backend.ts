@@ -33,6 +33,7 @@ export function openBackend({ init, onStep, onReady, onAborted }: BackendParams)
   let state: 'running' | 'stopping' | 'stopped' = 'running';
   return {
     hosts: () => session.hosts,
+    continues: session.continues,
     spares: init.allocation.spares.map(({ name }) => name),
     openFrontEnd: (events) => session.openFrontEnd(events),
     stop: (done) => {

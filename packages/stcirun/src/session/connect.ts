@@ -20,12 +20,18 @@ export function findSession(
   { option, variable }: { readonly option: string; readonly variable: string | undefined },
 ): SessionFacts {
   const entries = place.list();
-  const names = entries.map(({ directory }) => directory.split('/').at(-1) as string);
-  const name = wanted === undefined ? defaultSession(variable, names) : matchSession(wanted, names, option);
-  const entry = entries[names.indexOf(name)] as SessionEntry;
-  if (entry.state !== 'running') {
-    const reason = entry.state === 'invalid' ? entry.reason : 'its process has ended';
-    throw new StciError('STCI_SESSION_REFUSED', `Session ${name} cannot be used: ${entry.directory}: ${reason}.`);
+  const exact = entries.find(({ name }) => name === wanted);
+  const names = entries.filter(({ state }) => state !== 'gone').map(({ name }) => name);
+  // One that has just been found gone is not taken for the beginning of another's name.
+  const found = exact?.name
+    ?? (wanted === undefined ? defaultSession(variable, names) : matchSession(wanted, names, option));
+  const entry = entries.find(({ name }) => name === found) as SessionEntry;
+  if (entry.state === 'gone') {
+    throw new StciError('STCI_SESSION_UNKNOWN', `Session ${found} is gone: its process ended without 'stci stop'.`);
+  }
+  if (entry.state === 'invalid') {
+    const text = `Session ${found} cannot be used: ${entry.directory}: ${entry.reason}.`;
+    throw new StciError('STCI_SESSION_REFUSED', text);
   }
   return entry.facts;
 }

@@ -18,6 +18,7 @@ const ENDED_MAX = 64;
 export interface SessionBackend {
   hosts(): readonly HostStatus[];
   readonly spares: readonly string[];
+  readonly continues: boolean;
   /** A front-end agent for one job. */
   openFrontEnd(events: FrontEndEvents): JobFrontEnd;
   /** Ends all agents. */
@@ -92,6 +93,7 @@ export class SessionJobs implements SessionService {
       name,
       version: VERSION,
       isStopping: this.#isStopping,
+      continues: backend.continues,
       hosts: backend.hosts(),
       spares: backend.spares,
       jobs: [...[...this.#jobs.values()].map((job) => job.status()), ...waiting],

@@ -27,11 +27,11 @@ export interface SessionFacts {
 }
 
 export type SessionEntry =
-  | { readonly state: 'running'; readonly facts: SessionFacts; readonly directory: string }
+  | { readonly state: 'running'; readonly name: string; readonly facts: SessionFacts; readonly directory: string }
   /** Its process has ended. */
-  | { readonly state: 'gone'; readonly facts: SessionFacts; readonly directory: string }
+  | { readonly state: 'gone'; readonly name: string; readonly facts: SessionFacts; readonly directory: string }
   /** Not this user's, or not readable. */
-  | { readonly state: 'invalid'; readonly directory: string; readonly reason: string };
+  | { readonly state: 'invalid'; readonly name: string; readonly directory: string; readonly reason: string };
 
 const KEY_FILE = 'key';
 const FACTS_FILE = 'session.json';
@@ -50,15 +50,16 @@ export class SessionPlace {
     this.directory = directory === '' ? `/tmp/stci-${process.geteuid?.() ?? 0}/sessions` : directory;
   }
 
-  /** All that are there, by name; those that are gone have been removed. */
+  /** All that are there, by name; those that are gone are removed with this. */
   list(): readonly SessionEntry[] {
     const entries = this.#names().map((name) => this.#read(name));
     for (const entry of entries) if (entry.state === 'gone') this.#remove(entry.facts);
-    return entries.filter(({ state }) => state !== 'gone');
+    return entries;
   }
 
-  running(): readonly Extract<SessionEntry, { state: 'running' }>[] {
-    return this.list().filter((entry) => entry.state === 'running');
+  /** Names in use. */
+  names(): ReadonlySet<string> {
+    return new Set(this.list().filter(({ state }) => state !== 'gone').map(({ name }) => name));
   }
 
   /** Where a session is made before it has its name. Throws STCI_SESSION_REFUSED. */
@@ -112,14 +113,14 @@ export class SessionPlace {
     const directory = join(this.directory, name);
     try {
       const reason = privacyProblem(directory);
-      if (reason !== undefined) return { state: 'invalid', directory, reason };
+      if (reason !== undefined) return { state: 'invalid', name, directory, reason };
       const facts = JSON.parse(fs.readFileSync(join(directory, FACTS_FILE), 'utf8')) as SessionFacts;
       if (facts.hostname !== hostname()) {
-        return { state: 'invalid', directory, reason: `it is a session of host ${facts.hostname}` };
+        return { state: 'invalid', name, directory, reason: `it is a session of host ${facts.hostname}` };
       }
-      return { state: isRunning(facts.process) ? 'running' : 'gone', facts, directory };
+      return { state: isRunning(facts.process) ? 'running' : 'gone', name, facts, directory };
     } catch (thrown) {
-      return { state: 'invalid', directory, reason: (thrown as Error).message };
+      return { state: 'invalid', name, directory, reason: (thrown as Error).message };
     }
   }
 

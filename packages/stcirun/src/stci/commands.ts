@@ -2,6 +2,7 @@
 
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
+import { AttachCommand } from './attach.js';
 import type { StciCommandClass } from './base.js';
 import { DoctorCommand } from './doctor.js';
 import { HOSTS_COMMANDS } from './hosts.js';
@@ -11,6 +12,7 @@ import { KillCommand, StartCommand, StopCommand, WaitCommand } from './session-c
 import { VersionCommand } from './version.js';
 
 export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
+  attach: AttachCommand,
   doctor: DoctorCommand,
   ...Object.fromEntries(Object.entries(HOSTS_COMMANDS).map(([verb, command]) => [`hosts ${verb}`, command])),
   info: InfoCommand,

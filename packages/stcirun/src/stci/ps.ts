@@ -6,10 +6,10 @@ import { alignColumns, counted } from '@stci/core';
 import type { JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
 import { StciError, printable } from '@stci/interface';
 import { printError, printOut } from '../print.js';
-import { connectSession } from '../session/connect.js';
+import { ask, askStatus } from '../session/ask.js';
 import { jobName, matchSession } from '../session/session-name.js';
 import {
-  ask, askStatus, connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand, type Sessions,
+  connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand, type Sessions,
 } from './session-command.js';
 
 /** Of one session: what it tells, or why it does not. */
@@ -38,7 +38,7 @@ Examples:
     const { args, flags } = await this.parse(PsCommand);
     const sessions = openSessions(flags);
     if (args.job !== undefined) {
-      const { facts, client, job } = connectToJob(sessions, args.job, flags.session);
+      const { facts, client, job } = await connectToJob(sessions, args.job, flags.session);
       const ranks = await ask<readonly RankStatus[]>(client, 'client.ranks', { job });
       client.close();
       printOut(flags.json ? json({ session: facts.name, job, ranks }) : ranksText(ranks));
@@ -54,12 +54,15 @@ Examples:
 
 /** Of all sessions, or of one. */
 async function readSessions(sessions: Sessions, wanted: string | undefined): Promise<readonly Row[]> {
+  const { connectSession } = await import('../session/connect.js');
   const { place } = sessions;
-  const entries = place.list().map((entry) => ({ entry, name: entry.directory.split('/').at(-1) as string }));
+  const entries = place.list();
   const one = wanted === undefined ? undefined : matchSession(wanted, entries.map(({ name }) => name), '--session');
-  const chosen = entries.filter(({ name }) => one === undefined || name === one);
-  return Promise.all(chosen.map(async ({ entry, name }): Promise<Row> => {
+  const chosen = entries.filter(({ name, state }) => (one === undefined ? state !== 'gone' : name === one));
+  return Promise.all(chosen.map(async (entry): Promise<Row> => {
+    const { name } = entry;
     if (entry.state === 'invalid') return { name, problem: entry.reason };
+    if (entry.state === 'gone') return { name, problem: "gone: its process ended without 'stci stop'" };
     try {
       const client = connectSession(place, entry.facts, sessions);
       const status = await askStatus(client);

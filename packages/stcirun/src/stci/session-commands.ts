@@ -8,13 +8,12 @@ import { parseCount } from '../cli/values.js';
 import { printError, printOut } from '../print.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { readHostfile, splitSpares } from '../run/spec.js';
-import { findSession } from '../session/connect.js';
+import { ask, askEnd } from '../session/ask.js';
 import { isRunning } from '../session/process-identity.js';
 import { checkSessionName, freeSessionName } from '../session/session-name.js';
-import { startSession } from '../session/start-session.js';
 import { paramFlags, repeated } from './base.js';
 import {
-  ask, askEnd, connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand,
+  connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand,
 } from './session-command.js';
 
 const count = Flags.custom<number>({ parse: async (text) => parseCount('--spares', text) });
@@ -68,9 +67,9 @@ Examples:
       exclude: flags.exclude ?? [],
       thisMachine: platform.env,
     });
-    const taken = new Set(place.list().map(({ directory }) => directory.split('/').at(-1) as string));
-    const name = flags.name === undefined ? freeSessionName(taken) : checkSessionName(flags.name, '--name');
+    const name = flags.name === undefined ? freeSessionName(place.names()) : checkSessionName(flags.name, '--name');
     const allocation = splitSpares(all, { spares: flags.spares ?? 0 });
+    const { startSession } = await import('../session/start-session.js');
     const up = await startSession({
       place,
       programs: this.config.root,
@@ -108,6 +107,7 @@ Without a name: the session of STCI_SESSION, else the only one. Waits until it h
     const { args, flags } = await this.parse(StopCommand);
     const { place, platform } = openSessions(flags);
     const variable = platform.env.variables['STCI_SESSION'];
+    const { findSession } = await import('../session/connect.js');
     const facts = findSession(place, args.name, { option: 'stci stop', variable });
     // A signal, which any version understands.
     process.kill(facts.process.pid, 'SIGTERM');
@@ -143,7 +143,7 @@ Examples:
   async run(): Promise<number> {
     const { args, flags } = await this.parse(KillCommand);
     const signal = flags.signal === undefined ? undefined : parseSignal(flags.signal);
-    const { client, job } = connectToJob(openSessions(flags), args.job, flags.session);
+    const { client, job } = await connectToJob(openSessions(flags), args.job, flags.session);
     await ask(client, 'client.signal', { job, signal });
     client.close();
     return 0;
@@ -175,7 +175,7 @@ Example:
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(WaitCommand);
-    const { client, job } = connectToJob(openSessions(flags), args.job, flags.session);
+    const { client, job } = await connectToJob(openSessions(flags), args.job, flags.session);
     const { exitCode, cause } = await askEnd(client, job);
     client.close();
     if (cause !== undefined) printError(`stci: ${cause.message}\n`);

@@ -1,0 +1,37 @@
+/** Shows a job of a session that another front-end has left, or is showing. */
+
+import type { AcceptedJob, SessionClient } from '@stci/core/session';
+import type { AllocatedJob, JobId } from '@stci/interface';
+import type { CommandLine } from '../cli/parse.js';
+import { isTerminal } from '../output/descriptor.js';
+import { askStatus, promised } from '../session/ask.js';
+import { prepare } from './prepare.js';
+import type { SessionInit } from './session-run.js';
+import { checkOutput, inSession, showJob } from './show-job.js';
+
+type RunLine = Extract<CommandLine, { kind: 'run' }>;
+
+export interface AttachParams {
+  readonly line: RunLine;
+  /** Directory of the agent's files. */
+  readonly agents: string;
+  /** All output that is kept, not only what no front-end has shown. */
+  readonly all: boolean;
+  connect(init: SessionInit): Promise<{ readonly client: SessionClient; readonly name: string; readonly job: JobId }>;
+}
+
+/** The exit code of the job, or 0 where it was left again. */
+export async function startAttach({ line, agents, all, connect }: AttachParams): Promise<number> {
+  const prepared = await prepare(line.request, agents, async () => line.request);
+  const { client, name, job } = await connect(prepared);
+  const input = isTerminal(0) && line.request.stdin.to !== 'none';
+  const { continues } = await askStatus(client);
+  const accepted = await promised<AcceptedJob>((done) => client.attach(job, { all, input }, done));
+  const { map, stdin } = accepted;
+  // Of the specification, a run reads where input goes.
+  const spec = { hosts: [], stdin: input ? stdin : { to: 'none' } } as unknown as AllocatedJob;
+  const isHere = (host: string): boolean => host === prepared.platform.env.hostname;
+  const show = { ...prepared, ignoresHangup: false, map, spec, isHere, remarks: () => [] };
+  checkOutput(show);
+  return showJob({ ...show, ...inSession({ client, name, continues }, accepted) });
+}

@@ -1,0 +1,64 @@
+/** What every run begins with: the platform, the parameters, the request with its defaults. */
+
+import { join } from 'node:path';
+import { createComposition, type Composition, type ConfigFile, type Registry } from '@stci/core';
+import type { Params, Platform } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
+import { frontEndRegistry } from '../cli/front-end-registry.js';
+import { optionDefaults, type OptionDefault } from '../cli/defaults.js';
+import type { RunRequest } from '../cli/parse.js';
+import { colorErrors } from '../fault.js';
+import { printError } from '../print.js';
+import { callerDirectory } from './caller-directory.js';
+import { loadParams } from './params.js';
+import { prestartedAgent } from './prestarted-agent.js';
+
+/** Everything that is determined before an agent is started. */
+export interface Prepared {
+  /** The caller's directory. */
+  readonly wdir: string | undefined;
+  readonly request: RunRequest;
+  readonly registry: Registry;
+  readonly composition: Composition;
+  readonly params: Params;
+  readonly platform: Platform;
+}
+
+/** `agents`: directory of the agent's files. */
+export async function prepare(
+  given: RunRequest,
+  agents: string,
+  withDefaults: (defaults: readonly OptionDefault[]) => Promise<RunRequest>,
+): Promise<Prepared> {
+  colorErrors(given.color);
+  const wdir = callerDirectory();
+  const registry = frontEndRegistry();
+  const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : given.quiet ? 'error' : 'warn';
+  const agentMain = join(agents, AGENT_MAIN);
+  const platform = createNodePlatform({
+    agentCommand: localAgentCommand(agents),
+    agentMain,
+    agentBundle: join(agents, AGENT_BUNDLE),
+    logLevel,
+    prestartedAgent: prestartedAgent(),
+  });
+  const { params, warnings, files } = loadParams(registry, withSteps(given), wdir, platform.env.variables);
+  const request = await withDefaults(optionDefaults(params));
+  colorErrors(request.color);
+  if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
+  if (request.verbose) for (const file of files) printError(fileLine(file));
+  return { wdir, request, registry, composition: createComposition(registry), params, platform };
+}
+
+/** With --verbose ssh's steps are traced, unless the user has set the parameter. */
+function withSteps({ verbose, mca, am }: RunRequest): Pick<RunRequest, 'mca' | 'am'> {
+  const steps = { key: 'launcherproc.ssh.steps', value: 'true', origin: '--verbose' };
+  return { am, mca: verbose && !mca.some(({ key }) => key.endsWith('.ssh.steps')) ? [steps, ...mca] : mca };
+}
+
+/** What `--verbose` reports of a file of parameters; nothing where there is none. */
+function fileLine({ source, path, state, reason }: ConfigFile): string {
+  if (state === 'read') return `stcirun: ${source} ${path}\n`;
+  return state === 'unreadable' ? `stcirun: ${source} ${path} cannot be read: ${reason}. Going on without it.\n` : '';
+}

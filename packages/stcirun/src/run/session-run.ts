@@ -1,0 +1,105 @@
+/** The jobs of stcirun in a session that stays: which session, its hosts, the submission. */
+
+import type { Registry } from '@stci/core';
+import type { AcceptedJob, SessionClient, SessionStatus } from '@stci/core/session';
+import {
+  StciError, type AllocatedJob, type HostSpec, type ParamValue, type Params, type Platform,
+} from '@stci/interface';
+import type { RunRequest } from '../cli/parse.js';
+import { printError } from '../print.js';
+import { askStatus } from '../session/ask.js';
+import { connectSession, findSession } from '../session/connect.js';
+import { freeSessionName } from '../session/session-name.js';
+import { SessionPlace } from '../session/session-place.js';
+import { startSession } from '../session/start-session.js';
+import { resolveFrom } from './caller-directory.js';
+
+export interface OpenedSession {
+  readonly name: string;
+  readonly client: SessionClient;
+  readonly status: SessionStatus;
+}
+
+export interface SessionInit {
+  readonly platform: Platform;
+  readonly params: Params;
+}
+
+/** The session that `--session` or STCI_SESSION names; undefined: neither does. Throws STCI_SESSION_*. */
+export async function openSession(request: RunRequest, init: SessionInit): Promise<OpenedSession | undefined> {
+  const variable = init.platform.env.variables['STCI_SESSION'];
+  const wanted = request.session ?? (variable === '' ? undefined : variable);
+  if (wanted === undefined || wanted === 'none') return undefined;
+  const place = placeOf(init.params);
+  const option = request.session === undefined ? 'STCI_SESSION' : '--session';
+  return connected(connectSession(place, findSession(place, wanted, { option, variable }), init));
+}
+
+export function placeOf(params: Params): SessionPlace {
+  return new SessionPlace(params.string('session.directory'));
+}
+
+async function connected(client: SessionClient): Promise<OpenedSession> {
+  const status = await askStatus(client);
+  return { name: status.name, client, status };
+}
+
+/** Parameters of the job that are given here; the others are as the session has them. */
+export function ownParams(registry: Registry, params: Params): Readonly<Record<string, ParamValue>> {
+  const given = params.entries().filter(({ name, source }) => {
+    return source !== 'default' && registry.catalog.get(name)?.spec.scope === 'job';
+  });
+  return Object.fromEntries(given.map(({ name, value }) => [name, value]));
+}
+
+/** Refuses parameters of the agents, which are the session's. */
+export function checkSessionParams({ mca }: RunRequest, registry: Registry, name: string): void {
+  for (const { key, origin } of mca) {
+    const scope = registry.catalog.get(key)?.spec.scope;
+    if (scope === 'front-end' || scope === 'job') continue;
+    throw new StciError('STCI_USAGE',
+      `${origin} is a parameter of the agents, which are those of session ${name}: give it to stci start.`);
+  }
+}
+
+/** A session of this job's own, which ends with it. */
+export async function startOwnSession(
+  request: RunRequest,
+  init: SessionInit & { readonly programs: string; readonly wdir: string | undefined },
+  hosts: { readonly hosts: readonly HostSpec[]; readonly spares: readonly HostSpec[] },
+): Promise<OpenedSession> {
+  const { params, programs, wdir } = init;
+  const place = placeOf(params);
+  const name = freeSessionName(place.names());
+  await startSession({
+    place,
+    programs,
+    instruction: {
+      ...hosts,
+      name,
+      wdir,
+      mca: request.mca,
+      am: request.am.map((file) => resolveFrom(wdir, file, '--am')),
+      isForOneJob: true,
+    },
+    onStep: (text) => printError(`stcirun: ${text}\n`),
+    until: 'listening',
+  });
+  return connected(connectSession(place, findSession(place, name, { option: '--detach', variable: undefined }), init));
+}
+
+/** Throws StciError where the session does not take it. */
+export function submitTo(session: OpenedSession, spec: AllocatedJob, request: RunRequest): Promise<AcceptedJob> {
+  const { hosts: _ofSession, ...job } = spec;
+  const label = request.programs.map(({ program, args }) => [program, ...args].join(' ')).join(' : ');
+  const { wait, detach, quiet } = request;
+  return new Promise((resolve, reject) => {
+    const onWaiting = (reason: string): void => {
+      if (!quiet) printError(`stcirun: waiting: ${reason}\n`);
+    };
+    session.client.submit(job, { wait, detach, label }, onWaiting, (error, accepted) => {
+      if (accepted === undefined) reject(error);
+      else resolve(accepted);
+    });
+  });
+}

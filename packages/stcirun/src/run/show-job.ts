@@ -1,0 +1,86 @@
+/** Shows a job, of agents of its own or of a session: sinks, terminal, signals, input; ends with its exit code. */
+
+import { parseTemplate } from '@stci/core/iof';
+import { JobRun, type JobRunInit } from '@stci/core/run';
+import type { AcceptedJob, SessionClient } from '@stci/core/session';
+import type { AllocatedJob, FrontEnd, FrontEndEvents, JobMap } from '@stci/interface';
+import { JobFacts } from '../output/facts.js';
+import { openSink } from '../output/open-sink.js';
+import { openTerminal, type Terminal } from '../output/terminal.js';
+import { jobName } from '../session/session-name.js';
+import { checkFiles } from './check-files.js';
+import { keepReportPipe, openDriver } from './driver.js';
+import type { Prepared } from './prepare.js';
+import { parseForwardList } from './signals.js';
+
+/** Where the job's events and output come from. */
+export interface JobSource {
+  readonly failuresAtOnce: boolean;
+  readonly detach?: JobRunInit['detach'];
+  startFrontEnd(events: FrontEndEvents, say: (text: string) => void): FrontEnd;
+}
+
+/** A session's job that was accepted, or attached to. `continues`: a failure does not end it. */
+export function inSession(
+  { client, name, continues }: { readonly client: SessionClient; readonly name: string; readonly continues: boolean },
+  { job }: AcceptedJob,
+): JobSource {
+  let isToldOfMissed = false;
+  const own = jobName(name, job);
+  return {
+    failuresAtOnce: continues,
+    detach: { text: `left job ${own} to its session: 'stci attach ${own}' shows it again` },
+    startFrontEnd: (events, say) => client.follow(events, () => {
+      if (!isToldOfMissed) say('output was dropped before it could be shown: the spool was full (session.spool.max)');
+      isToldOfMissed = true;
+    }),
+  };
+}
+
+export interface ShowParams extends Prepared {
+  readonly ignoresHangup: boolean;
+  readonly spec: AllocatedJob;
+  readonly map: JobMap;
+  isHere(host: string): boolean;
+  remarks(): readonly string[];
+}
+
+/** Refuses files that are named twice, before anything is started. */
+export function checkOutput({ request, map, params, wdir }: ShowParams): void {
+  const template = request.output === undefined ? undefined : parseTemplate(request.output);
+  checkFiles(request, template, new JobFacts(map, params.int('iof.line.max')), wdir);
+}
+
+export function showJob(show: ShowParams & JobSource): Promise<number> {
+  const { request, params, map, spec, ignoresHangup, platform, detach, failuresAtOnce, isHere, remarks } = show;
+  const template = request.output === undefined ? undefined : parseTemplate(request.output);
+  const facts = new JobFacts(map, params.int('iof.line.max'));
+  if (request.exitReport?.file !== undefined) keepReportPipe(request.exitReport.file);
+  let terminal: Terminal | undefined;
+  const driver = openDriver({
+    forwarded: parseForwardList(request.forwardSignals),
+    ignoresHangup,
+    detaches: detach !== undefined,
+    map,
+    openTerminal: (onFault) => (terminal = openTerminal(onFault, request.color)),
+    openSink: (screen, onFault) => openSink({ request, template, terminal: screen, facts, onFault }),
+  });
+  return new Promise((resolve) => {
+    const { hosts: _ofSession, ...job } = spec;
+    const run = new JobRun({
+      clock: platform.clock,
+      spec: job,
+      map,
+      onMapped: (changed) => facts.remap(changed),
+      options: request,
+      failuresAtOnce,
+      detach,
+      driver,
+      startFrontEnd: (events) => show.startFrontEnd(events, (text) => terminal?.message(`stcirun: ${text}`, true)),
+      isHere,
+      remarks,
+      onExit: resolve,
+    });
+    run.start();
+  });
+}

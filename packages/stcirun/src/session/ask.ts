@@ -1,0 +1,26 @@
+/** Calls of a session's client as promises. */
+
+import type { SessionClient, SessionStatus } from '@stci/core/session';
+import type { JobId, JobReport, StciError } from '@stci/interface';
+
+type Done<T> = (error: StciError | undefined, value?: T) => void;
+
+/** A call with a callback as a promise. */
+export function promised<T>(call: (done: Done<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call((error, value) => (error === undefined ? resolve(value as T) : reject(error)));
+  });
+}
+
+export function ask<T>(
+  client: SessionClient,
+  name: Parameters<SessionClient['request']>[0],
+  body: Parameters<SessionClient['request']>[1] = {},
+): Promise<T> {
+  return promised<T>((done) => client.request(name, body as never, (error, reply) => done(error, reply as T)));
+}
+
+export const askStatus = (client: SessionClient): Promise<SessionStatus> => ask(client, 'client.status');
+
+export const askEnd = (client: SessionClient, job: JobId): Promise<JobReport> =>
+  promised((done) => client.wait(job, done));

@@ -1,0 +1,60 @@
+/** `stci attach`: shows a job of a session, with the output options of stcirun. */
+
+import { StciError } from '@stci/interface';
+import { FLAGS, GROUPS, OPTION_FACTS, type FlagName } from '../cli/flags.js';
+import { parseCommandLine } from '../cli/parse.js';
+import { scan } from '../cli/scan.js';
+import { SessionPlace } from '../session/session-place.js';
+import { StciCommand } from './base.js';
+import { connectToJob } from './session-command.js';
+
+const ALL = '--all';
+/** Besides those of the output. */
+const ALSO: readonly FlagName[] = ['session', 'quiet', 'verbose', 'forward-signals', 'mca', 'am'];
+
+export class AttachCommand extends StciCommand {
+  static override readonly summary = 'shows a job of a session: what no front-end has shown, then what comes';
+  static override readonly synopsis = '[--all] [output options of stcirun] JOB';
+  static override readonly details = `
+  --all             also output that was shown before, as far as it is kept
+  --session NAME    the session of a job that is named by its number alone
+  --tag, --json, --output, --exit-report, ...: as stcirun has them
+
+Ends with the job's exit code. Ctrl-C ends the job, as in stcirun; a hangup (closing the
+terminal) leaves it. Several may look at one job. Input is that of a terminal.
+
+Examples:
+  stci attach night.3
+  stci attach --all --tag night.3 | less
+`;
+
+  static override strict = false;
+
+  async run(): Promise<number> {
+    const argv = this.argv.filter((word) => word !== ALL);
+    const [context] = scan(argv);
+    const options = (context?.options ?? []).map((word) => word.replace(/^--|=.*$/gsu, '') as FlagName);
+    const foreign = options.find((name) => OPTION_FACTS[name].group !== GROUPS[3] && !ALSO.includes(name));
+    if (foreign !== undefined) {
+      throw new StciError('STCI_USAGE', `stci attach has no option --${foreign}: ${FLAGS[foreign].description}.`);
+    }
+    const [job, ...more] = context?.command ?? [];
+    if (job === undefined || more.length > 0) {
+      const text = "stci attach: expected one job, such as night.3, behind the options. See 'stci ps'.";
+      throw new StciError('STCI_USAGE', text);
+    }
+    const line = await parseCommandLine(argv);
+    if (line.kind !== 'run') throw new StciError('STCI_USAGE', 'See stci help attach.');
+    const { startAttach } = await import('../run/attach.js');
+    return startAttach({
+      line,
+      agents: this.config.root,
+      all: argv.length < this.argv.length,
+      connect: async (init) => {
+        const place = new SessionPlace(init.params.string('session.directory'));
+        const connected = await connectToJob({ ...init, place }, job, line.request.session);
+        return { ...connected, name: connected.facts.name };
+      },
+    });
+  }
+}

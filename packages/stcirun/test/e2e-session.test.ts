@@ -1,0 +1,203 @@
+/** Sessions as a user has them: the built programs, agents as local processes. */
+// @timeoutMs 240000
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { assert, eventually, suite } from '@stci/testkit';
+import { run, sh, start, type Run, type RunOptions } from './e2e.js';
+
+const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
+
+interface Said {
+  readonly exitCode: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Sessions of a test, in a directory of their own. */
+class Place {
+  readonly directory = mkdtempSync(join(tmpdir(), 'stci-session-'));
+  readonly env: Readonly<Record<string, string>> = { STCI_MCA_session_directory: join(this.directory, 'sessions') };
+
+  stci(...args: string[]): Said {
+    const env = { ...process.env, ...this.env };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [STCI, ...args], { encoding: 'utf8', env });
+    return { exitCode: status, out: stdout, err: stderr };
+  }
+
+  /** A session of two hosts with two slots each. */
+  start(name: string, ...options: string[]): void {
+    const said = this.stci('start', '--launcher', 'local', '--host', 'a:2,b:2', '--name', name, ...options);
+    assert.equal([said.exitCode, said.out], [0, `${name}\n`], said.err);
+  }
+
+  run(session: string, args: readonly string[], options: RunOptions = {}): Run {
+    return start(['--session', session, ...args], { ...options, env: { ...this.env, ...options.env } });
+  }
+
+  states(): string {
+    const { sessions } = JSON.parse(this.stci('ps', '--json').out) as {
+      sessions: { name: string; jobs: { job: number; state: string }[] }[];
+    };
+    return sessions.flatMap(({ name, jobs }) => jobs.map(({ job, state }) => `${name}.${job} ${state}`)).join(', ');
+  }
+
+  close(): void {
+    for (const name of this.#names()) this.stci('stop', name);
+    const left = this.#names();
+    rmSync(this.directory, { recursive: true });
+    assert.equal(left, []);
+  }
+
+  #names(): string[] {
+    const { STCI_MCA_session_directory: directory = '' } = this.env;
+    return existsSync(directory) ? readdirSync(directory) : [];
+  }
+}
+
+function withPlace(body: (place: Place) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const place = new Place();
+    try {
+      await body(place);
+    } finally {
+      place.close();
+    }
+  };
+}
+
+const soon = (condition: () => boolean, what: string): Promise<unknown> =>
+  eventually(condition, { deadlineMs: 20_000, what });
+
+const LONG = { timeoutMs: 80_000 };
+
+suite('sessions', (test) => {
+  test('jobs one after the other and at once, by the same agents; the exit code is each one\'s own',
+    withPlace(async (place) => {
+      place.start('night');
+      const agents = await place.run('night', sh('echo $PPID')).result;
+      assert.is(agents.exitCode, 0, agents.err);
+      const codes = await Promise.all([0, 3, 5].map((status) => {
+        return place.run('ni', ['-n', '1', ...sh(`echo $STCI_SIZE $STCI_HOST; sleep 2; exit ${status}`)]).result;
+      }));
+      assert.equal(codes.map(({ exitCode }) => exitCode), [0, 3, 5]);
+      assert.equal(codes.map(({ out }) => out.slice(0, 3)).sort(), ['1 a', '1 a', '1 b']);
+      const input = await run(['-n', '1', ...sh('cat; echo end')],
+        { input: 'some input\n', env: { ...place.env, STCI_SESSION: 'night' } });
+      assert.equal([input.exitCode, input.out], [0, 'some input\nend\n'], input.err);
+      const chosen = await place.run('night', ['--host', 'b', ...sh('echo $STCI_HOST $STCI_SIZE')]).result;
+      assert.is(chosen.out, 'b 2\nb 2\n', chosen.err);
+    }), LONG);
+
+  test('detach, attach, wait: the output whole, the exit code everywhere the same', withPlace(async (place) => {
+    place.start('night');
+    const file = join(place.directory, 'go');
+    const job = sh(`echo before; until [ -e ${file} ]; do sleep 0.05; done; echo after; exit 7`);
+    const detached = await place.run('night', ['--detach', '-n', '1', ...job]).result;
+    assert.equal([detached.exitCode, detached.out], [0, 'night.1\n'], detached.err);
+    spawnSync('touch', [file]);
+    const attached = place.stci('attach', 'night.1');
+    assert.equal([attached.exitCode, attached.out], [7, 'before\nafter\n'], attached.err);
+    assert.is(place.stci('wait', '1', '--session', 'night').exitCode, 7);
+    const again = place.stci('attach', '--all', '--json', 'night.1');
+    const events = again.out.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    const ended = events.at(-1) as { type: string; report: { exitCode: number } };
+    assert.equal([again.exitCode, ended.type, ended.report.exitCode], [7, 'ended', 7]);
+    assert.is(events.filter(({ type }) => type === 'exited').length, 1);
+  }), LONG);
+
+  test('a front-end that is killed leaves its job; so does a hangup, but an interrupt ends it',
+    withPlace(async (place) => {
+      place.start('night');
+      const line = sh('i=0; while [ $i -lt 200 ]; do echo $i; i=$((i + 1)); sleep 0.02; done');
+      const first = place.run('night', ['-n', '1', ...line]);
+      await soon(() => first.out().includes('20\n'), 'output');
+      first.child.kill('SIGKILL');
+      await first.result;
+      const rest = place.stci('attach', 'night.1');
+      assert.is(rest.exitCode, 0, rest.err);
+      const seen = new Set([...first.out().split('\n').slice(0, -1), ...rest.out.split('\n')]);
+      for (let i = 0; i < 200; i += 1) assert.is(seen.has(String(i)), true, `line ${i}`);
+      assert.match(rest.out, /\n199\n$/u);
+
+      const third = place.run('night', ['-n', '1', '--', 'sleep', '100']);
+      await soon(() => place.states().includes('night.2 running'), 'the second job');
+      third.child.kill('SIGHUP');
+      const left = await third.result;
+      assert.equal([left.exitCode, place.states()], [0, 'night.1 ended, night.2 running'], left.err);
+      assert.match(left.err, "left job night.2 to its session: 'stci attach night.2' shows it again");
+      assert.is(place.stci('kill', 'night.2', '--signal', 'KILL').exitCode, 0);
+      assert.is(place.stci('wait', 'night.2').exitCode, 137);
+
+      const fourth = place.run('night', ['-n', '1', '--', 'sleep', '100']);
+      await soon(() => place.states().includes('night.3 running'), 'the third job');
+      fourth.child.kill('SIGINT');
+      assert.is((await fourth.result).exitCode, 130);
+      assert.match(place.states(), 'night.3 ended');
+    }), LONG);
+
+  test('slots are counted over jobs: what does not fit is told, or waits', withPlace(async (place) => {
+    place.start('night');
+    const file = join(place.directory, 'go');
+    const holder = place.run('night', ['-n', '3', ...sh(`until [ -e ${file} ]; do sleep 0.05; done`)]);
+    await soon(() => place.states().includes('night.1 running'), 'the first job');
+    const refused = await place.run('night', ['-n', '2', '--', 'true']).result;
+    assert.equal([refused.exitCode, refused.out], [195, '']);
+    assert.match(refused.err, "The job's 2 ranks do not fit now: running jobs have 3 ranks");
+    const never = await place.run('night', ['--wait', '-n', '5', '--', 'true']).result;
+    assert.is(never.exitCode, 195);
+    assert.match(never.err, '5 ranks need more slots than there are: 4 on 2 hosts');
+    assert.is((await place.run('night', ['-n', '1', ...sh('echo $STCI_HOST')]).result).out, 'b\n');
+    const waiting = place.run('night', ['--wait', '-n', '4', ...sh('echo ran')]);
+    await soon(() => waiting.err().includes('stcirun: waiting: '), 'a job that waits');
+    assert.match(place.states(), 'night.0 waiting');
+    spawnSync('touch', [file]);
+    assert.is((await holder.result).exitCode, 0);
+    assert.is((await waiting.result).out, 'ran\n'.repeat(4));
+  }), LONG);
+
+  test('--detach without a session makes one that ends when its result was seen', withPlace(async (place) => {
+    const made = await run(['--detach', '--launcher', 'local', '--host', 'a,b', ...sh('echo $STCI_HOST; exit 4')],
+      { env: place.env });
+    assert.equal([made.exitCode, made.out], [0, 's1.1\n'], made.err);
+    await soon(() => place.states().includes('ended'), 'its end');
+    const shown = place.stci('attach', 's1.1');
+    assert.equal([shown.exitCode, shown.out.split('\n').sort().join('')], [4, 'ab']);
+    await soon(() => place.stci('ps').out === "no session; 'stci start' starts one\n", 'the session to end');
+  }), LONG);
+
+  test('what cannot be: each with its remedy, and nothing hangs', withPlace(async (place) => {
+    const failed = place.stci('start', '--host', 'no.such.host.invalid', '--name', 'bad');
+    assert.is(failed.exitCode, 197, failed.err);
+    assert.match(failed.err, 'no.such.host.invalid');
+    assert.is(place.stci('ps').out, "no session; 'stci start' starts one\n");
+    const none = await place.run('x', ['--', 'true']).result;
+    assert.equal([none.exitCode, none.err],
+      [195, "stcirun: --session: there is no session 'x'. 'stci start' starts one.\n"]);
+    place.start('night');
+    place.start('nightly');
+    assert.match(place.stci('start', '--launcher', 'local', '--name', 'night').err, 'There is a session night already');
+    const ambiguous = await place.run('ni', ['--', 'true']).result;
+    assert.match(ambiguous.err, "'ni' may be any of night, nightly");
+    assert.match(place.stci('attach', 'night.9').err, 'Session night never had a job 9');
+    assert.match(place.stci('wait', 'night.x').err, "'night.x' is no job");
+    assert.match((await place.run('night', ['--host', 'c', '--', 'true']).result).err, 'not one of the session');
+    const parameter = await place.run('night', ['--mca', 'bootcom.lease=5s', '--', 'true']).result;
+    assert.match(parameter.err, 'is a parameter of the agents, which are those of session night');
+    assert.match((await place.run('night', ['--launcher', 'ssh', '--', 'true']).result).err, 'decided by stci start');
+    const facts = join(place.env['STCI_MCA_session_directory'] as string, 'night', 'session.json');
+    const { process: daemon } = JSON.parse(readFileSync(facts, 'utf8')) as { process: { pid: number } };
+    const job = place.run('night', ['-n', '1', '--', 'sleep', '100']);
+    await soon(() => place.states().includes('night.1 running'), 'a job');
+    process.kill(daemon.pid, 'SIGKILL');
+    const lost = await job.result;
+    assert.is(lost.exitCode, 200);
+    assert.match(lost.err, 'The connection to session night has ended');
+    const gone = await place.run('night', ['--', 'true']).result;
+    assert.match(gone.err, "Session night is gone: its process ended without 'stci stop'");
+    assert.equal(place.stci('ps').out.split(':')[0], 'nightly');
+  }), LONG);
+});
