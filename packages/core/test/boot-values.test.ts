@@ -7,7 +7,7 @@ import { checkLaunch, type LaunchNumbers } from '../dist/job/launch-check.js';
 import { LIMITS, app, hosts, job } from './job-help.js';
 
 const DETAILS: BootDetails = {
-  host: 1, hosts: 3, arity: 2, subtree: [['b', ''], ['c', 'u']], connect: [], params: new Uint8Array([1]),
+  host: 1, hosts: 3, arity: 2, subtree: [['b', '', 1], ['c', 'u', 1]], connect: [], params: new Uint8Array([1]),
 };
 const LAUNCH: LaunchNumbers = { size: 4, nodes: 2, apps: [1, 2], hosts: [[7, 1, [[0, 1, 1, 1], [1, 2, 2, 1]]]] };
 
@@ -21,7 +21,10 @@ suite('numbers that an agent starts by', (test) => {
       [{ hosts: 0xffff_ffff }, 'boot details.hosts, got 4294967295'],
       [{ arity: 0 }, 'boot details.arity, got 0'],
       [{ subtree: [] }, 'boot details.subtree.length, got 0'],
-      [{ subtree: [['b', ''], ['c', ''], ['d', '']] }, 'an integer in 1..2 at boot details.subtree.length, got 3'],
+      [
+        { subtree: [['b', '', 1], ['c', '', 1], ['d', '', 1]] },
+        'an integer in 1..2 at boot details.subtree.length, got 3',
+      ],
       [{ host: -1 }, 'boot details.host, got -1'],
       [{ arity: 1.5 }, 'boot details.arity, got 1.5'],
     ];

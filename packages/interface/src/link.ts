@@ -10,8 +10,11 @@ import type { ListenOptions, Listener, NetworkAddress, Platform } from './platfo
 
 export type LinkState = 'connecting' | 'up' | 'suspect' | 'closed';
 
-/** Why a link closed. `goodbye`: the peer announced it; any other reason is a failure of the link or the peer. */
-export type LinkCloseReason = 'goodbye' | 'lost' | 'refused' | 'timeout' | 'protocol' | 'local';
+/**
+ * Why a link closed. `goodbye`: the peer announced it; any other reason is a failure of the link or the peer. `silent`:
+ * nothing was heard of the peer for the lease.
+ */
+export type LinkCloseReason = 'goodbye' | 'lost' | 'silent' | 'refused' | 'timeout' | 'protocol' | 'local';
 
 /**
  * A kind of link, the component of framework `bootcom` (keyed). `stdio` and `memory` use the channel that came

@@ -187,6 +187,8 @@ export interface AgentProcess {
   /** Phase of its start, for the message of a deadline: `in the login shell`; undefined: not known. */
   readonly phase?: string | undefined;
   readonly channel: Channel;
+  /** True if this is only the way to the agent, which goes on when it ends. */
+  readonly isConnection?: boolean;
   /** Ends it at once. */
   kill(): void;
 }

@@ -7,6 +7,7 @@ import {
   type Address,
   type AgentProcess,
   type AgentProcessEvents,
+  type AgentReach,
   type AgentStart,
   type Channel,
   type HostSpec,
@@ -62,7 +63,7 @@ export class AgentLauncher {
    * A group of children with its own launch window. A child is ended by force after the grace period of its tools and
    * launcher.stop for each of the `levels` of agents at and below it.
    */
-  supervise(events: SupervisorEvents, levels = 1): ChildSupervisor {
+  supervise(events: SupervisorEvents, levels = 1, keepsLost = false): ChildSupervisor {
     const { node } = this.#init;
     const group = new ChildSupervisor(
       {
@@ -71,6 +72,7 @@ export class AgentLauncher {
         handshakeMs: node.params.int('launcher.handshake'),
         stopMs: node.params.int('tool.grace') + levels * node.params.int('launcher.stop'),
         nativeLink: this.#nativeLink,
+        keepsLost,
       },
       events,
     );
@@ -117,10 +119,11 @@ export class AgentLauncher {
     return { connect, ...(connect.length > 0 && this.#connectKey !== undefined && { connectKey: this.#connectKey }) };
   }
 
-  rootSpec(start: AgentStart, details: Uint8Array): ChildSpec {
+  rootSpec(start: AgentStart, incarnation: number, details: Uint8Array): ChildSpec {
     return {
       address: start.address,
       job: 0,
+      incarnation,
       host: start.host,
       details,
       start: (events) => this.#startRoot(start, events),
@@ -128,11 +131,12 @@ export class AgentLauncher {
   }
 
   /** A session agent always runs on its root agent's host: no launcherproc is needed. */
-  sessionSpec(start: AgentStart, job: JobId, details: Uint8Array): ChildSpec {
+  sessionSpec(start: AgentStart, job: JobId, incarnation: number, details: Uint8Array): ChildSpec {
     const { platform } = this.#init.node;
     return {
       address: start.address,
       job,
+      incarnation,
       host: start.host,
       details,
       start: (events) =>
@@ -153,9 +157,9 @@ export class AgentLauncher {
   #accept(channel: Channel): void {
     const { node } = this.#init;
     let owner: ChildSupervisor | undefined;
-    const admit = (peer: Address, start: number, job: JobId): string | undefined => {
+    const admit = (peer: Address, incarnation: number, job: JobId): string | undefined => {
       owner = this.#groups.find((group) => group.owns(peer, job));
-      return owner === undefined ? 'it is no child of this agent' : owner.admit(peer, start, job);
+      return owner === undefined ? 'it is no child of this agent' : owner.admit(peer, incarnation, job);
     };
     const pending = node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
       onUp: (link) => {
@@ -171,10 +175,18 @@ export class AgentLauncher {
     this.#pendingLinks.add(pending, channel.label);
   }
 
+  /** Connects to the private socket of an agent that runs. */
+  reach(reach: AgentReach, events: AgentProcessEvents): AgentProcess {
+    return this.#launcherProcFor(reach.host).reach(reach, events);
+  }
+
+  #launcherProcFor(host: HostSpec): LauncherProc {
+    return this.#launcherProc ?? this.selectLauncherProc(this.#init.hosts ?? [host]);
+  }
+
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {
-    const launcherProc = this.#launcherProc ?? this.selectLauncherProc(this.#init.hosts ?? [start.host]);
     const waitMs = hostWaitMs(this.#init.node.params.int('launcher.handshake'));
-    return launcherProc.start({ ...start, waitMs }, events);
+    return this.#launcherProcFor(start.host).start({ ...start, waitMs }, events);
   }
 
   /** Throws StciError if no launcherproc accepts these hosts. */

@@ -5,19 +5,20 @@
 
 import type { HostIndex, HostSpec } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { any, bytes, fields, integer, list, optional, plain, str, tuple } from '../codec/shape.js';
+import { any, bytes, fields, integer, list, optional, plain, str, tuple, u32 } from '../codec/shape.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import type { ParamSnapshot } from './composition.js';
+
+/** Host name (empty: the host is left out), user (empty: none), incarnation of its agent. */
+export type HostLogin = readonly [string, string, number];
 
 export interface BootDetails {
   readonly host: HostIndex;
   /** All hosts of the allocation. */
   readonly hosts: number;
   readonly arity: number;
-  /**
-   * Name (empty: left out) and user (empty: none) of the hosts at and below this agent, in pre-order of the boot tree.
-   */
-  readonly subtree: readonly (readonly [string, string])[];
+  /** The hosts at and below this agent, in pre-order of the boot tree. */
+  readonly subtree: readonly HostLogin[];
   /** Addresses to connect to for the boot link, best first; empty for a native link. */
   readonly connect: readonly string[];
   /** Key of the encryption of that link; absent: none. */
@@ -33,7 +34,7 @@ const shape = fields({
   host: integer(0, HOSTS_MAX - 1),
   hosts: integer(1, HOSTS_MAX),
   arity: integer(1, HOSTS_MAX),
-  subtree: list(tuple(str, str)),
+  subtree: list(tuple(str, str, u32)),
   connect: list(str),
   connectKey: optional(bytes),
   params: bytes,
@@ -61,7 +62,7 @@ export function decodeParams(encoded: Uint8Array): ParamSnapshot {
   return plain<ParamSnapshot>()(any(decode(encoded), 'parameters'), 'parameters');
 }
 
-export function hostSpec(entry: readonly [string, string], host: HostIndex): HostSpec {
+export function hostSpec(entry: HostLogin, host: HostIndex): HostSpec {
   const [name, user] = entry;
   const origin = `host ${host} of the job`;
   return { name, slots: 1, slotsBound: false, origin, ...(user !== '' && { user }) };

@@ -15,20 +15,24 @@ import {
   rootAddress,
   type Address,
   type AgentMethod,
+  type AgentProcess,
+  type AgentProcessEvents,
   type HostIndex,
   type JobId,
   type Position,
   type TreeTopology,
 } from '@stci/interface';
-import { encodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
+import { encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
 import type { ChildSpec } from './child.js';
 import type { ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
+import type { MessageBody } from '../am/messages.js';
+import type { AdoptionAnswer } from '../membership/mender.js';
+import { REACH_FRACTION } from './adoption.js';
 import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
 
-/** Host name (empty: the host is left out) and user (empty: none). */
-export type HostLogin = readonly [string, string];
+export type AdoptRequest = Omit<MessageBody<'tree.adopt'>, 'attempt'>;
 
 export interface BootSubtreeInit {
   readonly node: AgentNode;
@@ -46,6 +50,8 @@ export class BootSubtree {
   readonly #init: BootSubtreeInit;
   readonly #logins: Map<Position, HostLogin>;
   readonly #leftOut = new Set<Position>();
+  /** Next hops to hosts that the mended tree reaches otherwise than the planned one. */
+  readonly #mended = new Map<HostIndex, HostIndex>();
   readonly #children: ChildSupervisor;
 
   constructor(init: BootSubtreeInit, events: SupervisorEvents) {
@@ -53,7 +59,7 @@ export class BootSubtree {
     this.#logins = new Map();
     for (const [position, login] of init.logins) this.#updateHost(position, login);
     // Root agents on each level below, and a session agent below the last.
-    this.#children = init.agentLauncher.supervise(events, init.tree.height + 1);
+    this.#children = init.agentLauncher.supervise(events, init.tree.height + 1, true);
     init.node.router.rule = (destination) => this.#nextHop(destination);
     init.node.pathBelow = (agent) => this.#pathTo(agent);
   }
@@ -84,9 +90,36 @@ export class BootSubtree {
     for (const at of adopted) this.#children.relaunch(this.#spec(at));
   }
 
+  /** Links to the agent of a host below, which runs, and to those that are below it. */
+  adopt({ host, incarnation, socket, hosts }: AdoptRequest, done: (answer: AdoptionAnswer) => void): void {
+    const { node, agentLauncher } = this.#init;
+    const position = bootPosition(host);
+    const [name, user] = this.#logins.get(position) as HostLogin;
+    const spec = this.#spec(position, [name, user, incarnation]);
+    const waitMs = Math.ceil(node.params.int('bootcom.lease') * REACH_FRACTION);
+    const connect = (events: AgentProcessEvents): AgentProcess =>
+      agentLauncher.reach({ host: spec.host, path: socket, waitMs }, events);
+    this.#children.adopt(spec, waitMs, connect, (answer) => {
+      if (answer.result === 'adopted') this.route(host, hosts);
+      done(answer);
+    });
+  }
+
+  /** The agents of `hosts` are reached by that of `child`. */
+  route(child: HostIndex, hosts: readonly HostIndex[]): void {
+    for (const host of hosts) this.#mended.set(host, child);
+    this.#init.node.router.clearReachable();
+  }
+
   /** Closes the link to the agent of `host`, a child. */
   expel(host: HostIndex, reason: string): void {
     this.#children.expel(rootAddress(host), reason);
+  }
+
+  /** The child of `above` through which the planned tree reaches `host`. */
+  plannedHop(above: HostIndex, host: HostIndex): HostIndex | undefined {
+    const hop = this.#hop(bootPosition(above), bootPosition(host));
+    return hop === undefined ? undefined : bootHost(hop);
   }
 
   /** Hosts at and below `host`, in pre-order. */
@@ -96,26 +129,25 @@ export class BootSubtree {
 
   /** Forwards a job's launch, to each child its part. */
   passLaunch(launch: Launch, job: JobId): void {
-    const { node, tree } = this.#init;
-    for (const position of this.#childPositions()) {
-      const hosts = launch.hosts.filter(([host]) => isAtOrBelow(tree, position, bootPosition(host)));
-      const link = node.router.link(rootAddress(bootHost(position)));
-      if (hosts.length === 0 || link === undefined) continue;
-      node.messages.sendNeighbour(link, 'job.launch', { ...launch, hosts }, job);
+    const { messages, router } = this.#init.node;
+    for (const link of router.childLinks(0)) {
+      const hosts = launch.hosts.filter(([host]) => this.#nextHop(rootAddress(host)) === link.peer);
+      if (hosts.length > 0) messages.sendNeighbour(link, 'job.launch', { ...launch, hosts }, job);
     }
   }
 
   /** Forwards the news that a job is over; behind its launch, unlike a message to the subtree. */
   passClose(job: JobId): void {
-    const { node } = this.#init;
-    for (const position of this.#childPositions()) {
-      const link = node.router.link(rootAddress(bootHost(position)));
-      if (link !== undefined) node.messages.sendNeighbour(link, 'job.close', {}, job);
-    }
+    const { messages, router } = this.#init.node;
+    for (const link of router.childLinks(0)) messages.sendNeighbour(link, 'job.close', {}, job);
   }
 
   stop(reason: string, done: () => void): void {
     this.#children.stop(reason, done);
+  }
+
+  stopRest(done: () => void): void {
+    this.#children.stopRest(done);
   }
 
   /** Below a failed agent, hosts may have been left out or replaced: its replacement needs to know. */
@@ -125,6 +157,7 @@ export class BootSubtree {
 
   #updateHost(position: Position, login: HostLogin): void {
     this.#logins.set(position, login);
+    this.#mended.delete(bootHost(position));
     if (login[0] === '') this.#leftOut.add(position);
     else this.#leftOut.delete(position);
     this.#init.node.router.clearReachable();
@@ -156,13 +189,20 @@ export class BootSubtree {
     const target = bootPosition(addressIndex(destination));
     if (target === position) return destination;
     if (target >= tree.size || !tree.isAncestor(position, target)) return undefined;
-    // Walk up from the target to the child of this agent that it is at or below.
+    const mended = this.#mended.get(bootHost(target));
+    if (mended !== undefined) return rootAddress(mended);
+    const hop = this.#hop(position, target);
+    return hop === undefined ? undefined : rootAddress(bootHost(hop));
+  }
+
+  /** Walks up from the target to the child of `top` that it is at or below. */
+  #hop(top: Position, target: Position): Position | undefined {
     let hop = target;
-    for (let above = this.#parentOf(hop); above !== position; above = this.#parentOf(hop)) {
+    for (let above = this.#parentOf(hop); above !== top; above = this.#parentOf(hop)) {
       if (above === undefined) return undefined;
       hop = above;
     }
-    return rootAddress(bootHost(hop));
+    return hop;
   }
 
   #parentOf(position: Position): Position | undefined {
@@ -171,14 +211,14 @@ export class BootSubtree {
     return parent;
   }
 
-  #spec(position: Position): ChildSpec {
+  #spec(position: Position, own = this.#logins.get(position) as HostLogin): ChildSpec {
     const { node, agentLauncher, tree, common } = this.#init;
     const host = bootHost(position);
-    const subtree = tree.subtree(position).map((at) => this.#logins.get(at) as HostLogin);
+    const subtree = tree.subtree(position).map((at) => (at === position ? own : (this.#logins.get(at) as HostLogin)));
     const details: BootDetails = { ...common, host, subtree, ...agentLauncher.connection() };
     const method = node.params.string('launcher.root.method') as AgentMethod;
-    const start = { address: rootAddress(host), host: hostSpec(subtree[0] as HostLogin, host), method };
-    return agentLauncher.rootSpec(start, encodeBootDetails(details));
+    const start = { address: rootAddress(host), host: hostSpec(own, host), method };
+    return agentLauncher.rootSpec(start, own[2], encodeBootDetails(details));
   }
 }
 

@@ -8,7 +8,6 @@
 import {
   CONTROLLER,
   StciError,
-  addressIndex,
   bootHost,
   bootPosition,
   rootAddress,
@@ -21,10 +20,13 @@ import {
   type JobEvent,
   type Timer,
   type TreeTopology,
-  type Address,
 } from '@stci/interface';
-import { encodeParams } from './boot-details.js';
-import { BootSubtree, type HostLogin } from './boot-subtree.js';
+import type { MessageBody } from '../am/messages.js';
+import type { LossEvidence, LossReport } from '../membership/mender.js';
+import { MembershipTable, type ParentHost } from '../membership/table.js';
+import { encodeParams, type HostLogin } from './boot-details.js';
+import { BootSubtree } from './boot-subtree.js';
+import type { ChildFailure } from './child.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { ParamSnapshot } from './composition.js';
@@ -45,8 +47,8 @@ export interface BootstrapEvents {
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void;
   /** The policy aborted the launch; all failures in order. */
   onAborted(failures: readonly BootstrapFailure[]): void;
-  /** After onReady: an agent that was up is lost. */
-  onLost(agent: Address, error: StciError): void;
+  /** After onReady: the link of an agent that was up is lost. */
+  onLost(report: LossReport, error: StciError): void;
 }
 
 export interface BootstrapFailure {
@@ -55,7 +57,14 @@ export interface BootstrapFailure {
   readonly error: ErrorRecord;
 }
 
-type HostState = 'pending' | 'up' | 'failed' | 'left-out';
+/** A failure of a root agent, accepted from its reporter. */
+export interface RootFailure {
+  readonly host: HostIndex;
+  readonly reporter: ParentHost;
+  readonly incarnation: number;
+  readonly evidence: LossEvidence;
+  readonly error: StciError;
+}
 
 export class Bootstrap {
   readonly #init: BootstrapInit;
@@ -63,14 +72,15 @@ export class Bootstrap {
   readonly #below: BootSubtree;
   readonly #hosts: HostSpec[];
   readonly #spares: HostSpec[];
-  readonly #states: HostState[];
+  /** The only record of which hosts are there. */
+  readonly table: MembershipTable;
+  /** Where the agents wait that lost their parent. */
+  readonly #sockets: (string | undefined)[] = [];
   readonly #attempts: number[];
   /** Failures so far by host name: a further failure of a host is numbered in its report. */
   readonly #failureCounts = new Map<string, number>();
   readonly #failures: BootstrapFailure[] = [];
   #abortReason: string | undefined;
-  #upCount = 0;
-  #leftOutCount = 0;
   #phase: 'starting' | 'aborting' | 'ready' | 'over' = 'starting';
   #timer: Timer | undefined;
 
@@ -79,22 +89,21 @@ export class Bootstrap {
     this.#events = events;
     this.#hosts = [...init.hosts];
     this.#spares = [...init.spares];
-    this.#states = init.hosts.map(() => 'pending');
     this.#attempts = init.hosts.map(() => 1);
     const { node, agentLauncher, tree, snapshot } = init;
+    this.table = new MembershipTable(tree);
     this.#below = new BootSubtree(
       {
         node,
         agentLauncher,
         tree,
         position: 0,
-        logins: new Map(init.hosts.map((host, i) => [bootPosition(i), login(host)])),
+        logins: new Map(init.hosts.map((host, i) => [bootPosition(i), login(host, 1)])),
         common: { hosts: init.hosts.length, arity: tree.arity, params: encodeParams(snapshot) },
       },
       {
         onUp: () => undefined,
-        onFailed: (agent, error) => this.#report('agent-launch', agent, error),
-        onLost: (agent, error) => this.#report('agent-lost', agent, error),
+        onFailed: (failure) => this.#report(failure),
       },
     );
   }
@@ -115,13 +124,13 @@ export class Bootstrap {
 
   /** Names of the hosts that are neither up nor left out. */
   get missing(): readonly string[] {
-    const isMissing = (state: HostState | undefined): boolean => state === 'pending' || state === 'failed';
-    return this.#hosts.filter((_, host) => isMissing(this.#states[host])).map(({ name }) => name);
+    return this.table.hosts('planned', 'starting', 'failed').map((host) => this.hostName(host));
   }
 
   start(): void {
     this.#init.agentLauncher.ready((fault) => {
       if (this.#phase !== 'starting') return;
+      for (const host of this.#hosts.keys()) this.table.apply(host, 'start');
       if (fault === undefined) return this.#below.start();
       const error = toErrorRecord(fault);
       this.#events.emit({ type: 'failure', error });
@@ -131,26 +140,36 @@ export class Bootstrap {
   }
 
   /** The root agent of `host` runs. */
-  onUp(host: HostIndex): void {
-    if (!this.#isOpen || this.#states[host] !== 'pending') return;
-    this.#states[host] = 'up';
-    this.#upCount += 1;
+  onUp({ host, incarnation, socket }: MessageBody<'agent.up'>): void {
+    const { state, incarnation: current } = this.table.get(host);
+    if (!this.#isOpen || state !== 'starting' || incarnation !== current) return;
+    this.table.apply(host, 'up');
+    this.#sockets[host] = socket;
     const { name } = this.#hosts[host] as HostSpec;
-    this.#events.emit({ type: 'host-up', host, name, up: this.#upCount, total: this.#hosts.length });
+    this.#events.emit({ type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length });
     this.#check();
   }
 
-  /** A root agent did not come up, or was up and is lost; reported by the agent that started it. */
-  onFailed(agent: Address, error: StciError): void {
-    const host = addressIndex(agent);
-    if (this.#phase === 'over' || this.#states[host] === 'left-out') return;
+  socketOf(host: HostIndex): string | undefined {
+    return this.#sockets[host];
+  }
+
+  /** A root agent did not come up, or was up and is lost; reported by the agent that has, or had, its link. */
+  onFailed({ error, ...failure }: RootFailure): void {
+    const { host, incarnation } = failure;
+    const { state, incarnation: current } = this.table.get(host);
+    if (this.#phase === 'over' || state === 'left' || incarnation !== current) return;
+    if (this.#phase === 'ready') {
+      return this.#events.onLost({ ...failure, text: error.message }, this.#numberFailure(host, error));
+    }
+    if (state !== 'starting' && state !== 'up') return;
     this.#dropSubtree(host);
-    if (this.#phase === 'ready') return this.#events.onLost(agent, this.#numberFailure(host, error));
-    if (this.#states[host] !== 'pending' && this.#states[host] !== 'up') return;
     // The agents that it started have lost their parent and end: all of them must be started again.
-    for (const below of this.#below.hostsBelow(host)) this.#forget(below);
+    for (const below of this.#below.hostsBelow(host)) {
+      if (below !== host && this.table.get(below).state !== 'failed') this.#renew(below);
+    }
     const record = toErrorRecord(this.#numberFailure(host, error));
-    this.#states[host] = 'failed';
+    this.table.apply(host, 'fail', { evidence: error.message });
     this.#failures.push({ host, error: record });
     this.#events.emit({ type: 'failure', error: record });
     if (this.#phase === 'aborting') return this.#check();
@@ -166,14 +185,15 @@ export class Bootstrap {
     }
   }
 
-  /** Ends all agents; no event is reported afterwards. */
-  stop(done: () => void): void {
-    this.#phase = 'over';
+  /** Ends all agents. `settle`: calls back when no agent is to be linked again; no event is reported afterwards. */
+  stop(settle: (done: () => void) => void, done: () => void): void {
+    if (this.#phase !== 'ready') this.#phase = 'over';
     this.#timer?.cancel();
-    this.#below.stop('the session ends', () => {
+    this.#below.stop('the session ends', () => settle(() => this.#below.stopRest(() => {
+      this.#phase = 'over';
       this.#init.agentLauncher.close();
       done();
-    });
+    })));
   }
 
   /** Hosts may still come up, and their results count. */
@@ -193,15 +213,16 @@ export class Bootstrap {
     return new StciError(code, message, { agent, host: error.host, rank, data: { ...data, failure: count }, cause });
   }
 
-  #forget(host: HostIndex): void {
-    if (this.#states[host] !== 'up') return;
-    this.#states[host] = 'pending';
-    this.#upCount -= 1;
+  /** The next incarnation of a host is being started, unless the host has been left out. */
+  #renew(host: HostIndex, parent = this.table.get(host).parent): void {
+    if (this.table.get(host).state === 'left') return;
+    this.table.apply(host, 'plan', { parent });
+    this.table.apply(host, 'start');
   }
 
   #applyPolicy(host: HostIndex, error: ErrorRecord): void {
     const spec = this.#hosts[host] as HostSpec;
-    const hostsLeft = this.#states.filter((state) => state === 'up' || state === 'pending').length;
+    const hostsLeft = this.table.count('up', 'starting');
     const failure = { host: spec, error, attempts: this.#attempts[host] as number };
     const context = { hostsLeft, sparesLeft: this.#spares.length };
     const decision = this.#init.policy.decide(failure, context);
@@ -221,26 +242,26 @@ export class Bootstrap {
   }
 
   /** Sent to this agent itself, so that it is handled after all messages from below the lost agent. */
-  #report(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError): void {
+  #report({ job, error, ...failure }: ChildFailure): void {
     const { messages, platform } = this.#init.node;
     const wallMs = platform.clock.wallMs();
-    messages.send(CONTROLLER, 'agent.failed', { kind, agent, error: toErrorRecord(error), wallMs });
+    messages.send(CONTROLLER, 'agent.failed', { ...failure, error: toErrorRecord(error), wallMs }, job);
   }
 
   #restart(host: HostIndex, spec: HostSpec): void {
     this.#hosts[host] = spec;
-    this.#states[host] = 'pending';
     this.#attempts[host] = (this.#attempts[host] as number) + 1;
-    const starter = this.starterOf(host);
+    const starter = this.table.starterOf(host);
+    this.#renew(host, starter);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.restart(host, subtree);
     else this.#sendToStarter(starter, 'launch.restart', { host, subtree });
   }
 
   #leaveOut(host: HostIndex): void {
-    this.#states[host] = 'left-out';
-    this.#leftOutCount += 1;
-    const starter = this.starterOf(host);
+    this.table.apply(host, 'leave');
+    const starter = this.table.starterOf(host);
+    for (const child of this.table.children(host)) this.#renew(child, starter);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.takeOver(host, subtree);
     else this.#sendToStarter(starter, 'launch.takeover', { host, subtree });
@@ -266,15 +287,10 @@ export class Bootstrap {
   #subtree(host: HostIndex): HostLogin[] {
     return this.#below
       .hostsBelow(host)
-      .map((at) => (this.#states[at] === 'left-out' ? LEFT_OUT : login(this.#hosts[at] as HostSpec)));
-  }
-
-  /** The host whose agent starts `host`: the nearest above it that is not left out; undefined: this agent does. */
-  starterOf(host: HostIndex): HostIndex | undefined {
-    const { tree } = this.#init;
-    let parent = tree.parent(bootPosition(host)) as number;
-    while (parent > 0 && this.#states[bootHost(parent)] === 'left-out') parent = tree.parent(parent) as number;
-    return parent === 0 ? undefined : bootHost(parent);
+      .map((at) => {
+        const { state, incarnation } = this.table.get(at);
+        return state === 'left' ? LEFT_OUT : login(this.#hosts[at] as HostSpec, incarnation);
+      });
   }
 
   /** Further failures may be on their way: they are collected and reported together. */
@@ -300,13 +316,11 @@ export class Bootstrap {
   #check(): void {
     if (this.#phase === 'aborting') {
       // Hosts below a failed one cannot come up: there is no result to wait for.
-      if (!this.#states.some((state, host) => state === 'pending' && !this.#isBelowFailed(host))) this.#aborted();
+      if (this.table.hosts('starting').every((host) => this.#isBelowFailed(host))) this.#aborted();
     } else if (this.#phase === 'starting') {
-      if (this.#upCount + this.#leftOutCount < this.#hosts.length) return;
+      if (this.table.count('up', 'left') < this.#hosts.length) return;
       this.#phase = 'ready';
-      const leftOut = new Set(this.#hosts.keys());
-      for (const host of this.#hosts.keys()) if (this.#states[host] === 'up') leftOut.delete(host);
-      this.#events.onReady(this.#hosts, leftOut);
+      this.#events.onReady(this.#hosts, new Set(this.table.hosts('left')));
     }
   }
 
@@ -314,15 +328,15 @@ export class Bootstrap {
     const { tree } = this.#init;
     let at = tree.parent(bootPosition(host));
     while (at !== undefined && at > 0) {
-      if (this.#states[bootHost(at)] === 'failed') return true;
+      if (this.table.get(bootHost(at)).state === 'failed') return true;
       at = tree.parent(at);
     }
     return false;
   }
 }
 
-const LEFT_OUT: HostLogin = ['', ''];
+const LEFT_OUT: HostLogin = ['', '', 0];
 
-function login(host: HostSpec): HostLogin {
-  return [host.name, host.user ?? ''];
+function login(host: HostSpec, incarnation: number): HostLogin {
+  return [host.name, host.user ?? '', incarnation];
 }

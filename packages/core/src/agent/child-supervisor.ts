@@ -5,24 +5,18 @@
  */
 
 import {
-  StciError,
-  addressName,
-  agentKey,
-  assert,
-  type Address,
-  type AgentProcess,
-  type Channel,
-  type JobId,
-  type LinkCloseReason,
-  type ProcessEnd,
-  type Timer,
+  StciError, addressName, agentKey, assert, type Address, type AgentProcess, type AgentProcessEnd, type
+  AgentProcessEvents, type Channel, type JobId, type LinkCloseReason, type Timer,
 } from '@stci/interface';
-import { encodeBootRecord } from '../bootcom/boot-record.js';
 import type { Link } from '../bootcom/link.js';
 import { formatDuration } from '../config/duration.js';
-import { readU32 } from '../codec/frame.js';
 import { StartPace } from '../launcher/start-pace.js';
-import { childError, keepLine, keyOf, type Child, type ChildSpec, type ChildState } from './child.js';
+import type { AdoptionAnswer, LossEvidence } from '../membership/mender.js';
+import { adopt } from './adoption.js';
+import {
+  bootRecordOf, childError, describeEnd, evidenceOf, keepLine, keyOf, newChild, type Child, type ChildFailure,
+  type ChildSpec, type ChildState,
+} from './child.js';
 import type { AgentNode } from './node.js';
 import { StartWatch } from './start-watch.js';
 
@@ -38,14 +32,14 @@ export interface SupervisorInit {
   readonly stopMs: number;
   /** True if the channel that came with the start is the boot link; false if the child connects to this agent. */
   readonly nativeLink: boolean;
+  /** True if a child whose link is lost may be linked to another agent: it is not killed then. */
+  readonly keepsLost: boolean;
 }
 
 export interface SupervisorEvents {
   onUp(address: Address, job: JobId): void;
-  /** A child did not come up. */
-  onFailed(address: Address, error: StciError, job: JobId): void;
-  /** A child that was up ended, or became unreachable, without having been asked to stop. */
-  onLost(address: Address, error: StciError, job: JobId): void;
+  /** A child did not come up; or it was up, and ended or became unreachable without having been asked to stop. */
+  onFailed(failure: ChildFailure): void;
 }
 
 /** The deadline of a link is this many times that of the start: the watch is to give a child up, not its link. */
@@ -78,17 +72,14 @@ export class ChildSupervisor {
   /** Number of children that have not ended. */
   get alive(): number {
     let alive = 0;
-    for (const child of this.#all()) if (child.state !== 'gone') alive += 1;
+    for (const child of this.#all()) if (child.state !== 'gone' && child.state !== 'lost') alive += 1;
     return alive;
   }
 
   launch(specs: readonly ChildSpec[]): void {
     for (const spec of specs) {
       assert(!this.#children.has(keyOf(spec)), `${addressName(spec.address)} is started once`);
-      const child: Child = {
-        spec, start: this.#newStart(), state: 'waiting', linkClosed: true, exited: true, reported: false, killed: false,
-        diagnostics: [],
-      };
+      const child = newChild(spec, 'waiting');
       this.#children.set(keyOf(spec), child);
       this.#waiting.push(child);
     }
@@ -99,16 +90,49 @@ export class ChildSupervisor {
   relaunch(spec: ChildSpec): void {
     const former = this.#children.get(keyOf(spec));
     if (former !== undefined && !former.reported) return;
-    if (former !== undefined && former.state !== 'gone') this.#former.add(former);
+    if (former !== undefined) this.#retire(former);
     this.#children.delete(keyOf(spec));
     if (!this.#stopping) this.launch([spec]);
   }
 
+  /** Links to an agent that runs already; `connect` connects to its socket. */
+  adopt(
+    spec: ChildSpec,
+    deadlineMs: number,
+    connect: (events: AgentProcessEvents) => AgentProcess,
+    done: (answer: AdoptionAnswer) => void,
+  ): void {
+    const former = this.#children.get(keyOf(spec));
+    if (former?.state === 'up' && former.spec.incarnation === spec.incarnation) return done({ result: 'adopted' });
+    const child: Child = { ...newChild(spec, 'adopting'), exited: false, linkClosed: false };
+    this.#former.add(child);
+    adopt(this.#init.node, child, deadlineMs, connect, {
+      onUp: (link) => {
+        this.#former.delete(child);
+        if (former?.process !== undefined && !former.exited) child.origin = former.process;
+        this.#children.set(keyOf(spec), child);
+        this.#onUp(child, link);
+      },
+      onClosed: (_link, reason, text) => this.#onLinkClosed(child, reason, text),
+      onExit: () => this.#settle(child),
+      onAnswer: (answer) => {
+        if (answer.result !== 'adopted') this.#former.delete(child);
+        done(answer);
+      },
+    });
+  }
+
+  /** Another start of the same agent takes its place. */
+  #retire(former: Child): void {
+    if (former.state === 'lost') this.#end(former);
+    if (former.state !== 'gone') this.#former.add(former);
+  }
+
   /** Returns why `peer` may not link to this agent as a child, or undefined if it may. */
-  admit(peer: Address, start: number, job: JobId): string | undefined {
+  admit(peer: Address, incarnation: number, job: JobId): string | undefined {
     const child = this.#child(peer, job);
     if (child === undefined) return 'it is no child of this agent';
-    if (child.start !== start) return 'it belongs to an earlier start, which was given up';
+    if (child.spec.incarnation !== incarnation) return 'it belongs to an earlier start, which was given up';
     return child.state === 'starting' ? undefined : `it is ${child.state}`;
   }
 
@@ -128,10 +152,11 @@ export class ChildSupervisor {
     if (child !== undefined) this.#onLinkClosed(child, reason, text);
   }
 
-  /** Closes the link of a child that is up, which is then lost for this reason. */
+  /** Closes the link of a child that is up, which is then lost for this reason; kills one that is lost. */
   expel(address: Address, reason: string, job: JobId = 0): void {
     const child = this.#child(address, job);
     if (child?.state === 'up') child.link?.destroy(reason, 'protocol');
+    else if (child?.state === 'lost') this.#end(child);
   }
 
   /** Ends one child, which is not needed any more; by force at the deadline. */
@@ -151,19 +176,20 @@ export class ChildSupervisor {
   stop(reason: string, done: () => void): void {
     assert(!this.#stopping, 'children are stopped once');
     this.#stopping = true;
-    this.#onStopped = done;
     this.#waiting.length = 0;
     for (const child of this.#all()) this.#stopChild(child, reason);
+    this.stopRest(done);
+  }
+
+  /** After `stop`: calls `done` when the children that were adopted since have ended, too. */
+  stopRest(done: () => void): void {
+    this.#onStopped = done;
     this.#stopTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#killRest());
     this.#checkStopped();
   }
 
   #child(address: Address, job: JobId): Child | undefined {
     return this.#children.get(agentKey(address, job));
-  }
-
-  #newStart(): number {
-    return readU32(this.#init.node.platform.secrets.bytes(4), 0);
   }
 
   #schedule(): void {
@@ -195,24 +221,9 @@ export class ChildSupervisor {
       onExit: (end) => this.#onExit(child, end),
     });
     child.process = process;
-    const { session, self } = node.identity;
-    const { address, job } = child.spec;
-    process.channel.send([
-      encodeBootRecord({
-        session,
-        secret: node.secretOf(address, job),
-        self: address,
-        job,
-        parent: self,
-        start: child.start,
-        nativeLink: this.#init.nativeLink,
-        frameBytesMax: node.params.int('bootcom.frame.max'),
-        handshakeMs: this.#pace.allowanceMs,
-        leaseMs: node.params.int('bootcom.lease'),
-        details: child.spec.details,
-      }),
-    ]);
-    if (this.#init.nativeLink) this.#makeLink(child, process.channel);
+    const { nativeLink } = this.#init;
+    process.channel.send([bootRecordOf(node, child, { nativeLink, handshakeMs: this.#pace.allowanceMs })]);
+    if (nativeLink) this.#makeLink(child, process.channel);
     else process.channel.bind(NOTHING_EXPECTED);
     child.watch = new StartWatch({
       clock: node.platform.clock,
@@ -230,8 +241,8 @@ export class ChildSupervisor {
 
   #makeLink(child: Child, channel: Channel): void {
     const key = keyOf(child.spec);
-    const admit = (peer: Address, start: number, job: JobId): string | undefined =>
-      agentKey(peer, job) === key ? this.admit(peer, start, job) : 'it was started as another agent';
+    const admit = (peer: Address, incarnation: number, job: JobId): string | undefined =>
+      agentKey(peer, job) === key ? this.admit(peer, incarnation, job) : 'it was started as another agent';
     child.linkClosed = false;
     child.link = this.#init.node.acceptLink(channel, LINK_PATIENCE * this.#pace.startMsMax, admit, {
       onUp: (link) => this.#onUp(child, link),
@@ -243,7 +254,8 @@ export class ChildSupervisor {
     child.watch?.up();
     child.link = link;
     child.linkClosed = false;
-    this.#leaveStarting(child, 'up');
+    if (child.state === 'adopting') child.state = 'up';
+    else this.#leaveStarting(child, 'up');
     if (this.#stopping) this.#stopChild(child, 'stopping');
     else this.#events.onUp(child.spec.address, child.spec.job);
   }
@@ -251,16 +263,18 @@ export class ChildSupervisor {
   #onLinkClosed(child: Child, reason: LinkCloseReason, text: string): void {
     child.linkClosed = true;
     if (child.state === 'starting') this.#fail(child, text);
-    else if (child.state === 'up') this.#onLost(child, reason === 'goodbye' ? text : `is lost: ${text}`);
-    // The link was lost before the goodbye: nothing else would end this process.
-    else if (child.state === 'stopping' && reason !== 'goodbye') this.#kill(child);
+    else if (child.state === 'up') this.#onLost(child, reason, text);
+    else if (child.state === 'stopping' && reason !== 'goodbye') {
+      this.#kill(child); // The link was lost before the goodbye: nothing else would end this process.
+      this.#reportLost(child, reason, text);
+    }
     this.#settle(child);
   }
 
-  #onExit(child: Child, end: ProcessEnd): void {
+  #onExit(child: Child, end: AgentProcessEnd): void {
     child.exited = true;
-    const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;
-    if (child.state === 'starting') this.#fail(child, `${how} before its handshake`);
+    child.hasEnded = end.evidence !== 'connection';
+    if (child.state === 'starting') this.#fail(child, `${describeEnd(end)} before its handshake`);
     // For a child that was up the link decides: it may still hold messages sent before the process ended.
     this.#settle(child);
   }
@@ -278,22 +292,44 @@ export class ChildSupervisor {
     child.link?.destroy(what);
     if (child.reported || this.#stopping) return;
     child.reported = true;
-    const error = childError('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, data);
-    this.#events.onFailed(child.spec.address, error, child.spec.job);
+    this.#report(child, 'exited', childError('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, data));
   }
 
-  #onLost(child: Child, what: string): void {
+  #onLost(child: Child, reason: LinkCloseReason, text: string): void {
+    child.state = 'lost';
+    const isKept = this.#init.keepsLost && evidenceOf(child, reason) !== 'exited' && !this.#stopping;
+    if (!isKept) this.#end(child);
+    else if (child.process?.isConnection === true) this.#kill(child);
+    this.#reportLost(child, reason, text);
+  }
+
+  /** While it stops, too: there may be agents below that wait for another parent. */
+  #reportLost(child: Child, reason: LinkCloseReason, text: string): void {
+    const isExpected = this.#stopping && (reason === 'goodbye' || !this.#init.keepsLost);
+    if (child.reported || isExpected) return;
+    child.reported = true;
+    const what = reason === 'goodbye' ? text : `is lost: ${text}`;
+    this.#report(child, evidenceOf(child, reason), childError('STCI_AGENT_LOST', child, what));
+  }
+
+  #report({ spec }: Child, evidence: LossEvidence, error: StciError): void {
+    const { address, job, incarnation } = spec;
+    const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
+    this.#events.onFailed({ kind, agent: address, job, incarnation, evidence, error });
+  }
+
+  /** Ends a child that is lost. */
+  #end(child: Child): void {
     child.state = 'stopping';
     this.#kill(child);
-    if (child.reported || this.#stopping) return;
-    child.reported = true;
-    this.#events.onLost(child.spec.address, childError('STCI_AGENT_LOST', child, what), child.spec.job);
+    this.#settle(child);
   }
 
   #kill(child: Child): void {
     if (child.killed || child.exited) return;
     child.killed = true;
     child.process?.kill();
+    child.origin?.kill();
   }
 
   #leaveStarting(child: Child, state: ChildState): void {
@@ -315,6 +351,10 @@ export class ChildSupervisor {
         child.state = 'stopping';
         this.#init.node.messages.sendNeighbour(child.link as Link, 'agent.stop', { reason });
         return;
+      case 'adopting':
+        child.link?.destroy(reason);
+        return;
+      case 'lost':
       case 'stopping':
       case 'gone':
     }
@@ -322,7 +362,7 @@ export class ChildSupervisor {
 
   /** A child has ended when its link is closed and its process has exited. */
   #settle(child: Child): void {
-    if (child.state !== 'stopping' || !child.linkClosed || !child.exited) return;
+    if ((child.state !== 'stopping' && child.state !== 'lost') || !child.linkClosed || !child.exited) return;
     child.state = 'gone';
     child.endTimer?.cancel();
     this.#former.delete(child);

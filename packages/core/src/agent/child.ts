@@ -2,9 +2,12 @@
 
 import {
   StciError, addressName, agentKey, type Address, type AgentProcess, type AgentProcessEvents, type HostSpec, type JobId,
-  type Timer,
+  type LinkCloseReason, type ProcessEnd, type Timer,
 } from '@stci/interface';
+import { encodeBootRecord } from '../bootcom/boot-record.js';
 import type { Link } from '../bootcom/link.js';
+import type { LossEvidence } from '../membership/mender.js';
+import type { AgentNode } from './node.js';
 import type { StartWatch } from './start-watch.js';
 
 /** Lines of a child's standard error kept for its failure report. */
@@ -15,22 +18,46 @@ export interface ChildSpec {
   /** Of a session agent; else 0. */
   readonly job: JobId;
   readonly host: HostSpec;
+  /** Distinguishes this start from earlier ones of the same agent. */
+  readonly incarnation: number;
   /** Its BootDetails as CBOR. */
   readonly details: Uint8Array;
   start(events: AgentProcessEvents): AgentProcess;
 }
 
-export type ChildState = 'waiting' | 'starting' | 'up' | 'stopping' | 'gone';
+/**
+ * `adopting`: it runs already, and is being linked. `lost`: its link is lost, and it may run: it ends by itself unless
+ * another agent links to it.
+ */
+export type ChildState = 'waiting' | 'starting' | 'adopting' | 'up' | 'lost' | 'stopping' | 'gone';
+
+/** What the supervisor of a child reports when it did not come up, or is lost. */
+export interface ChildFailure {
+  readonly kind: 'agent-launch' | 'agent-lost';
+  readonly agent: Address;
+  readonly job: JobId;
+  readonly incarnation: number;
+  readonly evidence: LossEvidence;
+  readonly error: StciError;
+}
+
+export function newChild(spec: ChildSpec, state: ChildState): Child {
+  return {
+    spec, state, linkClosed: true, exited: true, hasEnded: false, reported: false, killed: false, diagnostics: [],
+  };
+}
 
 export interface Child {
   readonly spec: ChildSpec;
-  /** Number of the start, as in its boot record. */
-  readonly start: number;
   state: ChildState;
   process?: AgentProcess;
+  /** Of one that was adopted again by the agent that started it: its process. */
+  origin?: AgentProcess;
   link?: Link;
   linkClosed: boolean;
   exited: boolean;
+  /** Its exit was that of the agent itself, and not only of the connection to it. */
+  hasEnded: boolean;
   reported: boolean;
   killed: boolean;
   watch?: StartWatch;
@@ -61,4 +88,36 @@ export function childError(
   const agent = addressName(spec.address);
   const host = spec.host.name;
   return new StciError(code, `Agent ${agent} on host ${host} ${what}${printed}`, { host, agent, data });
+}
+
+/** What the end of its link says about a child. One that broke the protocol, or said goodbye, is not linked again. */
+export function evidenceOf({ hasEnded }: Child, reason: LinkCloseReason): LossEvidence {
+  if (hasEnded || reason === 'protocol' || reason === 'goodbye') return 'exited';
+  return reason === 'silent' ? 'silent' : 'closed';
+}
+
+/** How its process ended. */
+export function describeEnd({ status, signal }: ProcessEnd): string {
+  return signal === undefined ? `ended with status ${status ?? 0}` : `was killed by ${signal}`;
+}
+
+/** The boot record of a child of the agent `node`. */
+export function bootRecordOf(
+  node: AgentNode,
+  { spec }: Child,
+  { nativeLink, handshakeMs }: { readonly nativeLink: boolean; readonly handshakeMs: number },
+): Uint8Array {
+  const { session, self } = node.identity;
+  const { address, job } = spec;
+  const { params } = node;
+  return encodeBootRecord({
+    session, job, nativeLink, handshakeMs,
+    secret: node.secretOf(address, job),
+    self: address,
+    parent: self,
+    start: spec.incarnation,
+    frameBytesMax: params.int('bootcom.frame.max'),
+    leaseMs: params.int('bootcom.lease'),
+    details: spec.details,
+  });
 }

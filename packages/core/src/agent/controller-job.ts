@@ -79,9 +79,11 @@ export class ControllerJob {
   readonly #lost = new Set<HostIndex>();
   /** Hosts that have ranks and have not drained. */
   readonly #undrained = new Set<HostIndex>();
-  /** The launch has been sent down: there are session agents to send to. */
-  #launched = false;
-  #endSent: 'term' | 'kill' | undefined;
+  /** Hosts that were linked again, and may have output on its way that was sent before what has come since. */
+  readonly #unsettled = new Set<HostIndex>();
+  /** What has been sent down: there are session agents to send to. */
+  #launch: Launch | undefined;
+  #endSent: MessageBody<'job.end'> | undefined;
   #launchTimer: Timer | undefined;
   #jobTimer: Timer | undefined;
   #endTimer: Timer | undefined;
@@ -145,10 +147,26 @@ export class ControllerJob {
       }
     }
     for (const host of leftOut) this.#lost.add(host);
-    this.#launched = true;
     const window = creditBytes(this.#params, hosts.length);
-    const launch = jobLaunch(this.#node.sessionName, this.#ledger, { leftOut, window, owner: this.owner });
+    this.#launch = jobLaunch(this.#node.sessionName, this.#ledger, { leftOut, window, owner: this.owner });
+    this.#session.passLaunch(this.#launch, this.job);
+  }
+
+  /** Hosts have been linked again: the launch may have been lost on the way to them. */
+  onMended(hosts: readonly HostIndex[]): void {
+    if (this.#phase === 'over' || this.#launch === undefined) return;
+    const again = new Set(hosts);
+    const launch = { ...this.#launch, hosts: this.#launch.hosts.filter(([host]) => again.has(host)) };
     this.#session.passLaunch(launch, this.job);
+    for (const place of this.#ledger.map.hosts) {
+      const hasAgent = [...ranksOf(place)].some((rank) => this.#ledger.hasStarted(rank));
+      if (hasAgent && again.has(place.host) && !this.#lost.has(place.host)) this.#unsettled.add(place.host);
+    }
+  }
+
+  onResent(host: HostIndex): void {
+    this.#unsettled.delete(host);
+    this.#checkOver();
   }
 
   /** The session's launch was aborted. */
@@ -199,7 +217,7 @@ export class ControllerJob {
 
   /** Before the launch, hosts are the session's concern: the job gets those that come up. */
   onHostsLost(losses: readonly HostLoss[]): void {
-    if (this.#phase === 'over' || !this.#launched) return;
+    if (this.#phase === 'over' || this.#launch === undefined) return;
     const found = losses.flatMap((loss) => this.#loseHost(loss));
     // All losses are reported before the first decision, because a decision may end the job.
     for (const { error } of found) this.emit({ type: 'failure', error });
@@ -241,7 +259,7 @@ export class ControllerJob {
   }
 
   #checkRunning(): void {
-    if (this.#phase !== 'launching' || !this.#launched || !this.#ledger.allStarted) return;
+    if (this.#phase !== 'launching' || this.#launch === undefined || !this.#ledger.allStarted) return;
     this.#phase = 'running';
     this.#launchTimer?.cancel();
     this.emit({ type: 'running' });
@@ -251,6 +269,7 @@ export class ControllerJob {
     if (this.#lost.has(host)) return [];
     this.#lost.add(host);
     this.#undrained.delete(host);
+    this.#unsettled.delete(host);
     this.#send('job.host.lost', { host });
     const entry = this.#ledger.agentLost(host, error, this.#now());
     for (const rank of entry.ranks) {
@@ -281,7 +300,7 @@ export class ControllerJob {
 
   #onLaunchTimeout(timeoutMs: number): void {
     if (this.#phase !== 'launching') return;
-    const missing = this.#launched ? [] : this.#session.missing();
+    const missing = this.#launch !== undefined ? [] : this.#session.missing();
     this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, this.#ledger.ranksOpen));
   }
 
@@ -308,7 +327,7 @@ export class ControllerJob {
     this.#phase = 'ending';
     this.#launchTimer?.cancel();
     if (first) this.emit({ type: 'ending', reason });
-    if (this.#launched) this.#sendEnd(kill, reason);
+    if (this.#launch !== undefined) this.#sendEnd(kill, reason);
     else {
       this.#undrained.clear();
       this.#ledger.closeUnstarted();
@@ -321,9 +340,9 @@ export class ControllerJob {
 
   /** Sent once, and again only to kill the ranks: further failures of an ending job change nothing for its hosts. */
   #sendEnd(kill: boolean, reason: string): void {
-    if (this.#endSent === 'kill' || (this.#endSent === 'term' && !kill)) return;
-    this.#endSent = kill ? 'kill' : 'term';
-    this.#node.messages.sendSubtree('job.end', { kill, reason }, this.job);
+    if (this.#endSent !== undefined && (this.#endSent.kill || !kill)) return;
+    this.#endSent = { kill, reason };
+    this.#node.messages.sendSubtree('job.end', this.#endSent, this.job);
   }
 
   /** Output may take as long as its reader needs; the ends of the ranks may not. */
@@ -348,7 +367,7 @@ export class ControllerJob {
 
   #checkOver(): void {
     if (this.#phase === 'over' || !this.#ledger.complete) return;
-    if (this.#undrained.size === 0) return this.#over();
+    if (this.#undrained.size === 0 && this.#unsettled.size === 0) return this.#over();
     // A forced end waits for the last processes to be killed, not for the reader of output.
     if (this.#forced) this.#drainTimer ??= this.#node.platform.clock.after(DRAIN_MS, () => this.#over());
   }
@@ -360,7 +379,7 @@ export class ControllerJob {
     // In parts: a report of many ranks, or of failures with long texts, would exceed the largest message.
     for (const error of report.failures) this.#send('job.failure', { error });
     this.emit({ type: 'ended', report: { ...report, ranks: [], failures: [] } });
-    this.#session.onOver(this.job, this.#launched);
+    this.#session.onOver(this.job, this.#launch !== undefined);
   }
 
   #send<Name extends 'job.event' | 'job.failure' | 'job.host.lost'>(name: Name, body: MessageBody<Name>): void {

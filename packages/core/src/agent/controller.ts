@@ -4,16 +4,20 @@
  */
 
 import {
-  JOB_MAX, StciError, addressIndex, addressKind, toErrorRecord, type Address, type Allocation,
-  type HostIndex, type HostSpec, type JobEvent, type JobId, type JobSpec,
+  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, rootAddress, sessionAddress, toErrorRecord, type Address,
+  type Allocation, type HostIndex, type HostSpec, type JobEvent, type JobId, type JobSpec,
 } from '@stci/interface';
+import type { MessageContext } from '../am/message-layer.js';
+import type { MessageBody } from '../am/messages.js';
 import type { RankEnd } from '../job/ledger.js';
+import type { LossReport } from '../membership/mender.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
-import { ControllerJob, type JobSession } from './controller-job.js';
+import { ControllerJob, type HostLoss, type JobSession } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
 import { cutOffRecord } from './job-failures.js';
 import { bootTreeOf, type Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
+import { TreeMender } from './tree-mender.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, ParamSnapshot } from './composition.js';
 import type { HostStatus } from '../session/contracts.js';
@@ -48,6 +52,9 @@ export class Controller implements JobSession {
   #allocation: Allocation | undefined;
   #bootstrap: Bootstrap | undefined;
   #ready: Ready | undefined;
+  #mender: TreeMender | undefined;
+  /** Why the links of hosts were lost that have not been given up. */
+  readonly #lossErrors = new Map<HostIndex, StciError>();
   /** Why the launch of the session's agents was aborted. */
   #aborted: readonly BootstrapFailure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
@@ -61,9 +68,15 @@ export class Controller implements JobSession {
       node: deps.node,
       bootstrap: () => this.#bootstrap,
       // During the bootstrap, the agents that start hosts report their loss.
-      onLost: (agent, job, error) => this.#ready !== undefined && this.#onAgentLost(agent, job, error),
+      onLost: (agent, job, error) => this.#ready !== undefined && this.#onExpelled(agent, job, error),
     });
     this.#listen();
+    // What is sent to a host that is being linked again waits for a route.
+    this.node.messages.isGone = (agent) => {
+      const table = this.#mender === undefined ? undefined : this.#bootstrap?.table;
+      const host = addressIndex(agent);
+      return table === undefined || !isOnHost(agent, { has: () => host < table.size }) || table.isGone(host);
+    };
   }
 
   /** Starts the agents of all hosts. Throws StciError if they cannot be started; nothing has been started then. */
@@ -84,7 +97,7 @@ export class Controller implements JobSession {
         },
         onReady: (now, leftOut) => this.#onReady({ hosts: now, leftOut }),
         onAborted: (failures) => this.#onAborted(failures),
-        onLost: (agent, error) => this.#onAgentLost(agent, 0, error),
+        onLost: (report, error) => this.#onLinkLost(report, error),
       },
     );
     this.#bootstrap.start();
@@ -93,8 +106,12 @@ export class Controller implements JobSession {
   /** Ends all agents; calls `done` when none is left. */
   stop(done: () => void): void {
     for (const job of this.#jobs.values()) job.close();
-    if (this.#bootstrap === undefined) done();
-    else this.#bootstrap.stop(done);
+    if (this.#bootstrap === undefined) return done();
+    this.node.messages.sendSubtree('session.end', {}, 0);
+    this.#mender?.finish();
+    // Orphans are linked again to be stopped: nothing else would end them before their lease is over.
+    const settle = (settled: () => void): void => this.#mender === undefined ? settled() : this.#mender.settle(settled);
+    this.#bootstrap.stop(settle, done);
   }
 
   /** For `stci ps`. */
@@ -136,14 +153,15 @@ export class Controller implements JobSession {
     messages.on('session.open', (allocation) => this.open(allocation));
     messages.on('job.submit', ({ spec }, { source }) => ({ job: this.#submit(spec, source) }));
     messages.on('job.control', (control, { source, job }) => this.#jobOf(source, job)?.onControl(control));
-    messages.on('agent.up', ({ host }) => this.#bootstrap?.onUp(host));
+    messages.on('agent.up', (up) => this.#bootstrap?.onUp(up));
     messages.on('agent.failed', (found, from) => {
-      this.#onAgentFailed(found.agent, from.job, this.#expulsion.acceptReport(from, found));
+      this.#onAgentFailed(found, from, this.#expulsion.acceptReport(from, found));
     });
     messages.on('job.started', ({ host, ranks }, { job }) => this.#jobs.get(job)?.onStarted(host, ranks));
     messages.on('job.exited', ({ host, ranks }, { job }) => {
       this.#jobs.get(job)?.onExited(host, ranks as readonly RankEnd[]);
     });
+    messages.on('job.resent', ({ host }, { job }) => this.#jobs.get(job)?.onResent(host));
     messages.on('job.drained', (drained, { job }) => this.#jobs.get(job)?.onDrained(drained));
   }
 
@@ -171,6 +189,15 @@ export class Controller implements JobSession {
 
   #onReady(ready: Ready): void {
     this.#ready = ready;
+    const bootstrap = this.#bootstrap as Bootstrap;
+    const { table, below } = bootstrap;
+    this.#mender = new TreeMender(
+      { node: this.node, table, below, socketOf: (host) => bootstrap.socketOf(host) },
+      {
+        onLost: (host, cause) => this.#onHostLost(host, cause),
+        onMended: (hosts) => this.#onMended(hosts),
+      },
+    );
     this.#deps.observer?.onReady();
     for (const job of [...this.#jobs.values()]) job.onReady(ready.hosts, ready.leftOut);
   }
@@ -181,25 +208,62 @@ export class Controller implements JobSession {
     for (const job of [...this.#jobs.values()]) job.onAborted(failures);
   }
 
-  /** During the bootstrap, a root agent's failure is the bootstrap's; a session agent's is always its job's. */
-  #onAgentFailed(agent: Address, job: JobId, error: StciError): void {
-    if (addressKind(agent) === 'root') this.#bootstrap?.onFailed(agent, error);
-    else this.#onAgentLost(agent, job, error);
+  /** Hosts have been linked again: what may have been lost on the way to them is sent again. */
+  #onMended(hosts: readonly HostIndex[]): void {
+    const mended = new Set(hosts);
+    this.node.messages.resend((agent) => isOnHost(agent, mended));
+    const owners = new Set([...this.#jobs.values()].map((job) => job.owner));
+    for (const owner of owners) this.node.messages.send(owner, 'tree.resend', { hosts: [...hosts] });
+    for (const job of this.#jobs.values()) job.onMended(hosts);
   }
 
-  /** An agent below is lost: a session agent to its job, a root agent with its whole subtree to all jobs. */
-  #onAgentLost(agent: Address, jobOfAgent: JobId, error: StciError): void {
-    const host = addressIndex(agent);
-    const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
-    const own = { host, kind, error: toErrorRecord(error) } as const;
-    if (addressKind(agent) !== 'root') return this.#jobs.get(jobOfAgent)?.onHostsLost([own]);
-    const { below, hosts } = this.#bootstrap as Bootstrap;
-    const losses = below.hostsBelow(host).map((each) =>
-      each === host ? own : ({ host: each, kind, error: cutOffRecord(hosts, each, host) } as const),
-    );
-    const leftOut = new Set(this.#ready?.leftOut);
-    for (const loss of losses) leftOut.add(loss.host);
-    if (this.#ready !== undefined) this.#ready = { ...this.#ready, leftOut };
-    for (const job of [...this.#jobs.values()]) job.onHostsLost(losses);
+  /** A root agent's failure is the bootstrap's, or the tree's; a session agent's is its job's. */
+  #onAgentFailed(found: MessageBody<'agent.failed'>, { source, job }: MessageContext, error: StciError): void {
+    const { agent, incarnation, evidence } = found;
+    if (addressKind(agent) !== 'root') return this.#onSessionLost(agent, job, error);
+    const reporter = source === CONTROLLER ? undefined : addressIndex(source);
+    this.#bootstrap?.onFailed({ host: addressIndex(agent), reporter, incarnation, evidence, error });
   }
+
+  /** Its link is being closed, and it is not linked again. */
+  #onExpelled(agent: Address, job: JobId, error: StciError): void {
+    if (addressKind(agent) !== 'root') return this.#onSessionLost(agent, job, error);
+    const { host, parent, incarnation } = (this.#bootstrap as Bootstrap).table.get(addressIndex(agent));
+    this.#onLinkLost({ host, reporter: parent, incarnation, evidence: 'exited', text: error.message }, error);
+  }
+
+  #onLinkLost(report: LossReport, error: StciError): void {
+    this.#lossErrors.set(report.host, error);
+    this.#mender?.lost(report);
+  }
+
+  #onSessionLost(agent: Address, job: JobId, error: StciError): void {
+    this.#jobs.get(job)?.onHostsLost([lossOf(addressIndex(agent), error)]);
+  }
+
+  /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
+  #onHostLost(host: HostIndex, cause: HostIndex): void {
+    const { hosts } = this.#bootstrap as Bootstrap;
+    const own = this.#lossErrors.get(host);
+    const loss = own === undefined
+      ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
+      : lossOf(host, own);
+    this.#lossErrors.delete(host);
+    this.node.messages.drop(rootAddress(host));
+    this.node.messages.drop(sessionAddress(host));
+    const ready = this.#ready as Ready;
+    this.#ready = { ...ready, leftOut: new Set([...ready.leftOut, host]) };
+    for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);
+  }
+}
+
+/** Whether it is the root agent or a session agent of one of these hosts. */
+export function isOnHost(agent: Address, hosts: Pick<ReadonlySet<HostIndex>, 'has'>): boolean {
+  const kind = addressKind(agent);
+  return (kind === 'root' || kind === 'session') && hosts.has(addressIndex(agent));
+}
+
+function lossOf(host: HostIndex, error: StciError): HostLoss {
+  const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
+  return { host, kind, error: toErrorRecord(error) };
 }

@@ -65,7 +65,8 @@ export class Expulsion {
     // This report is the last message of the agent; its replacement starts without its faults.
     deleteAgent(this.#expelled, agent, job);
     this.#guard.forgive(agent, job);
-    this.#init.node.messages.drop(agent, job);
+    // A root agent may be linked again.
+    if (kind === 'session') this.#init.node.messages.drop(agent, job);
     if (kind === 'root') {
       deleteAgent(this.#expelled, sessionAddress(host));
       this.#guard.forgive(sessionAddress(host));
@@ -102,9 +103,9 @@ export class Expulsion {
   }
 
   #expelRoot(bootstrap: Bootstrap, host: HostIndex, reason: string): void {
-    const starter = bootstrap.starterOf(host);
-    if (starter === undefined) bootstrap.below.expel(host, reason);
-    else this.#ask(rootAddress(starter), rootAddress(host), 0, reason, () => undefined);
+    const { parent } = bootstrap.table.get(host);
+    if (parent === undefined) bootstrap.below.expel(host, reason);
+    else this.#ask(rootAddress(parent), rootAddress(host), 0, reason, () => undefined);
   }
 
   #ask(starter: Address, agent: Address, job: JobId, reason: string, onFailed: () => void): void {

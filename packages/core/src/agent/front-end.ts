@@ -28,6 +28,7 @@ import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { Link } from '../bootcom/link.js';
 import { memoryChannel } from '../bootcom/memory-channel.js';
 import { hostOf, type PlacementLookup } from '../job/placement.js';
+import { isOnHost } from './controller.js';
 import { creditBytes } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { OutputOrder } from './output-order.js';
@@ -86,6 +87,10 @@ export class FrontEndAgent implements JobFrontEnd {
     this.#params = this.#node.params;
     this.#node.messages.on('job.unread', ({ host }) => this.#onUnread(host));
     this.#node.messages.on('job.event', (event, { job }) => this.#onJobEvent(event, job));
+    this.#node.messages.on('tree.resend', ({ hosts }) => {
+      const mended = new Set(hosts);
+      this.#node.messages.resend((agent) => isOnHost(agent, mended));
+    });
     this.#node.messages.on('job.host.lost', ({ host }) => this.#dropHost(host));
     this.#node.messages.on('job.failure', ({ error }) => this.#report.failed(error));
     new LinkGuard(this.#node, (agent, error, job) => this.#onMalformed(agent, error, job));

@@ -6,13 +6,16 @@
 
 import { assert } from '@stci/interface';
 
-export type AgentState = 'bootstrapping' | 'initializing' | 'running' | 'stopping' | 'ended' | 'failed';
+export type AgentState =
+  'bootstrapping' | 'initializing' | 'running' | 'orphaned' | 'stopping' | 'ended' | 'failed';
 
 export type AgentEvent =
-  /** The boot link is up, the handshake over. */
+  /** The link to the parent is up, the handshake over. */
   | 'linked'
   /** Services have started; children are being started. */
   | 'initialized'
+  /** The link to the parent is lost: it waits for another parent, at most for the lease. */
+  | 'orphan'
   /** The parent asked for it, or is gone. */
   | 'stop'
   /** Children, tools and timers have ended. */
@@ -24,7 +27,8 @@ export type AgentEvent =
 export const TRANSITIONS: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentState>>>> = {
   bootstrapping: { linked: 'initializing', stop: 'ended', fault: 'failed' },
   initializing: { initialized: 'running', stop: 'stopping', fault: 'failed' },
-  running: { stop: 'stopping', fault: 'failed' },
+  running: { orphan: 'orphaned', stop: 'stopping', fault: 'failed' },
+  orphaned: { linked: 'running', stop: 'stopping', fault: 'failed' },
   stopping: { stop: 'stopping', stopped: 'ended', fault: 'failed' },
   ended: { stop: 'ended', stopped: 'ended' },
   failed: { stop: 'failed', stopped: 'failed', fault: 'failed' },

@@ -196,6 +196,11 @@ export class AgentNode {
     link.readable(false);
   }
 
+  /** Sends what was sent over the link to the parent, and may be lost, again. */
+  resendUp(): void {
+    this.messages.resend((agent, job) => this.router.next(agent, job) === this.router.parentLink);
+  }
+
   /** Logs an error that no caller waits for. */
   fault(fault: unknown, where: string): void {
     const text = fault instanceof StciError ? `${fault.code}: ${fault.message}` : describe(fault);

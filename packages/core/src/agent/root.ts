@@ -14,12 +14,14 @@ import {
   type AgentMethod,
   type HostIndex,
   type JobId,
-  type StciError,
   type TreeTopology,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import { encodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
-import { BootSubtree, loginsOf, type HostLogin } from './boot-subtree.js';
+import type { AdoptionAnswer } from '../membership/mender.js';
+import { encodeAnswer, type AdoptionListener } from './adoption.js';
+import { encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
+import { BootSubtree, loginsOf } from './boot-subtree.js';
+import type { ChildFailure } from './child.js';
 import type { ChildSupervisor } from './child-supervisor.js';
 import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
@@ -30,6 +32,9 @@ export interface RootDeps {
   readonly details: BootDetails;
   readonly tree: TreeTopology;
   readonly agentLauncher: AgentLauncher;
+  readonly incarnation: number;
+  /** Undefined: this agent cannot be linked to another parent. */
+  readonly adoption: AdoptionListener | undefined;
   /** Ends this agent as failed; the agent that started it reports the reason. */
   readonly fail: (reason: string) => void;
 }
@@ -48,23 +53,22 @@ export class RootAgent {
   readonly #sessions: ChildSupervisor;
   readonly #jobs = new Map<JobId, LocalJob>();
   #stopping = false;
+  /** The session is about to end. */
+  #isFinal = false;
 
   constructor(deps: RootDeps) {
     this.#deps = deps;
     const { node, agentLauncher, tree, details } = deps;
     this.#host = details.host;
-    const events = {
-      onFailed: (agent: Address, error: StciError, job: JobId) => this.#report('agent-launch', agent, error, job),
-      onLost: (agent: Address, error: StciError, job: JobId) => this.#report('agent-lost', agent, error, job),
-    };
+    const onFailed = (failure: ChildFailure): void => this.#report(failure);
     const position = bootPosition(details.host);
     const { hosts, arity, params } = details;
     const logins = loginsOf(tree, position, details.subtree);
     this.#below = new BootSubtree(
       { node, agentLauncher, tree, position, logins, common: { hosts, arity, params } },
-      { ...events, onUp: () => undefined },
+      { onFailed, onUp: () => undefined },
     );
-    this.#sessions = agentLauncher.supervise({ ...events, onUp: (_agent, job) => this.#onSessionUp(job) });
+    this.#sessions = agentLauncher.supervise({ onFailed, onUp: (_agent, job) => this.#onSessionUp(job) });
     const { messages } = node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('job.signal', () => undefined); // The subtree frame itself is forwarded to the session agent.
@@ -72,12 +76,17 @@ export class RootAgent {
     messages.on('job.close', (_body, { job }) => this.#onJobClose(job));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
     messages.on('agent.expel', ({ agent, reason }, { job }) => this.#expel(agent, reason, job));
+    messages.on('tree.adopt', ({ attempt, ...request }) =>
+      this.#below.adopt(request, (answer) => this.#onAnswer(attempt, answer)));
+    messages.on('tree.route', ({ child, hosts: reached }) => this.#below.route(child, reached));
+    messages.on('tree.mended', () => this.onMended());
+    messages.on('session.end', () => void (this.#isFinal = true));
     messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
   }
 
   /** Starts the agents below, and reports to the controller that this one is up once others can link to it. */
   start(): void {
-    const { node, agentLauncher, fail } = this.#deps;
+    const { node, agentLauncher, adoption, fail } = this.#deps;
     agentLauncher.ready((error) => {
       if (this.#stopping) return;
       if (error !== undefined) {
@@ -85,12 +94,33 @@ export class RootAgent {
         return fail(error.message);
       }
       this.#below.start();
-      node.messages.send(CONTROLLER, 'agent.up', {
-        host: this.#host,
-        pid: node.platform.env.pid,
-        hostname: node.platform.env.hostname,
-      });
+      if (adoption === undefined) this.#reportUp();
+      else adoption.open(() => this.#stopping || this.#reportUp());
     });
+  }
+
+  /** It waits for another parent if it loses its own. */
+  get outlivesParent(): boolean {
+    return this.#deps.adoption?.path !== undefined && this.#jobs.size > 0 && !this.#stopping && !this.#isFinal;
+  }
+
+  /** An agent above, or this one, has a new parent: what was lost on the way up is sent again, here and below. */
+  onMended(): void {
+    const { node } = this.#deps;
+    const { messages, router } = node;
+    node.resendUp();
+    for (const link of router.links()) if (link.role === 'child') messages.sendNeighbour(link, 'tree.mended', {});
+  }
+
+  #reportUp(): void {
+    const { node, adoption, incarnation } = this.#deps;
+    const { pid, hostname } = node.platform.env;
+    const up = { host: this.#host, pid, hostname, incarnation, socket: adoption?.path };
+    node.messages.send(CONTROLLER, 'agent.up', up);
+  }
+
+  #onAnswer(attempt: number, answer: AdoptionAnswer): void {
+    this.#deps.node.messages.send(CONTROLLER, 'tree.adopted', { attempt, ...encodeAnswer(answer) });
   }
 
   /** Stops the session agent with its tools and the root agents below at the same time. */
@@ -101,6 +131,7 @@ export class RootAgent {
       missing -= 1;
       if (missing > 0) return;
       this.#deps.agentLauncher.close();
+      this.#deps.adoption?.close();
       done();
     };
     this.#sessions.stop('the root agent stops', one);
@@ -124,7 +155,7 @@ export class RootAgent {
     agentLauncher.ready(() => {
       if (!this.#jobs.has(job)) return;
       const child: BootDetails = { ...details, subtree: [login], ...agentLauncher.connection() };
-      this.#sessions.launch([agentLauncher.sessionSpec(start, job, encodeBootDetails(child))]);
+      this.#sessions.launch([agentLauncher.sessionSpec(start, job, login[2], encodeBootDetails(child))]);
     });
   }
 
@@ -158,11 +189,11 @@ export class RootAgent {
     else this.#below.expel(addressIndex(agent), reason);
   }
 
-  #report(kind: 'agent-launch' | 'agent-lost', agent: Address, error: StciError, job: JobId): void {
+  #report({ job, error, ...failure }: ChildFailure): void {
     const { node } = this.#deps;
     try {
       const wallMs = node.platform.clock.wallMs();
-      node.messages.send(CONTROLLER, 'agent.failed', { kind, agent, error: toErrorRecord(error), wallMs }, job);
+      node.messages.send(CONTROLLER, 'agent.failed', { ...failure, error: toErrorRecord(error), wallMs }, job);
     } catch (fault) {
       node.fault(fault, 'report of a failure'); // The parent is gone: this agent is about to end.
     }

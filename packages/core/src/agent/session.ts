@@ -70,6 +70,10 @@ export class SessionAgent {
     this.#host = addressIndex(deps.node.identity.self);
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
+    messages.on('tree.mended', () => {
+      deps.node.resendUp();
+      messages.send(CONTROLLER, 'job.resent', { host: this.#host });
+    });
     messages.on('job.signal', ({ signal }) => this.#tools.forEach((tool) => tool.signal(signal)));
     messages.on('job.end', ({ kill }) => this.end(kill));
   }

@@ -4,6 +4,7 @@
  */
 
 import {
+  CONTROLLER,
   StciError,
   addressKind,
   addressName,
@@ -13,9 +14,11 @@ import {
   type LinkCloseReason,
   type Platform,
   type Timer,
+  type TreeTopology,
 } from '@stci/interface';
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
-import { decodeBootDetails, hostSpec, type BootDetails } from './boot-details.js';
+import { AdoptionListener } from './adoption.js';
+import { decodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
 import { Lifecycle, isOver } from './lifecycle.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';
 import { AgentNode } from './node.js';
@@ -29,12 +32,20 @@ import type { Composition } from './composition.js';
 /** How long the last messages may take before the agent ends without them. */
 const GOODBYE_MS = 1000;
 
+/**
+ * How long an agent waits for the controller to link to it again after their link was closed: the controller, if it
+ * lives, saw that as well, and no other agent is above.
+ */
+const CONTROLLER_WAIT_MS = 3000;
+
 /** Common interface of root and session agents. */
 interface Role {
   start?(): void;
   stop(done: () => void): void;
   /** For an agent that is being killed: ends at once. */
   end?(kill: boolean): void;
+  readonly outlivesParent?: boolean;
+  onMended?(): void;
 }
 
 export function roleFactory(composition: Composition): RoleFactory {
@@ -47,20 +58,29 @@ function hostsBelow({ subtree, host }: BootDetails): HostSpec[] {
   return subtree.slice(1).filter(([name]) => name !== '').map((login) => hostSpec(login, host));
 }
 
+/** An agent in the process of its parent ends with it. */
+function mayBeAdopted({ bootLink }: RoleInit, { hosts }: BootDetails): boolean {
+  const kind = bootLink?.link.facts.kind;
+  return hosts > 1 && kind !== 'memory' && kind !== 'port';
+}
+
 class RunningAgent implements AgentHandle {
   readonly #platform: Platform;
   readonly #exit: (end: AgentEnd) => void;
+  readonly #release: () => void;
   readonly #lifecycle = new Lifecycle();
   #node: AgentNode | undefined;
   #role: Role | undefined;
   #parent: Link | undefined;
   #connection: ParentConnection | undefined;
   #goodbyeTimer: Timer | undefined;
+  #orphanTimer: Timer | undefined;
   #end: AgentEnd = { failed: false, reason: 'stopped' };
 
   constructor(init: RoleInit, composition: Composition, startRole: RoleFactory) {
     this.#platform = init.platform;
     this.#exit = init.exit;
+    this.#release = init.release;
     try {
       this.#compose(init, composition, startRole);
     } catch (fault) {
@@ -79,7 +99,10 @@ class RunningAgent implements AgentHandle {
   }
 
   parentGone(reason: string): void {
-    this.abort(reason);
+    const { state } = this.#lifecycle;
+    const isAlive = state === 'running' || state === 'orphaned';
+    if (isAlive && this.#role?.outlivesParent === true) this.#release();
+    else this.abort(reason);
   }
 
   #compose(init: RoleInit, composition: Composition, startRole: RoleFactory): void {
@@ -88,7 +111,7 @@ class RunningAgent implements AgentHandle {
     const { self, job, session, secret } = boot;
     const params = composition.paramsOf(details.params);
     const scope = composition.scope(addressName(self), params, platform);
-    const identity = { self, job, session, secret };
+    const identity = { self, job, incarnation: boot.start, session, secret };
     const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
     this.#node = node;
     new LinkGuard(node);
@@ -96,19 +119,29 @@ class RunningAgent implements AgentHandle {
     if (addressKind(self) === 'root') {
       const agentLauncher = new AgentLauncher({ node, scope, startRole, hosts: hostsBelow(details) });
       const tree = scope.bootTree(details.hosts, details.arity);
-      this.#role = new RootAgent({ node, details, agentLauncher, tree, fail: (reason) => this.#fail(reason) });
+      const adoption = mayBeAdopted(init, details) ? this.#adoption(init, node, tree) : undefined;
+      const fail = (reason: string): void => this.#fail(reason);
+      this.#role = new RootAgent({ node, details, agentLauncher, tree, incarnation: boot.start, adoption, fail });
     } else if (addressKind(self) === 'session') {
-      this.#role = new SessionAgent({ node, scope, hostName: (details.subtree[0] as readonly [string, string])[0] });
+      this.#role = new SessionAgent({ node, scope, hostName: (details.subtree[0] as HostLogin)[0] });
     } else {
       const text = `Expected to be started as a root or session agent, got ${node.name}`;
       throw new StciError('STCI_MESSAGE_INVALID', text);
     }
     const events = node.linkEvents({
       onUp: (link) => this.#onLinked(link),
-      onClosed: (_link, reason, text) => this.#onParentClosed(reason, text),
+      onClosed: (link, reason, text) => this.#onParentClosed(link, reason, text),
     });
     if (init.bootLink !== undefined) init.bootLink.takeOver(events);
     else this.#connect(init, node, details, scope.bootcom(params.string('bootcom.boot')), events);
+  }
+
+  #adoption({ boot }: RoleInit, node: AgentNode, tree: TreeTopology): AdoptionListener {
+    const hooks = {
+      onUp: (link: Link) => this.#onAdopted(link),
+      onClosed: (link: Link, reason: LinkCloseReason, text: string) => this.#onParentClosed(link, reason, text),
+    };
+    return new AdoptionListener({ node, boot, tree, hooks });
   }
 
   #connect(
@@ -133,20 +166,45 @@ class RunningAgent implements AgentHandle {
     if (!isOver(this.#lifecycle.state)) this.#lifecycle.apply('initialized');
   }
 
+  #onAdopted(link: Link): void {
+    const former = this.#parent;
+    this.#parent = link;
+    former?.destroy('replaced');
+    if (this.#lifecycle.state !== 'orphaned') return;
+    this.#orphanTimer?.cancel();
+    this.#lifecycle.apply('linked');
+    this.#role?.onMended?.();
+  }
+
   #onStop(reason: string): void {
     this.#end = { failed: false, reason };
     this.#stop();
   }
 
-  /** The parent is gone: an unreachable agent ends its tools and itself (STCI paper, II-F; no orphans). */
-  #onParentClosed(reason: LinkCloseReason, text: string): void {
+  /** The parent is gone: an agent that stays unreachable ends its tools and itself (STCI paper, II-F; no orphans). */
+  #onParentClosed(link: Link, reason: LinkCloseReason, text: string): void {
+    if (link !== this.#parent) return;
     if (this.#goodbyeTimer !== undefined) return this.#over();
-    if (isOver(this.#lifecycle.state) || this.#lifecycle.state === 'stopping') return;
+    const { state } = this.#lifecycle;
+    if (isOver(state) || state === 'stopping') return;
+    if (state === 'running' && reason !== 'goodbye' && this.#role?.outlivesParent === true) {
+      this.#lifecycle.apply('orphan');
+      this.#release();
+      const leaseMs = (this.#node as AgentNode).params.int('bootcom.lease');
+      // After a silence, the other end has found out, too, and the lease has passed once already.
+      const waitMs = reason === 'silent' ? leaseMs / 2
+        : link.peer === CONTROLLER ? Math.min(leaseMs, CONTROLLER_WAIT_MS) : leaseMs;
+      this.#orphanTimer = this.#platform.clock.after(waitMs, () => this.#endWithoutParent(reason, text));
+    } else this.#endWithoutParent(reason, text);
+  }
+
+  #endWithoutParent(reason: LinkCloseReason, text: string): void {
     this.#end = { failed: reason !== 'goodbye', reason: `lost its parent: ${text}` };
     this.#stop();
   }
 
   #stop(): void {
+    this.#orphanTimer?.cancel();
     const before = this.#lifecycle.state;
     const state = this.#lifecycle.apply('stop');
     if (before === 'stopping' || isOver(before)) return;

@@ -18,8 +18,8 @@ import { wireRecord } from '../session/records.js';
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
 const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
 
-/** Names and users of a subtree's hosts, as in boot details. */
-const hostLogins = list(tuple(str, str));
+/** The hosts of a subtree, as in boot details. */
+const hostLogins = list(tuple(str, str, u32));
 
 const streamSpec = fields({
   id: u32,
@@ -42,9 +42,10 @@ interface MessageType {
 }
 
 const MESSAGE_TYPES = {
-  /** Root agent → controller: the agent is up. */
+  /** Root agent → controller: the agent is up. `socket`: where it can be reached if it loses its parent. */
   'agent.up': {
-    id: 1, from: ['root'], ofOwnHost: true, body: fields({ host: u32, pid: u32, hostname: str }),
+    id: 1, from: ['root'], ofOwnHost: true,
+    body: fields({ host: u32, pid: u32, hostname: str, incarnation: u32, socket: optional(str) }),
   },
   /** Controller → the agent that starts `host`: start its agent again. `subtree`: the hosts now at and below it. */
   'launch.restart': { id: 5, from: ['controller'], body: fields({ host: u32, subtree: hostLogins }) },
@@ -56,12 +57,42 @@ const MESSAGE_TYPES = {
   'agent.failed': {
     id: 3,
     from: ['root', 'controller'],
-    body: fields({ kind: oneOf('agent-launch', 'agent-lost'), agent: u32, error: errorRecord, wallMs: wallTime }),
+    body: fields({
+      kind: oneOf('agent-launch', 'agent-lost'),
+      agent: u32,
+      incarnation: u32,
+      evidence: oneOf('exited', 'closed', 'silent'),
+      error: errorRecord,
+      wallMs: wallTime,
+    }),
   },
   /** Front-end → controller: this agent's messages do not fit their types. */
   'agent.malformed': { id: 7, from: ['front-end'], body: fields({ agent: u32, error: errorRecord }) },
   /** Controller → the agent that started `agent`, request: close your link to it. */
   'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: str }) },
+  /**
+   * Controller → root agent: link to the agent of `host`, which has lost its parent. `hosts`: those at and below it.
+   * The answer is a message of its own, because it counts however late it is.
+   */
+  'tree.adopt': {
+    id: 60,
+    from: ['controller'],
+    body: fields({ attempt: u32, host: u32, incarnation: u32, socket: str, hosts: list(u32) }),
+  },
+  /** Root agent → controller. `parent`: of an agent that is `busy`. */
+  'tree.adopted': {
+    id: 61,
+    from: ['root', 'controller'],
+    body: fields({ attempt: u32, result: oneOf('adopted', 'dead', 'busy', 'unreachable'), parent: optional(u32) }),
+  },
+  /** Parent → child, neighbour, passed on to all below: an agent above has been linked again. */
+  'tree.mended': { id: 62, from: 'parent', body: fields({}) },
+  /** Controller → front-end: these hosts have been linked again; what was sent to them may have been lost. */
+  'tree.resend': { id: 64, from: ['controller'], body: fields({ hosts: list(u32) }) },
+  /** Controller → every root agent: the session is about to end, so that nobody is linked again. */
+  'session.end': { id: 65, from: 'above', body: fields({}) },
+  /** Controller → root agent: agents of `hosts` are reached by that of `child`. */
+  'tree.route': { id: 63, from: ['controller'], body: fields({ child: u32, hosts: list(u32) }) },
   /** Any → any, request: replies with the same body. */
   'agent.echo': { id: 4, from: 'any', body: any, reply: any },
   /** Parent → child, neighbour; each agent forwards to a child only the part of the job at and below it. */
@@ -115,6 +146,8 @@ const MESSAGE_TYPES = {
   'job.drained': {
     id: 13, from: ['session'], ofOwnHost: true, body: fields({ host: u32, swept: u32, survivors: list(u32) }),
   },
+  /** Session agent → controller: what was lost before a link above was mended has been sent again before this. */
+  'job.resent': { id: 18, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Session agent → front-end: no tool of this host reads standard input any longer. */
   'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Controller → every session agent. */

@@ -211,7 +211,7 @@ export class Link {
       {
         sendKeepalive: () => this.#sendKeepalive(0),
         suspect: (isSuspect) => this.suspect(isSuspect),
-        expire: (silentMs) => this.#fail('lost', `no data for ${formatDuration(silentMs)} (bootcom.lease)`),
+        expire: (silentMs) => this.#fail('silent', `no data for ${formatDuration(silentMs)} (bootcom.lease)`),
       },
     );
   }

@@ -67,6 +67,7 @@ export interface Ledger {
   /** Failures found, kept or not. */
   readonly failureCount: number;
   started(rank: Rank, pid: number, wallMs: number): boolean;
+  hasStarted(rank: Rank): boolean;
   /** `nowWallMs` is used where the host did not report the time of the end. */
   exited(end: RankEnd, nowWallMs: number): Entry;
   /** The ranks of `host` without an outcome become `lost`; returns them. A second loss of the host changes nothing. */
@@ -131,6 +132,11 @@ class JobLedger implements Ledger {
     this.#unstarted--;
     this.ranksAlive++;
     return true;
+  }
+
+  hasStarted(rank: Rank): boolean {
+    const { startWallMs, done } = this.#row(rank);
+    return startWallMs !== undefined || done !== undefined;
   }
 
   exited(end: RankEnd, nowWallMs: number): Entry {

@@ -79,7 +79,7 @@ interface Case {
   /** The parent that reported the loss, in a tuple, because the controller is undefined; undefined: inferred. */
   lostBy: readonly [ParentHost] | undefined;
   deadlineMs: number;
-  /** The lease has passed in silence already: each agent above tries once. */
+  /** The lease has passed in silence already: few attempts are made. */
   silent: boolean;
   attempts: number;
   unreached: number;
@@ -100,6 +100,8 @@ export class Mender {
   readonly #table: MembershipTable;
   readonly #leaseMs: number;
   readonly #attemptMs: number;
+  /** Agents end from below: only the controller is sure to be there still. */
+  #isFinal = false;
   readonly #cases = new Map<HostIndex, Case>();
   readonly #attempts = new Map<number, Attempt>();
   #attemptCount = 0;
@@ -137,11 +139,12 @@ export class Mender {
     });
   }
 
-  /** Answers may come late, not in order, or never. */
-  answered(id: number, answer: AdoptionAnswer, nowMs: number): MendAction[] {
+  /** Answers may come late, not in order, or never. `from`: only the agent that was asked may answer. */
+  answered(id: number, answer: AdoptionAnswer, nowMs: number, from = this.#attempts.get(id)?.by): MendAction[] {
     return this.#run(nowMs, () => {
       const attempt = this.#attempts.get(id);
-      if (attempt === undefined || !this.#attempts.delete(id)) return;
+      if (attempt === undefined || attempt.by !== from) return;
+      this.#attempts.delete(id);
       const { host, by, incarnation } = attempt;
       const found = this.#case(host);
       if (found === undefined) {
@@ -156,6 +159,11 @@ export class Mender {
         else if (awaited) this.#onUnreachable(found);
       }
     });
+  }
+
+  /** The session ends. */
+  finish(): void {
+    this.#isFinal = true;
   }
 
   tick(nowMs: number): MendAction[] {
@@ -224,6 +232,12 @@ export class Mender {
     }
   }
 
+  /** After a silence of the whole lease, the nearest and the controller try once each. */
+  #candidates({ host, silent }: Case): ParentHost[] {
+    const above = this.#isFinal ? [undefined] : this.#table.connectedAncestors(host);
+    return silent ? [...above.slice(0, -1).slice(0, 1), undefined] : above;
+  }
+
   #isTrying(id: number): boolean {
     const attempt = this.#attempts.get(id);
     return attempt !== undefined && (attempt.by === undefined || this.#table.isConnected(attempt.by));
@@ -231,7 +245,7 @@ export class Mender {
 
   #attempt(found: Case): void {
     const { host, incarnation } = found;
-    const above = this.#table.connectedAncestors(host);
+    const above = this.#candidates(found);
     const by = above[found.unreached % above.length];
     this.#attemptCount += 1;
     const id = this.#attemptCount;
@@ -285,8 +299,8 @@ export class Mender {
     found.unreached += 1;
     if (this.#isStillLinked(found)) return this.#keepLink(found);
     this.#spread(found.host, found.cause);
-    const allTried = found.unreached >= this.#table.connectedAncestors(found.host).length;
-    if (found.silent && allTried) this.#giveUp(found, 'fenced', found.evidence);
+    const isOver = found.silent && found.unreached >= this.#candidates(found).length;
+    if (isOver) this.#giveUp(found, 'fenced', found.evidence);
     else this.#retryLater(found);
   }
 

@@ -192,8 +192,9 @@ const inventing = (oneIn: number): Attack => (own, next) => {
     flags: next(3) === 0 ? next(256) : 0, stream: isStream ? next(3) : 0, destination: any(), sequence: next(50) };
   const error = { code: 'STCI_AGENT_LOST', message: 'm' };
   const base = { host: next(5), ranks: [[next(9), 1, 1]], agent: any(), error,
-    kind: 'agent-lost', wallMs: 1, pid: 1, hostname: 'h', reason: 'r', swept: 0, signal: 'SIGKILL', verb: 'end',
-    kill: true, spec: {}, type: 'running', subtree: [['h9', '']] };
+    kind: 'agent-lost', incarnation: 1, evidence: 'closed', wallMs: 1, pid: 1, hostname: 'h', reason: 'r', swept: 0,
+    signal: 'SIGKILL', verb: 'end',
+    kill: true, spec: {}, type: 'running', subtree: [['h9', '', 1]] };
   const chunk = [next(2 * HOSTS + 2), 1 + next(3), next(2) === 0 ? NaN : 1, new Uint8Array(next(3))];
   return [own, frame(header, encode(next(2) === 0 ? mutated(isStream ? chunk : base, next) : isStream ? chunk : base))];
 };
@@ -260,7 +261,7 @@ suite('an authenticated agent that breaks the rules', (test) => {
       encode({ kill: true, reason: '' }))],
     'of its own, malformed': () => [frame({ type: 1 }, encode({ host: BAD, pid: NaN, hostname: 'x' }))],
     'about a child that it does not have': () => [frame({ type: 3 }, encode({ kind: 'agent-lost', agent: rootAddress(2),
-      error: { code: 'STCI_AGENT_LOST', message: '' }, wallMs: 1 }))],
+      incarnation: 1, evidence: 'closed', error: { code: 'STCI_AGENT_LOST', message: '' }, wallMs: 1 }))],
     'with a tag': () => [frame({ type: 1 }, Uint8Array.of(0xc2, 0x41, 0x01))],
     'that ends the job': () => [frame({ type: 21 }, encode({ verb: 'end', kill: true, reason: 'x' }))],
     'that says the job has ended': () => [frame({ type: 22, destination: FRONT_END },
@@ -316,7 +317,9 @@ suite('an authenticated agent that breaks the rules', (test) => {
 
   test('a report of a failure chooses neither exit code nor host', () => {
     const error = { code: 'STCI_USAGE', message: 'words', host: 'h0', agent: 'root:0', rank: 0, data: {} };
-    const body = { kind: 'agent-lost', agent: sessionAddress(BAD), error, wallMs: 1 };
+    const body = {
+      kind: 'agent-lost', agent: sessionAddress(BAD), incarnation: 1, evidence: 'closed', error, wallMs: 1,
+    };
     const done = play(once((own) => [frame({ type: 3 }, encode(body)), own]), 3, lines);
     assertOthersUnharmed(done, expected, 'one report');
     const [failure] = done.report.failures;

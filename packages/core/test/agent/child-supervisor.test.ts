@@ -43,11 +43,13 @@ function playing(): Played {
     if (error !== undefined) errors.push(error);
   };
   const children = new ChildSupervisor(
-    { node: node as never, window: WINDOW, handshakeMs: HANDSHAKE_MS, stopMs: STOP_MS, nativeLink: true },
+    {
+      node: node as never, window: WINDOW, handshakeMs: HANDSHAKE_MS, stopMs: STOP_MS, nativeLink: true,
+      keepsLost: false,
+    },
     {
       onUp: (address) => done('up', address),
-      onFailed: (address, error) => done('failed', address, error),
-      onLost: (address, error) => done('lost', address, error),
+      onFailed: ({ kind, agent, error }) => done(kind === 'agent-lost' ? 'lost' : 'failed', agent, error),
     },
   );
   const start = (address: Address, way: Way, events: AgentProcessEvents) => {
@@ -81,7 +83,8 @@ function playing(): Played {
     spec: (index, way) => {
       const address = rootAddress(index);
       const host = { name: `h${address & 0xff}`, slots: 1, slotsBound: false, origin: 'test' };
-      return { address, job: 0, host, details: new Uint8Array(0), start: (events) => start(address, way, events) };
+      const details = new Uint8Array(0);
+      return { address, job: 0, incarnation: 1, host, details, start: (events) => start(address, way, events) };
     },
   };
   return played;
@@ -235,7 +238,7 @@ suite('children of an agent', (test) => {
     const p = playing();
     p.launch('connects-late');
     p.net.until(() => p.told.length === 1, 'given up');
-    p.children.relaunch(p.spec(0, 'connects-late'));
+    p.children.relaunch({ ...p.spec(0, 'connects-late'), incarnation: 2 });
     p.net.until(() => p.records.length === 2, 'started again');
     const [former, now] = p.records.map(({ start }) => start) as [number, number];
     assert.match(p.children.admit(rootAddress(0), former, 0) ?? '', 'an earlier start');

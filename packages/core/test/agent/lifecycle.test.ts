@@ -4,16 +4,17 @@ import { readFileSync } from 'node:fs';
 import { assert, suite } from '@stci/testkit';
 import { Lifecycle, TRANSITIONS, isOver, type AgentEvent, type AgentState } from '../../dist/agent/lifecycle.js';
 
-const EVENTS: readonly AgentEvent[] = ['linked', 'initialized', 'stop', 'stopped', 'fault'];
+const EVENTS: readonly AgentEvent[] = ['linked', 'initialized', 'orphan', 'stop', 'stopped', 'fault'];
 
 /** `-`: a programmer's mistake. */
 const EXPECTED: Readonly<Record<AgentState, string>> = {
-  bootstrapping: 'initializing - ended - failed',
-  initializing: '- running stopping - failed',
-  running: '- - stopping - failed',
-  stopping: '- - stopping ended failed',
-  ended: '- - ended ended -',
-  failed: '- - failed failed failed',
+  bootstrapping: 'initializing - - ended - failed',
+  initializing: '- running - stopping - failed',
+  running: '- - orphaned stopping - failed',
+  orphaned: 'running - - stopping - failed',
+  stopping: '- - - stopping ended failed',
+  ended: '- - - ended ended -',
+  failed: '- - - failed failed failed',
 };
 
 /** Events that lead to a state. */
@@ -21,6 +22,7 @@ const WAY: Readonly<Record<AgentState, readonly AgentEvent[]>> = {
   bootstrapping: [],
   initializing: ['linked'],
   running: ['linked', 'initialized'],
+  orphaned: ['linked', 'initialized', 'orphan'],
   stopping: ['linked', 'initialized', 'stop'],
   ended: ['stop'],
   failed: ['fault'],

@@ -43,15 +43,24 @@ const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
 ];
 
 const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
-  'agent.up': { host: 0, pid: 1, hostname: 'h' },
+  'agent.up': { host: 0, pid: 1, hostname: 'h', incarnation: 1, socket: '/run/user/0/stci/a.sock' },
   'agent.stop': { reason: 'r' },
-  'agent.failed': { kind: 'agent-lost', agent: 0x2000_0001, error: ERROR, wallMs: 1.5 },
+  'agent.failed': {
+    kind: 'agent-lost', agent: 0x2000_0001, incarnation: 1, evidence: 'closed', error: ERROR, wallMs: 1.5,
+  },
+  'tree.adopt': { attempt: 1, host: 3, incarnation: 1, socket: '/a.sock', hosts: [3, 4] },
+  'tree.adopted': { attempt: 1, result: 'busy', parent: 0x2000_0001 },
+  'tree.mended': {},
+  'job.resent': { host: 3 },
+  'tree.resend': { hosts: [3] },
+  'tree.route': { child: 3, hosts: [3, 4] },
+  'session.end': {},
   'agent.echo': ['anything'],
   'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
   'job.host.lost': { host: 3 },
   'job.unread': { host: 3 },
-  'launch.restart': { host: 3, subtree: [['h3', '']] },
-  'launch.takeover': { host: 3, subtree: [['', '']] },
+  'launch.restart': { host: 3, subtree: [['h3', '', 2]] },
+  'launch.takeover': { host: 3, subtree: [['', '', 0]] },
   'job.launch': {
     session: 'ab', owner: 0x1000_0000, size: 2, nodes: 1, apps: [{ program: 'p', args: [], env: {} }], env: {},
     wdir: '/', stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, 0, [[0, 0, 2, 1]]]],
@@ -91,14 +100,16 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
-  'signal'];
+  'signal', 'socket', 'parent'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
   'job.event.error', 'job.submit.spec.stdin.rank', 'job.event.report.ranks[0].rank',
   'job.event.report.ranks[0].host', 'job.event.report.rank', 'job.event.report.host', 'job.event.rank',
   'job.event.host', 'job.exited.ranks[0].rank', 'job.exited.host', 'agent.up.host', 'job.started.host',
-  'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host'];
+  'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
+  'job.resent.host',
+  'tree.adopt.socket'];
 
 /** Parts that are passed on as they are: the receiver looks into them. */
 const OPAQUE = ['agent.echo', 'topology.options'];

@@ -280,7 +280,7 @@ suite('link with a lease', (test) => {
     run(1000);
     assert.equal(states(), ['closed', 'closed']);
     for (const { log, closedMs } of seen) {
-      assert.match(log[1] ?? '', /^lost: no data for [\d.]+ m?s \(bootcom\.lease\)/);
+      assert.match(log[1] ?? '', /^silent: no data for [\d.]+ m?s \(bootcom\.lease\)/);
       assert.ok(closedMs - cutMs <= 1000, `${closedMs - cutMs} ms`);
     }
   });

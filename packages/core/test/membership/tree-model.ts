@@ -164,7 +164,7 @@ export class TreeModel {
     this.silencedMs.push(this.nowMs);
     const lateMs = (): number => LEASE_MS + this.random.below(LEASE_MS / 4);
     this.after(lateMs(), () => this.#lostBelow(link, 'silent'));
-    this.after(lateMs(), () => this.#lostAbove(link));
+    this.after(lateMs(), () => this.#lostAbove(link, LEASE_MS / 2));
   }
 
   #end(agent: ModelAgent): void {
@@ -185,13 +185,13 @@ export class TreeModel {
   }
 
   /** The child's end notices: an orphan, which ends if nobody links to it within the lease. */
-  #lostAbove(link: ModelLink): void {
+  #lostAbove(link: ModelLink, waitMs = LEASE_MS): void {
     const { below } = link;
     if (!below.runs || below.parent !== link) return;
     below.parent = undefined;
     below.orphanedMs = this.nowMs;
-    this.after(LEASE_MS, () => {
-      if (!below.runs || below.parent !== undefined || this.nowMs < below.orphanedMs + LEASE_MS) return;
+    this.after(waitMs, () => {
+      if (!below.runs || below.parent !== undefined || this.nowMs < below.orphanedMs + waitMs) return;
       this.givenUpMs.set(below.at - 1, this.nowMs);
       this.#end(below);
     });

@@ -1,0 +1,175 @@
+/**
+ * Adoption: an agent that runs, and lost its parent, gets another. The new parent connects to the agent's private
+ * socket by the means by which it starts agents. The agent decides whether it needs a parent: it refuses if it has one.
+ */
+
+import {
+  CONTROLLER, addressIndex, addressName, bootPosition, rootAddress, type Address, type AgentProcess,
+  type AgentProcessEvents, type Channel, type LinkCloseReason, type PrivateListener, type TreeTopology,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import type { BootRecord } from '../bootcom/boot-record.js';
+import { selectEviction } from '../bootcom/eviction.js';
+import { Link } from '../bootcom/link.js';
+import { PendingLinks } from '../bootcom/pending-links.js';
+import type { AdoptionAnswer } from '../membership/mender.js';
+import { keepLine, type Child } from './child.js';
+import type { AgentNode, LinkHooks } from './node.js';
+
+/** Part of the lease that one attempt takes at most, so that there is time for others. */
+export const REACH_FRACTION = 1 / 3;
+
+const LINKED_TO = 'it is linked to ';
+
+export interface AdoptionHooks extends LinkHooks {
+  /** Called once. */
+  onAnswer(answer: AdoptionAnswer): void;
+  /** The connection has ended; the agent may go on. */
+  onExit(): void;
+}
+
+/** Links to the agent of `child`, which runs; `connect` connects to its socket. */
+export function adopt(
+  node: AgentNode,
+  child: Child,
+  deadlineMs: number,
+  connect: (events: AgentProcessEvents) => AgentProcess,
+  hooks: AdoptionHooks,
+): void {
+  const { address } = child.spec;
+  let isAnswered = false;
+  const answer = (given: AdoptionAnswer): void => {
+    if (isAnswered) return;
+    isAnswered = true;
+    hooks.onAnswer(given);
+    if (given.result !== 'adopted') child.process?.kill();
+  };
+  const process = connect({
+    onError: ({ data }) => {
+      child.exited = true;
+      answer({ result: data?.['reach'] === 'dead' ? 'dead' : 'unreachable' });
+    },
+    onDiagnostic: (line) => keepLine(child, line),
+    onExit: () => {
+      child.exited = true;
+      answer({ result: 'unreachable' });
+      hooks.onExit();
+    },
+  });
+  child.process = process;
+  const admit = (peer: Address, incarnation: number, job: number): string | undefined =>
+    peer === address && job === 0 && incarnation === child.spec.incarnation ? undefined : 'it is another agent';
+  child.link = node.acceptLink(process.channel, deadlineMs, admit, {
+    onUp: (link) => {
+      hooks.onUp?.(link);
+      answer({ result: 'adopted' });
+    },
+    onClosed: (link, reason, text) => {
+      child.linkClosed = true;
+      if (isAnswered) hooks.onClosed(link, reason, text);
+      // Why there is no connection is still to be reported.
+      else if (reason !== 'lost' || child.exited) answer(answerOf(reason, text));
+    },
+  });
+}
+
+/** What a link that did not come up says about the agent. */
+function answerOf(reason: LinkCloseReason, text: string): AdoptionAnswer {
+  const [, name, host] = /it is linked to (controller|root:(\d+))$/.exec(text) ?? [];
+  if (reason !== 'refused' || name === undefined) return { result: 'unreachable' };
+  return { result: 'busy', parent: host === undefined ? undefined : Number(host) };
+}
+
+/** An answer as the controller gets it. */
+export function encodeAnswer(answer: AdoptionAnswer): Omit<MessageBody<'tree.adopted'>, 'attempt'> {
+  if (answer.result !== 'busy') return { result: answer.result, parent: undefined };
+  return { result: 'busy', parent: answer.parent === undefined ? CONTROLLER : rootAddress(answer.parent) };
+}
+
+export interface AdoptionListenerInit {
+  readonly node: AgentNode;
+  readonly boot: BootRecord;
+  readonly tree: TreeTopology;
+  /** The link to a new parent is up; `onClosed` as for other links. */
+  readonly hooks: LinkHooks;
+}
+
+/** The private socket at which a root agent waits for a new parent. */
+export class AdoptionListener {
+  readonly #init: AdoptionListenerInit;
+  readonly #pending: PendingLinks;
+  #listener: PrivateListener | undefined;
+  #closed = false;
+
+  constructor(init: AdoptionListenerInit) {
+    const { params, platform } = init.node;
+    this.#init = init;
+    this.#pending = new PendingLinks(params.int('bootcom.pending.max'), platform);
+  }
+
+  /** Undefined: no other agent can reach this one. */
+  get path(): string | undefined {
+    return this.#listener?.path;
+  }
+
+  /** Calls `done` when it listens, or cannot. */
+  open(done: () => void): void {
+    const { params, platform } = this.#init.node;
+    const options = { prefix: 'agent', pendingMax: params.int('bootcom.pending.max'), selectEviction };
+    platform.network.listenPrivate(options, (channel) => this.#accept(channel), (error, listener) => {
+      this.#listener = listener;
+      if (this.#closed) listener?.close();
+      if (error !== undefined) this.#init.node.fault(error.message, 'private socket');
+      done();
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#listener?.close();
+    this.#listener = undefined;
+    this.#pending.clear('the listener has closed');
+  }
+
+  /** The handshake is that with any parent, though the parent made the connection. */
+  #accept(channel: Channel): void {
+    const { node, boot, hooks } = this.#init;
+    const { self, session, secret, start } = boot;
+    const events = node.linkEvents({
+      onUp: (link) => {
+        this.#pending.delete(link);
+        hooks.onUp?.(link);
+      },
+      onClosed: (link, reason, text) => {
+        this.#pending.delete(link);
+        hooks.onClosed(link, reason, text);
+      },
+    });
+    const link = new Link(
+      {
+        role: 'parent',
+        channel,
+        clock: node.platform.clock,
+        handshake: {
+          role: 'connect', self, session, secret, start, secrets: node.platform.secrets,
+          admit: (peer) => this.#refusalOf(peer),
+        },
+        limits: node.linkLimits(node.params.int('bootcom.handshake'), channel),
+      },
+      events,
+    );
+    this.#pending.add(link, channel.label);
+  }
+
+  /** Its own parent may have lost the link at its end only. */
+  #refusalOf(peer: Address): string | undefined {
+    const { node, tree } = this.#init;
+    const parent = node.router.parentLink?.peer;
+    if (parent !== undefined && parent !== peer) return `${LINKED_TO}${addressName(parent)}`;
+    const above = bootPosition(addressIndex(peer));
+    const isAbove = peer === CONTROLLER
+      || (peer === rootAddress(addressIndex(peer)) && above < tree.size
+        && tree.isAncestor(above, bootPosition(addressIndex(node.identity.self))));
+    return isAbove ? undefined : 'it is not above this agent';
+  }
+}

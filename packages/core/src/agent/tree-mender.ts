@@ -1,0 +1,153 @@
+/**
+ * Tree mender: carries out the mender's decisions at the controller. Agents are asked to link to those that have lost
+ * their parent; once a host is linked again, the agents on the way to it learn how it is reached.
+ */
+
+import {
+  CONTROLLER, addressIndex, rootAddress, type HostIndex, type Timer,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import { Mender, type AdoptionAnswer, type LossReport, type MendAction } from '../membership/mender.js';
+import type { MembershipTable, ParentHost } from '../membership/table.js';
+import { encodeAnswer } from './adoption.js';
+import type { BootSubtree } from './boot-subtree.js';
+import type { AgentNode } from './node.js';
+
+/** An answer is awaited for this part of the lease: an attempt takes less. */
+const ANSWER_FRACTION = 1 / 2;
+
+/** How long the end of a session waits for agents that cannot be reached; they end by themselves. */
+const SETTLE_MS = 3000;
+
+export interface TreeMenderInit {
+  readonly node: AgentNode;
+  readonly table: MembershipTable;
+  readonly below: BootSubtree;
+  /** Path of the socket at which a host's agent waits; undefined: it does not. */
+  socketOf(host: HostIndex): string | undefined;
+}
+
+export interface TreeMenderEvents {
+  /** `hosts`: those at and below the one that is linked again. */
+  onMended(hosts: readonly HostIndex[]): void;
+  /** A host is given up. `cause`: the host whose loss cut it off, or itself. */
+  onLost(host: HostIndex, cause: HostIndex): void;
+}
+
+export class TreeMender {
+  readonly #init: TreeMenderInit;
+  readonly #events: TreeMenderEvents;
+  readonly #mender: Mender;
+  /** For each agent, next hops that differ from the planned ones. */
+  readonly #routes = new Map<HostIndex, Map<HostIndex, HostIndex>>();
+  #timer: Timer | undefined;
+  #onSettled: (() => void) | undefined;
+
+  constructor(init: TreeMenderInit, events: TreeMenderEvents) {
+    const leaseMs = init.node.params.int('bootcom.lease');
+    this.#init = init;
+    this.#events = events;
+    this.#mender = new Mender({ table: init.table, leaseMs, attemptMs: leaseMs * ANSWER_FRACTION });
+    init.node.messages.on('tree.adopted', (answer, { source }) => {
+      this.#onAnswer(answer, source === CONTROLLER ? undefined : addressIndex(source));
+    });
+  }
+
+  lost(report: LossReport): void {
+    this.#carryOut(this.#mender.lost(report, this.#now));
+  }
+
+  /** The session stops: only the controller links agents again from now on. */
+  finish(): void {
+    this.#mender.finish();
+  }
+
+  /** Calls `done` when nothing is being mended any more, or takes too long; then it ends. */
+  settle(done: () => void): void {
+    const finish = (): void => {
+      this.#onSettled = undefined;
+      timer.cancel();
+      this.#timer?.cancel();
+      done();
+    };
+    const timer = this.#init.node.platform.clock.after(SETTLE_MS, finish);
+    this.#onSettled = finish;
+    if (this.#mender.dueMs === undefined) finish();
+  }
+
+  get #now(): number {
+    return this.#init.node.platform.clock.nowMs();
+  }
+
+  /** Attempts have increasing numbers, each made by one agent, which alone may answer it. */
+  #onAnswer({ attempt, result, parent }: MessageBody<'tree.adopted'>, from: ParentHost): void {
+    const answer = result === 'busy'
+      ? { result, parent: parent === undefined || parent === CONTROLLER ? undefined : addressIndex(parent) }
+      : { result };
+    this.#carryOut(this.#mender.answered(attempt, answer, this.#now, from));
+  }
+
+  #carryOut(actions: readonly MendAction[]): void {
+    for (const action of actions) {
+      if (action.type === 'attempt') this.#attempt(action);
+      else if (action.type === 'mended') this.#onMended(action.host);
+      else if (action.type === 'expel') this.#expel(action.host, action.by);
+      else {
+        this.#expel(action.host, this.#init.table.get(action.host).parent);
+        this.#events.onLost(action.host, action.cause);
+      }
+    }
+    this.#timer?.cancel();
+    const { dueMs } = this.#mender;
+    if (dueMs === undefined) return this.#onSettled?.();
+    const delayMs = Math.max(0, dueMs - this.#now);
+    this.#timer = this.#init.node.platform.clock.after(delayMs, () => this.#carryOut(this.#mender.tick(this.#now)));
+  }
+
+  #attempt({ id, by, host, incarnation, subtree }: MendAction & { readonly type: 'attempt' }): void {
+    const { node, below, socketOf } = this.#init;
+    const socket = socketOf(host);
+    const request = { host, incarnation, socket: socket ?? '', hosts: [...subtree] };
+    // As a message to itself, the answer is handled after all messages before it.
+    const answer = (given: AdoptionAnswer): void =>
+      node.messages.send(CONTROLLER, 'tree.adopted', { attempt: id, ...encodeAnswer(given) });
+    if (socket === undefined) answer({ result: 'dead' });
+    else if (by !== undefined) node.messages.send(rootAddress(by), 'tree.adopt', { attempt: id, ...request });
+    else below.adopt(request, answer);
+  }
+
+  #onMended(host: HostIndex): void {
+    const hosts = this.#init.table.hostsBelow(host);
+    this.#updateRoutes(host, hosts);
+    this.#events.onMended(hosts);
+  }
+
+  /** The new parent knows them; the agents above it may have known another way. */
+  #updateRoutes(mended: HostIndex, hosts: readonly HostIndex[]): void {
+    const { table, below, node } = this.#init;
+    let child = mended;
+    for (let at = table.get(mended).parent; ; at = table.get(at).parent) {
+      if (at === undefined) return below.route(child, hosts);
+      const known = this.#routesOf(at);
+      const isNews = hosts.some((host) => (known.get(host) ?? below.plannedHop(at as HostIndex, host)) !== child);
+      for (const host of hosts) known.set(host, child);
+      if (isNews && child !== mended) node.messages.send(rootAddress(at), 'tree.route', { child, hosts: [...hosts] });
+      child = at;
+    }
+  }
+
+  #routesOf(at: HostIndex): Map<HostIndex, HostIndex> {
+    const known = this.#routes.get(at) ?? new Map<HostIndex, HostIndex>();
+    this.#routes.set(at, known);
+    return known;
+  }
+
+  /** Its former parent, or one that linked to it too late, closes the link and ends what is left of it. */
+  #expel(host: HostIndex, by: ParentHost): void {
+    const { below, node, table } = this.#init;
+    const reason = 'it was given up';
+    if (by === undefined) return below.expel(host, reason);
+    if (!table.isConnected(by)) return;
+    node.messages.request(rootAddress(by), 'agent.expel', { agent: rootAddress(host), reason }, () => undefined);
+  }
+}
