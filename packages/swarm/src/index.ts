@@ -2,6 +2,7 @@
 
 export { CHECKERS, checkRun, type Checker } from './checkers.js';
 export { runJob, makeWorld, type RunHooks, type RunOutcome } from './run-job.js';
+export { drawSession, runSession, type SessionOptions, type SessionRun } from './run-session.js';
 export type { Run } from './run.js';
 export { drawOptions } from './options.js';
 export type { BadHost, ControlPlan, FaultPlan, SwarmOptions, Wishes } from './options.js';

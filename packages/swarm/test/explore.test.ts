@@ -4,20 +4,12 @@
  * A failure names its seed: npm run swarm -- --seed N replays it.
  */
 
-import { spawnSync } from 'node:child_process';
 import { assert, suite } from '@stci/testkit';
 import { PLAIN, REGRESSIONS, commitSeed, explore, parseArguments, runJob, type ExplorePlan } from '@stci/swarm';
+import { firstSeed } from './first-seed.js';
 
 const SEEDS = 1500;
 
-/** CI names it (and prints it); else it is the commit's too, or the first where there is no repository. */
-function firstSeed(): number {
-  const named = Number(process.env['STCI_SWARM_FROM']);
-  if (named > 0) return named;
-  const cwd = new URL('.', import.meta.url);
-  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', cwd });
-  return status === 0 ? commitSeed(stdout) : 1;
-}
 const DEADLINE_MS = 240_000;
 
 function run(args: readonly string[]): string[] {
