@@ -199,6 +199,8 @@ export class Controller implements JobSession {
       },
     );
     this.#deps.observer?.onReady();
+    // A launch says the same.
+    if (this.#jobs.size === 0) this.node.messages.sendSubtree('session.ready', {}, 0);
     for (const job of [...this.#jobs.values()]) job.onReady(ready.hosts, ready.leftOut);
   }
 

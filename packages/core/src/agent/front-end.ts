@@ -171,7 +171,7 @@ export class FrontEndAgent implements JobFrontEnd {
 
   /** Without a session there is no job either: the first error is reported. */
   #onReply(error: StciError | undefined): void {
-    if (error === undefined || this.#isRefused) return;
+    if (error === undefined || this.#isRefused || this.#stopping) return;
     this.#isRefused = true;
     const now = this.#node.platform.clock.wallMs();
     const record = toErrorRecord(error);

@@ -53,6 +53,8 @@ export class RootAgent {
   readonly #sessions: ChildSupervisor;
   readonly #jobs = new Map<JobId, LocalJob>();
   #stopping = false;
+  /** All agents of the session have come up; before, those below a lost one are started again. */
+  #isReady = false;
   /** The session is about to end. */
   #isFinal = false;
 
@@ -80,6 +82,7 @@ export class RootAgent {
       this.#below.adopt(request, (answer) => this.#onAnswer(attempt, answer)));
     messages.on('tree.route', ({ child, hosts: reached }) => this.#below.route(child, reached));
     messages.on('tree.mended', () => this.onMended());
+    messages.on('session.ready', () => void (this.#isReady = true));
     messages.on('session.end', () => void (this.#isFinal = true));
     messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
   }
@@ -101,7 +104,7 @@ export class RootAgent {
 
   /** It waits for another parent if it loses its own. */
   get outlivesParent(): boolean {
-    return this.#deps.adoption?.path !== undefined && this.#jobs.size > 0 && !this.#stopping && !this.#isFinal;
+    return this.#deps.adoption?.path !== undefined && this.#isReady && !this.#stopping && !this.#isFinal;
   }
 
   /** An agent above, or this one, has a new parent: what was lost on the way up is sent again, here and below. */
@@ -139,6 +142,7 @@ export class RootAgent {
   }
 
   #onLaunch(launch: Launch, job: JobId): void {
+    this.#isReady = true;
     const own = launch.hosts.filter(([host]) => host === this.#host);
     if (own.length > 0) this.#startSession({ ...launch, hosts: own }, job);
     this.#below.passLaunch(launch, job);

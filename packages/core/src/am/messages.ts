@@ -89,6 +89,8 @@ const MESSAGE_TYPES = {
   'tree.mended': { id: 62, from: 'parent', body: fields({}) },
   /** Controller → front-end: these hosts have been linked again; what was sent to them may have been lost. */
   'tree.resend': { id: 64, from: ['controller'], body: fields({ hosts: list(u32) }) },
+  /** Controller → every root agent: all have come up, in a session that has no job yet. */
+  'session.ready': { id: 66, from: 'above', body: fields({}) },
   /** Controller → every root agent: the session is about to end, so that nobody is linked again. */
   'session.end': { id: 65, from: 'above', body: fields({}) },
   /** Controller → root agent: agents of `hosts` are reached by that of `child`. */

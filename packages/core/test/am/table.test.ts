@@ -55,6 +55,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'tree.resend': { hosts: [3] },
   'tree.route': { child: 3, hosts: [3, 4] },
   'session.end': {},
+  'session.ready': {},
   'agent.echo': ['anything'],
   'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
   'job.host.lost': { host: 3 },
