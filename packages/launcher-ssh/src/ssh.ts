@@ -115,6 +115,7 @@ interface Errand extends Target {
 }
 
 class SshAgent implements AgentProcess {
+  readonly isConnection = true;
   readonly pid: number;
   readonly channel: Channel;
   readonly #platform: SshDeps['platform'];

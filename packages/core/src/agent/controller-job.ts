@@ -153,14 +153,13 @@ export class ControllerJob {
   }
 
   /** Hosts have been linked again: the launch may have been lost on the way to them. */
-  onMended(hosts: readonly HostIndex[]): void {
+  onMended(hosts: ReadonlySet<HostIndex>, isNew: boolean): void {
     if (this.#phase === 'over' || this.#launch === undefined) return;
-    const again = new Set(hosts);
-    const launch = { ...this.#launch, hosts: this.#launch.hosts.filter(([host]) => again.has(host)) };
+    const launch = { ...this.#launch, hosts: this.#launch.hosts.filter(([host]) => hosts.has(host)) };
     this.#session.passLaunch(launch, this.job);
     for (const place of this.#ledger.map.hosts) {
       const hasAgent = [...ranksOf(place)].some((rank) => this.#ledger.hasStarted(rank));
-      if (hasAgent && again.has(place.host) && !this.#lost.has(place.host)) this.#unsettled.add(place.host);
+      if (isNew && hasAgent && hosts.has(place.host) && !this.#lost.has(place.host)) this.#unsettled.add(place.host);
     }
   }
 

@@ -195,7 +195,7 @@ export class Controller implements JobSession {
       { node: this.node, table, below, socketOf: (host) => bootstrap.socketOf(host) },
       {
         onLost: (host, cause) => this.#onHostLost(host, cause),
-        onMended: (hosts) => this.#onMended(hosts),
+        onMended: (hosts, isNew) => this.#onMended(hosts, isNew),
       },
     );
     this.#deps.observer?.onReady();
@@ -211,12 +211,12 @@ export class Controller implements JobSession {
   }
 
   /** Hosts have been linked again: what may have been lost on the way to them is sent again. */
-  #onMended(hosts: readonly HostIndex[]): void {
+  #onMended(hosts: readonly HostIndex[], isNew: boolean): void {
     const mended = new Set(hosts);
     this.node.messages.resend((agent) => isOnHost(agent, mended));
     const owners = new Set([...this.#jobs.values()].map((job) => job.owner));
     for (const owner of owners) this.node.messages.send(owner, 'tree.resend', { hosts: [...hosts] });
-    for (const job of this.#jobs.values()) job.onMended(hosts);
+    for (const job of this.#jobs.values()) job.onMended(mended, isNew);
   }
 
   /** A root agent's failure is the bootstrap's, or the tree's; a session agent's is its job's. */

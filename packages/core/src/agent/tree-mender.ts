@@ -9,7 +9,6 @@ import {
 import type { MessageBody } from '../am/messages.js';
 import { Mender, type AdoptionAnswer, type LossReport, type MendAction } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
-import { encodeAnswer } from './adoption.js';
 import type { BootSubtree } from './boot-subtree.js';
 import type { AgentNode } from './node.js';
 
@@ -28,8 +27,8 @@ export interface TreeMenderInit {
 }
 
 export interface TreeMenderEvents {
-  /** `hosts`: those at and below the one that is linked again. */
-  onMended(hosts: readonly HostIndex[]): void;
+  /** `hosts`: those at and below the one that is linked again. `isNew`: they send again what may have been lost. */
+  onMended(hosts: readonly HostIndex[], isNew: boolean): void;
   /** A host is given up. `cause`: the host whose loss cut it off, or itself. */
   onLost(host: HostIndex, cause: HostIndex): void;
 }
@@ -49,7 +48,7 @@ export class TreeMender {
     this.#events = events;
     this.#mender = new Mender({ table: init.table, leaseMs, attemptMs: leaseMs * ANSWER_FRACTION });
     init.node.messages.on('tree.adopted', (answer, { source }) => {
-      this.#onAnswer(answer, source === CONTROLLER ? undefined : addressIndex(source));
+      this.#onAnswer(answer, addressIndex(source));
     });
   }
 
@@ -90,7 +89,7 @@ export class TreeMender {
   #carryOut(actions: readonly MendAction[]): void {
     for (const action of actions) {
       if (action.type === 'attempt') this.#attempt(action);
-      else if (action.type === 'mended') this.#onMended(action.host);
+      else if (action.type === 'mended') this.#onMended(action.host, action.isNew);
       else if (action.type === 'expel') this.#expel(action.host, action.by);
       else {
         this.#expel(action.host, this.#init.table.get(action.host).parent);
@@ -108,18 +107,17 @@ export class TreeMender {
     const { node, below, socketOf } = this.#init;
     const socket = socketOf(host);
     const request = { host, incarnation, socket: socket ?? '', hosts: [...subtree] };
-    // As a message to itself, the answer is handled after all messages before it.
-    const answer = (given: AdoptionAnswer): void =>
-      node.messages.send(CONTROLLER, 'tree.adopted', { attempt: id, ...encodeAnswer(given) });
+    // At once: the answer is to be known before anything that comes over the new link.
+    const answer = (given: AdoptionAnswer): void => this.#carryOut(this.#mender.answered(id, given, this.#now));
     if (socket === undefined) answer({ result: 'dead' });
     else if (by !== undefined) node.messages.send(rootAddress(by), 'tree.adopt', { attempt: id, ...request });
     else below.adopt(request, answer);
   }
 
-  #onMended(host: HostIndex): void {
+  #onMended(host: HostIndex, isNew: boolean): void {
     const hosts = this.#init.table.hostsBelow(host);
     this.#updateRoutes(host, hosts);
-    this.#events.onMended(hosts);
+    this.#events.onMended(hosts, isNew);
   }
 
   /** The new parent knows them; the agents above it may have known another way. */

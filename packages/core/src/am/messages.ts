@@ -82,7 +82,7 @@ const MESSAGE_TYPES = {
   /** Root agent → controller. `parent`: of an agent that is `busy`. */
   'tree.adopted': {
     id: 61,
-    from: ['root', 'controller'],
+    from: ['root'],
     body: fields({ attempt: u32, result: oneOf('adopted', 'dead', 'busy', 'unreachable'), parent: optional(u32) }),
   },
   /** Parent → child, neighbour, passed on to all below: an agent above has been linked again. */

@@ -50,7 +50,8 @@ export type MendAction =
       readonly incarnation: number;
       readonly subtree: readonly HostIndex[];
     }
-  | { readonly type: 'mended'; readonly host: HostIndex; readonly by: ParentHost }
+  /** `isNew`: it was linked now, and not found linked. */
+  | { readonly type: 'mended'; readonly host: HostIndex; readonly by: ParentHost; readonly isNew: boolean }
   /** `cause`: the host whose loss cut it off; its own index if its own link was lost. */
   | {
       readonly type: 'lost';
@@ -153,7 +154,7 @@ export class Mender {
       } else if (found.incarnation === incarnation) {
         const awaited = found.pending === id;
         if (awaited) found.pending = undefined;
-        if (answer.result === 'adopted') this.#link(host, by);
+        if (answer.result === 'adopted') this.#link(host, by, true);
         else if (answer.result === 'dead') this.#giveUp(found, 'failed', deadText(found));
         else if (answer.result === 'busy') this.#onBusy(found, answer.parent);
         else if (awaited) this.#onUnreachable(found);
@@ -279,7 +280,7 @@ export class Mender {
   /** It lives. It waits with its parent if that is being mended itself; or it has not noticed yet that it lost it. */
   #onBusy(found: Case, parent: ParentHost): void {
     const isSame = found.lostBy !== undefined && found.lostBy[0] === parent;
-    if (!isSame && this.#table.ancestors(found.host).includes(parent)) return this.#link(found.host, parent);
+    if (!isSame && this.#table.ancestors(found.host).includes(parent)) return this.#link(found.host, parent, false);
     this.#extend(found);
   }
 
@@ -328,11 +329,11 @@ export class Mender {
     this.#table.apply(host, 'link');
   }
 
-  #link(host: HostIndex, by: ParentHost): void {
+  #link(host: HostIndex, by: ParentHost, isNew: boolean): void {
     this.#cases.delete(host);
     this.#table.apply(host, 'link', { parent: by });
     // Below an agent that is cut off, it is mended with that agent.
-    if (this.#table.isConnected(host)) this.#actions.push({ type: 'mended', host, by });
+    if (this.#table.isConnected(host)) this.#actions.push({ type: 'mended', host, by, isNew });
   }
 
   #giveUp(found: Case, state: 'failed' | 'fenced', evidence: string): void {

@@ -1,0 +1,83 @@
+// @timeoutMs 240000
+/** The tree mends: agents and connections are killed while a job runs, and only the hosts that were hit lose ranks. */
+
+import { assert, suite } from '@stci/testkit';
+import { PLAIN, runJob, type FaultPlan, type RunOutcome, type SwarmOptions } from '@stci/swarm';
+
+/** Frames for each host and fault beyond those of an undisturbed run: attempts, resends, reports, acknowledgements. */
+const FRAMES_MAX = 60;
+
+/** Long enough that faults come while it writes. */
+const LINES = 100;
+
+function optionsOf(over: Partial<SwarmOptions> & { readonly arity: number }): SwarmOptions {
+  const { arity, settings, hosts = 12, ...rest } = over;
+  const apps = [{ program: 'lines', args: [String(LINES), '60', '0.02'], count: hosts }];
+  const tree = { launcherproc: 'remote', errmgr: 'continue', 'launcher.tree.arity': String(arity) };
+  return { ...PLAIN, hosts, remote: true, apps, settings: { ...tree, ...settings }, ...rest };
+}
+
+/** Hosts whose agent was killed, as against a login that carried a link. */
+function killedHosts({ run }: RunOutcome): string[] {
+  const agents = run.faults.map(({ target }) => /^(n\d+)\/\d+ stci-agent/.exec(target)?.[1] ?? '');
+  return [...new Set(agents.filter((name) => name !== ''))].sort();
+}
+
+/** Checks that each rank's fate is that of its host, and that the output of those that live is whole. */
+function assertMended(done: RunOutcome, note: string): void {
+  assert.equal(done.problems, [], note);
+  const { report, streams } = done.run.record;
+  const killed = killedHosts(done);
+  const lost = (report?.ranks ?? []).filter(({ outcome }) => outcome !== 'exited').map(({ host }) => host).sort();
+  assert.equal(lost, killed.filter((host) => lost.includes(host)), `${note}: only on hosts whose agent was killed`);
+  const named = (report?.failures ?? []).map(({ host }) => host ?? '').sort();
+  assert.equal(named, killed.filter((host) => named.includes(host)), `${note}: each is named once, and no other`);
+  for (const { rank, host, end } of report?.ranks ?? []) {
+    if (lost.includes(host)) continue;
+    assert.is(end?.status, 0);
+    const bytes = streams.get(`${rank}/stdout`)?.bytes;
+    if (!killed.includes(host)) assert.is(bytes, 60 * LINES, `${note}: rank ${rank}`);
+  }
+}
+
+const kill = (atMs: number, pick: number): FaultPlan => ({ atMs, kind: 'kill-agent', pick, signal: 'SIGKILL' });
+
+suite('the tree mends', (test) => {
+  test('an agent or a connection killed at any place: all others go on', () => {
+    for (let pick = 0.01; pick < 1; pick += 0.04) {
+      assertMended(runJob(optionsOf({ arity: 8, faults: [kill(700, pick)] })), `pick ${pick}`);
+    }
+  }, { timeoutMs: 60_000 });
+
+  test('killed at any moment of the run', () => {
+    for (let atMs = 40; atMs < 2040; atMs += 100) {
+      assertMended(runJob(optionsOf({ arity: 2, faults: [kill(atMs, (atMs * 0.37) % 1)] })), `at ${atMs}`);
+    }
+  }, { timeoutMs: 60_000 });
+
+  test('several at once, neighbours and the agent that mends among them', () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const pick = (i: number): number => (seed * 0.618 + i * 0.21) % 1;
+      const faults = Array.from({ length: 2 + (seed % 4) }, (_, i) => kill(600 + i * (seed % 3), pick(i)));
+      assertMended(runJob(optionsOf({ seed, hosts: 20, arity: 2 + (seed % 3), faults })), `seed ${seed}`);
+    }
+  }, { timeoutMs: 60_000 });
+
+  test('with agents linked over the network, and session agents of their own', () => {
+    const variants: Record<string, string>[] = [{ 'bootcom.boot': 'ws' }, { 'launcher.session.method': 'process' }];
+    for (const settings of variants) {
+      for (const pick of [0.05, 0.3, 0.45, 0.7]) {
+        assertMended(runJob(optionsOf({ arity: 3, settings, faults: [kill(700, pick)] })), `${pick}`);
+      }
+    }
+  }, { timeoutMs: 60_000 });
+
+  test('a mend costs messages in proportion to the hosts', () => {
+    for (const hosts of [12, 40]) {
+      const quiet = runJob(optionsOf({ hosts, arity: 8 })).run.wire.frames;
+      const done = runJob(optionsOf({ hosts, arity: 8, faults: [kill(700, 0.3)] }));
+      const more = done.run.wire.frames - quiet;
+      assert.ok(more < FRAMES_MAX * hosts, `${more} more frames with ${hosts} hosts`);
+    }
+  }, { timeoutMs: 60_000 });
+});
