@@ -67,6 +67,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
       directory: init.directory,
       bytesMax: init.spoolBytesMax,
       onMore: () => this.#onMore(),
+      shown: () => this.#shown(),
       mayWait: (oldestEnd) => this.#mayWait(oldestEnd),
     });
     this.#place = this.#spool.open();
@@ -114,7 +115,10 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
           if (this.#holdTimer !== undefined) this.#spool.advance();
         });
       },
-      acknowledge: (bytes) => cursor.acknowledge(bytes),
+      acknowledge: (bytes) => {
+        cursor.acknowledge(bytes);
+        this.#spool.advance();
+      },
       close: () => this.#onLeft(follower, cursor),
     };
   }
@@ -147,6 +151,16 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     this.control({ verb: 'end', kill: name === 'SIGKILL', reason: 'stci kill', cause });
   }
 
+  /** Output on disk. */
+  get spoolBytes(): number {
+    return this.#spool.diskBytes;
+  }
+
+  /** Drops output that nobody has shown. */
+  dropOutput(): void {
+    this.#spool.discard(false);
+  }
+
   /** Removes what is kept of its output. */
   close(): void {
     this.#holdTimer?.cancel();
@@ -166,7 +180,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
       exitCode: this.#report?.exitCode,
       followers: this.#followers.size,
       outputBytes: this.#outputBytes,
-      droppedBytes: [...this.#spool.dropped.values()].reduce((sum, bytes) => sum + bytes, 0),
+      droppedBytes: this.isFollowed ? 0 : [...this.#place.place.missed.values()].reduce((sum, bytes) => sum + bytes, 0),
     };
   }
 
@@ -242,6 +256,11 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     }
   }
 
+  #shown(): { readonly before: number; readonly isFollowed: boolean } {
+    const cursors = this.isFollowed ? [...this.#followers.values()].map(({ cursor }) => cursor) : [this.#place];
+    return { before: Math.min(...cursors.map(({ shown }) => shown)), isFollowed: this.isFollowed };
+  }
+
   /** Where somebody who comes now begins: behind what others have been sent. */
   #nextPlace(): CursorPlace {
     const positions = [...this.#followers.values()].map(({ cursor }) => cursor.position);
@@ -254,7 +273,10 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     if (this.#writer === follower) this.#writer = undefined;
     const { place, isAtEnd } = cursor;
     cursor.close();
-    if (this.isOver && isAtEnd && place.position >= this.#spool.outputEnd) this.isCollected = true;
+    if (this.isOver && isAtEnd && place.position >= this.#spool.outputEnd) {
+      this.isCollected = true;
+      if (!this.isFollowed) this.#spool.discard(true);
+    }
     if (this.isCollected) this.#init.onCollected();
     if (place.position >= this.#place.place.position) {
       this.#place.close();

@@ -13,6 +13,8 @@ import { ResidentJob } from './resident-job.js';
 
 /** Ended jobs whose status, and output that nobody has seen, are kept. */
 const ENDED_MAX = 64;
+/** Full spools of ended jobs. */
+const ENDED_SPOOLS = 4;
 
 /** What runs the jobs: the session's controller and agents. */
 export interface SessionBackend {
@@ -168,6 +170,13 @@ export class SessionJobs implements SessionService {
     for (const job of ended.slice(0, Math.max(0, ended.length - ENDED_MAX))) {
       job.close();
       this.#jobs.delete(job.job);
+    }
+    // Of ended jobs together no more than of some jobs that run.
+    let bytes = ended.reduce((sum, { spoolBytes }) => sum + spoolBytes, 0);
+    for (const job of ended) {
+      if (bytes <= this.#init.spoolBytesMax * ENDED_SPOOLS) break;
+      bytes -= job.spoolBytes;
+      job.dropOutput();
     }
     this.#retry();
     if (this.#lingers && this.#running.length === 0) this.#linger();

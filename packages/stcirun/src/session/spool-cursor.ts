@@ -59,6 +59,11 @@ export class SpoolCursor {
     return this.#next;
   }
 
+  /** Everything before has been shown. */
+  get shown(): number {
+    return this.#sent.find((record): record is SpoolOutput => 'chunk' in record)?.sequence ?? this.#next;
+  }
+
   get isAtEnd(): boolean {
     return this.#event === this.#spool.events.length && this.#next >= this.#spool.outputEnd;
   }

@@ -3,7 +3,7 @@
  * bytes. The descriptor is opened when it is needed; a file that was dropped while a cursor reads it lives until then.
  */
 
-import { close, openSync, read, unlinkSync, writev } from 'node:fs';
+import { close, openSync, read, rmSync, writev } from 'node:fs';
 import { promisify } from 'node:util';
 import { sourceId, sourceRank, sourceStream, type SourceId } from '@stci/core/iof';
 import type { SpoolOutput, Tally } from '@stci/core/session';
@@ -52,7 +52,7 @@ export class Segment {
   remove(): void {
     if (this.#isRemoved) return;
     this.#isRemoved = true;
-    unlinkSync(this.#path);
+    rmSync(this.#path, { force: true });
   }
 
   /** Appends all or nothing. */

@@ -16,6 +16,8 @@ import { addTally, Segment, tallyOf } from './spool-segment.js';
 const SEGMENTS = 8;
 /** Output in memory; what exceeds it is written to the disk. */
 const MEMORY_BYTES = 64 * 1024;
+/** While front-ends read: output that they have shown is dropped instead of written. */
+const FOLLOWED_BYTES = 4 << 20;
 const RECORD_BYTES = 64;
 /** Longest single write, in bytes and in records. */
 const WRITE_BYTES = 1 << 20;
@@ -28,6 +30,8 @@ export interface SpoolParams {
   readonly bytesMax: number;
   /** There are new records. */
   readonly onMore?: () => void;
+  /** All before this sequence has been shown; `isFollowed`: by front-ends that are there. */
+  readonly shown?: () => { readonly before: number; readonly isFollowed: boolean };
   /** Asked at the bound: true to let the job's tools wait for front-ends, false to drop the oldest output. */
   readonly mayWait?: (oldestEnd: number) => boolean;
 }
@@ -87,11 +91,41 @@ export class Spool implements SpoolContents {
   advance(): void {
     if (this.#isClosed) return;
     const oldest = this.segments[0];
-    const isFull = this.segments.length > 1 && this.#diskBytes > this.#params.bytesMax;
+    const isFull = this.segments.length > 1 && this.diskBytes > this.#params.bytesMax;
     const isHeld = isFull && this.#params.mayWait?.((oldest as Segment).last + 1) === true;
     if (isFull && !isHeld) this.#dropOldest();
-    if (this.#recentBytes > MEMORY_BYTES && !this.#isWriting) void this.#write();
-    if (!isHeld && this.#recentBytes <= MEMORY_BYTES) this.#release();
+    const bytesMax = this.#dropShown() ? FOLLOWED_BYTES : MEMORY_BYTES;
+    if (this.#recentBytes > bytesMax && !this.#isWriting) void this.#write();
+    if (!isHeld && this.#recentBytes <= bytesMax) this.#release();
+  }
+
+  /** Whether front-ends read. */
+  #dropShown(): boolean {
+    const { before, isFollowed } = this.#params.shown?.() ?? { before: 0, isFollowed: false };
+    if (this.#isWriting || this.#recentBytes <= MEMORY_BYTES) return isFollowed;
+    let count = 0;
+    for (const { sequence, chunk } of this.recent) {
+      if (sequence >= before || this.#recentBytes <= MEMORY_BYTES) break;
+      this.#recentBytes -= costOf(chunk);
+      count += 1;
+    }
+    this.recent.splice(0, count);
+    return isFollowed;
+  }
+
+  /** Drops all output: it was shown; or it was not, and is counted. */
+  discard(isShown: boolean): void {
+    if (!isShown) {
+      addTally(this.#dropped, tallyOf(this.recent));
+      for (const cursor of this.#cursors) cursor.onLost(this.recent);
+    }
+    for (const segment of this.segments.splice(0)) {
+      if (!isShown) addTally(this.#dropped, segment.tally);
+      for (const cursor of this.#cursors) if (!isShown) cursor.onDropped(segment);
+      segment.remove();
+    }
+    this.recent.splice(0);
+    this.#recentBytes = 0;
   }
 
   /** Removes the files. */
@@ -102,7 +136,7 @@ export class Spool implements SpoolContents {
     this.#release();
   }
 
-  get #diskBytes(): number {
+  get diskBytes(): number {
     return this.segments.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
