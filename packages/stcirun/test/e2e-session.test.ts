@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, eventually, suite } from '@stci/testkit';
 import { run, sh, start, type Run, type RunOptions } from './e2e.js';
+import { atTerminal, CTRL_BACKSLASH, whyNoPty } from './pty.js';
 
 const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
 
@@ -45,11 +46,23 @@ class Place {
     return sessions.flatMap(({ name, jobs }) => jobs.map(({ job, state }) => `${name}.${job} ${state}`)).join(', ');
   }
 
-  close(): void {
+  /** Nothing is left: neither sessions nor processes. */
+  async close(): Promise<void> {
     for (const name of this.#names()) this.stci('stop', name);
     const left = this.#names();
+    await soon(() => this.#processes() === 0, 'the end of all agents');
     rmSync(this.directory, { recursive: true });
     assert.equal(left, []);
+  }
+
+  #processes(): number {
+    return readdirSync('/proc').filter((pid) => {
+      try {
+        return /^\d+$/u.test(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(this.directory);
+      } catch {
+        return false;
+      }
+    }).length;
   }
 
   #names(): string[] {
@@ -64,7 +77,7 @@ function withPlace(body: (place: Place) => Promise<void>): () => Promise<void> {
     try {
       await body(place);
     } finally {
-      place.close();
+      await place.close();
     }
   };
 }
@@ -139,6 +152,24 @@ suite('sessions', (test) => {
       assert.match(place.states(), 'night.3 ended');
     }), LONG);
 
+  const noPty = whyNoPty ?? '';
+  test.skipIf(noPty !== '', noPty, 'at a terminal Ctrl-\\ leaves the job, and another goes on with it',
+    withPlace(async (place) => {
+      place.start('night');
+      const env = Object.entries(place.env).map(([name, value]) => `${name}=${value}`).join(' ');
+      const job = "sh -c 'echo up; read line; echo got $line; exit 5'";
+      const first = atTerminal(`export ${env}; stcirun --session night -n 1 ${job}`);
+      await first.shows('up\r\n');
+      first.type(CTRL_BACKSLASH);
+      assert.is(await first.exitCode, 0, first.text());
+      assert.match(first.text(), "left job night.1 to its session: 'stci attach night.1' shows it again");
+      const second = atTerminal(`export ${env}; stci attach --all -v night.1`);
+      await second.shows('up\r\n');
+      second.type('words\n');
+      await second.shows('got words');
+      assert.is(await second.exitCode, 5, second.text());
+    }), LONG);
+
   test('slots are counted over jobs: what does not fit is told, or waits', withPlace(async (place) => {
     place.start('night');
     const file = join(place.directory, 'go');
@@ -177,7 +208,7 @@ suite('sessions', (test) => {
     const none = await place.run('x', ['--', 'true']).result;
     assert.equal([none.exitCode, none.err],
       [195, "stcirun: --session: there is no session 'x'. 'stci start' starts one.\n"]);
-    place.start('night');
+    place.start('night', '--mca', 'bootcom.lease=1s'); // Its agents outlive it for so long.
     place.start('nightly');
     assert.match(place.stci('start', '--launcher', 'local', '--name', 'night').err, 'There is a session night already');
     const ambiguous = await place.run('ni', ['--', 'true']).result;

@@ -6,6 +6,7 @@ import { eventually } from '@stci/testkit';
 
 const HELPER = fileURLToPath(new URL('../test/terminal.py', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
+const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
 
 /** Why there are no terminals here; undefined: there are. */
 export const whyNoPty = spawnSync('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode(0)']).status === 0
@@ -16,10 +17,13 @@ export const whyNoPty = spawnSync('python3', ['-c', 'import os, pty; os.waitstat
 /** In place of the word `stcirun`: a function of the shell would be a process between. */
 const STCIRUN = `"${process.execPath}" "${PROGRAM}"`;
 
+const STCI_PROGRAM = `"${process.execPath}" "${STCI}"`;
+
 export const CTRL_C = '\x03';
 export const CTRL_Q = '\x11';
 export const CTRL_S = '\x13';
 export const CTRL_Z = '\x1a';
+export const CTRL_BACKSLASH = '\x1c';
 
 export interface Screen {
   /** All that was shown so far, line ends as they came. */
@@ -30,10 +34,10 @@ export interface Screen {
   readonly exitCode: Promise<number | null>;
 }
 
-/** Runs a line of bash at a terminal of its own; the word `stcirun` in it is the built one. */
+/** Runs a line of bash at a terminal of its own; the words `stcirun` and `stci` in it are the built ones. */
 export function atTerminal(line: string, limitMs = 30_000): Screen {
   const { NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;
-  const script = line.replaceAll(/\bstcirun(?= )/gu, STCIRUN);
+  const script = line.replaceAll(/\bstcirun(?= )/gu, STCIRUN).replaceAll(/\bstci(?= )/gu, STCI_PROGRAM);
   const child = spawn('python3', [HELPER, 'bash', '-c', script], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   let text = '';
   let isOver = false;

@@ -134,7 +134,8 @@ export class SessionConnection implements JobFollower {
       if (this.#isClosed) return;
       const wire = records.map(toWire);
       for (const record of wire) this.#credit -= costOf(record);
-      if (wire.length > 0 || missed.size > 0) this.#send('client.records', { records: wire, missed: [...missed] });
+      if (wire.length === 0 && missed.size === 0) return; // The next `onMore` goes on.
+      this.#send('client.records', { records: wire, missed: [...missed] });
       this.#pump();
     });
   }

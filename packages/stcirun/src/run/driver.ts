@@ -15,8 +15,8 @@ import { StdinPump } from './stdin-pump.js';
 export interface DriverParams {
   readonly forwarded: readonly SignalName[];
   readonly ignoresHangup: boolean;
-  /** A hangup leaves the job to its session. */
-  readonly detaches?: boolean;
+  /** Signals that leave the job to its session. */
+  readonly detaching?: readonly SignalName[];
   readonly map: JobMap;
   /** Where the output goes. `onFault` is called when it cannot be written. */
   readonly openTerminal: (onFault: (error: StciError) => void) => Terminal;
@@ -24,7 +24,7 @@ export interface DriverParams {
 }
 
 export function openDriver(params: DriverParams): RunDriver {
-  const { forwarded, ignoresHangup, detaches = false, map, openTerminal, openSink } = params;
+  const { forwarded, ignoresHangup, detaching = [], map, openTerminal, openSink } = params;
   let terminal: Terminal;
   const reports = new FilePool();
   return {
@@ -32,7 +32,7 @@ export function openDriver(params: DriverParams): RunDriver {
     openSink: (onFault) => openSink(terminal, onFault),
     openProgress: (breakLine) => new Progress(terminal, map, breakLine),
     openStdin: (frontEnd) => new StdinPump(frontEnd),
-    watchSignals: (actions) => watchSignals(forwarded, actions, { ignoresHangup, detaches }),
+    watchSignals: (actions) => watchSignals(forwarded, actions, { ignoresHangup, detaching }),
     writeReport: (file, text, done) => {
       const report = new PooledFile(file);
       const written = reports.write(report, [Buffer.from(text)]).then(() => reports.close(report));

@@ -3,7 +3,8 @@
 import { parseTemplate } from '@stci/core/iof';
 import { JobRun, type JobRunInit } from '@stci/core/run';
 import type { AcceptedJob, SessionClient } from '@stci/core/session';
-import type { AllocatedJob, FrontEnd, FrontEndEvents, JobMap } from '@stci/interface';
+import type { AllocatedJob, FrontEnd, FrontEndEvents, JobMap, SignalName } from '@stci/interface';
+import { isTerminal } from '../output/descriptor.js';
 import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal, type Terminal } from '../output/terminal.js';
@@ -51,6 +52,11 @@ export function checkOutput({ request, map, params, wdir }: ShowParams): void {
   checkFiles(request, template, new JobFacts(map, params.int('iof.line.max')), wdir);
 }
 
+/** A hangup; at a terminal also its quit key, Ctrl-\, unless the user has said which signals go to the ranks. */
+function detachSignals(isForwardGiven: boolean): readonly SignalName[] {
+  return isTerminal(0) && !isForwardGiven ? ['SIGHUP', 'SIGQUIT'] : ['SIGHUP'];
+}
+
 export function showJob(show: ShowParams & JobSource): Promise<number> {
   const { request, params, map, spec, ignoresHangup, platform, detach, failuresAtOnce, isHere, remarks } = show;
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
@@ -60,7 +66,7 @@ export function showJob(show: ShowParams & JobSource): Promise<number> {
   const driver = openDriver({
     forwarded: parseForwardList(request.forwardSignals),
     ignoresHangup,
-    detaches: detach !== undefined,
+    detaching: detach === undefined ? [] : detachSignals(request.forwardSignals !== undefined),
     map,
     openTerminal: (onFault) => (terminal = openTerminal(onFault, request.color)),
     openSink: (screen, onFault) => openSink({ request, template, terminal: screen, facts, onFault }),

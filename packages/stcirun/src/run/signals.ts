@@ -39,11 +39,17 @@ export function parseForwardList(text: string | undefined): readonly SignalName[
   });
 }
 
+export interface WatchOptions {
+  readonly ignoresHangup?: boolean;
+  /** Signals that leave the job to its session. */
+  readonly detaching?: readonly SignalName[];
+}
+
 /** Watches the signals until the returned function is called. */
 export function watchSignals(
   forwarded: readonly SignalName[],
   actions: SignalActions,
-  { ignoresHangup = false, detaches = false }: { readonly ignoresHangup?: boolean; readonly detaches?: boolean } = {},
+  { ignoresHangup = false, detaching = [] }: WatchOptions = {},
 ): () => void {
   let times = 0;
   let stopTimer: NodeJS.Timeout | undefined;
@@ -68,7 +74,7 @@ export function watchSignals(
     actions.pause(false);
     if (forwarded.includes('SIGCONT')) actions.forward('SIGCONT');
   });
-  if (detaches) handlers.set('SIGHUP', () => actions.detach());
+  for (const signal of detaching) handlers.set(signal, () => actions.detach());
   if (ignoresHangup) handlers.set('SIGHUP', () => undefined);
   for (const [signal, handler] of handlers) process.on(signal as NodeJS.Signals, handler);
   return () => {

@@ -72,7 +72,10 @@ export class SpoolCursor {
   async read(bytesMax: number): Promise<SpoolBatch> {
     const records: SpoolRecord[] = [];
     for (let bytes = 0; bytes < bytesMax && !this.#isClosed; ) {
+      const end = this.#spool.outputEnd; // As of now: more may come while files are read.
       const output = this.#peek() ?? (await this.#load());
+      // What was shown to others may be gone.
+      if (output === undefined) this.#next = Math.max(this.#next, end);
       const event = this.#spool.events[this.#event];
       const isEvent = event !== undefined && (output === undefined || event.sequence < output.sequence);
       const record = isEvent ? event : output;
