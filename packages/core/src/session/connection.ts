@@ -146,7 +146,7 @@ export class SessionConnection implements JobFollower {
   }
 
   #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#node.router.linkCount === 0) return;
     try {
       this.#node.messages.send(FRONT_END, name, body);
     } catch (fault) {
