@@ -18,7 +18,7 @@ const EACH = 4;
 const ROUNDS = 7;
 const JOBS = 500;
 const AT_ONCE = 8;
-/** Hosts of the mend: with the default arity of 8, the agents of h1 to h7 have agents below them. */
+/** Hosts of the mend, at the default arity of 8. */
 const MEND_HOSTS = 64;
 const MENDS = 7;
 const NAME = 'bench';
@@ -111,8 +111,9 @@ async function mendTimes(hosts, shape, mends) {
   const loop = `while :; do echo x; sleep ${PERIOD_S}; done`;
   const times = [];
   for (let mend = 0; mend < mends; mend++) {
-    const victim = `h${1 + (mend % 7)}`;
-    times.push(await mendTime(hosts, shape, victim, loop));
+    // Only these have agents below them.
+    const inner = Math.min(8, Math.floor((shape.hosts - 1) / 8));
+    times.push(await mendTime(hosts, shape, `h${1 + (mend % inner)}`, loop));
   }
   const what = `inner agent of ${shape.hosts} killed, its subtree's streams flow again`;
   print(`  ${what}: ${spread(times, 's', 2)}, ${mends} mends; bootcom.lease 10 s`);
@@ -123,7 +124,8 @@ async function mendTime(hosts, shape, victim, loop) {
   const below = ranksBelow(Number(victim.slice(1)) - 1, shape.hosts, 8);
   const [program, ...args] = hosts.loginArgv([process.execPath, stcirun, '--launcher', 'ssh', '--mca',
     'errmgr=continue', '--hostfile', shape.slots, '-n', String(shape.hosts), '--tag=rank', 'sh', '-c', loop]);
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], env: cleanEnvironment() });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'], env: cleanEnvironment() });
+  const closed = new Promise((resolve) => child.on('close', resolve));
   const deadline = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
   try {
     const all = Array.from({ length: shape.hosts }, (_, rank) => rank);
@@ -137,7 +139,6 @@ async function mendTime(hosts, shape, victim, loop) {
     return (performance.now() - sinceMs) / 1000;
   } finally {
     clearTimeout(deadline);
-    const closed = new Promise((resolve) => child.on('close', resolve));
     child.kill('SIGINT');
     await closed;
   }
