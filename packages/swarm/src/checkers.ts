@@ -131,17 +131,14 @@ function eventKey(event: JobEvent): string {
   }
 }
 
-/** Least window of a session agent, and what one may send beyond its window: a last read of a pipe. */
-const CREDIT_BYTES_MIN = 128 * 1024;
+/** Largest window of a session agent. */
 const CREDIT_BYTES_MAX = 4 * 1024 * 1024;
-const OVERSHOOT_BYTES = 64 * 1024;
 
 /** Output that was not released never goes over the window. */
 function checkMemory(run: Run): string[] {
   const { hosts, settings } = run.options;
   const windowBytes = Number(settings['iof.window'] ?? 16 * 1024 * 1024);
-  const each = Math.min(CREDIT_BYTES_MAX, Math.max(CREDIT_BYTES_MIN, windowBytes / hosts));
-  const bound = hosts * (each + OVERSHOOT_BYTES);
+  const bound = Math.min(windowBytes, hosts * CREDIT_BYTES_MAX);
   const { unreleasedBytesMax } = run.record;
   if (unreleasedBytesMax <= bound) return [];
   return [`${unreleasedBytesMax} bytes were unreleased at once; the window allows ${bound}`];

@@ -102,6 +102,7 @@ export class ControllerJob {
     this.#errorManager = session.scope.errorManager(this.#params);
     this.#planned = hosts;
     const allocated = { ...spec, hosts };
+    creditBytes(this.#params, hosts.length); // Throws if they are too many.
     validateJob(allocated);
     const map = mapWithin(allocated, this.#params, session.slotsTaken(job));
     this.#ledger = createLedger({ job, spec: allocated, map, submitWallMs: this.#now() });

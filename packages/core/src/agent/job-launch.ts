@@ -8,18 +8,25 @@ import { nodeNumbers } from '../job/environment.js';
 import type { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { counted } from '../job/text.js';
+import { CREDIT_BYTES_MIN } from './output-queue.js';
 import type { AgentScope } from './composition.js';
 
 export type Launch = MessageBody<'job.launch'>;
 
-/** Smallest window of one session agent: two full reads of a pipe. */
-const CREDIT_BYTES_MIN = 128 * 1024;
+/** Largest window of one session agent. */
 const CREDIT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Window of each session agent in bytes: its part of iof.window, within bounds that keep pipes flowing. */
+/**
+ * Window of each session agent in bytes: its share of iof.window; all of them together never exceed it. Throws
+ * STCI_PARAM_INVALID if the shares of so many hosts are too small.
+ */
 export function creditBytes(params: Params, hosts: number): number {
-  const share = Math.floor(params.int('iof.window') / hosts);
-  return Math.min(CREDIT_BYTES_MAX, Math.max(CREDIT_BYTES_MIN, share));
+  const window = params.int('iof.window');
+  const share = Math.floor(window / hosts);
+  if (share >= CREDIT_BYTES_MIN) return Math.min(CREDIT_BYTES_MAX, share);
+  const text = `iof.window = ${window} is too small for ${hosts} hosts: output of each needs ${CREDIT_BYTES_MIN} bytes `
+    + `of it. Raise it to ${hosts * CREDIT_BYTES_MIN}.`;
+  throw new StciError('STCI_PARAM_INVALID', text, { data: { name: 'iof.window', hosts } });
 }
 
 /** The boot tree over `hosts`. Throws STCI_PARAM_INVALID if its depth exceeds message.ttl. */

@@ -63,6 +63,9 @@ const PAUSE_MIN = 16;
 /** Waiting messages of one distant agent, as a fraction of those at which links stop being read. */
 const DISTANT_FRACTION = 0.125;
 
+/** Fraction of bootcom.queue.max; iof.window is at most as much. */
+const QUEUE_FRACTION = 0.5;
+
 export class AgentNode {
   readonly platform: Platform;
   readonly identity: Identity;
@@ -75,6 +78,9 @@ export class AgentNode {
   pathBelow: (agent: Address) => readonly Address[] = (agent) => [agent];
   readonly #pauseAt: number;
   readonly #paused = new Set<Link>();
+  /** Bytes waiting for the parent's link at which links from below are not read. */
+  readonly #queueMark: number;
+  #isBlocked = false;
 
   constructor(init: NodeInit) {
     const { platform, params, identity } = init;
@@ -90,6 +96,7 @@ export class AgentNode {
       onFault: (domain, event, fault) => this.fault(fault, `handler of ${domain}/${event}`),
     });
     this.#pauseAt = Math.floor(params.int('event.queue.max') * PAUSE_FRACTION);
+    this.#queueMark = params.int('bootcom.queue.max') * QUEUE_FRACTION;
     const limits = {
       ttl: params.int('message.ttl'),
       messageBytesMax: params.int('message.bytes.max'),
@@ -180,8 +187,9 @@ export class AgentNode {
         hooks.onUp?.(link);
       },
       onFrame: (link, frame) => this.onFrame(link, frame),
-      onDrain: () => undefined, // Credit bounds what may be sent, not the drain of each hop.
+      onDrain: (link) => link === this.router.parentLink && this.#block(false),
       onClosed: (link, reason, text) => {
+        if (link === this.router.parentLink) this.#block(false);
         this.router.removeLink(link);
         this.#paused.delete(link);
         hooks.onClosed(link, reason, text);
@@ -191,9 +199,10 @@ export class AgentNode {
 
   onFrame(link: Link, frame: Frame): void {
     this.messages.onFrame(link, frame);
+    if (link.role === 'child' && (this.router.parentLink?.queuedBytes ?? 0) > this.#queueMark) this.#block(true);
     if (this.#paused.has(link) || this.messages.inbox.waiting(link) <= this.#share) return;
     this.#paused.add(link);
-    link.readable(false);
+    this.#setReading(link);
   }
 
   /** Sends what was sent over the link to the parent, and may be lost, again. */
@@ -212,6 +221,20 @@ export class AgentNode {
     this.dispatcher.close();
   }
 
+  /**
+   * Links from below are not read while too much waits for the link to the parent. Credit bounds the output of one job;
+   * several, and messages, could fill its queue nevertheless while the parent is stopped.
+   */
+  #block(isBlocked: boolean): void {
+    if (this.#isBlocked === isBlocked) return;
+    this.#isBlocked = isBlocked;
+    for (const link of this.router.links()) this.#setReading(link);
+  }
+
+  #setReading(link: Link): void {
+    link.readable(!this.#paused.has(link) && !(this.#isBlocked && link.role === 'child'));
+  }
+
   /** Waiting messages of one link at which it stops being read. */
   get #share(): number {
     return Math.max(PAUSE_MIN, this.#pauseAt / Math.max(1, this.router.linkCount));
@@ -221,7 +244,7 @@ export class AgentNode {
     for (const link of this.#paused) {
       if (this.messages.inbox.waiting(link) > this.#share / 2) continue;
       this.#paused.delete(link);
-      link.readable(true);
+      this.#setReading(link);
     }
   }
 }

@@ -16,8 +16,6 @@ import {
   type StdinTo,
   type StreamEvents,
 } from '@stci/interface';
-import type { StreamEndpoint } from '../am/stream-endpoint.js';
-import { encodeWithTail } from '../codec/cbor.js';
 import { bytes } from '../codec/shape.js';
 import { MARK_VARIABLE, rankEnvironment } from '../job/environment.js';
 import { checkLaunch } from '../job/launch-check.js';
@@ -25,6 +23,7 @@ import { placementsOf } from '../job/placement.js';
 import type { Launch } from './job-launch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
+import { OutputQueue } from './output-queue.js';
 import { OutputPump } from './output-pump.js';
 import { StdinFeed } from './stdin-feed.js';
 import { Tool, type ToolEnd } from './tool.js';
@@ -50,7 +49,7 @@ export class SessionAgent {
   readonly #tools: Tool[] = [];
   readonly #byRank = new Map<Rank, Tool>();
   readonly #unstarted: Tool[] = [];
-  #stream: StreamEndpoint | undefined;
+  #output: OutputQueue | undefined;
   #pump: OutputPump | undefined;
   #feed: StdinFeed | undefined;
   #goneCount = 0;
@@ -88,6 +87,7 @@ export class SessionAgent {
   /** Ends all tools; calls `done` when their processes and output have ended. */
   stop(done: () => void): void {
     this.#onStopped = done;
+    this.#output?.clear();
     this.#pump?.discard();
     this.end(false);
     this.#checkDrained();
@@ -162,17 +162,26 @@ export class SessionAgent {
     const events: StreamEvents = {
       onUp: () => undefined,
       onDown: (data, release) => (stdin.to === 'none' ? release() : feed.push(data as Uint8Array, release)),
-      onCredit: () => this.#pump?.resumeSome(),
-      onFault: (error) => this.#node.fault(error, 'output stream'),
+      onCredit: () => this.#onCredit(),
+      onFault: (error) => {
+        this.#node.fault(error, 'output stream');
+        this.#onCredit(); // Output is dropped from now on.
+      },
     };
     const stream = this.#node.streams.attach(spec, events, { creditBytes, check: (data) => bytes(data, 'input') });
-    this.#stream = stream;
+    const output = new OutputQueue(stream);
+    this.#output = output;
     this.#feed = feed;
     this.#pump = new OutputPump({
       creditBytes,
-      available: () => stream.upAvailable,
+      available: () => output.isOpen,
       soon: (call) => this.#node.platform.clock.soon(call),
     });
+  }
+
+  #onCredit(): void {
+    if (this.#output?.resume() === true) this.#pump?.resumeSome();
+    this.#checkDrained();
   }
 
   #reportUnread(owner: Address): void {
@@ -204,9 +213,7 @@ export class SessionAgent {
 
   #send(rank: Rank, stream: 'stdout' | 'stderr', chunk: Uint8Array, wallMs: number): void {
     if (this.#pump?.discarding === true) return;
-    const head = [rank, stream === 'stdout' ? 1 : 2, wallMs];
-    const more = this.#stream?.upPieces(encodeWithTail(head, chunk)) ?? true;
-    if (!more) this.#pump?.stopAll();
+    if (this.#output?.push([rank, stream === 'stdout' ? 1 : 2, wallMs], chunk) === false) this.#pump?.stopAll();
   }
 
   #onEnded(tool: Tool, end: ToolEnd): void {
@@ -244,7 +251,7 @@ export class SessionAgent {
   }
 
   #checkDrained(): void {
-    if (this.#goneCount < this.#tools.length) return;
+    if (this.#goneCount < this.#tools.length || this.#output?.isEmpty === false) return;
     if (this.#drained || this.#tools.length === 0) {
       this.#finishStop();
       return;

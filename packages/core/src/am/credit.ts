@@ -5,9 +5,13 @@
  */
 
 import { StciError } from '@stci/interface';
+import { HEADER_BYTES } from '../codec/frame.js';
 
 /** Bytes a sender may have in flight beyond its window: chunks that were on their way to it when it was stopped. */
 export const OVERDRAFT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Credit for a chunk of output beside its bytes: the header of its frame, and at most 28 bytes of CBOR. */
+export const CHUNK_COST_BYTES = HEADER_BYTES + 28;
 
 export class SendCredit {
   readonly #windowBytes: number;
@@ -18,8 +22,14 @@ export class SendCredit {
     this.#leftBytes = windowBytes;
   }
 
+  /** Negative if more was sent than granted. */
+  get leftBytes(): number {
+    return this.#leftBytes;
+  }
+
+  /** Whether there is credit for some bytes of output: less than that is none. */
   get available(): boolean {
-    return this.#leftBytes > 0;
+    return this.#leftBytes > CHUNK_COST_BYTES;
   }
 
   /** Returns whether more may be sent after this. */

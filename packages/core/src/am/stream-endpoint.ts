@@ -17,7 +17,7 @@ import {
   type Timer,
 } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { FLAG, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
+import { FLAG, HEADER_BYTES, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
 import { ReceiveCredit, SendCredit } from './credit.js';
 import type { MessageLayer } from './message-layer.js';
 import { SUBTREE } from './transport.js';
@@ -126,12 +126,12 @@ export class StreamEndpoint implements Stream {
     if (this.#closed) return true;
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     this.#send(STREAM_FRAME.up, this.root, 0, this.#nextSequence(), pieces);
-    return this.#upCredit.spend(bytes);
+    return this.#upCredit.spend(bytes + HEADER_BYTES);
   }
 
-  /** Whether there is credit for `up` now. */
-  get upAvailable(): boolean {
-    return this.#upCredit.available;
+  /** Credit left for `up`: for data and a header for each piece of it. Data for a closed stream needs none. */
+  get upCreditBytes(): number {
+    return this.#closed ? Infinity : this.#upCredit.leftBytes;
   }
 
   down(data: unknown, to?: Address): boolean {
@@ -142,13 +142,13 @@ export class StreamEndpoint implements Stream {
     const sequence = this.#nextSequence();
     if (to !== undefined) {
       this.#send(STREAM_FRAME.down, to, 0, sequence, body);
-      const available = this.#downCredit.get(to)?.spend(bytes) ?? true;
+      const available = this.#downCredit.get(to)?.spend(bytes + HEADER_BYTES) ?? true;
       if (!available) this.#awaited.add(to);
       return available;
     }
     const targets = this.#tree === undefined ? [SUBTREE] : this.#childMembers();
     for (const target of targets) this.#send(STREAM_FRAME.down, target, FLAG.all, sequence, body);
-    for (const credit of this.#downCredit.values()) credit.spend(bytes);
+    for (const credit of this.#downCredit.values()) credit.spend(bytes + HEADER_BYTES);
     this.#allAwaited = !this.#allDownAvailable();
     return !this.#allAwaited;
   }
@@ -227,14 +227,14 @@ export class StreamEndpoint implements Stream {
       return () => this.#contribute(header.sequence, data);
     }
     this.#check(data, header.source);
-    const release = this.#releaser(header.source, body.length, STREAM_FRAME.creditUp);
+    const release = this.#releaser(header.source, body.length + HEADER_BYTES, STREAM_FRAME.creditUp);
     return () => this.#events.onUp(data, header.source, release);
   }
 
   #onDown(header: FrameHeader, body: Uint8Array): () => void {
     const data = decode(body);
     this.#check(data, header.source);
-    const release = this.#releaser(this.root, body.length, STREAM_FRAME.creditDown);
+    const release = this.#releaser(this.root, body.length + HEADER_BYTES, STREAM_FRAME.creditDown);
     const isForAll = header.destination !== SUBTREE && (header.flags & FLAG.all) !== 0;
     return () => {
       for (const child of isForAll ? this.#childMembers() : []) {

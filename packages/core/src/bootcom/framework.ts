@@ -73,7 +73,7 @@ export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
     'queue.max': {
       type: 'size',
       default: 64 * MIB,
-      min: 64 * KIB,
+      min: 4 * MIB,
       max: 1024 * MIB,
       help: 'Largest send queue of a link in bytes; the link to a peer that reads too slowly is closed.',
     },

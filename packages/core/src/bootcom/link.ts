@@ -142,6 +142,11 @@ export class Link {
     return this.#init.role;
   }
 
+  /** Bytes that wait to be sent. */
+  get queuedBytes(): number {
+    return this.#channel.queuedBytes;
+  }
+
   /** The peer has named the session, which only its members know; see Handshake. */
   get isIntroduced(): boolean {
     return this.#handshake.isIntroduced;

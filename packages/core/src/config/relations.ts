@@ -14,25 +14,34 @@ export interface ParamRelation {
   readonly why: string;
   /** One that was not set takes the other's value where its own would break the relation. */
   readonly follows: boolean;
+  /** The other is at least so many times as large; default: 1. */
+  readonly times?: number;
 }
 
-export function relationRule({ lower, upper, why, follows }: ParamRelation): ParamRule {
+export function relationRule({ lower, upper, why, follows, times = 1 }: ParamRelation): ParamRule {
   return {
     param: upper,
-    settle: (values) => (follows ? follower(values.get(lower), values.get(upper)) : undefined),
+    settle: (values) => (follows ? follower(values.get(lower), values.get(upper), times) : undefined),
     check: (params) => {
       const [low, high] = [params.int(lower), params.int(upper)];
-      if (low <= high) return undefined;
-      return `${high} is less than ${lower} = ${low}: else ${why}. Raise ${upper} or lower ${lower}.`;
+      if (low * times <= high) return undefined;
+      const least = times === 1 ? lower : `${times} × ${lower}`;
+      return `${high} is less than ${least} = ${low * times}: else ${why}. Raise ${upper} or lower ${lower}.`;
     },
   };
 }
 
-function follower(lower: ResolvedParam | undefined, upper: ResolvedParam | undefined): ResolvedParam | undefined {
-  if (lower === undefined || upper === undefined || lower.value <= upper.value) return undefined;
-  const follow = (self: ResolvedParam, other: ResolvedParam): ResolvedParam => {
-    return { ...self, value: other.value, origin: `as ${other.name}` };
+function follower(
+  lower: ResolvedParam | undefined,
+  upper: ResolvedParam | undefined,
+  times: number,
+): ResolvedParam | undefined {
+  if (lower === undefined || upper === undefined) return undefined;
+  const [low, high] = [lower.value as number, upper.value as number];
+  if (low * times <= high) return undefined;
+  const follow = (self: ResolvedParam, other: ResolvedParam, value: number): ResolvedParam => {
+    return { ...self, value, origin: `as ${other.name}` };
   };
-  if (lower.source === 'default') return follow(lower, upper);
-  return upper.source === 'default' ? follow(upper, lower) : undefined;
+  if (lower.source === 'default') return follow(lower, upper, Math.floor(high / times));
+  return upper.source === 'default' ? follow(upper, lower, low * times) : undefined;
 }

@@ -16,7 +16,7 @@ const iof: ParamGroup = {
       type: 'size',
       default: 16 * MIB,
       min: 64 * KIB,
-      max: 1024 * MIB,
+      max: 512 * MIB,
       help: 'Output that may wait at the front-end, all ranks together; tools stop when it is full. Larger is quicker '
         + 'in bursts, smaller takes less memory.',
     },
@@ -111,7 +111,7 @@ const message: ParamGroup = {
       type: 'size',
       default: 16 * MIB,
       min: 64 * KIB,
-      max: 1024 * MIB,
+      max: 512 * MIB,
       help: 'Largest message, all its frames together.',
     },
   },

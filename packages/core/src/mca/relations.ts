@@ -24,8 +24,9 @@ export const builtinRelations: readonly ParamRelation[] = [
   {
     lower: 'iof.window',
     upper: 'bootcom.queue.max',
-    why: 'output within its window could fill a queue, and its link would be lost',
+    why: 'output within its window could fill half a queue, from which on links from below are not read',
     follows: true,
+    times: 2,
   },
   {
     lower: 'launcher.window',

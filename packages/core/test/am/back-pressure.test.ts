@@ -1,0 +1,58 @@
+/** Queues of links stay below the bound at which a link is cut, however slow the agents above are. */
+
+import { CONTROLLER } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { OutputQueue } from '../../dist/agent/output-queue.js';
+import { addressOf, makeNet } from './net.js';
+
+const MIB = 1024 * 1024;
+
+suite('bounded queues', (test) => {
+  test('links from below are not read while too much waits for the link to the parent', () => {
+    const net = makeNet([0, 0, 1, 1, 1, 1, 1], { 'bootcom.queue.max': '16MiB', 'message.bytes.max': '64KiB' });
+    let heard = 0;
+    net.nodes[0]?.messages.on('agent.echo', () => void (heard += 1));
+    net.channels[1]?.[1].readable(false);
+    for (let i = 0; i < 220; i++) {
+      for (let node = 2; node <= 6; node++) {
+        net.nodes[node]?.messages.send(CONTROLLER, 'agent.echo', new Uint8Array(60_000));
+      }
+    }
+    net.run(1000);
+    const queued = net.nodes[1]?.router.link(CONTROLLER)?.queuedBytes ?? 0;
+    assert.ok(queued > 8 * MIB && queued < 9 * MIB, `${queued} bytes wait`);
+    net.channels[1]?.[1].readable(true);
+    net.until(() => heard === 5 * 220, 'all messages');
+    assert.equal([net.closed, net.faults], [[], []]);
+    for (let node = 1; node <= 6; node++) assert.ok(net.nodes[node]?.router.link(addressOf(node < 2 ? 0 : 1)));
+  });
+
+  test('output waits on its host, in order, and what is sent is within the credit', () => {
+    let credit = 1000;
+    const sent: Uint8Array[] = [];
+    const queue = new OutputQueue({
+      get upCreditBytes() {
+        return credit;
+      },
+      upPieces: (pieces) => {
+        const frame = Buffer.concat(pieces);
+        sent.push(frame);
+        credit -= frame.length + 36;
+        return credit > 0;
+      },
+    });
+    assert.ok(queue.push([1, 1, 0.5], Uint8Array.of(1)));
+    assert.not.ok(queue.push([2, 1, 0.5], new Uint8Array(3000).fill(2)));
+    assert.not.ok(queue.push([1, 1, 0.5], new Uint8Array(0)));
+    assert.ok(credit >= 0, `${credit} left`);
+    while (!queue.isEmpty) {
+      const before = sent.length;
+      credit += 700;
+      queue.resume();
+      assert.ok(sent.length > before && credit >= 0, `${credit} left`);
+    }
+    const twos = sent.reduce((count, frame) => count + frame.filter((byte) => byte === 2).length, 0);
+    assert.ok(twos >= 3000);
+    assert.is(sent[sent.length - 1]?.[1], 1, 'the end of rank 1 is last');
+  });
+});
