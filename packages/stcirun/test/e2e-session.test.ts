@@ -2,7 +2,7 @@
 // @timeoutMs 240000
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -230,5 +230,10 @@ suite('sessions', (test) => {
     const gone = await place.run('night', ['--', 'true']).result;
     assert.match(gone.err, "Session night is gone: its process ended without 'stci stop'");
     assert.equal(place.stci('ps').out.split(':')[0], 'nightly');
+    const other = facts.replace('/night/', '/nightly/');
+    writeFileSync(other, readFileSync(other, 'utf8').replace('"version":"', '"version":"9.'));
+    const version = await place.run('nightly', ['--', 'true']).result;
+    assert.equal([version.exitCode, place.stci('stop', 'nightly').exitCode], [195, 0]);
+    assert.match(version.err, /Session nightly is one of version 9\.\S+; this is \S+\. Use that .*: kill \d+/u);
   }), LONG);
 });

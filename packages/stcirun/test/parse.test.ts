@@ -219,6 +219,10 @@ suite('command line, values', (test) => {
     ['--spares 1 --min-hosts 1 p', '--spares and --min-hosts'],
     ['--spares 0 p', '--spares', "'0'"],
     ['--min-hosts x p', '--min-hosts', "'x'"],
+    ['--session s --spares 1 p', '--session and --spares', 'decided by stci start'],
+    ['--session s --launcher ssh p', '--session and --launcher'],
+    ['--detach --json p', '--detach and --json', 'for stci attach'],
+    ['--detach --stdin all p', '--detach and --stdin', 'has no input'],
   ];
   for (const [argv, ...words] of BAD) {
     test(`refused: ${argv}`, async () => {
