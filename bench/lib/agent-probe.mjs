@@ -19,7 +19,8 @@ export async function createAgentProbe() {
   const [session, secret] = [secrets.bytes(8), secrets.bytes(32)];
   const self = rootAddress(0);
   const identity = { session, secret, self, parent: 0 };
-  const boot = encodeBootRecord({ ...identity, nativeLink: true, ...LIMITS, details: await details() });
+  const record = { ...identity, job: 0, start: 1, nativeLink: true, ...LIMITS, details: await details() };
+  const boot = encodeBootRecord(record);
   const admit = (peer) => (peer === self ? undefined : 'it is another agent');
   const handshake = { role: 'accept', self: 0, session, secret, secrets, admit };
 
@@ -31,7 +32,7 @@ export async function createAgentProbe() {
     channel.send([boot]);
     let linkMs;
     let upMs;
-    new Link({ channel, clock, handshake, limits: LIMITS }, {
+    new Link({ role: 'child', channel, clock, handshake, limits: LIMITS }, {
       onUp: () => (linkMs = performance.now() - sinceMs),
       onFrame: (link) => {
         upMs ??= performance.now() - sinceMs;
@@ -54,5 +55,5 @@ async function details() {
   const registry = assembleRegistry();
   const resolved = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
   const params = encodeParams(paramsSnapshot(registry.catalog, resolved.params));
-  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree: [['here', '']], connect: [], params });
+  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree: [['here', '', 1]], connect: [], params });
 }

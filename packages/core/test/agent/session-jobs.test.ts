@@ -118,7 +118,7 @@ suite('jobs of a session', (test) => {
     const { jobs, agents } = play(asked);
     assert.equal(jobs.map(({ report }) => report?.exitCode), asked.map((_, i) => [0, 1, 137, 196][i % 4]));
     assert.is(agents, HOSTS);
-  });
+  }, { timeoutMs: 30_000 });
 
   test("parameters of a job are the job's own", () => {
     const command = ['crash', 'SEGV', '0'] as const;
