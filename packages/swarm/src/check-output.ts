@@ -40,7 +40,10 @@ function wholeRanks(run: Run): Set<number> {
 function wasCut(run: Run, report: JobReport): boolean {
   const isKilled = run.options.controls.some((control) => control.kind === 'interrupt' && control.kill);
   const isLost = report.ranks.some(({ outcome }) => outcome === 'lost');
-  return isKilled || isLost;
+  // Agents that were killed are mended, and only their own ranks are lost.
+  const isEnded = run.record.events.some(({ type }) => type === 'ending');
+  const isSilent = run.faults.some(({ plan }) => !/^kill-|^slow/.test(plan.kind));
+  return isKilled || (isLost && (isEnded || isSilent));
 }
 
 function checkStream(run: Run, truth: RankTruth, stream: 'stdout' | 'stderr', isWhole: boolean): string | undefined {

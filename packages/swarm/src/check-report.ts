@@ -41,7 +41,8 @@ function checkRank(run: Run, report: RankReport, { process, expected }: RankTrut
   const { outcome } = report;
   if (outcome === 'lost') {
     const isExplained = hasAgentFault(run) || run.options.timeoutMs !== undefined || isSlow(run);
-    return isExplained ? undefined : 'lost, though no agent was harmed';
+    if (!isExplained) return 'lost, though no agent was harmed';
+    return mendsAll(run) && !wasHit(run, report.host) ? 'lost, though no agent of its host was harmed' : undefined;
   }
   if (outcome === 'failed-start') {
     const code = report.error?.code;
@@ -59,6 +60,21 @@ function checkRank(run: Run, report: RankReport, { process, expected }: RankTrut
   if (outcome === 'signalled' && !isSignalled) return 'signalled in the report, not in truth';
   if (outcome === 'exited' && isSignalled) return 'exited in the report, signalled in truth';
   return undefined;
+}
+
+/** Nothing but agents and connections were killed, when all ranks ran: each host that lives is linked again. */
+function mendsAll(run: Run): boolean {
+  const { remote, timeoutMs, controls } = run.options;
+  const starts = [...rankProcesses(run).values()].flat().map(({ startMs }) => startMs);
+  const isKill = run.faults.every(({ plan, timeMs }) =>
+    (plan.kind === 'kill-agent' && timeMs > Math.max(...starts)) || plan.kind === 'kill-tool' || plan.kind === 'slow');
+  const isWhole = starts.length === truthOf(run).length;
+  return remote && isWhole && isKill && timeoutMs === undefined && controls.length === 0 && !isSlow(run);
+}
+
+/** A process of the host was killed: its root agent, or one of its session agents. */
+function wasHit(run: Run, host: string): boolean {
+  return run.faults.some(({ target }) => target.startsWith(`${host}/`));
 }
 
 export function hasAgentFault(run: Run): boolean {

@@ -46,4 +46,24 @@ export const SILENCE_REGRESSIONS: readonly Regression[] = [
       link: { latencyMs: 20, jitterMs: 0, cutChance: 0.5, bytesPerMs: Infinity, timeoutMs: 60_000 },
     },
   },
+  {
+    found:
+      'A host whose planned parent was left out kept that parent in the membership: the report of its loss was taken ' +
+      'for one of a former parent, and the job waited for ever.',
+    options: {
+      ...PLAIN,
+      seed: 20676,
+      hosts: 3,
+      slots: 3,
+      apps: [{ program: 'lines', args: ['20', '60', '0.05'], count: 7 }],
+      byNode: true,
+      settings: { launcherproc: 'local', 'launcher.tree.arity': '2', errmgr: 'continue', bootstrap: 'shrink' },
+      faults: [
+        { atMs: 0, kind: 'kill-start', pick: 0.39, start: 1, afterMs: 0 },
+        { atMs: 1.78, kind: 'kill-agent', pick: 0.13, signal: 'SIGTERM' },
+        { atMs: 308, kind: 'kill-agent', pick: 0.4, signal: 'SIGKILL' },
+      ],
+      link: { latencyMs: 1, jitterMs: 0, cutChance: 0.05, bytesPerMs: Infinity, timeoutMs: 60_000 },
+    },
+  },
 ];

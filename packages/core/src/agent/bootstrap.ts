@@ -166,7 +166,8 @@ export class Bootstrap {
     this.#dropSubtree(host);
     // The agents that it started have lost their parent and end: all of them must be started again.
     for (const below of this.#below.hostsBelow(host)) {
-      if (below !== host && this.table.get(below).state !== 'failed') this.#renew(below);
+      const { state, parent } = this.table.get(below);
+      if (below !== host && state !== 'failed') this.#renew(below, parent);
     }
     const record = toErrorRecord(this.#numberFailure(host, error));
     this.table.apply(host, 'fail', { evidence: error.message });
@@ -214,7 +215,7 @@ export class Bootstrap {
   }
 
   /** The next incarnation of a host is being started, unless the host has been left out. */
-  #renew(host: HostIndex, parent = this.table.get(host).parent): void {
+  #renew(host: HostIndex, parent: ParentHost): void {
     if (this.table.get(host).state === 'left') return;
     this.table.apply(host, 'plan', { parent });
     this.table.apply(host, 'start');
