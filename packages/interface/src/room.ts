@@ -9,9 +9,39 @@ export const ROOM_BYTES = 64;
 /** Buffers whose first bytes are free; removed once a header has been written. */
 const withRoom = new WeakSet<ArrayBufferLike>();
 
+/** How often the buffers that are read into again are held, and what frees each when it is held no more. */
+interface Hold {
+  count: number;
+  free: (() => void) | undefined;
+}
+const holds = new WeakMap<ArrayBufferLike, Hold>();
+
 /** Marks the bytes before `chunk` in its buffer as free; the buffer must hold no other chunk. */
 export function markRoom(chunk: Uint8Array): void {
   withRoom.add(chunk.buffer);
+  holds.set(chunk.buffer, { count: 0, free: undefined });
+}
+
+/** The buffer of `chunk` is not read into again until it was released as often: its bytes may be sent again. */
+export function holdBuffer(chunk: Uint8Array): void {
+  const hold = holds.get(chunk.buffer);
+  if (hold !== undefined) hold.count += 1;
+}
+
+export function releaseBuffer(chunk: Uint8Array): void {
+  const hold = holds.get(chunk.buffer);
+  if (hold === undefined) return;
+  hold.count -= 1;
+  if (hold.count > 0) return;
+  hold.free?.();
+  hold.free = undefined;
+}
+
+/** Calls `free` when the buffer is not held: now, or later. */
+export function whenReleased(buffer: ArrayBufferLike, free: () => void): void {
+  const hold = holds.get(buffer);
+  if (hold !== undefined && hold.count > 0) hold.free = free;
+  else free();
 }
 
 /** `chunk` with `bytes` more in front, to be written to; undefined if there is no room. */

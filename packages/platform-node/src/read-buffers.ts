@@ -3,7 +3,7 @@
  * copy of its bytes.
  */
 
-import { markRoom, ROOM_BYTES } from '@stci/interface';
+import { markRoom, ROOM_BYTES, whenReleased } from '@stci/interface';
 
 /** Longest read of a pipe: its capacity on Linux. */
 const PIPE_BYTES = 64 * 1024;
@@ -38,13 +38,15 @@ export class PipeBuffer {
   }
 }
 
-/** Takes buffers back whose bytes have been written to the system and are not used elsewhere. */
+/** Takes buffers back whose bytes have been written to the system, when none of them may be sent again. */
 export function reuse(chunks: readonly Uint8Array[]): void {
   for (const { buffer } of chunks) {
     const returned = inUse.get(buffer);
     if (returned === undefined) continue;
-    inUse.delete(buffer);
-    if (free.length < FREE_MAX) free.push(returned);
+    whenReleased(buffer, () => {
+      inUse.delete(buffer);
+      if (free.length < FREE_MAX) free.push(returned);
+    });
   }
 }
 

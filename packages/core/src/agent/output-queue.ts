@@ -4,6 +4,7 @@
  * left stays on this host, where reading of its tools has stopped.
  */
 
+import { holdBuffer, releaseBuffer } from '@stci/interface';
 import { CHUNK_COST_BYTES } from '../am/credit.js';
 import { encodeWithTail } from '../codec/cbor.js';
 
@@ -43,6 +44,7 @@ export class OutputQueue {
   /** Returns false if reading should stop until `resume` returns true. */
   push(head: readonly number[], chunk: Uint8Array): boolean {
     this.#waiting.push({ head, chunk });
+    holdBuffer(chunk);
     if (this.#waiting.length === 1) this.resume();
     return this.isOpen;
   }
@@ -58,6 +60,7 @@ export class OutputQueue {
         this.#waiting[sent] = { head, chunk: chunk.subarray(room) };
         break;
       }
+      releaseBuffer(chunk);
       sent += 1;
     }
     this.#waiting.splice(0, sent);
@@ -65,6 +68,7 @@ export class OutputQueue {
   }
 
   clear(): void {
+    for (const { chunk } of this.#waiting) releaseBuffer(chunk);
     this.#waiting = [];
   }
 

@@ -7,7 +7,9 @@
  * sender sends again, with all after them. A pair that is given up begins again with the next generation.
  */
 
-import { StciError, addressName, agentKey, isSessionAddress, type Address, type JobId } from '@stci/interface';
+import {
+  StciError, addressName, agentKey, holdBuffer, isSessionAddress, releaseBuffer, type Address, type JobId,
+} from '@stci/interface';
 import { readDelivery, setHops, writeDelivery, type DeliveryMark, type Frame } from '../codec/frame.js';
 
 /** Least charge of a kept frame: the overhead of keeping it. */
@@ -93,6 +95,7 @@ export class Sender {
       pair.probeMs = PROBE_MS;
       pair.probeAtMs = nowMs + PROBE_MS;
     }
+    for (const piece of pieces) holdBuffer(piece);
     pair.kept.push({ number: pair.last, pieces, charge });
     pair.charge += charge;
   }
@@ -108,20 +111,24 @@ export class Sender {
       count += 1;
     }
     if (count === 0) return pair;
-    pair.kept.splice(0, count);
+    release(pair.kept.splice(0, count));
     pair.probeMs = PROBE_MS;
     pair.probeAtMs = nowMs + PROBE_MS;
     if (pair.kept.length === 0) this.#open.delete(pair);
     return pair;
   }
 
-  /** The frames kept for the destinations that `isFor` accepts, each as when it was sent, in order. */
+  /**
+   * Copies of the frames kept for the destinations that `isFor` accepts, each as when it was sent, in order. Their own
+   * buffers are read into again as soon as they are acknowledged, and a copy may still wait to be written then.
+   */
   *kept(isFor: AgentTest): Generator<readonly [Outgoing, readonly Uint8Array[]]> {
     for (const pair of this.#open) {
       if (!isFor(pair.destination, pair.job)) continue;
       for (const { pieces } of pair.kept) {
-        setHops(pieces[0] as Frame, this.#init.ttl); // Forwarders in this process have spent them.
-        yield [pair, pieces];
+        const copies = pieces.map((piece) => new Uint8Array(piece));
+        setHops(copies[0] as Frame, this.#init.ttl); // Forwarders in this process have spent them.
+        yield [pair, copies];
       }
     }
   }
@@ -146,6 +153,7 @@ export class Sender {
       if (!isGone(pair.destination, pair.job)) continue;
       this.#pairs.delete(key);
       this.#open.delete(pair);
+      release(pair.kept);
       this.#generation = (this.#generation + 1) & 0xffff;
     }
   }
@@ -167,6 +175,10 @@ export class Sender {
     const text = `${addressName(destination)} has not acknowledged ${kept.length} frames: over ${windowBytes} bytes`;
     return new StciError('STCI_MESSAGE_WINDOW', text);
   }
+}
+
+function release(kept: readonly Kept[]): void {
+  for (const { pieces } of kept) for (const piece of pieces) releaseBuffer(piece);
 }
 
 /** What one agent receives from another. */
