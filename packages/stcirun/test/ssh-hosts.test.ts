@@ -179,26 +179,50 @@ suite('stcirun over ssh', (test) => {
     '--', 'sh', '-c', 'echo up; sleep 300 & sleep 300'];
   const killers: Readonly<Record<string, (job: Job) => void>> = {
     'the front-end': (job) => void job.child.kill('SIGKILL'),
-    'the ssh clients of the front-end': () => killMatching('login', /^ssh /),
     'an inner agent': () => killMatching('h1', /stci-agent/),
     'an outer agent': () => killMatching('h19', /stci-agent/),
-    'sshd\'s process of a login': () => killMatching('h17', /^sshd: /),
   };
   for (const [what, kill] of Object.entries(killers)) {
     check(`kill -9 of ${what} leaves nothing on any host`, async () => {
-      const job = new Job(four);
-      await eventually(() => job.lines === 8 || job.code !== undefined, { deadlineMs: 20_000, what: 'all ranks' });
-      assert.is(job.code, undefined, job.err);
+      const job = await running();
       kill(job);
       await eventually(() => job.code !== undefined, { deadlineMs: 12_000, what: 'the end of stcirun' });
       await nothingLeft();
     });
   }
 
-  function killMatching(place: string, pattern: RegExp): void {
+  for (const [what, place, pattern] of [
+    ['the ssh clients of the front-end', 'login', /^ssh /], ["sshd's process of a login", 'h17', /^sshd: /],
+  ] as const) {
+    check(`kill -9 of ${what}: agents are linked again, the job goes on, nothing is left after it`, async () => {
+      const job = await running();
+      const count = killMatching(place, pattern);
+      const isLinked = (): boolean => matching(place, pattern).length === count;
+      await eventually(isLinked, { deadlineMs: 12_000, what: 'new logins' });
+      assert.is(job.code, undefined, job.err);
+      job.child.kill('SIGINT');
+      await eventually(() => job.code !== undefined, { deadlineMs: 12_000, what: 'the end of stcirun' });
+      assert.equal([job.code, /is lost/.test(job.err)], [130, false], job.err);
+      await nothingLeft();
+    });
+  }
+
+  async function running(): Promise<Job> {
+    const job = new Job(four);
+    await eventually(() => job.lines === 8 || job.code !== undefined, { deadlineMs: 20_000, what: 'all ranks' });
+    assert.is(job.code, undefined, job.err);
+    return job;
+  }
+
+  function matching(place: string, pattern: RegExp): readonly { readonly pid: number }[] {
     const all = place === 'login' ? hosts.leftovers('login') : hosts.processes(place);
-    const found = all.filter(({ command, hostPid }) => pattern.test(command) && (place === 'login' || hostPid !== 1));
-    assert.ok(found.length > 0, `there is something to kill among ${all.map(({ command }) => command).join('; ')}`);
+    return all.filter(({ command, hostPid }) => pattern.test(command) && (place === 'login' || hostPid !== 1));
+  }
+
+  function killMatching(place: string, pattern: RegExp): number {
+    const found = matching(place, pattern);
+    assert.ok(found.length > 0, `there is something to kill on ${place}`);
     for (const { pid } of found) process.kill(pid, 'SIGKILL');
+    return found.length;
   }
 });

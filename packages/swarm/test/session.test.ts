@@ -8,7 +8,7 @@ import { assert, suite } from '@stci/testkit';
 import { drawSession, runSession } from '@stci/swarm';
 import { firstSeed } from './first-seed.js';
 
-const SEEDS = 150;
+const SEEDS = 60;
 
 suite('sessions', (test) => {
   const from = firstSeed();

@@ -116,8 +116,8 @@ export class ChildSupervisor {
       onClosed: (_link, reason, text) => this.#onLinkClosed(child, reason, text),
       onExit: () => this.#settle(child),
       onAnswer: (answer) => {
-        if (answer.result !== 'adopted') this.#former.delete(child);
         done(answer);
+        if (answer.result !== 'adopted' && this.#former.delete(child)) this.#checkStopped();
       },
     });
   }

@@ -58,7 +58,8 @@ tool.grace = 10s            # our programs write a checkpoint
 | job | each job of a session may have its own |
 | front-end | used by \`stcirun\` and \`stci\` only |
 
-With \`stcirun --session\`, values for parameters of a job are the job's. A plain \`stcirun\` is a session of one job.
+With \`stcirun --session NAME\`, values for parameters of a job are the job's. A plain
+\`stcirun\` is a session of one job.
 
 ## Types
 
