@@ -112,7 +112,7 @@ suite('delivery', (test) => {
     }
   });
 
-  test('acknowledgements are rare: for every 32 frames or 256 KiB, else after 100 ms', () => {
+  test('acknowledgements are rare: for every 32 frames or 1 MiB, else after 100 ms', () => {
     const count = (frames: number, bytes: number, ms: number): number => {
       const pair = new Pair(seededIntegers(1));
       for (let i = 0; i < frames; i++) pair.send(bytes);
