@@ -17,7 +17,7 @@ const FRAME_CHARGE_MIN = 256;
 
 /** An acknowledgement is sent at once after so many frames or bytes, else after a delay. */
 const ACK_FRAMES = 32;
-/** Each is a write of its own on every hop: at 256 KiB they and their garbage cost the front-end a quarter of its time. */
+/** Each is a write of its own on every hop: at 256 KiB they cost the front-end a quarter of its time. */
 const ACK_BYTES = 1024 * 1024;
 
 /** Time without an acknowledgement after which the sender asks for one; it doubles up to the longest. */
