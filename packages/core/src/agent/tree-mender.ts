@@ -41,6 +41,8 @@ export class TreeMender {
   readonly #routes = new Map<HostIndex, Map<HostIndex, HostIndex>>();
   #timer: Timer | undefined;
   #onSettled: (() => void) | undefined;
+  /** The session has ended: answers that still come change nothing. */
+  #isOver = false;
 
   constructor(init: TreeMenderInit, events: TreeMenderEvents) {
     const leaseMs = init.node.params.int('bootcom.lease');
@@ -65,6 +67,7 @@ export class TreeMender {
   settle(done: () => void): void {
     const finish = (): void => {
       this.#onSettled = undefined;
+      this.#isOver = true;
       timer.cancel();
       this.#timer?.cancel();
       done();
@@ -87,6 +90,7 @@ export class TreeMender {
   }
 
   #carryOut(actions: readonly MendAction[]): void {
+    if (this.#isOver) return;
     for (const action of actions) {
       if (action.type === 'attempt') this.#attempt(action);
       else if (action.type === 'mended') this.#onMended(action.host, action.isNew);
