@@ -113,6 +113,7 @@ export class AgentNode {
       waitingMax: Math.max(PAUSE_MIN, Math.floor(this.#pauseAt * DISTANT_FRACTION)),
       domain,
       incarnation: identity.incarnation ?? 0,
+      hasRoom: (frame) => this.streams.hasRoom(frame),
       onStreamFrame: (frame, from) => this.streams.onFrame(frame, from),
       onGone: (agent, job) => this.streams.onGone(agent, job),
       onFault: (error) => this.fault(error, 'message'),

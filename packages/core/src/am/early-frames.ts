@@ -42,17 +42,19 @@ export class EarlyFrames {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Returns false if there is no room, or the source has used its fraction. */
-  keep(early: EarlyFrame): boolean {
-    this.#dropStale(early.sinceMs);
+  /** Whether there is room, and the source has not used its fraction. */
+  hasRoom(frame: Frame, nowMs: number): boolean {
+    this.#dropStale(nowMs);
+    return this.#room.has(frame, 1) && (this.#bySource.get(frameSource(frame)) ?? new Room()).has(frame, SOURCE_SHARE);
+  }
+
+  keep(early: EarlyFrame): void {
     const { frame } = early;
     const source = frameSource(frame);
     const room = this.#bySource.get(source) ?? new Room();
-    if (!this.#room.has(frame, 1) || !room.has(frame, SOURCE_SHARE)) return false;
     this.#bySource.set(source, room);
     this.#frames.push({ ...early, frame: frame.slice() }); // Not the whole chunk it arrived in.
     for (const each of [this.#room, room]) each.count(frame, 1);
-    return true;
   }
 
   /** Removes and returns the frames of one stream. */

@@ -60,6 +60,8 @@ export interface MessageLayerInit {
   readonly waitingMax?: number;
   /** Triggered for each message that is queued. */
   readonly domain: EventDomain<{ received: Received }>;
+  /** Whether to take a frame of the stream layer now; else its source sends it again. */
+  hasRoom(frame: Frame): boolean;
   /** Frames of the stream layer for this agent. */
   onStreamFrame(frame: Frame, from: Link): void;
   /** A destination is gone for good: what was sent to it is lost. */
@@ -97,6 +99,7 @@ export class MessageLayer {
     const { router, clock, limits, incarnation = 0 } = init;
     this.#transport = new Transport({
       router, clock, limits, incarnation,
+      hasRoom: (frame) => frameLayer(frame) !== LAYER.stream || init.hasRoom(frame),
       onLocal: (frame, from) => this.#local(frame, from),
       onUnforwarded: (request, error) => this.#replyError(request, toErrorRecord(error)),
       onGone: (isGone, error, agent, job) => {

@@ -19,9 +19,10 @@ import {
   type StreamSpec,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
-import { decodeHeader, frameSource, type Frame } from '../codec/frame.js';
+import { decodeHeader, type Frame } from '../codec/frame.js';
 import { EarlyFrames } from './early-frames.js';
 import { Reassembly } from './fragments.js';
+import { SUBTREE } from './transport.js';
 import { StreamEndpoint, type StreamLayerInit, type StreamOptions } from './stream-endpoint.js';
 
 const STREAM_ID_MAX = 0xffff;
@@ -33,8 +34,6 @@ export class StreamLayer {
   readonly #reassembly: Reassembly;
   #acceptor: ((stream: Stream) => StreamEvents) | undefined;
   readonly #early: EarlyFrames;
-  /** Lack of room for early frames is reported once, until there is room again. */
-  #isEarlyFull = false;
 
   constructor(init: StreamLayerInit) {
     this.init = init;
@@ -98,13 +97,19 @@ export class StreamLayer {
     }
   }
 
-  onFrame(frame: Frame, from: Link): void {
+  /** Whether to take a frame now. What comes before its stream is open needs room; its source sends it again. */
+  hasRoom(frame: Frame): boolean {
     const { stream: id, job } = decodeHeader(frame);
+    return this.#streams.has(streamKey(id, job)) || this.#early.hasRoom(frame, this.init.clock.nowMs());
+  }
+
+  onFrame(frame: Frame, from: Link): void {
+    const { stream: id, job, destination } = decodeHeader(frame);
     const stream = this.#streams.get(streamKey(id, job));
     if (stream === undefined) {
-      // The default stream is attached at its endpoints; elsewhere its multicast is only forwarded.
-      if (id > DEFAULT_STREAM) this.#keepEarly(id, frame, from);
-      return;
+      // Forwarders of the default stream's multicast are no endpoints of it.
+      if (destination === SUBTREE || !this.hasRoom(frame)) return;
+      return this.#early.keep({ frame, from, sinceMs: this.init.clock.nowMs() });
     }
     // An invalid frame is its sender's fault; an error in its delivery is ours.
     let deliver: () => void = () => undefined;
@@ -141,14 +146,6 @@ export class StreamLayer {
     const stream = this.#streams.get(streamKey(id, job));
     if (id > DEFAULT_STREAM && (stream === undefined || stream.root === source)) return stream?.close();
     throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not close stream ${id}`);
-  }
-
-  #keepEarly(id: StreamId, frame: Frame, from: Link): void {
-    const wasFull = this.#isEarlyFull;
-    this.#isEarlyFull = !this.#early.keep({ frame, from, sinceMs: this.init.clock.nowMs() });
-    if (wasFull || !this.#isEarlyFull) return;
-    const text = `Frames of ${addressName(frameSource(frame))} for stream ${id} are dropped: it is not open here`;
-    this.init.onFault(new StciError('STCI_STREAM_INVALID', text));
   }
 
   #replayEarly(id: StreamId, job: JobId): void {

@@ -39,6 +39,8 @@ export interface TransportInit {
   readonly limits: MessageLimits;
   /** Of this agent. */
   readonly incarnation: number;
+  /** Whether to take a frame for this agent now. */
+  hasRoom(frame: Frame): boolean;
   /** A frame for this agent. */
   onLocal(frame: Frame, from: Link): void;
   /** A request, whole, that cannot be forwarded. */
@@ -144,7 +146,8 @@ export class Transport {
 
   #local(frame: Frame, link: Link): void {
     if (frameLayer(frame) === LAYER.delivery) this.#delivery.onFrame(frame);
-    else if (frameNumber(frame) === 0 || this.#delivery.accepts(frame)) this.#init.onLocal(frame, link);
+    else if (frameNumber(frame) === 0) this.#init.onLocal(frame, link);
+    else if (this.#init.hasRoom(frame) && this.#delivery.accepts(frame)) this.#init.onLocal(frame, link);
   }
 
   #forward(frame: Frame, destination: Address): void {

@@ -69,8 +69,12 @@ suite('what is kept of each source', (test) => {
 
   test('frames of streams that are not open yet', () => {
     const early = new EarlyFrames(1000);
-    const keep = (source: number, bytes: number, sinceMs = 0): boolean =>
-      early.keep({ frame: frame(source, 1, 0, bytes), from: undefined as never, sinceMs });
+    const keep = (source: number, bytes: number, sinceMs = 0): boolean => {
+      const kept = frame(source, 1, 0, bytes);
+      if (!early.hasRoom(kept, sinceMs)) return false;
+      early.keep({ frame: kept, from: undefined as never, sinceMs });
+      return true;
+    };
     assert.is(Array.from({ length: 10_000 }, () => keep(BAD, 1)).filter(Boolean).length, 512);
     assert.is(Array.from({ length: 200 }, () => keep(GOOD, 64 * 1024)).filter(Boolean).length, 127);
     assert.is(early.take(0, 7, 1).length, 512 + 127);

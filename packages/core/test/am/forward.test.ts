@@ -42,6 +42,7 @@ function agentBetween() {
     limits: { ttl: 9, messageBytesMax: 1000, requestTimeoutMs: 1000, windowBytes: 100_000 },
     onGone: () => undefined,
     domain: dispatcher.domain('message'),
+    hasRoom: () => true,
     onStreamFrame: () => assert.unreachable('no stream of ours'),
     onFault: (error) => void faults.push(error.code),
   });
