@@ -11,6 +11,7 @@ export { bootcomComponents } from './bootcom/kinds.js';
 export { createFrontEnd, ResidentSession, type FrontEndInit } from './agent/local-session.js';
 export type { JobFrontEnd } from './agent/front-end.js';
 export { createComposition, platformFacts } from './agent/compose.js';
+export { windowBytesMin } from './agent/job-launch.js';
 export { roleFactory } from './agent/start.js';
 export { runAgent } from './agent/main.js';
 export type { Composition } from './agent/composition.js';

@@ -3,6 +3,7 @@
  * is in or out as a whole, with a probability that is itself drawn, so that runs differ in kind and not only in number.
  */
 
+import { windowBytesMin } from '@stci/core';
 import type { SignalName, StdinTo } from '@stci/interface';
 import { SimRandom, type LinkParams } from '@stci/platform-sim';
 import { drawApp, drawLongApp, type AppPlan } from './programs.js';
@@ -143,7 +144,10 @@ function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record
     'launcher.window': String(random.pick([1, 4, 32])),
     'tool.grace': `${random.pick([0, 50, 500, 2000])}ms`,
   };
-  if (random.chance(0.5)) settings['iof.window'] = String(random.pick([65_536, 262_144, 1_048_576]));
+  if (random.chance(0.5)) {
+    const drawn = random.pick([65_536, 262_144, 1_048_576]);
+    settings['iof.window'] = String(Math.max(drawn, windowBytesMin(hosts)));
+  }
   if (random.chance(0.2)) settings['event.turn.max'] = String(random.pick([1, 4, 1024]));
   if (random.chance(0.2)) settings['iof.drain'] = `${random.pick([0, 20, 1000])}ms`;
   if (random.chance(0.4)) drawBootstrap(random, hosts, settings);

@@ -16,6 +16,11 @@ export type Launch = MessageBody<'job.launch'>;
 /** Largest window of one session agent. */
 const CREDIT_BYTES_MAX = 4 * 1024 * 1024;
 
+/** Least iof.window with which the output of so many hosts makes progress. */
+export function windowBytesMin(hosts: number): number {
+  return hosts * CREDIT_BYTES_MIN;
+}
+
 /**
  * Window of each session agent in bytes: its share of iof.window; all of them together never exceed it. Throws
  * STCI_PARAM_INVALID if the shares of so many hosts are too small.
@@ -25,7 +30,7 @@ export function creditBytes(params: Params, hosts: number): number {
   const share = Math.floor(window / hosts);
   if (share >= CREDIT_BYTES_MIN) return Math.min(CREDIT_BYTES_MAX, share);
   const text = `iof.window = ${window} is too small for ${hosts} hosts: output of each needs ${CREDIT_BYTES_MIN} bytes `
-    + `of it. Raise it to ${hosts * CREDIT_BYTES_MIN}.`;
+    + `of it. Raise it to ${windowBytesMin(hosts)}.`;
   throw new StciError('STCI_PARAM_INVALID', text, { data: { name: 'iof.window', hosts } });
 }
 
