@@ -25,6 +25,4 @@ export {
   checkSessionName, defaultSession, freeSessionName, jobName, matchSession, parseJobName,
 } from './session/session-name.js';
 export { SessionPlace, type SessionFacts } from './session/session-place.js';
-export { SessionJobs, type SessionBackend } from './session/service.js';
-export { Spool, type SpoolParams } from './session/spool.js';
-export type { SpoolCursor } from './session/spool-cursor.js';
+export { spoolDirectory } from './session/spool-directory.js';

@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveParams } from '@stci/core';
+import { SessionJobs } from '@stci/core/resident';
 import {
   makeSessionKey, SessionClient, SessionConnection, type AcceptedJob, type JobRequest, type SessionStatus,
 } from '@stci/core/session';
 import { selectEviction } from '@stci/core/bootcom';
 import { StciError, type FrontEnd, type FrontEndEvents, type JobEvent, type JobSpec } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { frontEndRegistry, SessionJobs } from '@stci/stcirun';
+import { frontEndRegistry, spoolDirectory } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
 import { FakeFrontEnd, fakeMap } from './fake-front-end.js';
 
@@ -89,6 +90,7 @@ class Session {
   constructor(spoolBytesMax = 1 << 20) {
     this.jobs = new SessionJobs({
       name: 'test',
+      version: '1',
       clock: this.#platform.clock,
       backend: {
         hosts: () => [],
@@ -97,7 +99,7 @@ class Session {
         openFrontEnd: (events) => this.#openFrontEnd(events),
         stop: (done) => done(),
       },
-      directory: this.directory,
+      spoolFiles: (name) => spoolDirectory(join(this.directory, name)),
       spoolBytesMax,
       onStopped: () => (this.stopped += 1),
     });

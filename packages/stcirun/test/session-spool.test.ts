@@ -3,8 +3,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SpoolOutput } from '@stci/core/session';
-import { Spool, type SpoolCursor, type SpoolParams } from '@stci/stcirun';
+import { Spool, type SpoolCursor, type SpoolParams } from '@stci/core/resident';
+import type { RecordBatch, SpoolOutput } from '@stci/core/session';
+import { spoolDirectory } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
 
 const KIB = 1024;
@@ -20,7 +21,7 @@ function withSpool(params: Partial<SpoolParams>, body: (sized: Sized, directory:
   return async (): Promise<void> => {
     const base = mkdtempSync(join(tmpdir(), 'stci-spool-'));
     const directory = join(base, '7');
-    const spool = new Spool({ directory, bytesMax: 1024 * KIB, ...params });
+    const spool = new Spool({ files: spoolDirectory(directory), bytesMax: 1024 * KIB, ...params });
     let released = 0;
     let written = 0;
     const write = (chunks: number, bytes: number, rank = 0): void => {
@@ -44,10 +45,14 @@ interface Seen {
   missed: number;
 }
 
+function read(cursor: SpoolCursor, bytesMax: number): Promise<RecordBatch> {
+  return new Promise((resolve) => cursor.read(bytesMax, resolve));
+}
+
 /** Reads until there is no more. */
 async function drain(cursor: SpoolCursor, seen: Seen = { chunks: [], events: [], missed: 0 }): Promise<Seen> {
   while (!cursor.isAtEnd) {
-    const { records, missed } = await cursor.read(256 * KIB);
+    const { records, missed } = await read(cursor, 256 * KIB);
     for (const bytes of missed.values()) seen.missed += bytes;
     for (const record of records) {
       if ('event' in record) seen.events.push(`${record.event.type} after ${seen.chunks.length}`);
@@ -80,7 +85,7 @@ suite('spool of a session\'s job', (test) => {
     for (let round = 1; round <= 20; round += 1) {
       write(10, 4 * KIB);
       if (round % 5 === 0) spool.event({ type: 'running' });
-      if (round % 3 === 0) await cursor.read(20 * KIB).then(({ records }) => {
+      if (round % 3 === 0) await read(cursor, 20 * KIB).then(({ records }) => {
         for (const record of records) if ('chunk' in record) seen.chunks.push(record);
       });
       await eventually(() => released() === round * 10, { deadlineMs: 2000, what: 'room' });
@@ -123,7 +128,7 @@ suite('spool of a session\'s job', (test) => {
           write(1, 4 * KIB);
           await eventually(() => released() === round + 1, { deadlineMs: 2000, what: 'room' });
         }
-        const { records, missed } = await cursor.read(1);
+        const { records, missed } = await read(cursor, 1);
         for (const record of records) if ('chunk' in record) seen.chunks.push(record);
         for (const bytes of missed.values()) seen.missed += bytes;
       }

@@ -35,6 +35,7 @@ export class SessionConnection implements JobFollower {
   /** It is granted for nothing; later credit is for what was shown. */
   #isFirstCredit = true;
   #isReading = false;
+  #isPumpDue = false;
   /** Bytes of input for which the tools have no room yet. */
   #waitingInput = 0;
   #isClosed = false;
@@ -61,8 +62,14 @@ export class SessionConnection implements JobFollower {
     this.#close();
   }
 
+  /** Soon, so that what comes in one turn goes in one message. */
   onMore(): void {
-    this.#pump();
+    if (this.#isPumpDue) return;
+    this.#isPumpDue = true;
+    this.#init.platform.clock.soon(() => {
+      this.#isPumpDue = false;
+      this.#pump();
+    });
   }
 
   onStdinDrain(): void {

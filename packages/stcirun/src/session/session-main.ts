@@ -7,6 +7,7 @@ import { fstatSync, ftruncateSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createComposition, paramsSnapshot } from '@stci/core';
 import { selectEviction } from '@stci/core/bootcom';
+import { openBackend, SessionJobs } from '@stci/core/resident';
 import { encodeSessionKey, makeSessionKey, SessionConnection } from '@stci/core/session';
 import { EXIT, fromErrorRecord, StciError, toErrorRecord, type Params, type Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
@@ -15,11 +16,10 @@ import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { loadParams } from '../run/params.js';
 import { VERSION } from '../version.js';
-import { openBackend } from './backend.js';
 import { REPORT_FD, type Instruction, type Report } from './instruction.js';
 import { identityOf, type ProcessIdentity } from './process-identity.js';
-import { SessionJobs } from './service.js';
 import { SessionPlace, type SessionFacts } from './session-place.js';
+import { spoolDirectory } from './spool-directory.js';
 
 /** Connections whose peer has not proved the key. */
 const PENDING_MAX = 64;
@@ -94,9 +94,10 @@ class SessionProcess {
     });
     this.#jobs = new SessionJobs({
       name,
+      version: VERSION,
       clock: this.#platform.clock,
       backend,
-      directory: join(this.#place.directory, name),
+      spoolFiles: (job) => spoolDirectory(join(this.#place.directory, name, 'spools', job)),
       spoolBytesMax: params.int('session.spool.max'),
       ...(isForOneJob && { lingerMs: params.int('session.linger') }),
       onStopped: () => this.#onStopped(),

@@ -1,14 +1,13 @@
 /** The jobs of a session that stays: those that run, that wait for slots, and the last that have ended. */
 
-import { join } from 'node:path';
-import type { JobFrontEnd } from '@stci/core';
-import type {
-  HostStatus, JobStatus, RankStatus, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
-} from '@stci/core/session';
 import {
   StciError, type Clock, type FrontEndEvents, type JobId, type JobSpec, type SignalName,
 } from '@stci/interface';
-import { VERSION } from '../version.js';
+import type { JobFrontEnd } from '../agent/front-end.js';
+import type {
+  HostStatus, JobStatus, RankStatus, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
+} from '../session/contracts.js';
+import type { SpoolFiles } from './files.js';
 import { ResidentJob } from './resident-job.js';
 
 /** Ended jobs whose status, and output that nobody has seen, are kept. */
@@ -29,10 +28,11 @@ export interface SessionBackend {
 
 export interface SessionJobsInit {
   readonly name: string;
+  readonly version: string;
   readonly clock: Clock;
   readonly backend: SessionBackend;
-  /** The session's own. */
-  readonly directory: string;
+  /** For the spool of one job; they have different names. */
+  spoolFiles(name: string): SpoolFiles;
   readonly spoolBytesMax: number;
   /** The session is for one job: how long it keeps the result after the job's end; its agents end at once. */
   readonly lingerMs?: number;
@@ -86,14 +86,14 @@ export class SessionJobs implements SessionService {
   }
 
   status(): SessionStatus {
-    const { name, backend } = this.#init;
+    const { name, version, backend } = this.#init;
     const waiting = this.#waiting.map(({ options, sinceWallMs }): JobStatus => ({
       job: 0, state: 'waiting', label: options.label, ranks: 0, running: 0, hosts: 0, submitWallMs: sinceWallMs,
       followers: 1, outputBytes: 0, droppedBytes: 0,
     }));
     return {
       name,
-      version: VERSION,
+      version,
       isStopping: this.#isStopping,
       continues: backend.continues,
       hosts: backend.hosts(),
@@ -124,13 +124,13 @@ export class SessionJobs implements SessionService {
   }
 
   #start({ spec, options, events }: Waiting, onRefused: (error: StciError) => void): void {
-    const { clock, backend, directory, spoolBytesMax } = this.#init;
+    const { clock, backend, spoolFiles, spoolBytesMax } = this.#init;
     this.#spools += 1;
     const job = new ResidentJob({
       clock,
       label: options.label,
       stdin: spec.stdin,
-      directory: join(directory, 'spools', String(this.#spools)),
+      files: spoolFiles(String(this.#spools)),
       spoolBytesMax,
       onAccepted: (error) => {
         if (error === undefined) {

@@ -3,8 +3,11 @@
  * files. Output that was dropped before it could be read is counted.
  */
 
-import { costOf, toWire, type SpoolEvent, type SpoolOutput, type SpoolRecord, type Tally } from '@stci/core/session';
-import { addTally, tallyOf, type Segment } from './spool-segment.js';
+import type { RecordBatch } from '../session/contracts.js';
+import {
+  costOf, toWire, type SpoolEvent, type SpoolOutput, type SpoolRecord, type Tally,
+} from '../session/records.js';
+import { addTally, tallyOf, type Block, type Segment } from './spool-segment.js';
 
 /** What a cursor sees of its spool. */
 export interface SpoolContents {
@@ -16,12 +19,6 @@ export interface SpoolContents {
   /** Behind the last output, and behind the last that was written to the disk. */
   readonly outputEnd: number;
   readonly diskEnd: number;
-}
-
-export interface SpoolBatch {
-  readonly records: readonly SpoolRecord[];
-  /** Dropped before they could be read, since the last batch. */
-  readonly missed: Tally;
 }
 
 /** What a later reader goes on with. */
@@ -68,28 +65,30 @@ export class SpoolCursor {
     return this.#event === this.#spool.events.length && this.#next >= this.#spool.outputEnd;
   }
 
-  /** Records of about so many bytes; none: there are no more yet. One call at a time. */
-  async read(bytesMax: number): Promise<SpoolBatch> {
+  /** Records of about so many bytes; none: there are no more yet. Calls back soon where none is in a file. */
+  read(bytesMax: number, done: (batch: RecordBatch) => void): void {
     const records: SpoolRecord[] = [];
-    for (let bytes = 0; bytes < bytesMax && !this.#isClosed; ) {
-      const end = this.#spool.outputEnd; // As of now: more may come while files are read.
-      const output = this.#peek() ?? (await this.#load());
-      // What was shown to others may be gone.
-      if (output === undefined) this.#next = Math.max(this.#next, end);
-      const event = this.#spool.events[this.#event];
-      const isEvent = event !== undefined && (output === undefined || event.sequence < output.sequence);
-      const record = isEvent ? event : output;
-      if (record === undefined) break;
-      if (isEvent) this.#event += 1;
-      else this.#next = record.sequence + 1;
-      if (this.#block[0] === record) this.#block.shift();
-      bytes += costOf(toWire(record));
-      records.push(record);
-    }
-    this.#sent.push(...records);
-    const missed = this.#missed;
-    this.#missed = new Map();
-    return { records, missed };
+    let bytes = 0;
+    const go = (): void => {
+      while (bytes < bytesMax && !this.#isClosed) {
+        const segment = this.#wanted();
+        if (segment !== undefined) {
+          return segment.read(this.#offset, (block) => {
+            if (!this.#isClosed) this.#onBlock(segment, block);
+            go();
+          });
+        }
+        const record = this.#take();
+        if (record === undefined) break;
+        bytes += costOf(toWire(record));
+        records.push(record);
+      }
+      this.#sent.push(...records);
+      const missed = this.#missed;
+      this.#missed = new Map();
+      done({ records, missed });
+    };
+    go();
   }
 
   /** So much of what was read has been shown. */
@@ -134,35 +133,43 @@ export class SpoolCursor {
     this.#onClosed();
   }
 
-  /** The next output, if it is in memory. */
-  #peek(): SpoolOutput | undefined {
-    if (this.#block.length > 0) return this.#block[0];
-    if (this.#segment !== undefined) return undefined;
-    const { recent, diskEnd } = this.#spool;
-    return this.#next >= diskEnd ? recent[lowerBound(recent, this.#next)] : undefined;
+  /** The file that the next output is in, if it has to be read. */
+  #wanted(): Segment | undefined {
+    if (this.#block.length > 0) return undefined;
+    if (this.#segment === undefined && this.#next < this.#spool.diskEnd) {
+      const segment = this.#spool.segments.find(({ last, bytes }) => bytes > 0 && last >= this.#next);
+      if (segment !== undefined) this.#enter(segment);
+    }
+    return this.#segment;
   }
 
-  /** The next output from the files, or behind them. */
-  async #load(): Promise<SpoolOutput | undefined> {
-    for (;;) {
-      if (this.#segment === undefined) {
-        const segment = this.#spool.segments.find(({ last, bytes }) => bytes > 0 && last >= this.#next);
-        if (segment === undefined) return this.#peek();
-        this.#enter(segment);
-      }
-      const segment = this.#segment as Segment;
-      const { records, next } = await segment.read(this.#offset);
-      if (this.#isClosed) return undefined;
-      this.#offset = next;
-      this.#block = records.filter(({ sequence }) => sequence >= this.#next);
-      if (records.length > 0 && this.#block.length > 0) return this.#block[0];
-      // The end of the file, which may be written on.
-      if (records.length === 0) {
-        segment.leave();
-        this.#segment = undefined;
-        if (segment.last >= this.#next) return undefined;
-      }
+  #onBlock(segment: Segment, { records, next }: Block): void {
+    this.#offset = next;
+    this.#block = records.filter(({ sequence }) => sequence >= this.#next);
+    if (records.length > 0) return;
+    segment.leave();
+    this.#segment = undefined;
+    if (segment.last < this.#next) return;
+    // The file cannot be read: what is left of it, and at most all of it, is missed.
+    addTally(this.#missed, segment.tally);
+    this.#next = segment.last + 1;
+  }
+
+  /** The next record in memory: an event, or output. */
+  #take(): SpoolRecord | undefined {
+    const { events, recent, outputEnd } = this.#spool;
+    const output = this.#block[0] ?? recent[lowerBound(recent, this.#next)];
+    // What was shown to others may be gone.
+    if (output === undefined) this.#next = Math.max(this.#next, outputEnd);
+    const event = events[this.#event];
+    if (event !== undefined && (output === undefined || event.sequence < output.sequence)) {
+      this.#event += 1;
+      return event;
     }
+    if (output === undefined) return undefined;
+    this.#next = output.sequence + 1;
+    if (this.#block[0] === output) this.#block.shift();
+    return output;
   }
 
   #enter(segment: Segment): void {

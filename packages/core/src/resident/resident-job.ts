@@ -7,11 +7,12 @@ import {
   StciError, fromErrorRecord, type Clock, type ErrorRecord, type FrontEndEvents, type JobControl, type JobEvent,
   type JobId, type JobMap, type JobReport, type Rank, type SignalName, type StdinTo, type Timer,
 } from '@stci/interface';
-import type { JobFrontEnd } from '@stci/core';
-import type { StreamName } from '@stci/core/iof';
+import type { JobFrontEnd } from '../agent/front-end.js';
+import type { StreamName } from '../iof/source.js';
 import type {
   FollowOptions, JobFollower, JobState, JobStatus, RankStatus, RecordReader, SessionJob,
-} from '@stci/core/session';
+} from '../session/contracts.js';
+import type { SpoolFiles } from './files.js';
 import type { CursorPlace, SpoolCursor } from './spool-cursor.js';
 import { Spool } from './spool.js';
 
@@ -22,8 +23,8 @@ export interface ResidentJobInit {
   readonly clock: Clock;
   readonly label: string;
   readonly stdin: StdinTo;
-  /** Of the spool. */
-  readonly directory: string;
+  /** Of its spool. */
+  readonly files: SpoolFiles;
   readonly spoolBytesMax: number;
   /** The job was mapped for the first time, or refused. */
   readonly onAccepted: (error: StciError | undefined) => void;
@@ -64,7 +65,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     this.#init = init;
     this.submitWallMs = init.clock.wallMs();
     this.#spool = new Spool({
-      directory: init.directory,
+      files: init.files,
       bytesMax: init.spoolBytesMax,
       onMore: () => this.#onMore(),
       shown: () => this.#shown(),
@@ -110,7 +111,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
       },
       read: (bytesMax, done) => {
         own.readMs = this.#init.clock.nowMs();
-        void cursor.read(bytesMax).then((batch) => {
+        cursor.read(bytesMax, (batch) => {
           done(batch);
           if (this.#holdTimer !== undefined) this.#spool.advance();
         });

@@ -1,7 +1,7 @@
 /** The agents of a session that stays, as its process uses them: its hosts, and a front-end agent for each job. */
 
-import { ResidentSession, type FrontEndInit } from '@stci/core';
 import { StciError, fromErrorRecord, type ErrorRecord, type JobEvent } from '@stci/interface';
+import { ResidentSession, type FrontEndInit } from '../agent/local-session.js';
 import type { SessionBackend } from './service.js';
 
 export interface BackendParams {

@@ -5,11 +5,11 @@
  * that a slow one holds up no other.
  */
 
-import { mkdirSync, rmSync } from 'node:fs';
-import type { StreamName } from '@stci/core/iof';
 import type { Rank } from '@stci/interface';
+import type { StreamName } from '../iof/source.js';
+import type { SpoolEvent, SpoolOutput, Tally } from '../session/records.js';
+import type { SpoolFiles } from './files.js';
 import { SpoolCursor, type CursorPlace, type SpoolContents } from './spool-cursor.js';
-import type { SpoolEvent, SpoolOutput, Tally } from '@stci/core/session';
 import { addTally, Segment, tallyOf } from './spool-segment.js';
 
 /** Files at the bound. */
@@ -24,8 +24,7 @@ const WRITE_BYTES = 1 << 20;
 const WRITE_RECORDS = 256;
 
 export interface SpoolParams {
-  /** Made when it is needed. */
-  readonly directory: string;
+  readonly files: SpoolFiles;
   /** Bound of the output on the disk. */
   readonly bytesMax: number;
   /** There are new records. */
@@ -49,7 +48,6 @@ export class Spool implements SpoolContents {
   #waiting: (() => void)[] = [];
   #sequence = 0;
   #recentBytes = 0;
-  #files = 0;
   #isWriting = false;
   #isClosed = false;
 
@@ -93,9 +91,9 @@ export class Spool implements SpoolContents {
     const oldest = this.segments[0];
     const isFull = this.segments.length > 1 && this.diskBytes > this.#params.bytesMax;
     const isHeld = isFull && this.#params.mayWait?.((oldest as Segment).last + 1) === true;
-    if (isFull && !isHeld) this.#dropOldest();
+    if (isFull && !isHeld) this.#drop(this.segments.shift() as Segment, false);
     const bytesMax = this.#dropShown() ? FOLLOWED_BYTES : MEMORY_BYTES;
-    if (this.#recentBytes > bytesMax && !this.#isWriting) void this.#write();
+    if (this.#recentBytes > bytesMax && !this.#isWriting) this.#write();
     if (!isHeld && this.#recentBytes <= bytesMax) this.#release();
   }
 
@@ -115,15 +113,8 @@ export class Spool implements SpoolContents {
 
   /** Drops all output: it was shown; or it was not, and is counted. */
   discard(isShown: boolean): void {
-    if (!isShown) {
-      addTally(this.#dropped, tallyOf(this.recent));
-      for (const cursor of this.#cursors) cursor.onLost(this.recent);
-    }
-    for (const segment of this.segments.splice(0)) {
-      if (!isShown) addTally(this.#dropped, segment.tally);
-      for (const cursor of this.#cursors) if (!isShown) cursor.onDropped(segment);
-      segment.remove();
-    }
+    if (!isShown) this.#lose(this.recent);
+    for (const segment of this.segments.splice(0)) this.#drop(segment, isShown);
     this.recent.splice(0);
     this.#recentBytes = 0;
   }
@@ -132,7 +123,7 @@ export class Spool implements SpoolContents {
   close(): void {
     this.#isClosed = true;
     for (const cursor of this.#cursors) cursor.close();
-    if (this.#files > 0) rmSync(this.#params.directory, { recursive: true, force: true });
+    this.#params.files.remove();
     this.#release();
   }
 
@@ -150,21 +141,28 @@ export class Spool implements SpoolContents {
     for (const release of this.#waiting.splice(0)) release();
   }
 
-  async #write(): Promise<void> {
+  #write(): void {
     this.#isWriting = true;
     const batch = this.#oldestRecords();
+    const done = (error?: unknown): void => {
+      if (error === undefined) this.diskEnd = (batch.at(-1) as SpoolOutput).sequence + 1;
+      else this.#lose(batch); // The disk is full.
+      this.recent.splice(0, batch.length);
+      for (const { chunk } of batch) this.#recentBytes -= costOf(chunk);
+      this.#isWriting = false;
+      this.advance();
+    };
     try {
-      await this.#segment().append(batch);
-      this.diskEnd = (batch.at(-1) as SpoolOutput).sequence + 1;
-    } catch {
-      // The disk is full: this output is lost, and counted.
-      addTally(this.#dropped, tallyOf(batch));
-      for (const cursor of this.#cursors) cursor.onLost(batch);
+      this.#segment().append(batch, done);
+    } catch (error) {
+      done(error);
     }
-    this.recent.splice(0, batch.length);
-    for (const { chunk } of batch) this.#recentBytes -= costOf(chunk);
-    this.#isWriting = false;
-    this.advance();
+  }
+
+  /** These are dropped before they were written, and counted. */
+  #lose(records: readonly SpoolOutput[]): void {
+    addTally(this.#dropped, tallyOf(records));
+    for (const cursor of this.#cursors) cursor.onLost(records);
   }
 
   #oldestRecords(): readonly SpoolOutput[] {
@@ -177,16 +175,14 @@ export class Spool implements SpoolContents {
   #segment(): Segment {
     const last = this.segments.at(-1);
     if (last !== undefined && last.bytes < this.#params.bytesMax / SEGMENTS) return last;
-    if (this.#files === 0) mkdirSync(this.#params.directory, { recursive: true, mode: 0o700 });
-    const segment = new Segment(`${this.#params.directory}/${(this.#files += 1)}`);
+    const segment = new Segment(this.#params.files.next());
     this.segments.push(segment);
     return segment;
   }
 
-  #dropOldest(): void {
-    const segment = this.segments.shift() as Segment;
-    addTally(this.#dropped, segment.tally);
-    for (const cursor of this.#cursors) cursor.onDropped(segment);
+  #drop(segment: Segment, isShown: boolean): void {
+    if (!isShown) addTally(this.#dropped, segment.tally);
+    for (const cursor of this.#cursors) if (!isShown) cursor.onDropped(segment);
     segment.remove();
   }
 }
