@@ -5,8 +5,8 @@
 
 export { accept, decline, defineComponent } from '@stci/interface';
 export { bootcomFramework } from './bootcom/framework.js';
-export { bootstrapFramework } from './bootstrap/framework.js';
-export { errmgrFramework } from './errmgr/framework.js';
+export { errmgrFramework, type ErrorManagerDeps } from './errmgr/framework.js';
+export { decideOnHost } from './errmgr/host-policy.js';
 export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
 export { topologyFramework } from './topology/framework.js';

@@ -37,18 +37,49 @@ export interface Failure {
   readonly exitCode: number;
 }
 
-/** State of the job, for the manager's decision. */
-export interface FailureContext {
+/** Asked by the session: the agent of a host did not come up, or is lost. */
+export interface SessionContext {
+  readonly of: 'session';
+  /**
+   * `launching`: the session's agents come up for the first time. Later, `running`: a job has ranks on the host;
+   * `idle`: none has.
+   */
+  readonly phase: 'launching' | 'running' | 'idle';
+  readonly hostName: string;
+  /** Starts of the host's agent, at least 1; after the launch: since it last ran well. */
+  readonly starts: number;
+  /** Hosts that are up or may still come up, this one not counted. */
+  readonly hostsLeft: number;
+  /** Spare hosts that are still unused. */
+  readonly sparesLeft: number;
+}
+
+/** Asked by a job: one of its ranks or hosts failed, or the job as a whole. */
+export interface JobContext {
+  readonly of: 'job';
   readonly phase: 'launching' | 'running' | 'ending';
   readonly ranksAlive: number;
   readonly failuresBefore: number;
 }
 
-/** `end-job`: SIGTERM, grace period, SIGKILL for all that still runs. `go-on`: the other ranks run on. */
-export type Decision = { readonly action: 'end-job' | 'go-on' };
+export type FailureContext = SessionContext | JobContext;
 
-/** Module of framework `errmgr` (one): the job-wide part. Pure. */
+/** Of a session, about the host that failed. */
+export type HostAction =
+  /** All agents are ended, with every failure found. `reason`: if the failures do not say it. */
+  | { readonly type: 'end-launch'; readonly reason?: string }
+  /** The next incarnation of its agent is started on the same host, or on a spare host in its place. */
+  | { readonly type: 'start-again' | 'use-spare'; readonly afterMs: number }
+  /** The session goes on without the host; the agents below it are linked to another. */
+  | { readonly type: 'leave-out'; readonly reason?: string };
+
+/** Of a job. `end-job`: SIGTERM, grace period, SIGKILL for all that still runs. `go-on`: the other ranks run on. */
+export type JobAction = { readonly type: 'end-job' | 'go-on' };
+
+export type Action = HostAction | JobAction;
+
+/** Module of framework `errmgr` (one), for a session or a job. Pure; its actions are those of who asks. */
 export interface ErrorManager {
   readonly policy: string;
-  decide(failure: Failure, context: FailureContext): Decision;
+  decide(failure: Failure, context: FailureContext): readonly Action[];
 }

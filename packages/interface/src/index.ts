@@ -1,6 +1,5 @@
 /** Contracts of STCI, for authors of components. Imports nothing. */
 
-export * from './bootstrap.js';
 export * from './channel.js';
 export * from './component.js';
 export * from './deferred-channel.js';

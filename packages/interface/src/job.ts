@@ -3,7 +3,7 @@
  * it is plain data that crosses the wire.
  */
 
-import type { FailureKind } from './errmgr.js';
+import type { FailureKind, HostAction } from './errmgr.js';
 import type { ErrorRecord } from './errors.js';
 import type { HostIndex, JobId, Rank } from './ids.js';
 import type { ParamValue } from './params.js';
@@ -163,6 +163,9 @@ export interface JobReport {
   readonly endWallMs: number;
 }
 
+/** Actions of an error manager after which the session goes on. */
+export type RecoveryAction = Exclude<HostAction['type'], 'end-launch'>;
+
 /** Events of a running job for the front-end, in order. */
 export type JobEvent =
   /** Sent again if hosts were replaced or left out before the launch. */
@@ -174,12 +177,12 @@ export type JobEvent =
       readonly up: number;
       readonly total: number;
     }
-  /** An agent did not come up, and what is done about it; the failure itself was reported before. */
+  /** A host's agent did not come up, and what is done about it; the failure itself was reported before. */
   | {
-      readonly type: 'bootstrap';
+      readonly type: 'recovery';
       readonly host: HostIndex;
       readonly name: string;
-      readonly decision: 'retry' | 'spare' | 'shrink';
+      readonly action: RecoveryAction;
       /** The spare host that replaces it. */
       readonly spare?: string;
     }

@@ -53,7 +53,7 @@ suite('stcirun, hosts that do not come up', (test) => {
     const json = await launch('--host dead,a,s1 --spares 1 --json', 'echo', 'x');
     const objects = json.out.trim().split('\n').map((line) => JSON.parse(line));
     assert.equal(objects.filter(({ type }) => type === 'output').map(({ host }) => host).sort(), ['a', 's1']);
-    assert.is(objects.find(({ type }) => type === 'bootstrap').spare, 's1');
+    assert.is(objects.find(({ type }) => type === 'recovery').spare, 's1');
     const none = await launch('--host dead1,dead2,s --spares 1', 'true');
     assert.is(none.exitCode, 197, none.err);
   }, LONG);

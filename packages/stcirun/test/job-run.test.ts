@@ -141,7 +141,7 @@ suite('job run', (test) => {
     const program = { code: 'STCI_PROGRAM_NOT_FOUND', message: "'x' is not on PATH of this host", host: 'n2' };
     const missing = { ...program, data: { searched: '/a:/b' } };
     events.onJobEvent({ type: 'failure', error: cause });
-    events.onJobEvent({ type: 'bootstrap', host: 0, name: 'n1', decision: 'retry' });
+    events.onJobEvent({ type: 'recovery', host: 0, name: 'n1', action: 'start-again' });
     for (const error of [missing, missing, { ...missing, host: 'n3' }]) events.onJobEvent({ type: 'failure', error });
     events.onJobEvent({ type: 'ending', reason: cause.message });
     run.frontEnd.end({ exitCode: 197, failures: [cause, missing], cause });
@@ -161,7 +161,7 @@ suite('job run', (test) => {
     const { events } = run.frontEnd;
     const runs = [{ app: 0, first: 0, count: 3, stride: 1 }];
     events.onJobEvent({ type: 'failure', error: { code: 'STCI_LAUNCH_FAILED', message: 'n1 does not answer' } });
-    events.onJobEvent({ type: 'bootstrap', host: 0, name: 'n1', decision: 'spare', spare: 'n9' });
+    events.onJobEvent({ type: 'recovery', host: 0, name: 'n1', action: 'use-spare', spare: 'n9' });
     events.onJobEvent({ type: 'mapped', map: { size: 3, hosts: [{ host: 0, name: 'n9', runs }] } });
     run.frontEnd.output(2, 'stdout', 'x\n');
     run.frontEnd.endsAsTold();
@@ -297,7 +297,7 @@ suite('progress of a launch', (test) => {
     assert.match(run.err(), /^\r\x1b\[Kstcirun: 0\/1 hosts up, 0\.\d s, waiting for n1$/u);
     const failure = { code: 'STCI_LAUNCH_FAILED', message: 'it is off' };
     events.onJobEvent({ type: 'failure', error: failure });
-    events.onJobEvent({ type: 'bootstrap', host: 0, name: 'n1', decision: 'spare', spare: 'n2' });
+    events.onJobEvent({ type: 'recovery', host: 0, name: 'n1', action: 'use-spare', spare: 'n2' });
     await eventually(() => run.err().endsWith('waiting for n2'), { deadlineMs: 3000, what: 'the line again' });
     assert.match(run.err(), '\r\x1b[Kstcirun: spare host n2 takes the place of n1: it is off\n');
     events.onJobEvent({ type: 'started', rank: 0, host: 0, pid: 7, wallMs: 0 });

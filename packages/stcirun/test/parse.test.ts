@@ -117,18 +117,19 @@ suite('command line, values', (test) => {
       return (await request(...argv, 'p')).mca.map(({ key, value, origin }) => `${key}=${value} by ${origin}`);
     };
     const policy = '--on-launch-failure';
-    assert.equal(await pairs(policy, 'abort'), [`bootstrap=abort by ${policy} abort`]);
-    assert.equal(await pairs(policy, 'retry'), [`bootstrap=retry by ${policy} retry`]);
+    assert.equal(await pairs(policy, 'abort'), [`errmgr.launch=abort by ${policy} abort`]);
+    assert.equal(await pairs(policy, 'retry'), [`errmgr.launch=retry by ${policy} retry`]);
     assert.equal(await pairs(policy, 'retry:5'), [
-      `bootstrap=retry by ${policy} retry:5`,
-      `bootstrap.retry.count=5 by ${policy} retry:5`,
+      `errmgr.launch=retry by ${policy} retry:5`,
+      `errmgr.launch.retries=5 by ${policy} retry:5`,
     ]);
-    assert.equal(await pairs('--spares', '2'), ['bootstrap=spare by --spares 2']);
-    assert.equal(await pairs('--spares', '2', policy, 'spare'), [`bootstrap=spare by ${policy} spare`]);
-    assert.equal(await pairs('--spares', '2', '--mca', 'bootstrap=own'), ['bootstrap=own by --mca bootstrap=own']);
+    assert.equal(await pairs('--spares', '2'), ['errmgr.launch=spare by --spares 2']);
+    assert.equal(await pairs('--spares', '2', policy, 'spare'), [`errmgr.launch=spare by ${policy} spare`]);
+    const own = 'errmgr.launch=retry';
+    assert.equal(await pairs('--spares', '2', '--mca', own), [`${own} by --mca ${own}`]);
     assert.equal(await pairs('--min-hosts', '3'), [
-      'bootstrap=shrink by --min-hosts 3',
-      'bootstrap.shrink.min=3 by --min-hosts 3',
+      'errmgr.launch=shrink by --min-hosts 3',
+      'errmgr.launch.min=3 by --min-hosts 3',
     ]);
     assert.is((await request('--spares', '2', 'p')).spares, 2);
     assert.is((await request('--min-hosts', '3', 'p')).minHosts, 3);

@@ -131,7 +131,7 @@ suite('stcirun over ssh', (test) => {
   check('every bad host is told once, with phase, words and remedy', async () => {
     const names = Object.keys(BAD);
     const file = join(hosts.loginHome, 'report.json');
-    const mca = ['launcher=flat', 'launcher.window=16', 'bootstrap.collect=6s', 'launcher.ssh.connect=4s'];
+    const mca = ['launcher=flat', 'launcher.window=16', 'errmgr.launch.collect=6s', 'launcher.ssh.connect=4s'];
     const options = [...mca.flatMap((each) => ['--mca', each]), `--exit-report=json:${file}`, '--host', names.join()];
     const run = await stcirun([...options, '-n', String(names.length), '--', 'hostname']);
     assert.equal([run.code, run.stdout], [197, '']);

@@ -15,17 +15,17 @@ const HANDSHAKE_MS = 10_000;
 export function launchExpectation({ options }: Run): 'runs' | 'fails' | 'unclear' {
   const { badHosts, settings, hosts } = options;
   if (badHosts.length === 0) return 'runs';
-  const rounds = 1 + Number(settings['bootstrap.retry.count'] ?? 2);
+  const rounds = 1 + Number(settings['errmgr.launch.retries'] ?? 2);
   const silent = badHosts.filter(({ kind }) => kind === 'silent').length;
   if (silent * rounds * HANDSHAKE_MS >= options.launchTimeoutMs) return 'unclear';
-  switch (settings['bootstrap']) {
+  switch (settings['errmgr.launch']) {
     case 'retry':
       return badHosts.every(({ starts }) => starts < rounds) ? 'runs' : 'fails';
     case 'spare':
       return badHosts.length <= 2 ? 'runs' : 'fails';
     case 'shrink': {
       const left = hosts - badHosts.length;
-      return left >= Math.max(1, Number(settings['bootstrap.shrink.min'] ?? 1)) ? 'runs' : 'fails';
+      return left >= Math.max(1, Number(settings['errmgr.launch.min'] ?? 1)) ? 'runs' : 'fails';
     }
     default:
       return 'fails';
@@ -56,17 +56,17 @@ function checkFailedLaunch(run: Run): string[] {
 
 /** The last map is the one that runs. */
 function checkLeftOut({ record, options }: Run): string[] {
-  if (options.settings['bootstrap'] !== 'shrink' && options.settings['bootstrap'] !== 'spare') return [];
+  if (options.settings['errmgr.launch'] !== 'shrink' && options.settings['errmgr.launch'] !== 'spare') return [];
   let map: JobMap | undefined;
   for (const event of record.events) if (event.type === 'mapped') map = event.map;
   if (map === undefined || !record.events.some(({ type }) => type === 'running')) return [];
   const problems: string[] = [];
   for (const event of record.events) {
-    if (event.type !== 'bootstrap') continue;
+    if (event.type !== 'recovery') continue;
     const place = map.hosts[event.host];
     const ranks = place?.runs.length ?? 0;
-    if (event.decision === 'shrink' && ranks > 0) problems.push(`ranks on ${event.name}, which was left out`);
-    if (event.decision === 'spare' && place?.name === event.name) problems.push(`${event.name} was to be replaced`);
+    if (event.action === 'leave-out' && ranks > 0) problems.push(`ranks on ${event.name}, which was left out`);
+    if (event.action === 'use-spare' && place?.name === event.name) problems.push(`${event.name} was to be replaced`);
   }
   return problems;
 }

@@ -105,8 +105,8 @@ function checkEvents(run: Run): string[] {
 
 /** A host may come up more than once, and the job is mapped anew where it runs on other hosts than planned. */
 function mayRepeat(run: Run, event: JobEvent): boolean {
-  if (run.options.settings['bootstrap'] === undefined) return false;
-  return ['host-up', 'mapped', 'bootstrap'].includes(event.type);
+  if (run.options.settings['errmgr.launch'] === undefined) return false;
+  return ['host-up', 'mapped', 'recovery'].includes(event.type);
 }
 
 function eventKey(event: JobEvent): string {
@@ -121,8 +121,8 @@ function eventKey(event: JobEvent): string {
       const { code, host, rank, message } = event.error;
       return `failure ${code} ${host ?? ''} ${rank ?? ''} ${message}`;
     }
-    case 'bootstrap':
-      return `bootstrap ${event.host} ${event.decision}`;
+    case 'recovery':
+      return `recovery ${event.host} ${event.action}`;
     case 'mapped':
     case 'running':
     case 'ending':

@@ -25,7 +25,7 @@ export function allocation(options: SwarmOptions): Allocation {
   const hosts = Array.from({ length: options.hosts }, (_, index): HostSpec => {
     return { name: hostName(index), slots: options.slots, slotsBound: false, origin: 'swarm' };
   });
-  return { hosts, spares: options.settings['bootstrap'] === 'spare' ? spareHosts(options) : [] };
+  return { hosts, spares: options.settings['errmgr.launch'] === 'spare' ? spareHosts(options) : [] };
 }
 
 export function jobSpec(options: SwarmOptions): JobSpec {

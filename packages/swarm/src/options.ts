@@ -150,17 +150,17 @@ function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record
   }
   if (random.chance(0.2)) settings['event.turn.max'] = String(random.pick([1, 4, 1024]));
   if (random.chance(0.2)) settings['iof.drain'] = `${random.pick([0, 20, 1000])}ms`;
-  if (random.chance(0.4)) drawBootstrap(random, hosts, settings);
+  if (random.chance(0.4)) drawLaunchFailure(random, hosts, settings);
   if (random.chance(0.3)) settings['bootcom.lease'] = random.pick(['2s', '4s', '30s']);
   if (random.chance(0.1)) settings['bootcom.frame.max'] = String(65_536);
   return settings;
 }
 
-function drawBootstrap(random: SimRandom, hosts: number, settings: Record<string, string>): void {
-  settings['bootstrap'] = random.pick(['abort', 'retry', 'shrink', 'spare']);
-  if (random.chance(0.5)) settings['bootstrap.collect'] = `${random.pick([0, 50, 20_000])}ms`;
-  if (random.chance(0.5)) settings['bootstrap.retry.count'] = String(1 + random.integer(4));
-  if (random.chance(0.5)) settings['bootstrap.shrink.min'] = String(1 + random.integer(hosts));
+function drawLaunchFailure(random: SimRandom, hosts: number, settings: Record<string, string>): void {
+  settings['errmgr.launch'] = random.pick(['abort', 'retry', 'shrink', 'spare']);
+  if (random.chance(0.5)) settings['errmgr.launch.collect'] = `${random.pick([0, 50, 20_000])}ms`;
+  if (random.chance(0.5)) settings['errmgr.launch.retries'] = String(1 + random.integer(4));
+  if (random.chance(0.5)) settings['errmgr.launch.min'] = String(1 + random.integer(hosts));
   if (random.chance(0.3)) settings['launcher.handshake'] = `${random.pick([500, 3000])}ms`;
 }
 

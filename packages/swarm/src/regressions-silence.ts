@@ -57,7 +57,7 @@ export const SILENCE_REGRESSIONS: readonly Regression[] = [
       slots: 3,
       apps: [{ program: 'lines', args: ['20', '60', '0.05'], count: 7 }],
       byNode: true,
-      settings: { launcherproc: 'local', 'launcher.tree.arity': '2', errmgr: 'continue', bootstrap: 'shrink' },
+      settings: { launcherproc: 'local', 'launcher.tree.arity': '2', errmgr: 'continue', 'errmgr.launch': 'shrink' },
       faults: [
         { atMs: 0, kind: 'kill-start', pick: 0.39, start: 1, afterMs: 0 },
         { atMs: 1.78, kind: 'kill-agent', pick: 0.13, signal: 'SIGTERM' },

@@ -44,17 +44,17 @@ suite('jobs whose hosts do not all come up', (test) => {
 
   test('abort: further failures are awaited for a while, and no longer than any may come', () => {
     const badHosts: BadHost[] = [{ host: 0, kind: 'silent', starts: 9 }, ...refused(1)];
-    const short = job({ badHosts, settings: { 'bootstrap.collect': '500ms' } });
+    const short = job({ badHosts, settings: { 'errmgr.launch.collect': '500ms' } });
     assert.equal(failures(short), ['n1']);
     assert.ok((short.run.record.reportMs ?? 0) < 700);
-    const long = job({ badHosts, settings: { 'bootstrap.collect': '60s', 'launcher.handshake': '4s' } });
+    const long = job({ badHosts, settings: { 'errmgr.launch.collect': '60s', 'launcher.handshake': '4s' } });
     assert.equal(failures(long), ['n0', 'n1']);
     assert.ok((long.run.record.reportMs ?? 0) < 4200);
   }, WIDE);
 
   for (const [hosts, arity] of SIZES) {
     test(`retry, ${hosts} hosts, arity ${arity}: each host in turn fails twice, and all ranks run`, () => {
-      const settings = { bootstrap: 'retry' };
+      const settings = { 'errmgr.launch': 'retry' };
       for (let host = 0; host < hosts; host += hosts > 10 ? 7 : 1) {
         for (const kind of ['refuse', 'silent'] as const) {
           const done = job({ hosts, arity, settings, badHosts: [{ host, kind, starts: 2 }] });
@@ -67,7 +67,8 @@ suite('jobs whose hosts do not all come up', (test) => {
     test(`shrink, ${hosts} hosts, arity ${arity}: what is below a host that is left out runs its ranks`, () => {
       for (let host = 0; host < hosts; host += hosts > 10 ? 7 : 1) {
         for (const kind of ['refuse', 'silent'] as const) {
-          const done = job({ hosts, arity, settings: { bootstrap: 'shrink' }, badHosts: [{ host, kind, starts: 9 }] });
+          const badHosts: BadHost[] = [{ host, kind, starts: 9 }];
+          const done = job({ hosts, arity, settings: { 'errmgr.launch': 'shrink' }, badHosts });
           if (hosts === 1) {
             assert.is.not(exitOf(done), 0);
             continue;
@@ -81,7 +82,7 @@ suite('jobs whose hosts do not all come up', (test) => {
   }
 
   test('shrink: a whole path of inner hosts, and many at once; fewer than the least number end it', () => {
-    const settings = { bootstrap: 'shrink', 'bootstrap.shrink.min': '3' };
+    const settings = { 'errmgr.launch': 'shrink', 'errmgr.launch.min': '3' };
     const path = job({ hosts: 15, settings, badHosts: refused(0, 2, 6) });
     assert.equal([exitOf(path), new Set(places(path)).size], [0, 12]);
     assert.equal(exitOf(job({ hosts: 15, settings, badHosts: refused(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13) })), 0);
@@ -90,7 +91,7 @@ suite('jobs whose hosts do not all come up', (test) => {
     assert.is.not(exitOf(tooFew), 0);
     const why = tooFew.run.record.report?.failures.filter(({ host }) => host === undefined) ?? [];
     assert.equal(why.map(({ message }) => message), ['The launch was ended: at most 2 hosts can come up, '
-      + 'fewer than the 3 that --min-hosts (bootstrap.shrink.min) asks for']);
+      + 'fewer than the 3 that --min-hosts (errmgr.launch.min) asks for']);
   }, WIDE);
 
   test('an agent that finds no port to listen at does not come up, and nobody waits for those below it', () => {
@@ -99,12 +100,12 @@ suite('jobs whose hosts do not all come up', (test) => {
     const ended = job({ hosts: 4, arity: 1, remote: false, settings, timeoutMs: 50_000 });
     assert.equal([exitOf(ended) === 0, failures(ended)], [false, ['n1']]);
     assert.match(ended.run.record.report?.cause?.message ?? '', /root:1 on host n1 exited: .*port/);
-    const shrunk = job({ hosts: 4, arity: 1, remote: false, settings: { ...settings, bootstrap: 'shrink' } });
+    const shrunk = job({ hosts: 4, arity: 1, remote: false, settings: { ...settings, 'errmgr.launch': 'shrink' } });
     assert.equal([exitOf(shrunk), [...new Set(places(shrunk))]], [0, ['n0']]);
   }, WIDE);
 
   test('spare: takes the place of any host; a third bad host ends it', () => {
-    const settings = { bootstrap: 'spare' };
+    const settings = { 'errmgr.launch': 'spare' };
     for (let host = 0; host < 7; host++) {
       const done = job({ settings, badHosts: refused(host) });
       assert.equal([exitOf(done), places(done).includes('n7'), places(done).includes(`n${host}`)], [0, true, false]);
@@ -114,30 +115,30 @@ suite('jobs whose hosts do not all come up', (test) => {
     assert.is.not(exitOf(job({ settings, badHosts: refused(0, 2, 5) })), 0);
   }, WIDE);
 
-  for (const bootstrap of ['retry', 'shrink', 'spare']) {
-    test(`${bootstrap}: whoever takes the place of an inner agent knows who was left out or replaced below it`, () => {
+  for (const policy of ['retry', 'shrink', 'spare']) {
+    test(`${policy}: whoever takes the place of an inner agent knows who was left out or replaced below it`, () => {
       const counts = new Set<number>();
       for (let step = 0; step < 16; step++) {
         // n6 is below n2, and n2 below n0: it fails first, then one above it dies at any moment, up or not yet.
         for (const above of [0, 2]) {
           const pick = (above + 0.5) / 15;
           const kill = { kind: 'kill-start' as const, atMs: 0, pick, start: 1, afterMs: step * 0.5 };
-          const badHosts: BadHost[] = [{ host: 6, kind: 'refuse', starts: bootstrap === 'retry' ? 1 : 9 }];
-          const done = job({ hosts: 15, settings: { bootstrap }, badHosts, faults: [kill] });
+          const badHosts: BadHost[] = [{ host: 6, kind: 'refuse', starts: policy === 'retry' ? 1 : 9 }];
+          const done = job({ hosts: 15, settings: { 'errmgr.launch': policy }, badHosts, faults: [kill] });
           const names = new Set(places(done));
           if (exitOf(done) !== 0) assert.ok(failures(done).includes(`n${above}`), failures(done).join());
-          else assert.is(names.has('n6'), bootstrap === 'retry');
+          else assert.is(names.has('n6'), policy === 'retry');
           if (exitOf(done) === 0) counts.add(names.size);
         }
       }
-      assert.equal([...counts].sort(), bootstrap === 'shrink' ? [13, 14] : [15]);
+      assert.equal([...counts].sort(), policy === 'shrink' ? [13, 14] : [15]);
     }, WIDE);
   }
 
-  for (const bootstrap of ['abort', 'retry', 'shrink', 'spare']) {
+  for (const policy of ['abort', 'retry', 'shrink', 'spare']) {
     for (const boot of ['native', 'ws']) {
-      test(`${bootstrap}, ${boot} links: an agent killed at any moment of the start`, () => {
-        const settings = { bootstrap, 'bootcom.boot': boot };
+      test(`${policy}, ${boot} links: an agent killed at any moment of the start`, () => {
+        const settings = { 'errmgr.launch': policy, 'bootcom.boot': boot };
         const seen = new Set<number | undefined>();
         for (let step = 0; step < 12; step++) {
           for (const host of [0, 2, 6]) {
@@ -147,7 +148,7 @@ suite('jobs whose hosts do not all come up', (test) => {
             const done = job({ settings, faults: [kill] });
             seen.add(exitOf(done));
             const names = new Set(places(done));
-            if (exitOf(done) === 0) assert.is(names.size, bootstrap === 'shrink' && !names.has(`n${host}`) ? 6 : 7);
+            if (exitOf(done) === 0) assert.is(names.size, policy === 'shrink' && !names.has(`n${host}`) ? 6 : 7);
             else assert.ok(failures(done).includes(`n${host}`), `step ${step}: ${failures(done).join()}`);
           }
         }

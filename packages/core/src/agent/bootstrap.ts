@@ -1,7 +1,7 @@
 /**
- * Bootstrap: brings up agents on all hosts of an allocation (STCI paper, III-B). The bootstrap policy decides on every
- * failure; the agent that starts the host in the boot tree carries the decision out. The phase ends when every host is
- * up or left out, or when the policy aborts it. Before an abort, further failures are collected for a while, so that
+ * Bootstrap: brings up agents on all hosts of an allocation (STCI paper, III-B). The error manager decides on every
+ * failure; the agent that starts the host in the boot tree carries the action out. The phase ends when every host is up
+ * or left out, or when the error manager ends it. Before that end, further failures are collected for a while, so that
  * they are reported together.
  */
 
@@ -13,8 +13,11 @@ import {
   rootAddress,
   sessionAddress,
   toErrorRecord,
-  type BootstrapPolicy,
+  type Action,
+  type ErrorManager,
   type ErrorRecord,
+  type Failure,
+  type HostAction,
   type HostIndex,
   type HostSpec,
   type JobEvent,
@@ -35,7 +38,7 @@ export interface BootstrapInit {
   readonly node: AgentNode;
   readonly agentLauncher: AgentLauncher;
   readonly tree: TreeTopology;
-  readonly policy: BootstrapPolicy;
+  readonly errorManager: ErrorManager;
   readonly hosts: readonly HostSpec[];
   readonly spares: readonly HostSpec[];
   readonly snapshot: ParamSnapshot;
@@ -45,7 +48,7 @@ export interface BootstrapEvents {
   emit(event: JobEvent): void;
   /** All hosts are up or left out. `hosts`: with spares in place of those they replaced. */
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void;
-  /** The policy aborted the launch; all failures in order. */
+  /** The error manager ended the launch; all failures in order. */
   onAborted(failures: readonly BootstrapFailure[]): void;
   /** After onReady: the link of an agent that was up is lost. */
   onLost(report: LossReport, error: StciError): void;
@@ -76,7 +79,7 @@ export class Bootstrap {
   readonly table: MembershipTable;
   /** Where the agents wait that lost their parent. */
   readonly #sockets: (string | undefined)[] = [];
-  readonly #attempts: number[];
+  readonly #starts: number[];
   /** Failures so far by host name: a further failure of a host is numbered in its report. */
   readonly #failureCounts = new Map<string, number>();
   readonly #failures: BootstrapFailure[] = [];
@@ -89,7 +92,7 @@ export class Bootstrap {
     this.#events = events;
     this.#hosts = [...init.hosts];
     this.#spares = [...init.spares];
-    this.#attempts = init.hosts.map(() => 1);
+    this.#starts = init.hosts.map(() => 1);
     const { node, agentLauncher, tree, snapshot } = init;
     this.table = new MembershipTable(tree);
     this.#below = new BootSubtree(
@@ -174,7 +177,9 @@ export class Bootstrap {
     this.#failures.push({ host, error: record });
     this.#events.emit({ type: 'failure', error: record });
     if (this.#phase === 'aborting') return this.#check();
-    this.#applyPolicy(host, record);
+    const kind = state === 'up' ? 'agent-lost' : 'agent-launch';
+    const wallMs = this.#init.node.platform.clock.wallMs();
+    this.#applyPolicy(host, { kind, error: record, host, wallMs, exitCode: error.exitCode });
   }
 
   /** The agents at and below `host` are gone: their successors know nothing of what was sent to them. */
@@ -221,24 +226,27 @@ export class Bootstrap {
     this.table.apply(host, 'start');
   }
 
-  #applyPolicy(host: HostIndex, error: ErrorRecord): void {
-    const spec = this.#hosts[host] as HostSpec;
-    const hostsLeft = this.table.count('up', 'starting');
-    const failure = { host: spec, error, attempts: this.#attempts[host] as number };
-    const context = { hostsLeft, sparesLeft: this.#spares.length };
-    const decision = this.#init.policy.decide(failure, context);
-    if (decision === 'abort') return this.#abort(this.#init.policy.reasonOf?.(failure, context));
-    const spare = decision === 'spare' ? this.#spares.shift() : undefined;
-    if (decision === 'spare' && spare === undefined) return this.#abort('no spare host is left');
-    if (decision === 'shrink' && hostsLeft === 0) return this.#abort('no host is left');
-    this.#events.emit({
-      type: 'bootstrap',
-      host,
-      name: spec.name,
-      decision,
-      ...(spare !== undefined && { spare: spare.name }),
+  #applyPolicy(host: HostIndex, failure: Failure): void {
+    const actions = this.#init.errorManager.decide(failure, {
+      of: 'session',
+      phase: 'launching',
+      hostName: this.hostName(host),
+      starts: this.#starts[host] as number,
+      hostsLeft: this.table.count('up', 'starting'),
+      sparesLeft: this.#spares.length,
     });
-    if (decision === 'shrink') this.#leaveOut(host);
+    for (const action of actions) if (isOnHost(action)) this.#carryOut(host, action);
+  }
+
+  #carryOut(host: HostIndex, action: HostAction): void {
+    if (action.type === 'end-launch') return this.#abort(action.reason);
+    const spec = this.#hosts[host] as HostSpec;
+    const spare = action.type === 'use-spare' ? this.#spares.shift() : undefined;
+    if (action.type === 'use-spare' && spare === undefined) return this.#abort('no spare host is left');
+    if (action.type === 'leave-out' && this.table.count('up', 'starting') === 0) return this.#abort('no host is left');
+    const replaced = spare !== undefined && { spare: spare.name };
+    this.#events.emit({ type: 'recovery', host, name: spec.name, action: action.type, ...replaced });
+    if (action.type === 'leave-out') this.#leaveOut(host);
     else this.#restart(host, spare ?? spec);
   }
 
@@ -251,7 +259,7 @@ export class Bootstrap {
 
   #restart(host: HostIndex, spec: HostSpec): void {
     this.#hosts[host] = spec;
-    this.#attempts[host] = (this.#attempts[host] as number) + 1;
+    this.#starts[host] = (this.#starts[host] as number) + 1;
     const starter = this.table.starterOf(host);
     this.#renew(host, starter);
     const subtree = this.#subtree(host);
@@ -298,7 +306,7 @@ export class Bootstrap {
   #abort(reason?: string): void {
     this.#phase = 'aborting';
     this.#abortReason = reason;
-    const collectMs = this.#init.node.params.int('bootstrap.collect');
+    const collectMs = this.#init.node.params.int('errmgr.launch.collect');
     this.#timer = this.#init.node.platform.clock.after(collectMs, () => this.#aborted());
     this.#check();
   }
@@ -334,6 +342,10 @@ export class Bootstrap {
     }
     return false;
   }
+}
+
+function isOnHost(action: Action): action is HostAction {
+  return action.type !== 'end-job' && action.type !== 'go-on';
 }
 
 const LEFT_OUT: HostLogin = ['', '', 0];

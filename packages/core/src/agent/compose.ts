@@ -6,7 +6,6 @@
 import {
   assert,
   sameBytes,
-  type BootstrapPolicy,
   type HostSpec,
   type Launcher,
   type Params,
@@ -14,9 +13,9 @@ import {
   type TreeTopology,
 } from '@stci/interface';
 import { bootcomFramework } from '../bootcom/framework.js';
-import { bootstrapFramework } from '../bootstrap/framework.js';
 import { createParams, paramsFromSnapshot, withJobParams } from '../config/params.js';
 import { errmgrFramework } from '../errmgr/framework.js';
+import { hostPolicyOf } from '../errmgr/host-policy.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import type { Facts } from '../mca/candidates.js';
@@ -32,7 +31,6 @@ const PLATFORM = token<Platform>('platform');
 const PARAMS = token<Params>('parameters');
 const SELECTOR = token<Selector>('selector');
 const LAUNCHER = token<Launcher>('launcher');
-const BOOTSTRAP_POLICY = token<BootstrapPolicy>('bootstrap policy');
 
 export function createComposition(registry: Registry): Composition {
   const container = createContainer();
@@ -40,7 +38,6 @@ export function createComposition(registry: Registry): Composition {
     createSelector(registry, agent.get(PARAMS), platformFacts(agent.get(PLATFORM))),
   );
   container.provide(LAUNCHER, (agent) => agent.get(SELECTOR).one(launcherFramework).create({}, undefined));
-  container.provide(BOOTSTRAP_POLICY, (agent) => agent.get(SELECTOR).one(bootstrapFramework).create({}, undefined));
   let known = { encoded: new Uint8Array(), params: createParams(registry.catalog, []) };
   return {
     paramsOf: (encoded) => {
@@ -79,13 +76,14 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
     streamTree: ({ members, topology: { kind, options = {} } }) =>
       topology(kind, members.length, options).spanningTree(0),
     launcher: () => scope.get(LAUNCHER),
-    bootstrapPolicy: () => scope.get(BOOTSTRAP_POLICY),
     jobParams: (own) => {
       const session = scope.get(PARAMS);
       return own === undefined ? session : withJobParams(registry.catalog, session, own);
     },
-    errorManager: (params) =>
-      createSelector(registry, params, platformFacts(scope.get(PLATFORM))).one(errmgrFramework).create({}, undefined),
+    errorManager: (params) => {
+      const selected = createSelector(registry, params, platformFacts(scope.get(PLATFORM))).one(errmgrFramework);
+      return selected.create({ hosts: hostPolicyOf(params) }, undefined);
+    },
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,
     launcherProc: (hosts: readonly HostSpec[], inline) => {

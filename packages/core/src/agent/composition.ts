@@ -8,7 +8,6 @@ import type {
   AgentProcessEvents,
   AgentStart,
   Bootcom,
-  BootstrapPolicy,
   ErrorManager,
   HostSpec,
   Launcher,
@@ -36,10 +35,9 @@ export interface AgentScope {
   bootTree(hosts: number, arity: number): TreeTopology;
   streamTree(spec: StreamSpec): SpanningTree;
   launcher(): Launcher;
-  bootstrapPolicy(): BootstrapPolicy;
   /** The scope's parameters with a job's own. Throws STCI_PARAM_*. */
   jobParams(own: ParamSnapshot | undefined): Params;
-  /** Of a job with these parameters. */
+  /** Of the session, or of a job with these parameters. */
   errorManager(params: Params): ErrorManager;
   bootcom(kind: string): Bootcom;
   /** Name of the launcherproc for these hosts. Throws if none accepts them. */

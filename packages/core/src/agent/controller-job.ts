@@ -9,8 +9,8 @@
 
 import {
   StciError, fromErrorRecord, toErrorRecord, type Address, type ErrorManager, type ErrorRecord, type Failure,
-  type FailureContext, type HostIndex, type HostSpec, type JobControl, type JobEvent, type JobId, type JobMap,
-  type JobSpec, type Params, type Timer,
+  type HostIndex, type HostSpec, type JobContext, type JobControl, type JobEvent, type JobId, type JobMap, type JobSpec,
+  type Params, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
@@ -285,13 +285,14 @@ export class ControllerJob {
   }
 
   #applyPolicy(found: Failure): void {
-    const context: FailureContext = {
-      phase: this.#phase === 'launching' ? 'launching' : this.#phase === 'running' ? 'running' : 'ending',
+    const context: JobContext = {
+      of: 'job',
+      phase: this.#phase === 'over' ? 'ending' : this.#phase,
       ranksAlive: this.#ledger.ranksAlive,
       failuresBefore: this.#ledger.failureCount - 1,
     };
-    const { action } = this.#errorManager.decide(found, context);
-    if (action === 'end-job') this.#endJob(false, found.error.message);
+    const actions = this.#errorManager.decide(found, context);
+    if (actions.some(({ type }) => type === 'end-job')) this.#endJob(false, found.error.message);
   }
 
   #record(found: Failure): void {
@@ -308,8 +309,7 @@ export class ControllerJob {
   #onJobTimeout(timeoutMs: number): void {
     if (this.#phase !== 'ending') this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen));
     if (this.isOver) return;
-    const { platform } = this.#node;
-    this.#jobTimer = platform.clock.after(this.#params.int('tool.grace') + END_REPORT_MS, () => {
+    this.#jobTimer = this.#node.platform.clock.after(this.#params.int('tool.grace') + END_REPORT_MS, () => {
       this.#forced = true;
       this.#checkOver();
     });
@@ -333,8 +333,8 @@ export class ControllerJob {
       this.#ledger.closeUnstarted();
     }
     this.#forced ||= kill;
-    const { platform } = this.#node;
-    this.#endTimer ??= platform.clock.after(this.#params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
+    const { clock } = this.#node.platform;
+    this.#endTimer ??= clock.after(this.#params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
     this.#checkOver();
   }
 

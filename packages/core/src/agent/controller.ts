@@ -88,8 +88,9 @@ export class Controller implements JobSession {
     agentLauncher.selectLauncherProc([...hosts, ...spares]);
     const tree = bootTreeOf(scope, hosts.length, this.node.params);
     this.#allocation = allocation;
+    const errorManager = scope.errorManager(this.node.params);
     this.#bootstrap = new Bootstrap(
-      { node: this.node, agentLauncher, tree, policy: scope.bootstrapPolicy(), hosts, spares, snapshot },
+      { node: this.node, agentLauncher, tree, errorManager, hosts, spares, snapshot },
       {
         emit: (event) => {
           this.#deps.observer?.onEvent(event);

@@ -125,8 +125,9 @@ type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { readonly type:
 export const jobEvent = variant<'type', JobEvent>('type', {
   mapped: object<EventOf<'mapped'>>({ type: oneOf('mapped'), map: jobMap }),
   'host-up': object<EventOf<'host-up'>>({ type: oneOf('host-up'), host: u32, name: str, up: u32, total: u32 }),
-  bootstrap: object<EventOf<'bootstrap'>>({
-    type: oneOf('bootstrap'), host: u32, name: str, decision: oneOf('retry', 'spare', 'shrink'), spare: optional(str),
+  recovery: object<EventOf<'recovery'>>({
+    type: oneOf('recovery'), host: u32, name: str, action: oneOf('start-again', 'use-spare', 'leave-out'),
+    spare: optional(str),
   }),
   started: object<EventOf<'started'>>({ type: oneOf('started'), rank: u32, host: u32, pid: u32, wallMs: wallTime }),
   running: object<EventOf<'running'>>({ type: oneOf('running') }),

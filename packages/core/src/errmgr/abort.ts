@@ -1,10 +1,8 @@
 /** Error manager `abort`: the first failure ends the job. What most parallel programs need, and the default. */
 
 import { accept, defineComponent } from '@stci/interface';
-import type { Decision } from '@stci/interface';
 import { errmgrFramework } from './framework.js';
-
-const END_JOB: Decision = { action: 'end-job' };
+import { decideOnHost } from './host-policy.js';
 
 export const errmgrAbort = defineComponent({
   framework: errmgrFramework,
@@ -14,5 +12,8 @@ export const errmgrAbort = defineComponent({
   help: 'The first failure ends the job.',
   params: {},
   query: () => accept(50),
-  create: () => ({ policy: 'abort', decide: () => END_JOB }),
+  create: ({ hosts }) => ({
+    policy: 'abort',
+    decide: (_failure, context) => [context.of === 'session' ? decideOnHost(hosts, context) : { type: 'end-job' }],
+  }),
 });

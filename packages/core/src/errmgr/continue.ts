@@ -4,12 +4,13 @@
  */
 
 import { accept, defineComponent } from '@stci/interface';
-import type { Decision, Failure } from '@stci/interface';
+import type { Failure, JobAction } from '@stci/interface';
 import { errmgrFramework } from './framework.js';
+import { decideOnHost } from './host-policy.js';
 
-function decide(failure: Failure): Decision {
+function decideOnJob(failure: Failure): JobAction {
   const over = ['timeout', 'interrupt', 'output'].includes(failure.kind);
-  return { action: over ? 'end-job' : 'go-on' };
+  return { type: over ? 'end-job' : 'go-on' };
 }
 
 export const errmgrContinue = defineComponent({
@@ -20,5 +21,8 @@ export const errmgrContinue = defineComponent({
   help: 'Ranks that are left go on; only a deadline or lost output ends the job.',
   params: {},
   query: () => accept(10, 'only by name'),
-  create: () => ({ policy: 'continue', decide }),
+  create: ({ hosts }) => ({
+    policy: 'continue',
+    decide: (failure, context) => [context.of === 'session' ? decideOnHost(hosts, context) : decideOnJob(failure)],
+  }),
 });

@@ -5,11 +5,6 @@
 
 import type { AnyComponent } from '@stci/interface';
 import { bootcomFramework, bootcomRules } from '../bootcom/framework.js';
-import { bootstrapAbort } from '../bootstrap/abort.js';
-import { bootstrapFramework } from '../bootstrap/framework.js';
-import { bootstrapRetry } from '../bootstrap/retry.js';
-import { bootstrapShrink } from '../bootstrap/shrink.js';
-import { bootstrapSpare } from '../bootstrap/spare.js';
 import { relationRule } from '../config/relations.js';
 import { errmgrAbort } from '../errmgr/abort.js';
 import { errmgrContinue } from '../errmgr/continue.js';
@@ -28,17 +23,12 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
   return {
     frameworks: [
       bootcomFramework,
-      bootstrapFramework,
       errmgrFramework,
       launcherFramework,
       launcherprocFramework,
       topologyFramework,
     ],
     components: [
-      bootstrapAbort,
-      bootstrapRetry,
-      bootstrapShrink,
-      bootstrapSpare,
       errmgrAbort,
       errmgrContinue,
       launcherFlat,

@@ -50,9 +50,9 @@ export function openBackend({ init, onStep, onReady, onAborted }: BackendParams)
 }
 
 function stepOf(event: JobEvent, failure: ErrorRecord | undefined): string | undefined {
-  if (event.type !== 'bootstrap') return undefined;
+  if (event.type !== 'recovery') return undefined;
   const why = failure === undefined ? '' : `: ${failure.message}`;
-  if (event.decision === 'retry') return `the agent of host ${event.name} is started again${why}`;
-  if (event.decision === 'spare') return `spare host ${event.spare} takes the place of ${event.name}${why}`;
+  if (event.action === 'start-again') return `the agent of host ${event.name} is started again${why}`;
+  if (event.action === 'use-spare') return `spare host ${event.spare} takes the place of ${event.name}${why}`;
   return `host ${event.name} is left out${why}`;
 }

@@ -11,7 +11,7 @@ export function eventJson(event: JobEvent, hostName: (host: HostIndex) => string
 function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): object {
   switch (event.type) {
     case 'host-up':
-    case 'bootstrap':
+    case 'recovery':
       return { ...event, host: event.name };
     case 'started': {
       const { wallMs, host, ...rest } = event;

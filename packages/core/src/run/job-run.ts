@@ -55,7 +55,7 @@ export class JobRun implements FrontEndEvents {
   #stdin: StdinSource | undefined;
   #unwatch: () => void = () => undefined;
   #map: JobMap;
-  /** Where a bootstrap policy tolerates the last failure, it is reported with the policy's decision. */
+  /** Where the error manager tolerates the last failure, it is reported with what is done about it. */
   #lastFailure: ErrorRecord | undefined;
   /** Why the job is ending. */
   #endReason: string | undefined;
@@ -137,8 +137,8 @@ export class JobRun implements FrontEndEvents {
       case 'mapped':
         this.#map = event.map;
         return this.#init.onMapped(event.map);
-      case 'bootstrap':
-        return this.#onBootstrap(event);
+      case 'recovery':
+        return this.#onRecovery(event);
       case 'host-up':
         return this.#logStep(`host ${event.name} is up (${event.up} of ${event.total})`);
       case 'started':
@@ -218,7 +218,7 @@ export class JobRun implements FrontEndEvents {
     const { code, data } = error;
     this.#lastFailure = error;
     const { verbose } = this.#init.options;
-    // The bootstrap policy decides whether a host that does not come up is a failure of the job.
+    // The error manager decides whether a host that does not come up is a failure of the job.
     const atOnce = verbose || (this.#init.failuresAtOnce && code !== 'STCI_LAUNCH_FAILED');
     const text = withHosts(error);
     if (!atOnce || this.#reported.has(text) || this.#causes.some((cause) => cause.error.code === code)) return;
@@ -251,13 +251,13 @@ export class JobRun implements FrontEndEvents {
   }
 
   /** The failure that was reported just before does not end the job. */
-  #onBootstrap({ host, name, decision, spare }: Extract<JobEvent, { type: 'bootstrap' }>): void {
+  #onRecovery({ host, name, action, spare }: Extract<JobEvent, { type: 'recovery' }>): void {
     const message = this.#lastFailure?.message ?? '';
     const why = this.#reported.has(message) ? '' : `: ${message}`;
     const attempt = (this.#attempts.get(host) ?? 1) + 1;
     this.#attempts.set(host, attempt);
-    if (decision === 'retry') this.#logStep(`restarting the agent of host ${name}, attempt ${attempt}`);
-    else if (decision === 'spare') this.#remark(`spare host ${spare} takes the place of ${name}${why}`);
+    if (action === 'start-again') this.#logStep(`restarting the agent of host ${name}, attempt ${attempt}`);
+    else if (action === 'use-spare') this.#remark(`spare host ${spare} takes the place of ${name}${why}`);
     else this.#remark(`host ${name} is left out${why}`);
   }
 

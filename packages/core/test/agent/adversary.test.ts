@@ -89,7 +89,7 @@ function play(attack: Attack, seed: number, command: readonly string[], settings
     runAgent({ platform, channel: attacked(channel, attack, next), load, exit: ({ failed }) => exit(failed ? 1 : 0) });
   });
   const { params, snapshot } = resolved({ launcherproc: 'local', 'launcher.root.method': 'process', errmgr: 'continue',
-    'launcher.tree.arity': String(HOSTS), bootstrap: 'shrink', ...settings });
+    'launcher.tree.arity': String(HOSTS), 'errmgr.launch': 'shrink', ...settings });
   const out = Array.from({ length: 2 * HOSTS }, () => '');
   const events: JobEvent[] = [];
   let [report, stopped]: [JobReport | undefined, number] = [undefined, 0];

@@ -4,7 +4,6 @@ import { assert, suite } from '@stci/testkit';
 import {
   bootcomFramework, builtins, errmgrFramework, launcherFramework, launcherprocFramework, topologyFramework,
 } from '@stci/core';
-import type { ErrorRecord, FailureKind } from '@stci/interface';
 import { createRegistry, selector } from './fixtures.js';
 
 const registry = createRegistry(builtins());
@@ -18,19 +17,6 @@ suite('built-in components', (test) => {
     assert.is(launcher({ 'launcher.tree.arity': '3' }).arity(1000), 3);
     const flat = launcher({ launcher: 'flat' });
     assert.equal([flat.policy, flat.arity(1000), flat.arity(1), flat.arity(0)], ['flat', 1000, 1, 1]);
-  });
-
-  test('errmgr: abort ends the job at every failure', () => {
-    const { policy, decide } = selector(registry).one(errmgrFramework).create({}, undefined);
-    assert.is(policy, 'abort');
-    for (const kind of KINDS) assert.is(decide(failure(kind), CONTEXT).action, 'end-job', kind);
-  });
-
-  test('errmgr: continue goes on but when time or output is over', () => {
-    const { policy, decide } = selector(registry, { errmgr: 'continue' }).one(errmgrFramework).create({}, undefined);
-    assert.is(policy, 'continue');
-    const ending = KINDS.filter((kind) => decide(failure(kind), CONTEXT).action === 'end-job');
-    assert.equal(ending, ['timeout', 'interrupt', 'output']);
   });
 
   test('modes', () => {
@@ -54,12 +40,3 @@ suite('built-in components', (test) => {
     }
   });
 });
-
-const KINDS: readonly FailureKind[] =
-  ['tool-status', 'tool-signal', 'tool-start', 'agent-launch', 'agent-lost', 'timeout', 'interrupt', 'output'];
-const CONTEXT = { phase: 'running', ranksAlive: 3, failuresBefore: 0 } as const;
-const ERROR: ErrorRecord = { code: 'STCI_INTERNAL', message: 'test' };
-
-function failure(kind: FailureKind) {
-  return { kind, error: ERROR, wallMs: 0, exitCode: 1 };
-}

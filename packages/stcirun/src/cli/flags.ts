@@ -104,7 +104,7 @@ export const FLAGS = {
     helpValue: 'POLICY',
     description:
       'host that does not come up: abort (default) ends all, retry[:N] starts it again, spare takes a spare host, '
-      + 'shrink runs without it; short for --mca bootstrap=',
+      + 'shrink runs without it; short for --mca errmgr.launch=',
   }),
   'min-hosts': count('--min-hosts')({
     helpValue: 'N',

@@ -235,28 +235,26 @@ function mcaOf(flags: FlagValues): RunRequest['mca'] {
     ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
     ...short('launcher', 'launcherproc', flags.launcher),
     ...short('on-failure', 'errmgr', flags['on-failure']),
-    ...bootstrapOf(flags),
+    ...launchFailureOf(flags),
   ];
 }
 
 /** `--spares` and `--min-hosts` mean a policy of their own where none is named. */
-function bootstrapOf(flags: FlagValues): RunRequest['mca'] {
+function launchFailureOf(flags: FlagValues): RunRequest['mca'] {
   const given = flags['on-launch-failure'];
   const minHosts = flags['min-hosts'];
   const pairs: { key: string; value: string; origin: string }[] = [];
+  const key = 'errmgr.launch';
+  const least = `--min-hosts ${minHosts}`;
   if (given !== undefined) {
     const origin = `--on-launch-failure ${given.text}`;
-    pairs.push({ key: 'bootstrap', value: given.policy, origin });
-    if (given.count !== undefined) pairs.push({ key: 'bootstrap.retry.count', value: given.count, origin });
-  } else if (!(flags.mca ?? []).some(({ key }) => key === 'bootstrap')) {
-    if (minHosts !== undefined) pairs.push({ key: 'bootstrap', value: 'shrink', origin: `--min-hosts ${minHosts}` });
-    else if (flags.spares !== undefined) {
-      pairs.push({ key: 'bootstrap', value: 'spare', origin: `--spares ${flags.spares}` });
-    }
+    pairs.push({ key, value: given.policy, origin });
+    if (given.count !== undefined) pairs.push({ key: `${key}.retries`, value: given.count, origin });
+  } else if (!(flags.mca ?? []).some((pair) => pair.key === key)) {
+    if (minHosts !== undefined) pairs.push({ key, value: 'shrink', origin: least });
+    else if (flags.spares !== undefined) pairs.push({ key, value: 'spare', origin: `--spares ${flags.spares}` });
   }
-  if (minHosts !== undefined) {
-    pairs.push({ key: 'bootstrap.shrink.min', value: String(minHosts), origin: `--min-hosts ${minHosts}` });
-  }
+  if (minHosts !== undefined) pairs.push({ key: `${key}.min`, value: String(minHosts), origin: least });
   return pairs;
 }
 

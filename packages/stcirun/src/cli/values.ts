@@ -79,10 +79,10 @@ export function parseColor(name: string, text: string): ColorMode {
   return COLOR_MODES.find((known) => known === text) ?? refuse(name, text, 'auto, always or never');
 }
 
-/** `spare` and the others choose a component of framework `bootstrap`. */
+/** Values of the parameter errmgr.launch. */
 export interface LaunchFailure {
   readonly policy: 'abort' | 'retry' | 'spare' | 'shrink';
-  /** Further starts of one agent, with `retry`; the parameter bootstrap.retry.count has its bounds. */
+  /** Further starts of one agent, with `retry`; the parameter errmgr.launch.retries has its bounds. */
   readonly count?: string;
   readonly text: string;
 }

@@ -66,8 +66,8 @@ export class Progress implements RunProgress {
         this.#missing.delete(event.host);
         this.#up = event.up;
         return;
-      case 'bootstrap':
-        return this.#onBootstrap(event);
+      case 'recovery':
+        return this.#onRecovery(event);
       case 'started':
       case 'running':
       case 'ending':
@@ -91,11 +91,11 @@ export class Progress implements RunProgress {
     this.clear();
   }
 
-  #onBootstrap({ host, name, decision, spare }: Extract<JobEvent, { type: 'bootstrap' }>): void {
+  #onRecovery({ host, name, action, spare }: Extract<JobEvent, { type: 'recovery' }>): void {
     this.#missing.delete(host);
-    if (decision === 'shrink') this.#total -= 1;
+    if (action === 'leave-out') this.#total -= 1;
     else this.#missing.set(host, spare ?? name);
-    if (decision === 'retry') this.#retries += 1;
+    if (action === 'start-again') this.#retries += 1;
   }
 
   #draw(): void {

@@ -29,7 +29,7 @@ export function showPlan({ request, spec, spares, map, params, scope, hasAgents 
     else text += renderMap(spec, map) + (names.length > 0 ? `  spares: ${foldHostlist(names)}\n` : '');
   }
   if (what !== 'map') {
-    const onLaunchFailure = scope.bootstrapPolicy().policy;
+    const onLaunchFailure = params.string('errmgr.launch');
     text += request.json
       ? jsonLine({ type: 'plan', ...planJson(spec.hosts, plan(), window), onLaunchFailure })
       : `${renderPlan(spec.hosts, plan(), window)}a host that does not come up: ${onLaunchFailure}\n`;

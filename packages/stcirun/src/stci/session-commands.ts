@@ -56,8 +56,8 @@ Examples:
     const mca = [
       ...(flags.mca ?? []),
       ...(flags.launcher === undefined ? [] : [{ key: 'launcherproc', value: flags.launcher }]),
-      ...(flags.spares === undefined || flags.mca?.some(({ key }) => key === 'bootstrap') === true
-        ? [] : [{ key: 'bootstrap', value: 'spare' }]),
+      ...(flags.spares === undefined || flags.mca?.some(({ key }) => key === 'errmgr.launch') === true
+        ? [] : [{ key: 'errmgr.launch', value: 'spare' }]),
     ];
     const { platform, place } = openSessions({ mca, am: flags.am });
     const wdir = callerDirectory();
