@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveParams } from '@stci/core';
-import { SessionJobs } from '@stci/core/resident';
+import { SessionJobs, SessionServer } from '@stci/core/resident';
 import {
-  makeSessionKey, SessionClient, SessionConnection, type AcceptedJob, type JobRequest, type SessionStatus,
+  makeSessionKey, SessionClient, type AcceptedJob, type JobRequest, type SessionStatus,
 } from '@stci/core/session';
-import { selectEviction } from '@stci/core/bootcom';
 import { StciError, type FrontEnd, type FrontEndEvents, type JobEvent, type JobSpec } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { frontEndRegistry, spoolDirectory } from '@stci/stcirun';
@@ -81,9 +80,8 @@ class Session {
   readonly #platform = createNodePlatform();
   readonly #key = makeSessionKey(this.#platform);
   readonly #params = resolveParams(frontEndRegistry().catalog, {}).params;
-  readonly #connections = new Set<SessionConnection>();
+  #server: SessionServer | undefined;
   #path = '';
-  #close = (): void => undefined;
   stopped = 0;
   readonly jobs: SessionJobs;
 
@@ -106,24 +104,14 @@ class Session {
   }
 
   async listen(): Promise<this> {
+    const [platform, params, key, service] = [this.#platform, this.#params, this.#key, this.jobs];
+    this.#server = new SessionServer({ platform, params, key, service });
     await new Promise<void>((resolve, reject) => {
-      this.#platform.network.listenPrivate(
-        { prefix: 'test', pendingMax: 8, selectEviction },
-        (channel) => {
-          const { jobs: service } = this;
-          const connection: SessionConnection = new SessionConnection({
-            platform: this.#platform, params: this.#params, key: this.#key, channel, service,
-            onClosed: () => this.#connections.delete(connection),
-          });
-          this.#connections.add(connection);
-        },
-        (error, listener) => {
-          if (listener === undefined) return reject(new Error(error?.message));
-          this.#path = listener.path;
-          this.#close = () => listener.close();
-          resolve();
-        },
-      );
+      this.#server?.listen((error, path) => {
+        this.#path = path;
+        if (error === undefined) resolve();
+        else reject(error);
+      });
     });
     return this;
   }
@@ -175,9 +163,9 @@ class Session {
     });
   }
 
-  close(): void {
-    this.#close();
-    for (const connection of this.#connections) connection.close();
+  /** Those that read get what there is. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server?.disconnect(resolve));
     rmSync(this.directory, { recursive: true, force: true });
   }
 
@@ -206,7 +194,7 @@ function withSession(body: (session: Session) => Promise<void>, spoolBytesMax?: 
     try {
       await body(session);
     } finally {
-      session.close();
+      await session.close();
     }
   };
 }

@@ -6,10 +6,9 @@
 import { fstatSync, ftruncateSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createComposition, paramsSnapshot } from '@stci/core';
-import { selectEviction } from '@stci/core/bootcom';
-import { openBackend, SessionJobs } from '@stci/core/resident';
-import { encodeSessionKey, makeSessionKey, SessionConnection } from '@stci/core/session';
-import { EXIT, fromErrorRecord, StciError, toErrorRecord, type Params, type Platform } from '@stci/interface';
+import { openBackend, SessionJobs, SessionServer } from '@stci/core/resident';
+import { encodeSessionKey, makeSessionKey } from '@stci/core/session';
+import { EXIT, StciError, toErrorRecord, type Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { foldHostlist } from '@stci/core';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
@@ -21,14 +20,8 @@ import { identityOf, type ProcessIdentity } from './process-identity.js';
 import { SessionPlace, type SessionFacts } from './session-place.js';
 import { spoolDirectory } from './spool-directory.js';
 
-/** Connections whose peer has not proved the key. */
-const PENDING_MAX = 64;
 const LOG_BYTES_MAX = 1 << 20;
 const LOG_PERIOD_MS = 10_000;
-/** How long, when the session ends, front-ends may take for what is left. */
-const DISCONNECT_MS = 10_000;
-const DISCONNECT_PERIOD_MS = 20;
-
 /** Resolves with the exit code when the session has ended. */
 export async function sessionMain(programs: string): Promise<number> {
   const instruction = JSON.parse(readFileSync(0, 'utf8')) as Instruction;
@@ -56,11 +49,10 @@ function report(line: Report): void {
 class SessionProcess {
   readonly #instruction: Instruction;
   readonly #platform: Platform;
-  readonly #params: Params;
   readonly #place: SessionPlace;
   readonly #key;
   readonly #jobs: SessionJobs;
-  readonly #connections = new Set<SessionConnection>();
+  readonly #server: SessionServer;
   #facts: SessionFacts | undefined;
   #failure: StciError | undefined;
   #onStopped: () => void = () => undefined;
@@ -77,7 +69,6 @@ class SessionProcess {
     });
     const registry = frontEndRegistry();
     const { params } = loadParams(registry, instruction, wdir, this.#platform.env.variables);
-    this.#params = params;
     this.#place = new SessionPlace(params.string('session.directory'));
     this.#key = makeSessionKey(this.#platform);
     const backend = openBackend({
@@ -102,6 +93,8 @@ class SessionProcess {
       ...(isForOneJob && { lingerMs: params.int('session.linger') }),
       onStopped: () => this.#onStopped(),
     });
+    const init = { platform: this.#platform, params, key: this.#key, service: this.#jobs };
+    this.#server = new SessionServer(init);
   }
 
   async run(): Promise<number> {
@@ -126,31 +119,14 @@ class SessionProcess {
     });
     clearInterval(trim);
     clearTimeout(this.#lingerTimer);
-    await this.#disconnect();
+    await new Promise<void>((resolve) => this.#server.disconnect(resolve));
     this.#place.remove(this.#facts);
     return this.#failure?.exitCode ?? 0;
   }
 
   #listen(): Promise<string> {
     return new Promise((resolve, reject) => {
-      this.#platform.network.listenPrivate(
-        { prefix: 'session', pendingMax: PENDING_MAX, selectEviction },
-        (channel) => {
-          const connection: SessionConnection = new SessionConnection({
-            platform: this.#platform,
-            params: this.#params,
-            channel,
-            key: this.#key,
-            service: this.#jobs,
-            onClosed: () => this.#connections.delete(connection),
-          });
-          this.#connections.add(connection);
-        },
-        (error, listener) => {
-          if (listener === undefined) reject(error === undefined ? new Error('no listener') : fromErrorRecord(error));
-          else resolve(listener.path);
-        },
-      );
+      this.#server.listen((error, path) => (error === undefined ? resolve(path) : reject(error)));
     });
   }
 
@@ -159,15 +135,6 @@ class SessionProcess {
     this.#failure = error;
     report({ type: 'failed', code: error.code, message: error.message });
     this.#jobs.stop();
-  }
-
-  /** Front-ends get what there is for them, unless they do not read. */
-  async #disconnect(): Promise<void> {
-    const deadlineMs = performance.now() + DISCONNECT_MS;
-    while (this.#connections.size > 0 && performance.now() < deadlineMs) {
-      for (const connection of this.#connections) if (connection.isIdle) connection.close();
-      await new Promise((resolve) => setTimeout(resolve, DISCONNECT_PERIOD_MS));
-    }
   }
 }
 
