@@ -149,11 +149,14 @@ export class FrontEndAgent implements JobFrontEnd {
     const { platform } = this.#node;
     const handshakeMs = this.#params.int('bootcom.handshake');
     const [ours, theirs] = memoryChannel(platform.clock, 'controller', 'front-end');
-    const onClosed = (): void => undefined;
     const admit = (wanted: Address) => (peer: Address) =>
       peer === wanted ? undefined : 'it is not the other agent here';
     const { controller } = this.#session;
-    controller.acceptLink(theirs, handshakeMs, admit(this.#self), { role: 'front-end', onClosed });
+    controller.acceptLink(theirs, handshakeMs, admit(this.#self), {
+      role: 'front-end',
+      // Its address is not used again: what waits for its acknowledgement would stay for good.
+      onClosed: () => controller.messages.drop(this.#self),
+    });
     const { self, session, secret } = this.#node.identity;
     const link = new Link(
       {
@@ -163,7 +166,7 @@ export class FrontEndAgent implements JobFrontEnd {
         handshake: { role: 'connect', self, session, secret, secrets: platform.secrets, admit: admit(CONTROLLER) },
         limits: this.#node.linkLimits(handshakeMs, ours),
       },
-      this.#node.linkEvents({ onClosed }),
+      this.#node.linkEvents({ onClosed: () => undefined }),
     );
     // The link queues what is sent before its handshake is over.
     this.#node.router.addEarlyLink(CONTROLLER, link);

@@ -51,6 +51,11 @@ export class ResidentSession {
     return this.#session.controller.hosts();
   }
 
+  /** What the controller knows of other agents: it depends on the hosts and on the jobs that run. */
+  get pairs(): number {
+    return this.#session.controller.node.messages.pairs;
+  }
+
   /** For one job; it ends with `stop`, the session does not. */
   openFrontEnd(events: FrontEndEvents): JobFrontEnd {
     this.#index += 1;

@@ -59,6 +59,11 @@ export class DeliveryLayer {
     return this.#sender.keptBytes;
   }
 
+  /** Pairs of which something is known, in both directions. */
+  get pairs(): number {
+    return this.#sender.size + this.#receiver.size;
+  }
+
   /** Sends a frame, or keeps it until there is a route. Throws STCI_MESSAGE_WINDOW. */
   send({ destination, job }: FrameHeader, pieces: readonly Uint8Array[]): void {
     const { router, clock } = this.#init;

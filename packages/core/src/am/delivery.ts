@@ -77,6 +77,11 @@ export class Sender {
     return bytes;
   }
 
+  /** Destinations of which something is known. */
+  get size(): number {
+    return this.#pairs.size;
+  }
+
   /** Whether frames are kept. */
   get isOpen(): boolean {
     return this.#open.size > 0;
@@ -202,6 +207,11 @@ export type Verdict = 'take' | 'duplicate' | 'gap' | 'stale';
 
 export class Receiver {
   readonly #pairs = new Map<Address, Map<JobId, Incoming>>();
+
+  /** Sources of which something is known. */
+  get size(): number {
+    return [...this.#pairs.values()].reduce((sum, { size }) => sum + size, 0);
+  }
 
   /** Decides about a frame; `job`: of a source that is a session agent, else 0. */
   receive(source: Address, job: JobId, frame: Frame): readonly [Verdict, Incoming] {

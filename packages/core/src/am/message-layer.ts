@@ -123,6 +123,11 @@ export class MessageLayer {
     this.#transport.isGone = isGone;
   }
 
+  /** Other agents of which delivery knows something, in both directions: bounded in a session that stays. */
+  get pairs(): number {
+    return this.#transport.pairs;
+  }
+
   set guard(guard: PeerGuard) {
     this.#guard = guard;
   }

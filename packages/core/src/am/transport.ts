@@ -132,6 +132,10 @@ export class Transport {
     this.#broadcasts.closeJob(job);
   }
 
+  get pairs(): number {
+    return this.#delivery.pairs;
+  }
+
   close(): void {
     this.#delivery.close();
   }

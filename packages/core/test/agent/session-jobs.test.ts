@@ -37,13 +37,17 @@ function agentMain({ platform, channel, exit }: AgentContext): void {
 const count = (world: World, program: string): number =>
   world.livingProcesses().filter(({ command }) => command[0] === program).length;
 
-/** Agents' processes that are alive when all jobs have ended, and the jobs. */
-function play(asked: readonly Asked[], settings: Settings = {}, seed = 1): { jobs: Played[]; agents: number } {
+/** The jobs, and when all have ended the agents' processes and the pairs of agents that the controller knows. */
+function play(
+  asked: readonly Asked[],
+  settings: Settings = {},
+  seed = 1,
+): { jobs: Played[]; agents: number; pairs: number } {
   const world = createWorld({ seed });
   world.program('stci-agent', agentMain);
   const { params, snapshot } = resolved({ launcherproc: 'local', 'launcher.tree.arity': '2', ...settings });
   const jobs: { report: JobReport | undefined; out: string[] }[] = [];
-  let [agents, stopped] = [0, 0];
+  let [agents, pairs, stopped] = [0, 0, 0];
   world.start('login', ['stci'], ({ platform, exit }) => {
     const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' });
     const allocation = { hosts: Array.from({ length: HOSTS }, host), spares: [] };
@@ -56,6 +60,7 @@ function play(asked: readonly Asked[], settings: Settings = {}, seed = 1): { job
       // Session agents of ended jobs end soon after them.
       platform.clock.after(1000, () => {
         agents = count(world, 'stci-agent');
+        ({ pairs } = session);
         session.stop(() => exit(stopped += 1));
       });
     };
@@ -86,7 +91,7 @@ function play(asked: readonly Asked[], settings: Settings = {}, seed = 1): { job
   world.run({ untilMs: 600_000, maxEvents: 20_000_000 });
   assert.equal([world.faults.map(({ error }) => String(error)), stopped], [[], 1]);
   assert.equal(world.livingProcesses().map(({ command }) => command.join(' ')), [], 'nothing is left');
-  return { jobs, agents };
+  return { jobs, agents, pairs };
 }
 
 suite('jobs of a session', (test) => {
@@ -115,9 +120,10 @@ suite('jobs of a session', (test) => {
     const asked = Array.from({ length: 80 }, (_, i): Asked => {
       return { command: commands[i % 4] as Asked['command'], count: 1 + (i % 7), ...(i >= 8 && { after: i - 8 }) };
     });
-    const { jobs, agents } = play(asked);
+    const { jobs, agents, pairs } = play(asked);
     assert.equal(jobs.map(({ report }) => report?.exitCode), asked.map((_, i) => [0, 1, 137, 196][i % 4]));
     assert.is(agents, HOSTS);
+    assert.ok(pairs <= 2 * HOSTS, `${pairs} pairs: no more than with the root agents`);
   }, { timeoutMs: 30_000 });
 
   test("parameters of a job are the job's own", () => {
