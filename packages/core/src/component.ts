@@ -11,4 +11,6 @@ export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
 export { topologyFramework } from './topology/framework.js';
 export { nextHopAround } from './topology/detour.js';
-export { TOPOLOGY_SIZE_MAX, checkTopologyInteger, checkTopologyRequest, topologyError } from './topology/options.js';
+export {
+  TOPOLOGY_ARITY_MAX, TOPOLOGY_SIZE_MAX, checkTopologyInteger, checkTopologyRequest, topologyError,
+} from './topology/options.js';

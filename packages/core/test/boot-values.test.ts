@@ -7,7 +7,8 @@ import { checkLaunch, type LaunchNumbers } from '../dist/job/launch-check.js';
 import { LIMITS, app, hosts, job } from './job-help.js';
 
 const DETAILS: BootDetails = {
-  host: 1, hosts: 3, arity: 2, subtree: [['b', '', 1], ['c', 'u', 1]], connect: [], params: new Uint8Array([1]),
+  host: 1, hosts: 3, arity: 2, connect: [], params: new Uint8Array([1]), outlivesParent: true,
+  subtree: [[1, 'b', '', 1], [2, 'c', 'u', 1]],
 };
 const LAUNCH: LaunchNumbers = { size: 4, nodes: 2, apps: [1, 2], hosts: [[7, 1, [[0, 1, 1, 1], [1, 2, 2, 1]]]] };
 
@@ -22,9 +23,11 @@ suite('numbers that an agent starts by', (test) => {
       [{ arity: 0 }, 'boot details.arity, got 0'],
       [{ subtree: [] }, 'boot details.subtree.length, got 0'],
       [
-        { subtree: [['b', '', 1], ['c', '', 1], ['d', '', 1]] },
+        { subtree: [[1, 'b', '', 1], [2, 'c', '', 1], [2, 'd', '', 1]] },
         'an integer in 1..2 at boot details.subtree.length, got 3',
       ],
+      [{ subtree: [[1, 'b', '', 1], [3, 'c', '', 1]] }, 'an integer in 1..2 at boot details.subtree, got 3'],
+      [{ subtree: [[2, 'c', '', 1]] }, 'boot details.subtree[0], got 2'],
       [{ host: -1 }, 'boot details.host, got -1'],
       [{ arity: 1.5 }, 'boot details.arity, got 1.5'],
     ];

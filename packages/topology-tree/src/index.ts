@@ -1,11 +1,11 @@
 /** Topology component `tree`: the k-ary tree, numbered level by level; option and parameter `arity`. */
 
 import {
-  accept, checkTopologyInteger, checkTopologyRequest, defineComponent, topologyFramework,
+  TOPOLOGY_ARITY_MAX, accept, checkTopologyInteger, checkTopologyRequest, defineComponent, topologyFramework,
 } from '@stci/core/component';
-import { TREE_ARITY_MAX, createTree } from './tree.js';
+import { createTree } from './tree.js';
 
-export { TREE_ARITY_MAX, createTree };
+export { createTree };
 
 export const topologyTree = defineComponent({
   framework: topologyFramework,
@@ -18,7 +18,7 @@ export const topologyTree = defineComponent({
       type: 'int',
       default: 2,
       min: 1,
-      max: TREE_ARITY_MAX,
+      max: TOPOLOGY_ARITY_MAX,
       help: 'Children of a position. More makes the tree flatter (height = log(size) / log(arity)) and each position '
         + 'busier; 1 is a chain.',
     },
@@ -27,6 +27,6 @@ export const topologyTree = defineComponent({
   create: (_deps, params, request) => {
     checkTopologyRequest(request, ['arity']);
     const arity = request.options?.['arity'] ?? params['arity'];
-    return createTree(request.size, checkTopologyInteger('tree', 'option arity', arity, 1, TREE_ARITY_MAX));
+    return createTree(request.size, checkTopologyInteger('tree', 'option arity', arity, 1, TOPOLOGY_ARITY_MAX));
   },
 });

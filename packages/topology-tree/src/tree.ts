@@ -8,9 +8,6 @@
 import { assert } from '@stci/interface';
 import type { Position, SpanningTree, TreeTopology } from '@stci/interface';
 
-/** Largest arity: beyond it a parent would hold more links than one process should. */
-export const TREE_ARITY_MAX = 1024;
-
 /**
  * The tree over `size` ≥ 1 positions with at most `arity` ≥ 1 children each. Both are assertions: requests of users go
  * through the component, which refuses invalid ones with STCI_TOPOLOGY_INVALID.

@@ -32,7 +32,7 @@ import type { AgentScope } from './composition.js';
 export interface AgentLauncherInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
-  /** All hosts on which agents may be started: one launcherproc must accept them all. */
+  /** All hosts on which agents are planned to be started: one launcherproc must accept them all. */
   readonly hosts?: readonly HostSpec[];
   /** Starts the role of an agent that runs in this process. */
   readonly startRole: RoleFactory;
@@ -46,7 +46,11 @@ export class AgentLauncher {
   #connectKey: Uint8Array | undefined;
   /** Callbacks awaiting the listener; undefined while none is being opened. */
   #waiting: ((error: StciError | undefined) => void)[] | undefined;
+  /** For the planned hosts. */
   #launcherProc: LauncherProc | undefined;
+  readonly #planned: Set<string>;
+  /** For others, by name. */
+  readonly #others = new Map<string, LauncherProc>();
   #closed = false;
   readonly #pendingLinks: PendingLinks;
   readonly #refused: RefusedConnections;
@@ -57,6 +61,7 @@ export class AgentLauncher {
     this.#refused = new RefusedConnections(platform.clock, (text) => init.node.fault(text, 'listener'));
     this.#pendingLinks = new PendingLinks(params.int('bootcom.pending.max'), platform);
     this.#nativeLink = init.node.params.string('bootcom.boot') === 'native';
+    this.#planned = new Set(init.hosts?.map(({ name }) => name));
   }
 
   /**
@@ -180,8 +185,25 @@ export class AgentLauncher {
     return this.#launcherProcFor(reach.host).reach(reach, events);
   }
 
+  /** Why no agent can be started on a host, or reached there. */
+  problemOf(host: HostSpec): StciError | undefined {
+    try {
+      this.#launcherProcFor(host);
+      return undefined;
+    } catch (fault) {
+      if (fault instanceof StciError) return fault;
+      throw fault;
+    }
+  }
+
   #launcherProcFor(host: HostSpec): LauncherProc {
-    return this.#launcherProc ?? this.selectLauncherProc(this.#init.hosts ?? [host]);
+    const { scope, hosts } = this.#init;
+    if (this.#planned.has(host.name)) return (this.#launcherProc ??= this.#create(hosts ?? [host]));
+    const name = scope.launchMethod([host]);
+    if (this.#launcherProc?.name === name) return this.#launcherProc;
+    const other = this.#others.get(name) ?? this.#create([host]);
+    this.#others.set(name, other);
+    return other;
   }
 
   #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {
@@ -189,13 +211,17 @@ export class AgentLauncher {
     return this.#launcherProcFor(start.host).start({ ...start, waitMs }, events);
   }
 
-  /** Throws StciError if no launcherproc accepts these hosts. */
-  selectLauncherProc(hosts: readonly HostSpec[]): LauncherProc {
+  /** The planned hosts. Throws StciError if no launcherproc accepts them. */
+  plan(hosts: readonly HostSpec[]): void {
+    for (const { name } of hosts) this.#planned.add(name);
+    this.#launcherProc = this.#create(hosts);
+  }
+
+  #create(hosts: readonly HostSpec[]): LauncherProc {
     const { platform } = this.#init.node;
-    this.#launcherProc = this.#init.scope.launcherProc(hosts, (start, events) =>
+    return this.#init.scope.launcherProc(hosts, (start, events) =>
       startInline(platform, this.#init.startRole, start, events),
     );
-    return this.#launcherProc;
   }
 }
 

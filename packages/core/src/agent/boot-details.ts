@@ -5,20 +5,22 @@
 
 import type { HostIndex, HostSpec } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { any, bytes, fields, integer, list, optional, plain, str, tuple, u32 } from '../codec/shape.js';
+import { any, bool, bytes, fields, integer, list, optional, plain, str, tuple, u32 } from '../codec/shape.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import type { ParamSnapshot } from './composition.js';
 
-/** Host name (empty: the host is left out), user (empty: none), incarnation of its agent. */
-export type HostLogin = readonly [string, string, number];
+/** A host and its name, user (empty: none), incarnation of its agent. */
+export type HostLogin = readonly [HostIndex, string, string, number];
 
 export interface BootDetails {
   readonly host: HostIndex;
-  /** All hosts of the allocation. */
+  /** Number of all hosts of the session. */
   readonly hosts: number;
   readonly arity: number;
-  /** The hosts at and below this agent, in pre-order of the boot tree. */
+  /** This agent's host, then those below it that it and the agents below it start. */
   readonly subtree: readonly HostLogin[];
+  /** It may be linked to another parent if it loses its own. */
+  readonly outlivesParent: boolean;
   /** Addresses to connect to for the boot link, best first; empty for a native link. */
   readonly connect: readonly string[];
   /** Key of the encryption of that link; absent: none. */
@@ -28,13 +30,14 @@ export interface BootDetails {
 }
 
 /** Positions of a boot tree: its hosts and the controller. */
-const HOSTS_MAX = TOPOLOGY_SIZE_MAX - 1;
+export const HOSTS_MAX = TOPOLOGY_SIZE_MAX - 1;
 
 const shape = fields({
   host: integer(0, HOSTS_MAX - 1),
   hosts: integer(1, HOSTS_MAX),
   arity: integer(1, HOSTS_MAX),
-  subtree: list(tuple(str, str, u32)),
+  subtree: list(tuple(u32, str, str, u32)),
+  outlivesParent: bool,
   connect: list(str),
   connectKey: optional(bytes),
   params: bytes,
@@ -50,6 +53,8 @@ export function decodeBootDetails(encoded: Uint8Array): BootDetails {
   const { host, hosts, subtree } = details;
   integer(0, hosts - 1)(host, 'boot details.host');
   integer(1, hosts - host)(subtree.length, 'boot details.subtree.length');
+  for (const [at] of subtree) integer(host, hosts - 1)(at, 'boot details.subtree');
+  integer(host, host)(subtree[0]?.[0], 'boot details.subtree[0]');
   return details;
 }
 
@@ -62,8 +67,7 @@ export function decodeParams(encoded: Uint8Array): ParamSnapshot {
   return plain<ParamSnapshot>()(any(decode(encoded), 'parameters'), 'parameters');
 }
 
-export function hostSpec(entry: HostLogin, host: HostIndex): HostSpec {
-  const [name, user] = entry;
+export function hostSpec([host, name, user]: HostLogin): HostSpec {
   const origin = `host ${host} of the job`;
   return { name, slots: 1, slotsBound: false, origin, ...(user !== '' && { user }) };
 }

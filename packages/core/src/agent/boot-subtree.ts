@@ -2,12 +2,11 @@
  * Boot subtree: the part of the boot tree below an agent. It starts the agents in it, routes to each of them, and
  * splits messages among them. Used by the controller, which has the whole tree, and by root agents.
  *
- * The tree is fixed when it is planned; leaving a host out changes links only: the agents below that host are started
- * by the one above it, and routes farther up stay the same.
+ * The places of hosts in the tree never change, and one more host has the next place. Leaving a host out changes links
+ * only: the agents below that host are started by the one above it, and routes farther up stay the same.
  */
 
 import {
-  StciError,
   addressIndex,
   addressKind,
   bootHost,
@@ -20,10 +19,11 @@ import {
   type HostIndex,
   type JobId,
   type Position,
+  type StciError,
   type TreeTopology,
 } from '@stci/interface';
-import { encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
-import type { ChildSpec } from './child.js';
+import { HOSTS_MAX, encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
+import { childError, newChild, type ChildSpec } from './child.js';
 import type { ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
 import type { MessageBody } from '../am/messages.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
@@ -37,35 +37,40 @@ export type AdoptRequest = Omit<MessageBody<'tree.adopt'>, 'attempt'>;
 export interface BootSubtreeInit {
   readonly node: AgentNode;
   readonly agentLauncher: AgentLauncher;
-  readonly tree: TreeTopology;
+  /** The boot tree over so many hosts. */
+  treeOf(hosts: number): TreeTopology;
   /** This agent's position: 0 for the controller. */
   readonly position: Position;
-  /** Of all positions below, and of this agent's own if it is a host's. */
-  readonly logins: ReadonlyMap<Position, HostLogin>;
+  /** Of the hosts that are to be started below. */
+  readonly logins: readonly HostLogin[];
   /** Details that are the same for all agents. */
-  readonly common: Pick<BootDetails, 'hosts' | 'arity' | 'params'>;
+  readonly common: Pick<BootDetails, 'hosts' | 'arity' | 'outlivesParent' | 'params'>;
 }
 
 export class BootSubtree {
   readonly #init: BootSubtreeInit;
-  readonly #logins: Map<Position, HostLogin>;
-  readonly #leftOut = new Set<Position>();
+  readonly #events: SupervisorEvents;
+  /** The tree over the hosts with which the session began. */
+  readonly #tree: TreeTopology;
+  /** The places of all hosts that there may be. */
+  readonly places: TreeTopology;
+  /** Of hosts below that are not left out, by position. */
+  readonly #logins = new Map<Position, HostLogin>();
   /** Next hops to hosts that the mended tree reaches otherwise than the planned one. */
   readonly #mended = new Map<HostIndex, HostIndex>();
   readonly #children: ChildSupervisor;
 
   constructor(init: BootSubtreeInit, events: SupervisorEvents) {
     this.#init = init;
-    this.#logins = new Map();
-    for (const [position, login] of init.logins) this.#updateHost(position, login);
+    this.#events = events;
+    this.#tree = init.treeOf(init.common.hosts);
+    this.places = init.treeOf(HOSTS_MAX);
+    for (const login of init.logins) this.#logins.set(bootPosition(login[0]), login);
     // Root agents on each level below, and a session agent below the last.
-    this.#children = init.agentLauncher.supervise(events, init.tree.height + 1, true);
+    this.#children = init.agentLauncher.supervise(events, this.#tree.height + 1, true);
     init.node.router.rule = (destination) => this.#nextHop(destination);
     init.node.pathBelow = (agent) => this.#pathTo(agent);
-  }
-
-  get tree(): TreeTopology {
-    return this.#init.tree;
+    init.node.isPlannedBelow = (agent, above) => this.#isPlannedBelow(agent, above);
   }
 
   /** Starts all children. */
@@ -81,26 +86,43 @@ export class BootSubtree {
     this.#children.relaunch(this.#spec(position));
   }
 
+  /** Starts the agent of a host while the session runs. Those below it, if any, keep the links that they have. */
+  startLate(login: HostLogin): void {
+    const [host] = login;
+    const position = bootPosition(host);
+    const spec = this.#specOf(login, [login]);
+    const error = this.#init.agentLauncher.problemOf(spec.host);
+    if (error !== undefined) return this.#refuse(spec, error);
+    for (const at of this.#logins.keys()) {
+      if (at !== position && this.#isAtOrBelow(position, at)) this.#mended.set(bootHost(at), this.#hostBelow(at));
+    }
+    this.#logins.set(position, login);
+    this.route(host, [host]);
+    this.#children.relaunch(spec);
+  }
+
   /** Leaves `host`, a child that failed, out: the agents below it become children of this agent. */
   takeOver(host: HostIndex, subtree: readonly HostLogin[]): void {
     const position = bootPosition(host);
-    if (this.#leftOut.has(position) || !this.#childPositions().includes(position)) return;
+    if (!this.#childPositions().includes(position)) return;
     this.#updateSubtree(position, subtree);
-    const adopted = this.#childPositions().filter((at) => isAtOrBelow(this.#init.tree, position, at));
+    const adopted = this.#childPositions().filter((at) => this.#isAtOrBelow(position, at));
     for (const at of adopted) this.#children.relaunch(this.#spec(at));
   }
 
   /** Links to the agent of a host below, which runs, and to those that are below it. */
-  adopt({ host, incarnation, socket, hosts }: AdoptRequest, done: (answer: AdoptionAnswer) => void): void {
+  adopt({ login, socket, hosts }: AdoptRequest, done: (answer: AdoptionAnswer) => void): void {
     const { node, agentLauncher } = this.#init;
-    const position = bootPosition(host);
-    const [name, user] = this.#logins.get(position) as HostLogin;
-    const spec = this.#spec(position, [name, user, incarnation]);
+    const [host] = login;
+    const spec = this.#specOf(login, [login]);
     const waitMs = Math.ceil(node.params.int('bootcom.lease') * REACH_FRACTION);
     const connect = (events: AgentProcessEvents): AgentProcess =>
       agentLauncher.reach({ host: spec.host, path: socket, waitMs }, events);
     this.#children.adopt(spec, waitMs, connect, (answer) => {
-      if (answer.result === 'adopted') this.route(host, hosts);
+      if (answer.result === 'adopted') {
+        this.#logins.set(bootPosition(host), login);
+        this.route(host, hosts);
+      }
       done(answer);
     });
   }
@@ -111,7 +133,7 @@ export class BootSubtree {
     this.#init.node.router.clearReachable();
   }
 
-  /** Closes the link to the agent of `host`, a child. */
+  /** Closes the link to the agent of `host`, a child; one that is being started is ended. */
   expel(host: HostIndex, reason: string): void {
     this.#children.expel(rootAddress(host), reason);
   }
@@ -122,9 +144,9 @@ export class BootSubtree {
     return hop === undefined ? undefined : bootHost(hop);
   }
 
-  /** Hosts at and below `host`, in pre-order. */
+  /** Hosts at and below `host`, of those with which the session began, in pre-order. */
   hostsBelow(host: HostIndex): HostIndex[] {
-    return this.#init.tree.subtree(bootPosition(host)).map(bootHost);
+    return this.#tree.subtree(bootPosition(host)).map(bootHost);
   }
 
   /** Forwards a job's launch, to each child its part. */
@@ -150,92 +172,100 @@ export class BootSubtree {
     this.#children.stopRest(done);
   }
 
-  /** Below a failed agent, hosts may have been left out or replaced: its replacement needs to know. */
-  #updateSubtree(top: Position, subtree: readonly HostLogin[]): void {
-    for (const [position, login] of loginsOf(this.#init.tree, top, subtree)) this.#updateHost(position, login);
+  /** A child that cannot be started. */
+  #refuse(spec: ChildSpec, { code, message }: StciError): void {
+    const { address: agent, incarnation } = spec;
+    const child = newChild(spec, 'gone');
+    const error = childError('STCI_LAUNCH_FAILED', child, `did not come up: ${message}`, { cause: code });
+    this.#events.onFailed({ kind: 'agent-launch', agent, job: 0, incarnation, evidence: 'exited', error });
   }
 
-  #updateHost(position: Position, login: HostLogin): void {
-    this.#logins.set(position, login);
-    this.#mended.delete(bootHost(position));
-    if (login[0] === '') this.#leftOut.add(position);
-    else this.#leftOut.delete(position);
+  /** Below a failed agent, hosts may have been left out or replaced: its replacement needs to know. */
+  #updateSubtree(top: Position, subtree: readonly HostLogin[]): void {
+    for (const position of this.#tree.subtree(top)) {
+      this.#logins.delete(position);
+      this.#mended.delete(bootHost(position));
+    }
+    for (const login of subtree) this.#logins.set(bootPosition(login[0]), login);
     this.#init.node.router.clearReachable();
   }
 
   /** Current children: those of the plan, and for one that is left out its own children. */
   #childPositions(): Position[] {
-    const { tree, position } = this.#init;
-    const expand = (at: Position): Position[] => (this.#leftOut.has(at) ? tree.children(at).flatMap(expand) : [at]);
-    return tree.children(position).flatMap(expand);
+    const { position } = this.#init;
+    return [...this.#logins.keys()].filter((at) => at !== position && this.#parentOf(at) === position);
   }
 
   /** By the plan, whichever host was left out since. */
   #pathTo(agent: Address): Address[] {
-    const { tree, position } = this.#init;
+    const { position } = this.#init;
     const target = bootPosition(addressIndex(agent));
-    if (addressKind(agent) !== 'root' || !tree.isAncestor(position, target)) return [agent];
+    if (addressKind(agent) !== 'root' || !this.#isBelow(target)) return [agent];
     const path: Address[] = [];
-    for (let at: Position | undefined = target; at !== undefined && at !== position; at = tree.parent(at)) {
+    for (let at: Position | undefined = target; at !== undefined && at !== position; at = this.places.parent(at)) {
       path.unshift(rootAddress(bootHost(at)));
     }
     return path;
   }
 
+  #isPlannedBelow(agent: Address, above: Address): boolean {
+    const kind = addressKind(agent);
+    const [at, top] = [bootPosition(addressIndex(agent)), bootPosition(addressIndex(above))];
+    return (kind === 'root' || kind === 'session') && addressKind(above) === 'root'
+      && at < this.places.size && this.#isBelow(top) && this.#isAtOrBelow(top, at);
+  }
+
   #nextHop(destination: Address): Address | undefined {
-    const { tree, position } = this.#init;
     const kind = addressKind(destination);
     if (kind !== 'root' && kind !== 'session') return undefined;
     const target = bootPosition(addressIndex(destination));
-    if (target === position) return destination;
-    if (target >= tree.size || !tree.isAncestor(position, target)) return undefined;
-    const mended = this.#mended.get(bootHost(target));
-    if (mended !== undefined) return rootAddress(mended);
-    const hop = this.#hop(position, target);
-    return hop === undefined ? undefined : rootAddress(bootHost(hop));
+    if (target === this.#init.position) return destination;
+    return this.#isBelow(target) ? rootAddress(this.#hostBelow(target)) : undefined;
+  }
+
+  /** The host of the child over which a position below is reached. */
+  #hostBelow(target: Position): HostIndex {
+    return this.#mended.get(bootHost(target)) ?? bootHost(this.#hop(this.#init.position, target) as Position);
+  }
+
+  #isBelow(target: Position): boolean {
+    const { places } = this;
+    return target < places.size && places.isAncestor(this.#init.position, target);
+  }
+
+  #isAtOrBelow(top: Position, position: Position): boolean {
+    return top === position || this.places.isAncestor(top, position);
   }
 
   /** Walks up from the target to the child of `top` that it is at or below. */
   #hop(top: Position, target: Position): Position | undefined {
     let hop = target;
-    for (let above = this.#parentOf(hop); above !== top; above = this.#parentOf(hop)) {
+    for (let above = this.#parentOf(hop, top); above !== top; above = this.#parentOf(hop, top)) {
       if (above === undefined) return undefined;
       hop = above;
     }
     return hop;
   }
 
-  #parentOf(position: Position): Position | undefined {
-    let parent = this.#init.tree.parent(position);
-    while (parent !== undefined && this.#leftOut.has(parent)) parent = this.#init.tree.parent(parent);
+  /** The nearest above that is not left out, or is `top`. */
+  #parentOf(position: Position, top = this.#init.position): Position | undefined {
+    let parent = this.places.parent(position);
+    while (parent !== undefined && parent !== top && !this.#logins.has(parent)) parent = this.places.parent(parent);
     return parent;
   }
 
-  #spec(position: Position, own = this.#logins.get(position) as HostLogin): ChildSpec {
-    const { node, agentLauncher, tree, common } = this.#init;
-    const host = bootHost(position);
-    const subtree = tree.subtree(position).map((at) => (at === position ? own : (this.#logins.get(at) as HostLogin)));
-    const details: BootDetails = { ...common, host, subtree, ...agentLauncher.connection() };
+  #spec(position: Position): ChildSpec {
+    const subtree = this.#tree.subtree(position).map((at) => this.#logins.get(at)).filter((login) => login !== undefined);
+    return this.#specOf(this.#logins.get(position) as HostLogin, subtree);
+  }
+
+  #specOf(login: HostLogin, subtree: readonly HostLogin[]): ChildSpec {
+    const { node, agentLauncher, common } = this.#init;
+    const [host, , , incarnation] = login;
+    const hosts = Math.max(common.hosts, host + 1);
+    const details: BootDetails = { ...common, hosts, host, subtree, ...agentLauncher.connection() };
     const method = node.params.string('launcher.root.method') as AgentMethod;
-    const start = { address: rootAddress(host), host: hostSpec(own, host), method };
-    return agentLauncher.rootSpec(start, own[2], encodeBootDetails(details));
+    const start = { address: rootAddress(host), host: hostSpec(login), method };
+    return agentLauncher.rootSpec(start, incarnation, encodeBootDetails(details));
   }
-}
-
-/** Logins by position, from those of a subtree in pre-order. Throws STCI_MESSAGE_INVALID if their number is wrong. */
-export function loginsOf(
-  tree: TreeTopology,
-  position: Position,
-  subtree: readonly HostLogin[],
-): Map<Position, HostLogin> {
-  const positions = tree.subtree(position);
-  if (positions.length !== subtree.length) {
-    const text = `Expected the ${positions.length} hosts of the subtree, got ${subtree.length}`;
-    throw new StciError('STCI_MESSAGE_INVALID', text);
-  }
-  return new Map(positions.map((at, i) => [at, subtree[i] as HostLogin]));
-}
-
-function isAtOrBelow(tree: TreeTopology, top: Position, position: Position): boolean {
-  return top === position || tree.isAncestor(top, position);
 }

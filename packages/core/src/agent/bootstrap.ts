@@ -8,8 +8,7 @@
 import {
   CONTROLLER,
   StciError,
-  bootHost,
-  bootPosition,
+  assert,
   rootAddress,
   sessionAddress,
   toErrorRecord,
@@ -30,6 +29,7 @@ import { MembershipTable, type ParentHost } from '../membership/table.js';
 import { encodeParams, type HostLogin } from './boot-details.js';
 import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
+import { HostStarts, type HostStarted } from './host-starts.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { ParamSnapshot } from './composition.js';
@@ -37,21 +37,28 @@ import type { ParamSnapshot } from './composition.js';
 export interface BootstrapInit {
   readonly node: AgentNode;
   readonly agentLauncher: AgentLauncher;
-  readonly tree: TreeTopology;
+  /** The boot tree over so many hosts. */
+  treeOf(hosts: number): TreeTopology;
   readonly errorManager: ErrorManager;
   readonly hosts: readonly HostSpec[];
   readonly spares: readonly HostSpec[];
+  /** The session stays, and may get more hosts. */
+  readonly stays: boolean;
   readonly snapshot: ParamSnapshot;
 }
 
 export interface BootstrapEvents {
   emit(event: JobEvent): void;
-  /** All hosts are up or left out. `hosts`: with spares in place of those they replaced. */
-  onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void;
+  /** All hosts are up or left out. */
+  onReady(): void;
   /** The error manager ended the launch; all failures in order. */
   onAborted(failures: readonly BootstrapFailure[]): void;
   /** After onReady: the link of an agent that was up is lost. */
   onLost(report: LossReport, error: StciError): void;
+  /** After onReady: a host is about to be started by its parent in the table. */
+  onStarting(host: HostIndex): void;
+  /** The agent of `parent` is to end its link to that of `host`, or the start of it, which was given up. */
+  onGivenUp(host: HostIndex, parent: ParentHost): void;
 }
 
 export interface BootstrapFailure {
@@ -77,6 +84,8 @@ export class Bootstrap {
   readonly #spares: HostSpec[];
   /** The only record of which hosts are there. */
   readonly table: MembershipTable;
+  /** Hosts that are started while the session runs. */
+  readonly lateStarts: HostStarts;
   /** Where the agents wait that lost their parent. */
   readonly #sockets: (string | undefined)[] = [];
   readonly #starts: number[];
@@ -93,22 +102,33 @@ export class Bootstrap {
     this.#hosts = [...init.hosts];
     this.#spares = [...init.spares];
     this.#starts = init.hosts.map(() => 1);
-    const { node, agentLauncher, tree, snapshot } = init;
-    this.table = new MembershipTable(tree);
+    const { node, agentLauncher, treeOf, snapshot, stays } = init;
+    const hosts = init.hosts.length;
     this.#below = new BootSubtree(
       {
         node,
         agentLauncher,
-        tree,
+        treeOf,
         position: 0,
-        logins: new Map(init.hosts.map((host, i) => [bootPosition(i), login(host, 1)])),
-        common: { hosts: init.hosts.length, arity: tree.arity, params: encodeParams(snapshot) },
+        logins: init.hosts.map((host, i) => login(i, host, 1)),
+        common: {
+          hosts, arity: treeOf(hosts).arity, outlivesParent: stays || hosts > 1, params: encodeParams(snapshot),
+        },
       },
       {
         onUp: () => undefined,
         onFailed: (failure) => this.#report(failure),
       },
     );
+    const { below } = this;
+    this.table = new MembershipTable(below.places, hosts);
+    this.lateStarts = new HostStarts({
+      node, below, table: this.table,
+      hostSpec: (host) => this.#hosts[host] as HostSpec,
+      loginOf: (host) => this.loginOf(host),
+      onStarting: (host) => events.onStarting(host),
+      onGivenUp: (host, parent) => events.onGivenUp(host, parent),
+    });
   }
 
   get below(): BootSubtree {
@@ -142,12 +162,36 @@ export class Bootstrap {
     });
   }
 
+  /** Another host of the session; `startHost` starts its agent. */
+  addHost(spec: HostSpec): HostIndex {
+    this.#hosts.push(spec);
+    this.#starts.push(1);
+    return this.table.add();
+  }
+
+  /**
+   * After onReady: starts the next incarnation of a host that takes no part, by the nearest connected agent above it;
+   * `spec`: the host that has the index from now on. Running jobs do not get it back; later ones do.
+   */
+  startHost(host: HostIndex, spec: HostSpec, done: HostStarted): void {
+    assert(this.#phase === 'ready' && this.table.isGone(host), 'a host is started again when it is gone');
+    this.#hosts[host] = spec;
+    this.lateStarts.start(host, done);
+  }
+
+  loginOf(host: HostIndex): HostLogin {
+    return login(host, this.#hosts[host] as HostSpec, this.table.get(host).incarnation);
+  }
+
   /** The root agent of `host` runs. */
   onUp({ host, incarnation, socket }: MessageBody<'agent.up'>): void {
-    const { state, incarnation: current } = this.table.get(host);
-    if (!this.#isOpen || state !== 'starting' || incarnation !== current) return;
-    this.table.apply(host, 'up');
+    const { state, incarnation: current, parent } = this.table.get(host);
+    if (this.#phase === 'over' || incarnation !== current) return;
+    if (this.#phase === 'ready' && this.table.isGone(host)) return this.#events.onGivenUp(host, parent);
+    if (state !== 'starting') return;
     this.#sockets[host] = socket;
+    if (this.#phase === 'ready') return this.lateStarts.onUp(host);
+    this.table.apply(host, 'up');
     const { name } = this.#hosts[host] as HostSpec;
     this.#events.emit({ type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length });
     this.#check();
@@ -163,6 +207,7 @@ export class Bootstrap {
     const { state, incarnation: current } = this.table.get(host);
     if (this.#phase === 'over' || state === 'left' || incarnation !== current) return;
     if (this.#phase === 'ready') {
+      if (this.lateStarts.has(host)) return this.lateStarts.fail(host, this.#numberFailure(host, error));
       return this.#events.onLost({ ...failure, text: error.message }, this.#numberFailure(host, error));
     }
     if (state !== 'starting' && state !== 'up') return;
@@ -195,16 +240,12 @@ export class Bootstrap {
   stop(settle: (done: () => void) => void, done: () => void): void {
     if (this.#phase !== 'ready') this.#phase = 'over';
     this.#timer?.cancel();
+    this.lateStarts.close(new StciError('STCI_SESSION_REFUSED', 'The session is stopping.'));
     this.#below.stop('the session ends', () => settle(() => this.#below.stopRest(() => {
       this.#phase = 'over';
       this.#init.agentLauncher.close();
       done();
     })));
-  }
-
-  /** Hosts may still come up, and their results count. */
-  get #isOpen(): boolean {
-    return this.#phase === 'starting' || this.#phase === 'aborting';
   }
 
   /** Numbers the further failures of a host: the same text twice would read as one failure reported twice. */
@@ -296,10 +337,8 @@ export class Bootstrap {
   #subtree(host: HostIndex): HostLogin[] {
     return this.#below
       .hostsBelow(host)
-      .map((at) => {
-        const { state, incarnation } = this.table.get(at);
-        return state === 'left' ? LEFT_OUT : login(this.#hosts[at] as HostSpec, incarnation);
-      });
+      .filter((at) => this.table.get(at).state !== 'left')
+      .map((at) => this.loginOf(at));
   }
 
   /** Further failures may be on their way: they are collected and reported together. */
@@ -329,18 +368,14 @@ export class Bootstrap {
     } else if (this.#phase === 'starting') {
       if (this.table.count('up', 'left') < this.#hosts.length) return;
       this.#phase = 'ready';
-      this.#events.onReady(this.#hosts, new Set(this.table.hosts('left')));
+      this.#events.onReady();
     }
   }
 
   #isBelowFailed(host: HostIndex): boolean {
-    const { tree } = this.#init;
-    let at = tree.parent(bootPosition(host));
-    while (at !== undefined && at > 0) {
-      if (this.table.get(bootHost(at)).state === 'failed') return true;
-      at = tree.parent(at);
-    }
-    return false;
+    let at = this.table.plannedParent(host);
+    while (at !== undefined && this.table.get(at).state !== 'failed') at = this.table.plannedParent(at);
+    return at !== undefined;
   }
 }
 
@@ -348,8 +383,6 @@ function isOnHost(action: Action): action is HostAction {
   return action.type !== 'end-job' && action.type !== 'go-on';
 }
 
-const LEFT_OUT: HostLogin = ['', '', 0];
-
-function login(host: HostSpec, incarnation: number): HostLogin {
-  return [host.name, host.user ?? '', incarnation];
+function login(host: HostIndex, { name, user = '' }: HostSpec, incarnation: number): HostLogin {
+  return [host, name, user, incarnation];
 }

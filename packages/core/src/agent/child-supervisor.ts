@@ -71,9 +71,7 @@ export class ChildSupervisor {
 
   /** Number of children that have not ended. */
   get alive(): number {
-    let alive = 0;
-    for (const child of this.#all()) if (child.state !== 'gone' && child.state !== 'lost') alive += 1;
-    return alive;
+    return this.#all().filter(({ state }) => state !== 'gone' && state !== 'lost').length;
   }
 
   launch(specs: readonly ChildSpec[]): void {
@@ -86,10 +84,10 @@ export class ChildSupervisor {
     this.#schedule();
   }
 
-  /** As `launch`, for children that may have been started before; those that have not failed stay as they are. */
+  /** As `launch`, for children that may have been started before; this start, if it has not failed, stays as it is. */
   relaunch(spec: ChildSpec): void {
     const former = this.#children.get(keyOf(spec));
-    if (former !== undefined && !former.reported) return;
+    if (former?.reported === false && former.spec.incarnation === spec.incarnation) return;
     if (former !== undefined) this.#retire(former);
     this.#children.delete(keyOf(spec));
     if (!this.#stopping) this.launch([spec]);
@@ -124,7 +122,8 @@ export class ChildSupervisor {
 
   /** Another start of the same agent takes its place. */
   #retire(former: Child): void {
-    if (former.state === 'lost') this.#end(former);
+    former.reported = true;
+    this.expel(former.spec.address, 'another start takes its place', former.spec.job);
     if (former.state !== 'gone') this.#former.add(former);
   }
 
@@ -152,11 +151,12 @@ export class ChildSupervisor {
     if (child !== undefined) this.#onLinkClosed(child, reason, text);
   }
 
-  /** Closes the link of a child that is up, which is then lost for this reason; kills one that is lost. */
+  /** Closes the link of a child that is up, which is then lost for this reason; ends one that is lost, or starts. */
   expel(address: Address, reason: string, job: JobId = 0): void {
     const child = this.#child(address, job);
     if (child?.state === 'up') child.link?.destroy(reason, 'protocol');
     else if (child?.state === 'lost') this.#end(child);
+    else this.release(address, job, reason);
   }
 
   /** Ends one child, which is not needed any more; by force at the deadline. */

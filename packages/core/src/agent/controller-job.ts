@@ -31,7 +31,6 @@ const END_REPORT_MS = 5000;
 /** How long, after a forced end, hosts whose ranks have ended may take to drain. */
 const DRAIN_MS = 3000;
 
-/** Why a host is lost to a job. */
 export interface HostLoss {
   readonly host: HostIndex;
   readonly kind: 'agent-launch' | 'agent-lost';
@@ -56,8 +55,10 @@ export interface ControllerJobInit {
   readonly session: JobSession;
   readonly job: JobId;
   readonly spec: JobSpec;
-  /** Of the session, as they are planned. */
+  /** Of the session, as they are now. */
   readonly hosts: readonly HostSpec[];
+  /** Those that the job cannot use. */
+  readonly leftOut: ReadonlySet<HostIndex>;
   /** The front-end that submitted the job: it gets its events and its output. */
   readonly owner: Address;
 }
@@ -72,7 +73,7 @@ export class ControllerJob {
   readonly #spec: JobSpec;
   readonly #params: Params;
   readonly #errorManager: ErrorManager;
-  readonly #planned: readonly HostSpec[];
+  readonly #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'>;
   #ledger: Ledger;
   #phase: Phase = 'launching';
   /** Lost hosts: no further report of them is awaited. */
@@ -92,7 +93,7 @@ export class ControllerJob {
   #forced = false;
 
   /** Throws StciError if the job cannot be run; nothing has been sent then. */
-  constructor({ session, job, spec, hosts, owner }: ControllerJobInit) {
+  constructor({ session, job, spec, hosts, leftOut, owner }: ControllerJobInit) {
     this.job = job;
     this.owner = owner;
     this.#session = session;
@@ -100,12 +101,9 @@ export class ControllerJob {
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
     this.#errorManager = session.scope.errorManager(this.#params);
-    this.#planned = hosts;
-    const allocated = { ...spec, hosts };
+    this.#planned = { hosts, leftOut };
     creditBytes(this.#params, hosts.length); // Throws if they are too many.
-    validateJob(allocated);
-    const map = mapWithin(allocated, this.#params, session.slotsTaken(job));
-    this.#ledger = createLedger({ job, spec: allocated, map, submitWallMs: this.#now() });
+    this.#ledger = this.#map(hosts, leftOut, this.#now());
   }
 
   /** Tells the map, and begins the deadlines. */
@@ -139,9 +137,11 @@ export class ControllerJob {
   /** All wanted hosts are up: sends the job down the tree, with a new map if the hosts are not the planned ones. */
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
     if (this.#phase !== 'launching') return;
-    if (leftOut.size > 0 || hosts.some((host, i) => host !== this.#planned[i])) {
+    const planned = this.#planned;
+    if (leftOut.size > planned.leftOut.size || hosts.some((host, i) => host !== planned.hosts[i])) {
       try {
-        this.#remap(hosts, leftOut);
+        this.#ledger = this.#map(hosts, leftOut, this.#ledger.submitWallMs);
+        this.#mapped();
       } catch (fault) {
         if (!(fault instanceof StciError)) throw fault;
         return this.#forceEnd('agent-launch', fault);
@@ -156,17 +156,18 @@ export class ControllerJob {
   /** Hosts have been linked again: the launch may have been lost on the way to them. */
   onMended(hosts: ReadonlySet<HostIndex>, isNew: boolean): void {
     if (this.#phase === 'over' || this.#launch === undefined) return;
-    const launch = { ...this.#launch, hosts: this.#launch.hosts.filter(([host]) => hosts.has(host)) };
+    // A lost host may take part again, with other agents, which have none of the job's ranks.
+    const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#lost.has(host);
+    const launch = { ...this.#launch, hosts: this.#launch.hosts.filter(([host]) => isOurs(host)) };
     this.#session.passLaunch(launch, this.job);
     for (const place of this.#ledger.map.hosts) {
       const hasAgent = [...ranksOf(place)].some((rank) => this.#ledger.hasStarted(rank));
-      if (isNew && hasAgent && hosts.has(place.host) && !this.#lost.has(place.host)) this.#unsettled.add(place.host);
+      if (isNew && hasAgent && isOurs(place.host)) this.#unsettled.add(place.host);
     }
   }
 
   onResent(host: HostIndex): void {
-    this.#unsettled.delete(host);
-    this.#checkOver();
+    if (this.#unsettled.delete(host)) this.#checkOver();
   }
 
   /** The session's launch was aborted. */
@@ -242,13 +243,11 @@ export class ControllerJob {
     this.#send('job.event', event);
   }
 
-  #remap(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
-    const changed = onHosts({ ...this.#spec, hosts }, leftOut);
-    validateJob(changed); // With fewer ranks, the rank that reads standard input may not exist.
-    const map = mapWithin(changed, this.#params, this.#session.slotsTaken(this.job));
-    const { submitWallMs } = this.#ledger;
-    this.#ledger = createLedger({ job: this.job, spec: changed, map, submitWallMs });
-    this.#mapped();
+  #map(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>, submitWallMs: number): Ledger {
+    const spec = onHosts({ ...this.#spec, hosts }, leftOut);
+    validateJob(spec); // With fewer ranks, the rank that reads standard input may not exist.
+    const map = mapWithin(spec, this.#params, this.#session.slotsTaken(this.job));
+    return createLedger({ job: this.job, spec, map, submitWallMs });
   }
 
   #mapped(): void {
@@ -266,7 +265,8 @@ export class ControllerJob {
   }
 
   #loseHost({ host, error, kind }: HostLoss): Failure[] {
-    if (this.#lost.has(host)) return [];
+    // Hosts that were added later are none of the job's.
+    if (this.#lost.has(host) || host >= this.#ledger.spec.hosts.length) return [];
     this.#lost.add(host);
     this.#undrained.delete(host);
     this.#unsettled.delete(host);

@@ -4,13 +4,15 @@
  */
 
 import {
-  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, rootAddress, sessionAddress, toErrorRecord, type Address,
-  type Allocation, type HostIndex, type HostSpec, type JobEvent, type JobId, type JobSpec,
+  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, rootAddress, fromErrorRecord, sessionAddress, toErrorRecord,
+  type Address,
+  type Allocation, type HostIndex, type JobEvent, type JobId, type JobSpec, type TreeTopology,
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
 import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
+import type { MembershipTable } from '../membership/table.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerJob, type HostLoss, type JobSession } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
@@ -27,6 +29,7 @@ export interface ControllerDeps {
   readonly scope: AgentScope;
   readonly agentLauncher: AgentLauncher;
   readonly snapshot: ParamSnapshot;
+  /** Of a session that stays. */
   readonly observer?: SessionObserver | undefined;
 }
 
@@ -38,12 +41,6 @@ export interface SessionObserver {
   onAborted(failures: readonly BootstrapFailure[]): void;
 }
 
-/** All wanted hosts are up; those left out have no agent. */
-interface Ready {
-  readonly hosts: readonly HostSpec[];
-  readonly leftOut: ReadonlySet<HostIndex>;
-}
-
 export class Controller implements JobSession {
   readonly node: AgentNode;
   readonly scope: AgentScope;
@@ -51,7 +48,7 @@ export class Controller implements JobSession {
   readonly #expulsion: Expulsion;
   #allocation: Allocation | undefined;
   #bootstrap: Bootstrap | undefined;
-  #ready: Ready | undefined;
+  /** Once all wanted hosts are up or left out. */
   #mender: TreeMender | undefined;
   /** Why the links of hosts were lost that have not been given up. */
   readonly #lossErrors = new Map<HostIndex, StciError>();
@@ -68,7 +65,7 @@ export class Controller implements JobSession {
       node: deps.node,
       bootstrap: () => this.#bootstrap,
       // During the bootstrap, the agents that start hosts report their loss.
-      onLost: (agent, job, error) => this.#ready !== undefined && this.#onExpelled(agent, job, error),
+      onLost: (agent, job, error) => this.#mender !== undefined && this.#onExpelled(agent, job, error),
     });
     this.#listen();
     // What is sent to a host that is being linked again waits for a route.
@@ -85,20 +82,27 @@ export class Controller implements JobSession {
     const { hosts, spares } = allocation;
     if (hosts.length === 0) throw new StciError('STCI_JOB_INVALID', 'Expected at least one host, got none');
     const { scope, agentLauncher, snapshot } = this.#deps;
-    agentLauncher.selectLauncherProc([...hosts, ...spares]);
-    const tree = bootTreeOf(scope, hosts.length, this.node.params);
+    agentLauncher.plan([...hosts, ...spares]);
+    const { arity } = bootTreeOf(scope, hosts.length, this.node.params);
+    const treeOf = (size: number): TreeTopology => scope.bootTree(size, arity);
+    const stays = this.#deps.observer !== undefined;
     this.#allocation = allocation;
     const errorManager = scope.errorManager(this.node.params);
     this.#bootstrap = new Bootstrap(
-      { node: this.node, agentLauncher, tree, errorManager, hosts, spares, snapshot },
+      { node: this.node, agentLauncher, treeOf, errorManager, hosts, spares, stays, snapshot },
       {
         emit: (event) => {
           this.#deps.observer?.onEvent(event);
           for (const job of this.#jobs.values()) if (job.isLaunching) job.emit(event);
         },
-        onReady: (now, leftOut) => this.#onReady({ hosts: now, leftOut }),
+        onReady: () => this.#onReady(),
         onAborted: (failures) => this.#onAborted(failures),
         onLost: (report, error) => this.#onLinkLost(report, error),
+        onStarting: (host) => {
+          this.#expulsion.forgive(host);
+          this.#mender?.onStarting(host);
+        },
+        onGivenUp: (host, parent) => this.#mender?.expel(host, parent, 'its start was given up'),
       },
     );
     this.#bootstrap.start();
@@ -117,11 +121,12 @@ export class Controller implements JobSession {
 
   /** For `stci ps`. */
   hosts(): readonly HostStatus[] {
-    const { hosts } = this.#ready ?? this.#allocation ?? { hosts: [] };
     const taken = this.slotsTaken();
-    const stateOf = (host: HostIndex): HostStatus['state'] =>
-      this.#ready === undefined ? 'starting' : this.#ready.leftOut.has(host) ? 'lost' : 'up';
-    return hosts.map((spec, host) => ({ host, spec, state: stateOf(host), used: taken[host] ?? 0 }));
+    const { hosts = [], table } = this.#bootstrap ?? {};
+    return hosts.map((spec, host) => {
+      const { state, incarnation, isDraining, evidence } = (table as MembershipTable).get(host);
+      return { host, spec, state, incarnation, isDraining, evidence, used: taken[host] ?? 0 };
+    });
   }
 
   missing(): readonly string[] {
@@ -172,12 +177,13 @@ export class Controller implements JobSession {
     if (this.#lastJob === JOB_MAX) {
       throw new StciError('STCI_JOB_INVALID', `A session runs at most ${JOB_MAX} jobs: stop it and start another`);
     }
-    const { hosts } = this.#ready ?? this.#allocation;
-    const job = new ControllerJob({ session: this, job: this.#lastJob + 1, spec, hosts, owner });
+    const hosts = [...(this.#bootstrap as Bootstrap).hosts];
+    const leftOut = this.#leftOut();
+    const job = new ControllerJob({ session: this, job: this.#lastJob + 1, spec, hosts, leftOut, owner });
     this.#lastJob = job.job;
     this.#jobs.set(job.job, job);
     job.start();
-    if (this.#ready !== undefined) job.onReady(this.#ready.hosts, this.#ready.leftOut);
+    if (this.#mender !== undefined) job.onReady(hosts, leftOut);
     else if (this.#aborted !== undefined) job.onAborted(this.#aborted);
     return job.job;
   }
@@ -188,12 +194,21 @@ export class Controller implements JobSession {
     return [...this.#jobs.values()].reverse().find((each) => each.owner === owner);
   }
 
-  #onReady(ready: Ready): void {
-    this.#ready = ready;
+  /** Hosts that a job cannot use; before all have come up, those that will not. */
+  #leftOut(): ReadonlySet<HostIndex> {
+    const { table, hosts } = this.#bootstrap as Bootstrap;
+    if (this.#mender === undefined) return new Set(table.hosts('left'));
+    return new Set([...hosts.keys()].filter((host) => !table.isUsable(host)));
+  }
+
+  #onReady(): void {
     const bootstrap = this.#bootstrap as Bootstrap;
     const { table, below } = bootstrap;
     this.#mender = new TreeMender(
-      { node: this.node, table, below, socketOf: (host) => bootstrap.socketOf(host) },
+      {
+        node: this.node, table, below,
+        socketOf: (host) => bootstrap.socketOf(host), loginOf: (host) => bootstrap.loginOf(host),
+      },
       {
         onLost: (host, cause) => this.#onHostLost(host, cause),
         onMended: (hosts, isNew) => this.#onMended(hosts, isNew),
@@ -202,7 +217,9 @@ export class Controller implements JobSession {
     this.#deps.observer?.onReady();
     // A launch says the same.
     if (this.#jobs.size === 0) this.node.messages.sendSubtree('session.ready', {}, 0);
-    for (const job of [...this.#jobs.values()]) job.onReady(ready.hosts, ready.leftOut);
+    const hosts = [...bootstrap.hosts];
+    const leftOut = this.#leftOut();
+    for (const job of [...this.#jobs.values()]) job.onReady(hosts, leftOut);
   }
 
   #onAborted(failures: readonly BootstrapFailure[]): void {
@@ -246,7 +263,7 @@ export class Controller implements JobSession {
 
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
   #onHostLost(host: HostIndex, cause: HostIndex): void {
-    const { hosts } = this.#bootstrap as Bootstrap;
+    const { hosts, lateStarts } = this.#bootstrap as Bootstrap;
     const own = this.#lossErrors.get(host);
     const loss = own === undefined
       ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
@@ -254,8 +271,8 @@ export class Controller implements JobSession {
     this.#lossErrors.delete(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));
-    const ready = this.#ready as Ready;
-    this.#ready = { ...ready, leftOut: new Set([...ready.leftOut, host]) };
+    // No job has been given it.
+    if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error));
     for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);
   }
 }

@@ -10,7 +10,6 @@ import {
   addressKind,
   addressName,
   agentKey,
-  bootPosition,
   fromErrorRecord,
   rootAddress,
   sessionAddress,
@@ -63,24 +62,32 @@ export class Expulsion {
       throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} did not start ${addressName(agent)}`);
     }
     // This report is the last message of the agent; its replacement starts without its faults.
-    deleteAgent(this.#expelled, agent, job);
-    this.#guard.forgive(agent, job);
-    // A root agent may be linked again.
-    if (kind === 'session') this.#init.node.messages.drop(agent, job);
-    if (kind === 'root') {
-      deleteAgent(this.#expelled, sessionAddress(host));
-      this.#guard.forgive(sessionAddress(host));
+    if (kind === 'root') this.forgive(host);
+    else {
+      this.#forgive(agent, job);
+      this.#init.node.messages.drop(agent, job); // A root agent may be linked again.
     }
     const known = code === 'STCI_LAUNCH_FAILED' ? code : 'STCI_AGENT_LOST';
     const name = (this.#init.bootstrap() as Bootstrap).hostName(host);
     return new StciError(known, message, { host: name, agent: addressName(agent), data });
   }
 
+  /** Other agents of the host have taken, or will take, the place of those with the faults. */
+  forgive(host: HostIndex): void {
+    this.#forgive(rootAddress(host), 0);
+    this.#forgive(sessionAddress(host));
+  }
+
+  #forgive(agent: Address, job?: JobId): void {
+    deleteAgent(this.#expelled, agent, job);
+    this.#guard.forgive(agent, job);
+  }
+
   #isBelow(host: HostIndex, source: Address): boolean {
-    const tree = this.#init.bootstrap()?.below.tree;
-    if (tree === undefined || bootPosition(host) >= tree.size) return false;
+    const table = this.#init.bootstrap()?.table;
+    if (table === undefined || host >= table.size) return false;
     if (source === this.#init.node.identity.self) return true;
-    return addressKind(source) === 'root' && tree.isAncestor(bootPosition(addressIndex(source)), bootPosition(host));
+    return addressKind(source) === 'root' && table.isAbove(addressIndex(source), host);
   }
 
   #expel(agent: Address, job: JobId, cause: StciError): void {
@@ -88,7 +95,7 @@ export class Expulsion {
     const kind = addressKind(agent);
     const host = addressIndex(agent);
     const isOurs = bootstrap !== undefined && (kind === 'root' || kind === 'session')
-      && bootPosition(host) < bootstrap.below.tree.size;
+      && host < bootstrap.table.size;
     const key = agentKey(agent, job);
     if (!isOurs || this.#expelled.has(key)) return;
     this.#expelled.add(key);

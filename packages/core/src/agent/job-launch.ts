@@ -8,6 +8,7 @@ import { nodeNumbers } from '../job/environment.js';
 import type { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { counted } from '../job/text.js';
+import { TOPOLOGY_ARITY_MAX } from '../topology/options.js';
 import { CREDIT_BYTES_MIN } from './output-queue.js';
 import type { AgentScope } from './composition.js';
 
@@ -36,7 +37,8 @@ export function creditBytes(params: Params, hosts: number): number {
 
 /** The boot tree over `hosts`. Throws STCI_PARAM_INVALID if its depth exceeds message.ttl. */
 export function bootTreeOf(scope: AgentScope, hosts: number, params: Params): TreeTopology {
-  const arity = scope.launcher().arity(hosts);
+  // Hosts that are added later have places in the same tree.
+  const arity = scope.launcher().arity(Math.max(hosts, TOPOLOGY_ARITY_MAX));
   const tree = scope.bootTree(hosts, arity);
   // From the front-end to the controller, down the tree, to a session agent.
   const hops = tree.height + 2;
@@ -89,6 +91,7 @@ export function jobLaunch(
 
 /** The job on the hosts that came up: spares in place of the hosts they replaced, no ranks on hosts left out. */
 export function onHosts(spec: AllocatedJob, leftOut: ReadonlySet<HostIndex>): AllocatedJob {
+  if (leftOut.size === 0) return spec;
   const all = [...spec.hosts.keys()];
   const apps = spec.apps.map((app) => ({ ...app, hosts: (app.hosts ?? all).filter((host) => !leftOut.has(host)) }));
   return { ...spec, apps };

@@ -76,6 +76,8 @@ export class AgentNode {
   readonly streams: StreamLayer;
   /** The agents from the one below this agent to `agent`, as the boot tree is planned. */
   pathBelow: (agent: Address) => readonly Address[] = (agent) => [agent];
+  /** Whether `agent` is below `above`, an agent below this one, in the boot tree as it is planned. */
+  isPlannedBelow: (agent: Address, above: Address) => boolean = () => false;
   readonly #pauseAt: number;
   readonly #paused = new Set<Link>();
   /** Bytes waiting for the parent's link at which links from below are not read. */

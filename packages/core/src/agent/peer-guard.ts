@@ -40,7 +40,8 @@ export class LinkGuard implements PeerGuard {
     const source = frameSource(frame);
     const job = frameJob(frame);
     const comesFromAbove = link.role === 'parent' || link.role === 'front-end';
-    if (!router.leadsTo(source, job, link)) {
+    // An agent that may link to others, those planned below it, may have done so before this agent learns the way.
+    if (!router.leadsTo(source, job, link) && !this.#node.isPlannedBelow(source, link.peer)) {
       this.#close(link, `it sent a frame in the name of ${addressName(source)}`);
       return false;
     }

@@ -20,7 +20,7 @@ import type { MessageBody } from '../am/messages.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
 import { encodeAnswer, type AdoptionListener } from './adoption.js';
 import { encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
-import { BootSubtree, loginsOf } from './boot-subtree.js';
+import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
 import type { ChildSupervisor } from './child-supervisor.js';
 import type { Launch } from './job-launch.js';
@@ -30,7 +30,8 @@ import type { AgentLauncher } from './agent-launcher.js';
 export interface RootDeps {
   readonly node: AgentNode;
   readonly details: BootDetails;
-  readonly tree: TreeTopology;
+  /** The boot tree over so many hosts. */
+  treeOf(hosts: number): TreeTopology;
   readonly agentLauncher: AgentLauncher;
   readonly incarnation: number;
   /** Undefined: this agent cannot be linked to another parent. */
@@ -60,14 +61,13 @@ export class RootAgent {
 
   constructor(deps: RootDeps) {
     this.#deps = deps;
-    const { node, agentLauncher, tree, details } = deps;
+    const { node, agentLauncher, treeOf, details } = deps;
     this.#host = details.host;
     const onFailed = (failure: ChildFailure): void => this.#report(failure);
     const position = bootPosition(details.host);
-    const { hosts, arity, params } = details;
-    const logins = loginsOf(tree, position, details.subtree);
+    const { hosts, arity, outlivesParent, params, subtree: logins } = details;
     this.#below = new BootSubtree(
-      { node, agentLauncher, tree, position, logins, common: { hosts, arity, params } },
+      { node, agentLauncher, treeOf, position, logins, common: { hosts, arity, outlivesParent, params } },
       { onFailed, onUp: () => undefined },
     );
     this.#sessions = agentLauncher.supervise({ onFailed, onUp: (_agent, job) => this.#onSessionUp(job) });
@@ -77,6 +77,7 @@ export class RootAgent {
     messages.on('job.end', (end, { job }) => this.#onJobEnd(end, job));
     messages.on('job.close', (_body, { job }) => this.#onJobClose(job));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
+    messages.on('tree.start', ({ login }) => this.#below.startLate(login));
     messages.on('agent.expel', ({ agent, reason }, { job }) => this.#expel(agent, reason, job));
     messages.on('tree.adopt', ({ attempt, ...request }) =>
       this.#below.adopt(request, (answer) => this.#onAnswer(attempt, answer)));
@@ -155,11 +156,11 @@ export class RootAgent {
     this.#jobs.set(job, { ...local, launch });
     const login = details.subtree[0] as HostLogin;
     const method = node.params.string('launcher.session.method') as AgentMethod;
-    const start = { address: sessionAddress(this.#host), host: hostSpec(login, this.#host), method };
+    const start = { address: sessionAddress(this.#host), host: hostSpec(login), method };
     agentLauncher.ready(() => {
       if (!this.#jobs.has(job)) return;
       const child: BootDetails = { ...details, subtree: [login], ...agentLauncher.connection() };
-      this.#sessions.launch([agentLauncher.sessionSpec(start, job, login[2], encodeBootDetails(child))]);
+      this.#sessions.launch([agentLauncher.sessionSpec(start, job, login[3], encodeBootDetails(child))]);
     });
   }
 

@@ -18,7 +18,7 @@ import {
 } from '@stci/interface';
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
 import { AdoptionListener } from './adoption.js';
-import { decodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
+import { HOSTS_MAX, decodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
 import { Lifecycle, isOver } from './lifecycle.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';
 import { AgentNode } from './node.js';
@@ -54,14 +54,14 @@ export function roleFactory(composition: Composition): RoleFactory {
 }
 
 /** Hosts whose agents are to be started below an agent. */
-function hostsBelow({ subtree, host }: BootDetails): HostSpec[] {
-  return subtree.slice(1).filter(([name]) => name !== '').map((login) => hostSpec(login, host));
+function hostsBelow({ subtree }: BootDetails): HostSpec[] {
+  return subtree.slice(1).map(hostSpec);
 }
 
 /** An agent in the process of its parent ends with it. */
-function mayBeAdopted({ bootLink }: RoleInit, { hosts }: BootDetails): boolean {
+function mayBeAdopted({ bootLink }: RoleInit, { outlivesParent }: BootDetails): boolean {
   const kind = bootLink?.link.facts.kind;
-  return hosts > 1 && kind !== 'memory' && kind !== 'port';
+  return outlivesParent && kind !== 'memory' && kind !== 'port';
 }
 
 class RunningAgent implements AgentHandle {
@@ -118,12 +118,12 @@ class RunningAgent implements AgentHandle {
     node.messages.on('agent.stop', ({ reason }) => this.#onStop(reason));
     if (addressKind(self) === 'root') {
       const agentLauncher = new AgentLauncher({ node, scope, startRole, hosts: hostsBelow(details) });
-      const tree = scope.bootTree(details.hosts, details.arity);
-      const adoption = mayBeAdopted(init, details) ? this.#adoption(init, node, tree) : undefined;
+      const treeOf = (hosts: number): TreeTopology => scope.bootTree(hosts, details.arity);
+      const adoption = mayBeAdopted(init, details) ? this.#adoption(init, node, treeOf(HOSTS_MAX)) : undefined;
       const fail = (reason: string): void => this.#fail(reason);
-      this.#role = new RootAgent({ node, details, agentLauncher, tree, incarnation: boot.start, adoption, fail });
+      this.#role = new RootAgent({ node, details, agentLauncher, treeOf, incarnation: boot.start, adoption, fail });
     } else if (addressKind(self) === 'session') {
-      this.#role = new SessionAgent({ node, scope, hostName: (details.subtree[0] as HostLogin)[0] });
+      this.#role = new SessionAgent({ node, scope, hostName: (details.subtree[0] as HostLogin)[1] });
     } else {
       const text = `Expected to be started as a root or session agent, got ${node.name}`;
       throw new StciError('STCI_MESSAGE_INVALID', text);

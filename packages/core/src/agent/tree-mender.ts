@@ -10,6 +10,7 @@ import type { MessageBody } from '../am/messages.js';
 import { Mender, type AdoptionAnswer, type LossReport, type MendAction } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import type { BootSubtree } from './boot-subtree.js';
+import type { HostLogin } from './boot-details.js';
 import type { AgentNode } from './node.js';
 
 /** An answer is awaited for this part of the lease: an attempt takes less. */
@@ -18,12 +19,15 @@ const ANSWER_FRACTION = 1 / 2;
 /** How long the end of a session waits for agents that cannot be reached; they end by themselves. */
 const SETTLE_MS = 3000;
 
+const GIVEN_UP = 'it was given up';
+
 export interface TreeMenderInit {
   readonly node: AgentNode;
   readonly table: MembershipTable;
   readonly below: BootSubtree;
   /** Path of the socket at which a host's agent waits; undefined: it does not. */
   socketOf(host: HostIndex): string | undefined;
+  loginOf(host: HostIndex): HostLogin;
 }
 
 export interface TreeMenderEvents {
@@ -39,6 +43,8 @@ export class TreeMender {
   readonly #mender: Mender;
   /** For each agent, next hops that differ from the planned ones. */
   readonly #routes = new Map<HostIndex, Map<HostIndex, HostIndex>>();
+  /** Agents that were started while the session runs: they know no other hops. */
+  readonly #late = new Set<HostIndex>();
   #timer: Timer | undefined;
   #onSettled: (() => void) | undefined;
   /** The session has ended: answers that still come change nothing. */
@@ -56,6 +62,13 @@ export class TreeMender {
 
   lost(report: LossReport): void {
     this.#carryOut(this.#mender.lost(report, this.#now));
+  }
+
+  /** `host` is started below its parent: the agents above that learn the way. */
+  onStarting(host: HostIndex): void {
+    this.#routes.delete(host);
+    this.#late.add(host);
+    this.#updateRoutes(host, [host]);
   }
 
   /** The session stops: only the controller links agents again from now on. */
@@ -94,9 +107,10 @@ export class TreeMender {
     for (const action of actions) {
       if (action.type === 'attempt') this.#attempt(action);
       else if (action.type === 'mended') this.#onMended(action.host, action.isNew);
-      else if (action.type === 'expel') this.#expel(action.host, action.by);
+      else if (action.type === 'expel') this.expel(action.host, action.by, GIVEN_UP);
       else {
-        this.#expel(action.host, this.#init.table.get(action.host).parent);
+        // Its former parent, or one that linked to it too late, ends what is left of it.
+        this.expel(action.host, this.#init.table.get(action.host).parent, GIVEN_UP);
         this.#events.onLost(action.host, action.cause);
       }
     }
@@ -107,10 +121,10 @@ export class TreeMender {
     this.#timer = this.#init.node.platform.clock.after(delayMs, () => this.#carryOut(this.#mender.tick(this.#now)));
   }
 
-  #attempt({ id, by, host, incarnation, subtree }: MendAction & { readonly type: 'attempt' }): void {
-    const { node, below, socketOf } = this.#init;
+  #attempt({ id, by, host, subtree }: MendAction & { readonly type: 'attempt' }): void {
+    const { node, below, socketOf, loginOf } = this.#init;
     const socket = socketOf(host);
-    const request = { host, incarnation, socket: socket ?? '', hosts: [...subtree] };
+    const request = { login: loginOf(host), socket: socket ?? '', hosts: [...subtree] };
     // At once: the answer is to be known before anything that comes over the new link.
     const answer = (given: AdoptionAnswer): void => this.#carryOut(this.#mender.answered(id, given, this.#now));
     if (socket === undefined) answer({ result: 'dead' });
@@ -131,7 +145,9 @@ export class TreeMender {
     for (let at = table.get(mended).parent; ; at = table.get(at).parent) {
       if (at === undefined) return below.route(child, hosts);
       const known = this.#routesOf(at);
-      const isNews = hosts.some((host) => (known.get(host) ?? below.plannedHop(at as HostIndex, host)) !== child);
+      const hop = (host: HostIndex): HostIndex | undefined =>
+        known.get(host) ?? (this.#late.has(at as HostIndex) ? undefined : below.plannedHop(at as HostIndex, host));
+      const isNews = hosts.some((host) => hop(host) !== child);
       for (const host of hosts) known.set(host, child);
       if (isNews && child !== mended) node.messages.send(rootAddress(at), 'tree.route', { child, hosts: [...hosts] });
       child = at;
@@ -144,10 +160,9 @@ export class TreeMender {
     return known;
   }
 
-  /** Its former parent, or one that linked to it too late, closes the link and ends what is left of it. */
-  #expel(host: HostIndex, by: ParentHost): void {
+  /** The agent of `by` closes its link to that of `host`. */
+  expel(host: HostIndex, by: ParentHost, reason: string): void {
     const { below, node, table } = this.#init;
-    const reason = 'it was given up';
     if (by === undefined) return below.expel(host, reason);
     if (!table.isConnected(by)) return;
     node.messages.request(rootAddress(by), 'agent.expel', { agent: rootAddress(host), reason }, () => undefined);

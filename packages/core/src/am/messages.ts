@@ -18,8 +18,8 @@ import { wireRecord } from '../session/records.js';
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
 const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
 
-/** The hosts of a subtree, as in boot details. */
-const hostLogins = list(tuple(str, str, u32));
+/** A host: its index, name, user, incarnation of its agent; as in boot details. */
+const hostLogin = tuple(u32, str, str, u32);
 
 const streamSpec = fields({
   id: u32,
@@ -47,10 +47,15 @@ const MESSAGE_TYPES = {
     id: 1, from: ['root'], ofOwnHost: true,
     body: fields({ host: u32, pid: u32, hostname: str, incarnation: u32, socket: optional(str) }),
   },
-  /** Controller → the agent that starts `host`: start its agent again. `subtree`: the hosts now at and below it. */
-  'launch.restart': { id: 5, from: ['controller'], body: fields({ host: u32, subtree: hostLogins }) },
+  /**
+   * Controller → the agent that starts `host`, while the session comes up: start its agent again. `subtree`: the hosts
+   * now at and below it.
+   */
+  'launch.restart': { id: 5, from: ['controller'], body: fields({ host: u32, subtree: list(hostLogin) }) },
   /** Controller → the agent that starts `host`, which is left out: start the agents below it yourself. */
-  'launch.takeover': { id: 6, from: ['controller'], body: fields({ host: u32, subtree: hostLogins }) },
+  'launch.takeover': { id: 6, from: ['controller'], body: fields({ host: u32, subtree: list(hostLogin) }) },
+  /** Controller → root agent, while the session runs: start the agent of this host, and none below it. */
+  'tree.start': { id: 67, from: ['controller'], body: fields({ login: hostLogin }) },
   /** Parent → child, neighbour: stop the agents below you, then yourself. */
   'agent.stop': { id: 2, from: 'parent', body: fields({ reason: str }) },
   /** Agent → controller: a child did not come up, or was lost. */
@@ -71,13 +76,13 @@ const MESSAGE_TYPES = {
   /** Controller → the agent that started `agent`, request: close your link to it. */
   'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: str }) },
   /**
-   * Controller → root agent: link to the agent of `host`, which has lost its parent. `hosts`: those at and below it.
+   * Controller → root agent: link to the agent of this host, which has lost its parent. `hosts`: those at and below it.
    * The answer is a message of its own, because it counts however late it is.
    */
   'tree.adopt': {
     id: 60,
     from: ['controller'],
-    body: fields({ attempt: u32, host: u32, incarnation: u32, socket: str, hosts: list(u32) }),
+    body: fields({ attempt: u32, login: hostLogin, socket: str, hosts: list(u32) }),
   },
   /** Root agent → controller. `parent`: of an agent that is `busy`. */
   'tree.adopted': {

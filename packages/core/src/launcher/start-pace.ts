@@ -27,6 +27,11 @@ export function hostWaitMs(handshakeMs: number): number {
   return (ALLOWANCE_FACTOR_MAX + 1) * handshakeMs;
 }
 
+/** Longest time that a start takes. */
+export function startMsMax(handshakeMs: number): number {
+  return START_FACTOR_MAX * handshakeMs;
+}
+
 export interface StartPaceInit {
   readonly windowMax: number;
   readonly handshakeMs: number;
@@ -73,7 +78,7 @@ export class StartPace {
 
   /** Total time after which a start has failed, whatever its progress. */
   get startMsMax(): number {
-    return START_FACTOR_MAX * this.#init.handshakeMs;
+    return startMsMax(this.#init.handshakeMs);
   }
 
   /** A child made progress, or came up, `stepMs` after its last progress. */

@@ -52,6 +52,8 @@ export interface Member {
   readonly parent: ParentHost;
   /** Why it is in this state, where there is something to say; else empty. */
   readonly evidence: string;
+  /** It gets no more jobs, and leaves the session when those that it has are over. */
+  readonly isDraining: boolean;
   /** Epoch of its last change. */
   readonly epoch: number;
 }
@@ -69,15 +71,22 @@ export class MembershipTable {
   readonly #counts = new Map<MemberState, number>();
   #epoch = 0;
 
-  /** `tree`: the boot tree, with the controller at position 0 and a position for each host. */
-  constructor(tree: TreeTopology) {
+  /** `tree`: the boot tree, with the controller at position 0 and a position for each host that there may be. */
+  constructor(tree: TreeTopology, hosts: number) {
     this.#tree = tree;
-    for (let host = 0; host < tree.size - 1; host++) {
-      const parent = this.#plannedParent(host);
-      this.#members.push({ host, incarnation: 1, state: 'planned', parent, evidence: '', epoch: 0 });
-      this.#childSet(parent).add(host);
-    }
-    this.#counts.set('planned', this.#members.length);
+    for (let count = 0; count < hosts; count++) this.add(1);
+  }
+
+  /** One more host; `plan` begins its first incarnation where it is 0. */
+  add(incarnation = 0): HostIndex {
+    const host = this.#members.length;
+    const parent = this.plannedParent(host);
+    const state = incarnation === 0 ? 'left' : 'planned';
+    const { epoch } = this;
+    this.#members.push({ host, incarnation, state, parent, evidence: '', isDraining: false, epoch });
+    this.#childSet(parent).add(host);
+    this.#counts.set(state, this.count(state) + 1);
+    return host;
   }
 
   /** Number of changes so far. */
@@ -101,16 +110,24 @@ export class MembershipTable {
     const state = MEMBER_TRANSITIONS[before.state][event];
     assert(state !== undefined, `a host that is ${before.state} permits no event ${event}`);
     const parent = 'parent' in change ? change.parent : before.parent;
-    assert(parent === undefined || this.#isAbove(parent, host), 'a parent is above its child in the planned tree');
-    const incarnation = before.incarnation + (event === 'plan' ? 1 : 0);
+    assert(parent === undefined || this.isAbove(parent, host), 'a parent is above its child in the planned tree');
+    const isNext = event === 'plan';
+    const incarnation = before.incarnation + (isNext ? 1 : 0);
+    const isDraining = before.isDraining && !isNext && event !== 'leave';
     this.#epoch += 1;
-    const member = { host, incarnation, state, parent, evidence: change.evidence ?? '', epoch: this.#epoch };
+    const evidence = change.evidence ?? '';
+    const member = { host, incarnation, state, parent, evidence, isDraining, epoch: this.#epoch };
     this.#members[host] = member;
     this.#childSet(before.parent).delete(host);
     this.#childSet(parent).add(host);
     this.#counts.set(before.state, this.count(before.state) - 1);
     this.#counts.set(state, this.count(state) + 1);
     return member;
+  }
+
+  drain(host: HostIndex, isDraining: boolean): void {
+    this.#epoch += 1;
+    this.#members[host] = { ...this.get(host), isDraining, epoch: this.#epoch };
   }
 
   count(...states: readonly MemberState[]): number {
@@ -125,6 +142,12 @@ export class MembershipTable {
   isGone(host: HostIndex): boolean {
     const { state } = this.get(host);
     return state === 'left' || state === 'failed' || state === 'fenced';
+  }
+
+  /** Jobs may be mapped on it, as far as is known. */
+  isUsable(host: HostIndex): boolean {
+    const { state, isDraining } = this.get(host);
+    return !isDraining && (state === 'up' || state === 'suspect' || state === 'orphaned');
   }
 
   /** It and all above it, up to the controller, are up. */
@@ -153,9 +176,10 @@ export class MembershipTable {
     return this.#plannedAncestors(host).find((above) => above === undefined || this.get(above).state !== 'left');
   }
 
-  /** Agents above `host` in the planned tree that are connected, nearest first; the controller is the last. */
+  /** Agents above `host` in the planned tree that are connected and stay, nearest first; the controller is the last. */
   connectedAncestors(host: HostIndex): ParentHost[] {
-    return this.#plannedAncestors(host).filter((above) => above === undefined || this.isConnected(above));
+    return this.#plannedAncestors(host).filter((above) =>
+      above === undefined || (this.isConnected(above) && !this.get(above).isDraining));
   }
 
   /** Agents above `host` in the planned tree that are not gone, nearest first; the controller is the last. */
@@ -167,19 +191,21 @@ export class MembershipTable {
     const above: ParentHost[] = [];
     let at: ParentHost = host;
     do {
-      at = this.#plannedParent(at);
+      at = this.plannedParent(at);
       above.push(at);
     } while (at !== undefined);
     return above;
   }
 
-  #plannedParent(host: HostIndex): ParentHost {
+  /** The host above it in the planned tree. */
+  plannedParent(host: HostIndex): ParentHost {
     const position = this.#tree.parent(bootPosition(host)) as number;
     return position === 0 ? undefined : bootHost(position);
   }
 
-  #isAbove(above: HostIndex, host: HostIndex): boolean {
-    return this.#tree.isAncestor(bootPosition(above), bootPosition(host));
+  /** In the planned tree. */
+  isAbove(above: HostIndex, host: HostIndex): boolean {
+    return above < this.size && this.#tree.isAncestor(bootPosition(above), bootPosition(host));
   }
 
   #childSet(parent: ParentHost): Set<HostIndex> {

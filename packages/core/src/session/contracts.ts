@@ -4,6 +4,7 @@ import type {
   HostIndex, HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, Rank, RankOutcome, SignalName, StciError,
   StdinTo,
 } from '@stci/interface';
+import type { MemberState } from '../membership/table.js';
 import type { SpoolRecord, Tally } from './records.js';
 
 /** A front-end that follows a job. */
@@ -97,7 +98,13 @@ export interface RankStatus {
 export interface HostStatus {
   readonly host: HostIndex;
   readonly spec: HostSpec;
-  readonly state: 'starting' | 'up' | 'lost';
+  readonly state: MemberState;
+  /** Of its agent, which may have been started again. */
+  readonly incarnation: number;
+  /** It gets no more jobs, and leaves when those that it has are over. */
+  readonly isDraining: boolean;
+  /** Why it is in this state, where there is something to say; else empty. */
+  readonly evidence: string;
   /** Ranks of running jobs. */
   readonly used: number;
 }

@@ -9,6 +9,9 @@ import type { TopologyRequest } from '@stci/interface';
 /** Largest number of positions: the agent addresses of one kind, and the controller. */
 export const TOPOLOGY_SIZE_MAX = 0x1000_0000;
 
+/** Largest arity of a tree: beyond it a parent would hold more links than one process should. */
+export const TOPOLOGY_ARITY_MAX = 1024;
+
 /** Makes an STCI_TOPOLOGY_INVALID that reads `topology tree: option arity: expected …, got …`. */
 export function topologyError(kind: string, what: string, expected: string, got: unknown): StciError {
   return new StciError('STCI_TOPOLOGY_INVALID', `topology ${kind}: ${what}: expected ${expected}, got ${show(got)}`);

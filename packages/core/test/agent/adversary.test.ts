@@ -194,7 +194,8 @@ const inventing = (oneIn: number): Attack => (own, next) => {
   const base = { host: next(5), ranks: [[next(9), 1, 1]], agent: any(), error,
     kind: 'agent-lost', incarnation: 1, evidence: 'closed', wallMs: 1, pid: 1, hostname: 'h', reason: 'r', swept: 0,
     signal: 'SIGKILL', verb: 'end',
-    kill: true, spec: {}, type: 'running', subtree: [['h9', '', 1]] };
+    kill: true, spec: {}, type: 'running', subtree: [[9, 'h9', '', 1]],
+    login: [9, 'h9', '', 1] };
   const chunk = [next(2 * HOSTS + 2), 1 + next(3), next(2) === 0 ? NaN : 1, new Uint8Array(next(3))];
   return [own, frame(header, encode(next(2) === 0 ? mutated(isStream ? chunk : base, next) : isStream ? chunk : base))];
 };

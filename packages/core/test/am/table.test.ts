@@ -48,7 +48,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'agent.failed': {
     kind: 'agent-lost', agent: 0x2000_0001, incarnation: 1, evidence: 'closed', error: ERROR, wallMs: 1.5,
   },
-  'tree.adopt': { attempt: 1, host: 3, incarnation: 1, socket: '/a.sock', hosts: [3, 4] },
+  'tree.adopt': { attempt: 1, login: [3, 'h3', '', 1], socket: '/a.sock', hosts: [3, 4] },
   'tree.adopted': { attempt: 1, result: 'busy', parent: 0x2000_0001 },
   'tree.mended': {},
   'job.resent': { host: 3 },
@@ -60,8 +60,9 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
   'job.host.lost': { host: 3 },
   'job.unread': { host: 3 },
-  'launch.restart': { host: 3, subtree: [['h3', '', 2]] },
-  'launch.takeover': { host: 3, subtree: [['', '', 0]] },
+  'launch.restart': { host: 3, subtree: [[3, 'h3', '', 2]] },
+  'launch.takeover': { host: 3, subtree: [] },
+  'tree.start': { login: [3, 'h3', '', 2] },
   'job.launch': {
     session: 'ab', owner: 0x1000_0000, size: 2, nodes: 1, apps: [{ program: 'p', args: [], env: {} }], env: {},
     wdir: '/', stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, 0, [[0, 0, 2, 1]]]],

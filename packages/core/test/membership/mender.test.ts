@@ -14,7 +14,7 @@ function setup(): {
   lost(reporter: ParentHost, host: number, evidence: LossEvidence, nowMs?: number): string[];
   text(actions: readonly MendAction[]): string[];
 } {
-  const table = new MembershipTable(createTree(13, 2));
+  const table = new MembershipTable(createTree(13, 2), 12);
   for (let host = 0; host < 12; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
   const mender = new Mender({ table, leaseMs: LEASE_MS, attemptMs: ATTEMPT_MS });
   const name = (by: ParentHost): string => (by === undefined ? 'controller' : String(by));

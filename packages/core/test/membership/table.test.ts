@@ -6,7 +6,7 @@ import { MEMBER_TRANSITIONS, MembershipTable, type MemberEvent } from '../../dis
 
 /** `hosts` hosts below the controller in a binary tree, all up. 0: 2, 3; 1: 4, 5; 2: 6, 7; … */
 function tableOf(hosts: number): MembershipTable {
-  const table = new MembershipTable(createTree(hosts + 1, 2));
+  const table = new MembershipTable(createTree(hosts + 1, 2), hosts);
   for (let host = 0; host < hosts; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
   return table;
 }
@@ -21,7 +21,7 @@ suite('membership table', (test) => {
     const events = new Set(Object.values(MEMBER_TRANSITIONS).flatMap((row) => Object.keys(row))) as Set<MemberEvent>;
     for (const [state, path] of Object.entries(paths)) {
       for (const event of events) {
-        const table = new MembershipTable(createTree(2, 2));
+        const table = new MembershipTable(createTree(2, 2), 1);
         for (const step of path) table.apply(0, step);
         const before = table.get(0);
         assert.is(before.state, state);
@@ -64,7 +64,7 @@ suite('membership table', (test) => {
   });
 
   test('a host that left is passed over by the starter, a failed one is not', () => {
-    const table = new MembershipTable(createTree(9, 2));
+    const table = new MembershipTable(createTree(9, 2), 8);
     table.apply(2, 'leave');
     table.apply(0, 'fail');
     assert.equal([table.starterOf(6), table.starterOf(0)], [0, undefined]);

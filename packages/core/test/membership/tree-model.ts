@@ -58,7 +58,7 @@ export class TreeModel {
   constructor(seed: number, hosts: number, arity: number) {
     this.random = seeded(seed);
     const tree = createTree(hosts + 1, arity);
-    this.table = new MembershipTable(tree);
+    this.table = new MembershipTable(tree, hosts);
     this.mender = new Mender({ table: this.table, leaseMs: LEASE_MS, attemptMs: ATTEMPT_MS });
     this.agents = Array.from({ length: hosts + 1 }, (_, at) => ({
       at, runs: true, hostGone: false, parent: undefined, orphanedMs: 0, children: new Map(), outbox: [],
