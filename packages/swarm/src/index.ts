@@ -2,6 +2,7 @@
 
 export { CHECKERS, checkRun, type Checker } from './checkers.js';
 export { runJob, makeWorld, type RunHooks, type RunOutcome } from './run-job.js';
+export { runHosts, type EndedJob, type HostsOptions, type HostsSession } from './run-hosts.js';
 export { drawSession, runSession, type SessionOptions, type SessionRun } from './run-session.js';
 export type { Run } from './run.js';
 export { drawOptions } from './options.js';

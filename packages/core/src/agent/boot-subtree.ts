@@ -255,7 +255,8 @@ export class BootSubtree {
   }
 
   #spec(position: Position): ChildSpec {
-    const subtree = this.#tree.subtree(position).map((at) => this.#logins.get(at)).filter((login) => login !== undefined);
+    const all = this.#tree.subtree(position).map((at) => this.#logins.get(at));
+    const subtree = all.filter((login) => login !== undefined);
     return this.#specOf(this.#logins.get(position) as HostLogin, subtree);
   }
 

@@ -4,9 +4,9 @@
  */
 
 import {
-  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, rootAddress, fromErrorRecord, sessionAddress, toErrorRecord,
-  type Address,
-  type Allocation, type HostIndex, type JobEvent, type JobId, type JobSpec, type TreeTopology,
+  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
+  toErrorRecord, type Address, type Allocation, type HostIndex, type HostSpec, type JobEvent, type JobId,
+  type JobSpec, type TreeTopology,
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
@@ -16,8 +16,9 @@ import type { MembershipTable } from '../membership/table.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerJob, type HostLoss, type JobSession } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
+import { HostChanges, type HostsChanged } from './host-changes.js';
 import { cutOffRecord } from './job-failures.js';
-import { bootTreeOf, type Launch } from './job-launch.js';
+import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { TreeMender } from './tree-mender.js';
 import type { AgentLauncher } from './agent-launcher.js';
@@ -50,6 +51,7 @@ export class Controller implements JobSession {
   #bootstrap: Bootstrap | undefined;
   /** Once all wanted hosts are up or left out. */
   #mender: TreeMender | undefined;
+  #changes: HostChanges | undefined;
   /** Why the links of hosts were lost that have not been given up. */
   readonly #lossErrors = new Map<HostIndex, StciError>();
   /** Why the launch of the session's agents was aborted. */
@@ -127,6 +129,16 @@ export class Controller implements JobSession {
       const { state, incarnation, isDraining, evidence } = (table as MembershipTable).get(host);
       return { host, spec, state, incarnation, isDraining, evidence, used: taken[host] ?? 0 };
     });
+  }
+
+  /** As HostChanges.add. */
+  addHosts(specs: readonly HostSpec[], done: HostsChanged): void {
+    this.#hostChanges.add(specs, done);
+  }
+
+  get #hostChanges(): HostChanges {
+    if (this.#changes !== undefined) return this.#changes;
+    throw new StciError('STCI_SESSION_REFUSED', 'The hosts of the session are still being started. Try again.');
   }
 
   missing(): readonly string[] {
@@ -214,6 +226,13 @@ export class Controller implements JobSession {
         onMended: (hosts, isNew) => this.#onMended(hosts, isNew),
       },
     );
+    this.#changes = new HostChanges({
+      bootstrap,
+      checkSize: (size) => {
+        bootTreeOf(this.scope, size, this.node.params);
+        creditBytes(this.node.params, size);
+      },
+    });
     this.#deps.observer?.onReady();
     // A launch says the same.
     if (this.#jobs.size === 0) this.node.messages.sendSubtree('session.ready', {}, 0);

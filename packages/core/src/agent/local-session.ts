@@ -4,8 +4,8 @@
  */
 
 import {
-  CONTROLLER, FRONT_END, frontEndAddress, type Address, type Allocation, type FrontEndEvents, type Params,
-  type Platform,
+  CONTROLLER, FRONT_END, frontEndAddress, type Address, type Allocation, type FrontEndEvents, type HostSpec,
+  type Params, type Platform,
 } from '@stci/interface';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
 import type { HostStatus } from '../session/contracts.js';
@@ -13,6 +13,7 @@ import { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
 import { Controller, type SessionObserver } from './controller.js';
 import { FrontEndAgent, type JobFrontEnd } from './front-end.js';
+import type { HostsChanged } from './host-changes.js';
 import { AgentNode } from './node.js';
 import { roleFactory } from './start.js';
 
@@ -45,6 +46,10 @@ export class ResidentSession {
 
   get continues(): boolean {
     return this.#session.continues;
+  }
+
+  addHosts(specs: readonly HostSpec[], done: HostsChanged): void {
+    this.#session.controller.addHosts(specs, done);
   }
 
   get hosts(): readonly HostStatus[] {

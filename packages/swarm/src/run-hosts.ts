@@ -1,0 +1,115 @@
+/**
+ * A session whose hosts change: a script adds, kills and removes hosts and submits jobs, in a world of its own. The
+ * same script and seed give the same run.
+ */
+
+import { ResidentSession, type HostsChanged } from '@stci/core';
+import type { Clock, HostSpec, JobReport, JobSpec } from '@stci/interface';
+import type { SimProcess, World } from '@stci/platform-sim';
+import { composition, resolveSettings } from './assembly.js';
+import { LOGIN_HOST } from './faults.js';
+import { hostName } from './job-spec.js';
+import { PLAIN } from './plain.js';
+import { makeWorld } from './run-job.js';
+
+const UNTIL_MS = 3_600_000;
+const EVENTS_MAX = 30_000_000;
+/** More than a lease, after the end. */
+const REST_MS = 30_000;
+
+export interface HostsOptions {
+  readonly seed: number;
+  /** With which the session begins. */
+  readonly hosts: number;
+  /** That there are. */
+  readonly hostsMax: number;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly slots?: number;
+}
+
+type Command = readonly [string, ...string[]];
+
+export interface EndedJob {
+  readonly report: JobReport;
+  readonly out: readonly string[];
+}
+
+/** What a script has. */
+export interface HostsSession {
+  readonly world: World;
+  readonly clock: Clock;
+  readonly session: ResidentSession;
+  /** Adds hosts by their indices in the world. */
+  add(hosts: readonly number[], done: HostsChanged): void;
+  submit(command: Command, more: Partial<JobSpec> & { readonly count?: number }, done: (job: EndedJob) => void): void;
+  /** Kills the root agent of a host; false if there is none. */
+  kill(host: number): boolean;
+  stop(): void;
+}
+
+/** Runs the script once the session is up. Returns what is wrong with the world in the end. */
+export function runHosts(options: HostsOptions, script: (session: HostsSession) => void): string[] {
+  const { hosts, hostsMax, seed, slots = 8 } = options;
+  const world = makeWorld({ ...PLAIN, seed, hosts: hostsMax, remote: true });
+  let stopped = 0;
+  const spec = (host: number): HostSpec => ({ name: hostName(host), slots, slotsBound: true, origin: 'swarm' });
+  const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stci'], (context) => {
+    const { params, snapshot } = resolveSettings({ launcherproc: 'remote', ...options.settings });
+    const allocation = { hosts: Array.from({ length: hosts }, (_, host) => spec(host)), spares: [] };
+    const { platform } = context;
+    const nothing = (): void => undefined;
+    const onReady = (): void => script({
+      world,
+      clock: platform.clock,
+      session,
+      add: (more, done) => session.addHosts(more.map(spec), done),
+      submit: (command, more, done) => submit(session, command, more, done),
+      kill: (host) => killAgent(world, host),
+      stop: () => session.stop(() => context.exit(stopped += 1)),
+    });
+    const init = { platform, composition, params, snapshot, allocation };
+    const session = new ResidentSession(init, { onEvent: nothing, onReady, onAborted: nothing });
+  }, { PATH: '/bin' });
+  const outcome = world.run({ until: () => !frontEnd.isAlive, untilMs: UNTIL_MS, maxEvents: EVENTS_MAX });
+  world.run({ untilMs: world.nowMs + REST_MS, maxEvents: EVENTS_MAX });
+  return [
+    ...(outcome === 'until' && stopped === 1 ? [] : [`the session did not end: ${outcome} at ${world.nowMs} ms`]),
+    ...world.faults.map(({ error }) => `fault: ${String(error)}`),
+    ...world.livingProcesses().map(({ host, command }) => `left on ${host}: ${command.join(' ')}`),
+  ];
+}
+
+function killAgent(world: World, host: number): boolean {
+  const name = hostName(host);
+  const agent = world.livingProcesses().find((each) => each.host === name && each.command[0] === 'stci-agent');
+  if (agent !== undefined) world.killProcess(name, agent.pid);
+  return agent !== undefined;
+}
+
+function submit(
+  session: ResidentSession,
+  [program, ...args]: Command,
+  { count, ...more }: Partial<JobSpec> & { readonly count?: number },
+  done: (job: EndedJob) => void,
+): void {
+  const out: string[] = [];
+  const frontEnd = session.openFrontEnd({
+    onJobEvent: (event) => {
+      if (event.type !== 'ended') return;
+      frontEnd.stop();
+      done({ report: event.report, out });
+    },
+    onOutput: (rank, _stream, chunk, _wallMs, release) => {
+      out[rank] = (out[rank] ?? '') + String.fromCharCode(...chunk);
+      release();
+    },
+    onStdinDrain: () => undefined,
+    onStdinClosed: () => undefined,
+    onStopped: () => undefined,
+  });
+  frontEnd.submit({
+    apps: [{ program, args, env: {}, ...(count !== undefined && { count }) }],
+    mapBy: { by: 'ppr', perHost: 1 }, oversubscribe: false, env: { PATH: '/bin' }, wdir: '/', stdin: { to: 'none' },
+    launchTimeoutMs: 60_000, params: { errmgr: ['continue'] }, ...more,
+  });
+}
