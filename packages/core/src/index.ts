@@ -9,7 +9,7 @@ export { agentsPerLevel, criticalPathSteps, planLaunch, starterOf } from './laun
 export { foldRanks, mapJson, planJson, renderMap, renderPlan } from './launcher/render.js';
 export { bootcomComponents } from './bootcom/kinds.js';
 export { createFrontEnd, ResidentSession, type FrontEndInit } from './agent/local-session.js';
-export type { HostOutcome, HostsChanged } from './agent/host-changes.js';
+export type { HostOutcome, HostsChanged, RemoveOptions } from './agent/host-changes.js';
 export type { JobFrontEnd } from './agent/front-end.js';
 export { createComposition, platformFacts } from './agent/compose.js';
 export { windowBytesMin } from './agent/job-launch.js';

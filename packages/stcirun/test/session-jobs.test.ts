@@ -92,7 +92,7 @@ class Session {
       clock: this.#platform.clock,
       backend: {
         hosts: () => [],
-        spares: [],
+        spares: () => [],
         continues: false,
         openFrontEnd: (events) => this.#openFrontEnd(events),
         stop: (done) => done(),

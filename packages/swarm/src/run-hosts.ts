@@ -3,7 +3,7 @@
  * same script and seed give the same run.
  */
 
-import { ResidentSession, type HostsChanged } from '@stci/core';
+import { ResidentSession, type HostsChanged, type RemoveOptions } from '@stci/core';
 import type { Clock, HostSpec, JobReport, JobSpec } from '@stci/interface';
 import type { SimProcess, World } from '@stci/platform-sim';
 import { composition, resolveSettings } from './assembly.js';
@@ -41,6 +41,7 @@ export interface HostsSession {
   readonly session: ResidentSession;
   /** Adds hosts by their indices in the world. */
   add(hosts: readonly number[], done: HostsChanged): void;
+  remove(hosts: readonly number[], options: RemoveOptions, done: HostsChanged): void;
   submit(command: Command, more: Partial<JobSpec> & { readonly count?: number }, done: (job: EndedJob) => void): void;
   /** Kills the root agent of a host; false if there is none. */
   kill(host: number): boolean;
@@ -63,6 +64,7 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
       clock: platform.clock,
       session,
       add: (more, done) => session.addHosts(more.map(spec), done),
+      remove: (some, how, done) => session.removeHosts(some.map(hostName), how, done),
       submit: (command, more, done) => submit(session, command, more, done),
       kill: (host) => killAgent(world, host),
       stop: () => session.stop(() => context.exit(stopped += 1)),

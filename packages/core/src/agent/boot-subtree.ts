@@ -164,6 +164,11 @@ export class BootSubtree {
     for (const link of router.childLinks(0)) messages.sendNeighbour(link, 'job.close', {}, job);
   }
 
+  /** This agent leaves the session, those below it do not. */
+  abandon(): void {
+    this.#children.abandon('its parent leaves the session');
+  }
+
   stop(reason: string, done: () => void): void {
     this.#children.stop(reason, done);
   }

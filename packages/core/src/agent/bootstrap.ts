@@ -162,6 +162,18 @@ export class Bootstrap {
     });
   }
 
+  /** Spare hosts that are not used. */
+  get spares(): readonly HostSpec[] {
+    return this.#spares;
+  }
+
+  /** A spare host is one no more; false if the host was none. */
+  takeSpare(name: string): boolean {
+    const at = this.#spares.findIndex((spare) => spare.name === name);
+    if (at >= 0) this.#spares.splice(at, 1);
+    return at >= 0;
+  }
+
   /** Another host of the session; `startHost` starts its agent. */
   addHost(spec: HostSpec): HostIndex {
     this.#hosts.push(spec);

@@ -172,6 +172,14 @@ export class ChildSupervisor {
     child.endTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#overdue(child));
   }
 
+  /** Closes the links of children that are up, so that others link to them, and ends the rest. */
+  abandon(reason: string): void {
+    for (const child of this.#all()) {
+      if (child.state === 'up') child.link?.destroy(reason);
+      else this.#stopChild(child, reason);
+    }
+  }
+
   /** Ends all children; calls `done` once, when none is left or the rest was killed at the deadline. */
   stop(reason: string, done: () => void): void {
     assert(!this.#stopping, 'children are stopped once');
@@ -340,23 +348,13 @@ export class ChildSupervisor {
   }
 
   #stopChild(child: Child, reason: string): void {
-    switch (child.state) {
-      case 'waiting':
-        child.state = 'gone';
-        return;
-      case 'starting':
-        this.#fail(child, reason);
-        return;
-      case 'up':
-        child.state = 'stopping';
-        this.#init.node.messages.sendNeighbour(child.link as Link, 'agent.stop', { reason });
-        return;
-      case 'adopting':
-        child.link?.destroy(reason);
-        return;
-      case 'lost':
-      case 'stopping':
-      case 'gone':
+    const { state } = child;
+    if (state === 'waiting') child.state = 'gone';
+    else if (state === 'starting') this.#fail(child, reason);
+    else if (state === 'adopting') child.link?.destroy(reason);
+    else if (state === 'up') {
+      child.state = 'stopping';
+      this.#init.node.messages.sendNeighbour(child.link as Link, 'agent.stop', { reason });
     }
   }
 

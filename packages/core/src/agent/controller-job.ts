@@ -9,12 +9,12 @@
 
 import {
   StciError, fromErrorRecord, toErrorRecord, type Address, type ErrorManager, type ErrorRecord, type Failure,
-  type HostIndex, type HostSpec, type JobContext, type JobControl, type JobEvent, type JobId, type JobMap, type JobSpec,
+  type HostIndex, type HostSpec, type JobContext, type JobControl, type JobEvent, type JobId, type JobSpec,
   type Params, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
-import { ranksOf } from '../job/placement.js';
+import { localSize, ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
 import type { BootstrapFailure } from './bootstrap.js';
 import {
@@ -121,12 +121,10 @@ export class ControllerJob {
     this.#cancelTimers();
   }
 
-  get map(): JobMap {
-    return this.#ledger.map;
-  }
-
-  get isOver(): boolean {
-    return this.#phase === 'over';
+  /** Ranks of its map on a host that it has not lost. */
+  ranksOn(host: HostIndex): number {
+    const place = this.#lost.has(host) ? undefined : this.#ledger.map.hosts[host];
+    return place === undefined ? 0 : localSize(place);
   }
 
   /** Waits for its hosts, or for ranks to start. */
@@ -308,7 +306,7 @@ export class ControllerJob {
   /** In any case, neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
   #onJobTimeout(timeoutMs: number): void {
     if (this.#phase !== 'ending') this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen));
-    if (this.isOver) return;
+    if (this.#phase === 'over') return;
     this.#jobTimer = this.#node.platform.clock.after(this.#params.int('tool.grace') + END_REPORT_MS, () => {
       this.#forced = true;
       this.#checkOver();

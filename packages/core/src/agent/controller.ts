@@ -16,7 +16,7 @@ import type { MembershipTable } from '../membership/table.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerJob, type HostLoss, type JobSession } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
-import { HostChanges, type HostsChanged } from './host-changes.js';
+import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
 import { cutOffRecord } from './job-failures.js';
 import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
@@ -114,6 +114,7 @@ export class Controller implements JobSession {
   stop(done: () => void): void {
     for (const job of this.#jobs.values()) job.close();
     if (this.#bootstrap === undefined) return done();
+    this.#changes?.close();
     this.node.messages.sendSubtree('session.end', {}, 0);
     this.#mender?.finish();
     // Orphans are linked again to be stopped: nothing else would end them before their lease is over.
@@ -131,9 +132,18 @@ export class Controller implements JobSession {
     });
   }
 
+  get spares(): readonly string[] {
+    return this.#bootstrap?.spares.map(({ name }) => name) ?? [];
+  }
+
   /** As HostChanges.add. */
   addHosts(specs: readonly HostSpec[], done: HostsChanged): void {
     this.#hostChanges.add(specs, done);
+  }
+
+  /** As HostChanges.remove. */
+  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
+    this.#hostChanges.remove(names, options, done);
   }
 
   get #hostChanges(): HostChanges {
@@ -146,14 +156,10 @@ export class Controller implements JobSession {
   }
 
   slotsTaken(job?: JobId): readonly number[] {
-    const taken: number[] = [];
-    for (const other of this.#jobs.values()) {
-      if (other.job === job) continue;
-      for (const { host, runs } of other.map.hosts) {
-        taken[host] = (taken[host] ?? 0) + runs.reduce((sum, { count }) => sum + count, 0);
-      }
-    }
-    return taken;
+    const others = [...this.#jobs.values()].filter((other) => other.job !== job);
+    const hosts = this.#bootstrap?.hosts ?? [];
+    if (others.length === 0) return [];
+    return hosts.map((_, host) => others.reduce((sum, other) => sum + other.ranksOn(host), 0));
   }
 
   passLaunch(launch: Launch, job: JobId): void {
@@ -164,6 +170,7 @@ export class Controller implements JobSession {
     this.#jobs.delete(job);
     this.node.messages.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
+    this.#changes?.onJobOver();
   }
 
   #listen(): void {
@@ -227,7 +234,10 @@ export class Controller implements JobSession {
       },
     );
     this.#changes = new HostChanges({
+      node: this.node,
       bootstrap,
+      jobs: () => this.#jobs.values(),
+      expel: (host, parent, reason) => this.#mender?.expel(host, parent, reason),
       checkSize: (size) => {
         bootTreeOf(this.scope, size, this.node.params);
         creditBytes(this.node.params, size);
@@ -254,6 +264,8 @@ export class Controller implements JobSession {
     const owners = new Set([...this.#jobs.values()].map((job) => job.owner));
     for (const owner of owners) this.node.messages.send(owner, 'tree.resend', { hosts: [...hosts] });
     for (const job of this.#jobs.values()) job.onMended(mended, isNew);
+    const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
+    this.node.messages.send(rootAddress(hosts[0] as HostIndex), 'session.jobs', jobs);
   }
 
   /** A root agent's failure is the bootstrap's, or the tree's; a session agent's is its job's. */
@@ -290,6 +302,7 @@ export class Controller implements JobSession {
     this.#lossErrors.delete(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));
+    if (this.#changes?.onLost(host) === true) return;
     // No job has been given it.
     if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error));
     for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);

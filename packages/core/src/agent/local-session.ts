@@ -13,7 +13,7 @@ import { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
 import { Controller, type SessionObserver } from './controller.js';
 import { FrontEndAgent, type JobFrontEnd } from './front-end.js';
-import type { HostsChanged } from './host-changes.js';
+import type { HostsChanged, RemoveOptions } from './host-changes.js';
 import { AgentNode } from './node.js';
 import { roleFactory } from './start.js';
 
@@ -50,6 +50,15 @@ export class ResidentSession {
 
   addHosts(specs: readonly HostSpec[], done: HostsChanged): void {
     this.#session.controller.addHosts(specs, done);
+  }
+
+  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
+    this.#session.controller.removeHosts(names, options, done);
+  }
+
+  /** Spare hosts that are not used. */
+  get spares(): readonly string[] {
+    return this.#session.controller.spares;
   }
 
   get hosts(): readonly HostStatus[] {

@@ -54,6 +54,8 @@ export class RootAgent {
   readonly #sessions: ChildSupervisor;
   readonly #jobs = new Map<JobId, LocalJob>();
   #stopping = false;
+  /** It leaves the session: others link to the agents below. */
+  #isLeaving = false;
   /** All agents of the session have come up; before, those below a lost one are started again. */
   #isReady = false;
   /** The session is about to end. */
@@ -83,6 +85,7 @@ export class RootAgent {
       this.#below.adopt(request, (answer) => this.#onAnswer(attempt, answer)));
     messages.on('tree.route', ({ child, hosts: reached }) => this.#below.route(child, reached));
     messages.on('tree.mended', () => this.onMended());
+    messages.on('session.jobs', (jobs) => this.#onJobs(jobs));
     messages.on('session.ready', () => void (this.#isReady = true));
     messages.on('session.end', () => void (this.#isFinal = true));
     messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
@@ -139,7 +142,14 @@ export class RootAgent {
       done();
     };
     this.#sessions.stop('the root agent stops', one);
-    this.#below.stop('the parent agent stops', one);
+    if (!this.#isLeaving) return this.#below.stop('the parent agent stops', one);
+    this.#below.abandon();
+    one();
+  }
+
+  leave(done: () => void): void {
+    this.#isLeaving = true;
+    this.stop(done);
   }
 
   #onLaunch(launch: Launch, job: JobId): void {
@@ -184,6 +194,19 @@ export class RootAgent {
 
   #onJobClose(job: JobId): void {
     this.#below.passClose(job);
+    this.#closeJob(job);
+  }
+
+  /** Of jobs that were over while this agent had no parent, it was not told. */
+  #onJobs(jobs: MessageBody<'session.jobs'>): void {
+    const { messages, router } = this.#deps.node;
+    const running = new Set(jobs.running);
+    const known = new Set([...this.#jobs.keys(), ...messages.broadcastJobs]);
+    for (const job of known) if (job !== 0 && job <= jobs.last && !running.has(job)) this.#closeJob(job);
+    for (const link of router.childLinks(0)) messages.sendNeighbour(link, 'session.jobs', jobs);
+  }
+
+  #closeJob(job: JobId): void {
     this.#jobs.delete(job);
     this.#deps.node.messages.closeJob(job);
     if (!this.#stopping) this.#sessions.release(sessionAddress(this.#host), job, 'the job is over');

@@ -42,6 +42,8 @@ const CONTROLLER_WAIT_MS = 3000;
 interface Role {
   start?(): void;
   stop(done: () => void): void;
+  /** As `stop`, but the agents below go on. */
+  leave?(done: () => void): void;
   /** For an agent that is being killed: ends at once. */
   end?(kill: boolean): void;
   readonly outlivesParent?: boolean;
@@ -116,6 +118,7 @@ class RunningAgent implements AgentHandle {
     this.#node = node;
     new LinkGuard(node);
     node.messages.on('agent.stop', ({ reason }) => this.#onStop(reason));
+    node.messages.on('agent.leave', () => this.#onStop('it was removed', true));
     if (addressKind(self) === 'root') {
       const agentLauncher = new AgentLauncher({ node, scope, startRole, hosts: hostsBelow(details) });
       const treeOf = (hosts: number): TreeTopology => scope.bootTree(hosts, details.arity);
@@ -176,9 +179,9 @@ class RunningAgent implements AgentHandle {
     this.#role?.onMended?.();
   }
 
-  #onStop(reason: string): void {
+  #onStop(reason: string, leaves = false): void {
     this.#end = { failed: false, reason };
-    this.#stop();
+    this.#stop(leaves);
   }
 
   /** The parent is gone: an agent that stays unreachable ends its tools and itself (STCI paper, II-F; no orphans). */
@@ -203,14 +206,16 @@ class RunningAgent implements AgentHandle {
     this.#stop();
   }
 
-  #stop(): void {
+  #stop(leaves = false): void {
     this.#orphanTimer?.cancel();
     const before = this.#lifecycle.state;
     const state = this.#lifecycle.apply('stop');
     if (before === 'stopping' || isOver(before)) return;
     if (isOver(state)) return this.#finish();
     if (this.#role === undefined) return this.#finish();
-    this.#role.stop(() => this.#finish());
+    const done = (): void => this.#finish();
+    if (leaves) this.#role.leave?.(done);
+    else this.#role.stop(done);
   }
 
   #fail(reason: string): void {

@@ -24,6 +24,10 @@ interface JobBroadcasts {
 export class Broadcasts {
   readonly #jobs = new Map<JobId, JobBroadcasts>();
 
+  get jobs(): Iterable<JobId> {
+    return this.#jobs.keys();
+  }
+
   /** Numbers a frame of this agent, of which this is the header. */
   number(header: Uint8Array, incarnation: number): void {
     const { last } = this.#job(frameJob(header));

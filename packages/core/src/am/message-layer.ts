@@ -205,6 +205,11 @@ export class MessageLayer {
     this.#transport.onChild(link);
   }
 
+  /** Jobs of which broadcasts have come. */
+  get broadcastJobs(): Iterable<JobId> {
+    return this.#transport.broadcastJobs;
+  }
+
   /** A job is over: forgets its session agents and broadcasts. */
   closeJob(job: JobId): void {
     this.#transport.closeJob(job);

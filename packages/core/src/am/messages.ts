@@ -75,6 +75,8 @@ const MESSAGE_TYPES = {
   'agent.malformed': { id: 7, from: ['front-end'], body: fields({ agent: u32, error: errorRecord }) },
   /** Controller → the agent that started `agent`, request: close your link to it. */
   'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: str }) },
+  /** Controller → root agent: leave the session, the agents below you stay. */
+  'agent.leave': { id: 9, from: ['controller'], body: fields({}) },
   /**
    * Controller → root agent: link to the agent of this host, which has lost its parent. `hosts`: those at and below it.
    * The answer is a message of its own, because it counts however late it is.
@@ -96,6 +98,8 @@ const MESSAGE_TYPES = {
   'tree.resend': { id: 64, from: ['controller'], body: fields({ hosts: list(u32) }) },
   /** Controller → every root agent: all have come up, in a session that has no job yet. */
   'session.ready': { id: 66, from: 'above', body: fields({}) },
+  /** Controller → root agent that was linked again, passed on to those below: of the jobs up to `last` these run. */
+  'session.jobs': { id: 68, from: 'above', body: fields({ last: u32, running: list(u32) }) },
   /** Controller → every root agent: the session is about to end, so that nobody is linked again. */
   'session.end': { id: 65, from: 'above', body: fields({}) },
   /** Controller → root agent: agents of `hosts` are reached by that of `child`. */

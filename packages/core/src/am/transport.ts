@@ -126,6 +126,10 @@ export class Transport {
     this.#init.onGone(isGone, error, agent, job);
   }
 
+  get broadcastJobs(): Iterable<JobId> {
+    return this.#broadcasts.jobs;
+  }
+
   /** Forgets the session agents of a job that is over. */
   closeJob(job: JobId): void {
     this.#delivery.drop((_agent, each) => each === job);

@@ -34,7 +34,7 @@ export function openBackend({ init, onStep, onReady, onAborted }: BackendParams)
   return {
     hosts: () => session.hosts,
     continues: session.continues,
-    spares: init.allocation.spares.map(({ name }) => name),
+    spares: () => session.spares,
     openFrontEnd: (events) => session.openFrontEnd(events),
     stop: (done) => {
       if (state === 'stopped') return done();

@@ -18,7 +18,7 @@ const ENDED_SPOOLS = 4;
 /** What runs the jobs: the session's controller and agents. */
 export interface SessionBackend {
   hosts(): readonly HostStatus[];
-  readonly spares: readonly string[];
+  spares(): readonly string[];
   readonly continues: boolean;
   /** A front-end agent for one job. */
   openFrontEnd(events: FrontEndEvents): JobFrontEnd;
@@ -97,7 +97,7 @@ export class SessionJobs implements SessionService {
       isStopping: this.#isStopping,
       continues: backend.continues,
       hosts: backend.hosts(),
-      spares: backend.spares,
+      spares: backend.spares(),
       jobs: [...[...this.#jobs.values()].map((job) => job.status()), ...waiting],
     };
   }

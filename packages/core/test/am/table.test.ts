@@ -55,6 +55,8 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'tree.resend': { hosts: [3] },
   'tree.route': { child: 3, hosts: [3, 4] },
   'session.end': {},
+  'session.jobs': { last: 5, running: [4] },
+  'agent.leave': {},
   'session.ready': {},
   'agent.echo': ['anything'],
   'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
