@@ -39,6 +39,11 @@ class Place {
     return start(['--session', session, ...args], { ...options, env: { ...this.env, ...options.env } });
   }
 
+  /** `stci attach`. */
+  attach(...args: string[]): Run {
+    return start(['attach', ...args], { env: this.env, program: STCI });
+  }
+
   states(): string {
     const { sessions } = JSON.parse(this.stci('ps', '--json').out) as {
       sessions: { name: string; jobs: { job: number; state: string }[] }[];
@@ -151,6 +156,28 @@ suite('sessions', (test) => {
       assert.is((await fourth.result).exitCode, 130);
       assert.match(place.states(), 'night.3 ended');
     }), LONG);
+
+  test('an attach that gets TERM, or whose output is closed, leaves the job; Ctrl-C ends it', withPlace(async (place) => {
+    place.start('night');
+    const line = sh('seq 4000000; sleep 60');
+    await place.run('night', ['--detach', '-n', '1', ...line]).result;
+    const first = place.attach('night.1');
+    await soon(() => first.out().includes('9\n'), 'output');
+    first.child.kill('SIGTERM');
+    const left = await first.result;
+    assert.equal([left.exitCode, place.states()], [0, 'night.1 running'], left.err);
+    assert.match(left.err, "left job night.1 to its session: 'stci attach night.1' shows it again");
+    const second = place.attach('night.1');
+    second.child.stdout?.destroy();
+    const closed = await second.result;
+    assert.equal([closed.exitCode, place.states()], [141, 'night.1 running'], closed.err);
+    const third = place.attach('night.1');
+    await soon(() => third.out() !== '', 'what the second could not write');
+    third.child.kill('SIGINT');
+    assert.equal([(await third.result).exitCode, place.states()], [130, 'night.1 ended']);
+    const lines = (left.out + third.out()).split('\n').slice(0, -1);
+    assert.is(lines.findIndex((text, i) => text !== String(i + 1)), -1, 'once, in order');
+  }), LONG);
 
   const noPty = whyNoPty ?? '';
   test.skipIf(noPty !== '', noPty, 'at a terminal Ctrl-\\ leaves the job, and another goes on with it',

@@ -34,6 +34,8 @@ export interface RunOptions {
   /** Kills the run after so long. */
   readonly limitMs?: number;
   readonly cwd?: string;
+  /** Default: stcirun. */
+  readonly program?: string;
   /** Options of Node for stcirun's own process. */
   readonly nodeArgs?: readonly string[];
 }
@@ -43,7 +45,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Run {
   const mark = `${process.pid}.${runs}`;
   const startMs = performance.now();
   const { NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), PROGRAM, ...args], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.program ?? PROGRAM, ...args], {
     detached: true,
     env: { ...env, ...options.env, [MARK]: mark },
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],

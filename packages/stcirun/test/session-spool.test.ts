@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Spool, type SpoolCursor, type SpoolParams } from '@stci/core/resident';
+import { Spool, type SpoolCursor, type SpoolFile, type SpoolParams } from '@stci/core/resident';
 import type { RecordBatch, SpoolOutput } from '@stci/core/session';
 import { spoolDirectory } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -137,6 +137,25 @@ suite('spool of a session\'s job', (test) => {
       assert.is(seen.chunks[1]?.chunk[0], 1);
       assert.is(seen.missed > 0, true);
     }));
+
+  test('a reader that leaves while a file is read has been given nothing', async () => {
+    const base = mkdtempSync(join(tmpdir(), 'stci-spool-'));
+    const files = spoolDirectory(join(base, '7'));
+    const places: number[] = [];
+    const next = (): SpoolFile => {
+      const file = files.next();
+      return { ...file, read: (...args) => (places.push(cursor.place.position), file.read(...args)) };
+    };
+    const spool = new Spool({ files: { ...files, next }, bytesMax: 1024 * KIB });
+    const cursor = spool.open();
+    for (let i = 0; i < 200; i += 1) spool.output(0, 'stdout', new Uint8Array(4 * KIB), 5, () => undefined);
+    await eventually(() => spool.diskBytes > 600 * KIB, { deadlineMs: 2000, what: 'output on disk' });
+    await read(cursor, 600 * KIB);
+    assert.ok(places.length > 2);
+    assert.equal(new Set(places), new Set([0]));
+    spool.close();
+    rmSync(base, { recursive: true });
+  });
 
   test('while a front-end is waited for, nothing is dropped and the tools get no room', async () => {
     let waits = true;

@@ -82,8 +82,8 @@ export class SpoolCursor {
         if (record === undefined) break;
         bytes += costOf(toWire(record));
         records.push(record);
+        this.#sent.push(record); // At once: the reader may leave while a file is read.
       }
-      this.#sent.push(...records);
       const missed = this.#missed;
       this.#missed = new Map();
       done({ records, missed });

@@ -34,8 +34,8 @@ export interface JobRunInit {
   readonly failuresAtOnce: boolean;
   readonly driver: RunDriver;
   readonly startFrontEnd: (events: FrontEndEvents) => FrontEnd;
-  /** The job can be left to a session; `text` says how it is found again. */
-  readonly detach?: { readonly text: string } | undefined;
+  /** The job can be left to a session; `text` says how it is found again. `isViewer`: one that only attached to it. */
+  readonly detach?: { readonly text: string; readonly isViewer: boolean } | undefined;
   /** Agents of that host run on this machine, without a login. */
   readonly isHere?: (host: string) => boolean;
   /** What else is worth a remark; asked when all ranks run. */
@@ -113,7 +113,7 @@ export class JobRun implements FrontEndEvents {
     }
   }
 
-  /** Leaves the job to its session: shows what has come, and ends with 0. */
+  /** Leaves the job to its session: shows what has come, and ends with 0, or with its own failure. */
   detach(): void {
     const { detach } = this.#init;
     if (detach === undefined || !this.#hasAgents || this.#isDetached) return;
@@ -122,6 +122,7 @@ export class JobRun implements FrontEndEvents {
     this.#progress?.stop();
     this.#sink.finish(() => {
       this.#frontEnd?.stop();
+      this.#frontEnd?.stop(); // At once: what came since is for the next front-end.
       this.#remark(detach.text);
       this.#shown = true;
       this.#finish();
@@ -169,7 +170,8 @@ export class JobRun implements FrontEndEvents {
       this.#unwritten += 1;
       return this.#sink.push(rank, stream, chunk, wallMs, () => {
         this.#unwritten -= 1;
-        release();
+        // What a viewer could not write is not shown: the next one gets it.
+        if (!this.#isDetached || this.#causes.length === 0) release();
       });
     }
     this.#sink.end(rank, stream);
@@ -287,7 +289,13 @@ export class JobRun implements FrontEndEvents {
     if (error.code !== 'STCI_OUTPUT_CLOSED') this.#say(error.message);
     const cause = outputCause(error);
     this.#addCause(cause);
-    if (this.#hasAgents) this.#frontEnd?.control({ verb: 'end', kill: false, reason: error.message, cause });
+    if (!this.#hasAgents) return;
+    if (this.#init.detach?.isViewer !== true) {
+      this.#frontEnd?.control({ verb: 'end', kill: false, reason: error.message, cause });
+      return;
+    }
+    this.#sink.abandon();
+    this.detach();
   }
 
   #addCause(cause: EndCause): void {
@@ -364,7 +372,7 @@ export class JobRun implements FrontEndEvents {
 
   #exitCode(): number {
     if (this.#refusedCode !== undefined) return this.#refusedCode;
-    if (this.#isDetached) return 0;
+    if (this.#isDetached) return this.#causes[0]?.exitCode ?? 0;
     return this.#settled?.exitCode ?? exitCodeWithoutReport(this.#causes);
   }
 

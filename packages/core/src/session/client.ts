@@ -47,6 +47,9 @@ export interface JobRequest {
   readonly label: string;
 }
 
+/** How long the session may take for what a front-end sent before it leaves. */
+const LEAVE_MS = 2000;
+
 type Done<T> = (error: StciError | undefined, value?: T) => void;
 
 export class SessionClient {
@@ -110,7 +113,10 @@ export class SessionClient {
 
   /** The front-end of the job that was accepted. `onMissed` tells of output that was dropped. */
   follow(events: FrontEndEvents, onMissed: () => void): FrontEnd {
-    const frontEnd = new SessionFrontEnd((name, body) => this.#send(name, body), events, onMissed, () => this.close());
+    const frontEnd = new SessionFrontEnd((name, body) => this.#send(name, body), events, onMissed, {
+      close: () => this.close(),
+      leave: () => this.#leave(),
+    });
     this.#frontEnd = frontEnd;
     this.#onClosed = () => events.onStopped();
     if (this.#lost !== undefined) this.#node.platform.clock.soon(() => this.#fail());
@@ -120,6 +126,11 @@ export class SessionClient {
   /** Leaves: what was sent before arrives. */
   close(): void {
     this.#link.close();
+  }
+
+  /** Leaves a job that runs: a session that was writing to a closed socket would not read what was sent before. */
+  #leave(): void {
+    this.#node.messages.request(CONTROLLER, 'agent.echo', {}, () => this.close(), { timeoutMs: LEAVE_MS });
   }
 
   #ask<Name extends MessageName>(name: Name, body: MessageBody<Name>, done: Done<AcceptedJob>): void {
@@ -162,7 +173,7 @@ class SessionFrontEnd implements FrontEnd {
   readonly #send: Send;
   readonly #events: FrontEndEvents;
   readonly #onMissed: () => void;
-  readonly #leave: () => void;
+  readonly #ways: { close(): void; leave(): void };
   readonly #report = new ReportBuilder();
   #isEnded = false;
   #isStopping = false;
@@ -173,11 +184,11 @@ class SessionFrontEnd implements FrontEnd {
   #input = 0;
   readonly #missed: Tally = new Map();
 
-  constructor(send: Send, events: FrontEndEvents, onMissed: () => void, leave: () => void) {
+  constructor(send: Send, events: FrontEndEvents, onMissed: () => void, ways: { close(): void; leave(): void }) {
     this.#send = send;
     this.#events = events;
     this.#onMissed = onMissed;
-    this.#leave = leave;
+    this.#ways = ways;
   }
 
   /** The session has the job: its records may come. */
@@ -204,7 +215,10 @@ class SessionFrontEnd implements FrontEnd {
 
   /** Leaves when all that came is shown, so that no other front-end shows it again; the second time at once. */
   stop(): void {
-    if (this.#isStopping || this.#open === 0) this.#leave();
+    if (this.#isStopping || this.#open === 0) {
+      this.#grant(); // What is shown is not shown again.
+      this.#leave();
+    }
     this.#isStopping = true;
   }
 
@@ -278,8 +292,17 @@ class SessionFrontEnd implements FrontEnd {
     this.#open -= bytes;
     // At once where nothing is left: who attaches next sees what this front-end has not shown.
     if (this.#done < PORTION_BYTES && this.#open > 0) return;
-    this.#send('client.credit', { bytes: this.#done });
-    this.#done = 0;
+    this.#grant();
     if (this.#isStopping && this.#open === 0) this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#isEnded) this.#ways.close();
+    else this.#ways.leave();
+  }
+
+  #grant(): void {
+    if (this.#done > 0) this.#send('client.credit', { bytes: this.#done });
+    this.#done = 0;
   }
 }

@@ -65,11 +65,17 @@ export function sessionLink({ node, channel, role, admit, onUp, onClosed }: Sess
     { role: role === 'connect' ? 'parent' : 'front-end', channel, clock: platform.clock, handshake, limits },
     node.linkEvents({
       ...(onUp !== undefined && { onUp }),
-      // Behind the messages that came before.
-      onClosed: (_link, _reason, text) => node.messages.request(self, 'agent.echo', {}, () => onClosed(text)),
+      onClosed: (closed, _reason, text) => afterMessages(node, closed, () => onClosed(text)),
     }),
   );
   // Sent frames wait for the handshake.
   if (role === 'connect') node.router.addEarlyLink(CONTROLLER, link);
   return link;
+}
+
+/** Calls `done` behind the messages that came over a link: a last acknowledgement, or a job's end. */
+function afterMessages(node: AgentNode, link: Link, done: () => void): void {
+  // The inbox serves its senders in turn, this agent being one of them.
+  const again = (): void => (node.messages.inbox.waiting(link) > 0 ? afterMessages(node, link, done) : done());
+  node.messages.request(node.identity.self, 'agent.echo', {}, again);
 }

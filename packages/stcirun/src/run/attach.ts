@@ -33,5 +33,5 @@ export async function startAttach({ line, agents, all, connect }: AttachParams):
   const isHere = (host: string): boolean => host === prepared.platform.env.hostname;
   const show = { ...prepared, ignoresHangup: false, map, spec, isHere, remarks: () => [] };
   checkOutput(show);
-  return showJob({ ...show, ...inSession({ client, name, continues }, accepted) });
+  return showJob({ ...show, ...inSession({ client, name, continues }, accepted, true) });
 }

@@ -21,16 +21,19 @@ export interface JobSource {
   startFrontEnd(events: FrontEndEvents, say: (text: string) => void): FrontEnd;
 }
 
-/** A session's job that was accepted, or attached to. `continues`: a failure does not end it. */
+/**
+ * A session's job that was accepted, or attached to (`isViewer`). `continues`: a failure does not end it.
+ */
 export function inSession(
   { client, name, continues }: { readonly client: SessionClient; readonly name: string; readonly continues: boolean },
   { job }: AcceptedJob,
+  isViewer: boolean,
 ): JobSource {
   let isToldOfMissed = false;
   const own = jobName(name, job);
   return {
     failuresAtOnce: continues,
-    detach: { text: `left job ${own} to its session: 'stci attach ${own}' shows it again` },
+    detach: { text: `left job ${own} to its session: 'stci attach ${own}' shows it again`, isViewer },
     startFrontEnd: (events, say) => client.follow(events, () => {
       if (!isToldOfMissed) say('output was dropped before it could be shown: the spool was full (session.spool.max)');
       isToldOfMissed = true;
@@ -52,9 +55,13 @@ export function checkOutput({ request, map, params, wdir }: ShowParams): void {
   checkFiles(request, template, new JobFacts(map, params.int('iof.line.max')), wdir);
 }
 
-/** A hangup; at a terminal also its quit key, Ctrl-\, unless the user has said which signals go to the ranks. */
-function detachSignals(isForwardGiven: boolean): readonly SignalName[] {
-  return isTerminal(0) && !isForwardGiven ? ['SIGHUP', 'SIGQUIT'] : ['SIGHUP'];
+/**
+ * A hangup, and where the job was attached to, a request to end; at a terminal also its quit key, Ctrl-\, unless the
+ * user has said which signals go to the ranks.
+ */
+function detachSignals(isViewer: boolean, isForwardGiven: boolean): readonly SignalName[] {
+  const signals: readonly SignalName[] = isViewer ? ['SIGHUP', 'SIGTERM'] : ['SIGHUP'];
+  return isTerminal(0) && !isForwardGiven ? [...signals, 'SIGQUIT'] : signals;
 }
 
 export function showJob(show: ShowParams & JobSource): Promise<number> {
@@ -66,7 +73,7 @@ export function showJob(show: ShowParams & JobSource): Promise<number> {
   const driver = openDriver({
     forwarded: parseForwardList(request.forwardSignals),
     ignoresHangup,
-    detaching: detach === undefined ? [] : detachSignals(request.forwardSignals !== undefined),
+    detaching: detach === undefined ? [] : detachSignals(detach.isViewer, request.forwardSignals !== undefined),
     map,
     openTerminal: (onFault) => (terminal = openTerminal(onFault, request.color)),
     openSink: (screen, onFault) => openSink({ request, template, terminal: screen, facts, onFault }),

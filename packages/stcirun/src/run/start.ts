@@ -61,7 +61,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   if (session === undefined) return showJob({ ...show, ...ownAgents(prepared, planned, scope) });
   const hasPolicy = Object.hasOwn(job.params, 'errmgr');
   const continues = hasPolicy ? scope.errorManager(params).policy === 'continue' : session.status.continues;
-  return showJob({ ...show, ...inSession({ ...session, continues }, await submitTo(session, job, request)) });
+  return showJob({ ...show, ...inSession({ ...session, continues }, await submitTo(session, job, request), false) });
 }
 
 function ownAgents({ registry, params, platform, composition }: Prepared, planned: Planned, scope: Scope): JobSource {

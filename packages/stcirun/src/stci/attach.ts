@@ -21,7 +21,8 @@ export class AttachCommand extends StciCommand {
   --tag, --json, --output, --exit-report, ...: as stcirun has them
 
 Ends with the job's exit code. Ctrl-C ends the job, as in stcirun; a hangup (closing the
-terminal) leaves it. Several may look at one job. Input is that of a terminal.
+terminal), TERM, Ctrl-\ and a reader of the output that leaves do not. Several may look at
+one job. Input is that of a terminal.
 
 Examples:
   stci attach night.3
