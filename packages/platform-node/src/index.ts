@@ -10,5 +10,6 @@ export type { StreamChannelOptions } from './stream-channel.js';
 export type { ShippedBundle } from './shipped-bundle.js';
 export { MARK_TAG, TAG_SHIFT } from './process-mark.js';
 export { START_SCRIPT } from './start-script.js';
+export { makePrivate, publicity } from './private-directory.js';
 export { checkProgram } from './program.js';
 export { builtin } from './builtin.js';

@@ -1,5 +1,6 @@
 /**
- * The directory of private sockets. Node cannot read the credentials of a peer, so access is decided by the directory:
+ * Directories that only their owner may enter: of private sockets, and of sessions with their keys and output.
+ * Node cannot read the credentials of a socket's peer, so access is decided by the directory:
  * a socket in a directory that only its owner may enter has no other user as its peer. The checks hold for all time,
  * since nobody else can change a directory that passes them: it is the user's own, without rights for others, and the
  * directory above it is one in which others cannot rename what is not theirs.
@@ -16,7 +17,7 @@ const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /** Returns why others could have access to `directory`, or undefined if they cannot. Throws if it does not exist. */
-function publicity(directory: string): string | undefined {
+export function publicity(directory: string): string | undefined {
   const { lstatSync } = builtin('node:fs');
   const own = process.getuid?.();
   const facts = lstatSync(directory);
@@ -69,7 +70,8 @@ export function privatePath(name: string): string {
   throw new StciError('STCI_LISTEN_FAILED', message);
 }
 
-function makePrivate(directory: string): string | undefined {
+/** Makes the directory where it is missing. Returns why it is not private. */
+export function makePrivate(directory: string): string | undefined {
   try {
     builtin('node:fs').mkdirSync(directory, { mode: 0o700 });
   } catch (thrown) {

@@ -157,7 +157,7 @@ suite('sessions', (test) => {
       assert.match(place.states(), 'night.3 ended');
     }), LONG);
 
-  test('an attach that gets TERM, or whose output is closed, leaves the job; Ctrl-C ends it', withPlace(async (place) => {
+  test('an attach that gets TERM, or is not read, leaves the job; Ctrl-C ends it', withPlace(async (place) => {
     place.start('night');
     const line = sh('seq 4000000; sleep 60');
     await place.run('night', ['--detach', '-n', '1', ...line]).result;

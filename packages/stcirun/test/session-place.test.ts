@@ -108,7 +108,7 @@ suite('place of sessions', (test) => {
     assert.equal(names(place), ['link invalid', 'night invalid']);
     chmodSync(place.directory, 0o770);
     const error = assert.throwsCode('STCI_SESSION_REFUSED', () => place.stage());
-    assert.match(error.message, 'others may use it (mode 770; expected 700)');
+    assert.match(error.message, `${place.directory} is open to others: chmod 700`);
     assert.match(error.message, 'session.directory=PATH');
   }));
 

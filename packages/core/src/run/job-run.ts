@@ -14,7 +14,7 @@ import { counted } from '../job/text.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
 import { eventJson } from './event-json.js';
 import { exitCodeWithoutReport, interruptCause, outputCause, settleReport } from './outcome.js';
-import { exitReport, finalLines, withHosts } from './report.js';
+import { endText, exitReport, finalLines, withHosts } from './report.js';
 
 /** After so long a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
 const STALL_MS = 1000;
@@ -290,12 +290,11 @@ export class JobRun implements FrontEndEvents {
     const cause = outputCause(error);
     this.#addCause(cause);
     if (!this.#hasAgents) return;
-    if (this.#init.detach?.isViewer !== true) {
-      this.#frontEnd?.control({ verb: 'end', kill: false, reason: error.message, cause });
-      return;
+    if (this.#init.detach?.isViewer === true) {
+      this.#sink.abandon();
+      return this.detach();
     }
-    this.#sink.abandon();
-    this.detach();
+    this.#frontEnd?.control({ verb: 'end', kill: false, reason: error.message, cause });
   }
 
   #addCause(cause: EndCause): void {
@@ -396,9 +395,4 @@ export class JobRun implements FrontEndEvents {
     if (!this.#init.options.verbose) return;
     this.#say(`${((this.#init.clock.nowMs() - this.#startMs) / 1000).toFixed(3)} s: ${text}`, !isError);
   }
-}
-
-function endText({ outcome, end }: { outcome: string; end?: { status?: number; signal?: string } }): string {
-  if (end?.signal !== undefined) return `${outcome}, ${end.signal}`;
-  return end?.status === undefined ? outcome : `${outcome}, status ${end.status}`;
 }

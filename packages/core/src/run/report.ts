@@ -185,3 +185,9 @@ function row(rank: RankReport): readonly string[] {
     String(rank.leftovers),
   ];
 }
+
+/** How a rank ended, for a step of `--verbose`. */
+export function endText({ outcome, end }: { outcome: string; end?: { status?: number; signal?: string } }): string {
+  if (end?.signal !== undefined) return `${outcome}, ${end.signal}`;
+  return end?.status === undefined ? outcome : `${outcome}, status ${end.status}`;
+}

@@ -30,7 +30,7 @@ export function findSession(
     throw new StciError('STCI_SESSION_UNKNOWN', `Session ${found} is gone: its process ended without 'stci stop'.`);
   }
   if (entry.state === 'invalid') {
-    const text = `Session ${found} cannot be used: ${entry.directory}: ${entry.reason}.`;
+    const text = `Session ${found} cannot be used: ${entry.reason}.`;
     throw new StciError('STCI_SESSION_REFUSED', text);
   }
   return entry.facts;

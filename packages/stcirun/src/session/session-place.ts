@@ -7,9 +7,9 @@
 
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StciError } from '@stci/interface';
-import { ensurePrivate, privacyProblem } from './private-directory.js';
+import { makePrivate, publicity } from '@stci/platform-node';
 import { isRunning, type ProcessIdentity } from './process-identity.js';
 import { isSessionName } from './session-name.js';
 
@@ -64,7 +64,14 @@ export class SessionPlace {
 
   /** Where a session is made before it has its name. Throws STCI_SESSION_REFUSED. */
   stage(): string {
-    ensurePrivate(this.directory);
+    makePrivate(dirname(this.directory));
+    // Checked each time: below /tmp another user could have made one of that name before.
+    const problem = makePrivate(this.directory);
+    if (problem !== undefined) {
+      const remedy = 'Mend that, or choose another directory: --mca session.directory=PATH.';
+      const text = `Sessions cannot be kept in ${this.directory}: ${problem}. ${remedy}`;
+      throw new StciError('STCI_SESSION_REFUSED', text);
+    }
     this.#clean();
     return fs.mkdtempSync(join(this.directory, STAGED));
   }
@@ -112,15 +119,15 @@ export class SessionPlace {
   #read(name: string): SessionEntry {
     const directory = join(this.directory, name);
     try {
-      const reason = privacyProblem(directory);
+      const reason = publicity(directory);
       if (reason !== undefined) return { state: 'invalid', name, directory, reason };
       const facts = JSON.parse(fs.readFileSync(join(directory, FACTS_FILE), 'utf8')) as SessionFacts;
       if (facts.hostname !== hostname()) {
-        return { state: 'invalid', name, directory, reason: `it is a session of host ${facts.hostname}` };
+        return { state: 'invalid', name, directory, reason: `${directory} is of a session of host ${facts.hostname}` };
       }
       return { state: isRunning(facts.process) ? 'running' : 'gone', name, facts, directory };
     } catch (thrown) {
-      return { state: 'invalid', name, directory, reason: (thrown as Error).message };
+      return { state: 'invalid', name, directory, reason: `${directory}: ${(thrown as Error).message}` };
     }
   }
 
@@ -161,5 +168,5 @@ function takenError(name: string, other: SessionEntry, thrown: Error): StciError
       + `stci stop ${name}`);
   }
   const reason = other.state === 'invalid' ? other.reason : thrown.message;
-  return new StciError('STCI_SESSION_REFUSED', `Session ${name} cannot be made: ${other.directory}: ${reason}.`);
+  return new StciError('STCI_SESSION_REFUSED', `Session ${name} cannot be made: ${reason}.`);
 }
