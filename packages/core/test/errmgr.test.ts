@@ -1,7 +1,9 @@
 /** Error managers, selected and configured by parameters: what follows a failure of a rank, of a job, of a host. */
 
-import type { Action, ErrorManager, FailureKind, SessionContext } from '@stci/interface';
+import type { Action, ErrorManager, FailureKind, HostSpec, SessionContext } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { HostRecovery } from '../dist/agent/host-recovery.js';
+import type { Member } from '../dist/membership/table.js';
 import { resolved, composition, type Settings } from './assembly.js';
 import { testPlace } from './world.js';
 
@@ -65,7 +67,7 @@ suite('errmgr: a host that does not come up', (test) => {
 
   test('spare: as long as there is one', () => {
     assert.equal([2, 1, 0].map((sparesLeft) => onHost({ 'errmgr.launch': 'spare' }, { sparesLeft })),
-      ['use-spare 0', 'use-spare 0', 'end-launch no spare host is left (--spares)']);
+      ['use-spare', 'use-spare', 'end-launch no spare host is left (--spares)']);
   });
 
   test('shrink: as long as enough are left', () => {
@@ -74,5 +76,105 @@ suite('errmgr: a host that does not come up', (test) => {
     assert.equal(of('1', 9, 1, 0), ['leave-out', 'leave-out', 'end-launch']);
     assert.equal(of('4', 5, 4, 3), ['leave-out', 'leave-out', 'end-launch']);
     assert.throws(() => of('0', 1), /errmgr\.launch\.min/);
+  });
+});
+
+suite('errmgr: a host that is lost after the launch', (test) => {
+  const onLoss = (settings: Settings, facts: Partial<SessionContext> = {}): string =>
+    onHost(settings, { phase: 'idle', ...facts });
+
+  test('is left out by default, whatever the launch policy, and whether a job runs there or not', () => {
+    for (const launch of ['abort', 'retry', 'shrink', 'spare']) {
+      for (const phase of ['idle', 'running'] as const) {
+        assert.is(onLoss({ 'errmgr.launch': launch }, { phase, sparesLeft: 3 }), 'leave-out');
+      }
+    }
+  });
+
+  test('start-again: so many starts, each after a pause that is twice as long, up to ten minutes', () => {
+    const of = (more: Settings, ...counts: number[]) => counts.map((starts) =>
+      onLoss({ 'errmgr.loss': 'start-again', ...more }, { starts }));
+    assert.equal(of({}, 1, 2, 5, 6), [
+      'start-again 1000', 'start-again 2000', 'start-again 16000',
+      'leave-out its agent was started 5 more times (errmgr.loss.retries)',
+    ]);
+    assert.equal(of({ 'errmgr.loss.retries': '1', 'errmgr.loss.pause': '0' }, 1, 2),
+      ['start-again 0', 'leave-out its agent was started 1 more time (errmgr.loss.retries)']);
+    assert.equal(of({ 'errmgr.loss.retries': '100' }, 10, 11, 100),
+      ['start-again 512000', 'start-again 600000', 'start-again 600000']);
+  });
+
+  test('use-spare: as long as there is one', () => {
+    assert.equal([2, 1, 0].map((sparesLeft) => onLoss({ 'errmgr.loss': 'use-spare' }, { sparesLeft })),
+      ['use-spare', 'use-spare', 'leave-out no spare host is left (--spares)']);
+  });
+});
+
+/** A recovery of two hosts, a and b, with spares; what it has carried out, with times. */
+function recoveryOf(settings: Settings, spares: readonly string[] = []) {
+  const place = testPlace();
+  const { clock } = place.platform;
+  const hosts = ['a', 'b'].map(hostSpec);
+  const member = { epoch: 0 };
+  const table = { count: () => 1, get: () => member as Member };
+  const done: string[] = [];
+  const startMs = clock.nowMs();
+  const add = (text: string): number => done.push(`${Math.round(clock.nowMs() - startMs)} ${text}`);
+  const recovery = new HostRecovery({ clock, errorManager: managerOf(settings), table, hosts,
+    spares: spares.map(hostSpec) }, {
+    emit: ({ action, name, starts }) => add([action, name, starts].filter(Boolean).join(' ')),
+    start: (host, spec) => {
+      hosts[host] = spec;
+      add(`start ${spec.name}`);
+    },
+    leaveOut: (host) => add(`left ${host}`),
+    endLaunch: (reason) => add(`end ${reason}`),
+  });
+  const lose = (): void => recovery.onFailed(1, 'idle', failure('agent-lost'));
+  return { place, recovery, member, lose, take: () => done.splice(0) };
+}
+
+const hostSpec = (name: string): HostSpec => ({ name, slots: 1, slotsBound: false, origin: 'test' });
+
+suite('errmgr: carried out', (test) => {
+  test('a lost host is started after growing pauses, then left out; anew when it has run well', () => {
+    const { place, recovery, lose, take } = recoveryOf({ 'errmgr.loss': 'start-again', 'errmgr.loss.retries': '2' });
+    lose();
+    place.run(999);
+    assert.equal(take(), ['0 start-again b 2']);
+    place.run(1);
+    assert.equal(take(), ['1000 start b']);
+    lose();
+    place.run(2000);
+    assert.equal(take(), ['1000 start-again b 3', '3000 start b']);
+    recovery.onUp(1);
+    place.run(59_999);
+    lose();
+    assert.equal(take(), ['62999 leave-out b', '62999 left 1']);
+    recovery.onUp(1);
+    place.run(60_000);
+    lose();
+    place.run(1000);
+    assert.equal(take(), ['122999 start-again b 2', '123999 start b']);
+  });
+
+  test('what is done about a host meanwhile, or the end of the session, ends its pause', () => {
+    const { place, recovery, member, lose, take } = recoveryOf({ 'errmgr.loss': 'start-again' });
+    lose();
+    member.epoch += 1;
+    place.run(5000);
+    assert.equal(take(), ['0 start-again b 2']);
+    lose();
+    recovery.close();
+    lose();
+    place.run(60_000);
+    assert.equal(take(), ['5000 start-again b 3']);
+  });
+
+  test('a spare takes the index, and the next one that of a spare that does not come up', () => {
+    const { recovery, lose, take } = recoveryOf({ 'errmgr.loss': 'use-spare' }, ['s1', 's2']);
+    for (let count = 0; count < 3; count++) lose();
+    assert.equal(take(), ['0 use-spare b', '0 start s1', '0 use-spare s1', '0 start s2', '0 leave-out s2', '0 left 1']);
+    assert.equal(recovery.spares, []);
   });
 });

@@ -68,8 +68,10 @@ export type FailureContext = SessionContext | JobContext;
 export type HostAction =
   /** All agents are ended, with every failure found. `reason`: if the failures do not say it. */
   | { readonly type: 'end-launch'; readonly reason?: string }
-  /** The next incarnation of its agent is started on the same host, or on a spare host in its place. */
-  | { readonly type: 'start-again' | 'use-spare'; readonly afterMs: number }
+  /** The next incarnation of its agent is started on the same host. */
+  | { readonly type: 'start-again'; readonly afterMs: number }
+  /** It is started on a spare host, which takes its place. One must be left. */
+  | { readonly type: 'use-spare' }
   /** The session goes on without the host; the agents below it are linked to another. */
   | { readonly type: 'leave-out'; readonly reason?: string };
 

@@ -3,7 +3,7 @@
  * it is plain data that crosses the wire.
  */
 
-import type { FailureKind, HostAction } from './errmgr.js';
+import type { FailureKind, HostAction, SessionContext } from './errmgr.js';
 import type { ErrorRecord } from './errors.js';
 import type { HostIndex, JobId, Rank } from './ids.js';
 import type { ParamValue } from './params.js';
@@ -163,8 +163,25 @@ export interface JobReport {
   readonly endWallMs: number;
 }
 
-/** Actions of an error manager after which the session goes on. */
-export type RecoveryAction = Exclude<HostAction['type'], 'end-launch'>;
+/**
+ * A host's agent did not come up, or is lost, and what the session does about it. While it is launching, the failure
+ * itself was reported before; later, it concerns a running job only where its own failures say so.
+ */
+export interface RecoveryEvent {
+  readonly type: 'recovery';
+  readonly phase: SessionContext['phase'];
+  readonly host: HostIndex;
+  readonly name: string;
+  readonly action: Exclude<HostAction['type'], 'end-launch'>;
+  readonly error: ErrorRecord;
+  /** With `start-again`: after this pause, the start of this number. */
+  readonly afterMs?: number;
+  readonly starts?: number;
+  /** The spare host that replaces it. */
+  readonly spare?: string;
+  /** With `leave-out`: why nothing else was done, where there is something to say. */
+  readonly reason?: string;
+}
 
 /** Events of a running job for the front-end, in order. */
 export type JobEvent =
@@ -177,15 +194,7 @@ export type JobEvent =
       readonly up: number;
       readonly total: number;
     }
-  /** A host's agent did not come up, and what is done about it; the failure itself was reported before. */
-  | {
-      readonly type: 'recovery';
-      readonly host: HostIndex;
-      readonly name: string;
-      readonly action: RecoveryAction;
-      /** The spare host that replaces it. */
-      readonly spare?: string;
-    }
+  | RecoveryEvent
   | {
       readonly type: 'started';
       readonly rank: Rank;

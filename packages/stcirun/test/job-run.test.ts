@@ -5,9 +5,10 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
-import { makeTerminal, progressText, Writer, type WriteBatch } from '@stci/stcirun';
+import { progressText } from '@stci/stcirun';
 import { fakeRun, type FakeRun } from './fake-front-end.js';
 
+const RECOVERY = { type: 'recovery', phase: 'launching', host: 0, name: 'n1' } as const;
 const FAILURE = { code: 'STCI_TOOL_STATUS', message: 'Rank 0 on n1 ended with status 7' };
 
 suite('job run', (test) => {
@@ -141,7 +142,7 @@ suite('job run', (test) => {
     const program = { code: 'STCI_PROGRAM_NOT_FOUND', message: "'x' is not on PATH of this host", host: 'n2' };
     const missing = { ...program, data: { searched: '/a:/b' } };
     events.onJobEvent({ type: 'failure', error: cause });
-    events.onJobEvent({ type: 'recovery', host: 0, name: 'n1', action: 'start-again' });
+    events.onJobEvent({ ...RECOVERY, action: 'start-again', starts: 2, error: cause });
     for (const error of [missing, missing, { ...missing, host: 'n3' }]) events.onJobEvent({ type: 'failure', error });
     events.onJobEvent({ type: 'ending', reason: cause.message });
     run.frontEnd.end({ exitCode: 197, failures: [cause, missing], cause });
@@ -160,8 +161,9 @@ suite('job run', (test) => {
     const run = await fakeRun(['--tag=full'], 2);
     const { events } = run.frontEnd;
     const runs = [{ app: 0, first: 0, count: 3, stride: 1 }];
-    events.onJobEvent({ type: 'failure', error: { code: 'STCI_LAUNCH_FAILED', message: 'n1 does not answer' } });
-    events.onJobEvent({ type: 'recovery', host: 0, name: 'n1', action: 'use-spare', spare: 'n9' });
+    const error = { code: 'STCI_LAUNCH_FAILED', message: 'n1 does not answer' } as const;
+    events.onJobEvent({ type: 'failure', error });
+    events.onJobEvent({ ...RECOVERY, action: 'use-spare', spare: 'n9', error });
     events.onJobEvent({ type: 'mapped', map: { size: 3, hosts: [{ host: 0, name: 'n9', runs }] } });
     run.frontEnd.output(2, 'stdout', 'x\n');
     run.frontEnd.endsAsTold();
@@ -170,6 +172,25 @@ suite('job run', (test) => {
     assert.is(run.out(), '[n9:2:stdout] x\n');
     assert.match(run.err(), 'spare host n9 takes the place of n1: n1 does not answer\n');
     assert.match(run.err(), 'ending 3 ranks on 1 host');
+  });
+
+  test('what is done about a host that is lost later is a step, with --verbose only', async () => {
+    const error = { code: 'STCI_AGENT_LOST', message: 'n1 is off' };
+    const later = { ...RECOVERY, phase: 'idle', error } as const;
+    for (const args of [[], ['-v']]) {
+      const run = await fakeRun(args, 2);
+      const { events } = run.frontEnd;
+      events.onJobEvent({ ...later, action: 'start-again', afterMs: 2000, starts: 3 });
+      events.onJobEvent({ ...later, action: 'use-spare', spare: 'n9' });
+      events.onJobEvent({ ...later, action: 'leave-out', reason: 'no spare host is left' });
+      run.frontEnd.end();
+      assert.is(await run.exitCode, 0);
+      assert.equal(run.err().replace(/\d+\.\d+ s: /gu, '').trimEnd().split('\n'), args.length === 0 ? [''] : [
+        'stcirun: restarting the agent of host n1 in 2 s, attempt 3',
+        'stcirun: spare host n9 takes the place of n1, for later jobs',
+        'stcirun: host n1 is left out: no spare host is left',
+      ]);
+    }
   });
 
   test('one rank more or less by a new map: lines of two ranks never mix', async () => {
@@ -297,7 +318,7 @@ suite('progress of a launch', (test) => {
     assert.match(run.err(), /^\r\x1b\[Kstcirun: 0\/1 hosts up, 0\.\d s, waiting for n1$/u);
     const failure = { code: 'STCI_LAUNCH_FAILED', message: 'it is off' };
     events.onJobEvent({ type: 'failure', error: failure });
-    events.onJobEvent({ type: 'recovery', host: 0, name: 'n1', action: 'use-spare', spare: 'n2' });
+    events.onJobEvent({ ...RECOVERY, action: 'use-spare', spare: 'n2', error: failure });
     await eventually(() => run.err().endsWith('waiting for n2'), { deadlineMs: 3000, what: 'the line again' });
     assert.match(run.err(), '\r\x1b[Kstcirun: spare host n2 takes the place of n1: it is off\n');
     events.onJobEvent({ type: 'started', rank: 0, host: 0, pid: 7, wallMs: 0 });
@@ -316,84 +337,5 @@ suite('progress of a launch', (test) => {
       run.frontEnd.end();
       await run.exitCode;
     }
-  });
-});
-
-suite('writer', (test) => {
-  test('one write at a time, batches in order, marks when theirs is written', () => {
-    const batches: string[] = [];
-    const dones: (() => void)[] = [];
-    const writer = new Writer((batch, done) => {
-      batches.push(Buffer.concat(batch).toString());
-      dones.push(done);
-    }, () => undefined);
-    const marks: string[] = [];
-    writer.after(() => marks.push('nothing'));
-    writer.write(Buffer.from('a'));
-    writer.after(() => marks.push('a'));
-    writer.write(Buffer.from('b'));
-    writer.write(Buffer.from('c'));
-    writer.after(() => marks.push('c'));
-    assert.equal(batches, ['a']);
-    assert.is(writer.queuedBytes, 3);
-    dones[0]?.();
-    assert.equal(marks, ['nothing', 'a']);
-    assert.equal(batches, ['a', 'bc']);
-    dones[1]?.();
-    assert.equal(marks, ['nothing', 'a', 'c']);
-    assert.is(writer.queuedBytes, 0);
-  });
-
-  test('one that gathers writes when a turn brings nothing more, or much is there', async () => {
-    const batches: number[] = [];
-    const write: WriteBatch = (batch, done) => {
-      batches.push(Buffer.concat(batch).length);
-      setImmediate(done);
-    };
-    const writer = new Writer(write, () => assert.unreachable(), { gathers: true });
-    writer.write(Buffer.from('abc'));
-    for (let turn = 0; turn < 3; turn++) {
-      writer.write(Buffer.from('abc'));
-      assert.equal(batches, []);
-      await new Promise(setImmediate);
-    }
-    await new Promise<void>((resolve) => writer.after(resolve));
-    assert.equal(batches, [12]);
-    writer.write(Buffer.alloc(1000));
-    writer.write(Buffer.alloc(1 << 20));
-    assert.equal(batches, [12, 1000 + (1 << 20)]);
-  });
-
-  test('messages outlive the output that is abandoned, also while they are waited for', async () => {
-    let text = '';
-    const write: WriteBatch = (batch, done) => {
-      text += Buffer.concat(batch).toString();
-      setImmediate(done);
-    };
-    const out = new Writer(() => undefined, () => assert.unreachable());
-    const err = new Writer(write, () => assert.unreachable(), { gathers: true });
-    const terminal = makeTerminal(out, err);
-    out.write(Buffer.from('a'));
-    terminal.message('why');
-    const isFlushed = new Promise<void>((resolve) => terminal.flush(resolve));
-    terminal.abandon();
-    await isFlushed;
-    assert.is(text, 'why\n');
-  });
-
-  test('after a fault everything is dropped, and nobody waits', () => {
-    const faults: string[] = [];
-    let fail: ((error: Error) => void) | undefined;
-    const writer = new Writer((_batch, done) => (fail = done), (error) => faults.push(error.message));
-    let marks = 0;
-    writer.write(Buffer.from('a'));
-    writer.write(Buffer.from('b'));
-    writer.after(() => (marks += 1));
-    fail?.(new Error('broken'));
-    assert.equal(faults, ['broken']);
-    assert.is(marks, 1);
-    writer.write(Buffer.from('c'));
-    writer.after(() => (marks += 1));
-    assert.is(marks, 2);
   });
 });

@@ -9,17 +9,17 @@ import {
   CONTROLLER,
   StciError,
   assert,
+  fromErrorRecord,
   rootAddress,
   sessionAddress,
   toErrorRecord,
-  type Action,
   type ErrorManager,
   type ErrorRecord,
-  type Failure,
-  type HostAction,
+  type FailureKind,
   type HostIndex,
   type HostSpec,
   type JobEvent,
+  type SessionContext,
   type Timer,
   type TreeTopology,
 } from '@stci/interface';
@@ -29,6 +29,7 @@ import { MembershipTable, type ParentHost } from '../membership/table.js';
 import { encodeParams, type HostLogin } from './boot-details.js';
 import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
+import { HostRecovery } from './host-recovery.js';
 import { HostStarts, type HostStarted } from './host-starts.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
@@ -81,14 +82,13 @@ export class Bootstrap {
   readonly #events: BootstrapEvents;
   readonly #below: BootSubtree;
   readonly #hosts: HostSpec[];
-  readonly #spares: HostSpec[];
   /** The only record of which hosts are there. */
   readonly table: MembershipTable;
   /** Hosts that are started while the session runs. */
   readonly lateStarts: HostStarts;
   /** Where the agents wait that lost their parent. */
   readonly #sockets: (string | undefined)[] = [];
-  readonly #starts: number[];
+  readonly #recovery: HostRecovery;
   /** Failures so far by host name: a further failure of a host is numbered in its report. */
   readonly #failureCounts = new Map<string, number>();
   readonly #failures: BootstrapFailure[] = [];
@@ -100,8 +100,6 @@ export class Bootstrap {
     this.#init = init;
     this.#events = events;
     this.#hosts = [...init.hosts];
-    this.#spares = [...init.spares];
-    this.#starts = init.hosts.map(() => 1);
     const { node, agentLauncher, treeOf, snapshot, stays } = init;
     const hosts = init.hosts.length;
     this.#below = new BootSubtree(
@@ -128,6 +126,18 @@ export class Bootstrap {
       loginOf: (host) => this.loginOf(host),
       onStarting: (host) => events.onStarting(host),
       onGivenUp: (host, parent) => events.onGivenUp(host, parent),
+    });
+    this.#recovery = this.#makeRecovery();
+  }
+
+  #makeRecovery(): HostRecovery {
+    const { node, errorManager, spares } = this.#init;
+    const { clock } = node.platform;
+    return new HostRecovery({ clock, errorManager, table: this.table, hosts: this.#hosts, spares }, {
+      emit: (event) => this.#events.emit(event),
+      start: (host, spec) => (this.#phase === 'ready' ? this.#recover(host, spec) : this.#restart(host, spec)),
+      leaveOut: (host) => this.#phase === 'starting' && this.#leaveOut(host),
+      endLaunch: (reason) => this.#abort(reason),
     });
   }
 
@@ -177,7 +187,6 @@ export class Bootstrap {
   /** Another host of the session; `startHost` starts its agent. */
   addHost(spec: HostSpec): HostIndex {
     this.#hosts.push(spec);
-    this.#starts.push(1);
     return this.table.add();
   }
 
@@ -204,9 +213,14 @@ export class Bootstrap {
     this.#sockets[host] = socket;
     if (this.#phase === 'ready') return this.lateStarts.onUp(host);
     this.table.apply(host, 'up');
-    const { name } = this.#hosts[host] as HostSpec;
-    this.#events.emit({ type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length });
+    this.#onHostUp(host);
     this.#check();
+  }
+
+  #onHostUp(host: HostIndex): void {
+    this.#recovery.onUp(host);
+    const name = this.hostName(host);
+    this.#events.emit({ type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length });
   }
 
   socketOf(host: HostIndex): string | undefined {
@@ -234,9 +248,29 @@ export class Bootstrap {
     this.#failures.push({ host, error: record });
     this.#events.emit({ type: 'failure', error: record });
     if (this.#phase === 'aborting') return this.#check();
-    const kind = state === 'up' ? 'agent-lost' : 'agent-launch';
+    this.#decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', record);
+  }
+
+  /** After onReady: the agent of `host` is lost to the session, and the error manager decides on the host. */
+  onHostLost(host: HostIndex, phase: 'running' | 'idle', error: ErrorRecord): void {
+    this.#decide(host, phase, 'agent-lost', error);
+  }
+
+  #decide(host: HostIndex, phase: SessionContext['phase'], kind: FailureKind, error: ErrorRecord): void {
+    const { state, isDraining } = this.table.get(host);
+    if (state === 'left' || isDraining) return; // It is taken out of the session.
+    const { exitCode } = fromErrorRecord(error);
     const wallMs = this.#init.node.platform.clock.wallMs();
-    this.#applyPolicy(host, { kind, error: record, host, wallMs, exitCode: error.exitCode });
+    this.#recovery.onFailed(host, phase, { kind, error, host, wallMs, exitCode });
+  }
+
+  /** Starts a host that was lost again, or its spare. */
+  #recover(host: HostIndex, spec: HostSpec): void {
+    if (this.lateStarts.has(host)) return;
+    this.startHost(host, spec, (error) => {
+      if (error === undefined) this.#onHostUp(host);
+      else this.#decide(host, 'idle', 'agent-launch', toErrorRecord(error));
+    });
   }
 
   /** The agents at and below `host` are gone: their successors know nothing of what was sent to them. */
@@ -252,6 +286,7 @@ export class Bootstrap {
   stop(settle: (done: () => void) => void, done: () => void): void {
     if (this.#phase !== 'ready') this.#phase = 'over';
     this.#timer?.cancel();
+    this.#recovery.close();
     this.lateStarts.close(new StciError('STCI_SESSION_REFUSED', 'The session is stopping.'));
     this.#below.stop('the session ends', () => settle(() => this.#below.stopRest(() => {
       this.#phase = 'over';
@@ -279,30 +314,6 @@ export class Bootstrap {
     this.table.apply(host, 'start');
   }
 
-  #applyPolicy(host: HostIndex, failure: Failure): void {
-    const actions = this.#init.errorManager.decide(failure, {
-      of: 'session',
-      phase: 'launching',
-      hostName: this.hostName(host),
-      starts: this.#starts[host] as number,
-      hostsLeft: this.table.count('up', 'starting'),
-      sparesLeft: this.#spares.length,
-    });
-    for (const action of actions) if (isOnHost(action)) this.#carryOut(host, action);
-  }
-
-  #carryOut(host: HostIndex, action: HostAction): void {
-    if (action.type === 'end-launch') return this.#abort(action.reason);
-    const spec = this.#hosts[host] as HostSpec;
-    const spare = action.type === 'use-spare' ? this.#spares.shift() : undefined;
-    if (action.type === 'use-spare' && spare === undefined) return this.#abort('no spare host is left');
-    if (action.type === 'leave-out' && this.table.count('up', 'starting') === 0) return this.#abort('no host is left');
-    const replaced = spare !== undefined && { spare: spare.name };
-    this.#events.emit({ type: 'recovery', host, name: spec.name, action: action.type, ...replaced });
-    if (action.type === 'leave-out') this.#leaveOut(host);
-    else this.#restart(host, spare ?? spec);
-  }
-
   /** Sent to this agent itself, so that it is handled after all messages from below the lost agent. */
   #report({ job, error, ...failure }: ChildFailure): void {
     const { messages, platform } = this.#init.node;
@@ -311,8 +322,8 @@ export class Bootstrap {
   }
 
   #restart(host: HostIndex, spec: HostSpec): void {
+    if (this.#phase !== 'starting') return;
     this.#hosts[host] = spec;
-    this.#starts[host] = (this.#starts[host] as number) + 1;
     const starter = this.table.starterOf(host);
     this.#renew(host, starter);
     const subtree = this.#subtree(host);
@@ -321,6 +332,7 @@ export class Bootstrap {
   }
 
   #leaveOut(host: HostIndex): void {
+    if (this.table.count('up', 'starting') === 0) return this.#abort('no host is left');
     this.table.apply(host, 'leave');
     const starter = this.table.starterOf(host);
     for (const child of this.table.children(host)) this.#renew(child, starter);
@@ -389,10 +401,6 @@ export class Bootstrap {
     while (at !== undefined && this.table.get(at).state !== 'failed') at = this.table.plannedParent(at);
     return at !== undefined;
   }
-}
-
-function isOnHost(action: Action): action is HostAction {
-  return action.type !== 'end-job' && action.type !== 'go-on';
 }
 
 function login(host: HostIndex, { name, user = '' }: HostSpec, incarnation: number): HostLogin {

@@ -93,10 +93,7 @@ export class Controller implements JobSession {
     this.#bootstrap = new Bootstrap(
       { node: this.node, agentLauncher, treeOf, errorManager, hosts, spares, stays, snapshot },
       {
-        emit: (event) => {
-          this.#deps.observer?.onEvent(event);
-          for (const job of this.#jobs.values()) if (job.isLaunching) job.emit(event);
-        },
+        emit: (event) => this.#emit(event),
         onReady: () => this.#onReady(),
         onAborted: (failures) => this.#onAborted(failures),
         onLost: (report, error) => this.#onLinkLost(report, error),
@@ -294,7 +291,8 @@ export class Controller implements JobSession {
 
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
   #onHostLost(host: HostIndex, cause: HostIndex): void {
-    const { hosts, lateStarts } = this.#bootstrap as Bootstrap;
+    const bootstrap = this.#bootstrap as Bootstrap;
+    const { hosts, lateStarts } = bootstrap;
     const own = this.#lossErrors.get(host);
     const loss = own === undefined
       ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
@@ -305,7 +303,17 @@ export class Controller implements JobSession {
     if (this.#changes?.onLost(host) === true) return;
     // No job has been given it.
     if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error));
+    const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';
     for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);
+    bootstrap.onHostLost(host, phase, loss.error);
+  }
+
+  /** Jobs that run are told what is done about lost hosts; that one is left out, they know from their own failures. */
+  #emit(event: JobEvent): void {
+    this.#deps.observer?.onEvent(event);
+    const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';
+    const isForAll = this.#mender !== undefined && !isLeftOut;
+    for (const job of this.#jobs.values()) if (isForAll || job.isLaunching) job.emit(event);
   }
 }
 

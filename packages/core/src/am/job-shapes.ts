@@ -126,8 +126,9 @@ export const jobEvent = variant<'type', JobEvent>('type', {
   mapped: object<EventOf<'mapped'>>({ type: oneOf('mapped'), map: jobMap }),
   'host-up': object<EventOf<'host-up'>>({ type: oneOf('host-up'), host: u32, name: str, up: u32, total: u32 }),
   recovery: object<EventOf<'recovery'>>({
-    type: oneOf('recovery'), host: u32, name: str, action: oneOf('start-again', 'use-spare', 'leave-out'),
-    spare: optional(str),
+    type: oneOf('recovery'), phase: oneOf('launching', 'running', 'idle'), host: u32, name: str,
+    action: oneOf('start-again', 'use-spare', 'leave-out'), error: errorRecord, afterMs: optional(u32),
+    starts: optional(u32), spare: optional(str), reason: optional(str),
   }),
   started: object<EventOf<'started'>>({ type: oneOf('started'), rank: u32, host: u32, pid: u32, wallMs: wallTime }),
   running: object<EventOf<'running'>>({ type: oneOf('running') }),

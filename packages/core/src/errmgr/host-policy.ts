@@ -11,7 +11,13 @@ export interface HostPolicy {
   readonly launch: 'abort' | 'retry' | 'shrink' | 'spare';
   readonly launchRetries: number;
   readonly launchMin: number;
+  readonly loss: 'leave-out' | 'start-again' | 'use-spare';
+  readonly lossRetries: number;
+  readonly lossPauseMs: number;
 }
+
+/** The longest pause before a lost host's agent is started again: that of a host that is being repaired. */
+const PAUSE_MS_MAX = 600_000;
 
 export const hostPolicyParams: ParamSpecs = {
   launch: {
@@ -43,6 +49,30 @@ export const hostPolicyParams: ParamSpecs = {
     help: 'Before a launch that failed is ended, how long further failures are awaited, so that all are reported. '
       + 'Longer finds more bad hosts in one go, shorter returns sooner.',
   },
+  loss: {
+    type: 'enum',
+    values: ['leave-out', 'start-again', 'use-spare'],
+    default: 'leave-out',
+    help: 'What follows when the agent of a host is lost after the launch: leave-out goes on without the host; '
+      + 'start-again starts its agent again; use-spare starts one on a spare host, which takes its place. Later jobs '
+      + 'use the host again; ranks that were lost stay lost.',
+  },
+  'loss.retries': {
+    type: 'int',
+    default: 5,
+    min: 1,
+    max: 100,
+    help: "With errmgr.loss=start-again: starts of a lost host's agent before the host is left out. They are counted "
+      + 'anew when the agent has run for a minute.',
+  },
+  'loss.pause': {
+    type: 'duration',
+    default: 1000,
+    min: 0,
+    max: PAUSE_MS_MAX,
+    help: 'With errmgr.loss=start-again: pause before the first start; each further one is twice as long, up to ten '
+      + 'minutes. Longer gives a host time to boot, shorter has it back sooner.',
+  },
 };
 
 export function hostPolicyOf(params: Params): HostPolicy {
@@ -50,11 +80,14 @@ export function hostPolicyOf(params: Params): HostPolicy {
     launch: params.string('errmgr.launch') as HostPolicy['launch'],
     launchRetries: params.int('errmgr.launch.retries'),
     launchMin: params.int('errmgr.launch.min'),
+    loss: params.string('errmgr.loss') as HostPolicy['loss'],
+    lossRetries: params.int('errmgr.loss.retries'),
+    lossPauseMs: params.int('errmgr.loss.pause'),
   };
 }
 
 export function decideOnHost(policy: HostPolicy, context: SessionContext): HostAction {
-  return context.phase === 'launching' ? decideOnLaunch(policy, context) : { type: 'leave-out' };
+  return context.phase === 'launching' ? decideOnLaunch(policy, context) : decideOnLoss(policy, context);
 }
 
 function decideOnLaunch({ launch, launchRetries, launchMin }: HostPolicy, context: SessionContext): HostAction {
@@ -67,10 +100,27 @@ function decideOnLaunch({ launch, launchRetries, launchMin }: HostPolicy, contex
       if (starts <= launchRetries) return { type: 'start-again', afterMs: 0 };
       return endLaunch(`${hostName} was started ${starts} times (errmgr.launch.retries)`);
     case 'spare':
-      return sparesLeft > 0 ? { type: 'use-spare', afterMs: 0 } : endLaunch('no spare host is left (--spares)');
+      return sparesLeft > 0 ? { type: 'use-spare' } : endLaunch('no spare host is left (--spares)');
     case 'shrink':
       if (hostsLeft >= launchMin) return { type: 'leave-out' };
       return endLaunch(`at most ${counted(hostsLeft, 'host')} can come up, fewer than the ${launchMin} that `
         + '--min-hosts (errmgr.launch.min) asks for');
+  }
+}
+
+function decideOnLoss({ loss, lossRetries, lossPauseMs }: HostPolicy, context: SessionContext): HostAction {
+  const { starts, sparesLeft } = context;
+  const leaveOut = (reason: string): HostAction => ({ type: 'leave-out', reason });
+  switch (loss) {
+    case 'leave-out':
+      return { type: 'leave-out' };
+    case 'start-again':
+      if (starts <= lossRetries) {
+        return { type: 'start-again', afterMs: Math.min(lossPauseMs * 2 ** (starts - 1), PAUSE_MS_MAX) };
+      }
+      return leaveOut(`its agent was started ${counted(starts - 1, 'more time')} (errmgr.loss.retries)`);
+    case 'use-spare':
+      if (sparesLeft > 0) return { type: 'use-spare' };
+      return leaveOut('no spare host is left (--spares)');
   }
 }

@@ -1,24 +1,22 @@
 /** The agents of a session that stays, as its process uses them: its hosts, and a front-end agent for each job. */
 
-import { StciError, fromErrorRecord, type ErrorRecord, type JobEvent } from '@stci/interface';
+import { StciError, fromErrorRecord } from '@stci/interface';
 import { ResidentSession, type FrontEndInit } from '../agent/local-session.js';
+import { recoveryText } from '../run/recovery-text.js';
 import type { SessionBackend } from './service.js';
 
 export interface BackendParams {
   readonly init: FrontEndInit;
-  /** What the starter shows while hosts come up. */
-  readonly onStep: (text: string, isError: boolean) => void;
+  /** What is done about hosts that do not come up, or are lost. */
+  readonly onStep: (text: string) => void;
   readonly onReady: (up: number) => void;
   readonly onAborted: (error: StciError) => void;
 }
 
 export function openBackend({ init, onStep, onReady, onAborted }: BackendParams): SessionBackend {
-  let lastFailure: ErrorRecord | undefined;
   const session: ResidentSession = new ResidentSession(init, {
     onEvent: (event) => {
-      if (event.type === 'failure') lastFailure = event.error;
-      const step = stepOf(event, lastFailure);
-      if (step !== undefined) onStep(step, event.type === 'failure');
+      if (event.type === 'recovery') onStep(`${recoveryText(event)}: ${event.error.message}`);
     },
     onReady: () => onReady(session.hosts.filter(({ state }) => state === 'up').length),
     onAborted: (failures) => {
@@ -47,12 +45,4 @@ export function openBackend({ init, onStep, onReady, onAborted }: BackendParams)
       });
     },
   };
-}
-
-function stepOf(event: JobEvent, failure: ErrorRecord | undefined): string | undefined {
-  if (event.type !== 'recovery') return undefined;
-  const why = failure === undefined ? '' : `: ${failure.message}`;
-  if (event.action === 'start-again') return `the agent of host ${event.name} is started again${why}`;
-  if (event.action === 'use-spare') return `spare host ${event.spare} takes the place of ${event.name}${why}`;
-  return `host ${event.name} is left out${why}`;
 }

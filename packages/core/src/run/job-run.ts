@@ -7,13 +7,14 @@
 import { StciError } from '@stci/interface';
 import type {
   Clock, EndCause, ErrorRecord, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport, JobSpec, Rank,
-  SignalName, Timer,
+  RecoveryEvent, SignalName, Timer,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
 import { counted } from '../job/text.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
 import { eventJson } from './event-json.js';
 import { exitCodeWithoutReport, interruptCause, outputCause, settleReport } from './outcome.js';
+import { recoveryText } from './recovery-text.js';
 import { endText, exitReport, finalLines, withHosts } from './report.js';
 
 /** After so long a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
@@ -66,8 +67,6 @@ export class JobRun implements FrontEndEvents {
   #stallTimer: Timer | undefined;
   #isSummarized = false;
   #isStallSaid = false;
-  /** Starts of each host's agent. */
-  readonly #attempts = new Map<HostIndex, number>();
   /** Messages of failures that were reported when they were known, as they came and as they were shown. */
   readonly #reported = new Set<string>();
   /** Causes for which the front-end ended the job, in order. */
@@ -253,14 +252,12 @@ export class JobRun implements FrontEndEvents {
   }
 
   /** The failure that was reported just before does not end the job. */
-  #onRecovery({ host, name, action, spare }: Extract<JobEvent, { type: 'recovery' }>): void {
-    const message = this.#lastFailure?.message ?? '';
-    const why = this.#reported.has(message) ? '' : `: ${message}`;
-    const attempt = (this.#attempts.get(host) ?? 1) + 1;
-    this.#attempts.set(host, attempt);
-    if (action === 'start-again') this.#logStep(`restarting the agent of host ${name}, attempt ${attempt}`);
-    else if (action === 'use-spare') this.#remark(`spare host ${spare} takes the place of ${name}${why}`);
-    else this.#remark(`host ${name} is left out${why}`);
+  #onRecovery(event: RecoveryEvent): void {
+    const { phase, action, error: { message } } = event;
+    const text = recoveryText(event);
+    // What becomes of a lost host concerns later jobs.
+    if (phase !== 'launching' || action === 'start-again') this.#logStep(text);
+    else this.#remark(this.#reported.has(message) ? text : `${text}: ${message}`);
   }
 
   #onEndSignal(signal: SignalName, times: number): void {

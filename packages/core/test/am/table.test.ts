@@ -31,7 +31,9 @@ const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
   ['job.event', { type: 'mapped', map: { size: 1, hosts: [{ host: 0, name: 'h', runs: [{ app: 0, first: 0, count: 1,
     stride: 1 }] }] } }],
   ['job.event', { type: 'host-up', host: 0, name: 'h', up: 1, total: 2 }],
-  ['job.event', { type: 'recovery', host: 0, name: 'h', action: 'use-spare', spare: 's' }],
+  ['job.event', {
+    type: 'recovery', phase: 'idle', host: 0, name: 'h', action: 'use-spare', spare: 's', error: ERROR,
+  }],
   ['job.event', { type: 'started', rank: 0, host: 0, pid: 1, wallMs: 1.5 }],
   ['job.event', { type: 'running' }],
   ['job.event', { type: 'exited', report: RANK }],

@@ -7,7 +7,7 @@
 
 import { foldHostlist } from '@stci/core';
 import type { RunProgress } from '@stci/core/run';
-import { printable, type HostIndex, type JobEvent, type JobMap } from '@stci/interface';
+import { printable, type HostIndex, type JobEvent, type JobMap, type RecoveryEvent } from '@stci/interface';
 import type { Terminal } from '../output/terminal.js';
 
 const FIRST_MS = 500;
@@ -67,7 +67,7 @@ export class Progress implements RunProgress {
         this.#up = event.up;
         return;
       case 'recovery':
-        return this.#onRecovery(event);
+        return event.phase === 'launching' ? this.#onRecovery(event) : undefined;
       case 'started':
       case 'running':
       case 'ending':
@@ -91,7 +91,7 @@ export class Progress implements RunProgress {
     this.clear();
   }
 
-  #onRecovery({ host, name, action, spare }: Extract<JobEvent, { type: 'recovery' }>): void {
+  #onRecovery({ host, name, action, spare }: RecoveryEvent): void {
     this.#missing.delete(host);
     if (action === 'leave-out') this.#total -= 1;
     else this.#missing.set(host, spare ?? name);

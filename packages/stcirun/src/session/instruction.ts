@@ -24,7 +24,7 @@ export interface Instruction extends ParamsRequest {
 export type Report =
   /** Commands find it. */
   | { readonly type: 'listening' }
-  | { readonly type: 'step'; readonly text: string; readonly isError: boolean }
+  | { readonly type: 'step'; readonly text: string }
   /** All hosts are up that will be. */
   | { readonly type: 'ready'; readonly up: number }
   | { readonly type: 'failed'; readonly message: string; readonly code: string };

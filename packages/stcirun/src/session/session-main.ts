@@ -14,6 +14,7 @@ import { foldHostlist } from '@stci/core';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { loadParams } from '../run/params.js';
+import { printError } from '../print.js';
 import { VERSION } from '../version.js';
 import { REPORT_FD, type Instruction, type Report } from './instruction.js';
 import { identityOf, type ProcessIdentity } from './process-identity.js';
@@ -79,7 +80,7 @@ class SessionProcess {
         snapshot: paramsSnapshot(registry.catalog, params),
         allocation: { hosts, spares },
       },
-      onStep: (text, isError) => report({ type: 'step', text, isError }),
+      onStep: (text) => this.#onStep(text),
       onReady: (up) => report({ type: 'ready', up }),
       onAborted: (error) => this.#onAborted(error),
     });
@@ -128,6 +129,12 @@ class SessionProcess {
     return new Promise((resolve, reject) => {
       this.#server.listen((error, path) => (error === undefined ? resolve(path) : reject(error)));
     });
+  }
+
+  /** What happens to a host is told to the starter while it waits, and in the log. */
+  #onStep(text: string): void {
+    report({ type: 'step', text });
+    printError(`${new Date(this.#platform.clock.wallMs()).toISOString()} ${text}\n`);
   }
 
   /** The session's hosts did not come up. */

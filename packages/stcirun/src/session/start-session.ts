@@ -14,7 +14,7 @@ export interface StartSessionInit {
   /** Directory of the built programs. */
   readonly programs: string;
   readonly instruction: Omit<Instruction, 'staged'>;
-  readonly onStep: (text: string, isError: boolean) => void;
+  readonly onStep: (text: string) => void;
   /** Until then; `listening`: the hosts come up while a job is submitted. */
   readonly until: 'listening' | 'ready';
 }
@@ -50,7 +50,7 @@ function follow(child: ChildProcess, { onStep, until }: StartSessionInit): Promi
     let text = '';
     const pipe = child.stdio[REPORT_FD] as NodeJS.ReadableStream & { unref?(): void; destroy(): void };
     const onReport = (report: Report): void => {
-      if (report.type === 'step') return onStep(report.text, report.isError);
+      if (report.type === 'step') return onStep(report.text);
       if (report.type === 'failed') {
         return reject(new StciError(isErrorCode(report.code) ? report.code : 'STCI_INTERNAL', report.message));
       }

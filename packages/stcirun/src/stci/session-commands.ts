@@ -81,7 +81,7 @@ Examples:
         am: (flags.am ?? []).map((file) => resolveFrom(wdir, file, '--am')),
         isForOneJob: false,
       },
-      onStep: (text, isError) => (isError || !flags.quiet) && printError(`stci: ${text}\n`),
+      onStep: (text) => !flags.quiet && printError(`stci: ${text}\n`),
       until: 'ready',
     });
     if (!flags.quiet) printError(`stci: session ${name}: ${counted(up, 'host')} up\n`);

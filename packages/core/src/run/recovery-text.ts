@@ -1,0 +1,18 @@
+/** What is done about a host that did not come up or is lost, for `stcirun`, `stci start` and a session's log. */
+
+import type { RecoveryEvent } from '@stci/interface';
+import { formatDuration } from '../config/duration.js';
+
+/** Without the failure itself. */
+export function recoveryText({ phase, name, action, afterMs = 0, starts, spare, reason }: RecoveryEvent): string {
+  switch (action) {
+    case 'start-again': {
+      const pause = afterMs > 0 ? ` in ${formatDuration(afterMs)}` : '';
+      return `restarting the agent of host ${name}${pause}, attempt ${starts}`;
+    }
+    case 'use-spare':
+      return `spare host ${spare} takes the place of ${name}${phase === 'launching' ? '' : ', for later jobs'}`;
+    case 'leave-out':
+      return `host ${name} is left out${reason === undefined ? '' : `: ${reason}`}`;
+  }
+}
