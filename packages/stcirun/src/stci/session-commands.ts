@@ -18,6 +18,9 @@ import {
 
 const count = Flags.custom<number>({ parse: async (text) => parseCount('--spares', text) });
 
+/** What spare hosts are for, where nothing else is said. */
+const FOR_SPARES = [{ key: 'errmgr.launch', value: 'spare' }, { key: 'errmgr.loss', value: 'use-spare' }];
+
 export class StartCommand extends StciCommand {
   static override readonly summary = 'starts a session: agents on hosts that stay, for stcirun --session';
   static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--name NAME] [--spares N]';
@@ -25,7 +28,7 @@ export class StartCommand extends StciCommand {
   --host LIST       hosts and their slots: a:2,b or n[01-16]; without any: this machine
   --hostfile FILE   hosts of a file
   --exclude LIST    hosts to leave out
-  --spares N        keep the last N hosts as spares, for others that do not come up
+  --spares N        keep the last N hosts as spares, for others that do not come up or are lost
   --name NAME       of the session; default s1, s2, ...
   --launcher NAME   how agents are started; short for --mca launcherproc=NAME
   --mca KEY=VALUE   sets a parameter of the session
@@ -56,8 +59,7 @@ Examples:
     const mca = [
       ...(flags.mca ?? []),
       ...(flags.launcher === undefined ? [] : [{ key: 'launcherproc', value: flags.launcher }]),
-      ...(flags.spares === undefined || flags.mca?.some(({ key }) => key === 'errmgr.launch') === true
-        ? [] : [{ key: 'errmgr.launch', value: 'spare' }]),
+      ...(flags.spares === undefined ? [] : FOR_SPARES).filter(({ key }) => !flags.mca?.some((own) => own.key === key)),
     ];
     const { platform, place } = openSessions({ mca, am: flags.am });
     const wdir = callerDirectory();
