@@ -36,11 +36,13 @@ export type ControlPlan =
   /** Standard output: its reader has gone (`isClosed`), or it cannot be written. */
   | (Timed & { readonly kind: 'output-fault'; readonly isClosed: boolean });
 
-/** A host whose first starts of an agent fail: the login is refused, or is never answered. */
+/** A host on which starts of an agent fail: the login is refused, or is never answered. */
 export interface BadHost {
   readonly host: number;
   readonly kind: 'refuse' | 'silent';
   readonly starts: number;
+  /** So many go well before; default: 0. */
+  readonly after?: number;
 }
 
 export interface SwarmOptions {

@@ -4,11 +4,12 @@
  */
 
 import { ResidentSession, type HostsChanged, type RemoveOptions } from '@stci/core';
-import type { Clock, HostSpec, JobReport, JobSpec } from '@stci/interface';
+import type { Clock, HostSpec, JobEvent, JobReport, JobSpec } from '@stci/interface';
 import type { SimProcess, World } from '@stci/platform-sim';
 import { composition, resolveSettings } from './assembly.js';
 import { LOGIN_HOST } from './faults.js';
 import { hostName } from './job-spec.js';
+import type { BadHost } from './options.js';
 import { PLAIN } from './plain.js';
 import { makeWorld } from './run-job.js';
 
@@ -25,6 +26,9 @@ export interface HostsOptions {
   readonly hostsMax: number;
   readonly settings?: Readonly<Record<string, string>>;
   readonly slots?: number;
+  /** Hosts behind those with which it begins. */
+  readonly spares?: number;
+  readonly badHosts?: readonly BadHost[];
 }
 
 type Command = readonly [string, ...string[]];
@@ -39,6 +43,8 @@ export interface HostsSession {
   readonly world: World;
   readonly clock: Clock;
   readonly session: ResidentSession;
+  /** Of the session, so far. */
+  readonly events: readonly JobEvent[];
   /** Adds hosts by their indices in the world. */
   add(hosts: readonly number[], done: HostsChanged): void;
   remove(hosts: readonly number[], options: RemoveOptions, done: HostsChanged): void;
@@ -50,19 +56,22 @@ export interface HostsSession {
 
 /** Runs the script once the session is up. Returns what is wrong with the world in the end. */
 export function runHosts(options: HostsOptions, script: (session: HostsSession) => void): string[] {
-  const { hosts, hostsMax, seed, slots = 8 } = options;
-  const world = makeWorld({ ...PLAIN, seed, hosts: hostsMax, remote: true });
+  const { hosts, hostsMax, seed, slots = 8, spares = 0, badHosts = [] } = options;
+  const world = makeWorld({ ...PLAIN, seed, hosts: hostsMax, remote: true, badHosts });
+  const events: JobEvent[] = [];
   let stopped = 0;
   const spec = (host: number): HostSpec => ({ name: hostName(host), slots, slotsBound: true, origin: 'swarm' });
   const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stci'], (context) => {
     const { params, snapshot } = resolveSettings({ launcherproc: 'remote', ...options.settings });
-    const allocation = { hosts: Array.from({ length: hosts }, (_, host) => spec(host)), spares: [] };
+    const all = Array.from({ length: hosts + spares }, (_, host) => spec(host));
+    const allocation = { hosts: all.slice(0, hosts), spares: all.slice(hosts) };
     const { platform } = context;
     const nothing = (): void => undefined;
     const onReady = (): void => script({
       world,
       clock: platform.clock,
       session,
+      events,
       add: (more, done) => session.addHosts(more.map(spec), done),
       remove: (some, how, done) => session.removeHosts(some.map(hostName), how, done),
       submit: (command, more, done) => submit(session, command, more, done),
@@ -70,7 +79,7 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
       stop: () => session.stop(() => context.exit(stopped += 1)),
     });
     const init = { platform, composition, params, snapshot, allocation };
-    const session = new ResidentSession(init, { onEvent: nothing, onReady, onAborted: nothing });
+    const session = new ResidentSession(init, { onEvent: (event) => events.push(event), onReady, onAborted: nothing });
   }, { PATH: '/bin' });
   const outcome = world.run({ until: () => !frontEnd.isAlive, untilMs: UNTIL_MS, maxEvents: EVENTS_MAX });
   world.run({ untilMs: world.nowMs + REST_MS, maxEvents: EVENTS_MAX });

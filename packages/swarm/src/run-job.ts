@@ -68,11 +68,14 @@ export function makeWorld(options: SwarmOptions): World {
 function badLogin({ badHosts }: SwarmOptions): AgentMain {
   const starts = new Map<string, number>();
   return (context) => {
-    const [host = ''] = context.args;
-    const start = (starts.get(host) ?? 0) + 1;
-    starts.set(host, start);
+    const [host = '', , program] = context.args;
+    // An agent is reached by a login of its own, which is no start.
+    const key = `${host} ${program}`;
+    const start = (starts.get(key) ?? 0) + 1;
+    starts.set(key, start);
     const bad = badHosts.find((each) => hostName(each.host) === host);
-    if (bad === undefined || start > bad.starts) return loginMain(context);
+    const { after = 0 } = bad ?? {};
+    if (bad === undefined || start <= after || start > after + bad.starts) return loginMain(context);
     if (bad.kind === 'silent') {
       const nothing = (): void => undefined;
       context.channel.bind({ onData: nothing, onDrain: nothing, onClose: () => context.exit(255) });

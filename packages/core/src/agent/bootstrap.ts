@@ -9,7 +9,6 @@ import {
   CONTROLLER,
   StciError,
   assert,
-  fromErrorRecord,
   rootAddress,
   sessionAddress,
   toErrorRecord,
@@ -31,6 +30,7 @@ import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
 import { HostRecovery } from './host-recovery.js';
 import { HostStarts, type HostStarted } from './host-starts.js';
+import { failureOf } from './job-failures.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { ParamSnapshot } from './composition.js';
@@ -88,7 +88,7 @@ export class Bootstrap {
   readonly lateStarts: HostStarts;
   /** Where the agents wait that lost their parent. */
   readonly #sockets: (string | undefined)[] = [];
-  readonly #recovery: HostRecovery;
+  readonly recovery: HostRecovery;
   /** Failures so far by host name: a further failure of a host is numbered in its report. */
   readonly #failureCounts = new Map<string, number>();
   readonly #failures: BootstrapFailure[] = [];
@@ -127,13 +127,13 @@ export class Bootstrap {
       onStarting: (host) => events.onStarting(host),
       onGivenUp: (host, parent) => events.onGivenUp(host, parent),
     });
-    this.#recovery = this.#makeRecovery();
+    this.recovery = this.#makeRecovery();
   }
 
   #makeRecovery(): HostRecovery {
     const { node, errorManager, spares } = this.#init;
-    const { clock } = node.platform;
-    return new HostRecovery({ clock, errorManager, table: this.table, hosts: this.#hosts, spares }, {
+    const { table } = this;
+    return new HostRecovery({ clock: node.platform.clock, errorManager, table, hosts: this.#hosts, spares }, {
       emit: (event) => this.#events.emit(event),
       start: (host, spec) => (this.#phase === 'ready' ? this.#recover(host, spec) : this.#restart(host, spec)),
       leaveOut: (host) => this.#phase === 'starting' && this.#leaveOut(host),
@@ -172,18 +172,6 @@ export class Bootstrap {
     });
   }
 
-  /** Spare hosts that are not used. */
-  get spares(): readonly HostSpec[] {
-    return this.#spares;
-  }
-
-  /** A spare host is one no more; false if the host was none. */
-  takeSpare(name: string): boolean {
-    const at = this.#spares.findIndex((spare) => spare.name === name);
-    if (at >= 0) this.#spares.splice(at, 1);
-    return at >= 0;
-  }
-
   /** Another host of the session; `startHost` starts its agent. */
   addHost(spec: HostSpec): HostIndex {
     this.#hosts.push(spec);
@@ -211,14 +199,14 @@ export class Bootstrap {
     if (this.#phase === 'ready' && this.table.isGone(host)) return this.#events.onGivenUp(host, parent);
     if (state !== 'starting') return;
     this.#sockets[host] = socket;
+    this.recovery.onUp(host);
     if (this.#phase === 'ready') return this.lateStarts.onUp(host);
     this.table.apply(host, 'up');
-    this.#onHostUp(host);
+    this.#emitUp(host);
     this.#check();
   }
 
-  #onHostUp(host: HostIndex): void {
-    this.#recovery.onUp(host);
+  #emitUp(host: HostIndex): void {
     const name = this.hostName(host);
     this.#events.emit({ type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length });
   }
@@ -243,33 +231,29 @@ export class Bootstrap {
       const { state, parent } = this.table.get(below);
       if (below !== host && state !== 'failed') this.#renew(below, parent);
     }
-    const record = toErrorRecord(this.#numberFailure(host, error));
+    const numbered = this.#numberFailure(host, error);
+    const record = toErrorRecord(numbered);
     this.table.apply(host, 'fail', { evidence: error.message });
     this.#failures.push({ host, error: record });
     this.#events.emit({ type: 'failure', error: record });
     if (this.#phase === 'aborting') return this.#check();
-    this.#decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', record);
+    this.decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', numbered);
   }
 
-  /** After onReady: the agent of `host` is lost to the session, and the error manager decides on the host. */
-  onHostLost(host: HostIndex, phase: 'running' | 'idle', error: ErrorRecord): void {
-    this.#decide(host, phase, 'agent-lost', error);
-  }
-
-  #decide(host: HostIndex, phase: SessionContext['phase'], kind: FailureKind, error: ErrorRecord): void {
+  /** The error manager decides what becomes of a host that has no agent any more, unless that has been decided. */
+  decide(host: HostIndex, phase: SessionContext['phase'], kind: FailureKind, error: StciError): void {
     const { state, isDraining } = this.table.get(host);
-    if (state === 'left' || isDraining) return; // It is taken out of the session.
-    const { exitCode } = fromErrorRecord(error);
+    if (state === 'left' || isDraining) return;
     const wallMs = this.#init.node.platform.clock.wallMs();
-    this.#recovery.onFailed(host, phase, { kind, error, host, wallMs, exitCode });
+    this.recovery.onFailed(host, phase, { ...failureOf(kind, error, wallMs), host });
   }
 
   /** Starts a host that was lost again, or its spare. */
   #recover(host: HostIndex, spec: HostSpec): void {
     if (this.lateStarts.has(host)) return;
     this.startHost(host, spec, (error) => {
-      if (error === undefined) this.#onHostUp(host);
-      else this.#decide(host, 'idle', 'agent-launch', toErrorRecord(error));
+      if (error === undefined) this.#emitUp(host);
+      else this.decide(host, 'idle', 'agent-launch', error);
     });
   }
 
@@ -286,7 +270,7 @@ export class Bootstrap {
   stop(settle: (done: () => void) => void, done: () => void): void {
     if (this.#phase !== 'ready') this.#phase = 'over';
     this.#timer?.cancel();
-    this.#recovery.close();
+    this.recovery.close();
     this.lateStarts.close(new StciError('STCI_SESSION_REFUSED', 'The session is stopping.'));
     this.#below.stop('the session ends', () => settle(() => this.#below.stopRest(() => {
       this.#phase = 'over';

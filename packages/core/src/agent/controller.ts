@@ -130,7 +130,7 @@ export class Controller implements JobSession {
   }
 
   get spares(): readonly string[] {
-    return this.#bootstrap?.spares.map(({ name }) => name) ?? [];
+    return this.#bootstrap?.recovery.spares.map(({ name }) => name) ?? [];
   }
 
   /** As HostChanges.add. */
@@ -305,7 +305,7 @@ export class Controller implements JobSession {
     if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error));
     const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';
     for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);
-    bootstrap.onHostLost(host, phase, loss.error);
+    bootstrap.decide(host, phase, 'agent-lost', fromErrorRecord(loss.error));
   }
 
   /** Jobs that run are told what is done about lost hosts; that one is left out, they know from their own failures. */

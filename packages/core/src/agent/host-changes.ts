@@ -69,7 +69,7 @@ export class HostChanges {
     const settle = collect(specs.map(({ name }) => name), done);
     for (const spec of specs) {
       const { name } = spec;
-      bootstrap.takeSpare(name);
+      bootstrap.recovery.takeSpare(name);
       const host = known.get(name) ?? bootstrap.addHost(spec);
       if (table.isGone(host)) bootstrap.startHost(host, spec, (error) => settle(name, error));
       else {
@@ -85,7 +85,7 @@ export class HostChanges {
     const { table, lateStarts } = bootstrap;
     const present = [...this.#indices()].filter(([, host]) => table.get(host).state !== 'left' || lateStarts.has(host));
     const all = new Map(present);
-    const known = new Set([...all.keys(), ...bootstrap.spares.map(({ name }) => name)]);
+    const known = new Set([...all.keys(), ...bootstrap.recovery.spares.map(({ name }) => name)]);
     for (const name of names) if (!known.has(name)) throw unknownError(name, known);
     const hosts = names.flatMap((name) => all.get(name) ?? []);
     if (hosts.length > 0) this.#checkRest(hosts);
@@ -97,7 +97,7 @@ export class HostChanges {
       timer?.cancel();
       done(outcomes);
     });
-    for (const name of names) if (bootstrap.takeSpare(name)) settle(name, undefined);
+    for (const name of names) if (bootstrap.recovery.takeSpare(name)) settle(name, undefined);
     for (const host of hosts) this.#remove(host, force, (error) => settle(bootstrap.hostName(host), error));
   }
 
@@ -143,18 +143,19 @@ export class HostChanges {
 
   #remove(host: HostIndex, force: boolean, done: (error: StciError | undefined) => void): void {
     const { table, lateStarts } = this.#init.bootstrap;
+    table.drain(host, true); // It is not started again.
     if (lateStarts.has(host)) {
       const name = this.#init.bootstrap.hostName(host);
       lateStarts.giveUp(host, new StciError('STCI_SESSION_REFUSED', `Host ${name} was removed.`));
     }
     if (table.isGone(host)) {
-      if (table.get(host).state !== 'left') table.apply(host, 'leave');
+      if (table.get(host).state === 'left') table.drain(host, false);
+      else table.apply(host, 'leave');
       return done(undefined);
     }
     const removal = this.#removals.get(host) ?? { waiting: [], timer: undefined };
     removal.waiting.push(done);
     this.#removals.set(host, removal);
-    table.drain(host, true);
     if (removal.timer === undefined && (force || this.#jobsOn(host).length === 0)) this.#leave(host);
   }
 

@@ -49,9 +49,16 @@ export class HostRecovery {
     this.#spares = [...init.spares];
   }
 
-  /** Those that are left. */
+  /** Those that are not used. */
   get spares(): readonly HostSpec[] {
     return this.#spares;
+  }
+
+  /** A spare host is one no more; false if the host was none. */
+  takeSpare(name: string): boolean {
+    const at = this.#spares.findIndex((spare) => spare.name === name);
+    if (at >= 0) this.#spares.splice(at, 1);
+    return at >= 0;
   }
 
   onUp(host: HostIndex): void {

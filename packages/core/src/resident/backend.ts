@@ -14,11 +14,16 @@ export interface BackendParams {
 }
 
 export function openBackend({ init, onStep, onReady, onAborted }: BackendParams): SessionBackend {
+  let isReady = false;
   const session: ResidentSession = new ResidentSession(init, {
     onEvent: (event) => {
       if (event.type === 'recovery') onStep(`${recoveryText(event)}: ${event.error.message}`);
+      else if (event.type === 'host-up' && isReady) onStep(`host ${event.name} is up`);
     },
-    onReady: () => onReady(session.hosts.filter(({ state }) => state === 'up').length),
+    onReady: () => {
+      isReady = true;
+      onReady(session.hosts.filter(({ state }) => state === 'up').length);
+    },
     onAborted: (failures) => {
       const [first, ...more] = failures.map(({ error }) => error);
       const none = new StciError('STCI_LAUNCH_FAILED', 'No host came up.');
