@@ -5,7 +5,7 @@
  */
 
 import {
-  CONTROLLER, NEIGHBOUR, StciError, addressName, agentKey, fromErrorRecord, isSessionAddress, toErrorRecord,
+  CONTROLLER, NEIGHBOUR, StciError, addressName, agentKey, fromErrorRecord, toErrorRecord,
   type Address, type Clock, type JobId,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
@@ -159,8 +159,7 @@ export class Transport {
   }
 
   #forward(frame: Frame, destination: Address): void {
-    const job = isSessionAddress(destination) ? frameJob(frame) : 0;
-    const next = this.#router.next(destination, job);
+    const next = this.#router.next(destination, frameJob(frame));
     if (next !== undefined && spendHop(frame)) next.send([frame]);
     else this.#bounce(frame, next === undefined ? 'unroutable' : 'ttl');
   }
