@@ -345,7 +345,7 @@ suite('requests', (test) => {
     assert.equal(codes, ['STCI_REQUEST_LIMIT']);
     net.nodes[1]?.close();
     assert.equal([codes.length, codes[1], codes.at(-1)], [65_537, 'STCI_LINK_CLOSED', 'STCI_LINK_CLOSED']);
-  });
+  }, { timeoutMs: 30_000 });
 
   test('a message to oneself takes the same way through the queue', () => {
     const net = makeNet(line(2));
