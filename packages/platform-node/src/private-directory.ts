@@ -25,14 +25,18 @@ export function publicity(directory: string): string | undefined {
   if (!facts.isDirectory()) return `${directory} is not a directory`;
   if (facts.uid !== own) return `${directory} belongs to user ${facts.uid}, not to you (${own})`;
   if ((facts.mode & OTHERS) !== 0) return `${directory} is open to others: chmod 700 ${directory}`;
-  const above = builtin('node:path').dirname(directory);
-  return isStable(lstatSync(builtin('node:fs').realpathSync(above)), own)
+  const above = builtin('node:fs').realpathSync(builtin('node:path').dirname(directory));
+  return isStable(above, lstatSync(above), own)
     ? undefined : `others may rename what is in ${above}`;
 }
 
-/** Only their owner renames the entries of such a directory. */
-function isStable({ mode, uid }: Stats, own: number | undefined): boolean {
-  return (mode & STICKY) !== 0 || ((mode & OTHERS_WRITE) === 0 && (uid === own || uid === 0));
+/**
+ * No other user renames the entries of such a directory: nobody else may write there, or its sticky bit leaves that to
+ * their owner and its own. In a user namespace root's /tmp belongs to an unknown user.
+ */
+function isStable(directory: string, { mode, uid }: Stats, own: number | undefined): boolean {
+  const isTrusted = uid === own || uid === 0 || directory === '/tmp';
+  return isTrusted && ((mode & STICKY) !== 0 || (mode & OTHERS_WRITE) === 0);
 }
 
 /** Directories for private sockets, best first; those of login sessions end with the session's processes. */

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -95,6 +95,11 @@ suite('private sockets', (test) => {
       assert.match(socketProblem(path) ?? '', /others may rename/);
       chmodSync(place, 0o1777);
       assert.is(socketProblem(path), undefined);
+      if (UID === 0) {
+        chownSync(place, 12345, 0);
+        assert.match(socketProblem(path) ?? '', /others may rename/, 'the owner of a sticky directory may');
+        chownSync(place, 0, 0);
+      }
       close();
     }));
 
