@@ -51,6 +51,23 @@ class Place {
     return sessions.flatMap(({ name, jobs }) => jobs.map(({ job, state }) => `${name}.${job} ${state}`)).join(', ');
   }
 
+  /** Of the only session. */
+  hosts(): string {
+    const { sessions } = JSON.parse(this.stci('ps', '--json').out) as {
+      sessions: { hosts: { spec: { name: string }; state: string; incarnation: number }[] }[];
+    };
+    const hosts = sessions[0]?.hosts ?? [];
+    return hosts.map(({ spec, state, incarnation }) => `${spec.name} ${state} ${incarnation}`).join();
+  }
+
+  /** Processes of the only session's agents, by host. */
+  async agents(session: string): Promise<Map<string, number>> {
+    const { out, err } = await this.run(session, ['--ppn', '1', ...sh('echo $STCI_HOST $PPID')]).result;
+    assert.is(err, '');
+    const pairs = out.trim().split('\n').map((line) => line.split(' ') as [string, string]);
+    return new Map(pairs.map(([host, pid]) => [host, Number(pid)]));
+  }
+
   /** Nothing is left: neither sessions nor processes. */
   async close(): Promise<void> {
     for (const name of this.#names()) this.stci('stop', name);
@@ -125,6 +142,38 @@ suite('sessions', (test) => {
     const ended = events.at(-1) as { type: string; report: { exitCode: number } };
     assert.equal([again.exitCode, ended.type, ended.report.exitCode], [7, 'ended', 7]);
     assert.is(events.filter(({ type }) => type === 'exited').length, 1);
+  }), LONG);
+
+  test('an agent that is killed is started again: told in the log and with -v; the next job has all hosts',
+    withPlace(async (place) => {
+      place.start('night', '--mca', 'errmgr.loss=start-again', '--mca', 'errmgr.loss.pause=250ms');
+      const before = await place.agents('night');
+      const job = place.run('night', ['-v', '--ppn', '1', '--on-failure', 'continue', ...sh('echo $STCI_HOST; read x')],
+        { input: 'open' });
+      await soon(() => job.out().includes('a\n') && job.out().includes('b\n'), 'both ranks');
+      process.kill(before.get('b') as number, 'SIGKILL');
+      await soon(() => place.hosts() === 'a up 1,b up 2', 'another agent of b');
+      const after = await place.agents('night');
+      assert.equal([[...after.keys()].sort(), after.get('a')], [['a', 'b'], before.get('a')]);
+      assert.is.not(after.get('b'), before.get('b'));
+      job.child.stdin?.end('go\n');
+      const { err } = await job.result;
+      assert.match(err, /^stcirun: [\d.]+ s: restarting the agent of host b in 250 ms, attempt 2$/mu);
+      assert.match(err, /^stcirun: [\d.]+ s: host b is up \(2 of 2\)$/mu);
+      const log = readFileSync(join(place.directory, 'sessions', 'night', 'log'), 'utf8');
+      assert.match(log, /^\d{4}-\S+Z restarting the agent of host b in 250 ms, attempt 2: .*host b/mu);
+      assert.match(log, /^\d{4}-\S+Z host b is up$/mu);
+    }), LONG);
+
+  test('an agent that is killed is replaced by one on a spare host, where there is one', withPlace(async (place) => {
+    place.start('night', '--host', 's:1', '--spares', '1');
+    process.kill((await place.agents('night')).get('a') as number, 'SIGKILL');
+    await soon(() => place.hosts() === 's up 2,b up 1', 'the spare host');
+    assert.equal([...(await place.agents('night')).keys()].sort(), ['b', 's']);
+    process.kill((await place.agents('night')).get('b') as number, 'SIGKILL');
+    await soon(() => place.hosts() === 's up 2,b failed 1', 'the loss of b');
+    const log = readFileSync(join(place.directory, 'sessions', 'night', 'log'), 'utf8');
+    assert.match(log, 'host b is left out: no spare host is left (--spares): ');
   }), LONG);
 
   test('a front-end that is killed leaves its job; so does a hangup, but an interrupt ends it',
