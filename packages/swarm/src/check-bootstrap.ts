@@ -62,7 +62,7 @@ function checkLeftOut({ record, options }: Run): string[] {
   if (map === undefined || !record.events.some(({ type }) => type === 'running')) return [];
   const problems: string[] = [];
   for (const event of record.events) {
-    if (event.type !== 'recovery') continue;
+    if (event.type !== 'recovery' || event.phase !== 'launching') continue;
     const place = map.hosts[event.host];
     const ranks = place?.runs.length ?? 0;
     if (event.action === 'leave-out' && ranks > 0) problems.push(`ranks on ${event.name}, which was left out`);

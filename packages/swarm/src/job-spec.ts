@@ -25,7 +25,8 @@ export function allocation(options: SwarmOptions): Allocation {
   const hosts = Array.from({ length: options.hosts }, (_, index): HostSpec => {
     return { name: hostName(index), slots: options.slots, slotsBound: false, origin: 'swarm' };
   });
-  return { hosts, spares: options.settings['errmgr.launch'] === 'spare' ? spareHosts(options) : [] };
+  const { 'errmgr.launch': launch, 'errmgr.loss': loss } = options.settings;
+  return { hosts, spares: launch === 'spare' || loss === 'use-spare' ? spareHosts(options) : [] };
 }
 
 export function jobSpec(options: SwarmOptions): JobSpec {

@@ -155,7 +155,18 @@ function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record
   if (random.chance(0.4)) drawLaunchFailure(random, hosts, settings);
   if (random.chance(0.3)) settings['bootcom.lease'] = random.pick(['2s', '4s', '30s']);
   if (random.chance(0.1)) settings['bootcom.frame.max'] = String(65_536);
-  return settings;
+  return { ...settings, ...drawLoss(random) };
+}
+
+/** What follows when a host is lost. By a fork: the other draws do not depend on it. */
+export function drawLoss(random: SimRandom): Record<string, string> {
+  const fork = random.fork('loss');
+  if (fork.chance(0.6)) return {};
+  return {
+    'errmgr.loss': fork.pick(['start-again', 'use-spare']),
+    'errmgr.loss.pause': `${fork.pick([0, 20, 300, 1000])}ms`,
+    'errmgr.loss.retries': String(1 + fork.integer(5)),
+  };
 }
 
 function drawLaunchFailure(random: SimRandom, hosts: number, settings: Record<string, string>): void {

@@ -137,7 +137,7 @@ export class Bootstrap {
       emit: (event) => this.#events.emit(event),
       start: (host, spec) => (this.#phase === 'ready' ? this.#recover(host, spec) : this.#restart(host, spec)),
       leaveOut: (host) => this.#phase === 'starting' && this.#leaveOut(host),
-      endLaunch: (reason) => this.#abort(reason),
+      endLaunch: (reason) => this.#phase === 'starting' && this.#abort(reason),
     });
   }
 
