@@ -16,3 +16,4 @@ export { windowBytesMin } from './agent/job-launch.js';
 export { roleFactory } from './agent/start.js';
 export { runAgent } from './agent/main.js';
 export type { Composition } from './agent/composition.js';
+export type { AgentNode, NodeMemory } from './agent/node.js';

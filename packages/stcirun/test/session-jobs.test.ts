@@ -266,6 +266,21 @@ suite('front-ends of a session', (test) => {
     await soon(() => second.seen.out === 'two ', 'it again');
   }));
 
+  test('what a front-end shows last as it leaves does not come again', withSession(async (session) => {
+    const first = await session.submit();
+    const [agent] = session.agents as [FakeFrontEnd];
+    first.seen.isHeld = true;
+    for (let chunk = 0; chunk < 200; chunk += 1) agent.output(0, 'stdout', 'x'.repeat(4096));
+    await soon(() => first.seen.out.length === 200 * 4096, 'output');
+    first.frontEnd.stop();
+    first.seen.release();
+    await soon(() => first.seen.stopped === 1, 'the link to close');
+    const second = await session.attach(1);
+    agent.output(0, 'stdout', 'next');
+    await soon(() => second.seen.out.endsWith('next'), 'what comes next');
+    assert.is(second.seen.out.length, 4);
+  }));
+
   test('one that does not write holds up neither the job for long nor another', withSession(async (session) => {
     const stuck = await session.submit();
     stuck.seen.isHeld = true;

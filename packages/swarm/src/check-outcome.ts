@@ -5,7 +5,7 @@
 
 import type { Run } from './run.js';
 
-export function checkOutcome({ record, frontEnd }: Run): string[] {
+export function checkOutcome({ record, frontEnd }: Pick<Run, 'record' | 'frontEnd'>): string[] {
   const { report, exitCode } = record;
   // The liveness checker reports a front-end that was killed or never ended.
   if (report === undefined || exitCode === undefined) return [];

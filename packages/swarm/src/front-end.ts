@@ -1,26 +1,35 @@
 /**
- * The simulated `stcirun`: the shipped run of a job (JobRun) over a front-end agent of the simulation and a driver that
- * records. It checks nothing.
+ * The simulated `stcirun`: the shipped run of a job (JobRun) over a front-end agent of the simulation, or a client of a
+ * session, and a driver that records. It checks nothing.
  */
 
 import { createFrontEnd, mapJob } from '@stci/core';
-import { JobRun } from '@stci/core/run';
-import type { FrontEndEvents } from '@stci/interface';
+import { JobRun, type JobRunInit } from '@stci/core/run';
+import type { FrontEnd, FrontEndEvents, JobMap, JobSpec } from '@stci/interface';
 import type { AgentContext } from '@stci/platform-sim';
 import { composition, resolveSettings } from './assembly.js';
 import { allocation, jobSpec } from './job-spec.js';
 import type { SwarmOptions } from './options.js';
 import type { JobRecord } from './record.js';
-import { simulatedDriver } from './simulated-driver.js';
+import { simulatedDriver, type UserPlan } from './simulated-driver.js';
 
 /** After the runtime has stopped, nothing may be left to do in this process; checked this much later. */
 const AFTERMATH_MS = 50;
 
 /** Times at which a checker inspects the world. */
 export interface FrontEndHooks {
-  onReport(): void;
+  onReport?(): void;
   /** Some time after the run's end; `ownTimers` of the timers are the driver's own. */
-  onAftermath(ownTimers: number): void;
+  onAftermath?(ownTimers: number): void;
+}
+
+export interface ShownJob {
+  readonly spec: JobSpec;
+  readonly map: JobMap;
+  readonly failuresAtOnce: boolean;
+  readonly verbose: boolean;
+  readonly detach?: JobRunInit['detach'];
+  startFrontEnd(events: FrontEndEvents): FrontEnd;
 }
 
 export function startSimulatedRun(
@@ -35,29 +44,41 @@ export function startSimulatedRun(
   const hosts = allocation(options);
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
-  const driver = simulatedDriver(context, options, record);
-  const run = new JobRun({
-    clock: platform.clock,
+  const job: ShownJob = {
     spec,
     map: mapJob({ ...spec, hosts: hosts.hosts }, { ranksMax, ranksPerHostMax }),
-    onMapped: () => undefined,
-    options: {
-      quiet: false,
-      // Every second run prints its steps, too.
-      verbose: options.seed % 2 === 0,
-      json: true,
-      exitReport: { format: 'json', file: 'report' },
-    },
     failuresAtOnce: composition.scope('stcirun', params, platform).errorManager(params).policy === 'continue',
-    driver,
+    // Every second run prints its steps, too.
+    verbose: options.seed % 2 === 0,
     startFrontEnd: (events) => {
       const init = { platform, composition, params, snapshot, allocation: hosts };
-      return createFrontEnd(init, recorded(events, context, record, hooks));
+      return createFrontEnd(init, events);
     },
+  };
+  showJob(context, options, record, job, hooks);
+}
+
+/** Shows a job in a process of its own, which ends with it. */
+export function showJob(
+  context: AgentContext,
+  user: UserPlan,
+  record: JobRecord,
+  { verbose, startFrontEnd, ...job }: ShownJob,
+  hooks: FrontEndHooks = {},
+): void {
+  const { clock } = context.platform;
+  const driver = simulatedDriver(context, user, record);
+  const run = new JobRun({
+    ...job,
+    clock,
+    onMapped: () => undefined,
+    options: { quiet: false, verbose, json: true, exitReport: { format: 'json', file: 'report' } },
+    driver,
+    startFrontEnd: (events) => startFrontEnd(recorded(events, context, record, hooks)),
     onExit: (exitCode) => {
       record.exitCode = exitCode;
-      platform.clock.after(AFTERMATH_MS, () => {
-        hooks.onAftermath(driver.pendingReleases);
+      clock.after(AFTERMATH_MS, () => {
+        hooks.onAftermath?.(driver.pendingReleases);
         context.exit(exitCode);
       });
     },
@@ -81,7 +102,7 @@ function recorded(
       if (!alive()) return;
       record.events.push(event);
       if (event.type === 'ended') {
-        hooks.onReport();
+        hooks.onReport?.();
         record.report = event.report;
         record.reportMs = platform.clock.nowMs();
       }

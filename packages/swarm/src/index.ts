@@ -3,7 +3,11 @@
 export { CHECKERS, checkRun, type Checker } from './checkers.js';
 export { runJob, makeWorld, type RunHooks, type RunOutcome } from './run-job.js';
 export { runHosts, type EndedJob, type HostsOptions, type HostsSession } from './run-hosts.js';
-export { drawSession, runSession, type SessionOptions, type SessionRun } from './run-session.js';
+export { SESSION_CHECKERS, checkSession } from './check-session.js';
+export { runSession } from './run-session.js';
+export { SESSION_REGRESSIONS, plainSession } from './regressions-sessions.js';
+export { drawSession, type FrontEndPlan, type SessionOptions } from './session-plan.js';
+export type { FrontEndRun, SessionRun } from './session-record.js';
 export type { Run } from './run.js';
 export { drawOptions } from './options.js';
 export type { BadHost, ControlPlan, FaultPlan, SwarmOptions, Wishes } from './options.js';

@@ -9,7 +9,7 @@ export function hostName(index: number): string {
 }
 
 /** The standard input of the job: lines, so that a program that reads one finds one. */
-export function stdinBytes(options: SwarmOptions): Uint8Array {
+export function stdinBytes(options: Pick<SwarmOptions, 'stdinBytes'>): Uint8Array {
   let text = '';
   for (let line = 0; text.length < options.stdinBytes; line++) text += `input line ${line} of the job\n`;
   return textBytes(text.slice(0, options.stdinBytes));

@@ -33,6 +33,8 @@ export type FaultPlan =
 export type ControlPlan =
   | (Timed & { readonly kind: 'signal'; readonly signal: SignalName })
   | (Timed & { readonly kind: 'interrupt'; readonly kill: boolean })
+  /** The user leaves the job to its session. */
+  | (Timed & { readonly kind: 'detach' })
   /** Standard output: its reader has gone (`isClosed`), or it cannot be written. */
   | (Timed & { readonly kind: 'output-fault'; readonly isClosed: boolean });
 

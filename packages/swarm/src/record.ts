@@ -8,6 +8,8 @@ export interface StreamRecord {
   bytes: number;
   /** How often its end was reported. */
   ends: number;
+  /** Bytes that were shown for good. */
+  released: number;
   /** Bytes that came after the end. */
   lateBytes: number;
 }
@@ -37,6 +39,6 @@ export class JobRecord {
 export function streamRecord({ streams }: JobRecord, rank: Rank, name: 'stdout' | 'stderr'): StreamRecord {
   const key = `${rank}/${name}`;
   let stream = streams.get(key);
-  if (stream === undefined) streams.set(key, (stream = { chunks: [], bytes: 0, ends: 0, lateBytes: 0 }));
+  if (stream === undefined) streams.set(key, (stream = { chunks: [], bytes: 0, ends: 0, released: 0, lateBytes: 0 }));
   return stream;
 }

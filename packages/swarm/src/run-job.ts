@@ -3,7 +3,7 @@
  * or report, and at last an inspection of what is left. The same options give the same run.
  */
 
-import { roleFactory, runAgent } from '@stci/core';
+import { roleFactory, runAgent, type Composition } from '@stci/core';
 import {
   CODE, createWorld, type AgentContext, type AgentMain, type SimEvent, type SimProcess, type World,
 } from '@stci/platform-sim';
@@ -42,7 +42,8 @@ export interface RunHooks {
   readonly onWorld?: ((world: World) => void) | undefined;
 }
 
-export function makeWorld(options: SwarmOptions): World {
+/** `onNode` sees the node of each agent. */
+export function makeWorld(options: SwarmOptions, onNode?: Composition['onNode']): World {
   const { link, spawnMs, pipeBytes } = options;
   const world = createWorld({
     seed: options.seed,
@@ -52,6 +53,7 @@ export function makeWorld(options: SwarmOptions): World {
     sizes: { pipeBytes },
   });
   world.program('login', badLogin(options));
+  const agentMain = agentProgram({ ...composition, ...(onNode !== undefined && { onNode }) });
   world.program('stci-agent', agentMain);
   world.program('stci-join', joinMain);
   installSsh(world, agentMain);
@@ -87,17 +89,17 @@ function badLogin({ badHosts }: SwarmOptions): AgentMain {
 }
 
 /** The agent's main, the same as on Node but for the loading of modules. */
-function agentMain(context: AgentContext): void {
+const agentProgram = (agents: Composition): AgentMain => (context) => {
   runAgent({
     platform: context.platform,
     channel: context.channel,
-    load: (done) => context.platform.clock.soon(() => done(roleFactory(composition))),
+    load: (done) => context.platform.clock.soon(() => done(roleFactory(agents))),
     exit: (end) => {
       if (end.failed) context.diagnostic(end.reason);
       context.exit(end.failed ? 1 : 0);
     },
   });
-}
+};
 
 export function runJob(options: SwarmOptions, hooks: RunHooks = {}): RunOutcome {
   const run = simulate(options, hooks);

@@ -12,12 +12,15 @@ import { streamRecord, type JobRecord } from './record.js';
 
 const INPUT_CHUNK_BYTES = 4096;
 
+/** What the user of a front-end does. */
+export type UserPlan = Pick<SwarmOptions, 'releaseMs' | 'controls' | 'stdinBytes'>;
+
 export interface SimulatedDriver extends RunDriver {
   /** Timers of the sink that release output later. */
   readonly pendingReleases: number;
 }
 
-export function simulatedDriver(context: AgentContext, options: SwarmOptions, record: JobRecord): SimulatedDriver {
+export function simulatedDriver(context: AgentContext, options: UserPlan, record: JobRecord): SimulatedDriver {
   const sink = new RecordingSink(context, options, record);
   let onFault: (error: StciError) => void = () => undefined;
   const failOutput = (isClosed: boolean): void => {
@@ -62,6 +65,8 @@ function act(plan: ControlPlan, actions: SignalActions, failOutput: (isClosed: b
       return actions.forward(plan.signal);
     case 'interrupt':
       return actions.end('SIGINT', plan.kill ? 2 : 1);
+    case 'detach':
+      return actions.detach();
     case 'output-fault':
       return failOutput(plan.isClosed);
   }
@@ -77,7 +82,7 @@ class RecordingSink implements OutputSink {
   #isAbandoned = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(context: AgentContext, { releaseMs }: SwarmOptions, record: JobRecord) {
+  constructor(context: AgentContext, { releaseMs }: UserPlan, record: JobRecord) {
     this.#context = context;
     this.#releaseMs = releaseMs;
     this.#record = record;
@@ -103,6 +108,7 @@ class RecordingSink implements OutputSink {
     const releaseChunk = (): void => {
       this.#pending.delete(releaseChunk);
       record.unreleasedBytes -= chunk.length;
+      stream.released += chunk.length;
       release();
       if (this.#pending.size === 0) this.#onEmpty?.();
     };

@@ -8,6 +8,7 @@ import type { Flow } from '@stci/platform-sim';
 const HEADER_BYTES = 36;
 const VERSION = 1;
 const LAYER_LINK = 0;
+const LAYER_MESSAGE = 2;
 const LAYER_MAX = 3;
 /** Link frame that ends a link as wanted. */
 const GOODBYE = 4;
@@ -22,6 +23,8 @@ const NEWLINE = 0x0a;
 export class Wire {
   readonly problems: string[] = [];
   frames = 0;
+  /** Messages and acknowledgements: neither output nor keepalives. */
+  control = 0;
   goodbyes = 0;
 
   watch(flow: Flow): void {
@@ -91,6 +94,7 @@ class FrameReader {
     if (version !== VERSION) return this.#fail(`a frame of version ${version}`);
     if (layer === undefined || layer > LAYER_MAX) return this.#fail(`a frame of layer ${layer}`);
     if (this.#bodyBytesLeft > BODY_BYTES_MAX) return this.#fail(`a frame of ${this.#bodyBytesLeft} bytes`);
+    if (layer !== LAYER_LINK && layer <= LAYER_MESSAGE) this.#wire.control++;
     if (layer !== LAYER_LINK || view.getUint16(2) !== GOODBYE) return undefined;
     this.#wire.goodbyes++;
     this.#isOver = true;

@@ -1,16 +1,24 @@
 // @timeoutMs 300000
 /**
- * Sessions in simulation: jobs beside each other while root agents are killed. What lives goes on, and is whole; the
+ * Sessions in simulation: front-ends that come and go, jobs beside each other, agents that are killed meanwhile. The
  * seeds are new with each commit.
  */
 
 import { assert, suite } from '@stci/testkit';
-import { drawSession, runSession } from '@stci/swarm';
+import { SESSION_REGRESSIONS, drawSession, plainSession, runSession, type SessionOptions } from '@stci/swarm';
 import { firstSeed } from './first-seed.js';
 
-const SEEDS = 60;
+const SEEDS = 6;
+/** Messages and acknowledgements more than without it that one kill costs for each host. */
+const MESSAGES_MAX = 5;
+
+const kill = (atMs: number, pick: number): SessionOptions['kills'][number] => ({ atMs, what: 'agent', pick });
 
 suite('sessions', (test) => {
+  for (const { found, options } of SESSION_REGRESSIONS) {
+    test(found, () => assert.equal(runSession(options).problems, []), { timeoutMs: 30_000 });
+  }
+
   const from = firstSeed();
   test(`${SEEDS} seeds from ${from}, this commit's`, () => {
     const failed: string[] = [];
@@ -22,7 +30,22 @@ suite('sessions', (test) => {
   }, { timeoutMs: 240_000 });
 
   test('the same seed gives the same run', () => {
-    const hash = (): string => runSession(drawSession(7)).world.traceHash;
+    const options = plainSession({ program: 'mixed', args: ['600', '80'], count: 8 }, { kills: [kill(10, 0.3)] });
+    const hash = (): string => runSession(options).world.traceHash;
     assert.is(hash(), hash());
   });
+
+  test('a kill costs messages in proportion to the hosts', () => {
+    for (const hosts of [10, 40]) {
+      const app = { program: 'sleep', args: ['2'], count: hosts };
+      const control = (kills: SessionOptions['kills']): number => {
+        const { problems, wire } = runSession(plainSession(app, { hosts, kills }));
+        assert.equal(problems, []);
+        return wire.control;
+      };
+      const quiet = control([]);
+      const more = control([kill(500, 0.3), kill(900, 0.6)]) - quiet;
+      assert.ok(more < 2 * MESSAGES_MAX * hosts, `${more} more than ${quiet} messages with ${hosts} hosts`);
+    }
+  }, { timeoutMs: 30_000 });
 });

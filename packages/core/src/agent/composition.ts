@@ -19,11 +19,14 @@ import type {
   StreamSpec,
   TreeTopology,
 } from '@stci/interface';
+import type { AgentNode } from './node.js';
 
 /** Job-wide parameters by full name, in their wire form. */
 export type ParamSnapshot = Readonly<Record<string, ParamValue>>;
 
 export interface Composition {
+  /** Sees the node of each agent that is made: for checkers. */
+  onNode?(node: AgentNode): void;
   /** Decodes the parameters that an agent's parent sent. Throws STCI_PARAM_* if they do not match this version's. */
   paramsOf(encoded: Uint8Array): Params;
   /** The modules of the agent `name`, selected by its parameters. */

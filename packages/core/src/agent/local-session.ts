@@ -121,8 +121,10 @@ class LocalSession {
   }
 
   #makeNode(self: Address, secret: Uint8Array): AgentNode {
-    const { platform, params } = this.#init;
+    const { platform, params, composition } = this.#init;
     const identity = { self, job: 0, session: this.#key.session, secret };
-    return new AgentNode({ platform, identity, params, treeOf: (spec) => this.#scope.streamTree(spec) });
+    const node = new AgentNode({ platform, identity, params, treeOf: (spec) => this.#scope.streamTree(spec) });
+    composition.onNode?.(node);
+    return node;
   }
 }

@@ -47,6 +47,14 @@ export interface NodeInit {
   treeOf(spec: StreamSpec): SpanningTree;
 }
 
+/** Bytes of frames: kept until they are acknowledged, to be repeated, before their stream, queued for one link. */
+export interface NodeMemory {
+  readonly unacknowledged: number;
+  readonly broadcasts: number;
+  readonly early: number;
+  readonly queued: number;
+}
+
 export interface LinkHooks {
   /** What the peer is to this agent; default: a child. */
   readonly role?: LinkRole;
@@ -138,6 +146,12 @@ export class AgentNode {
 
   get sessionName(): string {
     return Array.from(this.identity.session, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  }
+
+  /** What waits in this agent. */
+  get memory(): NodeMemory {
+    const queued = this.router.links().map(({ queuedBytes }) => queuedBytes);
+    return { ...this.messages.keptBytes, early: this.streams.earlyBytes, queued: Math.max(0, ...queued) };
   }
 
   /** Limits of a link. One between two agents of a process has no lease: neither can fail alone. */

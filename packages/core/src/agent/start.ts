@@ -116,6 +116,7 @@ class RunningAgent implements AgentHandle {
     const identity = { self, job, incarnation: boot.start, session, secret };
     const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
     this.#node = node;
+    composition.onNode?.(node);
     new LinkGuard(node);
     node.messages.on('agent.stop', ({ reason }) => this.#onStop(reason));
     node.messages.on('agent.leave', () => this.#onStop('it was removed', true));

@@ -28,6 +28,13 @@ export class Broadcasts {
     return this.#jobs.keys();
   }
 
+  /** Bytes kept of all jobs. */
+  get keptBytes(): number {
+    let bytes = 0;
+    for (const job of this.#jobs.values()) bytes += job.bytes;
+    return bytes;
+  }
+
   /** Numbers a frame of this agent, of which this is the header. */
   number(header: Uint8Array, incarnation: number): void {
     const { last } = this.#job(frameJob(header));

@@ -42,6 +42,10 @@ export class EarlyFrames {
     this.#timeoutMs = timeoutMs;
   }
 
+  get bytes(): number {
+    return this.#room.bytes;
+  }
+
   /** Whether there is room, and the source has not used its fraction. */
   hasRoom(frame: Frame, nowMs: number): boolean {
     this.#dropStale(nowMs);

@@ -113,6 +113,10 @@ export class MessageLayer {
     this.on('agent.echo', (body) => body);
   }
 
+  get keptBytes(): Transport['keptBytes'] {
+    return this.#transport.keptBytes;
+  }
+
   /** The job of a session agent; else 0. */
   get ownJob(): JobId {
     return this.#init.router.job;

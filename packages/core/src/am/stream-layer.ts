@@ -45,6 +45,11 @@ export class StreamLayer {
     init.messages.on('stream.close', ({ stream }, { source, job }) => this.#onClose(stream, job, source));
   }
 
+  /** Bytes of frames that came before their stream was open. */
+  get earlyBytes(): number {
+    return this.#early.bytes;
+  }
+
   /** Accepts streams that other agents open: called with this agent's endpoint. */
   accept(acceptor: (stream: Stream) => StreamEvents): void {
     this.#acceptor = acceptor;

@@ -76,6 +76,11 @@ export class Transport {
     });
   }
 
+  /** Bytes kept until they are acknowledged, and to be repeated to new children. */
+  get keptBytes(): { readonly unacknowledged: number; readonly broadcasts: number } {
+    return { unacknowledged: this.#delivery.keptBytes, broadcasts: this.#broadcasts.keptBytes };
+  }
+
   /**
    * Sends the frames of one message to another agent, or to all below. Throws STCI_MESSAGE_UNROUTABLE if the
    * destination is gone for good.

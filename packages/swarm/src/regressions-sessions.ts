@@ -1,0 +1,41 @@
+/** Sessions that failed once, each with what it found. */
+
+import type { AppPlan } from './programs.js';
+import type { FrontEndPlan, SessionOptions } from './session-plan.js';
+
+export interface SessionRegression {
+  readonly found: string;
+  readonly options: SessionOptions;
+}
+
+const SUBMIT: FrontEndPlan = { kind: 'submit', job: 0, atMs: 0, all: false, releaseMs: 0, leave: undefined };
+const ATTACH: FrontEndPlan = { ...SUBMIT, kind: 'attach', atMs: 2000 };
+const WAIT: FrontEndPlan = { ...SUBMIT, kind: 'wait', atMs: 10 };
+
+/** One job on some hosts, undisturbed. */
+export function plainSession(app: AppPlan, over: Partial<SessionOptions> = {}): SessionOptions {
+  return {
+    seed: 1,
+    hosts: 4,
+    settings: { launcherproc: 'remote', 'launcher.tree.arity': '2', 'bootcom.lease': '2s' },
+    jobs: [{ app, stdinBytes: 0 }],
+    frontEnds: [SUBMIT, ATTACH, WAIT],
+    kills: [],
+    spoolBytes: 256 * 1024,
+    diskBytes: Infinity,
+    ...over,
+  };
+}
+
+export const SESSION_REGRESSIONS: readonly SessionRegression[] = [
+  {
+    found: 'A front-end that was told to detach while output waited to be shown did not end before the job: what came '
+      + 'after the key was never dealt with, and it waited for that.',
+    options: plainSession({ program: 'lines', args: ['200', '60', '0.01'], count: 2 }, {
+      frontEnds: [
+        { ...SUBMIT, releaseMs: 300, leave: { how: 'detach', afterMs: 500, stoppedMs: 0 } },
+        { ...ATTACH, atMs: 1500 }, WAIT,
+      ],
+    }),
+  },
+];
