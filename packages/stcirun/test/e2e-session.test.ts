@@ -1,11 +1,12 @@
 /** Sessions as a user has them: the built programs, agents as local processes. */
 // @timeoutMs 240000
 
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { SessionStatus } from '@stci/core/session';
 import { assert, eventually, suite } from '@stci/testkit';
 import { run, sh, start, type Run, type RunOptions } from './e2e.js';
 import { atTerminal, CTRL_BACKSLASH, whyNoPty } from './pty.js';
@@ -29,6 +30,16 @@ class Place {
     return { exitCode: status, out: stdout, err: stderr };
   }
 
+  /** A command that takes its time. */
+  later(...args: string[]): Promise<Said> {
+    const env = { ...process.env, ...this.env };
+    return new Promise((resolve) => {
+      execFile(process.execPath, [STCI, ...args], { env }, (error, out, err) => {
+        resolve({ exitCode: error === null ? 0 : Number(error.code), out, err });
+      });
+    });
+  }
+
   /** A session of two hosts with two slots each. */
   start(name: string, ...options: string[]): void {
     const said = this.stci('start', '--launcher', 'local', '--host', 'a:2,b:2', '--name', name, ...options);
@@ -44,11 +55,23 @@ class Place {
     return start(['attach', ...args], { env: this.env, program: STCI });
   }
 
+  sessions(): readonly SessionStatus[] {
+    return (JSON.parse(this.stci('ps', '--json').out) as { sessions: SessionStatus[] }).sessions;
+  }
+
+  session(): SessionStatus {
+    return this.sessions()[0] as SessionStatus;
+  }
+
+  /** Its hosts, as the membership has them. */
+  hosts(): string {
+    return this.session().hosts.map(({ spec, state, isDraining, incarnation }) =>
+      `${spec.name} ${isDraining ? 'draining' : state} ${incarnation}`).join(', ');
+  }
+
   states(): string {
-    const { sessions } = JSON.parse(this.stci('ps', '--json').out) as {
-      sessions: { name: string; jobs: { job: number; state: string }[] }[];
-    };
-    return sessions.flatMap(({ name, jobs }) => jobs.map(({ job, state }) => `${name}.${job} ${state}`)).join(', ');
+    const rows = this.sessions().flatMap(({ name, jobs }) => jobs.map(({ job, state }) => `${name}.${job} ${state}`));
+    return rows.join(', ');
   }
 
   /** Of the only session. */
@@ -274,6 +297,65 @@ suite('sessions', (test) => {
     const shown = place.stci('attach', 's1.1');
     assert.equal([shown.exitCode, shown.out.split('\n').sort().join('')], [4, 'ab']);
     await soon(() => place.stci('ps').out === "no session; 'stci start' starts one\n", 'the session to end');
+  }), LONG);
+
+  test('hosts come and go while jobs run', withPlace(async (place) => {
+    place.start('night', '--mca', 'launcher.tree.arity=1');
+    const file = join(place.directory, 'go');
+    const until = `until [ -e ${file} ]; do sleep 0.05; done`;
+    const options = ['--on-failure', 'continue', '--tag'];
+    const first = place.run('night', [...options, '-n', '4', ...sh(`echo $PPID; ${until}; echo after`)]);
+    await soon(() => first.out().split('\n').length > 4, 'agents');
+    const waiting = place.run('night', ['--wait', '-n', '4', ...sh('echo $STCI_HOST')]);
+    await soon(() => waiting.err().includes('stcirun: waiting: '), 'a job that waits');
+    const added = place.stci('add-hosts', 'c:2', 'd:2');
+    assert.equal([added.exitCode, added.err], [0, 'stci: session night: 2 hosts added\n']);
+    const ran = await waiting.result;
+    assert.equal([ran.exitCode, ran.out.split('\n').sort().join('')], [0, 'ccdd'], ran.err);
+
+    const [, agent] = /^\[0\]\s*(\d+)$/mu.exec(first.out()) ?? [];
+    process.kill(Number(agent), 'SIGKILL');
+    const hosts = (): string => place.hosts();
+    await soon(() => hosts() === 'a failed 1, b up 1, c up 1, d up 1', 'the loss of host a');
+    assert.match(place.stci('ps').out, /host +state +incarnation +ranks +reason\n +a +failed +1 +0 +Agent root:0/u);
+    assert.is(place.stci('add-hosts', 'a:1').exitCode, 0);
+    assert.is(hosts(), 'a up 2, b up 1, c up 1, d up 1');
+
+    const removal = place.later('remove-hosts', 'b', 'c');
+    await soon(() => hosts() === 'a up 2, b draining 1, c left 1, d up 1', 'a host that waits for its job');
+    const timed = place.stci('remove-hosts', 'b', '--timeout', '1s');
+    assert.equal([timed.exitCode, timed.err.split('\n')[0]],
+      [195, 'stci: Host b stays: after 1 s it still has ranks of job 1. Wait longer, or end them with --force.']);
+    assert.is((await removal).exitCode, 195);
+    const again = place.later('remove-hosts', 'b');
+    await soon(() => hosts().includes('b draining'), 'the same again');
+    const all = await place.run('night', [...sh('echo $STCI_HOST')]).result;
+    assert.is(all.out.split('\n').sort().join(''), 'add', all.err);
+    spawnSync('touch', [file]);
+    const done = await first.result;
+    assert.equal(done.out.match(/\[[23]\] *after/gu)?.length, 2, done.out);
+    assert.equal([(await again).exitCode, hosts()], [0, 'a up 2, b left 1, c left 1, d up 1']);
+  }), LONG);
+
+  test('hosts that cannot come or go: why, and what to do', withPlace(async (place) => {
+    const started = place.stci('start', '--name', 'night');
+    assert.is(started.exitCode, 0, started.err);
+    const said = (...args: string[]): string => {
+      const { exitCode, out, err } = place.stci(...args);
+      return `${exitCode} ${out}${err}`;
+    };
+    assert.match(said('add-hosts'), '193 stci: No host is named. Write, for example: stci add-hosts c:2,d');
+    assert.match(said('remove-hosts', 'x', '--session', 'day'), "195 stci: --session: there is no session 'day'.");
+    assert.match(said('remove-hosts', 'x'), "195 stci: Host x is not one of the session's.");
+    const { hosts: [own] } = place.session();
+    const name = own?.spec.name ?? '';
+    assert.is(said('remove-hosts', name), "195 stci: No host of the session would be left. 'stci stop' ends it.\n");
+    assert.is(said('add-hosts', `${name}:8`), `195 stci: Host ${name} is in the session already.\n`);
+    const failed = said('add-hosts', 'no.host.invalid');
+    assert.match(failed, /^197 stci: Agent root:1 on host no\.host\.invalid did not come up: [^]*\n.* 0 hosts added\n$/u);
+    assert.match(said('ps'), /1 of 2 hosts up[^]*no\.host\.invalid +failed +1 +0 +Agent root:1/u);
+    assert.is(said('remove-hosts', 'no.host.invalid', '-q'), '0 ');
+    assert.match(said('ps'), '1 of 1 host up');
   }), LONG);
 
   test('what cannot be: each with its remedy, and nothing hangs', withPlace(async (place) => {

@@ -95,6 +95,8 @@ class Session {
         spares: () => [],
         continues: false,
         openFrontEnd: (events) => this.#openFrontEnd(events),
+        addHosts: (_hosts, done) => done([]),
+        removeHosts: (_names, _options, done) => done([]),
         stop: (done) => done(),
       },
       spoolFiles: (name) => spoolDirectory(join(this.directory, name)),

@@ -15,7 +15,7 @@ const KEY = new Uint8Array(32).fill(7);
 function facts(name: string, pid = process.pid): SessionFacts {
   const identity = identityOf(pid) as SessionFacts['process'];
   return {
-    name, version: '1', hostname: hostname(), process: identity, socket: '/x', startWallMs: 1, hosts: 'a', spares: '',
+    name, version: '1', hostname: hostname(), process: identity, socket: '/x', startWallMs: 1,
   };
 }
 

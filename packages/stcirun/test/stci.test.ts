@@ -60,7 +60,8 @@ suite('stci', (test) => {
     const overview = stci();
     assert.is(overview.exitCode, 0);
     assert.is(stci('--help').out, overview.out);
-    const commands = ['info', 'doctor', 'version', 'start', 'stop', 'ps', 'top', 'kill', 'wait'];
+    const commands = ['info', 'doctor', 'version', 'start', 'stop', 'ps', 'top', 'kill', 'wait', 'add-hosts',
+      'remove-hosts'];
     for (const command of [...commands, 'hosts expand', 'hosts fold', 'hosts minus', 'hosts count']) {
       assert.match(overview.out, `\n  ${command} `);
       const help = stci('help', ...command.split(' ')).out;

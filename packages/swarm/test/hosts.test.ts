@@ -134,7 +134,7 @@ suite('hosts of a running session', (test) => {
           const host = one.session.hosts[victim];
           if (host?.state !== 'failed') return void one.clock.after(100, again);
           one.add([victim], (outcomes) => {
-            assert.equal(outcomes, [{ name: `n${victim}` }]);
+            assert.equal(outcomes, [{ name: `n${victim}`, error: undefined }]);
             assert.equal([one.session.hosts[victim]?.state, one.session.hosts[victim]?.incarnation], ['up', 2]);
           });
         };
@@ -156,7 +156,7 @@ suite('hosts of a running session', (test) => {
         });
         one.clock.after(300, () => {
           one.remove([victim], { force: false }, (outcomes) => {
-            assert.equal([over, outcomes], [1, [{ name: `n${victim}` }]]);
+            assert.equal([over, outcomes], [1, [{ name: `n${victim}`, error: undefined }]]);
             assert.is(one.session.hosts[victim]?.state, 'left');
             // While the agents below it are linked to others.
             one.submit(LONG, {}, (job) => {
@@ -180,12 +180,12 @@ suite('hosts of a running session', (test) => {
           assert.equal(lost, [`n${victim}`]);
           assert.match(report.failures[0]?.message ?? '', `Host n${victim} was removed`);
           one.add([victim], (outcomes) => {
-            assert.equal(outcomes, [{ name: `n${victim}` }]);
+            assert.equal(outcomes, [{ name: `n${victim}`, error: undefined }]);
             thenAll(one, upTo(9));
           });
         });
         one.clock.after(300, () => one.remove([victim], { force: true }, (outcomes) => {
-          assert.equal(outcomes, [{ name: `n${victim}` }]);
+          assert.equal(outcomes, [{ name: `n${victim}`, error: undefined }]);
         }));
       });
       assert.equal(problems, [], `host ${victim}`);
@@ -251,7 +251,7 @@ suite('hosts of a running session', (test) => {
         one.add([9], ([failed]) => {
           assert.match(failed?.error?.message ?? '', /^Agent root:3 on host n9 did not come up: /u);
           assert.is(one.session.hosts[3]?.state, 'failed');
-          one.remove([9], { force: false }, (gone) => assert.equal(gone, [{ name: 'n9' }]));
+          one.remove([9], { force: false }, (gone) => assert.equal(gone, [{ name: 'n9', error: undefined }]));
         });
       }));
     });

@@ -200,15 +200,11 @@ export class Bootstrap {
     if (state !== 'starting') return;
     this.#sockets[host] = socket;
     this.recovery.onUp(host);
-    if (this.#phase === 'ready') return this.lateStarts.onUp(host);
-    this.table.apply(host, 'up');
-    this.#emitUp(host);
-    this.#check();
-  }
-
-  #emitUp(host: HostIndex): void {
+    if (this.#phase === 'ready') this.lateStarts.onUp(host);
+    else this.table.apply(host, 'up');
     const name = this.hostName(host);
     this.#events.emit({ type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length });
+    this.#check();
   }
 
   socketOf(host: HostIndex): string | undefined {
@@ -252,8 +248,7 @@ export class Bootstrap {
   #recover(host: HostIndex, spec: HostSpec): void {
     if (this.lateStarts.has(host)) return;
     this.startHost(host, spec, (error) => {
-      if (error === undefined) this.#emitUp(host);
-      else this.decide(host, 'idle', 'agent-launch', error);
+      if (error !== undefined) this.decide(host, 'idle', 'agent-launch', error);
     });
   }
 

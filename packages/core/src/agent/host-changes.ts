@@ -19,7 +19,7 @@ import type { AgentNode } from './node.js';
 export interface HostOutcome {
   readonly name: string;
   /** Why it did not come up, or was not removed. */
-  readonly error?: ErrorRecord | undefined;
+  readonly error: ErrorRecord | undefined;
 }
 
 export type HostsChanged = (outcomes: readonly HostOutcome[]) => void;
@@ -203,7 +203,7 @@ export class HostChanges {
 function collect(names: readonly string[], done: HostsChanged): (name: string, error: StciError | undefined) => void {
   const outcomes: HostOutcome[] = [];
   return (name, error) => {
-    outcomes.push({ name, ...(error !== undefined && { error: toErrorRecord(error) }) });
+    outcomes.push({ name, error: error && toErrorRecord(error) });
     if (outcomes.length === names.length) done(outcomes);
   };
 }

@@ -45,7 +45,7 @@ export const appSpec = object<AppSpec>({
   wdir: optional(str),
 });
 
-const hostSpec = object<HostSpec>({ name: str, slots: u32, slotsBound: bool, user: optional(str), origin: str });
+export const hostSpec = object<HostSpec>({ name: str, slots: u32, slotsBound: bool, user: optional(str), origin: str });
 
 const mapBy = variant<'by', MapBy>('by', {
   slot: object<{ by: 'slot' }>({ by: oneOf('slot') }),

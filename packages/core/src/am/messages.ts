@@ -10,8 +10,8 @@ import {
   any, bool, bytes, fields, integer, list, num, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
 } from '../codec/shape.js';
 import {
-  allocation, appSpec, errorRecord, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd, signalName,
-  stdinTo, texts,
+  allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
+  signalName, stdinTo, texts,
 } from './job-shapes.js';
 import { wireRecord } from '../session/records.js';
 
@@ -207,6 +207,14 @@ const MESSAGE_TYPES = {
   /** Front-end → session, and its answer when the job has ended; without ranks and failures. */
   'client.wait': { id: 55, from: ['front-end'], body: fields({ job: u32 }) },
   'client.ended': { id: 56, from: ['controller'], body: fields({ report: jobReport }) },
+  /** Front-end → session: start these hosts; let these leave. Both are answered by `client.changed`, or refused. */
+  'client.add': { id: 57, from: ['front-end'], body: fields({ hosts: list(hostSpec) }) },
+  'client.remove': {
+    id: 58, from: ['front-end'], body: fields({ names: list(str), force: bool, timeoutMs: optional(u32) }),
+  },
+  'client.changed': {
+    id: 59, from: ['controller'], body: fields({ outcomes: list(fields({ name: str, error: optional(errorRecord) })) }),
+  },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */

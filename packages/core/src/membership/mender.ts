@@ -57,7 +57,7 @@ export type MendAction =
       readonly type: 'lost';
       readonly host: HostIndex;
       readonly incarnation: number;
-      readonly state: 'failed' | 'fenced' | 'left';
+      readonly state: 'failed' | 'fenced';
       readonly evidence: string;
       readonly cause: HostIndex;
     }
@@ -339,9 +339,9 @@ export class Mender {
   #giveUp(found: Case, state: 'failed' | 'fenced', evidence: string): void {
     const { host, incarnation, cause } = found;
     this.#cases.delete(host);
-    const event = this.#table.get(host).isDraining ? 'leave' : state === 'failed' ? 'fail' : 'fence';
-    const { state: becomes } = this.#table.apply(host, event, { evidence });
-    this.#actions.push({ type: 'lost', host, incarnation, state: becomes as typeof state, evidence, cause });
+    if (this.#table.get(host).isDraining) this.#table.apply(host, 'leave', { evidence: 'it was removed' });
+    else this.#table.apply(host, state === 'failed' ? 'fail' : 'fence', { evidence });
+    this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause });
     this.#spread(host, cause);
     // Nothing more is taken from it.
     for (const [id, { by }] of this.#attempts) if (by === host) this.#attempts.delete(id);

@@ -10,15 +10,20 @@ export interface BackendParams {
   /** What is done about hosts that do not come up, or are lost. */
   readonly onStep: (text: string) => void;
   readonly onReady: (up: number) => void;
+  /** A host is up that was started later. */
+  readonly onHostUp: () => void;
   readonly onAborted: (error: StciError) => void;
 }
 
-export function openBackend({ init, onStep, onReady, onAborted }: BackendParams): SessionBackend {
+export function openBackend({ init, onStep, onReady, onHostUp, onAborted }: BackendParams): SessionBackend {
   let isReady = false;
   const session: ResidentSession = new ResidentSession(init, {
     onEvent: (event) => {
       if (event.type === 'recovery') onStep(`${recoveryText(event)}: ${event.error.message}`);
-      else if (event.type === 'host-up' && isReady) onStep(`host ${event.name} is up`);
+      else if (event.type === 'host-up' && isReady) {
+        onStep(`host ${event.name} is up`);
+        onHostUp();
+      }
     },
     onReady: () => {
       isReady = true;
@@ -34,11 +39,23 @@ export function openBackend({ init, onStep, onReady, onAborted }: BackendParams)
   });
   const onStopped: (() => void)[] = [];
   let state: 'running' | 'stopping' | 'stopped' = 'running';
+  /** The agents of a session that was made for one job end with it. */
+  const checkRunning = (): void => {
+    if (state !== 'running') throw new StciError('STCI_SESSION_REFUSED', 'The agents of the session have ended.');
+  };
   return {
     hosts: () => session.hosts,
     continues: session.continues,
     spares: () => session.spares,
     openFrontEnd: (events) => session.openFrontEnd(events),
+    addHosts: (hosts, done) => {
+      checkRunning();
+      session.addHosts(hosts, done);
+    },
+    removeHosts: (names, options, done) => {
+      checkRunning();
+      session.removeHosts(names, options, done);
+    },
     stop: (done) => {
       if (state === 'stopped') return done();
       onStopped.push(done);

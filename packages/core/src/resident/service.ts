@@ -1,9 +1,10 @@
 /** The jobs of a session that stays: those that run, that wait for slots, and the last that have ended. */
 
 import {
-  StciError, type Clock, type FrontEndEvents, type JobId, type JobSpec, type SignalName,
+  StciError, type Clock, type FrontEndEvents, type HostSpec, type JobId, type JobSpec, type SignalName,
 } from '@stci/interface';
 import type { JobFrontEnd } from '../agent/front-end.js';
+import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
 import type {
   HostStatus, JobStatus, RankStatus, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
 } from '../session/contracts.js';
@@ -22,6 +23,8 @@ export interface SessionBackend {
   readonly continues: boolean;
   /** A front-end agent for one job. */
   openFrontEnd(events: FrontEndEvents): JobFrontEnd;
+  addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
+  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void;
   /** Ends all agents. */
   stop(done: () => void): void;
 }
@@ -100,6 +103,24 @@ export class SessionJobs implements SessionService {
       spares: backend.spares(),
       jobs: [...[...this.#jobs.values()].map((job) => job.status()), ...waiting],
     };
+  }
+
+  addHosts(hosts: readonly HostSpec[], done: HostsChanged): void {
+    if (this.#isStopping) throw this.#stoppingError();
+    this.#init.backend.addHosts(hosts, done);
+  }
+
+  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
+    if (this.#isStopping) throw this.#stoppingError();
+    this.#init.backend.removeHosts(names, options, (outcomes) => {
+      done(outcomes);
+      this.#retry(); // One that waits may not fit any more.
+    });
+  }
+
+  /** A host is up, of which those that wait may get slots. */
+  onHostUp(): void {
+    this.#retry();
   }
 
   stop(): void {
@@ -234,6 +255,6 @@ export class SessionJobs implements SessionService {
   }
 
   #stoppingError(): StciError {
-    return new StciError('STCI_SESSION_REFUSED', `Session ${this.#init.name} is stopping and takes no more jobs.`);
+    return new StciError('STCI_SESSION_REFUSED', `Session ${this.#init.name} is stopping.`);
   }
 }

@@ -9,6 +9,7 @@ import {
   type Platform, type StdinTo,
 } from '@stci/interface';
 import type { MessageBody, MessageName } from '../am/messages.js';
+import type { HostOutcome } from '../agent/host-changes.js';
 import type { AgentNode } from '../agent/node.js';
 import { ReportBuilder } from '../agent/report-builder.js';
 import type { Link } from '../bootcom/link.js';
@@ -58,6 +59,7 @@ export class SessionClient {
   readonly #link: Link;
   #onAccepted: Done<AcceptedJob> = () => undefined;
   #onEnded: Done<JobReport> = () => undefined;
+  #onChanged: Done<readonly HostOutcome[]> = () => undefined;
   #onWaiting: (reason: string) => void = () => undefined;
   #frontEnd: SessionFrontEnd | undefined;
   #lost: StciError | undefined;
@@ -76,6 +78,7 @@ export class SessionClient {
     messages.on('client.accepted', (job) => this.#onAccepted(undefined, job));
     messages.on('client.refused', ({ error }) => this.#answer(fromErrorRecord(error)));
     messages.on('client.ended', ({ report }) => this.#onEnded(undefined, report));
+    messages.on('client.changed', ({ outcomes }) => this.#onChanged(undefined, outcomes));
     messages.on('client.waiting', ({ reason }) => this.#onWaiting(reason));
     messages.on('client.records', ({ records, missed }) => this.#frontEnd?.onRecords(records, new Map(missed)));
     messages.on('client.room', ({ bytes }) => this.#frontEnd?.onRoom(bytes));
@@ -99,6 +102,20 @@ export class SessionClient {
       done(...answer);
     };
     this.#send('client.wait', { job });
+  }
+
+  /** What became of each host, when all are up, have left, or have failed. */
+  change<Name extends 'client.add' | 'client.remove'>(
+    name: Name,
+    body: MessageBody<Name>,
+    done: Done<readonly HostOutcome[]>,
+  ): void {
+    if (this.#lost !== undefined) return done(this.#lost);
+    this.#onChanged = (...answer) => {
+      this.#onChanged = () => undefined;
+      done(...answer);
+    };
+    this.#send(name, body);
   }
 
   /** A request of the session itself. */
@@ -145,6 +162,7 @@ export class SessionClient {
   #answer(error: StciError): void {
     this.#onAccepted(error);
     this.#onEnded(error);
+    this.#onChanged(error);
   }
 
   #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {

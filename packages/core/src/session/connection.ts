@@ -7,6 +7,7 @@ import {
   CONTROLLER, FRONT_END, StciError, addressKind, toErrorRecord, type Channel, type Params, type Platform,
 } from '@stci/interface';
 import type { MessageBody, MessageName } from '../am/messages.js';
+import type { HostsChanged } from '../agent/host-changes.js';
 import { AgentNode } from '../agent/node.js';
 import type { JobFollower, RecordReader, SessionJob, SessionService } from './contracts.js';
 import { costOf, toWire } from './records.js';
@@ -108,6 +109,9 @@ export class SessionConnection implements JobFollower {
     messages.on('client.wait', ({ job }) => this.#try(() => {
       service.job(job).onEnd((report) => this.#send('client.ended', { report }));
     }));
+    const onChanged: HostsChanged = (outcomes) => this.#send('client.changed', { outcomes: [...outcomes] });
+    messages.on('client.add', ({ hosts }) => this.#try(() => service.addHosts(hosts, onChanged)));
+    messages.on('client.remove', ({ names, ...how }) => this.#try(() => service.removeHosts(names, how, onChanged)));
     messages.on('client.stop', () => service.stop());
   }
 

@@ -4,6 +4,7 @@ import type {
   HostIndex, HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, Rank, RankOutcome, SignalName, StciError,
   StdinTo,
 } from '@stci/interface';
+import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
 import type { MemberState } from '../membership/table.js';
 import type { SpoolRecord, Tally } from './records.js';
 
@@ -128,6 +129,10 @@ export interface SessionService {
   status(): SessionStatus;
   ranks(job: JobId): readonly RankStatus[];
   signal(job: JobId, signal: SignalName | undefined): void;
+  /** Calls `done` when each of these hosts is up, or has failed. */
+  addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
+  /** Calls `done` when each of these hosts has left, or stays. */
+  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void;
   /** Ends all jobs and the session. */
   stop(): void;
 }

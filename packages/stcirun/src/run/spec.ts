@@ -1,6 +1,7 @@
 /** RunRequest → JobSpec: host files are read, hosts allocated, the environment and directories settled. */
 
 import { allocate, counted, expandHostlist, HOSTFILE_BYTES_MAX, parseHostfile, validateJob } from '@stci/core';
+import type { HostStatus } from '@stci/core/session';
 import { StciError, type AllocatedJob, type AppSpec, type HostSpec } from '@stci/interface';
 import { exportedVariables, toolEnvironment, type Variables } from '../cli/environment.js';
 import type { ProgramRequest, RunRequest } from '../cli/parse.js';
@@ -37,9 +38,13 @@ export function makeJobSpec(
   return { spec: makeSpec(request, place, hosts, hostsOf), spares };
 }
 
-/** A job on the hosts of a session, or on those of them that `--host`, `--hostfile` and `--exclude` leave. */
-export function makeSessionSpec(request: RunRequest, place: Place, hosts: readonly HostSpec[]): AllocatedJob {
-  const names = new Set(hosts.map(({ name }) => name));
+/**
+ * A job on the hosts of a session, or on those of them that `--host`, `--hostfile` and `--exclude` leave. Where they
+ * leave all, the spec names none: while the job waits there may come more.
+ */
+export function makeSessionSpec(request: RunRequest, place: Place, status: readonly HostStatus[]): AllocatedJob {
+  const hosts = status.map(({ spec }) => spec);
+  const names = new Set(status.filter(({ state }) => state !== 'left').map(({ spec }) => spec.name));
   for (const { name, slots } of request.programs.flatMap((program) => program.hosts).flatMap(hostItems)) {
     if (!names.has(name)) throw notOfSession('--host', name);
     if (slots === undefined) continue;
@@ -86,6 +91,22 @@ function makeSpec(
   };
   validateJob(spec);
   return spec;
+}
+
+/** A session's job as it is mapped now: on the hosts that are up, or coming up. */
+export function onHostsNow(spec: AllocatedJob, status: readonly HostStatus[]): AllocatedJob {
+  const all = [...spec.hosts.keys()];
+  const isUsable = (host: number): boolean => isHostUsable(status[host] as HostStatus);
+  if (all.every(isUsable)) return spec;
+  const apps = spec.apps.map((app) => ({ ...app, hosts: (app.hosts ?? all).filter(isUsable) }));
+  const lacking = apps.find(({ hosts }) => hosts.length === 0);
+  if (lacking === undefined) return { ...spec, apps };
+  const text = `No host of the session is up for ${lacking.program}. 'stci ps' shows them.`;
+  throw new StciError('STCI_HOST_UNKNOWN', text);
+}
+
+function isHostUsable({ state, isDraining }: HostStatus): boolean {
+  return !isDraining && state !== 'left' && state !== 'failed' && state !== 'fenced';
 }
 
 /** Splits off the last hosts as spares; checks that enough are left. */

@@ -15,7 +15,7 @@ import {
 } from './session-run.js';
 import { checkOutput, inSession, showJob, type JobSource, type ShowParams } from './show-job.js';
 import { showPlan } from './show-plan.js';
-import { makeJobSpec, makeSessionSpec } from './spec.js';
+import { makeJobSpec, makeSessionSpec, onHostsNow } from './spec.js';
 
 type RunLine = Extract<CommandLine, { kind: 'run' }>;
 
@@ -80,7 +80,7 @@ function ownAgents({ registry, params, platform, composition }: Prepared, planne
 function plan({ request, params, platform, wdir }: Prepared, session: OpenedSession | undefined): Planned {
   const { hostname, cpuCount, variables } = platform.env;
   const place = { wdir, hostname, cpuCount, variables };
-  const ofSession = session?.status.hosts.map((host) => host.spec);
+  const ofSession = session?.status.hosts;
   const { spec, spares } = ofSession === undefined
     ? makeJobSpec(request, place)
     : { spec: makeSessionSpec(request, place, ofSession), spares: [] };
@@ -88,7 +88,8 @@ function plan({ request, params, platform, wdir }: Prepared, session: OpenedSess
   if (request.verbose) printError(withheldLine(withheld(variables, spec.env)));
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
-  return { spec, spares, map: mapJob(spec, { ranksMax, ranksPerHostMax }) };
+  const now = ofSession === undefined ? spec : onHostsNow(spec, ofSession);
+  return { spec, spares, map: mapJob(now, { ranksMax, ranksPerHostMax }) };
 }
 
 function withheldLine(names: readonly string[]): string {

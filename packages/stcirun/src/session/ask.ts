@@ -1,5 +1,6 @@
 /** Calls of a session's client as promises. */
 
+import type { HostOutcome } from '@stci/core';
 import type { SessionClient, SessionStatus } from '@stci/core/session';
 import type { JobId, JobReport, StciError } from '@stci/interface';
 
@@ -21,6 +22,13 @@ export function ask<T>(
 }
 
 export const askStatus = (client: SessionClient): Promise<SessionStatus> => ask(client, 'client.status');
+
+/** What became of each host. */
+export const askChange = <Name extends 'client.add' | 'client.remove'>(
+  client: SessionClient,
+  name: Name,
+  body: Parameters<typeof client.change<Name>>[1],
+): Promise<readonly HostOutcome[]> => promised((done) => client.change(name, body, done));
 
 export const askEnd = (client: SessionClient, job: JobId): Promise<JobReport> =>
   promised((done) => client.wait(job, done));

@@ -10,7 +10,6 @@ import { openBackend, SessionJobs, SessionServer } from '@stci/core/resident';
 import { encodeSessionKey, makeSessionKey } from '@stci/core/session';
 import { EXIT, StciError, toErrorRecord, type Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { foldHostlist } from '@stci/core';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { loadParams } from '../run/params.js';
@@ -82,6 +81,7 @@ class SessionProcess {
       },
       onStep: (text) => this.#onStep(text),
       onReady: (up) => report({ type: 'ready', up }),
+      onHostUp: () => this.#jobs.onHostUp(),
       onAborted: (error) => this.#onAborted(error),
     });
     this.#jobs = new SessionJobs({
@@ -100,7 +100,7 @@ class SessionProcess {
 
   async run(): Promise<number> {
     const socket = await this.#listen();
-    const { name, staged, hosts, spares } = this.#instruction;
+    const { name, staged } = this.#instruction;
     this.#facts = {
       name,
       version: VERSION,
@@ -108,8 +108,6 @@ class SessionProcess {
       process: identityOf(process.pid) as ProcessIdentity,
       socket,
       startWallMs: this.#platform.clock.wallMs(),
-      hosts: foldHostlist(hosts.map((host) => host.name)),
-      spares: foldHostlist(spares.map((host) => host.name)),
     };
     this.#place.publish(staged, this.#facts, encodeSessionKey(this.#key));
     report({ type: 'listening' });

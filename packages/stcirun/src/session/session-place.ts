@@ -21,9 +21,6 @@ export interface SessionFacts {
   /** The private socket at which it listens. */
   readonly socket: string;
   readonly startWallMs: number;
-  /** Host lists, folded. */
-  readonly hosts: string;
-  readonly spares: string;
 }
 
 export type SessionEntry =

@@ -5,6 +5,7 @@ import { StciError } from '@stci/interface';
 import { AttachCommand } from './attach.js';
 import type { StciCommandClass } from './base.js';
 import { DoctorCommand } from './doctor.js';
+import { AddHostsCommand, RemoveHostsCommand } from './host-commands.js';
 import { HOSTS_COMMANDS } from './hosts.js';
 import { InfoCommand } from './info.js';
 import { PsCommand, TopCommand } from './ps.js';
@@ -12,12 +13,14 @@ import { KillCommand, StartCommand, StopCommand, WaitCommand } from './session-c
 import { VersionCommand } from './version.js';
 
 export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
+  'add-hosts': AddHostsCommand,
   attach: AttachCommand,
   doctor: DoctorCommand,
   ...Object.fromEntries(Object.entries(HOSTS_COMMANDS).map(([verb, command]) => [`hosts ${verb}`, command])),
   info: InfoCommand,
   kill: KillCommand,
   ps: PsCommand,
+  'remove-hosts': RemoveHostsCommand,
   start: StartCommand,
   stop: StopCommand,
   top: TopCommand,

@@ -3,7 +3,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { alignColumns, counted } from '@stci/core';
-import type { JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
+import type { HostStatus, JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
 import { StciError, printable } from '@stci/interface';
 import { printError, printOut } from '../print.js';
 import { ask, askStatus } from '../session/ask.js';
@@ -20,6 +20,9 @@ interface Row {
 }
 
 const LABEL_CHARS = 40;
+const REASON_CHARS = 80;
+/** Rows of hosts that are shown. */
+const HOSTS_MAX = 20;
 
 export class PsCommand extends StciCommand {
   static override readonly summary = 'sessions, their jobs; of one job its ranks';
@@ -79,12 +82,30 @@ export function sessionsText(rows: readonly Row[], nowMs: number): string {
   if (rows.length === 0) return "no session; 'stci start' starts one\n";
   return rows.map(({ name, status, problem }) => {
     if (status === undefined) return `${name}: ${problem}\n`;
-    const up = status.hosts.filter(({ state }) => state === 'up').length;
-    const used = status.hosts.reduce((sum, host) => sum + host.used, 0);
-    const hosts = `${up} of ${counted(status.hosts.length, 'host')} up, ${counted(used, 'rank')}`;
+    const present = status.hosts.filter(({ state }) => state !== 'left');
+    const up = present.filter(({ state }) => state === 'up').length;
+    const used = present.reduce((sum, host) => sum + host.used, 0);
+    const hosts = `${up} of ${counted(present.length, 'host')} up, ${counted(used, 'rank')}`;
     const head = `${name}: ${hosts}${status.isStopping ? ', stopping' : ''}\n`;
-    return head + jobsText(name, status.jobs, nowMs);
+    return head + hostsText(present) + jobsText(name, status.jobs, nowMs);
   }).join('\n');
+}
+
+/** Hosts with which something is the matter, while others are up. */
+function hostsText(hosts: readonly HostStatus[]): string {
+  const noted = hosts.filter(({ state, isDraining }) => state !== 'up' || isDraining);
+  if (noted.length === 0 || noted.every(({ state }) => state === 'planned' || state === 'starting')) return '';
+  const head = ['host', 'state', 'incarnation', 'ranks', 'reason'];
+  const rows = noted.slice(0, HOSTS_MAX).map(({ spec, state, isDraining, incarnation, used, evidence }) => [
+    printable(spec.name),
+    isDraining ? 'draining' : state,
+    String(incarnation),
+    String(used),
+    printable(evidence.split('\n', 1)[0] ?? '').slice(0, REASON_CHARS),
+  ]);
+  const rest = noted.length - rows.length;
+  const more = rest > 0 ? `  … and ${counted(rest, 'more host')}; --json shows all\n` : '';
+  return alignColumns([head, ...rows]).map((line) => `  ${line.trimEnd()}\n`).join('') + more;
 }
 
 function jobsText(session: string, jobs: readonly JobStatus[], nowMs: number): string {

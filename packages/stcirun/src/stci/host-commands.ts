@@ -1,0 +1,115 @@
+/** `stci add-hosts`, `remove-hosts`: hosts that come to a running session and leave it. */
+
+import * as Flags from '@oclif/core/flags';
+import { allocate, counted, expandHostlist, parseHostfile, type HostOutcome } from '@stci/core';
+import { StciError, fromErrorRecord } from '@stci/interface';
+import { parseDuration } from '../cli/values.js';
+import { printError } from '../print.js';
+import { callerDirectory } from '../run/caller-directory.js';
+import { readHostfile } from '../run/spec.js';
+import { askChange } from '../session/ask.js';
+import { repeated } from './base.js';
+import { connectTo, openSessions, sessionFlags, SESSION_OPTION, StciCommand } from './session-command.js';
+
+const hostFlags = {
+  hostfile: Flags.string(repeated),
+  quiet: Flags.boolean({ char: 'q' }),
+  ...sessionFlags,
+};
+
+/** Words that are host lists. */
+function listsOf(argv: readonly unknown[], hostfiles: readonly string[] | undefined, example: string): string[] {
+  const words = argv as readonly string[];
+  const option = words.find((word) => /^-./u.test(word));
+  if (option !== undefined) throw new StciError('STCI_USAGE', `Unknown option ${option}. See stci help.`);
+  if (words.length === 0 && hostfiles === undefined) {
+    throw new StciError('STCI_USAGE', `No host is named. Write, for example: stci ${example}`);
+  }
+  return [...words];
+}
+
+/** Tells what became of the hosts; returns the exit code: that of the first failure. */
+function report(session: string, outcomes: readonly HostOutcome[], what: string, quiet: boolean | undefined): number {
+  const failures = outcomes.flatMap(({ error }) => error ?? []);
+  for (const { message } of failures) printError(`stci: ${message}\n`);
+  const done = counted(outcomes.length - failures.length, 'host');
+  if (quiet !== true) printError(`stci: session ${session}: ${done} ${what}\n`);
+  const [first] = failures;
+  return first === undefined ? 0 : fromErrorRecord(first).exitCode;
+}
+
+export class AddHostsCommand extends StciCommand {
+  static override readonly summary = 'more hosts for a session, or lost ones again';
+  static override readonly synopsis = 'LIST... [--hostfile FILE]... [--session NAME]';
+  static override readonly details = `
+  LIST              hosts and their slots: a:2,b or n[01-16]
+  --hostfile FILE   hosts of a file; with LIST: those of them that it names
+${SESSION_OPTION}  --quiet           print errors only
+
+Waits until each host is up or has failed. Jobs that are submitted later use them, and those
+that wait; running jobs do not. The hosts that failed are told with their reasons; the exit
+code is then that of the first.
+
+Examples:
+  stci add-hosts n[17-32] --session night
+  stci add-hosts --hostfile more
+`;
+
+  static override strict = false;
+  static override flags = hostFlags;
+
+  async run(): Promise<number> {
+    const { argv, flags } = await this.parse(AddHostsCommand);
+    const sessions = openSessions(flags);
+    const wdir = callerDirectory();
+    const hosts = allocate({
+      hosts: listsOf(argv, flags.hostfile, 'add-hosts c:2,d'),
+      hostfiles: (flags.hostfile ?? []).map((name) => readHostfile(wdir, name)),
+      exclude: [],
+      thisMachine: sessions.platform.env,
+    });
+    const { facts, client } = await connectTo(sessions, flags.session);
+    const outcomes = await askChange(client, 'client.add', { hosts });
+    client.close();
+    return report(facts.name, outcomes, 'added', flags.quiet);
+  }
+}
+
+const duration = Flags.custom<number>({ parse: async (text) => parseDuration('--timeout', text) });
+
+export class RemoveHostsCommand extends StciCommand {
+  static override readonly summary = 'hosts of a session leave it, when their jobs are over';
+  static override readonly synopsis = 'LIST... [--hostfile FILE]... [--force] [--timeout TIME] [--session NAME]';
+  static override readonly details = `
+  LIST              hosts: a,b or n[01-16]
+  --hostfile FILE   hosts of a file
+  --force           at once: their ranks are ended, and lost to their jobs
+  --timeout TIME    hosts that still have ranks then stay: 30s, 5m
+${SESSION_OPTION}  --quiet           print errors only
+
+From now on they get no jobs. Waits until they have left. When it is interrupted, they leave
+nevertheless; 'stci add-hosts' keeps a host that has not left yet.
+
+Examples:
+  stci remove-hosts n07 --session night
+  stci remove-hosts n[01-16] --timeout 10m
+`;
+
+  static override strict = false;
+  static override flags = { force: Flags.boolean(), timeout: duration(), ...hostFlags };
+
+  async run(): Promise<number> {
+    const { argv, flags } = await this.parse(RemoveHostsCommand);
+    const wdir = callerDirectory();
+    const lists = listsOf(argv, flags.hostfile, 'remove-hosts c,d');
+    const named = lists.flatMap((list) => expandHostlist(list, { name: 'LIST' })).map(({ name }) => name);
+    const files = (flags.hostfile ?? []).map((name) => readHostfile(wdir, name));
+    const filed = files.flatMap(({ name, text }) => parseHostfile(name, text)).map(({ name }) => name);
+    const names = [...new Set([...named, ...filed])];
+    const { force = false, timeout: timeoutMs } = flags;
+    const { facts, client } = await connectTo(openSessions(flags), flags.session);
+    const outcomes = await askChange(client, 'client.remove', { names, force, timeoutMs });
+    client.close();
+    return report(facts.name, outcomes, 'removed', flags.quiet);
+  }
+}
