@@ -109,7 +109,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
-  'signal', 'socket', 'parent'];
+  'signal', 'socket', 'parent', 'timeoutMs'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
