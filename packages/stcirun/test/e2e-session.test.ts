@@ -66,21 +66,12 @@ class Place {
   /** Its hosts, as the membership has them. */
   hosts(): string {
     return this.session().hosts.map(({ spec, state, isDraining, incarnation }) =>
-      `${spec.name} ${isDraining ? 'draining' : state} ${incarnation}`).join(', ');
+      `${spec.name} ${isDraining ? 'draining' : state} ${incarnation}`).join();
   }
 
   states(): string {
     const rows = this.sessions().flatMap(({ name, jobs }) => jobs.map(({ job, state }) => `${name}.${job} ${state}`));
     return rows.join(', ');
-  }
-
-  /** Of the only session. */
-  hosts(): string {
-    const { sessions } = JSON.parse(this.stci('ps', '--json').out) as {
-      sessions: { hosts: { spec: { name: string }; state: string; incarnation: number }[] }[];
-    };
-    const hosts = sessions[0]?.hosts ?? [];
-    return hosts.map(({ spec, state, incarnation }) => `${spec.name} ${state} ${incarnation}`).join();
   }
 
   /** Processes of the only session's agents, by host. */
@@ -316,13 +307,13 @@ suite('sessions', (test) => {
     const [, agent] = /^\[0\]\s*(\d+)$/mu.exec(first.out()) ?? [];
     process.kill(Number(agent), 'SIGKILL');
     const hosts = (): string => place.hosts();
-    await soon(() => hosts() === 'a failed 1, b up 1, c up 1, d up 1', 'the loss of host a');
+    await soon(() => hosts() === 'a failed 1,b up 1,c up 1,d up 1', 'the loss of host a');
     assert.match(place.stci('ps').out, /host +state +incarnation +ranks +reason\n +a +failed +1 +0 +Agent root:0/u);
     assert.is(place.stci('add-hosts', 'a:1').exitCode, 0);
-    assert.is(hosts(), 'a up 2, b up 1, c up 1, d up 1');
+    assert.is(hosts(), 'a up 2,b up 1,c up 1,d up 1');
 
     const removal = place.later('remove-hosts', 'b', 'c');
-    await soon(() => hosts() === 'a up 2, b draining 1, c left 1, d up 1', 'a host that waits for its job');
+    await soon(() => hosts() === 'a up 2,b draining 1,c left 1,d up 1', 'a host that waits for its job');
     const timed = place.stci('remove-hosts', 'b', '--timeout', '1s');
     assert.equal([timed.exitCode, timed.err.split('\n')[0]],
       [195, 'stci: Host b stays: after 1 s it still has ranks of job 1. Wait longer, or end them with --force.']);
@@ -334,7 +325,7 @@ suite('sessions', (test) => {
     spawnSync('touch', [file]);
     const done = await first.result;
     assert.equal(done.out.match(/\[[23]\] *after/gu)?.length, 2, done.out);
-    assert.equal([(await again).exitCode, hosts()], [0, 'a up 2, b left 1, c left 1, d up 1']);
+    assert.equal([(await again).exitCode, hosts()], [0, 'a up 2,b left 1,c left 1,d up 1']);
   }), LONG);
 
   test('hosts that cannot come or go: why, and what to do', withPlace(async (place) => {

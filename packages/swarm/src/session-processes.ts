@@ -44,6 +44,7 @@ export function sessionMain(session: SimulatedSession, onNode: Composition['onNo
       },
       onStep: nothing,
       onReady: () => (session.isReady = true),
+      onHostUp: () => session.jobs?.onHostUp(),
       onAborted: nothing,
     });
     const jobs: SessionJobs = new SessionJobs({

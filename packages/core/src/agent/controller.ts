@@ -112,6 +112,7 @@ export class Controller implements JobSession {
     for (const job of this.#jobs.values()) job.close();
     if (this.#bootstrap === undefined) return done();
     this.#changes?.close();
+    this.#changes = undefined;
     this.node.messages.sendSubtree('session.end', {}, 0);
     this.#mender?.finish();
     // Orphans are linked again to be stopped: nothing else would end them before their lease is over.
@@ -145,7 +146,9 @@ export class Controller implements JobSession {
 
   get #hostChanges(): HostChanges {
     if (this.#changes !== undefined) return this.#changes;
-    throw new StciError('STCI_SESSION_REFUSED', 'The hosts of the session are still being started. Try again.');
+    const isStarting = this.#mender === undefined;
+    const text = isStarting ? 'The hosts of the session are being started. Try again.' : 'Its agents have ended.';
+    throw new StciError('STCI_SESSION_REFUSED', text);
   }
 
   missing(): readonly string[] {

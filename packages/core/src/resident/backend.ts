@@ -39,23 +39,13 @@ export function openBackend({ init, onStep, onReady, onHostUp, onAborted }: Back
   });
   const onStopped: (() => void)[] = [];
   let state: 'running' | 'stopping' | 'stopped' = 'running';
-  /** The agents of a session that was made for one job end with it. */
-  const checkRunning = (): void => {
-    if (state !== 'running') throw new StciError('STCI_SESSION_REFUSED', 'The agents of the session have ended.');
-  };
   return {
     hosts: () => session.hosts,
     continues: session.continues,
     spares: () => session.spares,
     openFrontEnd: (events) => session.openFrontEnd(events),
-    addHosts: (hosts, done) => {
-      checkRunning();
-      session.addHosts(hosts, done);
-    },
-    removeHosts: (names, options, done) => {
-      checkRunning();
-      session.removeHosts(names, options, done);
-    },
+    addHosts: (hosts, done) => session.addHosts(hosts, done),
+    removeHosts: (names, options, done) => session.removeHosts(names, options, done),
     stop: (done) => {
       if (state === 'stopped') return done();
       onStopped.push(done);
