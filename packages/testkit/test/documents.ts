@@ -76,7 +76,7 @@ export function inlineCommands(document: string): string[] {
   return [...new Set(spans.filter((span) => isCommand(span) && !TOPICS.includes(span)))];
 }
 
-/** Names of several commands, and one that needs a terminal. */
-const TOPICS = ['stci hosts', 'stci top'];
+/** Names of several commands, one that needs a terminal, and those that are named without their arguments. */
+const TOPICS = ['stci hosts', 'stci top', 'stci attach', 'stci kill', 'stci add-hosts', 'stci remove-hosts'];
 /** `…`, `...`, `[options]`, `LIST`: such a span shows a form, not a command. */
 const PLACEHOLDER = /…|\.\.\.|\[[A-Za-z ]+\]|\[[A-Z]|(?:^|[\s:=])[A-Z]+(?:$|[\s:=])/;
