@@ -29,6 +29,12 @@ export interface HostRecoveryEvents {
   endLaunch(reason: string | undefined): void;
 }
 
+/** Another epoch of the host's row ends it. */
+interface Pause {
+  readonly timer: Timer;
+  readonly epoch: number;
+}
+
 interface Starts {
   count: number;
   /** When the last one came up; undefined: it has not. */
@@ -40,7 +46,7 @@ export class HostRecovery {
   readonly #events: HostRecoveryEvents;
   readonly #spares: HostSpec[];
   readonly #starts = new Map<HostIndex, Starts>();
-  readonly #pauses = new Set<Timer>();
+  readonly #pauses = new Map<HostIndex, Pause>();
   #isClosed = false;
 
   constructor(init: HostRecoveryInit, events: HostRecoveryEvents) {
@@ -85,10 +91,15 @@ export class HostRecovery {
     }
   }
 
+  /** It is to be started again. */
+  isPausing(host: HostIndex): boolean {
+    return this.#pauses.get(host)?.epoch === this.#init.table.get(host).epoch;
+  }
+
   /** The session stops. */
   close(): void {
     this.#isClosed = true;
-    for (const pause of this.#pauses) pause.cancel();
+    for (const { timer } of this.#pauses.values()) timer.cancel();
   }
 
   #carryOut(host: HostIndex, phase: SessionContext['phase'], { error }: Failure, action: HostAction): void {
@@ -117,12 +128,13 @@ export class HostRecovery {
   /** Unless something else is done about the host meanwhile. */
   #startAfter(afterMs: number, host: HostIndex): void {
     const { clock, table } = this.#init;
-    const { epoch } = table.get(host);
-    const pause = clock.after(afterMs, () => {
-      this.#pauses.delete(pause);
-      if (table.get(host).epoch === epoch) this.#events.start(host, this.#spec(host));
+    const timer = clock.after(afterMs, () => {
+      const isWanted = this.isPausing(host);
+      this.#pauses.delete(host);
+      if (isWanted) this.#events.start(host, this.#spec(host));
     });
-    this.#pauses.add(pause);
+    this.#pauses.get(host)?.timer.cancel();
+    this.#pauses.set(host, { timer, epoch: table.get(host).epoch });
   }
 
   #spec(host: HostIndex): HostSpec {
