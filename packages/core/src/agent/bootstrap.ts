@@ -150,6 +150,11 @@ export class Bootstrap {
     return this.#hosts;
   }
 
+  /** Its agent is being started, or is to be. */
+  isRestarting(host: HostIndex): boolean {
+    return this.recovery.isPausing(host) || this.lateStarts.has(host);
+  }
+
   /** Name of the host that has this index now: a spare may have replaced the first. */
   hostName(host: HostIndex): string {
     return (this.#hosts[host] as HostSpec).name;

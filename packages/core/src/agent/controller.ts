@@ -12,12 +12,11 @@ import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
 import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
-import type { MembershipTable } from '../membership/table.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
-import { ControllerJob, type HostLoss, type JobSession } from './controller-job.js';
+import { ControllerJob, type ControllerJobInit, type HostLoss, type JobSession } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
 import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
-import { cutOffRecord } from './job-failures.js';
+import { cutOffRecord, restartingError } from './job-failures.js';
 import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { TreeMender } from './tree-mender.js';
@@ -123,10 +122,11 @@ export class Controller implements JobSession {
   /** For `stci ps`. */
   hosts(): readonly HostStatus[] {
     const taken = this.slotsTaken();
-    const { hosts = [], table } = this.#bootstrap ?? {};
-    return hosts.map((spec, host) => {
-      const { state, incarnation, isDraining, evidence } = (table as MembershipTable).get(host);
-      return { host, spec, state, incarnation, isDraining, evidence, used: taken[host] ?? 0 };
+    const bootstrap = this.#bootstrap as Bootstrap;
+    return (bootstrap?.hosts ?? []).map((spec, host) => {
+      const { state, incarnation, isDraining, evidence } = bootstrap.table.get(host);
+      const isRestarting = bootstrap.isRestarting(host);
+      return { host, spec, state, incarnation, isDraining, isRestarting, evidence, used: taken[host] ?? 0 };
     });
   }
 
@@ -198,13 +198,27 @@ export class Controller implements JobSession {
     }
     const hosts = [...(this.#bootstrap as Bootstrap).hosts];
     const leftOut = this.#leftOut();
-    const job = new ControllerJob({ session: this, job: this.#lastJob + 1, spec, hosts, leftOut, owner });
+    const job = this.#makeJob({ session: this, job: this.#lastJob + 1, spec, hosts, leftOut, owner });
     this.#lastJob = job.job;
     this.#jobs.set(job.job, job);
     job.start();
     if (this.#mender !== undefined) job.onReady(hosts, leftOut);
     else if (this.#aborted !== undefined) job.onAborted(this.#aborted);
     return job.job;
+  }
+
+  /** Where the job would fit if hosts were up that are being started again, `data.busy` of the error says so. */
+  #makeJob(init: ControllerJobInit): ControllerJob {
+    try {
+      return new ControllerJob(init);
+    } catch (fault) {
+      const bootstrap = this.#bootstrap as Bootstrap;
+      const awaited = [...init.leftOut].filter((host) => bootstrap.isRestarting(host));
+      if (!(fault instanceof StciError) || fault.data['busy'] === true || awaited.length === 0) throw fault;
+      const leftOut = new Set([...init.leftOut].filter((host) => !awaited.includes(host)));
+      void new ControllerJob({ ...init, leftOut }); // Throws if not even then.
+      throw restartingError(awaited.map((host) => bootstrap.hostName(host)));
+    }
   }
 
   /** Without a number: the one that this front-end submitted last. */

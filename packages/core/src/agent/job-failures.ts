@@ -30,6 +30,13 @@ export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: 
   };
 }
 
+/** For a job that does not fit on the hosts that are up. */
+export function restartingError(names: readonly string[]): StciError {
+  const text = `The job does not fit now: agents are being started again on ${foldSorted(names)}. Wait for them `
+    + "(--wait), or ask for fewer ranks (-n). 'stci ps' shows them.";
+  return new StciError('STCI_SLOTS_EXCEEDED', text, { data: { busy: true } });
+}
+
 /** For a host that reported nothing after its ranks were to end. */
 export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex): StciError {
   const host = hosts[index]?.name ?? String(index);

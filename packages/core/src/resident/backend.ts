@@ -1,6 +1,6 @@
 /** The agents of a session that stays, as its process uses them: its hosts, and a front-end agent for each job. */
 
-import { StciError, fromErrorRecord } from '@stci/interface';
+import { StciError, fromErrorRecord, type ErrorRecord } from '@stci/interface';
 import { ResidentSession, type FrontEndInit } from '../agent/local-session.js';
 import { recoveryText } from '../run/recovery-text.js';
 import type { SessionBackend } from './service.js';
@@ -10,32 +10,25 @@ export interface BackendParams {
   /** What is done about hosts that do not come up, or are lost. */
   readonly onStep: (text: string) => void;
   readonly onReady: (up: number) => void;
-  /** A host is up that was started later. */
-  readonly onHostUp: () => void;
+  /** A host is up again, or is not awaited any more. */
+  readonly onHostsChanged: () => void;
   readonly onAborted: (error: StciError) => void;
 }
 
-export function openBackend({ init, onStep, onReady, onHostUp, onAborted }: BackendParams): SessionBackend {
+export function openBackend({ init, onStep, onReady, onHostsChanged, onAborted }: BackendParams): SessionBackend {
   let isReady = false;
   const session: ResidentSession = new ResidentSession(init, {
     onEvent: (event) => {
       if (event.type === 'recovery') onStep(`${recoveryText(event)}: ${event.error.message}`);
-      else if (event.type === 'host-up' && isReady) {
-        onStep(`host ${event.name} is up`);
-        onHostUp();
-      }
+      else if (event.type === 'host-up' && isReady) onStep(`host ${event.name} is up`);
+      else return;
+      if (isReady) onHostsChanged();
     },
     onReady: () => {
       isReady = true;
       onReady(session.hosts.filter(({ state }) => state === 'up').length);
     },
-    onAborted: (failures) => {
-      const [first, ...more] = failures.map(({ error }) => error);
-      const none = new StciError('STCI_LAUNCH_FAILED', 'No host came up.');
-      const error = first === undefined ? none : fromErrorRecord(first);
-      const text = [error.message, ...new Set(more.map(({ message }) => `also: ${message}`))].join('\n');
-      onAborted(new StciError(error.code, text));
-    },
+    onAborted: (failures) => onAborted(abortError(failures.map(({ error }) => error))),
   });
   const onStopped: (() => void)[] = [];
   let state: 'running' | 'stopping' | 'stopped' = 'running';
@@ -57,4 +50,10 @@ export function openBackend({ init, onStep, onReady, onHostUp, onAborted }: Back
       });
     },
   };
+}
+
+function abortError([first, ...more]: readonly ErrorRecord[]): StciError {
+  if (first === undefined) return new StciError('STCI_LAUNCH_FAILED', 'No host came up.');
+  const { code, message } = fromErrorRecord(first);
+  return new StciError(code, [message, ...new Set(more.map((other) => `also: ${other.message}`))].join('\n'));
 }

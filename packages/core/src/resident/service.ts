@@ -57,6 +57,8 @@ export class SessionJobs implements SessionService {
   readonly #waiting: Waiting[] = [];
   /** One is being tried. */
   #isRetrying = false;
+  /** Something has changed since the job that is being retried was submitted. */
+  #isRetryDue = false;
   #spools = 0;
   #isStopping = false;
   #isStopped = false;
@@ -118,8 +120,8 @@ export class SessionJobs implements SessionService {
     });
   }
 
-  /** A host is up, of which those that wait may get slots. */
-  onHostUp(): void {
+  /** A host is up, of which those that wait may get slots; or it is not awaited any more, and they may not fit. */
+  onHostsChanged(): void {
     this.#retry();
   }
 
@@ -223,6 +225,7 @@ export class SessionJobs implements SessionService {
   /** The first of those that wait, then the next. */
   #retry(): void {
     const [first] = this.#waiting;
+    this.#isRetryDue = this.#isRetrying;
     if (first === undefined || this.#isRetrying) return;
     this.#isRetrying = true;
     const again = (): void => {
@@ -239,8 +242,10 @@ export class SessionJobs implements SessionService {
       },
     };
     this.#start({ ...first, events }, (error) => {
-      if (error.data['busy'] === true) this.#isRetrying = false; // It keeps its place.
-      else {
+      if (error.data['busy'] === true) {
+        this.#isRetrying = false; // It keeps its place.
+        if (this.#isRetryDue) this.#retry();
+      } else {
         again();
         first.events.onRefused(error);
         this.#retry();

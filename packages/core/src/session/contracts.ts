@@ -104,6 +104,8 @@ export interface HostStatus {
   readonly incarnation: number;
   /** It gets no more jobs, and leaves when those that it has are over. */
   readonly isDraining: boolean;
+  /** Another incarnation is being started, or is to be. */
+  readonly isRestarting: boolean;
   /** Why it is in this state, where there is something to say; else empty. */
   readonly evidence: string;
   /** Ranks of running jobs. */

@@ -105,8 +105,8 @@ export function onHostsNow(spec: AllocatedJob, status: readonly HostStatus[]): A
   throw new StciError('STCI_HOST_UNKNOWN', text);
 }
 
-function isHostUsable({ state, isDraining }: HostStatus): boolean {
-  return !isDraining && state !== 'left' && state !== 'failed' && state !== 'fenced';
+function isHostUsable({ state, isDraining, isRestarting }: HostStatus): boolean {
+  return isRestarting || (!isDraining && state !== 'left' && state !== 'failed' && state !== 'fenced');
 }
 
 /** Splits off the last hosts as spares; checks that enough are left. */

@@ -81,7 +81,7 @@ class SessionProcess {
       },
       onStep: (text) => this.#onStep(text),
       onReady: (up) => report({ type: 'ready', up }),
-      onHostUp: () => this.#jobs.onHostUp(),
+      onHostsChanged: () => this.#jobs.onHostsChanged(),
       onAborted: (error) => this.#onAborted(error),
     });
     this.#jobs = new SessionJobs({

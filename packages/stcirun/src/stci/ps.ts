@@ -96,12 +96,12 @@ function hostsText(hosts: readonly HostStatus[]): string {
   const noted = hosts.filter(({ state, isDraining }) => state !== 'up' || isDraining);
   if (noted.length === 0 || noted.every(({ state }) => state === 'planned' || state === 'starting')) return '';
   const head = ['host', 'state', 'incarnation', 'ranks', 'reason'];
-  const rows = noted.slice(0, HOSTS_MAX).map(({ spec, state, isDraining, incarnation, used, evidence }) => [
-    printable(spec.name),
-    isDraining ? 'draining' : state,
-    String(incarnation),
-    String(used),
-    printable(evidence.split('\n', 1)[0] ?? '').slice(0, REASON_CHARS),
+  const rows = noted.slice(0, HOSTS_MAX).map((host) => [
+    printable(host.spec.name),
+    host.isDraining ? 'draining' : host.isRestarting ? 'restarting' : host.state,
+    String(host.incarnation),
+    String(host.used),
+    printable(host.evidence.split('\n', 1)[0] ?? '').slice(0, REASON_CHARS),
   ]);
   const rest = noted.length - rows.length;
   const more = rest > 0 ? `  … and ${counted(rest, 'more host')}; --json shows all\n` : '';
