@@ -8,7 +8,7 @@ import type { JobReport } from '@stci/interface';
 import { checkOutcome } from './check-outcome.js';
 import { checkSessionMemory } from './check-session-memory.js';
 import { checkShown } from './check-shown.js';
-import { jobOf } from './session-plan.js';
+import { SPARES, jobOf } from './session-plan.js';
 import { expectedOfRank, nameOf, reportOf, type FrontEndRun, type SessionRun } from './session-record.js';
 
 export type SessionChecker = (run: SessionRun) => readonly string[];
@@ -103,17 +103,27 @@ function checkRanks(run: SessionRun): string[] {
   return problems;
 }
 
-/** A host is lost if its root agent was killed, and only then; the last job ran on all others. */
+/**
+ * A host is lost if its root agent was killed, and only then; by what the error manager does about it, it is there
+ * again. The last job ran on all that are there.
+ */
 function checkHosts({ status, killed, last, options }: SessionRun): string[] {
   if (status === undefined || last === undefined) return [];
+  const { 'errmgr.loss': loss, 'errmgr.loss.retries': retries } = options.settings;
+  // A kill may hit the start of an agent, and so each of them one and the same host.
+  const kills = options.kills.length;
+  const isBack = kills <= (loss === 'start-again' ? Number(retries) : loss === 'use-spare' ? SPARES : -1);
   const problems: string[] = [];
   for (const { spec, state } of status.hosts) {
-    if ((state === 'up') === killed.has(spec.name)) problems.push(`${spec.name} is ${state} at the end`);
+    const isKilled = killed.has(spec.name);
+    const mayBeSpare = loss === 'use-spare' && !isBack;
+    const isWrong = state === 'up' ? isKilled && loss === undefined : isBack || !(isKilled || mayBeSpare);
+    if (isWrong) problems.push(`${spec.name} is ${state} at the end`);
   }
   const report = reportOf(last);
   if (report?.exitCode !== 0) problems.push(`the last job: ${report?.exitCode}, ${report?.cause?.message}`);
   const used = new Set(report?.ranks.map(({ host }) => host));
-  const left = options.hosts - killed.size;
+  const left = status.hosts.filter(({ state }) => state === 'up').length;
   if (used.size !== left) problems.push(`the last job ran on ${used.size} hosts of ${left} that are left`);
   return problems;
 }

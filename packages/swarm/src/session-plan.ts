@@ -4,10 +4,14 @@
  */
 
 import { SimRandom } from '@stci/platform-sim';
+import { drawLoss } from './options.js';
 import type { AppPlan } from './programs.js';
 
 /** Jobs begin within this time, and most faults come within it, ms. */
 export const BUSY_MS = 3000;
+
+/** Spare hosts of a session that uses them (errmgr.loss). */
+export const SPARES = 2;
 
 export interface JobPlan {
   readonly app: AppPlan;
@@ -84,6 +88,7 @@ export function drawSession(seed: number): SessionOptions {
       'bootcom.lease': random.pick(['2s', '4s']),
       ...(random.chance(0.5) && { 'iof.window': String(random.pick([65_536, 262_144])) }),
       ...(random.chance(0.3) && { 'launcher.session.method': 'process' }),
+      ...drawLoss(random),
     },
     jobs,
     frontEnds: jobs.flatMap((job, index) => drawFrontEnds(random, job, index)).sort((a, b) => a.atMs - b.atMs),

@@ -9,7 +9,7 @@ import { composition, resolveSettings } from './assembly.js';
 import { showJob } from './front-end.js';
 import { hostName } from './job-spec.js';
 import type { JobRecord } from './record.js';
-import { jobOf, type FrontEndPlan, type JobPlan, type SessionOptions } from './session-plan.js';
+import { SPARES, jobOf, type FrontEndPlan, type JobPlan, type SessionOptions } from './session-plan.js';
 import type { SimulatedDisk } from './spool-files.js';
 
 const SLOTS = 8;
@@ -44,7 +44,7 @@ export function sessionMain(session: SimulatedSession, onNode: Composition['onNo
       },
       onStep: nothing,
       onReady: () => (session.isReady = true),
-      onHostUp: () => session.jobs?.onHostUp(),
+      onHostsChanged: () => session.jobs?.onHostsChanged(),
       onAborted: nothing,
     });
     const jobs: SessionJobs = new SessionJobs({
@@ -164,10 +164,12 @@ function findJob(
   look();
 }
 
-function allocationOf({ hosts }: SessionOptions): Allocation {
+function allocationOf({ hosts, settings }: SessionOptions): Allocation {
   const host = (_: unknown, i: number): HostSpec =>
     ({ name: hostName(i), slots: SLOTS, slotsBound: false, origin: 'swarm' });
-  return { hosts: Array.from({ length: hosts }, host), spares: [] };
+  const spares = settings['errmgr.loss'] === 'use-spare' ? SPARES : 0;
+  const all = Array.from({ length: hosts + spares }, host);
+  return { hosts: all.slice(0, hosts), spares: all.slice(hosts) };
 }
 
 function specOf({ app: { program, args, count } }: JobPlan): JobSpec {
