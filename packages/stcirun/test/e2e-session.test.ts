@@ -179,6 +179,21 @@ suite('sessions', (test) => {
       assert.match(log, /^\d{4}-\S+Z host b is up$/mu);
     }), LONG);
 
+  test('a host that is to be started again: ps says so, jobs wait for it, or are told', withPlace(async (place) => {
+    place.start('night', '--mca', 'errmgr.loss=start-again', '--mca', 'errmgr.loss.pause=5s');
+    process.kill((await place.agents('night')).get('b') as number, 'SIGKILL');
+    await soon(() => place.hosts() === 'a up 1,b failed 1', 'the loss of b');
+    assert.match(place.stci('ps').out, /\n +b +restarting +1 +0 +Agent root:1/u);
+    const waiting = place.run('night', ['--wait', '-n', '4', ...sh('echo $STCI_HOST')]);
+    await soon(() => waiting.err() !== '', 'a word of the job that waits');
+    assert.match(waiting.err(), 'stcirun: waiting: The job does not fit now: agents are being started again on b.');
+    const refused = await place.run('night', ['--host', 'b', '--', 'true']).result;
+    assert.equal([refused.exitCode, refused.err.split('.')[0]],
+      [195, 'stcirun: The job does not fit now: agents are being started again on b']);
+    assert.is((await place.run('night', sh('echo $STCI_HOST')).result).out, 'a\na\n');
+    assert.equal((await waiting.result).out.split('\n').sort().join(''), 'aabb');
+  }), LONG);
+
   test('an agent that is killed is replaced by one on a spare host, where there is one', withPlace(async (place) => {
     place.start('night', '--host', 's:1', '--spares', '1');
     process.kill((await place.agents('night')).get('a') as number, 'SIGKILL');
