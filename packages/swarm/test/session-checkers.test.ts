@@ -76,7 +76,18 @@ suite('checkers of sessions', (test) => {
       second.record.report = { ...report(second), ranks: report(second).ranks.slice(1) };
     });
     red(/^hosts: n1 is up at the end/, () => ({ killed: new Set(['n1']) }));
-    red(/^hosts: the last job ran on 4 hosts of 3/, () => ({ killed: new Set(['n1']) }));
+    const without = ({ status }: SessionRun): Partial<SessionRun> => {
+      assert.ok(status);
+      const hosts = status.hosts.map((host) => (host.host === 1 ? { ...host, state: 'failed' as const } : host));
+      return { status: { ...status, hosts }, killed: new Set(['n1']) };
+    };
+    red(/^hosts: the last job ran on 4 hosts of 3/, without);
+    for (const loss of ['start-again', 'use-spare']) {
+      red(/^hosts: n1 is failed at the end/, (run) => {
+        const settings = { ...run.options.settings, 'errmgr.loss': loss, 'errmgr.loss.retries': '1' };
+        return { ...without(run), options: { ...run.options, settings } };
+      });
+    }
   });
 
   test('memory: each bound', () => {
