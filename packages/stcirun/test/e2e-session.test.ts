@@ -1,127 +1,13 @@
 /** Sessions as a user has them: the built programs, agents as local processes. */
 // @timeoutMs 240000
 
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { SessionStatus } from '@stci/core/session';
-import { assert, eventually, suite } from '@stci/testkit';
-import { run, sh, start, type Run, type RunOptions } from './e2e.js';
+import { assert, suite } from '@stci/testkit';
+import { run, sh } from './e2e.js';
+import { LONG, soon, withPlace } from './e2e-place.js';
 import { atTerminal, CTRL_BACKSLASH, whyNoPty } from './pty.js';
-
-const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
-
-interface Said {
-  readonly exitCode: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Sessions of a test, in a directory of their own. */
-class Place {
-  readonly directory = mkdtempSync(join(tmpdir(), 'stci-session-'));
-  readonly env: Readonly<Record<string, string>> = { STCI_MCA_session_directory: join(this.directory, 'sessions') };
-
-  stci(...args: string[]): Said {
-    const env = { ...process.env, ...this.env };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [STCI, ...args], { encoding: 'utf8', env });
-    return { exitCode: status, out: stdout, err: stderr };
-  }
-
-  /** A command that takes its time. */
-  later(...args: string[]): Promise<Said> {
-    const env = { ...process.env, ...this.env };
-    return new Promise((resolve) => {
-      execFile(process.execPath, [STCI, ...args], { env }, (error, out, err) => {
-        resolve({ exitCode: error === null ? 0 : Number(error.code), out, err });
-      });
-    });
-  }
-
-  /** A session of two hosts with two slots each. */
-  start(name: string, ...options: string[]): void {
-    const said = this.stci('start', '--launcher', 'local', '--host', 'a:2,b:2', '--name', name, ...options);
-    assert.equal([said.exitCode, said.out], [0, `${name}\n`], said.err);
-  }
-
-  run(session: string, args: readonly string[], options: RunOptions = {}): Run {
-    return start(['--session', session, ...args], { ...options, env: { ...this.env, ...options.env } });
-  }
-
-  /** `stci attach`. */
-  attach(...args: string[]): Run {
-    return start(['attach', ...args], { env: this.env, program: STCI });
-  }
-
-  sessions(): readonly SessionStatus[] {
-    return (JSON.parse(this.stci('ps', '--json').out) as { sessions: SessionStatus[] }).sessions;
-  }
-
-  session(): SessionStatus {
-    return this.sessions()[0] as SessionStatus;
-  }
-
-  /** Its hosts, as the membership has them. */
-  hosts(): string {
-    return this.session().hosts.map(({ spec, state, isDraining, incarnation }) =>
-      `${spec.name} ${isDraining ? 'draining' : state} ${incarnation}`).join();
-  }
-
-  states(): string {
-    const rows = this.sessions().flatMap(({ name, jobs }) => jobs.map(({ job, state }) => `${name}.${job} ${state}`));
-    return rows.join(', ');
-  }
-
-  /** Processes of the only session's agents, by host. */
-  async agents(session: string): Promise<Map<string, number>> {
-    const { out, err } = await this.run(session, ['--ppn', '1', ...sh('echo $STCI_HOST $PPID')]).result;
-    assert.is(err, '');
-    const pairs = out.trim().split('\n').map((line) => line.split(' ') as [string, string]);
-    return new Map(pairs.map(([host, pid]) => [host, Number(pid)]));
-  }
-
-  /** Nothing is left: neither sessions nor processes. */
-  async close(): Promise<void> {
-    for (const name of this.#names()) this.stci('stop', name);
-    const left = this.#names();
-    await soon(() => this.#processes() === 0, 'the end of all agents');
-    rmSync(this.directory, { recursive: true });
-    assert.equal(left, []);
-  }
-
-  #processes(): number {
-    return readdirSync('/proc').filter((pid) => {
-      try {
-        return /^\d+$/u.test(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(this.directory);
-      } catch {
-        return false;
-      }
-    }).length;
-  }
-
-  #names(): string[] {
-    const { STCI_MCA_session_directory: directory = '' } = this.env;
-    return existsSync(directory) ? readdirSync(directory) : [];
-  }
-}
-
-function withPlace(body: (place: Place) => Promise<void>): () => Promise<void> {
-  return async () => {
-    const place = new Place();
-    try {
-      await body(place);
-    } finally {
-      await place.close();
-    }
-  };
-}
-
-const soon = (condition: () => boolean, what: string): Promise<unknown> =>
-  eventually(condition, { deadlineMs: 20_000, what });
-
-const LONG = { timeoutMs: 80_000 };
 
 suite('sessions', (test) => {
   test('jobs one after the other and at once, by the same agents; the exit code is each one\'s own',
@@ -156,53 +42,6 @@ suite('sessions', (test) => {
     const ended = events.at(-1) as { type: string; report: { exitCode: number } };
     assert.equal([again.exitCode, ended.type, ended.report.exitCode], [7, 'ended', 7]);
     assert.is(events.filter(({ type }) => type === 'exited').length, 1);
-  }), LONG);
-
-  test('an agent that is killed is started again: told in the log and with -v; the next job has all hosts',
-    withPlace(async (place) => {
-      place.start('night', '--mca', 'errmgr.loss=start-again', '--mca', 'errmgr.loss.pause=250ms');
-      const before = await place.agents('night');
-      const job = place.run('night', ['-v', '--ppn', '1', '--on-failure', 'continue', ...sh('echo $STCI_HOST; read x')],
-        { input: 'open' });
-      await soon(() => job.out().includes('a\n') && job.out().includes('b\n'), 'both ranks');
-      process.kill(before.get('b') as number, 'SIGKILL');
-      await soon(() => place.hosts() === 'a up 1,b up 2', 'another agent of b');
-      const after = await place.agents('night');
-      assert.equal([[...after.keys()].sort(), after.get('a')], [['a', 'b'], before.get('a')]);
-      assert.is.not(after.get('b'), before.get('b'));
-      job.child.stdin?.end('go\n');
-      const { err } = await job.result;
-      assert.match(err, /^stcirun: [\d.]+ s: restarting the agent of host b in 250 ms, attempt 2$/mu);
-      assert.match(err, /^stcirun: [\d.]+ s: host b is up \(2 of 2\)$/mu);
-      const log = readFileSync(join(place.directory, 'sessions', 'night', 'log'), 'utf8');
-      assert.match(log, /^\d{4}-\S+Z restarting the agent of host b in 250 ms, attempt 2: .*host b/mu);
-      assert.match(log, /^\d{4}-\S+Z host b is up$/mu);
-    }), LONG);
-
-  test('a host that is to be started again: ps says so, jobs wait for it, or are told', withPlace(async (place) => {
-    place.start('night', '--mca', 'errmgr.loss=start-again', '--mca', 'errmgr.loss.pause=5s');
-    process.kill((await place.agents('night')).get('b') as number, 'SIGKILL');
-    await soon(() => place.hosts() === 'a up 1,b failed 1', 'the loss of b');
-    assert.match(place.stci('ps').out, /\n +b +restarting +1 +0 +Agent root:1/u);
-    const waiting = place.run('night', ['--wait', '-n', '4', ...sh('echo $STCI_HOST')]);
-    await soon(() => waiting.err() !== '', 'a word of the job that waits');
-    assert.match(waiting.err(), 'stcirun: waiting: The job does not fit now: agents are being started again on b.');
-    const refused = await place.run('night', ['--host', 'b', '--', 'true']).result;
-    assert.equal([refused.exitCode, refused.err.split('.')[0]],
-      [195, 'stcirun: The job does not fit now: agents are being started again on b']);
-    assert.is((await place.run('night', sh('echo $STCI_HOST')).result).out, 'a\na\n');
-    assert.equal((await waiting.result).out.split('\n').sort().join(''), 'aabb');
-  }), LONG);
-
-  test('an agent that is killed is replaced by one on a spare host, where there is one', withPlace(async (place) => {
-    place.start('night', '--host', 's:1', '--spares', '1');
-    process.kill((await place.agents('night')).get('a') as number, 'SIGKILL');
-    await soon(() => place.hosts() === 's up 2,b up 1', 'the spare host');
-    assert.equal([...(await place.agents('night')).keys()].sort(), ['b', 's']);
-    process.kill((await place.agents('night')).get('b') as number, 'SIGKILL');
-    await soon(() => place.hosts() === 's up 2,b failed 1', 'the loss of b');
-    const log = readFileSync(join(place.directory, 'sessions', 'night', 'log'), 'utf8');
-    assert.match(log, 'host b is left out: no spare host is left (--spares): ');
   }), LONG);
 
   test('a front-end that is killed leaves its job; so does a hangup, but an interrupt ends it',

@@ -1,0 +1,57 @@
+/** Hosts of a session that are lost, and what follows: on real processes. */
+// @timeoutMs 240000
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { assert, suite } from '@stci/testkit';
+import { sh } from './e2e.js';
+import { LONG, soon, withPlace } from './e2e-place.js';
+
+suite('lost hosts of a session', (test) => {
+  test('an agent that is killed is started again: told in the log and with -v; the next job has all hosts',
+    withPlace(async (place) => {
+      place.start('night', '--mca', 'errmgr.loss=start-again', '--mca', 'errmgr.loss.pause=250ms');
+      const before = await place.agents('night');
+      const job = place.run('night', ['-v', '--ppn', '1', '--on-failure', 'continue', ...sh('echo $STCI_HOST; read x')],
+        { input: 'open' });
+      await soon(() => job.out().includes('a\n') && job.out().includes('b\n'), 'both ranks');
+      process.kill(before.get('b') as number, 'SIGKILL');
+      await soon(() => place.hosts() === 'a up 1,b up 2', 'another agent of b');
+      const after = await place.agents('night');
+      assert.equal([[...after.keys()].sort(), after.get('a')], [['a', 'b'], before.get('a')]);
+      assert.is.not(after.get('b'), before.get('b'));
+      job.child.stdin?.end('go\n');
+      const { err } = await job.result;
+      assert.match(err, /^stcirun: [\d.]+ s: restarting the agent of host b in 250 ms, attempt 2$/mu);
+      assert.match(err, /^stcirun: [\d.]+ s: host b is up \(2 of 2\)$/mu);
+      const log = readFileSync(join(place.directory, 'sessions', 'night', 'log'), 'utf8');
+      assert.match(log, /^\d{4}-\S+Z restarting the agent of host b in 250 ms, attempt 2: .*host b/mu);
+      assert.match(log, /^\d{4}-\S+Z host b is up$/mu);
+    }), LONG);
+
+  test('a host that is to be started again: ps says so, jobs wait for it, or are told', withPlace(async (place) => {
+    place.start('night', '--mca', 'errmgr.loss=start-again', '--mca', 'errmgr.loss.pause=5s');
+    process.kill((await place.agents('night')).get('b') as number, 'SIGKILL');
+    await soon(() => place.hosts() === 'a up 1,b failed 1', 'the loss of b');
+    assert.match(place.stci('ps').out, /\n +b +restarting +1 +0 +Agent root:1/u);
+    const waiting = place.run('night', ['--wait', '-n', '4', ...sh('echo $STCI_HOST')]);
+    await soon(() => waiting.err() !== '', 'a word of the job that waits');
+    assert.match(waiting.err(), 'stcirun: waiting: The job does not fit now: agents are being started again on b.');
+    const refused = await place.run('night', ['--host', 'b', '--', 'true']).result;
+    assert.equal([refused.exitCode, refused.err.split('.')[0]],
+      [195, 'stcirun: The job does not fit now: agents are being started again on b']);
+    assert.is((await place.run('night', sh('echo $STCI_HOST')).result).out, 'a\na\n');
+    assert.equal((await waiting.result).out.split('\n').sort().join(''), 'aabb');
+  }), LONG);
+
+  test('an agent that is killed is replaced by one on a spare host, where there is one', withPlace(async (place) => {
+    place.start('night', '--host', 's:1', '--spares', '1');
+    process.kill((await place.agents('night')).get('a') as number, 'SIGKILL');
+    await soon(() => place.hosts() === 's up 2,b up 1', 'the spare host');
+    assert.equal([...(await place.agents('night')).keys()].sort(), ['b', 's']);
+    process.kill((await place.agents('night')).get('b') as number, 'SIGKILL');
+    await soon(() => place.hosts() === 's up 2,b failed 1', 'the loss of b');
+    const log = readFileSync(join(place.directory, 'sessions', 'night', 'log'), 'utf8');
+    assert.match(log, 'host b is left out: no spare host is left (--spares): ');
+  }), LONG);
+});
