@@ -144,6 +144,35 @@ suite('hosts of a running session', (test) => {
     }
   }, { timeoutMs: 60_000 });
 
+  test('a host that was cut off is given up, and started again while its former agent may live', () => {
+    for (const victim of [0, 1, 2, 7]) {
+      for (const again of ['at once', 'later']) {
+        const problems = runHosts(optionsOf(9, 2), (one) => {
+          one.submit(LONG, {}, ({ report, out }) => {
+            const lost = report.ranks.filter(({ outcome }) => outcome !== 'exited').map(({ host }) => host);
+            assert.equal(lost, [`n${victim}`]);
+            assert.ok(out.every((text, rank) => rank === victim || text.length === 60 * LINES), 'all output');
+          });
+          const name = `n${victim}`;
+          const others = [...one.world.hosts].map((host) => host.name).filter((other) => other !== name);
+          let mend = (): void => undefined;
+          one.clock.after(500, () => (mend = one.world.partition([name], others)));
+          const poll = (): void => {
+            if (one.session.hosts[victim]?.state !== 'fenced') return void one.clock.after(10, poll);
+            mend();
+            one.clock.after(again === 'at once' ? 0 : 20_000, () => one.add([victim], (outcomes) => {
+              assert.equal(outcomes, [{ name, error: undefined }]);
+              assert.equal([one.session.hosts[victim]?.state, one.session.hosts[victim]?.incarnation], ['up', 2]);
+              one.clock.after(30_000, () => thenAll(one, upTo(9)));
+            }));
+          };
+          poll();
+        });
+        assert.equal(problems, [], `host ${victim}, ${again}`);
+      }
+    }
+  }, { timeoutMs: 60_000 });
+
   test('a host that is removed gets no more jobs, and leaves when it has none; the agents below it go on', () => {
     for (const victim of upTo(9)) {
       const rest = upTo(9).filter((host) => host !== victim);
@@ -179,6 +208,7 @@ suite('hosts of a running session', (test) => {
           const lost = report.ranks.filter(({ outcome }) => outcome === 'lost').map(({ host }) => host);
           assert.equal(lost, [`n${victim}`]);
           assert.match(report.failures[0]?.message ?? '', `Host n${victim} was removed`);
+          assert.is(report.failures[0]?.data?.['removed'], true);
           one.add([victim], (outcomes) => {
             assert.equal(outcomes, [{ name: `n${victim}`, error: undefined }]);
             thenAll(one, upTo(9));

@@ -173,7 +173,7 @@ export class HostChanges {
       expel(host, bootstrap.table.get(host).parent, `it did not leave within ${formatDuration(waitMs)}`));
     const name = bootstrap.hostName(host);
     const message = `Host ${name} was removed (stci remove-hosts --force)`;
-    const error = { code: 'STCI_AGENT_LOST', message, host: name };
+    const error = { code: 'STCI_AGENT_LOST', message, host: name, data: { removed: true } };
     for (const job of this.#jobsOn(host)) job.onHostsLost([{ host, kind: 'agent-lost', error }]);
     node.messages.send(rootAddress(host), 'agent.leave', {});
   }

@@ -76,12 +76,12 @@ function survivorsLeftBehind({ ranks, failures }: JobReport): readonly (readonly
 }
 
 /**
- * A lost agent's programs are ended by it or its guardian, unless both were killed. What SIGKILL could not end has its
- * own failure with a remedy.
+ * A lost agent's programs are ended by it or its guardian, unless both were killed; that of a host that was removed is
+ * not. What SIGKILL could not end has its own failure with a remedy.
  */
 function lostText({ ranks }: JobReport, isHere: (host: string) => boolean): readonly string[] {
   const isLost = ({ outcome, pid, error }: RankReport): boolean =>
-    outcome === 'lost' && pid !== 0 && error?.code !== 'STCI_TOOL_SURVIVED';
+    outcome === 'lost' && pid !== 0 && error?.code !== 'STCI_TOOL_SURVIVED' && error?.data?.['removed'] !== true;
   const lost = [...new Set(ranks.filter(isLost).map(({ host }) => host))];
   const text = (names: readonly string[], option: (hosts: string) => string): readonly string[] => {
     if (names.length === 0) return [];

@@ -42,6 +42,27 @@ suite('membership table', (test) => {
     assert.equal([table.get(0).incarnation, table.get(0).state], [3, 'planned']);
   });
 
+  test('a host that is added has the next place in the tree, and begins when it is planned', () => {
+    const table = new MembershipTable(createTree(100, 2), 2);
+    assert.equal([table.add(), table.size, table.plannedParent(2)], [2, 3, 0]);
+    const { state, incarnation, parent } = table.get(2);
+    assert.equal([state, incarnation, parent, table.isGone(2)], ['left', 0, 0, true]);
+    for (const event of ['plan', 'start', 'up'] as const) table.apply(2, event);
+    assert.equal([table.get(2).state, table.get(2).incarnation, table.children(0)], ['up', 1, [2]]);
+  });
+
+  test('a host that is draining is used by no job and links to no other; leaving, or another start, ends that', () => {
+    const table = tableOf(8);
+    assert.equal([table.isUsable(2), table.connectedAncestors(6)], [true, [2, 0, undefined]]);
+    table.drain(2, true);
+    assert.equal([table.get(2).state, table.isUsable(2), table.connectedAncestors(6)], ['up', false, [0, undefined]]);
+    table.apply(2, 'suspect');
+    assert.is(table.get(2).isDraining, true);
+    table.apply(2, 'leave');
+    table.apply(2, 'plan');
+    assert.equal([table.get(2).isDraining, table.get(2).incarnation], [false, 2]);
+  });
+
   test('hosts below are those by current parents', () => {
     const table = tableOf(8);
     assert.equal(table.hostsBelow(0), [0, 2, 6, 7, 3]);
