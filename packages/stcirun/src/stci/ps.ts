@@ -98,7 +98,7 @@ function hostsText(hosts: readonly HostStatus[]): string {
   const head = ['host', 'state', 'incarnation', 'ranks', 'reason'];
   const rows = noted.slice(0, HOSTS_MAX).map((host) => [
     printable(host.spec.name),
-    host.isDraining ? 'draining' : host.isRestarting ? 'restarting' : host.state,
+    stateText(host),
     String(host.incarnation),
     String(host.used),
     printable(host.evidence.split('\n', 1)[0] ?? '').slice(0, REASON_CHARS),
@@ -106,6 +106,11 @@ function hostsText(hosts: readonly HostStatus[]): string {
   const rest = noted.length - rows.length;
   const more = rest > 0 ? `  … and ${counted(rest, 'more host')}; --json shows all\n` : '';
   return alignColumns([head, ...rows]).map((line) => `  ${line.trimEnd()}\n`).join('') + more;
+}
+
+function stateText({ state, isDraining, isRestarting }: HostStatus): string {
+  if (isDraining) return 'draining';
+  return isRestarting && state !== 'starting' ? 'restarting' : state;
 }
 
 function jobsText(session: string, jobs: readonly JobStatus[], nowMs: number): string {
