@@ -3,7 +3,7 @@
  * session, and a driver that records. It checks nothing.
  */
 
-import { createFrontEnd, mapJob } from '@stci/core';
+import { createFrontEnd, mapJob, type Composition } from '@stci/core';
 import { JobRun, type JobRunInit } from '@stci/core/run';
 import type { FrontEnd, FrontEndEvents, JobMap, JobSpec } from '@stci/interface';
 import type { AgentContext } from '@stci/platform-sim';
@@ -19,6 +19,7 @@ const AFTERMATH_MS = 50;
 /** Times at which a checker inspects the world. */
 export interface FrontEndHooks {
   onReport?(): void;
+  readonly onNode?: Composition['onNode'] | undefined;
   /** Some time after the run's end; `ownTimers` of the timers are the driver's own. */
   onAftermath?(ownTimers: number): void;
 }
@@ -51,7 +52,8 @@ export function startSimulatedRun(
     // Every second run prints its steps, too.
     verbose: options.seed % 2 === 0,
     startFrontEnd: (events) => {
-      const init = { platform, composition, params, snapshot, allocation: hosts };
+      const observed = hooks.onNode === undefined ? composition : { ...composition, onNode: hooks.onNode };
+      const init = { platform, composition: observed, params, snapshot, allocation: hosts };
       return createFrontEnd(init, events);
     },
   };

@@ -14,6 +14,7 @@ import type { Run } from './run.js';
 import { startSimulatedRun } from './front-end.js';
 import { hostName } from './job-spec.js';
 import { joinMain, loginMain } from './launcher-remote.js';
+import type { MemoryPeaks } from './memory-peaks.js';
 import { installSsh } from './ssh.js';
 import { Wire } from './wire.js';
 import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
@@ -37,6 +38,8 @@ export interface RunOutcome {
 }
 
 export interface RunHooks {
+  /** Sees what agents hold. */
+  readonly peaks?: MemoryPeaks | undefined;
   readonly onTrace?: ((line: string) => void) | undefined;
   /** Changes the world before anything happens: tests of the checkers break it. */
   readonly onWorld?: ((world: World) => void) | undefined;
@@ -115,7 +118,8 @@ function orphanMs({ settings, faults }: SwarmOptions): number {
 }
 
 function simulate(options: SwarmOptions, hooks: RunHooks): Run {
-  const world = makeWorld(options);
+  const { peaks } = hooks;
+  const world = makeWorld(options, peaks?.onNode);
   world.scheduler.onTrace = hooks.onTrace;
   const wire = new Wire();
   world.onFlow = (flow) => wire.watch(flow);
@@ -134,9 +138,10 @@ function simulate(options: SwarmOptions, hooks: RunHooks): Run {
         leftEvents = world.scheduler.queue.pending().filter(isOwn).length - ownTimers;
       },
     };
-    startSimulatedRun(context, options, record, frontEndHooks);
+    startSimulatedRun(context, options, record, { ...frontEndHooks, onNode: peaks?.onNode });
   };
   const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
+  peaks?.watch(world, () => true, () => frontEnd.isAlive);
   const faults = scheduleFaults(world, options, frontEnd);
   const untilMs = Math.max(lastFaultMs(options), PROGRAM_MS_MAX) + LIVENESS_MS;
   world.run({ until: () => !frontEnd.isAlive, untilMs, maxEvents: EVENTS_MAX });

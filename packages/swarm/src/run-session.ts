@@ -9,20 +9,18 @@ import type { SessionStatus } from '@stci/core/session';
 import type { SimProcess, World } from '@stci/platform-sim';
 import { checkSession } from './check-session.js';
 import { LOGIN_HOST } from './faults.js';
+import { MemoryPeaks } from './memory-peaks.js';
 import { PLAIN } from './plain.js';
 import { JobRecord } from './record.js';
 import { makeWorld } from './run-job.js';
 import { frontEndMain, sessionMain, stopMain, type SimulatedSession } from './session-processes.js';
 import type { FrontEndPlan, KillPlan, SessionOptions } from './session-plan.js';
-import type { FrontEndRun, MemoryPeaks, SessionRun } from './session-record.js';
+import type { FrontEndRun, SessionRun } from './session-record.js';
 import { SimulatedDisk } from './spool-files.js';
 import { Wire } from './wire.js';
 
 /** From the last fault to the end of all front-ends: leases, the times of programs, and attempts to reach agents. */
 const REST_MS = 60_000;
-/** Between two looks at what agents keep, while jobs run and else. */
-const SAMPLE_MS = 20;
-const SAMPLE_IDLE_MS = 500;
 const EVENTS_MAX = 20_000_000;
 
 export function runSession(options: SessionOptions, onTrace?: (line: string) => void): SessionRun & {
@@ -40,16 +38,15 @@ class Simulation {
   readonly #frontEnds: FrontEndRun[] = [];
   readonly #killed = new Set<string>();
   readonly #wire = new Wire();
-  readonly #peaks: MemoryPeaks = new Map();
-  #diskBytesMax = 0;
+  readonly #peaks = new MemoryPeaks();
 
   constructor(options: SessionOptions, onTrace: ((line: string) => void) | undefined) {
     this.#options = options;
     const session: SimulatedSession = {
-      options, nodes: [], disk: new SimulatedDisk(options.diskBytes), unreleased: { bytes: 0, max: 0 },
+      options, disk: new SimulatedDisk(options.diskBytes), unreleased: { bytes: 0, max: 0 },
     };
     this.#session = session;
-    const onNode = session.nodes.push.bind(session.nodes);
+    const { onNode } = this.#peaks;
     this.#world = makeWorld({ ...PLAIN, seed: options.seed, hosts: options.hosts, remote: true }, onNode);
     this.#world.scheduler.onTrace = onTrace;
     this.#world.onFlow = (flow) => this.#wire.watch(flow);
@@ -72,7 +69,7 @@ class Simulation {
     this.#world.run({ untilMs: this.#world.nowMs + REST_MS, maxEvents: EVENTS_MAX });
     return {
       options: this.#options, world: this.#world, frontEnds: this.#frontEnds, last, killed: this.#killed, status, stuck,
-      peaks: this.#peaks, diskBytesMax: this.#diskBytesMax, unreleasedBytesMax: this.#session.unreleased.max,
+      peaks: this.#peaks, diskBytesMax: this.#session.disk.bytesMax, unreleasedBytesMax: this.#session.unreleased.max,
       wire: this.#wire,
     };
   }
@@ -80,7 +77,8 @@ class Simulation {
   /** Each phase begins when the one before has ended. Returns the one that does not end. */
   #play(phases: readonly (readonly [string, () => boolean, (() => void)?])[]): string | undefined {
     const world = this.#world;
-    this.#sample();
+    const isBusy = (): boolean => this.#frontEnds.some(({ process }) => process.isAlive);
+    this.#peaks.watch(world, isBusy, () => this.#process.isAlive);
     for (const [name, isOver, begin] of phases) {
       begin?.();
       const untilMs = world.nowMs + 2 * REST_MS;
@@ -146,24 +144,5 @@ class Simulation {
     if (target === undefined) return;
     if (what === 'agent') this.#killed.add(target.host);
     this.#world.killProcess(target.host, target.pid);
-  }
-
-  /** Looks at what agents and the disk hold, as long as the session lives. */
-  #sample(): void {
-    const { nodes, disk } = this.#session;
-    for (const node of nodes) {
-      const { memory, name } = node;
-      const before = this.#peaks.get(name) ?? memory;
-      this.#peaks.set(name, {
-        unacknowledged: Math.max(before.unacknowledged, memory.unacknowledged),
-        broadcasts: Math.max(before.broadcasts, memory.broadcasts),
-        early: Math.max(before.early, memory.early),
-        queued: Math.max(before.queued, memory.queued),
-      });
-    }
-    this.#diskBytesMax = Math.max(this.#diskBytesMax, disk.bytes);
-    const isBusy = this.#frontEnds.some(({ process }) => process.isAlive);
-    const nextMs = this.#world.nowMs + (isBusy ? SAMPLE_MS : SAMPLE_IDLE_MS);
-    if (this.#process.isAlive) this.#world.at(nextMs, () => this.#sample());
   }
 }

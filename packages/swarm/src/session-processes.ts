@@ -1,6 +1,6 @@
 /** The processes of a simulated session: the session itself, front-ends of every kind, `stci stop`. All as shipped. */
 
-import type { AgentNode, Composition } from '@stci/core';
+import type { Composition } from '@stci/core';
 import { SessionJobs, SessionServer, openBackend } from '@stci/core/resident';
 import { SessionClient, makeSessionKey, type AcceptedJob, type SessionKey } from '@stci/core/session';
 import type { Allocation, FrontEndEvents, HostSpec, JobSpec } from '@stci/interface';
@@ -20,8 +20,6 @@ const RETRIES_MAX = 100;
 
 export interface SimulatedSession {
   readonly options: SessionOptions;
-  /** Of all agents that ever were. */
-  readonly nodes: AgentNode[];
   readonly disk: SimulatedDisk;
   /** Output that the front-end agents have not been told to release. */
   readonly unreleased: { bytes: number; max: number };

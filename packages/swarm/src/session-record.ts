@@ -1,10 +1,10 @@
 /** What a run of a session left for the checkers. */
 
-import type { NodeMemory } from '@stci/core';
 import type { SessionStatus } from '@stci/core/session';
 import type { JobReport } from '@stci/interface';
 import type { SimProcess, World } from '@stci/platform-sim';
 import { stdinBytes } from './job-spec.js';
+import type { MemoryPeaks } from './memory-peaks.js';
 import { expectedOf, type Expected } from './programs.js';
 import type { JobRecord } from './record.js';
 import { jobOf, type FrontEndPlan, type SessionOptions } from './session-plan.js';
@@ -18,9 +18,6 @@ export interface FrontEndRun {
   /** Some of the output was reported as dropped. */
   hasMissed: boolean;
 }
-
-/** Most that was found in an agent at one time, by its name. */
-export type MemoryPeaks = Map<string, NodeMemory>;
 
 export interface SessionRun {
   readonly options: SessionOptions;

@@ -9,18 +9,13 @@ const ACCESS_MS = 5;
 
 /** The disk of all spools of a session. */
 export class SimulatedDisk {
-  readonly #bytesMax: number;
+  readonly #roomBytes: number;
   readonly #files = new Set<DiskFile>();
+  /** Most that was on it. */
+  bytesMax = 0;
 
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  /** Of files that are not removed, or still open. */
-  get bytes(): number {
-    let bytes = 0;
-    for (const { content } of this.#files) bytes += content.length;
-    return bytes;
+  constructor(roomBytes: number) {
+    this.#roomBytes = roomBytes;
   }
 
   files(clock: Clock, random: SimRandom): SpoolFiles {
@@ -28,7 +23,7 @@ export class SimulatedDisk {
     const later = (call: () => void): void => void clock.after(random.between(0, ACCESS_MS), call);
     return {
       next: () => {
-        const hasRoom = (bytes: number): boolean => this.bytes + bytes <= this.#bytesMax;
+        const hasRoom = (bytes: number): boolean => this.#hasRoom(bytes);
         const file: DiskFile = new DiskFile(later, hasRoom, () => this.#files.delete(file));
         this.#files.add(file);
         own.add(file);
@@ -36,6 +31,15 @@ export class SimulatedDisk {
       },
       remove: () => own.forEach((file) => file.remove()),
     };
+  }
+
+  /** For so many bytes more. Files that are removed, but still open, take room. */
+  #hasRoom(more: number): boolean {
+    let bytes = more;
+    for (const { content } of this.#files) bytes += content.length;
+    const isRoom = bytes <= this.#roomBytes;
+    if (isRoom) this.bytesMax = Math.max(this.bytesMax, bytes);
+    return isRoom;
   }
 }
 

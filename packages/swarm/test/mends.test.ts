@@ -40,6 +40,10 @@ function assertMended(done: RunOutcome, note: string): void {
   }
 }
 
+/** The agent of one host, so long after its start. */
+const killOf = (host: number, hosts: number, afterMs: number): FaultPlan =>
+  ({ atMs: 0, kind: 'kill-start', pick: (host + 0.5) / hosts, start: 1, afterMs });
+
 const kill = (atMs: number, pick: number): FaultPlan => ({ atMs, kind: 'kill-agent', pick, signal: 'SIGKILL' });
 
 suite('the tree mends', (test) => {
@@ -60,6 +64,38 @@ suite('the tree mends', (test) => {
       const pick = (i: number): number => (seed * 0.618 + i * 0.21) % 1;
       const faults = Array.from({ length: 2 + (seed % 4) }, (_, i) => kill(600 + i * (seed % 3), pick(i)));
       assertMended(runJob(optionsOf({ seed, hosts: 20, arity: 2 + (seed % 3), faults })), `seed ${seed}`);
+    }
+  }, { timeoutMs: 60_000 });
+
+  test('64 hosts, three inner agents killed at once under heavy output', () => {
+    const apps = [{ program: 'lines', args: ['250', '320', '0.004'], count: 64 }];
+    for (const arity of [3, 8]) {
+      const faults = [0, 1, 2].map((host) => killOf(host, 64, 500));
+      const done = runJob(optionsOf({ hosts: 64, arity, apps, faults, settings: { 'iof.window': '262144' } }));
+      assert.equal(done.problems, []);
+      const lost = done.run.record.report?.ranks.filter(({ outcome }) => outcome !== 'exited');
+      assert.equal(lost?.map(({ host }) => host), ['n0', 'n1', 'n2']);
+      for (let rank = 3; rank < 64; rank++) assert.is(done.run.record.streams.get(`${rank}/stdout`)?.bytes, 80_000);
+    }
+  }, { timeoutMs: 60_000 });
+
+  test('the agent that mends is killed while it does', () => {
+    // n2 is below n0, which is to reach n5 and n6; then the controller is.
+    for (const laterMs of [0, 0.3, 0.6, 1, 1.5, 2, 3, 5, 20]) {
+      const faults = [killOf(2, 14, 600), killOf(0, 14, 600 + laterMs)];
+      assertMended(runJob(optionsOf({ hosts: 14, arity: 2, faults })), `${laterMs} ms later`);
+    }
+  }, { timeoutMs: 60_000 });
+
+  test('lost while hosts come up, and while the job ends', () => {
+    for (let step = 0; step < 20; step++) {
+      const launch = [killOf(step % 3, 12, step * 0.8), killOf(3 + (step % 4), 12, step * 1.3)];
+      assert.equal(runJob(optionsOf({ arity: 2, faults: launch, seed: step })).problems, [], `launch, step ${step}`);
+      const ending = [kill(600 + step * 5, (step * 0.37) % 1), kill(601 + step * 6, (step * 0.53) % 1)];
+      const controls = [{ kind: 'interrupt', kill: step % 4 === 3, atMs: 600 } as const];
+      const apps = [{ program: step % 2 === 0 ? 'ignore-term' : 'lines', args: ['2', '80', '0.02'], count: 12 }];
+      const options = { arity: 2, faults: ending, controls, apps, seed: step, settings: { 'tool.grace': '100ms' } };
+      assert.equal(runJob(optionsOf(options)).problems, [], `end, step ${step}`);
     }
   }, { timeoutMs: 60_000 });
 

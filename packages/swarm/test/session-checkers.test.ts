@@ -1,7 +1,7 @@
 /** Each checker of sessions bites: a run that is well is changed, and the checker says so. */
 
 import { assert, suite } from '@stci/testkit';
-import { checkSession, plainSession, runSession, type FrontEndRun, type SessionRun } from '@stci/swarm';
+import { MemoryPeaks, checkSession, plainSession, runSession, type FrontEndRun, type SessionRun } from '@stci/swarm';
 
 const PLAN = plainSession({ program: 'lines', args: ['300', '80', '0.002'], count: 4 }, {
   frontEnds: [
@@ -23,7 +23,7 @@ function copyOf(run: SessionRun): SessionRun {
     for (const [key, stream] of one.record.streams) streams.set(key, { ...stream, chunks: [...stream.chunks] });
     return { ...one, record: { ...one.record, streams } };
   });
-  return { ...run, frontEnds, peaks: new Map(run.peaks) };
+  return { ...run, frontEnds };
 }
 
 /** What the checkers say of a run that was well until `change`. */
@@ -92,9 +92,14 @@ suite('checkers of sessions', (test) => {
 
   test('memory: each bound', () => {
     const high = { unacknowledged: 0, broadcasts: 0, early: 0, queued: 1 << 30 };
-    red(/^memory: session:2, queue of a link: 1073741824 bytes/, ({ peaks }) => void peaks.set('session:2', high));
-    const kept = { ...high, queued: 0, unacknowledged: 1 << 25 };
-    red(/^memory: session:2, unacknowledged/, ({ peaks }) => void peaks.set('session:2', kept));
+    const full = (memory: typeof high): SessionRun['peaks'] => {
+      const peaks = new MemoryPeaks();
+      peaks.add('session:2', memory);
+      return peaks;
+    };
+    red(/^memory: session:2, queue of a link: 1073741824 bytes/, () => ({ peaks: full(high) }));
+    red(/^memory: session:2, unacknowledged/, () => ({ peaks: full({ ...high, queued: 0, unacknowledged: 1 << 25 }) }));
+    red(/^memory: a front-end of job 0/, (_run, [, { record }]) => void (record.unreleasedBytesMax = 1 << 25));
     red(/^memory: disk/, () => ({ diskBytesMax: 1 << 25 }));
     red(/^memory: output that is not released/, () => ({ unreleasedBytesMax: 1 << 30 }));
   });

@@ -3,19 +3,16 @@
 import {
   StciError, type Address, type AllocatedJob, type HostIndex, type JobMap, type Params, type TreeTopology,
 } from '@stci/interface';
+import { CREDIT_BYTES_MAX, CREDIT_BYTES_MIN } from '../am/credit.js';
 import type { MessageBody } from '../am/messages.js';
 import { nodeNumbers } from '../job/environment.js';
 import type { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { counted } from '../job/text.js';
 import { TOPOLOGY_ARITY_MAX } from '../topology/options.js';
-import { CREDIT_BYTES_MIN } from './output-queue.js';
 import type { AgentScope } from './composition.js';
 
 export type Launch = MessageBody<'job.launch'>;
-
-/** Largest window of one session agent. */
-const CREDIT_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Least iof.window with which the output of so many hosts makes progress. */
 export function windowBytesMin(hosts: number): number {

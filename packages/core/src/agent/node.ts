@@ -16,7 +16,7 @@ import {
   type SpanningTree,
   type StreamSpec,
 } from '@stci/interface';
-import { OVERDRAFT_BYTES_MAX } from '../am/credit.js';
+import { OUTPUT_KEPT_MAX } from '../am/delivery.js';
 import type { Received } from '../am/inbox.js';
 import { MessageLayer } from '../am/message-layer.js';
 import { Router } from '../am/router.js';
@@ -111,7 +111,7 @@ export class AgentNode {
       ttl: params.int('message.ttl'),
       messageBytesMax: params.int('message.bytes.max'),
       requestTimeoutMs: params.int('request.timeout'),
-      windowBytes: params.int('bootcom.queue.max') + OVERDRAFT_BYTES_MAX,
+      windowBytes: params.int('bootcom.queue.max') + OUTPUT_KEPT_MAX,
     };
     // Links stop being read at half of event.queue.max. Messages of a chunk that was read before, and those of this
     // agent to itself, are still queued: a bound that throws would lose them.

@@ -8,9 +8,6 @@ import { holdBuffer, releaseBuffer } from '@stci/interface';
 import { CHUNK_COST_BYTES } from '../am/credit.js';
 import { encodeWithTail } from '../codec/cbor.js';
 
-/** Smallest share of a window with which output makes progress: half of it is granted back at once. */
-export const CREDIT_BYTES_MIN = 512;
-
 /** The part of a stream's endpoint that is needed here. */
 export interface OutputStream {
   readonly upCreditBytes: number;

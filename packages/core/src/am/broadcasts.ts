@@ -6,12 +6,13 @@
 
 import type { Address, JobId } from '@stci/interface';
 import { HEADER_BYTES, frameJob, frameNumber, frameSource, writeDelivery, type Frame } from '../codec/frame.js';
+import { CREDIT_BYTES_MAX } from './credit.js';
 
 /**
  * Bytes kept of each job. Input to all ranks is sent only as long as each agent has credit, so that a child that is cut
- * off misses at most one window of it (at most 4 MiB, agent/job-launch.ts), and what was on its way; signals are small.
+ * off misses at most one window of it, and what was on its way; signals are small.
  */
-const KEPT_BYTES_MAX = 5 * 1024 * 1024;
+const KEPT_BYTES_MAX = CREDIT_BYTES_MAX + 1024 * 1024;
 
 /** The frames of one job. */
 interface JobBroadcasts {

@@ -11,6 +11,7 @@ import {
   StciError, addressName, agentKey, holdBuffer, isSessionAddress, releaseBuffer, type Address, type JobId,
 } from '@stci/interface';
 import { readDelivery, setHops, writeDelivery, type DeliveryMark, type Frame } from '../codec/frame.js';
+import { CHUNK_COST_BYTES, CREDIT_BYTES_MAX } from './credit.js';
 
 /** Least charge of a kept frame: the overhead of keeping it. */
 const FRAME_CHARGE_MIN = 256;
@@ -19,6 +20,9 @@ const FRAME_CHARGE_MIN = 256;
 const ACK_FRAMES = 32;
 /** Each is a write of its own on every hop: at 256 KiB they cost the front-end a quarter of its time. */
 const ACK_BYTES = 1024 * 1024;
+
+/** Most that is kept of the output of one window: small frames count for more than they use of it. */
+export const OUTPUT_KEPT_MAX = CREDIT_BYTES_MAX * Math.ceil(FRAME_CHARGE_MIN / CHUNK_COST_BYTES) + ACK_BYTES;
 
 /** Time without an acknowledgement after which the sender asks for one; it doubles up to the longest. */
 const PROBE_MS = 1000;

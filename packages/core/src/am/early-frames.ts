@@ -3,13 +3,14 @@
 import type { Address, JobId, StreamId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { decodeHeader, frameSource, type Frame } from '../codec/frame.js';
+import { CREDIT_BYTES_MAX } from './credit.js';
 
 /** Bounds for all sources together. */
 const FRAMES_MAX = 4096;
-const BYTES_MAX = 64 * 1024 * 1024;
-
 /** Fraction of either bound that one source may use. */
 const SOURCE_SHARE = 0.125;
+/** A source may fill its window, and as much with the headers of its frames. */
+const BYTES_MAX = (2 * CREDIT_BYTES_MAX) / SOURCE_SHARE;
 
 export interface EarlyFrame {
   readonly frame: Frame;
