@@ -5,7 +5,7 @@ import type { Params } from '@stci/interface';
 import type { World } from '@stci/platform-sim';
 
 /** Between two looks, while there is something to see, and else. */
-const SAMPLE_MS = 20;
+const SAMPLE_MS = 50;
 const SAMPLE_IDLE_MS = 500;
 
 /** Messages of control that may be under way. */

@@ -3,6 +3,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import { PLAIN, runJob, type BadHost, type RunOutcome, type SwarmOptions } from '@stci/swarm';
+import { isFull, range, share } from './first-seed.js';
 
 const SIZES = [[1, 1], [2, 1], [5, 1], [4, 2], [7, 2], [13, 3], [40, 4], [40, 2]] as const;
 
@@ -55,7 +56,7 @@ suite('jobs whose hosts do not all come up', (test) => {
   for (const [hosts, arity] of SIZES) {
     test(`retry, ${hosts} hosts, arity ${arity}: each host in turn fails twice, and all ranks run`, () => {
       const settings = { 'errmgr.launch': 'retry' };
-      for (let host = 0; host < hosts; host += hosts > 10 ? 7 : 1) {
+      for (const host of share(range(0, hosts, hosts > 10 ? 7 : 1), 8)) {
         for (const kind of ['refuse', 'silent'] as const) {
           const done = job({ hosts, arity, settings, badHosts: [{ host, kind, starts: 2 }] });
           assert.equal([exitOf(done), outcomes(done)], [0, ['exited']]);
@@ -65,7 +66,7 @@ suite('jobs whose hosts do not all come up', (test) => {
     }, WIDE);
 
     test(`shrink, ${hosts} hosts, arity ${arity}: what is below a host that is left out runs its ranks`, () => {
-      for (let host = 0; host < hosts; host += hosts > 10 ? 7 : 1) {
+      for (const host of share(range(0, hosts, hosts > 10 ? 7 : 1), 8)) {
         for (const kind of ['refuse', 'silent'] as const) {
           const badHosts: BadHost[] = [{ host, kind, starts: 9 }];
           const done = job({ hosts, arity, settings: { 'errmgr.launch': 'shrink' }, badHosts });
@@ -118,7 +119,7 @@ suite('jobs whose hosts do not all come up', (test) => {
   for (const policy of ['retry', 'shrink', 'spare']) {
     test(`${policy}: whoever takes the place of an inner agent knows who was left out or replaced below it`, () => {
       const counts = new Set<number>();
-      for (let step = 0; step < 16; step++) {
+      for (const step of share(range(0, 16), 16)) {
         // n6 is below n2, and n2 below n0: it fails first, then one above it dies at any moment, up or not yet.
         for (const above of [0, 2]) {
           const pick = (above + 0.5) / 15;
@@ -131,7 +132,7 @@ suite('jobs whose hosts do not all come up', (test) => {
           if (exitOf(done) === 0) counts.add(names.size);
         }
       }
-      assert.equal([...counts].sort(), policy === 'shrink' ? [13, 14] : [15]);
+      if (isFull) assert.equal([...counts].sort(), policy === 'shrink' ? [13, 14] : [15]);
     }, WIDE);
   }
 
@@ -140,7 +141,7 @@ suite('jobs whose hosts do not all come up', (test) => {
       test(`${policy}, ${boot} links: an agent killed at any moment of the start`, () => {
         const settings = { 'errmgr.launch': policy, 'bootcom.boot': boot };
         const seen = new Set<number | undefined>();
-        for (let step = 0; step < 12; step++) {
+        for (const step of share(range(0, 12), 6)) {
           for (const host of [0, 2, 6]) {
             // From its first step on, over boot record, handshake and being up, to the launch.
             const pick = (host + 0.5) / 7;
@@ -152,8 +153,8 @@ suite('jobs whose hosts do not all come up', (test) => {
             else assert.ok(failures(done).includes(`n${host}`), `step ${step}: ${failures(done).join()}`);
           }
         }
-        assert.equal(seen.has(0), true, 'some are too late to do harm, or are mended');
-        assert.ok(seen.size > 1, 'others are not');
+        if (isFull) assert.equal(seen.has(0), true, 'some are too late to do harm, or are mended');
+        if (isFull) assert.ok(seen.size > 1, 'others are not');
       }, WIDE);
     }
   }

@@ -1,4 +1,4 @@
-/** Where exploration begins: at seeds of this commit, so that each commit explores others. */
+/** What a commit explores: seeds and cases of its own, so that each explores others; all with STCI_SWARM_FULL=1. */
 
 import { spawnSync } from 'node:child_process';
 import { commitSeed } from '@stci/swarm';
@@ -10,4 +10,18 @@ export function firstSeed(): number {
   const cwd = new URL('.', import.meta.url);
   const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', cwd });
   return status === 0 ? commitSeed(stdout) : 1;
+}
+
+export const isFull = process.env['STCI_SWARM_FULL'] === '1';
+
+/** From `first` up to and without `end`. */
+export function range(first: number, end: number, step = 1): readonly number[] {
+  return Array.from({ length: Math.ceil((end - first) / step) }, (_, index) => first + index * step);
+}
+
+/** Every nth of the cases, by the commit from the first, the second, …: at least one. */
+export function share<T>(cases: readonly T[], n: number): readonly T[] {
+  const each = isFull ? 1 : Math.min(n, cases.length);
+  const first = firstSeed() % each;
+  return cases.filter((_, index) => index % each === first);
 }

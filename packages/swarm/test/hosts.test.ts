@@ -4,11 +4,11 @@
 import { assert, suite } from '@stci/testkit';
 import { SimRandom } from '@stci/platform-sim';
 import { runHosts, type EndedJob, type HostsOptions, type HostsSession } from '@stci/swarm';
-import { firstSeed } from './first-seed.js';
+import { firstSeed, isFull, range, share } from './first-seed.js';
 
 const LINES = 100;
 
-const SEEDS = 40;
+const SEEDS = isFull ? 400 : 12;
 const LONG = ['lines', String(LINES), '60', '0.02'] as const;
 
 const optionsOf = (hosts: number, arity: number, seed = 1): HostsOptions => {
@@ -102,7 +102,7 @@ function changeAtRandom(seed: number): string[] {
 
 suite('hosts of a running session', (test) => {
   test('more hosts: they come up along the tree, and jobs submitted later use them', () => {
-    for (const [hosts, arity] of [[1, 8], [1, 1], [3, 2], [5, 3]] as const) {
+    for (const [hosts, arity] of share([[1, 8], [1, 1], [3, 2], [5, 3]] as const, 2)) {
       const problems = runHosts(optionsOf(hosts, arity), (one) => {
         let before: EndedJob | undefined;
         one.submit(LONG, {}, (job) => (before = job));
@@ -121,7 +121,7 @@ suite('hosts of a running session', (test) => {
   }, { timeoutMs: 60_000 });
 
   test('a host that is lost is started again as another incarnation; its ranks are not', () => {
-    for (const victim of upTo(9)) {
+    for (const victim of share(upTo(9), 3)) {
       const problems = runHosts(optionsOf(9, 2), (one) => {
         one.submit(LONG, {}, ({ report, out }) => {
           const lost = report.ranks.filter(({ outcome }) => outcome !== 'exited').map(({ host }) => host);
@@ -174,7 +174,7 @@ suite('hosts of a running session', (test) => {
   }, { timeoutMs: 60_000 });
 
   test('a host that is removed gets no more jobs, and leaves when it has none; the agents below it go on', () => {
-    for (const victim of upTo(9)) {
+    for (const victim of share(upTo(9), 3)) {
       const rest = upTo(9).filter((host) => host !== victim);
       const problems = runHosts(optionsOf(9, 2), (one) => {
         let over = 0;
@@ -228,7 +228,7 @@ suite('hosts of a running session', (test) => {
       { program: 'true', args: [], env: {}, hosts: [0, ...upTo(7, 2)] },
       { program: 'sleep', args: ['2'], env: {}, hosts: [1] },
     ];
-    for (let atMs = 1900; atMs < 2200; atMs += 10) {
+    for (const atMs of share(range(1900, 2200, 10), 6)) {
       const options = optionsOf(9, 2);
       const settings = { ...options.settings, 'launcher.session.method': 'process' };
       const problems = runHosts({ ...options, settings }, (one) => {

@@ -6,6 +6,7 @@ import { windowBytesMin } from '@stci/core';
 import {
   MemoryPeaks, PLAIN, drawOptions, plainSession, resolveSettings, runJob, runSession, type SwarmOptions,
 } from '@stci/swarm';
+import { share } from './first-seed.js';
 
 const LINES = 60;
 const BYTES = 320;
@@ -17,7 +18,8 @@ function options(hosts: number, window: number, over: Partial<SwarmOptions> = {}
 }
 
 suite('many hosts, a slow front-end', (test) => {
-  for (const [hosts, window] of [[100, 65_536], [200, 1_048_576], [500, windowBytesMin(500)]] as const) {
+  const sizes = [[100, 65_536], [200, 1_048_576], [500, windowBytesMin(500)]] as const;
+  for (const [hosts, window] of share(sizes, 3)) {
     test(`${hosts} hosts, a window of ${window} bytes`, () => {
       const peaks = new MemoryPeaks();
       const { run, problems } = runJob(options(hosts, window), { peaks });
@@ -29,14 +31,14 @@ suite('many hosts, a slow front-end', (test) => {
     }, { timeoutMs: 60_000 });
   }
 
-  test('100 hosts of a session, its front-end stopped for a while', () => {
-    const app = { program: 'lines', args: ['200', '320', '0.01'], count: 100 };
+  test('60 hosts of a session, its front-end stopped for a while', () => {
+    const app = { program: 'lines', args: ['40', '1500', '0.05'], count: 60 };
     const leave = { how: 'stop', afterMs: 300, stoppedMs: 20_000 } as const;
     const plan = { job: 0, all: false, releaseMs: 20, leave: undefined };
     const frontEnds = [
       { ...plan, kind: 'submit' as const, atMs: 0, leave }, { ...plan, kind: 'attach' as const, atMs: 500 },
     ];
-    assert.equal(runSession(plainSession(app, { hosts: 100, frontEnds, spoolBytes: 1 << 22 })).problems, []);
+    assert.equal(runSession(plainSession(app, { hosts: 60, frontEnds, spoolBytes: 1 << 22 })).problems, []);
   }, { timeoutMs: 60_000 });
 
   test('a window that is too small for the hosts is refused, and drawn for none', () => {

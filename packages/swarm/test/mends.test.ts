@@ -3,6 +3,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import { PLAIN, runJob, type FaultPlan, type RunOutcome, type SwarmOptions } from '@stci/swarm';
+import { range, share } from './first-seed.js';
 
 /** Frames for each host and fault beyond those of an undisturbed run: attempts, resends, reports, acknowledgements. */
 const FRAMES_MAX = 60;
@@ -48,19 +49,19 @@ const kill = (atMs: number, pick: number): FaultPlan => ({ atMs, kind: 'kill-age
 
 suite('the tree mends', (test) => {
   test('an agent or a connection killed at any place: all others go on', () => {
-    for (let pick = 0.01; pick < 1; pick += 0.04) {
+    for (const pick of share(range(0.01, 1, 0.04), 6)) {
       assertMended(runJob(optionsOf({ arity: 8, faults: [kill(700, pick)] })), `pick ${pick}`);
     }
   }, { timeoutMs: 60_000 });
 
   test('killed at any moment of the run', () => {
-    for (let atMs = 40; atMs < 2040; atMs += 100) {
+    for (const atMs of share(range(40, 2040, 100), 6)) {
       assertMended(runJob(optionsOf({ arity: 2, faults: [kill(atMs, (atMs * 0.37) % 1)] })), `at ${atMs}`);
     }
   }, { timeoutMs: 60_000 });
 
   test('several at once, neighbours and the agent that mends among them', () => {
-    for (let seed = 1; seed <= 20; seed++) {
+    for (const seed of share(range(1, 21), 6)) {
       const pick = (i: number): number => (seed * 0.618 + i * 0.21) % 1;
       const faults = Array.from({ length: 2 + (seed % 4) }, (_, i) => kill(600 + i * (seed % 3), pick(i)));
       assertMended(runJob(optionsOf({ seed, hosts: 20, arity: 2 + (seed % 3), faults })), `seed ${seed}`);
@@ -69,7 +70,7 @@ suite('the tree mends', (test) => {
 
   test('64 hosts, three inner agents killed at once under heavy output', () => {
     const apps = [{ program: 'lines', args: ['250', '320', '0.004'], count: 64 }];
-    for (const arity of [3, 8]) {
+    for (const arity of share([3, 8], 2)) {
       const faults = [0, 1, 2].map((host) => killOf(host, 64, 500));
       const done = runJob(optionsOf({ hosts: 64, arity, apps, faults, settings: { 'iof.window': '262144' } }));
       assert.equal(done.problems, []);
@@ -81,14 +82,14 @@ suite('the tree mends', (test) => {
 
   test('the agent that mends is killed while it does', () => {
     // n2 is below n0, which is to reach n5 and n6; then the controller is.
-    for (const laterMs of [0, 0.3, 0.6, 1, 1.5, 2, 3, 5, 20]) {
+    for (const laterMs of share([0, 0.3, 0.6, 1, 1.5, 2, 3, 5, 20], 3)) {
       const faults = [killOf(2, 14, 600), killOf(0, 14, 600 + laterMs)];
       assertMended(runJob(optionsOf({ hosts: 14, arity: 2, faults })), `${laterMs} ms later`);
     }
   }, { timeoutMs: 60_000 });
 
   test('lost while hosts come up, and while the job ends', () => {
-    for (let step = 0; step < 20; step++) {
+    for (const step of share(range(0, 20), 6)) {
       const launch = [killOf(step % 3, 12, step * 0.8), killOf(3 + (step % 4), 12, step * 1.3)];
       assert.equal(runJob(optionsOf({ arity: 2, faults: launch, seed: step })).problems, [], `launch, step ${step}`);
       const ending = [kill(600 + step * 5, (step * 0.37) % 1), kill(601 + step * 6, (step * 0.53) % 1)];
@@ -102,14 +103,14 @@ suite('the tree mends', (test) => {
   test('with agents linked over the network, and session agents of their own', () => {
     const variants: Record<string, string>[] = [{ 'bootcom.boot': 'ws' }, { 'launcher.session.method': 'process' }];
     for (const settings of variants) {
-      for (const pick of [0.05, 0.3, 0.45, 0.7]) {
+      for (const pick of share([0.05, 0.3, 0.45, 0.7], 2)) {
         assertMended(runJob(optionsOf({ arity: 3, settings, faults: [kill(700, pick)] })), `${pick}`);
       }
     }
   }, { timeoutMs: 60_000 });
 
   test('a mend costs messages in proportion to the hosts', () => {
-    for (const hosts of [12, 40]) {
+    for (const hosts of share([12, 40], 2)) {
       const quiet = runJob(optionsOf({ hosts, arity: 8 })).run.wire.frames;
       const done = runJob(optionsOf({ hosts, arity: 8, faults: [kill(700, 0.3)] }));
       const more = done.run.wire.frames - quiet;

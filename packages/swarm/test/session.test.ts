@@ -6,9 +6,9 @@
 
 import { assert, suite } from '@stci/testkit';
 import { SESSION_REGRESSIONS, drawSession, plainSession, runSession, type SessionOptions } from '@stci/swarm';
-import { firstSeed } from './first-seed.js';
+import { firstSeed, isFull, share } from './first-seed.js';
 
-const SEEDS = 6;
+const SEEDS = isFull ? 200 : 5;
 /** Messages and acknowledgements more than without it that one kill costs for each host. */
 const MESSAGES_MAX = 5;
 
@@ -36,7 +36,7 @@ suite('sessions', (test) => {
   });
 
   test('a kill costs messages in proportion to the hosts', () => {
-    for (const hosts of [10, 40]) {
+    for (const hosts of share([10, 40], 2)) {
       const app = { program: 'sleep', args: ['2'], count: hosts };
       const control = (kills: SessionOptions['kills']): number => {
         const { problems, wire } = runSession(plainSession(app, { hosts, kills }));

@@ -3,6 +3,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import { PLAIN, runJob, type FaultPlan, type RunHooks, type SwarmOptions } from '@stci/swarm';
+import { range, share } from './first-seed.js';
 
 const GRACE_MS = 300;
 const LEASE_MS = 4000;
@@ -54,7 +55,7 @@ suite('hosts that fall silent while a job runs', (test) => {
   for (const [hosts, arity] of [[1, 2], [3, 1], [7, 2], [13, 3], [40, 4]] as const) {
     for (const [name, fault] of [['cut', cut], ['crashed', crash]] as const) {
       test(`${hosts} hosts, arity ${arity}, one ${name}: nothing is left in time, and it is named`, () => {
-        for (let host = 0; host < hosts; host += hosts > 10 ? 6 : 1) {
+        for (const host of share(range(0, hosts, hosts > 10 ? 6 : 1), 5)) {
           const done = job({ hosts, arity, faults: [fault(host, hosts)] });
           assert.equal(done.problems, []);
           assert.ok(done.before.length >= 5 * hosts, 'all ran before');
