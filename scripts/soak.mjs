@@ -14,6 +14,7 @@ import { SoakSession } from './lib/soak/session.mjs';
 const WARM = 0.3;
 const KILL_DELAY_MS = 400;
 const PROBLEMS_SHOWN = 20;
+const LOG_LINES = 40;
 
 const LINES = 'i=0; while [ $i -lt N ]; do echo $STCI_RANK.$i; i=$((i + 1)); done';
 const SLOW = 'echo $STCI_RANK.0; sleep 0.3; echo $STCI_RANK.1';
@@ -94,6 +95,7 @@ async function soak({ jobs, rounds, seed, hosts, atOnce, kills }) {
       if (exits.has(job) && exits.get(job) !== exitCode) problems.push(`job ${job}: stci ps has exit code ${exitCode}`);
     }
   } finally {
+    if (problems.length > 0) console.log(session.log.split('\n').slice(-LOG_LINES).join('\n'));
     problems.push(...(await session.stop()));
   }
   console.log(`agents killed: ${[...killed].join(' ') || 'none'}`);

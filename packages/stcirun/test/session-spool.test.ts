@@ -157,6 +157,26 @@ suite('spool of a session\'s job', (test) => {
     rmSync(base, { recursive: true });
   });
 
+  test('a slow disk holds up the tools, not the memory', async () => {
+    const base = mkdtempSync(join(tmpdir(), 'stci-spool-'));
+    const files = spoolDirectory(join(base, '7'));
+    const writes: (() => void)[] = [];
+    const next = (): SpoolFile => {
+      const file = files.next();
+      return { ...file, write: (...args) => void writes.push(() => file.write(...args)) };
+    };
+    const spool = new Spool({ files: { ...files, next }, bytesMax: 1024 * KIB });
+    let released = 0;
+    const write = (): void => spool.output(0, 'stdout', new Uint8Array(4 * KIB), 5, () => (released += 1));
+    for (let i = 0; i < 40; i += 1) write();
+    const beforeWrite = released;
+    assert.ok(beforeWrite < 20, `${beforeWrite} chunks released without a write`);
+    await eventually(() => (writes.shift()?.(), released === 40), { deadlineMs: 2000, what: 'room' });
+    assert.is(bytesOf(await drain(spool.open())), 160 * KIB);
+    spool.close();
+    rmSync(base, { recursive: true });
+  });
+
   test('while a front-end is waited for, nothing is dropped and the tools get no room', async () => {
     let waits = true;
     await withSpool({ bytesMax: 64 * KIB, mayWait: () => waits }, async ({ spool, write, released }) => {

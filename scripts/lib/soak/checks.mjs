@@ -3,7 +3,7 @@
 const MIB = 1 << 20;
 /** Least growth between two samples that is taken for one: compiled code, and pools that fill. */
 const HEAP_SLACK = 4 * MIB;
-const AGENT_SLACK = 12 * MIB;
+const AGENT_SLACK = 40 * MIB;
 /** What a job may leave in the session's process: fewer than its last 64 jobs are kept. */
 const HEAP_PER_JOB = 1024;
 /** Pipes of an agent that are kept for its next tools. */

@@ -94,6 +94,11 @@ export class SoakSession {
     };
   }
 
+  /** What its processes have said. */
+  get log() {
+    return read(join(this.#files, 'sessions', NAME, 'log'));
+  }
+
   /** Ends it. Texts of what is left. */
   async stop() {
     await this.#stci(['stop', NAME]);
