@@ -253,6 +253,18 @@ suite('hosts of a running session', (test) => {
     assert.equal(failed, []);
   }, { timeoutMs: 120_000 });
 
+  test('a host that is lost is no concern of jobs that have no ranks there', () => {
+    const problems = runHosts(optionsOf(9, 2), (one) => {
+      const apps = [{ program: 'sleep', args: ['8'], env: {}, hosts: [0, 1] }];
+      one.submit(['sleep'], { apps, params: { errmgr: ['abort'] } }, ({ report }) => {
+        assert.equal([report.exitCode, report.failures], [0, []]);
+        one.stop();
+      });
+      one.clock.after(1000, () => assert.ok(one.kill(6)));
+    });
+    assert.equal(problems, []);
+  });
+
   test('what cannot be added or removed', () => {
     const problems = runHosts({ ...optionsOf(3, 2), hostsMax: 3 }, (one) => {
       const text = (change: () => void): string => {

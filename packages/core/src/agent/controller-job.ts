@@ -41,6 +41,8 @@ export interface HostLoss {
 export interface JobSession {
   readonly node: AgentNode;
   readonly scope: AgentScope;
+  /** It has jobs of others, on hosts that may be no concern of this one. */
+  readonly stays: boolean;
   /** Names of hosts that are neither up nor left out. */
   missing(): readonly string[];
   /** By host, slots that other jobs have. */
@@ -263,11 +265,11 @@ export class ControllerJob {
   }
 
   #loseHost({ host, error, kind }: HostLoss): Failure[] {
-    // Hosts that were added later are none of the job's.
     if (this.#lost.has(host) || host >= this.#ledger.spec.hosts.length) return [];
+    const isOthers = this.#session.stays && this.ranksOn(host) === 0;
     this.#lost.add(host);
-    this.#undrained.delete(host);
-    this.#unsettled.delete(host);
+    if (isOthers) return [];
+    for (const awaited of [this.#undrained, this.#unsettled]) awaited.delete(host);
     this.#send('job.host.lost', { host });
     const entry = this.#ledger.agentLost(host, error, this.#now());
     for (const rank of entry.ranks) {

@@ -77,6 +77,10 @@ export class Controller implements JobSession {
     };
   }
 
+  get stays(): boolean {
+    return this.#deps.observer !== undefined;
+  }
+
   /** Starts the agents of all hosts. Throws StciError if they cannot be started; nothing has been started then. */
   open(allocation: Allocation): void {
     if (this.#allocation !== undefined) throw new StciError('STCI_JOB_INVALID', 'The session is open already');
@@ -86,7 +90,7 @@ export class Controller implements JobSession {
     agentLauncher.plan([...hosts, ...spares]);
     const { arity } = bootTreeOf(scope, hosts.length, this.node.params);
     const treeOf = (size: number): TreeTopology => scope.bootTree(size, arity);
-    const stays = this.#deps.observer !== undefined;
+    const { stays } = this;
     this.#allocation = allocation;
     const errorManager = scope.errorManager(this.node.params);
     this.#bootstrap = new Bootstrap(
