@@ -82,8 +82,8 @@ export class Place {
 
   /** Nothing is left: neither sessions nor processes. */
   async close(): Promise<void> {
-    for (const name of this.#names()) this.stci('stop', name);
-    const left = this.#names();
+    for (const name of this.names()) this.stci('stop', name);
+    const left = this.names();
     await soon(() => this.#processes() === 0, 'the end of all agents');
     rmSync(this.directory, { recursive: true });
     assert.equal(left, []);
@@ -99,7 +99,8 @@ export class Place {
     }).length;
   }
 
-  #names(): string[] {
+  /** Directories of sessions. */
+  names(): string[] {
     const { STCI_MCA_session_directory: directory = '' } = this.env;
     return existsSync(directory) ? readdirSync(directory) : [];
   }

@@ -134,14 +134,16 @@ suite('sessions', (test) => {
     assert.is((await waiting.result).out, 'ran\n'.repeat(4));
   }), LONG);
 
-  test('--detach without a session makes one that ends when its result was seen', withPlace(async (place) => {
+  test('--detach without a session makes one that ends when its output was seen', withPlace(async (place) => {
     const made = await run(['--detach', '--launcher', 'local', '--host', 'a,b', ...sh('echo $STCI_HOST; exit 4')],
       { env: place.env });
     assert.equal([made.exitCode, made.out], [0, 's1.1\n'], made.err);
     await soon(() => place.states().includes('ended'), 'its end');
-    const shown = place.stci('attach', 's1.1');
-    assert.equal([shown.exitCode, shown.out.split('\n').sort().join('')], [4, 'ab']);
-    await soon(() => place.stci('ps').out === "no session; 'stci start' starts one\n", 'the session to end');
+    assert.is(place.stci('wait', 's1.1').exitCode, 4);
+    const shown = place.stci('attach', 's1.1'); // What nobody has seen is there after a wait.
+    assert.equal([shown.exitCode, shown.out.split('\n').sort().join('')], [4, 'ab'], shown.err);
+    await soon(() => place.names().length === 0, 'the session to remove its directory');
+    assert.match(place.stci('wait', 's1.1').err, "there is no session 's1'");
   }), LONG);
 
   test('hosts come and go while jobs run', withPlace(async (place) => {

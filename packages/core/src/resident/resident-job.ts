@@ -29,7 +29,7 @@ export interface ResidentJobInit {
   /** The job was mapped for the first time, or refused. */
   readonly onAccepted: (error: StciError | undefined) => void;
   readonly onEnded: () => void;
-  /** Its end, or all of its output with it, was told to somebody. */
+  /** A front-end has read it to its end. */
   readonly onCollected: () => void;
 }
 
@@ -50,8 +50,8 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
   #map: JobMap | undefined;
   #state: JobState = 'starting';
   #report: JobReport | undefined;
-  readonly #onEnd: ((report: JobReport) => void)[] = [];
-  /** Its end was told to somebody. */
+  readonly #onEnd = new Set<(report: JobReport) => void>();
+  /** A front-end has read it to its end. */
   isCollected = false;
   #running = 0;
   #outputBytes = 0;
@@ -135,9 +135,10 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     return true;
   }
 
-  onEnd(done: (report: JobReport) => void): void {
-    if (this.#report === undefined) this.#onEnd.push(done);
-    else this.#collect(done, this.#report);
+  onEnd(done: (report: JobReport) => void): () => void {
+    if (this.#report === undefined) this.#onEnd.add(done);
+    else done(this.#report);
+    return () => void this.#onEnd.delete(done);
   }
 
   /** Ends it: TERM, then KILL; or sends another signal. */
@@ -199,7 +200,8 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     for (const error of event.report.failures) this.#spool.event({ type: 'reported', error });
     const report = this.#report as JobReport;
     this.#spool.event({ type: 'ended', report });
-    for (const done of this.#onEnd.splice(0)) this.#collect(done, report);
+    for (const done of this.#onEnd) done(report);
+    this.#onEnd.clear();
     this.#init.onEnded();
   }
 
@@ -218,12 +220,6 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
   }
 
   onStopped(): void {}
-
-  #collect(done: (report: JobReport) => void, report: JobReport): void {
-    done(report);
-    this.isCollected = true;
-    this.#init.onCollected();
-  }
 
   #track(event: JobEvent): void {
     switch (event.type) {

@@ -31,7 +31,8 @@ export class SessionConnection implements JobFollower {
   readonly #close: () => void;
   #job: SessionJob | undefined;
   #reader: RecordReader | undefined;
-  #withdraw: () => void = () => undefined;
+  /** What its end cancels: a submission that waits, calls at the ends of jobs. */
+  readonly #onEnd: (() => void)[] = [];
   #credit = 0;
   /** It is granted for nothing; later credit is for what was shown. */
   #isFirstCredit = true;
@@ -86,11 +87,11 @@ export class SessionConnection implements JobFollower {
     const { messages } = this.#node;
     const { service } = this.#init;
     messages.on('client.submit', ({ spec, wait, label, detach }) => this.#try(() => {
-      this.#withdraw = service.submit(spec, { wait, label }, {
+      this.#onEnd.push(service.submit(spec, { wait, label }, {
         onAccepted: (job) => this.#accept(job, detach ? undefined : { all: false, input: true }),
         onRefused: (error) => this.#refuse(error),
         onWaiting: (reason) => this.#send('client.waiting', { reason }),
-      });
+      }));
     }));
     messages.on('client.attach', ({ job, all, input }) => this.#try(() => {
       this.#accept(service.job(job), { all, input });
@@ -107,7 +108,7 @@ export class SessionConnection implements JobFollower {
     messages.on('client.ranks', ({ job }) => service.ranks(job));
     messages.on('client.signal', ({ job, signal }) => service.signal(job, signal));
     messages.on('client.wait', ({ job }) => this.#try(() => {
-      service.job(job).onEnd((report) => this.#send('client.ended', { report }));
+      this.#onEnd.push(service.job(job).onEnd((report) => this.#send('client.ended', { report })));
     }));
     const onChanged: HostsChanged = (outcomes) => this.#send('client.changed', { outcomes: [...outcomes] });
     messages.on('client.add', ({ hosts }) => this.#try(() => service.addHosts(hosts, onChanged)));
@@ -168,7 +169,7 @@ export class SessionConnection implements JobFollower {
   #onClosed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#withdraw();
+    for (const cancel of this.#onEnd) cancel();
     this.#reader?.close();
     this.#node.close();
     this.#init.onClosed();

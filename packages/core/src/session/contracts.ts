@@ -48,8 +48,8 @@ export interface SessionJob {
   readonly map: JobMap;
   follow(follower: JobFollower, options: FollowOptions): RecordReader;
   control(control: JobControl): void;
-  /** Calls back when it has ended, soon if it has. The report has neither ranks nor failures. */
-  onEnd(done: (report: JobReport) => void): void;
+  /** Calls back when it has ended; the report has neither ranks nor failures. Returns how to cancel that. */
+  onEnd(done: (report: JobReport) => void): () => void;
   /** Returns false if the tools are slower, or the follower does not write the input. An empty chunk closes it. */
   writeStdin(follower: JobFollower, chunk: Uint8Array): boolean;
 }

@@ -56,7 +56,6 @@ class SessionProcess {
   #facts: SessionFacts | undefined;
   #failure: StciError | undefined;
   #onStopped: () => void = () => undefined;
-  #lingerTimer: NodeJS.Timeout | undefined;
 
   constructor(instruction: Instruction, programs: string) {
     this.#instruction = instruction;
@@ -111,15 +110,15 @@ class SessionProcess {
     };
     this.#place.publish(staged, this.#facts, encodeSessionKey(this.#key));
     report({ type: 'listening' });
+    // It also keeps the process until the end: the platform's timers do not.
     const trim = setInterval(trimLog, LOG_PERIOD_MS);
     await new Promise<void>((resolve) => {
       this.#onStopped = resolve;
       process.on('SIGTERM', () => this.#jobs.stop());
     });
-    clearInterval(trim);
-    clearTimeout(this.#lingerTimer);
     await new Promise<void>((resolve) => this.#server.disconnect(resolve));
     this.#place.remove(this.#facts);
+    clearInterval(trim);
     return this.#failure?.exitCode ?? 0;
   }
 
