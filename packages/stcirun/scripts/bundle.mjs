@@ -6,8 +6,7 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { START_SCRIPT } from '@stci/platform-node';
@@ -26,21 +25,12 @@ const PROGRAMS = [
   { name: 'agent', entry: 'dist/agent-main.js', small: true },
 ];
 
-/** Runs whose compiled code is recorded, added to that of the runs before: a session, */
-const SESSION_RUNS = [
-  ['stci.cjs', 'start', '--name', 'record', '--host', 'localhost:2'],
-  ['stcirun.cjs', '--session', 'record', '--quiet', '-n', '2', '--', process.execPath, '--version'],
-  ['stci.cjs', 'stop', 'record'],
-];
-/** … and what ends with itself. */
+/** Runs whose compiled code is recorded; of two runs of a part the later counts. */
 const RUNS = [
   ['stci.cjs', 'info', 'launcher'],
   ['stcirun.cjs', '--help'],
   ['stcirun.cjs', '--quiet', '-n', '2', '--', process.execPath, '--version'],
 ];
-
-const POLL_MS = 10;
-const POLLS_MAX = 1000;
 
 const RECORD = `process.on('exit', () => {
   for (const [path, script] of scripts) require('node:fs').writeFileSync(path + '.cache', script.createCachedData());
@@ -93,23 +83,10 @@ async function bundleAgent(programs) {
 
 function record(programs) {
   writeLoaders(programs, true);
-  runAll(SESSION_RUNS.slice(0, 1));
-  const { pid } = JSON.parse(readFileSync(join(scratch, 'sessions/record/session.json'), 'utf8')).process;
-  runAll(SESSION_RUNS.slice(1));
-  // The session's process records its code when it ends.
-  for (let polls = 0; isRunning(pid) && polls < POLLS_MAX; polls++) {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
-  }
   runAll(RUNS);
   for (const { name, parts } of programs) {
     if (!existsSync(join(out, `${parts[0]}.cache`))) throw new Error(`the build made no code cache of ${name}`);
   }
-}
-
-/** A process that nobody has waited for has no command line. */
-function isRunning(pid) {
-  const path = `/proc/${pid}/cmdline`;
-  return existsSync(path) && readFileSync(path, 'latin1') !== '';
 }
 
 function runAll(runs) {
@@ -118,7 +95,7 @@ function runAll(runs) {
       cwd: '/',
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH ?? '', TMPDIR: scratch, STCI_MCA_session_directory: join(scratch, 'sessions') },
+      env: { PATH: process.env.PATH ?? '' },
       timeout: 30_000,
     });
     if (run.status === 0) continue;
@@ -136,7 +113,6 @@ ${START_SCRIPT}
 hold "$@"
 `;
 
-const scratch = mkdtempSync(join(tmpdir(), 'stci-build-'));
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const programs = await Promise.all(
@@ -146,4 +122,3 @@ writeFileSync(join(out, AGENT_SHELL), agentShell);
 await bundleAgent(programs);
 record(programs);
 writeLoaders(programs, false);
-rmSync(scratch, { recursive: true });
