@@ -6,8 +6,8 @@
 import { expectedOfRank, nameOf, reportOf, type FrontEndRun, type SessionRun } from './session-record.js';
 import { bytesText } from './text.js';
 
-/** Kept in memory, whoever has shown it. */
-const KEPT_BYTES = 64 * 1024;
+/** So much is kept in memory, whoever has shown it: 64 KiB with what each record takes besides. */
+const KEPT_BYTES = 16 * 1024;
 /** A front-end may have followed the job so long after the end of its process, or before its start, ms. */
 const MARGIN_MS = 50;
 

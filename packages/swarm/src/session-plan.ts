@@ -133,7 +133,7 @@ function drawLeave(random: SimRandom): LeavePlan | undefined {
 /** At least one agent is left. */
 function drawKills(random: SimRandom, hosts: number): KillPlan[] {
   const kills = Array.from({ length: random.integer(Math.min(hosts, 5)) }, (): KillPlan => {
-    return { atMs: random.between(0, BUSY_MS), what: random.chance(0.7) ? 'agent' : 'link', pick: random.uniform() };
+    return { atMs: random.between(0, BUSY_MS), what: random.chance(0.6) ? 'agent' : 'link', pick: random.uniform() };
   });
   return random.chance(0.3) ? kills.map((kill) => ({ ...kill, atMs: kills[0]?.atMs ?? 0 })) : kills;
 }

@@ -29,6 +29,20 @@ suite('sessions', (test) => {
     assert.equal(failed, []);
   }, { timeoutMs: 240_000 });
 
+  test('a spool that is too small: what was dropped is told, to the byte', () => {
+    const app = { program: 'lines', args: ['2000', '80'], count: 8 };
+    const plan = { job: 0, atMs: 0, all: false, releaseMs: 0, leave: undefined };
+    const frontEnds = [
+      { ...plan, kind: 'detached' as const }, { ...plan, kind: 'attach' as const, atMs: 20 },
+      { ...plan, kind: 'attach' as const, atMs: 3000 },
+    ];
+    for (const diskBytes of [Infinity, 100_000]) {
+      const run = runSession(plainSession(app, { frontEnds, spoolBytes: 32 * 1024, diskBytes }));
+      assert.equal(run.problems, []);
+      assert.ok(run.frontEnds.some(({ hasMissed }) => hasMissed));
+    }
+  }, { timeoutMs: 30_000 });
+
   test('the same seed gives the same run', () => {
     const options = plainSession({ program: 'mixed', args: ['600', '80'], count: 8 }, { kills: [kill(10, 0.3)] });
     const hash = (): string => runSession(options).world.traceHash;
