@@ -229,6 +229,32 @@ suite('front-ends of a session', (test) => {
     assert.is(agent.stops, 1);
   }));
 
+  test('events with long texts come whole, however many they are', withSession(async (session) => {
+    const { frontEnd, seen: first } = await session.submit();
+    frontEnd.stop();
+    await soon(() => first.stopped === 1, 'the link to close');
+    const [agent] = session.agents as [FakeFrontEnd];
+    const error = { code: 'STCI_TOOL_NOT_FOUND', message: 'x'.repeat(4096) };
+    for (let i = 0; i < 6000; i += 1) agent.events.onJobEvent({ type: 'failure', error });
+    agent.end();
+    const { seen } = await session.attach(1);
+    await soon(() => seen.has('ended'), 'the end');
+    assert.is(seen.events.filter(({ type }) => type === 'failure').length, 6000);
+  }));
+
+  test('of ended jobs with many events the last is kept', withSession(async (session) => {
+    const error = { code: 'STCI_TOOL_NOT_FOUND', message: 'x'.repeat(1 << 20) };
+    for (let job = 1; job <= 3; job += 1) {
+      const { seen, frontEnd } = await session.submit({ detach: true });
+      for (let i = 0; i < 40; i += 1) session.agents.at(-1)?.events.onJobEvent({ type: 'failure', error });
+      session.agents.at(-1)?.end();
+      frontEnd.stop();
+      await soon(() => seen.stopped === 1, 'the link to close');
+    }
+    assert.equal((await session.status()).jobs.map(({ job }) => job), [3]);
+    assert.match((await assert.rejectsWith('STCI_JOB_UNKNOWN', session.attach(1))).message, 'has forgotten job 1');
+  }));
+
   test('one that leaves ends nothing; the next sees what was missed, then what comes', withSession(async (session) => {
     const first = await session.submit();
     const [agent] = session.agents as [FakeFrontEnd];

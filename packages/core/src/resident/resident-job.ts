@@ -158,6 +158,11 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     return this.#spool.diskBytes;
   }
 
+  /** Of its events, which are in memory. */
+  get eventBytes(): number {
+    return this.#spool.eventBytes;
+  }
+
   /** Drops output that nobody has shown. */
   dropOutput(): void {
     this.#spool.discard(false);

@@ -13,6 +13,8 @@ import { ResidentJob } from './resident-job.js';
 
 /** Ended jobs whose status, and output that nobody has seen, are kept. */
 const ENDED_MAX = 64;
+/** Of their events together; the last one is kept in any case. */
+const ENDED_EVENT_BYTES = 64 << 20;
 /** Full spools of ended jobs. */
 const ENDED_SPOOLS = 4;
 
@@ -142,7 +144,7 @@ export class SessionJobs implements SessionService {
     if (found !== undefined) return found;
     const last = Math.max(0, ...this.#jobs.keys());
     const reason = job > last ? 'never had a job' : 'has forgotten job';
-    const more = job > last ? '' : `; the last ${ENDED_MAX} that ended are kept`;
+    const more = job > last ? '' : `; the last ${ENDED_MAX} that ended are kept, fewer after very large ones`;
     throw new StciError('STCI_JOB_UNKNOWN', `Session ${this.#init.name} ${reason} ${job}${more}. See stci ps.`);
   }
 
@@ -190,7 +192,10 @@ export class SessionJobs implements SessionService {
 
   #onEnded(): void {
     const ended = [...this.#jobs.values()].filter(({ isOver, isFollowed }) => isOver && !isFollowed);
-    for (const job of ended.slice(0, Math.max(0, ended.length - ENDED_MAX))) {
+    let events = ended.reduce((sum, { eventBytes }) => sum + eventBytes, 0);
+    while (ended.length > ENDED_MAX || (events > ENDED_EVENT_BYTES && ended.length > 1)) {
+      const job = ended.shift() as ResidentJob;
+      events -= job.eventBytes;
       job.close();
       this.#jobs.delete(job.job);
     }

@@ -7,7 +7,7 @@
 
 import type { Rank } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
-import type { SpoolEvent, SpoolOutput, Tally } from '../session/records.js';
+import { costOf, type SpoolEvent, type SpoolOutput, type Tally } from '../session/records.js';
 import type { SpoolFiles } from './files.js';
 import { SpoolCursor, type CursorPlace, type SpoolContents } from './spool-cursor.js';
 import { addTally, Segment, tallyOf } from './spool-segment.js';
@@ -41,6 +41,7 @@ export class Spool implements SpoolContents {
   readonly recent: SpoolOutput[] = [];
   outputEnd = 0;
   diskEnd = 0;
+  eventBytes = 0;
   readonly #params: SpoolParams;
   readonly #cursors = new Set<SpoolCursor>();
   readonly #dropped: Tally = new Map();
@@ -62,6 +63,7 @@ export class Spool implements SpoolContents {
 
   event(event: SpoolEvent['event']): void {
     this.events.push({ sequence: this.#sequence++, event });
+    this.eventBytes += costOf(event);
     this.#params.onMore?.();
   }
 
@@ -69,7 +71,7 @@ export class Spool implements SpoolContents {
   output(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
     this.recent.push({ sequence: this.#sequence++, rank, stream, wallMs, chunk });
     this.outputEnd = this.#sequence;
-    this.#recentBytes += costOf(chunk);
+    this.#recentBytes += costOfOutput(chunk);
     this.#waiting.push(release);
     this.#params.onMore?.();
     this.advance();
@@ -104,7 +106,7 @@ export class Spool implements SpoolContents {
     let count = 0;
     for (const { sequence, chunk } of this.recent) {
       if (sequence >= before || this.#recentBytes <= MEMORY_BYTES) break;
-      this.#recentBytes -= costOf(chunk);
+      this.#recentBytes -= costOfOutput(chunk);
       count += 1;
     }
     this.recent.splice(0, count);
@@ -148,7 +150,7 @@ export class Spool implements SpoolContents {
       if (error === undefined) this.diskEnd = (batch.at(-1) as SpoolOutput).sequence + 1;
       else this.#lose(batch); // The disk is full.
       this.recent.splice(0, batch.length);
-      for (const { chunk } of batch) this.#recentBytes -= costOf(chunk);
+      for (const { chunk } of batch) this.#recentBytes -= costOfOutput(chunk);
       this.#isWriting = false;
       this.advance();
     };
@@ -188,6 +190,6 @@ export class Spool implements SpoolContents {
 }
 
 /** With what a record itself takes. */
-function costOf(chunk: Uint8Array): number {
+function costOfOutput(chunk: Uint8Array): number {
   return chunk.length + RECORD_BYTES;
 }

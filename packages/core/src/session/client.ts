@@ -163,6 +163,7 @@ export class SessionClient {
     this.#onAccepted(error);
     this.#onEnded(error);
     this.#onChanged(error);
+    this.#frontEnd?.onLost(error);
   }
 
   #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {

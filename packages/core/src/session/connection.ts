@@ -13,8 +13,9 @@ import type { JobFollower, RecordReader, SessionJob, SessionService } from './co
 import { costOf, toWire } from './records.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 
-/** Records of one message. */
+/** Records of one message, which is longer than they count for where they are no ASCII. */
 const BATCH_BYTES = 256 * 1024;
+const BATCH_FRACTION = 1 / 4;
 
 export interface ConnectionInit {
   readonly platform: Platform;
@@ -29,6 +30,7 @@ export class SessionConnection implements JobFollower {
   readonly #init: ConnectionInit;
   readonly #node: AgentNode;
   readonly #close: () => void;
+  readonly #batchBytes: number;
   #job: SessionJob | undefined;
   #reader: RecordReader | undefined;
   /** What its end cancels: a submission that waits, calls at the ends of jobs. */
@@ -44,6 +46,7 @@ export class SessionConnection implements JobFollower {
 
   constructor(init: ConnectionInit) {
     this.#init = init;
+    this.#batchBytes = Math.min(BATCH_BYTES, init.params.int('message.bytes.max') * BATCH_FRACTION);
     const { platform, params, channel, key } = init;
     this.#node = sessionNode({ platform, params, key, self: CONTROLLER });
     const link = sessionLink({
@@ -141,7 +144,7 @@ export class SessionConnection implements JobFollower {
     const reader = this.#reader;
     if (reader === undefined || this.#isReading || this.#isClosed || this.#credit <= 0 || reader.isAtEnd) return;
     this.#isReading = true;
-    reader.read(Math.min(BATCH_BYTES, this.#credit), ({ records, missed }) => {
+    reader.read(Math.min(this.#batchBytes, this.#credit), ({ records, missed }) => {
       this.#isReading = false;
       if (this.#isClosed) return;
       const wire = records.map(toWire);
@@ -163,6 +166,7 @@ export class SessionConnection implements JobFollower {
       this.#node.messages.send(FRONT_END, name, body);
     } catch (fault) {
       this.#node.fault(fault, 'front-end');
+      if (name !== 'client.refused') this.#send('client.refused', { error: toErrorRecord(fault) });
     }
   }
 

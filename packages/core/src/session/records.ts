@@ -49,10 +49,22 @@ export function toWire(record: SpoolRecord): WireRecord {
   return 'event' in record ? record.event : [sourceId(record.rank, record.stream), record.wallMs, record.chunk];
 }
 
-/** What an event counts for, and an output besides its bytes. */
+/** What a record counts for besides its contents. */
 const RECORD_BYTES = 64;
+const NUMBER_BYTES = 8;
 
-/** What a record takes of a front-end's credit. */
+/** What a record takes of a front-end's credit, and of a message: the same at both ends of a connection. */
 export function costOf(record: WireRecord): number {
-  return RECORD_BYTES + (Array.isArray(record) ? (record[2] as Uint8Array).length : 0);
+  return RECORD_BYTES + (Array.isArray(record) ? (record[2] as Uint8Array).length : sizeOf(record));
+}
+
+/** About its bytes in a message. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object') return NUMBER_BYTES;
+  let bytes = NUMBER_BYTES;
+  for (const [key, field] of Object.entries(value ?? {})) {
+    if (field !== undefined && field !== null) bytes += key.length + sizeOf(field); // Absent, at the other end.
+  }
+  return bytes;
 }
