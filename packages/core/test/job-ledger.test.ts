@@ -1,7 +1,7 @@
 /** The ledger of a job: every rank counted once whatever is reported, and the exit rule with its documented table. */
 
 import { readFileSync } from 'node:fs';
-import { FAILURES_MAX, createLedger, decideExit, mapJob, signalExitCode, signalNumber } from '@stci/core';
+import { FAILURES_MAX, createLedger, decideExit, mapJob, signalExitCode, signalNamed, signalNumber } from '@stci/core';
 import type { Ledger, RankEnd } from '@stci/core';
 import { ERROR_KINDS, EXIT } from '@stci/interface';
 import type { ErrorRecord, Failure, RankOutcome } from '@stci/interface';
@@ -153,6 +153,9 @@ suite('exit rule', (test) => {
   test('signals have their numbers', () => {
     assert.equal(['SIGHUP', 'SIGKILL', 'SIGTERM', 'SIGSYS', 'SIG34'].map(signalNumber), [1, 9, 15, 31, 34]);
     assert.equal([signalNumber('SIG65'), signalNumber('TERM'), signalExitCode('SIGNO')], [undefined, undefined, 128]);
+    assert.equal(['9', 'SIG9', 'sig15', 'kill', ' USR1'].map(signalNamed),
+      ['SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGUSR1']);
+    assert.equal(['0', '64', 'SIG64', 'SIG', '', 'x', '9x'].map(signalNamed), Array(7).fill(undefined));
   });
 
   test('docs/exit-codes.md has every code, and nothing else', () => {

@@ -64,7 +64,7 @@ suite('sessions', (test) => {
       const left = await third.result;
       assert.equal([left.exitCode, place.states()], [0, 'night.1 ended, night.2 running'], left.err);
       assert.match(left.err, "left job night.2 to its session: 'stci attach night.2' shows it again");
-      assert.is(place.stci('kill', 'night.2', '--signal', 'KILL').exitCode, 0);
+      assert.is(place.stci('kill', 'night.2', '--signal', '9').exitCode, 0);
       assert.is(place.stci('wait', 'night.2').exitCode, 137);
 
       const fourth = place.run('night', ['-n', '1', '--', 'sleep', '100']);

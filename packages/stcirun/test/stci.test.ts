@@ -133,6 +133,9 @@ suite('stci', (test) => {
     ['info --mca x.y=1', 194, 'x.y'],
     ['info --mca option.stdin=x', 194, '--stdin: expected a rank'],
     ['version now', 193, 'now'],
+    ['kill 1 --signal 64', 193, "unknown signal '64'"],
+    ['kill', 193, 'No job is named', 'stci kill night.3'],
+    ['wait', 193, 'No job is named', 'stci wait night.3'],
   ];
   for (const [args, exitCode, ...words] of BAD) {
     test(`refused: stci ${args}`, () => {

@@ -11,7 +11,7 @@ export { FAILURES_MAX, createLedger } from './ledger.js';
 export type { Ledger, RankEnd } from './ledger.js';
 export { mapJob } from './map.js';
 export { hostOf, localSize, placements, ranksOf } from './placement.js';
-export { signalExitCode, signalNumber } from './signals.js';
+export { signalExitCode, signalNamed, signalNumber } from './signals.js';
 export { THIS_MACHINE } from './slots.js';
 export { alignColumns, counted, wrapText } from './text.js';
 export { jobProblems, validateJob } from './validate.js';

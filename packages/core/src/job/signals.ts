@@ -1,5 +1,7 @@
 /** Numbers of the signals, as on Linux for x86 and ARM: what `128 + signal` in an exit code means. */
 
+import type { SignalName } from '@stci/interface';
+
 const NUMBERS: Readonly<Record<string, number>> = {
   SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGTRAP: 5, SIGABRT: 6, SIGIOT: 6, SIGBUS: 7, SIGFPE: 8, SIGKILL: 9,
   SIGUSR1: 10, SIGSEGV: 11, SIGUSR2: 12, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15, SIGSTKFLT: 16, SIGCHLD: 17,
@@ -16,6 +18,13 @@ export function signalNumber(name: string): number | undefined {
   if (known !== undefined) return known;
   const number = /^SIG(\d{1,2})$/.exec(name)?.[1];
   return number !== undefined && Number(number) >= 1 && Number(number) <= SIGNAL_MAX ? Number(number) : undefined;
+}
+
+/** The signal that `KILL`, `sigkill` or `9` stands for; undefined for a word that names none, or a real-time signal. */
+export function signalNamed(word: string): SignalName | undefined {
+  const text = word.trim().toUpperCase().replace(/^SIG/u, '');
+  const found = Object.entries(NUMBERS).find(([name, number]) => name === `SIG${text}` || String(number) === text);
+  return found?.[0] as SignalName | undefined;
 }
 
 /** Exit code of a process that a signal ended: 128 + its number; 128 for a signal whose number is not known. */

@@ -5,7 +5,7 @@
  * announces it to its agents first, since a stopped process cannot renew its lease.
  */
 
-import { didYouMean, signalNumber } from '@stci/core';
+import { didYouMean, signalNamed } from '@stci/core';
 import type { SignalActions } from '@stci/core/run';
 import { StciError, type SignalName } from '@stci/interface';
 
@@ -28,12 +28,10 @@ export function parseForwardList(text: string | undefined): readonly SignalName[
   if (text === undefined) return FORWARDED;
   if (text === 'none') return [];
   return text.split(',').map((word) => {
-    const upper = word.trim().toUpperCase();
-    const name = (upper.startsWith('SIG') ? upper : `SIG${upper}`) as SignalName;
-    if (KNOWN.includes(name)) return name;
-    const isSignal = signalNumber(name) !== undefined;
-    const what = isSignal ? `signal '${word}' cannot be forwarded` : `unknown signal '${word}'`;
-    const hint = didYouMean(name, KNOWN);
+    const name = signalNamed(word);
+    if (name !== undefined && KNOWN.includes(name)) return name;
+    const what = name === undefined ? `unknown signal '${word}'` : `signal '${word}' cannot be forwarded`;
+    const hint = didYouMean(`SIG${word.trim().toUpperCase().replace(/^SIG/u, '')}`, KNOWN);
     const text = `--forward-signals: ${what}.${hint} Write names such as USR1,USR2, or none.`;
     throw new StciError('STCI_USAGE', text);
   });

@@ -2,7 +2,7 @@
 
 import * as Flags from '@oclif/core/flags';
 import type { SessionClient } from '@stci/core/session';
-import type { JobId, Params, Platform } from '@stci/interface';
+import { StciError, type JobId, type Params, type Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { callerDirectory } from '../run/caller-directory.js';
@@ -55,6 +55,12 @@ export async function connectTo(
 
 export interface ConnectedJob extends Connected {
   readonly job: JobId;
+}
+
+/** The job that `command` must be given. Throws STCI_USAGE. */
+export function jobArgument(job: string | undefined, command: string): string {
+  if (job !== undefined) return job;
+  throw new StciError('STCI_USAGE', `No job is named. Write, for example: stci ${command} night.3. See 'stci ps'.`);
 }
 
 /** The session of `night.3`, or of `3` and the default session. */

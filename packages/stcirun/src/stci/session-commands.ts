@@ -2,7 +2,7 @@
 
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { allocate, counted, didYouMean, signalNumber } from '@stci/core';
+import { allocate, counted, didYouMean, signalNamed } from '@stci/core';
 import { StciError, type SignalName } from '@stci/interface';
 import { parseCount } from '../cli/values.js';
 import { printError, printOut } from '../print.js';
@@ -13,7 +13,7 @@ import { isRunning } from '../session/process-identity.js';
 import { checkSessionName, freeSessionName } from '../session/session-name.js';
 import { paramFlags, repeated } from './base.js';
 import {
-  connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand,
+  connectToJob, jobArgument, openSessions, sessionFlags, SESSION_OPTION, StciCommand,
 } from './session-command.js';
 
 const count = Flags.custom<number>({ parse: async (text) => parseCount('--spares', text) });
@@ -131,7 +131,8 @@ export class KillCommand extends StciCommand {
   static override readonly summary = 'ends a job of a session, or sends it a signal';
   static override readonly synopsis = 'JOB [--signal NAME] [--session NAME]';
   static override readonly details = `
-  --signal NAME     KILL ends it at once; others than TERM and KILL are passed to its ranks
+  --signal NAME     or its number; KILL ends it at once; others than TERM and KILL are passed
+                    to its ranks
 ${SESSION_OPTION}
 Without --signal: TERM to all ranks, KILL to those left after tool.grace.
 
@@ -140,13 +141,14 @@ Examples:
   stci kill 3 --signal USR1
 `;
 
-  static override args = { job: Args.string({ ignoreStdin: true, required: true, description: 'job' }) };
+  static override args = { job: Args.string({ ignoreStdin: true, description: 'job' }) };
   static override flags = { signal: Flags.string(), ...sessionFlags };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(KillCommand);
+    const name = jobArgument(args.job, 'kill');
     const signal = flags.signal === undefined ? undefined : parseSignal(flags.signal);
-    const { client, job } = await connectToJob(openSessions(flags), args.job, flags.session);
+    const { client, job } = await connectToJob(openSessions(flags), name, flags.session);
     await ask(client, 'client.signal', { job, signal });
     client.close();
     return 0;
@@ -156,11 +158,11 @@ Examples:
 const SIGNALS = ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGSTOP', 'SIGCONT', 'SIGQUIT'];
 
 function parseSignal(text: string): SignalName {
-  const upper = text.toUpperCase();
-  const name = (upper.startsWith('SIG') ? upper : `SIG${upper}`) as SignalName;
-  if (signalNumber(name) !== undefined) return name;
-  const hint = didYouMean(name, SIGNALS);
-  throw new StciError('STCI_USAGE', `--signal: unknown signal '${text}'.${hint} Write a name such as TERM or USR1.`);
+  const name = signalNamed(text);
+  if (name !== undefined) return name;
+  const hint = didYouMean(`SIG${text.toUpperCase().replace(/^SIG/u, '')}`, SIGNALS);
+  throw new StciError('STCI_USAGE',
+    `--signal: unknown signal '${text}'.${hint} Write TERM, or a number up to 31.`);
 }
 
 export class WaitCommand extends StciCommand {
@@ -173,12 +175,12 @@ Example:
   job=$(stcirun --session night --detach -n 64 ./a); stci wait "$job"; echo $?
 `;
 
-  static override args = { job: Args.string({ ignoreStdin: true, required: true, description: 'job' }) };
+  static override args = { job: Args.string({ ignoreStdin: true, description: 'job' }) };
   static override flags = sessionFlags;
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(WaitCommand);
-    const { client, job } = await connectToJob(openSessions(flags), args.job, flags.session);
+    const { client, job } = await connectToJob(openSessions(flags), jobArgument(args.job, 'wait'), flags.session);
     const { exitCode, cause } = await askEnd(client, job);
     client.close();
     if (cause !== undefined) printError(`stci: ${cause.message}\n`);
