@@ -54,6 +54,8 @@ export class BootSubtree {
   readonly #tree: TreeTopology;
   /** The places of all hosts that there may be. */
   readonly places: TreeTopology;
+  /** At the controller: how many hosts there are. No others may be named as the source of a frame. */
+  hostCount = (): number => HOSTS_MAX;
   /** Of hosts below that are not left out, by position. */
   readonly #logins = new Map<Position, HostLogin>();
   /** Next hops to hosts that the mended tree reaches otherwise than the planned one. */
@@ -217,7 +219,7 @@ export class BootSubtree {
     const kind = addressKind(agent);
     const [at, top] = [bootPosition(addressIndex(agent)), bootPosition(addressIndex(above))];
     return (kind === 'root' || kind === 'session') && addressKind(above) === 'root'
-      && at < this.places.size && this.#isBelow(top) && this.#isAtOrBelow(top, at);
+      && bootHost(at) < this.hostCount() && this.#isBelow(top) && this.#isAtOrBelow(top, at);
   }
 
   #nextHop(destination: Address): Address | undefined {
@@ -235,7 +237,7 @@ export class BootSubtree {
 
   #isBelow(target: Position): boolean {
     const { places } = this;
-    return target < places.size && places.isAncestor(this.#init.position, target);
+    return bootHost(target) < this.hostCount() && places.isAncestor(this.#init.position, target);
   }
 
   #isAtOrBelow(top: Position, position: Position): boolean {

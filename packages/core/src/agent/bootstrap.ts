@@ -120,6 +120,7 @@ export class Bootstrap {
     );
     const { below } = this;
     this.table = new MembershipTable(below.places, hosts);
+    below.hostCount = () => this.table.size;
     this.lateStarts = new HostStarts({
       node, below, table: this.table,
       hostSpec: (host) => this.#hosts[host] as HostSpec,

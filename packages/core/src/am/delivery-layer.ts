@@ -118,8 +118,9 @@ export class DeliveryLayer {
       if (source !== CONTROLLER || !this.#sender.isCurrent(destination, frameJob(frame), mark.generation)) return;
       this.#init.onUndeliverable(destination, frameJob(frame), frameBody(frame));
     } else {
-      const pair = this.#sender.acknowledge(source, job, mark, this.#init.clock.nowMs());
-      if (pair === undefined || type !== DELIVERY_FRAME.missing) return;
+      const nowMs = this.#init.clock.nowMs();
+      const pair = this.#sender.acknowledge(source, job, mark, nowMs);
+      if (pair === undefined || type !== DELIVERY_FRAME.missing || !this.#sender.mayResend(pair, nowMs)) return;
       this.resend((...to) => to[0] === pair.destination && to[1] === pair.job);
     }
   }

@@ -28,6 +28,9 @@ export const OUTPUT_KEPT_MAX = CREDIT_BYTES_MAX * Math.ceil(FRAME_CHARGE_MIN / C
 const PROBE_MS = 1000;
 const PROBE_MS_MAX = 8000;
 
+/** A receiver that asks more often for what is missing gets it again only so often. */
+const RESEND_MS = 500;
+
 /** Agents of one address from which frames are received: session agents of different jobs. */
 const ADDRESS_AGENTS_MAX = 4096;
 
@@ -53,6 +56,8 @@ export interface Outgoing {
   charge: number;
   probeMs: number;
   probeAtMs: number;
+  /** When the receiver was last sent all of it again. */
+  resentAtMs: number;
 }
 
 export interface SenderInit {
@@ -108,6 +113,13 @@ export class Sender {
     for (const piece of pieces) holdBuffer(piece);
     pair.kept.push({ number: pair.last, pieces, charge });
     pair.charge += charge;
+  }
+
+  /** Whether the receiver may have all of it again: each time costs the whole window. */
+  mayResend(pair: Outgoing, nowMs: number): boolean {
+    if (nowMs < pair.resentAtMs + RESEND_MS) return false;
+    pair.resentAtMs = nowMs;
+    return true;
   }
 
   /** Frames up to `number` have arrived. Returns the pair; undefined if it is not, or no more, the one meant. */
@@ -175,6 +187,7 @@ export class Sender {
     const agentJob = isSessionAddress(destination) ? job : 0;
     const pair: Outgoing = {
       destination, job: agentJob, generation: this.#generation, last: 0, kept: [], charge: 0, probeMs: 0, probeAtMs: 0,
+      resentAtMs: -Infinity,
     };
     this.#pairs.set(key, pair);
     return pair;

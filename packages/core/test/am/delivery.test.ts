@@ -3,7 +3,7 @@
 import { CONTROLLER, StciError, rootAddress, sessionAddress, type Address } from '@stci/interface';
 import { assert, seededIntegers, suite, type IntegerSource } from '@stci/testkit';
 import { Receiver, Sender } from '../../dist/am/delivery.js';
-import { DeliveryLayer } from '../../dist/am/delivery-layer.js';
+import { DELIVERY_FRAME, DeliveryLayer } from '../../dist/am/delivery-layer.js';
 import {
   LAYER, encodeHeader, frameBody, frameLayer, readDelivery, readU32, spendHop, writeU32, type Frame,
 } from '../../dist/codec/frame.js';
@@ -96,6 +96,22 @@ class Pair {
 }
 
 suite('delivery', (test) => {
+  test('a receiver that asks again and again for what is missing gets it twice a second', () => {
+    const { platform } = testPlace();
+    let [frames, nowMs] = [0, 0];
+    const link = { send: () => (frames += 1) };
+    const layer = new DeliveryLayer({
+      router: { self: NEAR, job: 0, next: () => link } as never, clock: { ...platform.clock, nowMs: () => nowMs },
+      incarnation: 1, windowBytes: WINDOW, ttl: 9, onUndeliverable: () => undefined,
+    });
+    for (let i = 0; i < 10; i++) layer.send(header, [encodeHeader(header, 4), new Uint8Array(4)]);
+    const asked = encodeHeader({ ...header, layer: LAYER.delivery, type: DELIVERY_FRAME.missing, source: FAR,
+      destination: NEAR }, 0);
+    for (nowMs = 0; nowMs < 1000; nowMs += 10) layer.onFrame(asked);
+    layer.close();
+    assert.is(frames, 10 + 2 * 10);
+  });
+
   test('once and in order over routes that lose, repeat and reorder; what is kept stays in its window', () => {
     for (let seed = 0; seed < 200; seed++) {
       const next = seededIntegers(seed);
