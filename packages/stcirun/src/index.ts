@@ -25,4 +25,5 @@ export {
   checkSessionName, defaultSession, freeSessionName, jobName, matchSession, parseJobName,
 } from './session/session-name.js';
 export { SessionPlace, type SessionFacts } from './session/session-place.js';
+export { ask, askRanks } from './session/ask.js';
 export { spoolDirectory } from './session/spool-directory.js';

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { resolveParams } from '@stci/core';
 import { SessionJobs, SessionServer } from '@stci/core/resident';
 import {
-  makeSessionKey, SessionClient, type AcceptedJob, type JobRequest, type SessionStatus,
+  makeSessionKey, SessionClient, type AcceptedJob, type JobRequest, type RankPage, type SessionStatus,
 } from '@stci/core/session';
 import { StciError, type FrontEnd, type FrontEndEvents, type JobEvent, type JobSpec } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { frontEndRegistry, spoolDirectory } from '@stci/stcirun';
+import { ask, askRanks, frontEndRegistry, spoolDirectory } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
 import { FakeFrontEnd, fakeMap } from './fake-front-end.js';
 
@@ -241,6 +241,22 @@ suite('front-ends of a session', (test) => {
     await soon(() => seen.has('ended'), 'the end');
     assert.is(seen.events.filter(({ type }) => type === 'failure').length, 6000);
   }));
+
+  test('what a session tells of its jobs fits into messages: long command lines, many ranks',
+    withSession(async (session) => {
+      for (let i = 0; i < 12; i += 1) await session.submit({ label: 'x'.repeat(1_700_000) });
+      assert.is((await session.status()).jobs.length, 12);
+      const [agent] = session.agents as [FakeFrontEnd];
+      agent.events.onJobEvent({ type: 'mapped', map: fakeMap(2500) });
+      for (let rank = 1; rank < 2500; rank += 1) {
+        agent.events.onJobEvent({ type: 'started', rank, host: 0, pid: 7, wallMs: 1 });
+      }
+      const client = session.connect();
+      const first = await ask<RankPage>(client, 'client.ranks', { job: 1, from: 0 });
+      assert.equal([first.ranks.length, first.next], [1000, 1000]);
+      assert.equal((await askRanks(client, 1)).map(({ rank }) => rank), Array.from({ length: 2500 }, (_, i) => i));
+      client.close();
+    }));
 
   test('of ended jobs with many events the last is kept', withSession(async (session) => {
     const error = { code: 'STCI_TOOL_NOT_FOUND', message: 'x'.repeat(1 << 20) };

@@ -13,7 +13,7 @@ import {
   allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
   signalName, stdinTo, texts,
 } from './job-shapes.js';
-import { wireRecord } from '../session/records.js';
+import { jobLabel, wireRecord } from '../session/records.js';
 
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
 const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
@@ -181,7 +181,7 @@ const MESSAGE_TYPES = {
   'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32 }) },
   /** Front-end of another process → session: run this job; answered by `client.accepted`, `refused` or `waiting`. */
   'client.submit': {
-    id: 40, from: ['front-end'], body: fields({ spec: jobSpec, wait: bool, detach: bool, label: str }),
+    id: 40, from: ['front-end'], body: fields({ spec: jobSpec, wait: bool, detach: bool, label: jobLabel }),
   },
   /** Answered as a submission. `all`: all output that is kept; `input`: this front-end writes standard input. */
   'client.attach': { id: 41, from: ['front-end'], body: fields({ job: u32, all: bool, input: bool }) },
@@ -201,7 +201,7 @@ const MESSAGE_TYPES = {
   'client.control': { id: 50, from: ['front-end'], body: jobControl },
   /** Requests of commands such as `stci ps`. */
   'client.status': { id: 51, from: ['front-end'], body: fields({}), reply: any },
-  'client.ranks': { id: 52, from: ['front-end'], body: fields({ job: u32 }), reply: any },
+  'client.ranks': { id: 52, from: ['front-end'], body: fields({ job: u32, from: u32 }), reply: any },
   'client.signal': { id: 53, from: ['front-end'], body: fields({ job: u32, signal: optional(signalName) }) },
   'client.stop': { id: 54, from: ['front-end'], body: fields({}) },
   /** Front-end → session, and its answer when the job has ended; without ranks and failures. */

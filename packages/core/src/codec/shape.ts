@@ -39,6 +39,11 @@ export function integer(min: number, max: number): Shape<number> {
 export const str: Shape<string> = (value, path) =>
   typeof value === 'string' ? value : refuse(path, 'a string', value);
 
+export function shortStr(charsMax: number): Shape<string> {
+  return (value, path) =>
+    str(value, path).length <= charsMax ? (value as string) : refuse(path, `at most ${charsMax} characters`, value);
+}
+
 export const bool: Shape<boolean> = (value, path) =>
   typeof value === 'boolean' ? value : refuse(path, 'a boolean', value);
 

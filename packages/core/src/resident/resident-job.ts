@@ -10,7 +10,7 @@ import {
 import type { JobFrontEnd } from '../agent/front-end.js';
 import type { StreamName } from '../iof/source.js';
 import type {
-  FollowOptions, JobFollower, JobState, JobStatus, RankStatus, RecordReader, SessionJob,
+  FollowOptions, JobFollower, JobState, JobStatus, RankPage, RankStatus, RecordReader, SessionJob,
 } from '../session/contracts.js';
 import type { SpoolFiles } from './files.js';
 import type { CursorPlace, SpoolCursor } from './spool-cursor.js';
@@ -18,6 +18,8 @@ import { Spool } from './spool.js';
 
 /** How long the job's tools wait for a front-end that has stopped reading, when the spool is full. */
 const STANDSTILL_MS = 10_000;
+/** Of one answer: those of a large job would exceed the largest message. */
+const PAGE_RANKS = 1000;
 
 export interface ResidentJobInit {
   readonly clock: Clock;
@@ -191,8 +193,15 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     };
   }
 
-  ranks(): readonly RankStatus[] {
-    return [...this.#ranks.values()].sort((a, b) => a.rank - b.rank);
+  ranks(from: Rank): RankPage {
+    const size = this.#map?.size ?? 0;
+    const ranks: RankStatus[] = [];
+    let next = from;
+    for (; next < size && ranks.length < PAGE_RANKS; next += 1) {
+      const status = this.#ranks.get(next);
+      if (status !== undefined) ranks.push(status);
+    }
+    return { ranks, next: next < size ? next : undefined };
   }
 
   onJobEvent(event: JobEvent): void {

@@ -1,12 +1,12 @@
 /** The jobs of a session that stays: those that run, that wait for slots, and the last that have ended. */
 
 import {
-  StciError, type Clock, type FrontEndEvents, type HostSpec, type JobId, type JobSpec, type SignalName,
+  StciError, type Clock, type FrontEndEvents, type HostSpec, type JobId, type JobSpec, type Rank, type SignalName,
 } from '@stci/interface';
 import type { JobFrontEnd } from '../agent/front-end.js';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
 import type {
-  HostStatus, JobStatus, RankStatus, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
+  HostStatus, JobStatus, RankPage, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
 } from '../session/contracts.js';
 import type { SpoolFiles } from './files.js';
 import { ResidentJob } from './resident-job.js';
@@ -88,8 +88,8 @@ export class SessionJobs implements SessionService {
     this.#job(job).signal(signal);
   }
 
-  ranks(job: JobId): readonly RankStatus[] {
-    return this.#job(job).ranks();
+  ranks(job: JobId, from: Rank): RankPage {
+    return this.#job(job).ranks(from);
   }
 
   status(): SessionStatus {

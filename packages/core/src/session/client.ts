@@ -14,7 +14,7 @@ import type { AgentNode } from '../agent/node.js';
 import { ReportBuilder } from '../agent/report-builder.js';
 import type { Link } from '../bootcom/link.js';
 import { sourceRank, sourceStream } from '../iof/source.js';
-import { costOf, type Reported, type Tally, type WireRecord } from './records.js';
+import { LABEL_CHARS_MAX, costOf, type Reported, type Tally, type WireRecord } from './records.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 
 /** Credit of this front-end: records that it has not yet dealt with. */
@@ -87,7 +87,8 @@ export class SessionClient {
 
   submit(spec: JobSpec, request: JobRequest, onWaiting: (reason: string) => void, done: Done<AcceptedJob>): void {
     this.#onWaiting = onWaiting;
-    this.#ask('client.submit', { spec, ...request }, done);
+    const label = request.label.slice(0, LABEL_CHARS_MAX);
+    this.#ask('client.submit', { spec, ...request, label }, done);
   }
 
   attach(job: JobId, options: { readonly all: boolean; readonly input: boolean }, done: Done<AcceptedJob>): void {

@@ -108,7 +108,7 @@ export class SessionConnection implements JobFollower {
     messages.on('client.input', ({ data }) => this.#write(data));
     messages.on('client.control', (control) => this.#job?.control(control));
     messages.on('client.status', () => service.status());
-    messages.on('client.ranks', ({ job }) => service.ranks(job));
+    messages.on('client.ranks', ({ job, from }) => service.ranks(job, from));
     messages.on('client.signal', ({ job, signal }) => service.signal(job, signal));
     messages.on('client.wait', ({ job }) => this.#try(() => {
       this.#onEnd.push(service.job(job).onEnd((report) => this.#send('client.ended', { report })));

@@ -96,6 +96,12 @@ export interface RankStatus {
   readonly state: RankOutcome | 'running' | 'starting';
 }
 
+/** Some ranks of a job; `next`: the rank from which the others are to be asked for. */
+export interface RankPage {
+  readonly ranks: readonly RankStatus[];
+  readonly next?: Rank | undefined;
+}
+
 export interface HostStatus {
   readonly host: HostIndex;
   readonly spec: HostSpec;
@@ -129,7 +135,7 @@ export interface SessionService {
   submit(spec: JobSpec, options: SubmitOptions, events: SubmitEvents): () => void;
   job(job: JobId): SessionJob;
   status(): SessionStatus;
-  ranks(job: JobId): readonly RankStatus[];
+  ranks(job: JobId, from: Rank): RankPage;
   signal(job: JobId, signal: SignalName | undefined): void;
   /** Calls `done` when each of these hosts is up, or has failed. */
   addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;

@@ -5,7 +5,7 @@
 
 import type { ErrorRecord, JobEvent, Rank } from '@stci/interface';
 import { errorRecord, jobEvent } from '../am/job-shapes.js';
-import { bytes, object, oneOf, tuple, u32, wallTime, type Shape } from '../codec/shape.js';
+import { bytes, object, oneOf, shortStr, tuple, u32, wallTime, type Shape } from '../codec/shape.js';
 import { sourceId, type SourceId, type StreamName } from '../iof/source.js';
 
 export interface SpoolOutput {
@@ -35,6 +35,10 @@ export type Tally = Map<SourceId, number>;
 
 /** `[source, wallMs, chunk]`, or an event. */
 export type WireRecord = readonly [number, number, Uint8Array] | JobEvent | Reported;
+
+/** Of a job's label: it is in every answer about the session's jobs. */
+export const LABEL_CHARS_MAX = 1024;
+export const jobLabel = shortStr(LABEL_CHARS_MAX);
 
 const output = tuple(u32, wallTime, bytes);
 const reported = object<Reported>({ type: oneOf('reported'), error: errorRecord });

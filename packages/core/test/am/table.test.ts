@@ -95,7 +95,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'client.unread': {},
   'client.control': { verb: 'signal', signal: 'SIGUSR1' },
   'client.status': {},
-  'client.ranks': { job: 1 },
+  'client.ranks': { job: 1, from: 0 },
   'client.signal': { job: 1, signal: 'SIGTERM' },
   'client.add': { hosts: [HOST] },
   'client.remove': { names: ['a'], force: true, timeoutMs: 5 },

@@ -1,7 +1,7 @@
 /** Calls of a session's client as promises. */
 
 import type { HostOutcome } from '@stci/core';
-import type { SessionClient, SessionStatus } from '@stci/core/session';
+import type { RankPage, RankStatus, SessionClient, SessionStatus } from '@stci/core/session';
 import type { JobId, JobReport, StciError } from '@stci/interface';
 
 type Done<T> = (error: StciError | undefined, value?: T) => void;
@@ -22,6 +22,17 @@ export function ask<T>(
 }
 
 export const askStatus = (client: SessionClient): Promise<SessionStatus> => ask(client, 'client.status');
+
+/** All of a job, in order. */
+export async function askRanks(client: SessionClient, job: JobId): Promise<readonly RankStatus[]> {
+  const found: RankStatus[] = [];
+  for (let from: number | undefined = 0; from !== undefined;) {
+    const { ranks, next }: RankPage = await ask<RankPage>(client, 'client.ranks', { job, from });
+    found.push(...ranks);
+    from = next;
+  }
+  return found;
+}
 
 /** What became of each host. */
 export const askChange = <Name extends 'client.add' | 'client.remove'>(

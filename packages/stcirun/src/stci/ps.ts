@@ -6,7 +6,7 @@ import { alignColumns, counted } from '@stci/core';
 import type { HostStatus, JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
 import { StciError, printable } from '@stci/interface';
 import { printError, printOut } from '../print.js';
-import { ask, askStatus } from '../session/ask.js';
+import { askRanks, askStatus } from '../session/ask.js';
 import { jobName, matchSession } from '../session/session-name.js';
 import {
   connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand, type Sessions,
@@ -42,7 +42,7 @@ Examples:
     const sessions = openSessions(flags);
     if (args.job !== undefined) {
       const { facts, client, job } = await connectToJob(sessions, args.job, flags.session);
-      const ranks = await ask<readonly RankStatus[]>(client, 'client.ranks', { job });
+      const ranks = await askRanks(client, job);
       client.close();
       printOut(flags.json ? json({ session: facts.name, job, ranks }) : ranksText(ranks));
       return 0;
