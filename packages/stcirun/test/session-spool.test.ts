@@ -193,6 +193,22 @@ suite('spool of a session\'s job', (test) => {
     })();
   });
 
+  test('what is kept has no holes: with output that was shown, what is older goes, too', async () => {
+    const shown = { before: 0, isFollowed: false };
+    await withSpool({ shown: () => shown }, async ({ spool, write, released }) => {
+      write(40, 4 * KIB);
+      await eventually(() => released() === 40, { deadlineMs: 2000, what: 'room' });
+      assert.ok(spool.diskBytes > 0);
+      Object.assign(shown, { before: 60, isFollowed: true });
+      write(40, 4 * KIB);
+      const { chunks, missed } = await drain(spool.open());
+      const first = chunks[0]?.sequence ?? 0;
+      assert.ok(first > 40);
+      assert.equal(chunks.map(({ sequence }) => sequence), Array.from({ length: 80 - first }, (_, i) => first + i));
+      assert.equal([missed, spool.diskBytes], [0, 0]);
+    })();
+  });
+
   test('output that cannot be written is counted, and the job goes on', withSpool({}, async (sized, directory) => {
     const { spool, write, released } = sized;
     mkdirSync(join(directory, '..'), { recursive: true });

@@ -36,8 +36,9 @@ export interface SessionRun {
   readonly wire: Wire;
 }
 
-/** The report of a front-end that saw the job's end. */
+/** The report of a front-end that showed the job's end. */
 export function reportOf({ record }: FrontEndRun): JobReport | undefined {
+  if (record.exitReports.length === 0) return undefined; // It had left, or was killed.
   return record.report?.cause?.code === 'STCI_SESSION_LOST' ? undefined : record.report;
 }
 

@@ -110,6 +110,8 @@ export class Spool implements SpoolContents {
       count += 1;
     }
     this.recent.splice(0, count);
+    // What is kept has no holes: what is older was shown, too.
+    if (count > 0) for (const segment of this.segments.splice(0)) this.#drop(segment, true);
     return isFollowed;
   }
 
