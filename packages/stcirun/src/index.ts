@@ -22,7 +22,7 @@ export { Writer, type WriteBatch } from './output/writer.js';
 export { VERSION } from './version.js';
 export { identityOf } from './session/process-identity.js';
 export {
-  checkSessionName, defaultSession, freeSessionName, jobName, matchSession, parseJobName,
+  checkSessionName, defaultSession, jobName, matchSession, parseJobName,
 } from './session/session-name.js';
 export { SessionPlace, type SessionFacts } from './session/session-place.js';
 export { ask, askRanks } from './session/ask.js';

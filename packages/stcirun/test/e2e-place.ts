@@ -102,7 +102,8 @@ export class Place {
   /** Directories of sessions. */
   names(): string[] {
     const { STCI_MCA_session_directory: directory = '' } = this.env;
-    return existsSync(directory) ? readdirSync(directory) : [];
+    // A file `.s1` keeps the last name that was given.
+    return existsSync(directory) ? readdirSync(directory).filter((name) => !/^\.s\d+$/u.test(name)) : [];
   }
 }
 

@@ -1,11 +1,13 @@
 /** Where sessions are found: names, private directories, sessions that are gone. */
 
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  checkSessionName, defaultSession, freeSessionName, identityOf, matchSession, parseJobName, SessionPlace,
+  checkSessionName, defaultSession, identityOf, matchSession, parseJobName, SessionPlace,
   type SessionFacts,
 } from '@stci/stcirun';
 import { assert, suite } from '@stci/testkit';
@@ -36,7 +38,7 @@ const names = (place: SessionPlace): readonly string[] =>
 suite('names of sessions and jobs', (test) => {
   test('a name is a letter and up to 31 others; a job is a number, or has its session in front', () => {
     for (const good of ['a', 'Night-1_x', 'a'.repeat(32)]) assert.is(checkSessionName(good, '--name'), good);
-    for (const bad of ['', '1', '.x', 'a.b', 'a/b', '../a', 'a'.repeat(33), 'ä', '-a']) {
+    for (const bad of ['', '1', '.x', 'a.b', 'a/b', '../a', 'a'.repeat(33), 'ä', '-a', 'none']) {
       assert.throwsCode('STCI_USAGE', () => checkSessionName(bad, '--name'));
     }
     assert.equal(parseJobName('7'), { session: undefined, job: 7 });
@@ -57,7 +59,6 @@ suite('names of sessions and jobs', (test) => {
     assert.match(message(() => defaultSession(undefined, all)), 'There are 3 sessions: night, nightly, week. Name one');
     assert.is(defaultSession('', ['only']), 'only');
     assert.is(defaultSession('we', all), 'week');
-    assert.is(freeSessionName(new Set(['s1', 's3'])), 's2');
   });
 });
 
@@ -110,6 +111,53 @@ suite('place of sessions', (test) => {
     const error = assert.throwsCode('STCI_SESSION_REFUSED', () => place.stage());
     assert.match(error.message, `${place.directory} is open to others: chmod 700`);
     assert.match(error.message, 'session.directory=PATH');
+  }));
+
+  test('a name that was given is not given again', withPlace((place) => {
+    assert.equal([place.freeName(), place.freeName()], ['s1', 's2']);
+    place.publish(place.stage(), facts('s3'), KEY);
+    assert.is(place.freeName(), 's4');
+    place.remove(facts('s3'));
+    assert.is(place.freeName(), 's5');
+    assert.equal(readdirSync(place.directory), ['.s5']);
+  }));
+
+  test('a copy, damaged facts and a process of another container are no session, and stay', withPlace((place) => {
+    const own = facts('night');
+    const directory = place.publish(place.stage(), own, KEY);
+    cpSync(directory, join(place.directory, 'copy'), { recursive: true, preserveTimestamps: true });
+    chmodSync(join(place.directory, 'copy'), 0o700);
+    assert.equal(names(place), ['copy invalid', 'night running']);
+    place.publish(place.stage(), { ...facts('other'), process: { ...own.process, since: '1', space: 'pid:[1]' } }, KEY);
+    for (const text of ['', '{}', 'null', '{"process":{"pid":"x"}}']) {
+      writeFileSync(join(directory, 'session.json'), text);
+      assert.equal(names(place), ['copy invalid', 'night invalid', 'other invalid']);
+      const [copy, night, other] = place.list().map((entry) => ('reason' in entry ? entry.reason : ''));
+      assert.match(copy ?? '', 'it is a copy of session night: rm -r ');
+      assert.match(night ?? '', /session\.json is damaged \(.*\)\. End its process, if there is one, then: rm -r /u);
+      assert.match(other ?? '', 'in another container. If it has ended: rm -r ');
+    }
+  }));
+
+  test('a directory that cannot have sessions is an error, one that does not exist yet has none', withPlace((place) => {
+    assert.equal(names(place), []);
+    place.stage();
+    chmodSync(place.directory, 0o750);
+    assert.match(assert.throwsCode('STCI_SESSION_REFUSED', () => place.list()).message, 'is open to others');
+    chmodSync(place.directory, 0o700);
+    const file = join(place.directory, 'file');
+    writeFileSync(file, '');
+    const other = new SessionPlace(file);
+    for (const call of [() => other.list(), () => other.stage(), () => other.freeName()]) {
+      assert.match(assert.throwsCode('STCI_SESSION_REFUSED', call).message, `${file} is not a directory. Mend`);
+    }
+    const { message } = assert.throwsCode('STCI_PARAM_INVALID', () => new SessionPlace('own/sessions'));
+    assert.is(message, "session.directory: expected an absolute path, got 'own/sessions'.");
+    // A disk that is full, or read-only, refuses in the same way as a directory that is not there.
+    const { message: full } = assert.throwsCode('STCI_SESSION_REFUSED', () => {
+      place.publish(join(place.directory, '.new-none'), facts('night'), KEY);
+    });
+    assert.match(full, /Sessions cannot be kept in .*: ENOENT.* Mend that, or choose another directory/u);
   }));
 
   test('what killed commands left is removed by a later one, not what is being made', withPlace((place) => {

@@ -9,7 +9,7 @@ import type { RunRequest } from '../cli/parse.js';
 import { printError } from '../print.js';
 import { askStatus } from '../session/ask.js';
 import { connectSession, findSession } from '../session/connect.js';
-import { freeSessionName } from '../session/session-name.js';
+import { NO_SESSION } from '../session/session-name.js';
 import { SessionPlace } from '../session/session-place.js';
 import { startSession } from '../session/start-session.js';
 import { resolveFrom } from './caller-directory.js';
@@ -29,7 +29,7 @@ export interface SessionInit {
 export async function openSession(request: RunRequest, init: SessionInit): Promise<OpenedSession | undefined> {
   const variable = init.platform.env.variables['STCI_SESSION'];
   const wanted = request.session ?? (variable === '' ? undefined : variable);
-  if (wanted === undefined || wanted === 'none') return undefined;
+  if (wanted === undefined || wanted === NO_SESSION) return undefined;
   const place = placeOf(init.params);
   const option = request.session === undefined ? 'STCI_SESSION' : '--session';
   return connected(connectSession(place, findSession(place, wanted, { option, variable }), init));
@@ -70,7 +70,7 @@ export async function startOwnSession(
 ): Promise<OpenedSession> {
   const { params, programs, wdir } = init;
   const place = placeOf(params);
-  const name = freeSessionName(place.names());
+  const name = place.freeName();
   await startSession({
     place,
     programs,

@@ -1,5 +1,6 @@
 /** Finds a session and connects to it. */
 
+import { existsSync } from 'node:fs';
 import { SessionClient, decodeSessionKey } from '@stci/core/session';
 import { StciError, type ErrorRecord, type Params, type Platform } from '@stci/interface';
 import { VERSION } from '../version.js';
@@ -43,6 +44,10 @@ export function connectSession(place: SessionPlace, facts: SessionFacts, init: C
     const remedy = `Use that version, or end it: kill ${facts.process.pid}`;
     throw new StciError('STCI_SESSION_REFUSED',
       `Session ${name} is one of version ${version}; this is ${VERSION}. ${remedy}`);
+  }
+  if (!existsSync(socket)) {
+    throw new StciError('STCI_SESSION_REFUSED', `Session ${name} cannot be reached: its socket ${socket} is gone. `
+      + `The session is ending, or the file was removed; then end it: stci stop ${name}`);
   }
   const key = decodeSessionKey(place.readKey(name));
   if (key === undefined) throw new StciError('STCI_SESSION_REFUSED', `The key of session ${name} is damaged.`);

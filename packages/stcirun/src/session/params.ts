@@ -12,7 +12,7 @@ export const sessionGroup: ParamGroup = {
       type: 'string',
       default: '',
       scope: 'front-end',
-      help: 'Directory of sessions, with mode 700; empty: /tmp/stci-UID/sessions.',
+      help: 'Directory of sessions, an absolute path, with mode 700; empty: /tmp/stci-UID/sessions.',
     },
     'spool.max': {
       type: 'size',

@@ -1,12 +1,16 @@
 /** Whether a process that was recorded still runs: its id may have been given to another one since. */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 
-/** A process: `since` is when it was started, in the system's ticks; `boot` names the run of the system. */
+/**
+ * A process: `since` is when it was started, in the system's ticks; `boot` names the run of the
+ * system, `space` the PID namespace, outside of which the id means nothing.
+ */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly since: string;
   readonly boot: string;
+  readonly space: string;
 }
 
 /** Place of the start time among the fields of /proc/PID/stat behind the name. */
@@ -19,7 +23,7 @@ export function identityOf(pid: number): ProcessIdentity | undefined {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-    return { pid, since: fields[START_FIELD] ?? '', boot };
+    return { pid, since: fields[START_FIELD] ?? '', boot, space: readlinkSync('/proc/self/ns/pid') };
   } catch {
     return undefined;
   }
@@ -28,4 +32,10 @@ export function identityOf(pid: number): ProcessIdentity | undefined {
 export function isRunning(process: ProcessIdentity): boolean {
   const now = identityOf(process.pid);
   return now?.since === process.since && now.boot === process.boot;
+}
+
+/** It may run where this process cannot see it: in another container of this machine. */
+export function isElsewhere({ boot, space }: ProcessIdentity): boolean {
+  const own = identityOf(process.pid);
+  return own?.boot === boot && own.space !== space;
 }

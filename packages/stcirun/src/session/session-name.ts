@@ -6,8 +6,12 @@ import { StciError, type JobId } from '@stci/interface';
 /** No dot, which separates the job's number; no digit in front, so that a number alone is a job. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/u;
 
+/** `--session none`: agents of the job's own, whatever STCI_SESSION says. */
+export const NO_SESSION = 'none';
+
 /** Throws STCI_USAGE. */
 export function checkSessionName(name: string, option: string): string {
+  if (name === NO_SESSION) throw new StciError('STCI_USAGE', `${option}: '${name}' stands for no session.`);
   if (NAME.test(name)) return name;
   throw new StciError('STCI_USAGE',
     `${option}: '${name}' is no name of a session: a letter, then up to 31 letters, digits, '-' and '_'.`);
@@ -37,11 +41,6 @@ export function defaultSession(named: string | undefined, names: readonly string
   if (only === undefined) throw unknown("There is no session. 'stci start' starts one.");
   if (names.length === 1) return only;
   throw unknown(`There are ${names.length} sessions: ${names.join(', ')}. Name one, or set STCI_SESSION.`);
-}
-
-/** The first of s1, s2, … that is not taken. */
-export function freeSessionName(taken: ReadonlySet<string>): string {
-  for (let number = 1; ; number += 1) if (!taken.has(`s${number}`)) return `s${number}`;
 }
 
 export interface JobName {

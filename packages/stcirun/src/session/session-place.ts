@@ -7,10 +7,11 @@
 
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
+import { integer, object, str } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { makePrivate, publicity } from '@stci/platform-node';
-import { isRunning, type ProcessIdentity } from './process-identity.js';
+import { isElsewhere, isRunning, type ProcessIdentity } from './process-identity.js';
 import { isSessionName } from './session-name.js';
 
 export interface SessionFacts {
@@ -23,11 +24,21 @@ export interface SessionFacts {
   readonly startWallMs: number;
 }
 
+const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
+const factsShape = object<SessionFacts>({
+  name: str,
+  version: str,
+  hostname: str,
+  process: object<ProcessIdentity>({ pid: COUNT, since: str, boot: str, space: str }),
+  socket: str,
+  startWallMs: COUNT,
+});
+
 export type SessionEntry =
   | { readonly state: 'running'; readonly name: string; readonly facts: SessionFacts; readonly directory: string }
   /** Its process has ended. */
   | { readonly state: 'gone'; readonly name: string; readonly facts: SessionFacts; readonly directory: string }
-  /** Not this user's, or not readable. */
+  /** Not this user's, of another host or container, or damaged. */
   | { readonly state: 'invalid'; readonly name: string; readonly directory: string; readonly reason: string };
 
 const KEY_FILE = 'key';
@@ -36,14 +47,19 @@ export const LOG_FILE = 'log';
 /** Directories that are being made, or removed; no session has such a name. */
 const STAGED = '.new-';
 const REMOVED = '.old-';
+/** The last name s1, s2, … that was given, as the name of an empty file. */
+const GIVEN = /^\.s(\d{1,9})$/u;
 /** Age at which one that was left behind is removed. */
 const STAGED_MS_MAX = 3_600_000;
 
 export class SessionPlace {
   readonly directory: string;
 
-  /** `directory`: that of parameter session.directory. */
+  /** `directory`: that of parameter session.directory. Throws STCI_PARAM_INVALID for a relative one. */
   constructor(directory = '') {
+    if (directory !== '' && !isAbsolute(directory)) {
+      throw new StciError('STCI_PARAM_INVALID', `session.directory: expected an absolute path, got '${directory}'.`);
+    }
     this.directory = directory === '' ? `/tmp/stci-${process.geteuid?.() ?? 0}/sessions` : directory;
   }
 
@@ -59,25 +75,43 @@ export class SessionPlace {
     return new Set(this.list().filter(({ state }) => state !== 'gone').map(({ name }) => name));
   }
 
+  /**
+   * The first of s1, s2, … that was never given, so that the job of a session that is over has no other's name. Two
+   * commands at once get different ones: of two files, only the larger number stays.
+   */
+  freeName(): string {
+    const taken = this.names();
+    this.#make();
+    return this.#keep(() => {
+      for (;;) {
+        let number = Math.max(0, ...this.#given()) + 1;
+        while (taken.has(`s${number}`)) number += 1;
+        if (this.#give(number)) return `s${number}`;
+      }
+    });
+  }
+
   /** Where a session is made before it has its name. Throws STCI_SESSION_REFUSED. */
   stage(): string {
-    makePrivate(dirname(this.directory));
-    // Checked each time: below /tmp another user could have made one of that name before.
-    const problem = makePrivate(this.directory);
-    if (problem !== undefined) {
-      const remedy = 'Mend that, or choose another directory: --mca session.directory=PATH.';
-      const text = `Sessions cannot be kept in ${this.directory}: ${problem}. ${remedy}`;
-      throw new StciError('STCI_SESSION_REFUSED', text);
-    }
-    this.#clean();
-    return fs.mkdtempSync(join(this.directory, STAGED));
+    this.#make();
+    return this.#keep(() => {
+      this.#clean();
+      return fs.mkdtempSync(join(this.directory, STAGED));
+    });
+  }
+
+  /** The descriptor of the log of a session that is being made. Throws STCI_SESSION_REFUSED. */
+  openLog(staged: string): number {
+    return this.#keep(() => fs.openSync(join(staged, LOG_FILE), 'a', 0o600));
   }
 
   /** Gives the staged directory its name. Throws STCI_USAGE where a running session has it. */
   publish(staged: string, facts: SessionFacts, key: Uint8Array): string {
     const directory = join(this.directory, facts.name);
-    fs.writeFileSync(join(staged, KEY_FILE), key, { mode: 0o600 });
-    fs.writeFileSync(join(staged, FACTS_FILE), `${JSON.stringify(facts)}\n`, { mode: 0o600 });
+    this.#keep(() => {
+      fs.writeFileSync(join(staged, KEY_FILE), key, { mode: 0o600 });
+      fs.writeFileSync(join(staged, FACTS_FILE), `${JSON.stringify(facts)}\n`, { mode: 0o600 });
+    });
     for (let attempt = 0; ; attempt += 1) {
       try {
         fs.renameSync(staged, directory);
@@ -105,26 +139,70 @@ export class SessionPlace {
     this.#remove(facts);
   }
 
-  #names(): readonly string[] {
+  /** Throws STCI_SESSION_REFUSED. */
+  #make(): void {
+    makePrivate(dirname(this.directory));
+    // Checked each time: below /tmp another user could have made one of that name before.
+    const problem = makePrivate(this.directory);
+    if (problem !== undefined) throw this.#unusable(problem);
+  }
+
+  #unusable(problem: string): StciError {
+    const remedy = 'Mend that, or choose another directory: --mca session.directory=PATH.';
+    return new StciError('STCI_SESSION_REFUSED', `Sessions cannot be kept in ${this.directory}: ${problem}. ${remedy}`);
+  }
+
+  /** An error of the system in `call` is one of the directory: a full or read-only disk. */
+  #keep<T>(call: () => T): T {
     try {
-      return fs.readdirSync(this.directory).filter(isSessionName).sort();
-    } catch {
-      return [];
+      return call();
+    } catch (thrown) {
+      throw this.#unusable((thrown as Error).message);
     }
+  }
+
+  /** Empty where there is no directory yet. Throws STCI_SESSION_REFUSED for one that cannot have sessions. */
+  #names(): readonly string[] {
+    if (fs.lstatSync(this.directory, { throwIfNoEntry: false }) === undefined) return [];
+    const problem = publicity(this.directory);
+    if (problem !== undefined) throw this.#unusable(problem);
+    return this.#keep(() => fs.readdirSync(this.directory)).filter(isSessionName).sort();
+  }
+
+  #given(): readonly number[] {
+    return fs.readdirSync(this.directory).flatMap((name) => GIVEN.exec(name)?.[1] ?? []).map(Number);
+  }
+
+  /** Whether this number is given to the caller. */
+  #give(number: number): boolean {
+    const path = (of: number): string => join(this.directory, `.s${of}`);
+    try {
+      fs.closeSync(fs.openSync(path(number), 'wx', 0o600));
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw thrown;
+    }
+    const all = this.#given();
+    const largest = Math.max(...all);
+    for (const other of all) if (other < largest) fs.rmSync(path(other), { force: true });
+    return number === largest;
   }
 
   #read(name: string): SessionEntry {
     const directory = join(this.directory, name);
+    const invalid = (reason: string): SessionEntry => ({ state: 'invalid', name, directory, reason });
     try {
       const reason = publicity(directory);
-      if (reason !== undefined) return { state: 'invalid', name, directory, reason };
-      const facts = JSON.parse(fs.readFileSync(join(directory, FACTS_FILE), 'utf8')) as SessionFacts;
-      if (facts.hostname !== hostname()) {
-        return { state: 'invalid', name, directory, reason: `${directory} is of a session of host ${facts.hostname}` };
-      }
+      if (reason !== undefined) return invalid(reason);
+      const facts = factsShape(JSON.parse(fs.readFileSync(join(directory, FACTS_FILE), 'utf8')), FACTS_FILE);
+      const remedy = `If it has ended: rm -r ${directory}`;
+      if (facts.hostname !== hostname()) return invalid(`${directory} is of a session of host ${facts.hostname}`);
+      if (facts.name !== name) return invalid(`it is a copy of session ${facts.name}: rm -r ${directory}`);
+      if (isElsewhere(facts.process)) return invalid(`its process is in another container. ${remedy}`);
       return { state: isRunning(facts.process) ? 'running' : 'gone', name, facts, directory };
     } catch (thrown) {
-      return { state: 'invalid', name, directory, reason: `${directory}: ${(thrown as Error).message}` };
+      const remedy = `End its process, if there is one, then: rm -r ${directory}`;
+      return invalid(`${join(directory, FACTS_FILE)} is damaged (${(thrown as Error).message}). ${remedy}`);
     }
   }
 

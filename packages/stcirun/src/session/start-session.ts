@@ -1,7 +1,7 @@
 /** Starts the process of a session, and follows it until its hosts are up. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isErrorCode, StciError } from '@stci/interface';
 import { REPORT_FD, SESSION_WORD, type Instruction, type Report } from './instruction.js';
@@ -23,7 +23,7 @@ export interface StartSessionInit {
 export async function startSession(init: StartSessionInit): Promise<number> {
   const { place, programs, instruction } = init;
   const staged = place.stage();
-  const log = openSync(join(staged, LOG_FILE), 'a', 0o600);
+  const log = place.openLog(staged);
   const child = spawn(process.execPath, [join(programs, 'stci.cjs'), SESSION_WORD], {
     detached: true,
     cwd: '/',

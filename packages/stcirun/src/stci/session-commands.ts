@@ -10,7 +10,7 @@ import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { readHostfile, splitSpares } from '../run/spec.js';
 import { ask, askEnd } from '../session/ask.js';
 import { isRunning } from '../session/process-identity.js';
-import { checkSessionName, freeSessionName } from '../session/session-name.js';
+import { checkSessionName } from '../session/session-name.js';
 import { paramFlags, repeated } from './base.js';
 import {
   connectToJob, jobArgument, openSessions, sessionFlags, SESSION_OPTION, StciCommand,
@@ -70,7 +70,7 @@ Examples:
       exclude: flags.exclude ?? [],
       thisMachine: platform.env,
     });
-    const name = flags.name === undefined ? freeSessionName(place.names()) : checkSessionName(flags.name, '--name');
+    const name = flags.name === undefined ? place.freeName() : checkSessionName(flags.name, '--name');
     const allocation = splitSpares(all, { spares: flags.spares ?? 0 });
     const { startSession } = await import('../session/start-session.js');
     const up = await startSession({
