@@ -1,208 +1,11 @@
-/** Front-ends that come and go: connections to a session's jobs over real sockets, with fake front-end agents. */
+/** Front-ends that come and go: connections to a session's jobs. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { resolveParams } from '@stci/core';
-import { SessionJobs, SessionServer } from '@stci/core/resident';
-import {
-  makeSessionKey, SessionClient, type AcceptedJob, type JobRequest, type RankPage, type SessionStatus,
-} from '@stci/core/session';
-import { StciError, type FrontEnd, type FrontEndEvents, type JobEvent, type JobSpec } from '@stci/interface';
-import { createNodePlatform } from '@stci/platform-node';
-import { ask, askRanks, frontEndRegistry, spoolDirectory } from '@stci/stcirun';
+import type { RankPage } from '@stci/core/session';
+import { StciError } from '@stci/interface';
+import { ask, askRanks } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
-import { FakeFrontEnd, fakeMap } from './fake-front-end.js';
-
-const SPEC: JobSpec = {
-  apps: [{ program: 'p', args: [], env: {} }], mapBy: { by: 'slot' }, oversubscribe: false, env: {}, wdir: '/',
-  stdin: { to: 'rank', rank: 0 }, launchTimeoutMs: 1000, hosts: [],
-} as unknown as JobSpec;
-
-const RUN: JobRequest = { wait: false, detach: false, label: 'p' };
-
-class Seen implements FrontEndEvents {
-  out = '';
-  readonly events: JobEvent[] = [];
-  missed = 0;
-  drains = 0;
-  inputClosed = false;
-  stopped = 0;
-  /** Output is not released. */
-  isHeld = false;
-  #held: (() => void)[] = [];
-
-  onJobEvent(event: JobEvent): void {
-    this.events.push(event);
-  }
-
-  onOutput(_rank: number, _stream: string, chunk: Uint8Array, _wallMs: number, release: () => void): void {
-    this.out += Buffer.from(chunk).toString('latin1');
-    if (this.isHeld) this.#held.push(release);
-    else release();
-  }
-
-  release(): void {
-    this.isHeld = false;
-    for (const release of this.#held.splice(0)) release();
-  }
-
-  onStdinDrain(): void {
-    this.drains += 1;
-  }
-
-  onStdinClosed(): void {
-    this.inputClosed = true;
-  }
-
-  onStopped(): void {
-    this.stopped += 1;
-  }
-
-  has(type: JobEvent['type']): boolean {
-    return this.events.some((event) => event.type === type);
-  }
-}
-
-interface Follow {
-  readonly client: SessionClient;
-  readonly seen: Seen;
-  readonly frontEnd: FrontEnd;
-  readonly job: AcceptedJob;
-}
-
-/** A session in this process, reached over its socket. */
-class Session {
-  readonly directory = mkdtempSync(join(tmpdir(), 'stci-jobs-'));
-  readonly agents: FakeFrontEnd[] = [];
-  /** Jobs that the controller refuses. */
-  refusal: StciError | undefined;
-  readonly #platform = createNodePlatform();
-  readonly #key = makeSessionKey(this.#platform);
-  readonly #params = resolveParams(frontEndRegistry().catalog, {}).params;
-  #server: SessionServer | undefined;
-  #path = '';
-  stopped = 0;
-  readonly jobs: SessionJobs;
-
-  constructor(spoolBytesMax = 1 << 20) {
-    this.jobs = new SessionJobs({
-      name: 'test',
-      version: '1',
-      clock: this.#platform.clock,
-      backend: {
-        hosts: () => [],
-        spares: () => [],
-        continues: false,
-        openFrontEnd: (events) => this.#openFrontEnd(events),
-        addHosts: (_hosts, done) => done([]),
-        removeHosts: (_names, _options, done) => done([]),
-        stop: (done) => done(),
-      },
-      spoolFiles: (name) => spoolDirectory(join(this.directory, name)),
-      spoolBytesMax,
-      onStopped: () => (this.stopped += 1),
-    });
-  }
-
-  async listen(): Promise<this> {
-    const [platform, params, key, service] = [this.#platform, this.#params, this.#key, this.jobs];
-    this.#server = new SessionServer({ platform, params, key, service });
-    await new Promise<void>((resolve, reject) => {
-      this.#server?.listen((error, path) => {
-        this.#path = path;
-        if (error === undefined) resolve();
-        else reject(error);
-      });
-    });
-    return this;
-  }
-
-  connect(key = this.#key): SessionClient {
-    const channel = this.#platform.network.connectPrivate(this.#path, 5000);
-    return new SessionClient({ platform: this.#platform, params: this.#params, channel, key, name: 'test' });
-  }
-
-  strangers(): SessionClient {
-    return this.connect(makeSessionKey(this.#platform));
-  }
-
-  async submit(request: Partial<JobRequest> = {}): Promise<Follow> {
-    const client = this.connect();
-    return this.follow(client, await new Promise<AcceptedJob>((resolve, reject) => {
-      client.submit(SPEC, { ...RUN, ...request }, () => undefined, (error, job) => {
-        if (job === undefined) reject(error);
-        else resolve(job);
-      });
-    }));
-  }
-
-  async attach(job: number, all = false, input = false): Promise<Follow> {
-    const client = this.connect();
-    return this.follow(client, await new Promise<AcceptedJob>((resolve, reject) => {
-      client.attach(job, { all, input }, (error, accepted) => {
-        if (accepted === undefined) reject(error);
-        else resolve(accepted);
-      });
-    }));
-  }
-
-  follow(client: SessionClient, job: AcceptedJob): Follow {
-    const seen = new Seen();
-    const frontEnd = client.follow(seen, () => (seen.missed += 1));
-    frontEnd.submit(SPEC);
-    return { client, seen, frontEnd, job };
-  }
-
-  status(): Promise<SessionStatus> {
-    const client = this.connect();
-    return new Promise((resolve, reject) => {
-      client.request('client.status', {}, (error, reply) => {
-        client.close();
-        if (error === undefined) resolve(reply as SessionStatus);
-        else reject(error);
-      });
-    });
-  }
-
-  /** Those that read get what there is. */
-  async close(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server?.disconnect(resolve));
-    rmSync(this.directory, { recursive: true, force: true });
-  }
-
-  #openFrontEnd(events: FrontEndEvents): FakeFrontEnd {
-    const agent = new FakeFrontEnd(events);
-    this.agents.push(agent);
-    const number = this.agents.length;
-    setImmediate(() => {
-      const error = this.refusal;
-      if (error !== undefined) {
-        const cause = { code: error.code, message: error.message, data: error.data };
-        return agent.end({ job: 0, exitCode: error.exitCode, cause, failures: [cause] });
-      }
-      agent.job = number;
-      events.onJobEvent({ type: 'mapped', map: fakeMap(1) });
-      events.onJobEvent({ type: 'started', rank: 0, host: 0, pid: 7, wallMs: 1 });
-      events.onJobEvent({ type: 'running' });
-    });
-    return agent;
-  }
-}
-
-function withSession(body: (session: Session) => Promise<void>, spoolBytesMax?: number): () => Promise<void> {
-  return async () => {
-    const session = await new Session(spoolBytesMax).listen();
-    try {
-      await body(session);
-    } finally {
-      await session.close();
-    }
-  };
-}
-
-const soon = (condition: () => boolean, what: string): Promise<unknown> =>
-  eventually(condition, { deadlineMs: 4000, what });
+import { fakeMap, type FakeFrontEnd } from './fake-front-end.js';
+import { soon, SPEC, withSession } from './session-help.js';
 
 suite('front-ends of a session', (test) => {
   test('a job runs as under a front-end agent: events, output, input, the report', withSession(async (session) => {
@@ -377,6 +180,31 @@ suite('front-ends of a session', (test) => {
     refused(false);
     wait('c');
     await soon(() => accepted.endsWith('c:never '), 'a refusal for good');
+  }));
+
+  test('one that waits and leaves holds up none behind it; none overtakes it', withSession(async (session) => {
+    await session.submit();
+    session.refusal = new StciError('STCI_SLOTS_EXCEEDED', 'taken', { data: { busy: true } });
+    const client = session.connect();
+    const first = assert.rejectsWith('STCI_SESSION_LOST', session.submit({ wait: true }, SPEC, client));
+    await soon(() => session.agents.length === 2, 'the first to be tried');
+    const second = session.submit({ wait: true });
+    await eventually(async () => (await session.status()).jobs.length === 3, { deadlineMs: 4000, what: 'two to wait' });
+    session.refusal = undefined;
+    const { message } = await assert.rejectsWith('STCI_SLOTS_EXCEEDED', session.submit());
+    assert.match(message, 'Other jobs wait for slots before it. Wait behind them (--wait)');
+    assert.is((await session.submit({}, { ...SPEC, oversubscribe: true })).job.job, 3);
+    client.close();
+    assert.is((await second).job.job, 4);
+    await first;
+    assert.is((await session.status()).jobs.length, 3);
+  }));
+
+  test('a connection has one job', withSession(async (session) => {
+    const client = session.connect();
+    await session.submit({}, SPEC, client);
+    const { message } = await assert.rejectsWith('STCI_SESSION_REFUSED', session.submit({ wait: true }, SPEC, client));
+    assert.match(message, 'This connection has a job already.');
   }));
 
   test('a job that never was, a stranger, a session that stops', withSession(async (session) => {

@@ -72,11 +72,10 @@ export class SessionJobs implements SessionService {
   submit(spec: JobSpec, options: SubmitOptions, events: SubmitEvents): () => void {
     if (this.#isStopping) throw this.#stoppingError();
     const waiting: Waiting = { spec, options, events, sinceWallMs: this.#init.clock.wallMs() };
-    if (options.wait && this.#waiting.length > 0) this.#enqueue(waiting, 'other jobs wait before it');
+    if (this.#waiting.length > 0 && this.#needsSlots(spec)) this.#onRefused(waiting, behindError());
     else this.#start(waiting, (error) => this.#onRefused(waiting, error));
     return () => {
-      const at = this.#waiting.indexOf(waiting);
-      if (at >= 0) this.#waiting.splice(at, 1);
+      if (this.#remove(waiting)) this.#retry();
     };
   }
 
@@ -190,6 +189,21 @@ export class SessionJobs implements SessionService {
     waiting.events.onWaiting(reason);
   }
 
+  /** Whether it waited. */
+  #remove(waiting: Waiting): boolean {
+    const at = this.#waiting.indexOf(waiting);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** It may get ranks on hosts whose slots are a bound: then it goes behind those that wait for them. */
+  #needsSlots({ apps, oversubscribe }: JobSpec): boolean {
+    const hosts = this.#init.backend.hosts();
+    const isBound = ({ host, spec }: HostStatus): boolean =>
+      spec.slotsBound && apps.some((app) => app.hosts === undefined || app.hosts.includes(host));
+    return !oversubscribe && hosts.some(isBound);
+  }
+
   #onEnded(): void {
     const ended = [...this.#jobs.values()].filter(({ isOver, isFollowed }) => isOver && !isFollowed);
     let events = ended.reduce((sum, { eventBytes }) => sum + eventBytes, 0);
@@ -233,26 +247,24 @@ export class SessionJobs implements SessionService {
     this.#isRetryDue = this.#isRetrying;
     if (first === undefined || this.#isRetrying) return;
     this.#isRetrying = true;
-    const again = (): void => {
+    const again = (): boolean => {
       this.#isRetrying = false;
-      const at = this.#waiting.indexOf(first);
-      if (at >= 0) this.#waiting.splice(at, 1);
+      return this.#remove(first);
     };
     const events: SubmitEvents = {
       ...first.events,
       onAccepted: (job) => {
-        again();
-        first.events.onAccepted(job);
+        if (again()) first.events.onAccepted(job);
+        else this.#job(job.job).signal(undefined); // It was withdrawn meanwhile.
         this.#retry();
       },
     };
     this.#start({ ...first, events }, (error) => {
-      if (error.data['busy'] === true) {
+      if (error.data['busy'] === true && this.#waiting.includes(first)) {
         this.#isRetrying = false; // It keeps its place.
         if (this.#isRetryDue) this.#retry();
       } else {
-        again();
-        first.events.onRefused(error);
+        if (again()) first.events.onRefused(error);
         this.#retry();
       }
     });
@@ -267,4 +279,10 @@ export class SessionJobs implements SessionService {
   #stoppingError(): StciError {
     return new StciError('STCI_SESSION_REFUSED', `Session ${this.#init.name} is stopping.`);
   }
+}
+
+function behindError(): StciError {
+  const text = 'Other jobs wait for slots before it. Wait behind them (--wait), or use no slots (--oversubscribe). '
+    + "'stci ps' shows them.";
+  return new StciError('STCI_SLOTS_EXCEEDED', text, { data: { busy: true } });
 }

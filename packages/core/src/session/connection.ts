@@ -31,6 +31,8 @@ export class SessionConnection implements JobFollower {
   readonly #node: AgentNode;
   readonly #close: () => void;
   readonly #batchBytes: number;
+  /** It has submitted a job, or attached to one. */
+  #hasAsked = false;
   #job: SessionJob | undefined;
   #reader: RecordReader | undefined;
   /** What its end cancels: a submission that waits, calls at the ends of jobs. */
@@ -90,14 +92,20 @@ export class SessionConnection implements JobFollower {
     const { messages } = this.#node;
     const { service } = this.#init;
     messages.on('client.submit', ({ spec, wait, label, detach }) => this.#try(() => {
+      this.#ask();
       this.#onEnd.push(service.submit(spec, { wait, label }, {
         onAccepted: (job) => this.#accept(job, detach ? undefined : { all: false, input: true }),
-        onRefused: (error) => this.#refuse(error),
+        onRefused: (error) => {
+          this.#hasAsked = false;
+          this.#refuse(error);
+        },
         onWaiting: (reason) => this.#send('client.waiting', { reason }),
       }));
     }));
     messages.on('client.attach', ({ job, all, input }) => this.#try(() => {
-      this.#accept(service.job(job), { all, input });
+      const found = service.job(job);
+      this.#ask();
+      this.#accept(found, { all, input });
     }));
     messages.on('client.credit', ({ bytes }) => {
       this.#credit += bytes;
@@ -117,6 +125,11 @@ export class SessionConnection implements JobFollower {
     messages.on('client.add', ({ hosts }) => this.#try(() => service.addHosts(hosts, onChanged)));
     messages.on('client.remove', ({ names, ...how }) => this.#try(() => service.removeHosts(names, how, onChanged)));
     messages.on('client.stop', () => service.stop());
+  }
+
+  #ask(): void {
+    if (this.#hasAsked) throw new StciError('STCI_SESSION_REFUSED', 'This connection has a job already.');
+    this.#hasAsked = true;
   }
 
   #accept(job: SessionJob, follow: { readonly all: boolean; readonly input: boolean } | undefined): void {
