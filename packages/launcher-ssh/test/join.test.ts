@@ -1,6 +1,6 @@
 /** The host's side of reaching an agent, with real shells and nodes: checks, answers, and both ends' ends. */
 
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -114,6 +114,12 @@ suite('ssh: the program that reaches an agent', (test) => {
     chmodSync(directory, 0o700);
     chmodSync(join(directory, '..'), 0o777);
     assert.match(await listening.fails('refused'), /others may rename what is in/);
+    if (process.getuid?.() === 0) {
+      chmodSync(join(directory, '..'), 0o1777);
+      chownSync(join(directory, '..'), 12345, 0);
+      assert.match(await listening.fails('refused'), /others may rename what is in/, 'the owner of a sticky directory');
+      chownSync(join(directory, '..'), 0, 0);
+    }
     assert.match(await listening.fails('refused', { path: `${path}${'x'.repeat(107)}` }), /longer than 107 bytes/);
   });
 
