@@ -16,6 +16,14 @@ export function printOut(text: string): void {
   if (error !== undefined) throw outputError('standard output', error);
 }
 
+/** The name of something that was started, and runs on: told on standard error where standard output cannot be. */
+export function printStarted(command: string, what: string, name: string): void {
+  const error = print(1, `${name}\n`);
+  if (error === undefined) return;
+  printError(`${command}: started ${what} ${name}, which goes on\n`);
+  throw outputError('standard output', error);
+}
+
 /** `head` is written as it is. */
 export function printError(text: string, head = ''): void {
   print(2, text, head);

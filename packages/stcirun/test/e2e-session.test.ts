@@ -2,10 +2,10 @@
 // @timeoutMs 240000
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
-import { run, sh } from './e2e.js';
+import { PROGRAM, run, sh } from './e2e.js';
 import { LONG, soon, withPlace } from './e2e-place.js';
 import { atTerminal, CTRL_BACKSLASH, whyNoPty } from './pty.js';
 
@@ -146,6 +146,14 @@ suite('sessions', (test) => {
     assert.match(place.stci('wait', 's1.1').err, "there is no session 's1'");
   }), LONG);
 
+  test('a name that cannot be written to standard output is told on standard error', withPlace(async (place) => {
+    place.start('night');
+    const argv = ['-c', '"$@" >/dev/full', 'sh', process.execPath, PROGRAM, '--session', 'night', '--detach', 'true'];
+    const { status, stderr } = spawnSync('sh', argv, { encoding: 'utf8', env: { ...process.env, ...place.env } });
+    assert.is(status, 202);
+    assert.match(stderr, /^stcirun: started job night\.1, which goes on\nstcirun: Output cannot be written/u);
+  }), LONG);
+
   test('hosts come and go while jobs run', withPlace(async (place) => {
     place.start('night', '--mca', 'launcher.tree.arity=1');
     const file = join(place.directory, 'go');
@@ -165,6 +173,11 @@ suite('sessions', (test) => {
     const hosts = (): string => place.hosts();
     await soon(() => hosts() === 'a failed 1,b up 1,c up 1,d up 1', 'the loss of host a');
     assert.match(place.stci('ps').out, /host +state +incarnation +ranks +reason\n +a +failed +1 +0 +Agent root:0/u);
+    for (const dry of [[], ['--dry-run']]) {
+      const lacking = await place.run('night', [...dry, '--host', 'a', '--', 'true']).result;
+      assert.equal([lacking.exitCode, lacking.out], [195, '']);
+      assert.match(lacking.err, "No host for true is up: a (failed). 'stci ps' says why; 'stci add-hosts' starts");
+    }
     assert.is(place.stci('add-hosts', 'a:1').exitCode, 0);
     assert.is(hosts(), 'a up 2,b up 1,c up 1,d up 1');
 
@@ -228,6 +241,12 @@ suite('sessions', (test) => {
     const { process: daemon } = JSON.parse(readFileSync(facts, 'utf8')) as { process: { pid: number } };
     const job = place.run('night', ['-n', '1', '--', 'sleep', '100']);
     await soon(() => place.states().includes('night.1 running'), 'a job');
+    const { socket } = JSON.parse(readFileSync(facts.replace('/night/', '/nightly/'), 'utf8')) as { socket: string };
+    renameSync(socket, `${socket}-`);
+    const unreached = await place.run('nightly', ['--', 'true']).result;
+    assert.is(unreached.exitCode, 195);
+    assert.match(unreached.err, /its socket \S+ is gone\. The session is ending, or .* end it: stci stop nightly/u);
+    renameSync(`${socket}-`, socket);
     process.kill(daemon.pid, 'SIGKILL');
     const lost = await job.result;
     assert.is(lost.exitCode, 200);

@@ -5,6 +5,7 @@ import type { HostStatus } from '@stci/core/session';
 import { StciError, type AllocatedJob, type AppSpec, type HostSpec } from '@stci/interface';
 import { exportedVariables, toolEnvironment, type Variables } from '../cli/environment.js';
 import type { ProgramRequest, RunRequest } from '../cli/parse.js';
+import { hostState } from '../session/ask.js';
 import { removed, resolveFrom } from './caller-directory.js';
 import { readBounded, readReason, readRemedy, STANDARD_INPUT } from './read-file.js';
 
@@ -16,6 +17,8 @@ export interface Place {
   readonly variables: Variables;
 }
 
+/** Hosts that a message names. */
+const HOSTS_TOLD = 4;
 /** Where the user names no `--launch-timeout`: the larger one, for many hosts take their time. */
 const LAUNCH_TIMEOUT_MS = 60_000;
 const LAUNCH_TIMEOUT_PER_HOST_MS = 500;
@@ -99,9 +102,13 @@ export function onHostsNow(spec: AllocatedJob, status: readonly HostStatus[]): A
   const isUsable = (host: number): boolean => isHostUsable(status[host] as HostStatus);
   if (all.every(isUsable)) return spec;
   const apps = spec.apps.map((app) => ({ ...app, hosts: (app.hosts ?? all).filter(isUsable) }));
-  const lacking = apps.find(({ hosts }) => hosts.length === 0);
+  const lacking = spec.apps.find((_app, index) => apps[index]?.hosts.length === 0);
   if (lacking === undefined) return { ...spec, apps };
-  const text = `No host of the session is up for ${lacking.program}. 'stci ps' shows them.`;
+  const wanted = (lacking.hosts ?? all).map((host) => status[host] as HostStatus);
+  const hosts = wanted.slice(0, HOSTS_TOLD).map((host) => `${host.spec.name} (${hostState(host)})`).join(', ');
+  const more = wanted.length > HOSTS_TOLD ? ` and ${wanted.length - HOSTS_TOLD} more` : '';
+  const text = `No host for ${lacking.program} is up: ${hosts}${more}. `
+    + "'stci ps' says why; 'stci add-hosts' starts lost ones again.";
   throw new StciError('STCI_HOST_UNKNOWN', text);
 }
 

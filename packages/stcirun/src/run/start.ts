@@ -5,7 +5,7 @@ import type { AllocatedJob, HostSpec, JobMap } from '@stci/interface';
 import { checkSpec } from '../cli/bytes.js';
 import { withheld } from '../cli/environment.js';
 import type { CommandLine } from '../cli/parse.js';
-import { printError, printOut } from '../print.js';
+import { printError, printOut, printStarted } from '../print.js';
 import { jobName } from '../session/session-name.js';
 import { checkPrograms } from './check-programs.js';
 import { mpiRemarks } from './mpi-program.js';
@@ -55,7 +55,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
     const hosts = { hosts: spec.hosts, spares };
     const own = session ?? (await startOwnSession(request, { ...prepared, programs: agents, wdir }, hosts));
     const accepted = await submitTo(own, job, request);
-    printOut(`${jobName(own.name, accepted.job)}\n`);
+    printStarted('stcirun', 'job', jobName(own.name, accepted.job));
     return 0;
   }
   if (session === undefined) return showJob({ ...show, ...ownAgents(prepared, planned, scope) });

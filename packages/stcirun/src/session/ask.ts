@@ -1,7 +1,7 @@
-/** Calls of a session's client as promises. */
+/** Calls of a session's client as promises, and words for what they tell. */
 
 import type { HostOutcome } from '@stci/core';
-import type { RankPage, RankStatus, SessionClient, SessionStatus } from '@stci/core/session';
+import type { HostStatus, RankPage, RankStatus, SessionClient, SessionStatus } from '@stci/core/session';
 import type { JobId, JobReport, StciError } from '@stci/interface';
 
 type Done<T> = (error: StciError | undefined, value?: T) => void;
@@ -43,3 +43,8 @@ export const askChange = <Name extends 'client.add' | 'client.remove'>(
 
 export const askEnd = (client: SessionClient, job: JobId): Promise<JobReport> =>
   promised((done) => client.wait(job, done));
+
+export function hostState({ state, isDraining, isRestarting }: HostStatus): string {
+  if (isDraining) return 'draining';
+  return isRestarting && state !== 'starting' ? 'restarting' : state;
+}

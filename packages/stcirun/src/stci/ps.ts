@@ -6,7 +6,7 @@ import { alignColumns, counted } from '@stci/core';
 import type { HostStatus, JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
 import { StciError, printable } from '@stci/interface';
 import { printError, printOut } from '../print.js';
-import { askRanks, askStatus } from '../session/ask.js';
+import { askRanks, askStatus, hostState } from '../session/ask.js';
 import { jobName, matchSession } from '../session/session-name.js';
 import {
   connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand, type Sessions,
@@ -98,7 +98,7 @@ function hostsText(hosts: readonly HostStatus[]): string {
   const head = ['host', 'state', 'incarnation', 'ranks', 'reason'];
   const rows = noted.slice(0, HOSTS_MAX).map((host) => [
     printable(host.spec.name),
-    stateText(host),
+    hostState(host),
     String(host.incarnation),
     String(host.used),
     printable(host.evidence.split('\n', 1)[0] ?? '').slice(0, REASON_CHARS),
@@ -106,11 +106,6 @@ function hostsText(hosts: readonly HostStatus[]): string {
   const rest = noted.length - rows.length;
   const more = rest > 0 ? `  … and ${counted(rest, 'more host')}; --json shows all\n` : '';
   return alignColumns([head, ...rows]).map((line) => `  ${line.trimEnd()}\n`).join('') + more;
-}
-
-function stateText({ state, isDraining, isRestarting }: HostStatus): string {
-  if (isDraining) return 'draining';
-  return isRestarting && state !== 'starting' ? 'restarting' : state;
 }
 
 function jobsText(session: string, jobs: readonly JobStatus[], nowMs: number): string {

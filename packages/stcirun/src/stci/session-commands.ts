@@ -5,7 +5,7 @@ import * as Flags from '@oclif/core/flags';
 import { allocate, counted, didYouMean, signalNamed } from '@stci/core';
 import { StciError, type SignalName } from '@stci/interface';
 import { parseCount } from '../cli/values.js';
-import { printError, printOut } from '../print.js';
+import { printError, printStarted } from '../print.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { readHostfile, splitSpares } from '../run/spec.js';
 import { ask, askEnd } from '../session/ask.js';
@@ -88,7 +88,7 @@ Examples:
       until: 'ready',
     });
     if (!flags.quiet) printError(`stci: session ${name}: ${counted(up, 'host')} up\n`);
-    printOut(`${name}\n`);
+    printStarted('stci', 'session', name);
     return 0;
   }
 }
