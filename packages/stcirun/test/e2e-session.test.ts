@@ -66,12 +66,21 @@ suite('sessions', (test) => {
       assert.match(left.err, "left job night.2 to its session: 'stci attach night.2' shows it again");
       assert.is(place.stci('kill', 'night.2', '--signal', '9').exitCode, 0);
       assert.is(place.stci('wait', 'night.2').exitCode, 137);
+      const killed = place.run('night', ['-n', '1', '--', 'sleep', '100']);
+      await soon(() => place.states().includes('night.3 running'), 'another job');
+      assert.is(place.stci('kill', 'night.3').exitCode, 0);
+      const { exitCode, err } = await killed.result;
+      assert.equal([exitCode, err], [143, 'stcirun: Ended by stci kill\n']);
 
       const fourth = place.run('night', ['-n', '1', '--', 'sleep', '100']);
-      await soon(() => place.states().includes('night.3 running'), 'the third job');
+      await soon(() => place.states().includes('night.4 running'), 'the fourth job');
       fourth.child.kill('SIGINT');
       assert.is((await fourth.result).exitCode, 130);
-      assert.match(place.states(), 'night.3 ended');
+      assert.match(place.states(), 'night.4 ended');
+      const last = place.run('night', ['-n', '1', '--', 'sleep', '100']);
+      await soon(() => place.states().includes('night.5 running'), 'the last job');
+      assert.is(place.stci('stop', 'night').exitCode, 0);
+      assert.is((await last.result).err, 'stcirun: Ended by stci stop\n');
     }), LONG);
 
   test('an attach that gets TERM, or is not read, leaves the job; Ctrl-C ends it', withPlace(async (place) => {

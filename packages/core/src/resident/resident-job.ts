@@ -149,10 +149,14 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     if (signal !== undefined && signal !== 'SIGTERM' && signal !== 'SIGKILL') {
       return this.control({ verb: 'signal', signal });
     }
-    const name = signal ?? 'SIGTERM';
-    const error = { code: 'STCI_JOB_INTERRUPTED', message: 'Ended by stci kill', data: { signal: name } };
-    const cause = { kind: 'interrupt', error, exitCode: name === 'SIGKILL' ? 137 : 143 } as const;
-    this.control({ verb: 'end', kill: name === 'SIGKILL', reason: 'stci kill', cause });
+    this.end('stci kill', signal);
+  }
+
+  /** TERM, then KILL; or KILL at once. `by`: the command. */
+  end(by: string, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): void {
+    const error = { code: 'STCI_JOB_INTERRUPTED', message: `Ended by ${by}`, data: { signal } };
+    const cause = { kind: 'interrupt', error, exitCode: signal === 'SIGKILL' ? 137 : 143 } as const;
+    this.control({ verb: 'end', kill: signal === 'SIGKILL', reason: by, cause });
   }
 
   /** Output on disk. */

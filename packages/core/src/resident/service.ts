@@ -130,7 +130,7 @@ export class SessionJobs implements SessionService {
     if (this.#isStopping) return;
     this.#isStopping = true;
     for (const { events } of this.#waiting.splice(0)) events.onRefused(this.#stoppingError());
-    for (const job of this.#running) job.signal(undefined);
+    for (const job of this.#running) job.end('stci stop');
     this.#checkStopped();
   }
 
@@ -255,7 +255,7 @@ export class SessionJobs implements SessionService {
       ...first.events,
       onAccepted: (job) => {
         if (again()) first.events.onAccepted(job);
-        else this.#job(job.job).signal(undefined); // It was withdrawn meanwhile.
+        else this.#job(job.job).end('its front-end, which has left'); // While it was tried.
         this.#retry();
       },
     };

@@ -13,7 +13,7 @@ import type { StreamName } from '../iof/source.js';
 import { counted } from '../job/text.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
 import { eventJson } from './event-json.js';
-import { exitCodeWithoutReport, interruptCause, outputCause, settleReport } from './outcome.js';
+import { causeElsewhere, exitCodeWithoutReport, interruptCause, outputCause, settleReport } from './outcome.js';
 import { recoveryText } from './recovery-text.js';
 import { endText, exitReport, finalLines, withHosts } from './report.js';
 
@@ -313,6 +313,8 @@ export class JobRun implements FrontEndEvents {
   #summarize(report: JobReport): void {
     if (this.#isSummarized) return;
     this.#isSummarized = true;
+    const elsewhere = causeElsewhere(report, this.#causes);
+    if (elsewhere !== undefined && !this.#reported.has(elsewhere)) this.#say(elsewhere);
     for (const line of finalLines(report, this.#reported, this.#init.isHere)) this.#say(line.text, line.isRemark);
   }
 

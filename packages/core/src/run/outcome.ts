@@ -30,6 +30,12 @@ export function isOwnFailure({ code }: { readonly code: string }): boolean {
   return OWN_CODES.has(code);
 }
 
+/** What ended the job if it was another front-end, or a command such as stci kill. */
+export function causeElsewhere({ cause }: JobReport, causes: readonly EndCause[]): string | undefined {
+  if (cause === undefined || !isOwnFailure(cause)) return undefined;
+  return causes.some(({ error }) => error.code === cause.code) ? undefined : cause.message;
+}
+
 /**
  * The report with the causes of the front-end, in that order; a cause that the controller has entered changes
  * nothing.
