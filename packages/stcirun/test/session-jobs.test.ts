@@ -200,6 +200,22 @@ suite('front-ends of a session', (test) => {
     assert.is((await session.status()).jobs.length, 3);
   }));
 
+  test('input is that of the first front-end, then of the next', withSession(async (session) => {
+    const first = await session.submit();
+    const second = await session.attach(1, false, true);
+    assert.equal([first.job.input, second.job.input], [true, false]);
+    const [agent] = session.agents as [FakeFrontEnd];
+    const input = (): string => Buffer.concat(agent.input).toString();
+    second.frontEnd.writeStdin(Buffer.alloc(256 * 1024, 'b'));
+    first.frontEnd.writeStdin(Buffer.from('a'));
+    await soon(() => input() === 'a', 'the input of the first');
+    first.client.close();
+    await soon(() => input().length === 1 + 256 * 1024, 'the input of the second');
+    await soon(() => second.seen.drains === 1, 'room');
+    second.frontEnd.closeStdin();
+    await soon(() => agent.inputClosed && second.seen.inputClosed, 'the end of input');
+  }));
+
   test('a connection has one job', withSession(async (session) => {
     const client = session.connect();
     await session.submit({}, SPEC, client);

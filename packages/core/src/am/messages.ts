@@ -185,7 +185,9 @@ const MESSAGE_TYPES = {
   },
   /** Answered as a submission. `all`: all output that is kept; `input`: this front-end writes standard input. */
   'client.attach': { id: 41, from: ['front-end'], body: fields({ job: u32, all: bool, input: bool }) },
-  'client.accepted': { id: 42, from: ['controller'], body: fields({ job: u32, stdin: stdinTo, map: jobMap }) },
+  'client.accepted': {
+    id: 42, from: ['controller'], body: fields({ job: u32, stdin: stdinTo, map: jobMap, input: bool }),
+  },
   'client.refused': { id: 43, from: ['controller'], body: fields({ error: errorRecord }) },
   'client.waiting': { id: 44, from: ['controller'], body: fields({ reason: str }) },
   /** Session → front-end, within its credit; `[source, bytes]` of output that was dropped before. */

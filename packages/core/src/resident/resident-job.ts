@@ -37,7 +37,9 @@ export interface ResidentJobInit {
 
 interface Follower {
   readonly cursor: SpoolCursor;
+  /** It has input, which waits here while another front-end's is taken. */
   readonly isOwner: boolean;
+  readonly input: Uint8Array[];
   /** When it last read. */
   readMs: number;
 }
@@ -103,7 +105,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
 
   follow(follower: JobFollower, { all, input }: FollowOptions): RecordReader {
     const cursor = all ? this.#spool.open() : this.#spool.openAt(this.#nextPlace());
-    const own: Follower = { cursor, isOwner: input, readMs: this.#init.clock.nowMs() };
+    const own: Follower = { cursor, isOwner: input, input: [], readMs: this.#init.clock.nowMs() };
     this.#followers.set(follower, own);
     if (input && this.#writer === undefined) this.#writer = follower;
     if (this.#isInputClosed) this.#init.clock.after(0, () => follower.onStdinClosed());
@@ -131,10 +133,20 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
   }
 
   writeStdin(follower: JobFollower, chunk: Uint8Array): boolean {
-    if (follower !== this.#writer || this.isOver || this.#frontEnd === undefined) return true;
+    const own = this.#followers.get(follower);
+    if (own?.isOwner !== true || this.#isInputClosed || this.isOver || this.#frontEnd === undefined) return true;
+    if (follower !== this.#writer) {
+      own.input.push(chunk);
+      return false;
+    }
     if (chunk.length > 0) return this.#frontEnd.writeStdin(chunk);
     this.#frontEnd.closeStdin();
+    this.onStdinClosed();
     return true;
+  }
+
+  isWriter(follower: JobFollower): boolean {
+    return follower === this.#writer;
   }
 
   onEnd(done: (report: JobReport) => void): () => void {
@@ -285,7 +297,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
 
   #onLeft(follower: JobFollower, cursor: SpoolCursor): void {
     this.#followers.delete(follower);
-    if (this.#writer === follower) this.#writer = undefined;
+    if (this.#writer === follower) this.#nextWriter();
     const { place, isAtEnd } = cursor;
     cursor.close();
     if (this.isOver && isAtEnd && place.position >= this.#spool.outputEnd) {
@@ -298,6 +310,15 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
       this.#place = this.#spool.openAt(place);
     }
     if (this.#holdTimer !== undefined) this.#spool.advance();
+  }
+
+  /** The writer has left: the input is that of the next that has some. */
+  #nextWriter(): void {
+    const [next, own] = [...this.#followers].find(([, { isOwner }]) => isOwner) ?? [];
+    this.#writer = next;
+    if (next === undefined) return;
+    const room = (own as Follower).input.splice(0).map((chunk) => this.writeStdin(next, chunk));
+    if (room.at(-1) === true) next.onStdinDrain();
   }
 
   #onMore(): void {

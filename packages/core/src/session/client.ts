@@ -40,6 +40,8 @@ export interface AcceptedJob {
   readonly job: JobId;
   readonly stdin: StdinTo;
   readonly map: JobMap;
+  /** This front-end's input is taken; else that of another, until it leaves. */
+  readonly input: boolean;
 }
 
 export interface JobRequest {

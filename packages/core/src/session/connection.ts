@@ -136,7 +136,7 @@ export class SessionConnection implements JobFollower {
     if (this.#isClosed) return;
     this.#job = job;
     if (follow !== undefined) this.#reader = job.follow(this, follow);
-    this.#send('client.accepted', { job: job.job, stdin: job.stdin, map: job.map });
+    this.#send('client.accepted', { job: job.job, stdin: job.stdin, map: job.map, input: job.isWriter(this) });
     this.#pump();
   }
 

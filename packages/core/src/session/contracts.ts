@@ -50,7 +50,9 @@ export interface SessionJob {
   control(control: JobControl): void;
   /** Calls back when it has ended; the report has neither ranks nor failures. Returns how to cancel that. */
   onEnd(done: (report: JobReport) => void): () => void;
-  /** Returns false if the tools are slower, or the follower does not write the input. An empty chunk closes it. */
+  /** Its input is taken; that of others waits until this one has left. */
+  isWriter(follower: JobFollower): boolean;
+  /** Returns false if the tools are slower, or the input of another front-end is taken. An empty chunk closes it. */
   writeStdin(follower: JobFollower, chunk: Uint8Array): boolean;
 }
 

@@ -85,7 +85,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'job.event': { type: 'ended', report: REPORT },
   'client.submit': { spec: SPEC, wait: true, detach: false, label: 'p a' },
   'client.attach': { job: 1, all: true, input: false },
-  'client.accepted': { job: 1, stdin: { to: 'all' }, map: { size: 1, hosts: [] } },
+  'client.accepted': { job: 1, stdin: { to: 'all' }, map: { size: 1, hosts: [] }, input: true },
   'client.refused': { error: { code: 'STCI_JOB_UNKNOWN', message: 'no' } },
   'client.waiting': { reason: 'r' },
   'client.records': { records: [[1, 2.5, Buffer.alloc(0)]], missed: [[1, 2]] },

@@ -4,7 +4,9 @@ import type { AcceptedJob, SessionClient } from '@stci/core/session';
 import type { AllocatedJob, JobId } from '@stci/interface';
 import type { CommandLine } from '../cli/parse.js';
 import { isTerminal } from '../output/descriptor.js';
+import { printError } from '../print.js';
 import { askStatus, promised } from '../session/ask.js';
+import { jobName } from '../session/session-name.js';
 import { prepare } from './prepare.js';
 import type { SessionInit } from './session-run.js';
 import { checkOutput, inSession, showJob } from './show-job.js';
@@ -28,6 +30,9 @@ export async function startAttach({ line, agents, all, connect }: AttachParams):
   const { continues } = await askStatus(client);
   const accepted = await promised<AcceptedJob>((done) => client.attach(job, { all, input }, done));
   const { map, stdin } = accepted;
+  if (input && stdin.to !== 'none' && !accepted.input && !line.request.quiet) {
+    printError(`stci: job ${jobName(name, job)} reads the input of another front-end; when that one leaves, yours.\n`);
+  }
   // Of the specification, a run reads where input goes.
   const spec = { hosts: [], stdin: input ? stdin : { to: 'none' } } as unknown as AllocatedJob;
   const isHere = (host: string): boolean => host === prepared.platform.env.hostname;
