@@ -55,5 +55,5 @@ async function details() {
   const registry = assembleRegistry();
   const resolved = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
   const params = encodeParams(paramsSnapshot(registry.catalog, resolved.params));
-  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree: [['here', '', 1]], connect: [], params });
+  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree: [[0, 'here', '', 1]], outlivesParent: false, connect: [], params });
 }
