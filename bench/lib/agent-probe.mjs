@@ -55,5 +55,6 @@ async function details() {
   const registry = assembleRegistry();
   const resolved = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
   const params = encodeParams(paramsSnapshot(registry.catalog, resolved.params));
-  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree: [[0, 'here', '', 1]], outlivesParent: false, connect: [], params });
+  const subtree = [[0, 'here', '', 1]];
+  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree, outlivesParent: false, connect: [], params });
 }

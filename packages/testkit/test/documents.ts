@@ -77,6 +77,8 @@ export function inlineCommands(document: string): string[] {
 }
 
 /** Names of several commands, one that needs a terminal, and those that are named without their arguments. */
-const TOPICS = ['stci hosts', 'stci top', 'stci attach', 'stci kill', 'stci add-hosts', 'stci remove-hosts'];
+const TOPICS = [
+  'stci hosts', 'stci top', 'stci attach', 'stci wait', 'stci kill', 'stci add-hosts', 'stci remove-hosts',
+];
 /** `…`, `...`, `[options]`, `LIST`: such a span shows a form, not a command. */
 const PLACEHOLDER = /…|\.\.\.|\[[A-Za-z ]+\]|\[[A-Z]|(?:^|[\s:=])[A-Z]+(?:$|[\s:=])/;
