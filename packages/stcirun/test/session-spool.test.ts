@@ -1,6 +1,8 @@
 /** The spool of a session's job: order, bounds, what slow readers miss, a disk that is full. */
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync, writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Spool, type SpoolCursor, type SpoolFile, type SpoolParams } from '@stci/core/resident';
@@ -222,4 +224,67 @@ suite('spool of a session\'s job', (test) => {
     assert.is(bytesOf(seen) + seen.missed, 161 * KIB);
     rmSync(directory);
   }));
+
+  test('on a full disk the oldest goes, as at the bound', async () => {
+    let waits = false;
+    let left = 200 * KIB;
+    let refused = 0;
+    const base = mkdtempSync(join(tmpdir(), 'stci-spool-'));
+    const files = spoolDirectory(join(base, '7'));
+    const next = (): SpoolFile => {
+      const file = files.next();
+      let own = 0;
+      const write: SpoolFile['write'] = (offset, pieces, done) => {
+        const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+        if (bytes > left) return void (refused += 1, done(Object.assign(new Error('full'), { code: 'ENOSPC' })));
+        left -= bytes;
+        own += bytes;
+        file.write(offset, pieces, done);
+      };
+      return { ...file, write, remove: () => ((left += own), file.remove()) };
+    };
+    const spool = new Spool({ files: { ...files, next }, bytesMax: 400 * KIB, mayWait: () => waits });
+    let released = 0;
+    const room = async (chunks: number): Promise<void> => {
+      for (let i = 0; i < chunks; i += 1) {
+        const wanted = released + 1;
+        spool.output(0, 'stdout', new Uint8Array(8 * KIB), 5, () => (released += 1));
+        await eventually(() => released >= wanted, { deadlineMs: 2000, what: 'room' });
+      }
+    };
+    await room(60);
+    const { chunks, missed } = await drain(spool.open());
+    assert.is(chunks.at(-1)?.sequence, 59);
+    assert.equal(chunks.map(({ sequence }) => sequence), Array.from(chunks, (_, i) => 60 - chunks.length + i));
+    assert.is(missed, (60 - chunks.length) * 8 * KIB);
+    waits = true; // Then the tools wait, until the reader is given up.
+    const before = refused;
+    for (let i = 0; i < 60; i += 1) spool.output(0, 'stdout', new Uint8Array(8 * KIB), 5, () => (released += 1));
+    await eventually(() => refused > before, { deadlineMs: 2000, what: 'a write that does not fit' });
+    assert.is([...spool.dropped.values()][0], missed);
+    waits = false;
+    spool.advance();
+    await eventually(() => spool.dropped.get(0) !== missed, { deadlineMs: 2000, what: 'the oldest to go' });
+    spool.close();
+    rmSync(base, { recursive: true });
+  });
+
+  for (const [what, value] of [['no number', Number.NaN], ['huge', 1e300]] as const) {
+    test(`a record in a file whose sequence is ${what} is missed, and no more than its file`,
+      withSpool({ bytesMax: 256 * KIB }, async ({ spool, write, released }, directory) => {
+        write(30, 8 * KIB);
+        await eventually(() => released() === 30, { deadlineMs: 2000, what: 'room' });
+        const [first] = readdirSync(directory) as [string];
+        const file = openSync(join(directory, first), 'r+');
+        const sequence = Buffer.alloc(8);
+        sequence.writeDoubleBE(value);
+        writeSync(file, sequence, 0, 8, 5 * (8 * KIB + 24) + 16);
+        closeSync(file);
+        const seen = await drain(spool.open());
+        const sequences = seen.chunks.map((chunk) => chunk.sequence);
+        assert.equal(sequences.slice(0, 6), [0, 1, 2, 3, 4, sequences[5]]);
+        assert.ok((sequences[5] as number) > 5 && sequences.at(-1) === 29, sequences.join());
+        assert.ok(bytesOf(seen) + seen.missed >= 240 * KIB, `${seen.missed} bytes missed`);
+      }));
+  }
 });

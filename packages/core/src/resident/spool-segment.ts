@@ -84,8 +84,8 @@ export class Segment {
   read(offset: number, done: (block: Block) => void): void {
     this.#bytes(offset, BLOCK_BYTES, (block) => {
       const wanted = block.length < HEAD_BYTES ? 0 : HEAD_BYTES + viewOf(block).getUint32(0);
-      if (wanted <= block.length) return done(recordsOf(block, offset));
-      this.#bytes(offset, wanted, (longer) => done(recordsOf(longer, offset)));
+      if (wanted <= block.length) return done(this.#records(block, offset));
+      this.#bytes(offset, wanted, (longer) => done(this.#records(longer, offset)));
     });
   }
 
@@ -98,6 +98,26 @@ export class Segment {
       this.leave();
       done(block);
     });
+  }
+
+  /** The whole records of a block that begins at `offset`, up to one that this segment did not write. */
+  #records(block: Uint8Array, offset: number): Block {
+    const records: SpoolOutput[] = [];
+    const view = viewOf(block);
+    let at = 0;
+    let before = this.first - 1;
+    while (at + HEAD_BYTES <= block.length) {
+      const end = at + HEAD_BYTES + view.getUint32(at);
+      const [source, wallMs, sequence] = [view.getUint32(at + 4), view.getFloat64(at + 8), view.getFloat64(at + 16)];
+      const isOwn = Number.isInteger(sequence) && sequence > before && sequence <= this.last
+        && wallMs >= 0 && wallMs < Infinity && this.tally.has(source);
+      if (end > block.length || !isOwn) break;
+      const chunk = block.subarray(at + HEAD_BYTES, end);
+      records.push({ rank: sourceRank(source), stream: sourceStream(source), wallMs, sequence, chunk });
+      before = sequence;
+      at = end;
+    }
+    return { records, next: offset + at };
   }
 
   #open(): void {
@@ -118,27 +138,6 @@ function headOf({ rank, stream, chunk, wallMs, sequence }: SpoolOutput): Uint8Ar
   view.setFloat64(8, wallMs);
   view.setFloat64(16, sequence);
   return head;
-}
-
-/** The whole records of a block that begins at `offset`. */
-function recordsOf(block: Uint8Array, offset: number): Block {
-  const records: SpoolOutput[] = [];
-  const view = viewOf(block);
-  let at = 0;
-  while (at + HEAD_BYTES <= block.length) {
-    const end = at + HEAD_BYTES + view.getUint32(at);
-    if (end > block.length) break;
-    const source = view.getUint32(at + 4);
-    records.push({
-      rank: sourceRank(source),
-      stream: sourceStream(source),
-      wallMs: view.getFloat64(at + 8),
-      sequence: view.getFloat64(at + 16),
-      chunk: block.subarray(at + HEAD_BYTES, end),
-    });
-    at = end;
-  }
-  return { records, next: offset + at };
 }
 
 export function tallyOf(records: readonly SpoolOutput[]): Tally {

@@ -149,8 +149,9 @@ export class Spool implements SpoolContents {
     this.#isWriting = true;
     const batch = this.#oldestRecords();
     const done = (error?: unknown): void => {
+      if (isNoSpace(error) && this.#makeSpace()) return; // The batch is written again.
       if (error === undefined) this.diskEnd = (batch.at(-1) as SpoolOutput).sequence + 1;
-      else this.#lose(batch); // The disk is full.
+      else this.#lose(batch);
       this.recent.splice(0, batch.length);
       for (const { chunk } of batch) this.#recentBytes -= costOfOutput(chunk);
       this.#isWriting = false;
@@ -161,6 +162,18 @@ export class Spool implements SpoolContents {
     } catch (error) {
       done(error);
     }
+  }
+
+  /** The disk is full before the bound: the oldest goes here, too. False where there is nothing older. */
+  #makeSpace(): boolean {
+    const [oldest] = this.segments;
+    if (oldest === undefined || oldest.bytes === 0) return false;
+    this.#isWriting = false;
+    if (this.#params.mayWait?.(oldest.last + 1) === true) return true;
+    this.#drop(oldest, false);
+    this.segments.shift();
+    this.advance();
+    return true;
   }
 
   /** These are dropped before they were written, and counted. */
@@ -189,6 +202,10 @@ export class Spool implements SpoolContents {
     for (const cursor of this.#cursors) if (!isShown) cursor.onDropped(segment);
     segment.remove();
   }
+}
+
+function isNoSpace(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes((error as { readonly code?: string } | undefined)?.code ?? '');
 }
 
 /** With what a record itself takes. */

@@ -14,6 +14,9 @@ import { keepReportPipe, openDriver } from './driver.js';
 import type { Prepared } from './prepare.js';
 import { parseForwardList } from './signals.js';
 
+const MISSED = 'output was dropped before it could be shown: the spool was full (session.spool.max), or its disk'
+  + ' (session.directory)';
+
 /** Where the job's events and output come from. */
 export interface JobSource {
   readonly failuresAtOnce: boolean;
@@ -35,7 +38,7 @@ export function inSession(
     failuresAtOnce: continues,
     detach: { text: `left job ${own} to its session: 'stci attach ${own}' shows it again`, isViewer },
     startFrontEnd: (events, say) => client.follow(events, () => {
-      if (!isToldOfMissed) say('output was dropped before it could be shown: the spool was full (session.spool.max)');
+      if (!isToldOfMissed) say(MISSED);
       isToldOfMissed = true;
     }),
   };

@@ -29,7 +29,8 @@ function spoolFile(path: string): SpoolFile {
     write: (offset, pieces, done) => {
       const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
       writev(fd, pieces, offset, (error, written) => {
-        done(error ?? (written === bytes ? undefined : new Error('no space is left')));
+        const isShort = error === null && written < bytes;
+        done(isShort ? Object.assign(new Error('no space is left'), { code: 'ENOSPC' }) : error ?? undefined);
       });
     },
     read: (offset, length, done) => {
