@@ -26,4 +26,5 @@ export {
 } from './session/session-name.js';
 export { SessionPlace, type SessionFacts } from './session/session-place.js';
 export { ask, askRanks } from './session/ask.js';
+export { trimLog } from './session/session-log.js';
 export { spoolDirectory } from './session/spool-directory.js';

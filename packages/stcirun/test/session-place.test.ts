@@ -2,13 +2,14 @@
 
 import { spawn } from 'node:child_process';
 import {
-  chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync,
+  chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   checkSessionName, defaultSession, identityOf, matchSession, parseJobName, SessionPlace,
-  type SessionFacts,
+  trimLog, type SessionFacts,
 } from '@stci/stcirun';
 import { assert, suite } from '@stci/testkit';
 
@@ -158,6 +159,16 @@ suite('place of sessions', (test) => {
       place.publish(join(place.directory, '.new-none'), facts('night'), KEY);
     });
     assert.match(full, /Sessions cannot be kept in .*: ENOENT.* Mend that, or choose another directory/u);
+  }));
+
+  test('a log beyond its bound keeps its latest lines', withPlace((place) => {
+    const path = join(place.stage(), 'log');
+    writeFileSync(path, Array.from({ length: 100 }, (_, i) => `line ${i}\n`).join(''));
+    trimLog(path, 900);
+    assert.is(readFileSync(path, 'utf8').split('\n').length, 101);
+    trimLog(path, 200);
+    assert.is(readFileSync(path, 'utf8'), Array.from({ length: 12 }, (_, i) => `line ${i + 88}\n`).join(''));
+    trimLog(`${path}-none`);
   }));
 
   test('what killed commands left is removed by a later one, not what is being made', withPlace((place) => {

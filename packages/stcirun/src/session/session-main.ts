@@ -3,7 +3,7 @@
  * connect. It belongs to no terminal; its messages go to the session's log.
  */
 
-import { fstatSync, ftruncateSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createComposition, paramsSnapshot } from '@stci/core';
 import { openBackend, SessionJobs, SessionServer } from '@stci/core/resident';
@@ -17,10 +17,10 @@ import { printError } from '../print.js';
 import { VERSION } from '../version.js';
 import { REPORT_FD, type Instruction, type Report } from './instruction.js';
 import { identityOf, type ProcessIdentity } from './process-identity.js';
-import { SessionPlace, type SessionFacts } from './session-place.js';
+import { trimLog } from './session-log.js';
+import { LOG_FILE, SessionPlace, type SessionFacts } from './session-place.js';
 import { spoolDirectory } from './spool-directory.js';
 
-const LOG_BYTES_MAX = 1 << 20;
 const LOG_PERIOD_MS = 10_000;
 /** Resolves with the exit code when the session has ended. */
 export async function sessionMain(programs: string): Promise<number> {
@@ -111,7 +111,7 @@ class SessionProcess {
     this.#place.publish(staged, this.#facts, encodeSessionKey(this.#key));
     report({ type: 'listening' });
     // It also keeps the process until the end: the platform's timers do not.
-    const trim = setInterval(trimLog, LOG_PERIOD_MS);
+    const trim = setInterval(() => trimLog(join(this.#place.directory, name, LOG_FILE)), LOG_PERIOD_MS);
     await new Promise<void>((resolve) => {
       this.#onStopped = resolve;
       process.on('SIGTERM', () => this.#jobs.stop());
@@ -139,14 +139,5 @@ class SessionProcess {
     this.#failure = error;
     report({ type: 'failed', code: error.code, message: error.message });
     this.#jobs.stop();
-  }
-}
-
-/** Standard output is the log, to which all of it appends. */
-function trimLog(): void {
-  try {
-    if (fstatSync(1).size > LOG_BYTES_MAX) ftruncateSync(1, 0);
-  } catch {
-    // It is no file.
   }
 }
