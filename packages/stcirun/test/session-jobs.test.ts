@@ -216,6 +216,25 @@ suite('front-ends of a session', (test) => {
     await soon(() => agent.inputClosed && second.seen.inputClosed, 'the end of input');
   }));
 
+  test('how much was dropped is told also after a front-end has come', withSession(async (session) => {
+    const first = await session.submit();
+    first.client.close();
+    await soon(() => first.seen.stopped === 1, 'the link to close');
+    const dropped = async (): Promise<number> => (await session.status()).jobs[0]?.droppedBytes ?? 0;
+    const [agent] = session.agents as [FakeFrontEnd];
+    let released = 0;
+    for (let i = 1; i <= 40; i += 1) {
+      agent.output(0, 'stdout', 'x'.repeat(16 * 1024), () => (released += 1));
+      await soon(() => released === i, 'room');
+    }
+    const before = await dropped();
+    assert.is(before > 0, true);
+    const second = await session.attach(1);
+    agent.end();
+    await soon(() => second.seen.has('ended'), 'the end');
+    assert.equal([second.seen.missed, second.seen.out.length, await dropped()], [1, 40 * 16 * 1024 - before, before]);
+  }, 64 * 1024));
+
   test('a connection has one job', withSession(async (session) => {
     const client = session.connect();
     await session.submit({}, SPEC, client);

@@ -196,7 +196,7 @@ suite('spool of a session\'s job', (test) => {
   });
 
   test('what is kept has no holes: with output that was shown, what is older goes, too', async () => {
-    const shown = { before: 0, isFollowed: false };
+    const shown = { before: 0, isFollowed: false, sent: 0 };
     await withSpool({ shown: () => shown }, async ({ spool, write, released }) => {
       write(40, 4 * KIB);
       await eventually(() => released() === 40, { deadlineMs: 2000, what: 'room' });

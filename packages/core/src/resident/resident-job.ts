@@ -205,7 +205,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
       exitCode: this.#report?.exitCode,
       followers: this.#followers.size,
       outputBytes: this.#outputBytes,
-      droppedBytes: this.isFollowed ? 0 : [...this.#place.place.missed.values()].reduce((sum, bytes) => sum + bytes, 0),
+      droppedBytes: this.#spool.unseenBytes,
     };
   }
 
@@ -283,9 +283,13 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     }
   }
 
-  #shown(): { readonly before: number; readonly isFollowed: boolean } {
+  #shown(): { readonly before: number; readonly isFollowed: boolean; readonly sent: number } {
     const cursors = this.isFollowed ? [...this.#followers.values()].map(({ cursor }) => cursor) : [this.#place];
-    return { before: Math.min(...cursors.map(({ shown }) => shown)), isFollowed: this.isFollowed };
+    return {
+      before: Math.min(...cursors.map(({ shown }) => shown)),
+      isFollowed: this.isFollowed,
+      sent: Math.max(...cursors.map(({ position }) => position)),
+    };
   }
 
   /** Where somebody who comes now begins: behind what others have been sent. */

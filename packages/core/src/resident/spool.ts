@@ -29,8 +29,8 @@ export interface SpoolParams {
   readonly bytesMax: number;
   /** There are new records. */
   readonly onMore?: () => void;
-  /** All before this sequence has been shown; `isFollowed`: by front-ends that are there. */
-  readonly shown?: () => { readonly before: number; readonly isFollowed: boolean };
+  /** All before this sequence has been shown; `isFollowed`: by front-ends that are there. `sent`: to one of them. */
+  readonly shown?: () => { readonly before: number; readonly isFollowed: boolean; readonly sent: number };
   /** Asked at the bound: true to let the job's tools wait for front-ends, false to drop the oldest output. */
   readonly mayWait?: (oldestEnd: number) => boolean;
 }
@@ -42,6 +42,8 @@ export class Spool implements SpoolContents {
   outputEnd = 0;
   diskEnd = 0;
   eventBytes = 0;
+  /** Of output that was dropped before any front-end was sent it. */
+  unseenBytes = 0;
   readonly #params: SpoolParams;
   readonly #cursors = new Set<SpoolCursor>();
   readonly #dropped: Tally = new Map();
@@ -179,6 +181,8 @@ export class Spool implements SpoolContents {
   /** These are dropped before they were written, and counted. */
   #lose(records: readonly SpoolOutput[]): void {
     addTally(this.#dropped, tallyOf(records));
+    const sent = this.#params.shown?.().sent ?? 0;
+    for (const { sequence, chunk } of records) if (sequence >= sent) this.unseenBytes += chunk.length;
     for (const cursor of this.#cursors) cursor.onLost(records);
   }
 
@@ -199,6 +203,9 @@ export class Spool implements SpoolContents {
 
   #drop(segment: Segment, isShown: boolean): void {
     if (!isShown) addTally(this.#dropped, segment.tally);
+    // One that a front-end is in the middle of is read to its end.
+    const isUnseen = !isShown && segment.first >= (this.#params.shown?.().sent ?? 0);
+    if (isUnseen) for (const bytes of segment.tally.values()) this.unseenBytes += bytes;
     for (const cursor of this.#cursors) if (!isShown) cursor.onDropped(segment);
     segment.remove();
   }

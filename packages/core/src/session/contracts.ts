@@ -86,7 +86,7 @@ export interface JobStatus {
   readonly exitCode?: number | undefined;
   /** Front-ends that follow it. */
   readonly followers: number;
-  /** Bytes of output, and of these dropped. */
+  /** Bytes of output, and of these dropped before any front-end was sent them. */
   readonly outputBytes: number;
   readonly droppedBytes: number;
 }
