@@ -66,6 +66,8 @@ suite('sessions', (test) => {
       assert.match(left.err, "left job night.2 to its session: 'stci attach night.2' shows it again");
       assert.is(place.stci('kill', 'night.2', '--signal', '9').exitCode, 0);
       assert.is(place.stci('wait', 'night.2').exitCode, 137);
+      assert.match(place.stci('ps', 'night.2').out, / ended SIGKILL\n$/u);
+      assert.match(place.stci('ps', 'night.1').out, / exited 0\n$/u);
       const killed = place.run('night', ['-n', '1', '--', 'sleep', '100']);
       await soon(() => place.states().includes('night.3 running'), 'another job');
       assert.is(place.stci('kill', 'night.3').exitCode, 0);

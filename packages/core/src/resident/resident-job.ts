@@ -266,9 +266,9 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
         return;
       }
       case 'exited': {
-        const { rank, host, pid, outcome } = event.report;
+        const { rank, host, pid, outcome, end } = event.report;
         if (this.#ranks.get(rank)?.state === 'running') this.#running -= 1;
-        this.#ranks.set(rank, { rank, host, pid, state: outcome });
+        this.#ranks.set(rank, { rank, host, pid, state: outcome, end });
         return;
       }
       case 'running':

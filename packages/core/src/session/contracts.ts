@@ -1,8 +1,8 @@
 /** Between the connection of a front-end and the session's jobs. */
 
 import type {
-  HostIndex, HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, Rank, RankOutcome, SignalName, StciError,
-  StdinTo,
+  HostIndex, HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, ProcessEnd, Rank, RankOutcome, SignalName,
+  StciError, StdinTo,
 } from '@stci/interface';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
 import type { MemberState } from '../membership/table.js';
@@ -96,6 +96,7 @@ export interface RankStatus {
   readonly host: string;
   readonly pid: number;
   readonly state: RankOutcome | 'running' | 'starting';
+  readonly end?: ProcessEnd | undefined;
 }
 
 /** Some ranks of a job; `next`: the rank from which the others are to be asked for. */

@@ -125,7 +125,8 @@ function jobsText(session: string, jobs: readonly JobStatus[], nowMs: number): s
 }
 
 function ranksText(ranks: readonly RankStatus[]): string {
-  const rows = ranks.map(({ rank, host, pid, state }) => [String(rank), host, String(pid), state]);
+  const rows = ranks.map(({ rank, host, pid, state, end }) =>
+    [String(rank), host, String(pid), `${state} ${end?.signal ?? end?.status ?? ''}`.trim()]);
   return `${alignColumns([['rank', 'host', 'pid', 'state'], ...rows]).join('\n')}\n`;
 }
 
