@@ -85,7 +85,7 @@ function checkSource(viewers: readonly FrontEndRun[], source: Source): string[] 
 
 /** Where its output may begin. */
 function beginOf({ plan, process, hasMissed }: FrontEndRun, before: readonly Shown[], source: Source): Range {
-  if (plan.kind === 'submit') return { low: 0, high: 0 };
+  if (plan.kind === 'submit') return { low: 0, high: hasMissed ? source.text.length : 0 };
   const anywhere = { low: 0, high: source.text.length };
   if (plan.all) return process.startMs + MARGIN_MS < source.keptMs && !hasMissed ? { low: 0, high: 0 } : anywhere;
   // Where others look at it, too, it begins behind what they were sent.
