@@ -30,17 +30,17 @@ suite('lost hosts of a session', (test) => {
     }), LONG);
 
   test('a host that is to be started again: ps says so, jobs wait for it, or are told', withPlace(async (place) => {
-    place.start('night', '--mca', 'errmgr.loss=start-again', '--mca', 'errmgr.loss.pause=5s');
+    place.start('night', '--mca', 'errmgr.loss=start-again', '--mca', 'errmgr.loss.pause=8s');
     process.kill((await place.agents('night')).get('b') as number, 'SIGKILL');
     await soon(() => place.hosts() === 'a up 1,b failed 1', 'the loss of b');
     assert.match(place.stci('ps').out, /\n +b +restarting +1 +0 +Agent root:1/u);
-    const waiting = place.run('night', ['--wait', '-n', '4', ...sh('echo $STCI_HOST')]);
-    await soon(() => waiting.err() !== '', 'a word of the job that waits');
-    assert.match(waiting.err(), 'stcirun: waiting: The job does not fit now: agents are being started again on b.');
     const refused = await place.run('night', ['--host', 'b', '--', 'true']).result;
     assert.equal([refused.exitCode, refused.err.split('.')[0]],
       [195, 'stcirun: The job does not fit now: agents are being started again on b']);
     assert.is((await place.run('night', sh('echo $STCI_HOST')).result).out, 'a\na\n');
+    const waiting = place.run('night', ['--wait', '-n', '4', ...sh('echo $STCI_HOST')]);
+    await soon(() => waiting.err() !== '', 'a word of the job that waits');
+    assert.match(waiting.err(), 'stcirun: waiting: The job does not fit now: agents are being started again on b.');
     assert.equal((await waiting.result).out.split('\n').sort().join(''), 'aabb');
   }), LONG);
 
