@@ -119,6 +119,6 @@ export function withPlace(body: (place: Place) => Promise<void>): () => Promise<
 }
 
 export const soon = (condition: () => boolean, what: string): Promise<unknown> =>
-  eventually(condition, { deadlineMs: 20_000, what });
+  eventually(condition, { deadlineMs: 60_000, what });
 
-export const LONG = { timeoutMs: 80_000 };
+export const LONG = { timeoutMs: 240_000 };

@@ -1,5 +1,5 @@
 /** Sessions as a user has them: the built programs, agents as local processes. */
-// @timeoutMs 240000
+// @timeoutMs 900000
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -15,9 +15,12 @@ suite('sessions', (test) => {
       place.start('night');
       const agents = await place.run('night', sh('echo $PPID')).result;
       assert.is(agents.exitCode, 0, agents.err);
-      const codes = await Promise.all([0, 3, 5].map((status) => {
-        return place.run('ni', ['-n', '1', ...sh(`echo $STCI_SIZE $STCI_HOST; sleep 2; exit ${status}`)]).result;
-      }));
+      const go = join(place.directory, 'go');
+      const jobs = [0, 3, 5].map((status) => place.run('ni',
+        ['-n', '1', ...sh(`echo $STCI_SIZE $STCI_HOST; until [ -e ${go} ]; do sleep 0.05; done; exit ${status}`)]));
+      await soon(() => jobs.every((job) => job.out() !== ''), 'all three at once');
+      writeFileSync(go, '');
+      const codes = await Promise.all(jobs.map(({ result }) => result));
       assert.equal(codes.map(({ exitCode }) => exitCode), [0, 3, 5]);
       assert.equal(codes.map(({ out }) => out.slice(0, 3)).sort(), ['1 a', '1 a', '1 b']);
       const input = await run(['-n', '1', ...sh('cat; echo end')],
@@ -146,7 +149,8 @@ suite('sessions', (test) => {
   }), LONG);
 
   test('--detach without a session makes one that ends when its output was seen', withPlace(async (place) => {
-    const made = await run(['--detach', '--launcher', 'local', '--host', 'a,b', ...sh('echo $STCI_HOST; exit 4')],
+    const made = await run(['--detach', '--on-failure', 'continue', '--launcher', 'local', '--host', 'a,b',
+      ...sh('echo $STCI_HOST; exit 4')],
       { env: place.env });
     assert.equal([made.exitCode, made.out], [0, 's1.1\n'], made.err);
     await soon(() => place.states().includes('ended'), 'its end');
@@ -237,7 +241,7 @@ suite('sessions', (test) => {
     const none = await place.run('x', ['--', 'true']).result;
     assert.equal([none.exitCode, none.err],
       [195, "stcirun: --session: there is no session 'x'. 'stci start' starts one.\n"]);
-    place.start('night', '--mca', 'bootcom.lease=1s'); // Its agents outlive it for so long.
+    place.start('night', '--mca', 'bootcom.lease=5s'); // Its agents outlive it for so long.
     place.start('nightly');
     assert.match(place.stci('start', '--launcher', 'local', '--name', 'night').err, 'There is a session night already');
     const ambiguous = await place.run('ni', ['--', 'true']).result;
@@ -245,7 +249,7 @@ suite('sessions', (test) => {
     assert.match(place.stci('attach', 'night.9').err, 'Session night never had a job 9');
     assert.match(place.stci('wait', 'night.x').err, "'night.x' is no job");
     assert.match((await place.run('night', ['--host', 'c', '--', 'true']).result).err, 'not one of the session');
-    const parameter = await place.run('night', ['--mca', 'bootcom.lease=5s', '--', 'true']).result;
+    const parameter = await place.run('night', ['--mca', 'bootcom.lease=6s', '--', 'true']).result;
     assert.match(parameter.err, 'is a parameter of the agents, which are those of session night');
     assert.match((await place.run('night', ['--launcher', 'ssh', '--', 'true']).result).err, 'decided by stci start');
     const facts = join(place.env['STCI_MCA_session_directory'] as string, 'night', 'session.json');

@@ -3,6 +3,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { patient } from '@stci/testkit';
 
 export const PROGRAM = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
 
@@ -31,7 +32,7 @@ export interface RunOptions {
   /** Standard input: text, or `open` to leave it open; default: /dev/null. */
   readonly input?: string | 'open';
   readonly env?: Readonly<Record<string, string>>;
-  /** Kills the run after so long. */
+  /** Kills the run after so long, on a machine at rest. */
   readonly limitMs?: number;
   readonly cwd?: string;
   /** Default: stcirun. */
@@ -56,7 +57,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Run {
   const text = { out: '', err: '' };
   child.stdout?.setEncoding('latin1').on('data', (chunk: string) => (text.out += chunk));
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (text.err += chunk));
-  const timer = setTimeout(() => child.kill('SIGKILL'), options.limitMs ?? 20_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), patient(options.limitMs ?? 20_000));
   const result = new Promise<Result>((resolve) => {
     child.on('close', (exitCode) => {
       clearTimeout(timer);

@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '@stci/testkit';
+import { eventually, patient } from '@stci/testkit';
 
 const HELPER = fileURLToPath(new URL('../test/terminal.py', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
@@ -43,7 +43,7 @@ export function atTerminal(line: string, limitMs = 30_000): Screen {
   let isOver = false;
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   child.stdin.on('error', () => undefined);
-  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
+  const timer = setTimeout(() => child.kill('SIGKILL'), patient(limitMs));
   const exitCode = new Promise<number | null>((resolve) => {
     child.on('close', (code) => {
       clearTimeout(timer);

@@ -4,6 +4,7 @@
  */
 
 import { toError } from './failure.js';
+import { patient } from './patience.js';
 
 /** Default deadline of a test or hook. */
 export const DEFAULT_TIMEOUT_MS = 5_000;
@@ -16,7 +17,8 @@ const now = performance.now.bind(performance);
 
 export interface EventuallyOptions {
   /**
-   * How long to try, > 0. The default is a little less than DEFAULT_TIMEOUT_MS, so that this error precedes the test's.
+   * How long to try, > 0, on a machine at rest (patience.ts). The default is a little less than DEFAULT_TIMEOUT_MS,
+   * so that this error precedes the test's.
    */
   readonly deadlineMs?: number;
   /** Description of the condition, for the message. */
@@ -31,8 +33,9 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   condition: () => T | PromiseLike<T>,
-  { deadlineMs = DEFAULT_TIMEOUT_MS - 500, what, everyMs = DEFAULT_EVERY_MS }: EventuallyOptions,
+  { deadlineMs: restMs = DEFAULT_TIMEOUT_MS - 500, what, everyMs = DEFAULT_EVERY_MS }: EventuallyOptions,
 ): Promise<T> {
+  const deadlineMs = patient(restMs);
   const endMs = now() + deadlineMs;
   let last = 'the condition did not answer';
   while (now() < endMs) {

@@ -5,6 +5,7 @@
 
 import { DeadlineError } from './deadline.js';
 import { describe } from './failure.js';
+import { patient } from './patience.js';
 import { GREP_VARIABLE, RECORD_VARIABLE, writeRecord } from './record.js';
 import type { Fault, TestResult } from './record.js';
 
@@ -89,9 +90,10 @@ export function fault(where: string, thrown: unknown): void {
  */
 export async function attempt(
   where: string,
-  timeoutMs: number,
+  restMs: number,
   body: () => unknown,
 ): Promise<{ readonly thrown: unknown } | undefined> {
+  const timeoutMs = patient(restMs);
   const late = (): DeadlineError => new DeadlineError(`Not done within ${timeoutMs} ms: ${where}`);
   const endMs = now() + timeoutMs;
   let timer: NodeJS.Timeout | undefined;

@@ -19,7 +19,8 @@ interface Run {
 }
 
 function run(...args: string[]): Run {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [runner, ...args], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [runner, ...args],
+    { encoding: 'utf8', env: { ...process.env, STCI_TEST_PATIENCE: '1' } });
   return { code: status, output: stdout + stderr, lastLine: stdout.trimEnd().split('\n').at(-1) ?? '' };
 }
 

@@ -1,7 +1,7 @@
 /** The wrapped suite as its users see it: order of hooks, deadlines, assertions. */
 
 import { StciError } from '@stci/interface';
-import { assert, eventually, suite, withDeadline } from '@stci/testkit';
+import { assert, eventually, patient, suite, withDeadline } from '@stci/testkit';
 
 const order: string[] = [];
 
@@ -69,7 +69,7 @@ suite('deadlines', (test) => {
 
   test('eventually names what it waited for, and the last value', async () => {
     const error = await rejection(eventually(() => 0, { deadlineMs: 20, what: 'the moon' }));
-    assert.match(error.message, 'Waited 20 ms for: the moon; the last value was 0');
+    assert.match(error.message, `Waited ${patient(20)} ms for: the moon; the last value was 0`);
   });
 
   test('eventually names the last error', async () => {

@@ -5,6 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { patient } from '../patience.js';
 import { HostsError } from './names.js';
 
 export const DEFAULT_DEADLINE_MS = 20_000;
@@ -45,7 +46,7 @@ export async function runProgram(argv: Argv, options: RunOptions = {}): Promise<
     };
     const stdout = collect(child.stdout, fail);
     const stderr = collect(child.stderr, fail);
-    const timer = setTimeout(() => fail(`not done within ${deadlineMs} ms`), deadlineMs);
+    const timer = setTimeout(() => fail(`not done within ${patient(deadlineMs)} ms`), patient(deadlineMs));
     child.on('error', (error) => fail(error.message));
     child.on('close', (code, signal) => {
       clearTimeout(timer);

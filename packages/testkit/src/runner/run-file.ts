@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patient } from '../patience.js';
 import { GREP_VARIABLE, MARK_VARIABLE, RECORD_VARIABLE, readRecord } from '../record.js';
 import type { Fault, FileRecord, TestResult } from '../record.js';
 import { endLeftovers } from './leftovers.js';
@@ -79,7 +80,7 @@ function runProcess(file: TestFile, env: NodeJS.ProcessEnv): Promise<Ended> {
     const timer = setTimeout(() => {
       timedOut = true;
       child.kill('SIGKILL');
-    }, file.timeoutMs);
+    }, patient(file.timeoutMs));
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     child.on('exit', (code, signal) => setTimeout(end, 100, code, signal));
@@ -93,7 +94,7 @@ function judge(
   record: FileRecord | undefined,
   grep: string | undefined,
 ): Fault[] {
-  if (ended.timedOut) return [{ where: 'file', text: `Killed: not done within its ${file.timeoutMs} ms` }];
+  if (ended.timedOut) return [{ where: 'file', text: `Killed: not done within its ${patient(file.timeoutMs)} ms` }];
   const how = ended.signal === null ? `code ${ended.code}` : `signal ${ended.signal}`;
   if (record === undefined) {
     return [{ where: 'file', text: `It left no count record: does it use @stci/testkit? It ended with ${how}` }];
