@@ -1,7 +1,8 @@
 /**
  * Inbox: received messages wait in queues that are served round-robin, so that a flood from one sender delays no other.
  * Messages over a link from below share one queue, in order: those of a subtree depend on each other. Messages from
- * above have a queue per source, because all agents that are not below share the link to the parent.
+ * above have a queue per source, because all agents that are not below share the link to the parent. A message of an
+ * agent to itself is served after all that came before it: it says what became of their senders.
  */
 
 import { CONTROLLER, addressKind, agentKey, type Address, type JobId } from '@stci/interface';
@@ -16,6 +17,8 @@ export interface Received {
 
 interface Entry {
   readonly received: Received;
+  /** Number of the message in this inbox. */
+  readonly order: number;
   next: Entry | undefined;
 }
 
@@ -29,6 +32,7 @@ export class Inbox {
   /** By link, or by the key of the source; in the order in which they are served. */
   readonly #queues = new Map<number | Link, Queue>();
   readonly #byLink = new Map<Link, number>();
+  #pushed = 0;
 
   /** Number of waiting messages that came over this link. */
   waiting(link: Link): number {
@@ -47,7 +51,8 @@ export class Inbox {
   push(received: Received): void {
     const { header, from } = received;
     const key = from === undefined || from.role === 'parent' ? agentKey(header.source, header.job) : from;
-    const entry: Entry = { received, next: undefined };
+    this.#pushed += 1;
+    const entry: Entry = { received, order: this.#pushed, next: undefined };
     const queue = this.#queues.get(key);
     if (queue === undefined) this.#queues.set(key, { first: entry, last: entry, count: 1 });
     else {
@@ -62,6 +67,7 @@ export class Inbox {
   take(): Received | undefined {
     for (const [key, queue] of this.#queues) {
       const { received, next } = queue.first;
+      if (received.from === undefined && this.#isPreceded(queue.first)) continue;
       this.#queues.delete(key);
       if (next !== undefined) {
         queue.first = next;
@@ -72,6 +78,11 @@ export class Inbox {
       return received;
     }
     return undefined;
+  }
+
+  #isPreceded({ order }: Entry): boolean {
+    for (const { first } of this.#queues.values()) if (first.order < order) return true;
+    return false;
   }
 
   /** Drops the waiting messages of an agent from which none is accepted any more. */
