@@ -1,0 +1,11 @@
+/** Framework `detector` (STCI paper, II-F.1), mode many: what finds failures. Its modules are pure; see the contract. */
+
+import { defineFramework, type DetectorModule, type NoDeps } from '@stci/interface';
+
+export const detectorFramework = defineFramework<DetectorModule, NoDeps>({
+  name: 'detector',
+  mode: 'many',
+  version: 1,
+  help: 'What finds failures of tools, agents, hosts and links.',
+  params: {},
+});

@@ -1,0 +1,32 @@
+/**
+ * Overlay: the links between the controller and the root agents along a topology, beside the boot tree (STCI paper,
+ * II-B and II-E). Position 0 is the controller, host + 1 its root agent, as in the boot tree.
+ */
+
+import type { LinkCloseReason, MemberId, Position, Topology } from '@stci/interface';
+import type { MessageBody, MessageName } from '../am/messages.js';
+
+export interface OverlayEvents {
+  /** A link of any role to this agent came up; those that are up when the events are set come first. */
+  onUp(peer: MemberId): void;
+  onClosed(peer: MemberId, reason: LinkCloseReason, text: string): void;
+}
+
+export interface Overlay {
+  readonly self: MemberId;
+  /** Of the overlay as the user chose it; undefined: there is none, and messages follow the boot tree. */
+  readonly topology: Topology | undefined;
+  /** Agents that take part, by position, this one included. */
+  readonly members: readonly MemberId[];
+  set events(events: OverlayEvents);
+  isLinked(to: Position): boolean;
+  /**
+   * Over the link to this agent if there is one, in order and unnumbered; else one is opened, if overlays are open to
+   * that, and messages wait for it, a bounded number; else over the routes. Lost if the link breaks or does not come up.
+   */
+  send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void;
+  /** As MessageLayer.send: once and in order, over whatever routes there are, until one of both is gone. */
+  sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void;
+  /** The agent at this position is dead or has left: its links are closed, and routes avoid it. */
+  gone(member: MemberId): void;
+}

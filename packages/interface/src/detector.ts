@@ -1,0 +1,103 @@
+/**
+ * Detectors (STCI paper, II-F.1; RDaemon#, 4.5; IJHPCA, 3.1; Kharbas, 2): they find failures. Framework `detector`, mode
+ * many: any number at a time, each with a notifier. A detector is pure: events and the time go in, actions come out; the
+ * driver in core binds it to clock, links and membership, so that it runs unchanged in simulation.
+ *
+ * A detector of agents runs in the controller and in each root agent, one of tools in each session agent.
+ */
+
+import type { DetectionInterval, FailureCause, MemberId } from './failure.js';
+import type { Rank } from './ids.js';
+import type { LinkCloseReason } from './link.js';
+import type { Position, Topology } from './topology.js';
+
+/** What a detector promises, as long as a message takes at most `latencyBoundMs`, and what it costs. */
+export interface DetectorPromise {
+  /** From the failure to the first report; undefined: it promises nothing, and `text` says when it reports. */
+  readonly detection?: DetectionInterval;
+  /** In the mean over agents, while nothing fails. */
+  readonly messagesPerSecond: number;
+  readonly bytesPerSecond: number;
+  /** One sentence: `A dead agent is reported after 900 to 1000 ms.` */
+  readonly text: string;
+}
+
+/** For what a promise is asked. */
+export interface PromiseRequest {
+  /** Agents that take part, at least 1. */
+  readonly members: number;
+  /** The longest time that a message between two agents takes, ms. */
+  readonly latencyBoundMs: number;
+}
+
+/** The component's module: what is decided by parameters alone. */
+export interface DetectorModule {
+  readonly watches: 'agents' | 'tools';
+  /** The topology over which its messages go, as `--overlay` writes it (`bmg`, `mesh:dimensions=1`); empty: none. */
+  readonly topology: string;
+  promise(request: PromiseRequest): DetectorPromise;
+  open(init: DetectorInit): Detector;
+}
+
+export interface DetectorInit {
+  /** Position of the agent that this detector runs in. */
+  readonly self: MemberId;
+  /** All agents that take part, by position, this one included. Positions that are missing have left. */
+  readonly members: readonly MemberId[];
+  /** The one that the module names, over all positions; undefined if it names none. */
+  readonly topology: Topology | undefined;
+  /** Uniform in [0, 1): the only randomness. */
+  random(): number;
+}
+
+/** Of one agent or tool; never shared. */
+export interface Detector {
+  /** When `on` is to be called with `due`; undefined: only after another event. ms, as `nowMs`. */
+  readonly dueMs: number | undefined;
+  /** `nowMs`: of a clock that never goes back. */
+  on(event: DetectorEvent, nowMs: number): readonly DetectorAction[];
+}
+
+export type DetectorEvent =
+  /** All agents are up: watching begins. */
+  | { readonly type: 'start' }
+  | { readonly type: 'due' }
+  /** From the detector of the same name at `from`. `body` has been decoded, its shape is the detector's to check. */
+  | { readonly type: 'message'; readonly from: MemberId; readonly body: unknown }
+  /** A link between this agent and `peer`. `up` and `closed` alternate; links that are up at the start come before it. */
+  | { readonly type: 'link'; readonly peer: MemberId; readonly state: 'up' }
+  | {
+      readonly type: 'link';
+      readonly peer: MemberId;
+      readonly state: 'closed';
+      readonly reason: LinkCloseReason;
+      readonly text: string;
+    }
+  /** Another incarnation at this position takes part from now on; one with a higher number replaces it. */
+  | { readonly type: 'joined'; readonly member: MemberId }
+  /** It is dead, by whatever detector, or has left: nothing is expected of it. */
+  | { readonly type: 'gone'; readonly member: MemberId }
+  /** It was reported, and lives all the same: the controller says so. */
+  | { readonly type: 'refuted'; readonly member: MemberId }
+  /** Somebody at this agent waits for an answer of `on`, or of all; `over` when he does no longer. */
+  | { readonly type: 'waiting'; readonly id: number; readonly on: Position | 'all' }
+  | { readonly type: 'over'; readonly id: number }
+  /** This process could not run for so long: what it did not hear meanwhile says nothing about others. */
+  | { readonly type: 'lag'; readonly lagMs: number }
+  /** Of tools: it runs; it ended, with a status or signal; it promises, and gives, a sign of life. */
+  | { readonly type: 'tool-started'; readonly rank: Rank }
+  | { readonly type: 'tool-ended'; readonly rank: Rank; readonly isFailure: boolean; readonly evidence: string;
+      readonly isSignal: boolean }
+  | { readonly type: 'tool-alive'; readonly rank: Rank; readonly withinMs: number };
+
+export type DetectorAction =
+  /** To the detector of the same name at `to`. May be lost; in order. `body`: of plain values, at most 64 KiB. */
+  | { readonly type: 'send'; readonly to: Position; readonly body: unknown }
+  /** For status and metrics only. `trust` takes it back. */
+  | { readonly type: 'suspect'; readonly member: MemberId; readonly evidence: string }
+  | { readonly type: 'trust'; readonly member: MemberId }
+  /** It is dead. The driver has all survivors told, and no report is repeated. */
+  | { readonly type: 'report'; readonly failed: MemberId | { readonly rank: Rank }; readonly cause: FailureCause;
+      readonly evidence: string; readonly suspectedMs: number }
+  /** Adds to a counter, or observes a value of a histogram, which the component's `metrics` declares. */
+  | { readonly type: 'count'; readonly metric: string; readonly value: number };

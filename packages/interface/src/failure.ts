@@ -1,0 +1,80 @@
+/**
+ * Failures of agents and tools as they are told to all who survive (STCI paper, II-F; RDaemon#, 4): what a detector
+ * finds, a notifier carries, and a program is told of.
+ */
+
+import type { Address, HostIndex, JobId, Rank } from './ids.js';
+import type { Position } from './topology.js';
+
+/** An agent at a position, 0 the controller, host + 1 its root agent, as it was started; see Topology. */
+export interface MemberId {
+  readonly position: Position;
+  /** 1, 2, …; 0 for the controller. */
+  readonly incarnation: number;
+}
+
+/** What failed: the root agent of a host, with all that it runs; a job's session agent; or a job's ranks. */
+export type FailedSubject =
+  | { readonly kind: 'host'; readonly host: HostIndex; readonly incarnation: number }
+  | { readonly kind: 'session-agent'; readonly host: HostIndex; readonly incarnation: number; readonly job: JobId }
+  | { readonly kind: 'tool'; readonly host: HostIndex; readonly job: JobId; readonly rank: Rank };
+
+/**
+ * How it is known. `exited`, `signalled`: the operating system said so; `closed`: a link ended without goodbye;
+ * `silent`: nothing was heard for too long; `watchdog`: a tool did not give the sign of life that it had promised;
+ * `unreachable`: nobody could link to it again; `malformed`: it broke the protocol.
+ */
+export type FailureCause =
+  | 'exited' | 'signalled' | 'closed' | 'silent' | 'watchdog' | 'unreachable' | 'malformed';
+
+/** The time between a failure and its report that a detector promises, ms. */
+export interface DetectionInterval {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** One failure, as a notifier carries it. Times are wall-clock ms of the host where they were taken. */
+export interface FailureNotice {
+  /** Who reports it, and his number of this report: together unique in a session. */
+  readonly reporter: MemberId;
+  readonly number: number;
+  readonly subject: FailedSubject;
+  readonly cause: FailureCause;
+  /** For people: `no heartbeat for 1003 ms`. */
+  readonly evidence: string;
+  /** Component that found it. */
+  readonly detector: string;
+  /** When it failed, where that is known: by the operating system. */
+  readonly failedWallMs?: number;
+  readonly suspectedWallMs: number;
+  readonly confirmedWallMs: number;
+  /** What the detector promised for a failure of this cause. */
+  readonly promised?: DetectionInterval;
+}
+
+/** The subject's name, as in messages: `host 3`, `session agent on host 3 of job 2`, `rank 5 of job 2`. */
+export function subjectName(subject: FailedSubject): string {
+  switch (subject.kind) {
+    case 'host':
+      return `host ${subject.host}`;
+    case 'session-agent':
+      return `session agent on host ${subject.host} of job ${subject.job}`;
+    case 'tool':
+      return `rank ${subject.rank} of job ${subject.job}`;
+  }
+}
+
+/** Names the same failure, whoever reports it: a rank fails once, an agent once in each incarnation. */
+export function subjectKey(subject: FailedSubject): string {
+  switch (subject.kind) {
+    case 'host':
+      return `host ${subject.host}#${subject.incarnation}`;
+    case 'session-agent':
+      return `session ${subject.host}#${subject.incarnation} ${subject.job}`;
+    case 'tool':
+      return `tool ${subject.job} ${subject.rank}`;
+  }
+}
+
+/** Addresses of those who wait for others, for detectors that probe on demand. */
+export type WaitedFor = Address | 'any';
