@@ -7,36 +7,59 @@
 import type { MemberId } from './failure.js';
 import type { Position, Topology } from './topology.js';
 
+/** Of broadcasts while nobody joins or leaves, and no failed agent is known yet to those that relay them. */
 export interface NotifierPromise {
-  /** Steps of one message each until the last survivor has it, with `failures` dead agents that nobody knows of yet. */
+  /** Every survivor has it after `steps` times the longest time of a message, and `delayMs` of waiting besides. */
   readonly steps: number;
-  /** Messages of one broadcast, over all agents. */
+  readonly delayMs: number;
+  /** The most messages of one broadcast, over all agents. */
   readonly messages: number;
-  /** Failures that it survives whatever they are; beyond, delivery is likely, not certain. */
+  /** Failures of agents that it survives whichever they are; beyond, delivery is likely, not certain. */
   readonly tolerates: number;
+  /** Within these, a broadcast that one survivor has got reaches all of them, though its source died meanwhile. */
+  readonly isUniform: boolean;
   readonly text: string;
+}
+
+export interface NotifierPromiseRequest {
+  /** Agents that take part, at least 1. */
+  readonly members: number;
+  /** Of them, those that fail meanwhile. */
+  readonly failures: number;
+  /** The one that the module names, over so many positions; undefined if it names none. */
+  readonly topology: Topology | undefined;
 }
 
 export interface NotifierModule {
   /** As DetectorModule.topology; empty: it sends to any agent. */
   readonly topology: string;
-  promise(request: { readonly members: number; readonly failures: number }): NotifierPromise;
+  promise(request: NotifierPromiseRequest): NotifierPromise;
   open(init: NotifierInit): Notifier;
 }
 
 export interface NotifierInit {
   readonly self: MemberId;
+  /** All agents that take part, by position, this one included. */
   readonly members: readonly MemberId[];
-  readonly topology: Topology | undefined;
+  /** The one that the module names, over so many positions: sessions grow. Undefined if it names none. */
+  readonly topologyOf: ((size: number) => Topology) | undefined;
 }
 
+/** Of one agent, for as long as it lives: the numbers of its broadcasts are never used again. */
 export interface Notifier {
   readonly dueMs: number | undefined;
+  /**
+   * Throws STCI_MESSAGE_INVALID for a message that is malformed, whose sender is at fault. Actions are carried out in
+   * their order.
+   */
   on(event: NotifierEvent, nowMs: number): readonly NotifierAction[];
 }
 
 export type NotifierEvent =
-  /** This agent is the source. It is not delivered to itself. */
+  /**
+   * This agent is the source. It is not delivered to itself. At most NOTIFIER_PAYLOAD_MAX bytes. The agents that it
+   * reports have been told as `gone` before, so that no relay counts on them.
+   */
   | { readonly type: 'broadcast'; readonly payload: Uint8Array }
   | { readonly type: 'message'; readonly from: MemberId; readonly body: unknown }
   | { readonly type: 'due' }
@@ -48,3 +71,6 @@ export type NotifierAction =
   | { readonly type: 'send'; readonly to: Position; readonly body: unknown }
   /** Once for each broadcast of `source`. */
   | { readonly type: 'deliver'; readonly source: MemberId; readonly payload: Uint8Array };
+
+/** Largest payload of a broadcast, bytes. */
+export const NOTIFIER_PAYLOAD_MAX = 65_536;
