@@ -1,7 +1,7 @@
 /**
- * Detectors (STCI paper, II-F.1; RDaemon#, 4.5; IJHPCA, 3.1; Kharbas, 2): they find failures. Framework `detector`, mode
- * many: any number at a time, each with a notifier. A detector is pure: events and the time go in, actions come out; the
- * driver in core binds it to clock, links and membership, so that it runs unchanged in simulation.
+ * Detectors (STCI paper, II-F.1; RDaemon#, 4.5; IJHPCA, 3.1; Kharbas, 2): they find failures. Framework `detector`,
+ * mode many: any number at a time, each with a notifier. A detector is pure: events and the time go in, actions come
+ * out; the driver in core binds it to clock, links and membership, so that it runs unchanged in simulation.
  *
  * A detector of agents runs in the controller and in each root agent, one of tools in each session agent.
  */
@@ -64,7 +64,7 @@ export type DetectorEvent =
   | { readonly type: 'due' }
   /** From the detector of the same name at `from`. `body` has been decoded, its shape is the detector's to check. */
   | { readonly type: 'message'; readonly from: MemberId; readonly body: unknown }
-  /** A link between this agent and `peer`. `up` and `closed` alternate; links that are up at the start come before it. */
+  /** A link between this agent and `peer`. `up` and `closed` alternate; links that are up at the start come first. */
   | { readonly type: 'link'; readonly peer: MemberId; readonly state: 'up' }
   | {
       readonly type: 'link';

@@ -1,6 +1,6 @@
 /**
- * Notifiers (STCI paper, II-F.2; RDaemon#, algorithm 1; IJHPCA, 3.2): reliable broadcasts among the agents that survive.
- * Framework `notifier`, keyed: each detector names one. Pure, as detectors are. It carries any payload, and delivers it
+ * Notifiers (STCI paper, II-F.2; RDaemon#, algorithm 1; IJHPCA, 3.2): reliable broadcasts among the agents that
+ * survive. Framework `notifier`, keyed: each detector names one. Pure, as detectors are. It carries any payload, and delivers it
  * once to every survivor.
  */
 

@@ -1,4 +1,4 @@
-/** Framework `detector` (STCI paper, II-F.1), mode many: what finds failures. Its modules are pure; see the contract. */
+/** Framework `detector` (STCI paper, II-F.1), mode many: what finds failures. Its modules are pure. */
 
 import { defineFramework, type DetectorModule, type NoDeps } from '@stci/interface';
 
