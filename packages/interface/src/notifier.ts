@@ -1,7 +1,7 @@
 /**
  * Notifiers (STCI paper, II-F.2; RDaemon#, algorithm 1; IJHPCA, 3.2): reliable broadcasts among the agents that
- * survive. Framework `notifier`, keyed: each detector names one. Pure, as detectors are. It carries any payload, and delivers it
- * once to every survivor.
+ * survive. Framework `notifier`, keyed: each detector names one. Pure, as detectors are. It carries any payload, and
+ * delivers it once to every survivor.
  */
 
 import type { MemberId } from './failure.js';
