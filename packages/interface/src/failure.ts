@@ -52,6 +52,25 @@ export interface FailureNotice {
   readonly promised?: DetectionInterval;
 }
 
+/** All that is known of a failure once what follows from it has been done. */
+export interface FailureRecord extends Omit<FailureNotice, 'reporter' | 'number'> {
+  /** Name of its host. */
+  readonly hostName: string;
+  /** Who reported it first, and who else did: names of agents, as `root:3`. */
+  readonly reporter: string;
+  readonly confirmers: readonly string[];
+  /** When the last of so many agents was told; without a time, only the controller was. */
+  readonly notified: number;
+  readonly notifiedWallMs?: number;
+  readonly lostRanks: readonly { readonly job: JobId; readonly ranks: readonly Rank[] }[];
+  /** Names of hosts that were linked to the agents of others because of it. */
+  readonly newParents: readonly { readonly host: string; readonly parent: string }[];
+  /** What the error manager decided. */
+  readonly policy: readonly string[];
+  /** From the failure, where its time is known, to its confirmation. */
+  readonly achievedMs?: number;
+}
+
 /** The subject's name, as in messages: `host 3`, `session agent on host 3 of job 2`, `rank 5 of job 2`. */
 export function subjectName(subject: FailedSubject): string {
   switch (subject.kind) {

@@ -5,6 +5,7 @@
 
 import type { FailureKind, HostAction, SessionContext } from './errmgr.js';
 import type { ErrorRecord } from './errors.js';
+import type { FailureRecord } from './failure.js';
 import type { HostIndex, JobId, Rank } from './ids.js';
 import type { ParamValue } from './params.js';
 import type { ProcessEnd, SignalName } from './platform.js';
@@ -205,6 +206,8 @@ export type JobEvent =
   | { readonly type: 'running' }
   | { readonly type: 'exited'; readonly report: RankReport }
   | { readonly type: 'failure'; readonly error: ErrorRecord }
+  /** Of a failure that was told before, or of one that concerns no rank: once what follows from it has been done. */
+  | { readonly type: 'failure-record'; readonly record: FailureRecord }
   /** The runtime has begun to end the job, for this reason. */
   | { readonly type: 'ending'; readonly reason: string }
   | { readonly type: 'ended'; readonly report: JobReport };

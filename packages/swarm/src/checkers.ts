@@ -7,7 +7,7 @@ import { checkBootstrap } from './check-bootstrap.js';
 import { checkOutput } from './check-output.js';
 import { checkOutcome } from './check-outcome.js';
 import { checkReport, hasAgentFault } from './check-report.js';
-import type { JobEvent } from '@stci/interface';
+import { subjectKey, type JobEvent } from '@stci/interface';
 import { describe } from './faults.js';
 import type { Run } from './run.js';
 
@@ -124,6 +124,8 @@ function eventKey(event: JobEvent): string {
     }
     case 'recovery':
       return `recovery ${event.host} ${event.action}`;
+    case 'failure-record':
+      return `record ${subjectKey(event.record.subject)}`;
     case 'mapped':
     case 'running':
     case 'ending':

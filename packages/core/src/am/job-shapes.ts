@@ -8,6 +8,7 @@ import {
   bool, integer, list, num, object, oneOf, optional, plain, record, str, u32, variant, wallTime, type Shape,
 } from '../codec/shape.js';
 import { signalNumber } from '../job/signals.js';
+import { failureRecord } from './failure-shapes.js';
 
 /** Largest exit status of a process, and exit code of a job. */
 const STATUS_MAX = 255;
@@ -134,6 +135,7 @@ export const jobEvent = variant<'type', JobEvent>('type', {
   running: object<EventOf<'running'>>({ type: oneOf('running') }),
   exited: object<EventOf<'exited'>>({ type: oneOf('exited'), report: rankReport }),
   failure: object<EventOf<'failure'>>({ type: oneOf('failure'), error: errorRecord }),
+  'failure-record': object<EventOf<'failure-record'>>({ type: oneOf('failure-record'), record: failureRecord }),
   ending: object<EventOf<'ending'>>({ type: oneOf('ending'), reason: str }),
   ended: object<EventOf<'ended'>>({ type: oneOf('ended'), report: jobReport }),
 });

@@ -140,6 +140,17 @@ export class Mender {
     });
   }
 
+  /** A detector found the agent dead: it is given up at once, whether it lives or not. */
+  declare(host: HostIndex, incarnation: number, evidence: string, nowMs: number): MendAction[] {
+    return this.#run(nowMs, () => {
+      const { state, incarnation: current } = this.#table.get(host);
+      if (incarnation !== current || (state !== 'up' && state !== 'suspect' && state !== 'orphaned')) return;
+      if (state !== 'suspect') this.#table.apply(host, 'suspect', { evidence });
+      this.#open(host, host, evidence);
+      this.#giveUp(this.#case(host) as Case, 'fenced', evidence);
+    });
+  }
+
   /** Answers may come late, not in order, or never. `from`: only the agent that was asked may answer. */
   answered(id: number, answer: AdoptionAnswer, nowMs: number, from = this.#attempts.get(id)?.by): MendAction[] {
     return this.#run(nowMs, () => {

@@ -29,4 +29,6 @@ export interface Overlay {
   sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void;
   /** The agent at this position is dead or has left: its links are closed, and routes avoid it. */
   gone(member: MemberId): void;
+  /** Another incarnation takes part, or one that was thought gone does after all: it is linked and routed to again. */
+  joined(member: MemberId): void;
 }

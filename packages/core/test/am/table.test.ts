@@ -25,6 +25,16 @@ const RANK = { rank: 0, host: 'h', app: 0, pid: 5, outcome: 'exited', end: { sta
 const REPORT = { job: 1, exitCode: 1, failures: [ERROR], ranks: [RANK], daemons: [{ host: 'h', count: 2 }],
   submitWallMs: 1, endWallMs: 2.5 };
 
+const FOUND = {
+  cause: 'signalled', evidence: 'e', detector: 'process', failedWallMs: 1, suspectedWallMs: 1.5, confirmedWallMs: 1.5,
+};
+const TOLD = { ...FOUND, subject: { kind: 'tool', host: 0, job: 1, rank: 3 } };
+const NOTICE = { ...TOLD, reporter: { position: 1, incarnation: 1 }, number: 1, promised: { minMs: 0, maxMs: 5 } };
+const RECORD = {
+  ...TOLD, hostName: 'h', reporter: 'root:0', confirmers: ['root:1'], notified: 2, notifiedWallMs: 3,
+  lostRanks: [{ job: 1, ranks: [3] }], newParents: [{ host: 'h', parent: 'g' }], policy: ['p'], achievedMs: 0.5,
+};
+
 /** Further forms of the same types. */
 const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
   ['job.control', { verb: 'signal', signal: 'SIGUSR1' }],
@@ -40,6 +50,9 @@ const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
   ['job.event', { type: 'failure', error: { ...ERROR, host: 'h', rank: 1, data: { a: 1, b: 'x', c: true },
     cause: ERROR } }],
   ['job.event', { type: 'ending', reason: 'r' }],
+  ['job.event', { type: 'failure-record', record: RECORD }],
+  ['failure.notice', { notice: { ...NOTICE, subject: { kind: 'host', host: 1, incarnation: 2 } } }],
+  ['failure.notice', { notice: { ...NOTICE, subject: { kind: 'session-agent', host: 1, incarnation: 2, job: 1 } } }],
   ['client.records', { records: [{ type: 'reported', error: ERROR }], missed: [] }],
   ['client.records', { records: [{ type: 'ending', reason: 'r' }], missed: [] }],
 ];
@@ -60,6 +73,15 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'session.jobs': { last: 5, running: [4] },
   'agent.leave': {},
   'session.ready': {},
+  'detector.message': { detector: 'ring', incarnation: 1, body: [1] },
+  'notifier.message': { notifier: 'tree', incarnation: 1, body: [1] },
+  'failure.notice': { notice: NOTICE },
+  'failure.report': { ranks: [{ ...FOUND, rank: 3 }] },
+  'failure.seen': { seen: [['tool 1 3', 1.5]] },
+  'failure.verdict': { member: { position: 1, incarnation: 2 }, verdict: 'dead', notice: NOTICE },
+  'failure.joined': { member: { position: 1, incarnation: 2 } },
+  'failure.watch': { members: [[0, 1, 0], [1, 8, 1]] },
+  'failure.interest': {},
   'agent.echo': ['anything'],
   'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
   'job.host.lost': { host: 3 },
@@ -109,7 +131,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
-  'signal', 'socket', 'parent', 'timeoutMs'];
+  'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'promised', 'notifiedWallMs', 'achievedMs', 'notice'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
@@ -118,10 +140,13 @@ const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.erro
   'job.event.host', 'job.exited.ranks[0].rank', 'job.exited.host', 'agent.up.host', 'job.started.host',
   'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
   'job.resent.host',
-  'tree.adopt.socket'];
+  'tree.adopt.socket', 'failure.notice.notice', 'failure.notice.notice.subject.host',
+  'failure.notice.notice.subject.rank', 'failure.report.ranks[0].rank', 'failure.verdict.notice.subject.host',
+  'failure.verdict.notice.subject.rank', 'job.event.record.subject.host', 'job.event.record.subject.rank',
+  'job.event.record.newParents[0].host', 'job.event.record.newParents[0].parent'];
 
 /** Parts that are passed on as they are: the receiver looks into them. */
-const OPAQUE = ['agent.echo', 'topology.options'];
+const OPAQUE = ['agent.echo', 'topology.options', 'detector.message.body', 'notifier.message.body'];
 
 type Path = readonly (string | number)[];
 
@@ -200,8 +225,8 @@ suite('message types', (test) => {
     test(`${name} (${index}): each part that is missing or of another type is refused with its place`, () => {
       for (const path of paths(example)) {
         const place = words(name, path);
-        if (name === 'agent.echo' || OPAQUE.some((part) => place.includes(`${part}.`) ||
-          place.includes(`${part}[`))) continue;
+        if (name === 'agent.echo' || place.endsWith('.message.body')) continue;
+        if (OPAQUE.some((part) => place.includes(`${part}.`) || place.includes(`${part}[`))) continue;
         const last = String(path.at(-1));
         const spoil = (put: unknown): unknown => withChange(example, path,
           (parent, key) => { parent[key] = put; });

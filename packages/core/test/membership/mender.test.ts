@@ -49,6 +49,19 @@ suite('mender: decisions', (test) => {
     assert.equal([table.count('up'), table.children(2), mender.dueMs], [12, [6, 7], undefined]);
   });
 
+  test('one that a detector found dead is fenced at once, whatever is known of its links', () => {
+    const { table, mender, lost, text } = setup();
+    assert.equal(text(mender.declare(2, 1, 'silent', 0)), ['2 fenced by 2: silent', '1: 0 tries 6', '2: 0 tries 7']);
+    assert.equal(text(mender.declare(2, 1, 'silent', 1)), []);
+    assert.equal(text(mender.declare(6, 2, 'another incarnation', 1)), []);
+    assert.equal(text(mender.declare(6, 1, 'orphaned', 1)), ['6 fenced by 6: orphaned']);
+    assert.equal(lost(1, 4, 'closed', 2), ['3: 1 tries 4']);
+    assert.equal(text(mender.declare(4, 1, 'suspect', 3)),
+      ['4 fenced by 4: suspect', '4: 1 tries 10', '5: 1 tries 11']);
+    assert.equal(text(mender.answered(3, { result: 'adopted' }, 4)), ['4 expel 1']);
+    assert.equal(table.hosts('fenced'), [2, 4, 6]);
+  });
+
   test('a host that nobody reaches is fenced at the lease; after a silent lease there are two attempts', () => {
     for (const [evidence, atMs] of [['closed', LEASE_MS], ['silent', 100]] as const) {
       const { table, mender, lost, text } = setup();

@@ -1,0 +1,67 @@
+/** Wire shapes of failures: who failed, what is told of it, the record that is kept. */
+
+import type {
+  DetectionInterval, FailedSubject, FailureCause, FailureNotice, FailureRecord, MemberId,
+} from '@stci/interface';
+import { list, num, object, oneOf, optional, shortStr, str, u32, variant, wallTime } from '../codec/shape.js';
+
+/** Longest text of a notice, so that one fits into every message of a notifier. */
+const TEXT_CHARS_MAX = 1024;
+
+const text = shortStr(TEXT_CHARS_MAX);
+
+export const memberId = object<MemberId>({ position: u32, incarnation: u32 });
+
+type Subject<Kind extends FailedSubject['kind']> = Extract<FailedSubject, { readonly kind: Kind }>;
+
+export const failedSubject = variant<'kind', FailedSubject>('kind', {
+  host: object<Subject<'host'>>({ kind: oneOf('host'), host: u32, incarnation: u32 }),
+  'session-agent': object<Subject<'session-agent'>>({
+    kind: oneOf('session-agent'), host: u32, incarnation: u32, job: u32,
+  }),
+  tool: object<Subject<'tool'>>({ kind: oneOf('tool'), host: u32, job: u32, rank: u32 }),
+});
+
+const CAUSES: readonly FailureCause[] = [
+  'exited', 'signalled', 'closed', 'silent', 'watchdog', 'unreachable', 'malformed',
+];
+
+export const failureCause = oneOf(...CAUSES);
+
+const interval = object<DetectionInterval>({ minMs: num, maxMs: num });
+
+const found = {
+  subject: failedSubject,
+  cause: failureCause,
+  evidence: text,
+  detector: text,
+  failedWallMs: optional(wallTime),
+  suspectedWallMs: wallTime,
+  confirmedWallMs: wallTime,
+  promised: optional(interval),
+} as const;
+
+export const failureNotice = object<FailureNotice>({ ...found, reporter: memberId, number: u32 });
+
+export const failureRecord = object<FailureRecord>({
+  ...found,
+  hostName: str,
+  reporter: str,
+  confirmers: list(str),
+  notified: u32,
+  notifiedWallMs: optional(wallTime),
+  lostRanks: list(object<FailureRecord['lostRanks'][number]>({ job: u32, ranks: list(u32) })),
+  newParents: list(object<FailureRecord['newParents'][number]>({ host: str, parent: str })),
+  policy: list(str),
+  achievedMs: optional(num),
+});
+
+/** What a session agent found out about one of its tools. */
+export const toolFailure = object<ToolFailure>({
+  rank: u32, cause: failureCause, evidence: text, detector: text, failedWallMs: optional(wallTime),
+  suspectedWallMs: wallTime, confirmedWallMs: wallTime,
+});
+
+export type ToolFailure = Pick<FailureNotice,
+  'cause' | 'evidence' | 'detector' | 'failedWallMs' | 'suspectedWallMs' | 'confirmedWallMs'>
+  & { readonly rank: number };
