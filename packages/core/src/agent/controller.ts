@@ -12,6 +12,7 @@ import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
 import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
+import { TreeOverlay } from '../overlay/tree-overlay.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerJob, type ControllerJobInit, type HostLoss, type JobSession } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
@@ -46,6 +47,7 @@ export class Controller implements JobSession {
   readonly scope: AgentScope;
   readonly #deps: ControllerDeps;
   readonly #expulsion: Expulsion;
+  readonly overlay: TreeOverlay;
   #allocation: Allocation | undefined;
   #bootstrap: Bootstrap | undefined;
   /** Once all wanted hosts are up or left out. */
@@ -68,6 +70,7 @@ export class Controller implements JobSession {
       // During the bootstrap, the agents that start hosts report their loss.
       onLost: (agent, job, error) => this.#mender !== undefined && this.#onExpelled(agent, job, error),
     });
+    this.overlay = new TreeOverlay(deps.node);
     this.#listen();
     // What is sent to a host that is being linked again waits for a route.
     this.node.messages.isGone = (agent) => {

@@ -84,6 +84,8 @@ export class AgentNode {
   readonly streams: StreamLayer;
   /** The agents from the one below this agent to `agent`, as the boot tree is planned. */
   pathBelow: (agent: Address) => readonly Address[] = (agent) => [agent];
+  /** Sees each link of this agent come up and close. */
+  linkObserver: Pick<LinkEvents, 'onUp' | 'onClosed'> | undefined;
   /** Whether `agent` is below `above`, an agent below this one, in the boot tree as it is planned. */
   isPlannedBelow: (agent: Address, above: Address) => boolean = () => false;
   readonly #pauseAt: number;
@@ -202,6 +204,7 @@ export class AgentNode {
         this.router.addLink(link);
         if (link.role === 'child' && addressKind(link.peer) === 'root') this.messages.onChild(link);
         hooks.onUp?.(link);
+        this.linkObserver?.onUp(link);
       },
       onFrame: (link, frame) => this.onFrame(link, frame),
       onDrain: (link) => link === this.router.parentLink && this.#block(false),
@@ -210,6 +213,7 @@ export class AgentNode {
         this.router.removeLink(link);
         this.#paused.delete(link);
         hooks.onClosed(link, reason, text);
+        this.linkObserver?.onClosed(link, reason, text);
       },
     };
   }

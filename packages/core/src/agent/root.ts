@@ -25,6 +25,7 @@ import type { ChildFailure } from './child.js';
 import type { ChildSupervisor } from './child-supervisor.js';
 import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
+import { TreeOverlay } from '../overlay/tree-overlay.js';
 import type { AgentLauncher } from './agent-launcher.js';
 
 export interface RootDeps {
@@ -50,6 +51,7 @@ interface LocalJob {
 export class RootAgent {
   readonly #deps: RootDeps;
   readonly #host: HostIndex;
+  readonly overlay: TreeOverlay;
   readonly #below: BootSubtree;
   readonly #sessions: ChildSupervisor;
   readonly #jobs = new Map<JobId, LocalJob>();
@@ -65,6 +67,7 @@ export class RootAgent {
     this.#deps = deps;
     const { node, agentLauncher, treeOf, details } = deps;
     this.#host = details.host;
+    this.overlay = new TreeOverlay(node);
     const onFailed = (failure: ChildFailure): void => this.#report(failure);
     const position = bootPosition(details.host);
     const { hosts, arity, outlivesParent, params, subtree: logins } = details;

@@ -22,6 +22,7 @@ import {
   LAYER,
   frameJob,
   frameLayer,
+  frameNumber,
   frameSource,
   type Frame,
   type FrameHeader,
@@ -154,6 +155,11 @@ export class MessageLayer {
     this.#emit(this.#header(destination, job, messageId(name)), encode(body));
   }
 
+  /** One-way, unnumbered: lost where a link on the way breaks, or none leads on. In order on one route. */
+  post<Name extends MessageName>(destination: Address, name: Name, body: MessageBody<Name>): void {
+    this.#transport.post(this.#header(destination, this.ownJob, messageId(name)), encode(body));
+  }
+
   /** To one neighbour, independent of its address. */
   sendNeighbour<Name extends MessageName>(
     link: Link,
@@ -238,6 +244,7 @@ export class MessageLayer {
       const { source, job } = whole.header;
       const waiting = this.inbox.waitingOf(source, job, link);
       if (waiting < (this.#init.waitingMax ?? Infinity)) return this.#enqueue({ ...whole, from: link });
+      if (frameNumber(frame) === 0 && source !== link.peer) return;
       throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${waiting} waiting messages, got more`);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;

@@ -100,6 +100,12 @@ export class Transport {
     cut(header, body, (pieces) => this.#delivery.send(header, pieces));
   }
 
+  /** Sends a message that may be lost. */
+  post(header: FrameHeader, body: Uint8Array): void {
+    const link = this.#router.next(header.destination, header.job);
+    if (link !== undefined) cut(header, [body], (pieces) => link.send(pieces));
+  }
+
   /** Takes every frame of every link. */
   onFrame(link: Link, frame: Frame): void {
     const router = this.#router;
@@ -179,6 +185,7 @@ export class Transport {
     const received = this.#reassembly.take(frame);
     if (received === undefined) return;
     const { header } = received;
+    if (why === 'unroutable' && (header.flags & FLAG.request) === 0) return; // It may be lost.
     const error =
       why === 'ttl'
         ? new StciError('STCI_MESSAGE_TTL', `A message to ${addressName(header.destination)} ran out of hops`)

@@ -7,7 +7,7 @@ import type { LinkCloseReason, MemberId, Position, Topology } from '@stci/interf
 import type { MessageBody, MessageName } from '../am/messages.js';
 
 export interface OverlayEvents {
-  /** A link of any role to this agent came up; those that are up when the events are set come first. */
+  /** A link of any role to this member came up; those that are up at the start come first. */
   onUp(peer: MemberId): void;
   onClosed(peer: MemberId, reason: LinkCloseReason, text: string): void;
 }
@@ -16,9 +16,11 @@ export interface Overlay {
   readonly self: MemberId;
   /** Of the overlay as the user chose it; undefined: there is none, and messages follow the boot tree. */
   readonly topology: Topology | undefined;
-  /** Agents that take part, by position, this one included. */
+  /** Agents that take part, by position, this one included; before the start, this one alone. */
   readonly members: readonly MemberId[];
   set events(events: OverlayEvents);
+  /** All agents are up: these take part. Nothing is reported before. */
+  start(members: readonly MemberId[]): void;
   isLinked(to: Position): boolean;
   /**
    * Over the link to this agent if there is one, in order and unnumbered; else one is opened, if overlays are open to
