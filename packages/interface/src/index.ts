@@ -17,6 +17,7 @@ export * from './notifier.js';
 export * from './params.js';
 export * from './platform.js';
 export * from './printable.js';
+export * from './program.js';
 export { hmacSha256, sameBytes, sha256 } from './sha256.js';
 export * from './streams.js';
 export * from './topology.js';

@@ -8,9 +8,9 @@
  */
 
 import {
-  StciError, fromErrorRecord, toErrorRecord, type Address, type ErrorManager, type ErrorRecord, type Failure,
+  StciError, fromErrorRecord, toErrorRecord, type Address, type ErrorManager, type Failure,
   type HostIndex, type HostSpec, type JobContext, type JobControl, type JobEvent, type JobId, type JobSpec,
-  type Params, type Timer,
+  type Params, type Rank, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
@@ -21,7 +21,8 @@ import {
   failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError,
 } from './job-failures.js';
 import { creditBytes, jobLaunch, mapWithin, onHosts, type Launch } from './job-launch.js';
-import type { AgentScope } from './composition.js';
+import { JobPrograms } from './job-programs.js';
+import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
 
@@ -30,40 +31,6 @@ const END_REPORT_MS = 5000;
 
 /** How long, after a forced end, hosts whose ranks have ended may take to drain. */
 const DRAIN_MS = 3000;
-
-export interface HostLoss {
-  readonly host: HostIndex;
-  readonly kind: 'agent-launch' | 'agent-lost';
-  readonly error: ErrorRecord;
-}
-
-/** What a job uses of its session. */
-export interface JobSession {
-  readonly node: AgentNode;
-  readonly scope: AgentScope;
-  /** It has jobs of others, on hosts that may be no concern of this one. */
-  readonly stays: boolean;
-  /** Names of hosts that are neither up nor left out. */
-  missing(): readonly string[];
-  /** By host, slots that other jobs have. */
-  slotsTaken(job: JobId): readonly number[];
-  /** Sends a launch down the boot tree. */
-  passLaunch(launch: Launch, job: JobId): void;
-  /** The job is over: its report has been sent. `launched`: it may have session agents. */
-  onOver(job: JobId, launched: boolean): void;
-}
-
-export interface ControllerJobInit {
-  readonly session: JobSession;
-  readonly job: JobId;
-  readonly spec: JobSpec;
-  /** Of the session, as they are now. */
-  readonly hosts: readonly HostSpec[];
-  /** Those that the job cannot use. */
-  readonly leftOut: ReadonlySet<HostIndex>;
-  /** The front-end that submitted the job: it gets its events and its output. */
-  readonly owner: Address;
-}
 
 type Phase = 'launching' | 'running' | 'ending' | 'over';
 
@@ -77,6 +44,7 @@ export class ControllerJob {
   readonly #errorManager: ErrorManager;
   readonly #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'>;
   #ledger: Ledger;
+  #programs: JobPrograms | undefined;
   #phase: Phase = 'launching';
   /** Lost hosts: no further report of them is awaited. */
   readonly #lost = new Set<HostIndex>();
@@ -153,6 +121,11 @@ export class ControllerJob {
     this.#session.passLaunch(this.#launch, this.job);
   }
 
+  /** Programs that use the client library; made for the first. */
+  get programs(): JobPrograms {
+    return (this.#programs ??= new JobPrograms(this.#node, this.job, this.#ledger));
+  }
+
   /** Hosts have been linked again: the launch may have been lost on the way to them. */
   onMended(hosts: ReadonlySet<HostIndex>, isNew: boolean): void {
     if (this.#phase === 'over' || this.#launch === undefined) return;
@@ -198,8 +171,7 @@ export class ControllerJob {
     for (const end of ends) {
       const entry = ledger.exited(end, this.#now());
       if (!entry.counted) continue;
-      const report = ledger.rankReport(end.rank);
-      if (report !== undefined) this.emit({ type: 'exited', report });
+      this.#exited(end.rank);
       if (entry.failure !== undefined) this.#onFailure(entry.failure);
     }
     this.#checkRunning();
@@ -272,11 +244,15 @@ export class ControllerJob {
     for (const awaited of [this.#undrained, this.#unsettled]) awaited.delete(host);
     this.#send('job.host.lost', { host });
     const entry = this.#ledger.agentLost(host, error, this.#now());
-    for (const rank of entry.ranks) {
-      const report = this.#ledger.rankReport(rank);
-      if (report !== undefined) this.emit({ type: 'exited', report });
-    }
+    for (const rank of entry.ranks) this.#exited(rank);
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
+  }
+
+  #exited(rank: Rank): void {
+    const report = this.#ledger.rankReport(rank);
+    if (report === undefined) return;
+    this.emit({ type: 'exited', report });
+    this.#programs?.onEnded(report);
   }
 
   #onFailure(found: Failure): void {

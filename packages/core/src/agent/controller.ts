@@ -14,11 +14,12 @@ import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
 import { TreeOverlay } from '../overlay/tree-overlay.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
-import { ControllerJob, type ControllerJobInit, type HostLoss, type JobSession } from './controller-job.js';
+import { ControllerJob } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
 import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
 import { cutOffRecord, restartingError } from './job-failures.js';
 import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
+import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { TreeMender } from './tree-mender.js';
 import type { AgentLauncher } from './agent-launcher.js';
@@ -194,6 +195,8 @@ export class Controller implements JobSession {
       this.#jobs.get(job)?.onExited(host, ranks as readonly RankEnd[]);
     });
     messages.on('job.resent', ({ host }, { job }) => this.#jobs.get(job)?.onResent(host));
+    messages.on('program.open', ({ host }, { job }) => this.#jobs.get(job)?.programs.onOpen(host));
+    messages.on('program.votes', (votes, { job }) => this.#jobs.get(job)?.programs.onVotes(votes));
     messages.on('job.drained', (drained, { job }) => this.#jobs.get(job)?.onDrained(drained));
   }
 

@@ -78,7 +78,8 @@ export class RootAgent {
     this.#sessions = agentLauncher.supervise({ onFailed, onUp: (_agent, job) => this.#onSessionUp(job) });
     const { messages } = node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
-    messages.on('job.signal', () => undefined); // The subtree frame itself is forwarded to the session agent.
+    // The subtree frame itself is forwarded to the session agent.
+    for (const name of ['job.signal', 'program.failed', 'program.agreed'] as const) messages.on(name, () => undefined);
     messages.on('job.end', (end, { job }) => this.#onJobEnd(end, job));
     messages.on('job.close', (_body, { job }) => this.#onJobClose(job));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));

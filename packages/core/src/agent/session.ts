@@ -9,6 +9,7 @@ import {
   addressIndex,
   type Address,
   type AppSpec,
+  type ErrorRecord,
   type HostIndex,
   type JobId,
   type Params,
@@ -25,6 +26,7 @@ import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 import { OutputQueue } from './output-queue.js';
 import { OutputPump } from './output-pump.js';
+import { ProgramPort } from './program-port.js';
 import { StdinFeed } from './stdin-feed.js';
 import { Tool, type ToolEnd } from './tool.js';
 
@@ -52,6 +54,8 @@ export class SessionAgent {
   #output: OutputQueue | undefined;
   #pump: OutputPump | undefined;
   #feed: StdinFeed | undefined;
+  #programs: ProgramPort | undefined;
+  #hasLaunch = false;
   #goneCount = 0;
   #started: (readonly [Rank, number, number])[] = [];
   #ended: ToolEnd[] = [];
@@ -60,6 +64,7 @@ export class SessionAgent {
   #drained = false;
   #mark = '';
   #onStopped: (() => void) | undefined;
+  #isStopped = false;
 
   constructor(deps: SessionDeps) {
     this.#node = deps.node;
@@ -87,6 +92,8 @@ export class SessionAgent {
   /** Ends all tools; calls `done` when their processes and output have ended. */
   stop(done: () => void): void {
     this.#onStopped = done;
+    this.#isStopped = true;
+    this.#programs?.close();
     this.#output?.clear();
     this.#pump?.discard();
     this.end(false);
@@ -95,7 +102,8 @@ export class SessionAgent {
 
   #onLaunch(launch: Launch, job: JobId): void {
     const [entry] = launch.hosts;
-    if (entry === undefined || this.#tools.length > 0) return;
+    if (entry === undefined || this.#hasLaunch) return;
+    this.#hasLaunch = true;
     const params = this.#scope.jobParams(launch.params);
     this.#params = params;
     const ranksMax = params.int('job.size.max');
@@ -106,12 +114,22 @@ export class SessionAgent {
     this.#attach(launch);
     this.#mark = `${session}-${job}-${this.#host}.`;
     const context = { job, session, size, node: entry[1], nodes, hostMap };
-    for (const placement of placementsOf(hostMap)) {
-      const env = rankEnvironment(launch, context, placement);
-      this.#addTool(placement.rank, apps[placement.app] as AppSpec, env, launch);
-    }
-    if (this.#ending) this.#skipUnstarted();
-    this.#node.platform.clock.soon(() => this.#startNext());
+    this.#openPrograms(job, size, (error) => {
+      for (const placement of placementsOf(hostMap)) {
+        const env = { ...rankEnvironment(launch, context, placement), ...this.#programs?.add(placement.rank) };
+        this.#addTool(placement.rank, apps[placement.app] as AppSpec, env, launch);
+      }
+      if (error !== undefined) for (const tool of this.#unstarted.splice(0)) tool.refuse(error);
+      if (this.#ending) this.#skipUnstarted();
+      this.#node.platform.clock.soon(() => this.#startNext());
+    });
+  }
+
+  /** Programs find the socket in their environment: it is open before the first is started. */
+  #openPrograms(job: JobId, size: number, done: (error?: ErrorRecord) => void): void {
+    if (!this.#params.bool('client.enable')) return done();
+    this.#programs = new ProgramPort({ node: this.#node, host: this.#host, job, size, onAlive: () => undefined });
+    this.#programs.open((error) => this.#isStopped || done(error));
   }
 
   #addTool(rank: Rank, app: AppSpec, env: Record<string, string>, launch: Launch): void {
@@ -218,6 +236,7 @@ export class SessionAgent {
 
   #onEnded(tool: Tool, end: ToolEnd): void {
     this.#feed?.remove(tool);
+    this.#programs?.remove(tool.rank);
     this.#ended.push(end.error === undefined ? end : { ...end, error: { ...end.error, host: this.#hostName } });
     this.#scheduleFlush();
   }

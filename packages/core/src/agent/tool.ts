@@ -135,6 +135,11 @@ export class Tool {
     this.#finishStreams();
   }
 
+  /** Reports that it cannot be started. */
+  refuse(error: ErrorRecord): void {
+    this.#onError(error);
+  }
+
   signal(name: SignalName): void {
     if (!this.#ended) this.#process?.signal(name, 'group');
   }

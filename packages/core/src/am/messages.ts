@@ -22,6 +22,9 @@ const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
 /** A host: its index, name, user, incarnation of its agent; as in boot details. */
 const hostLogin = tuple(u32, str, str, u32);
 
+/** Ranks from the first to the last that were lost, and why. */
+const lostRanks = tuple(u32, u32, str);
+
 const streamSpec = fields({
   id: u32,
   members: list(u32),
@@ -254,6 +257,22 @@ const MESSAGE_TYPES = {
    */
   'stream.open': { id: 30, from: 'any', body: streamSpec },
   'stream.close': { id: 31, from: 'any', body: fields({ stream: u32 }) },
+  /** Session agent → controller: a program uses the client library here; answered by `program.state`. */
+  'program.open': { id: 96, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
+  'program.state': { id: 97, from: ['controller'], body: fields({ decided: u32, lost: list(lostRanks) }) },
+  /** Session agent → controller: `[rank, kind, flag]` each, the kind as index in AGREEMENT_KINDS. */
+  'program.votes': {
+    id: 98, from: ['session'], ofOwnHost: true,
+    body: fields({ host: u32, sequence: u32, votes: list(tuple(u32, integer(0, 2), bool)) }),
+  },
+  /** Controller → every session agent of the job: these ranks were lost; an agreement is decided. */
+  'program.failed': { id: 99, from: 'above', body: fields({ lost: list(lostRanks) }) },
+  'program.agreed': {
+    id: 100, from: 'above',
+    body: fields({
+      sequence: u32, flag: bool, isMismatch: bool, ranks: list(tuple(u32, u32)), failed: list(tuple(u32, u32)),
+    }),
+  },
 } as const satisfies Record<string, MessageType>;
 
 export type MessageName = keyof typeof MESSAGE_TYPES;

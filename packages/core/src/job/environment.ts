@@ -3,7 +3,10 @@
  * precedence over those of the job, and the runtime's `STCI_*` over both, so that a rank never gets a wrong number.
  */
 
-import type { HostIndex, HostMap, JobId, JobSpec, Placement } from '@stci/interface';
+import {
+  PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type HostIndex, type HostMap, type JobId, type JobSpec,
+  type Placement,
+} from '@stci/interface';
 import { localSize } from './placement.js';
 
 /** Facts that are the same for every rank of a job on one host. */
@@ -30,7 +33,9 @@ export const RANK_VARIABLES = [
 export const MARK_VARIABLE = 'STCI_TOOL_MARK';
 
 /** Set by the runtime, whatever the user's environment says. The platform sets the last one to find guarded tools. */
-export const RESERVED_VARIABLES: readonly string[] = [...RANK_VARIABLES, MARK_VARIABLE, 'STCI_GUARD'];
+export const RESERVED_VARIABLES: readonly string[] = [
+  ...RANK_VARIABLES, MARK_VARIABLE, 'STCI_GUARD', PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE,
+];
 
 type RankVariable = (typeof RANK_VARIABLES)[number];
 

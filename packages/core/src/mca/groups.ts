@@ -60,6 +60,20 @@ const job: ParamGroup = {
   },
 };
 
+const client: ParamGroup = {
+  name: 'client',
+  help: 'Programs that use the client library.',
+  params: {
+    enable: {
+      type: 'bool',
+      default: false,
+      scope: 'job',
+      help: 'Whether programs can connect to the session agent of their host. It listens at a private socket then, '
+        + 'which takes a few ms at the start of a job.',
+    },
+  },
+};
+
 const tool: ParamGroup = {
   name: 'tool',
   help: 'Tools, the processes of the user.',
@@ -131,4 +145,4 @@ const request: ParamGroup = {
   },
 };
 
-export const builtinGroups: readonly ParamGroup[] = [event, iof, job, message, request, tool];
+export const builtinGroups: readonly ParamGroup[] = [client, event, iof, job, message, request, tool];

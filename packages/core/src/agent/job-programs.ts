@@ -1,0 +1,100 @@
+/**
+ * What the controller does for the programs of one job that use the client library: tells their session agents which
+ * ranks were lost, and decides their agreements. It begins with the first program that connects.
+ */
+
+import {
+  AGREEMENT_KINDS, sessionAddress, type AgreementKind, type HostIndex, type JobId, type LostRanks, type RankReport,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import { Agreement } from '../job/agreement.js';
+import type { Ledger } from '../job/ledger.js';
+import type { AgentNode } from './node.js';
+import { checkRanks } from './rank-checks.js';
+
+/** Longest reason of a loss, in characters. */
+const REASON_CHARS_MAX = 500;
+
+export class JobPrograms {
+  readonly #node: AgentNode;
+  readonly #job: JobId;
+  readonly #ledger: Ledger;
+  readonly #agreement: Agreement;
+  readonly #lost: LostRanks[] = [];
+  /** How many of `#lost` have been told. */
+  #told = 0;
+  #isScheduled = false;
+
+  /** Of a ledger that stays the job's. */
+  constructor(node: AgentNode, job: JobId, ledger: Ledger) {
+    this.#node = node;
+    this.#job = job;
+    this.#ledger = ledger;
+    this.#agreement = new Agreement(ledger.map.size);
+    for (let rank = 0; rank < ledger.map.size; rank++) {
+      const report = ledger.rankReport(rank);
+      if (report !== undefined) this.#add(report);
+    }
+    this.#told = this.#lost.length;
+  }
+
+  /** A program has connected to the session agent of this host, which is told of all losses from now on. */
+  onOpen(host: HostIndex): void {
+    const state = { decided: this.#agreement.decided, lost: this.#lost };
+    this.#node.messages.send(sessionAddress(host), 'program.state', state, this.#job);
+  }
+
+  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts, and votes on an agreement that is not open yet. */
+  onVotes({ host, sequence, votes }: MessageBody<'program.votes'>): void {
+    const { placements, map } = this.#ledger;
+    checkRanks(placements, map, host, votes.map(([rank]) => rank));
+    for (const [rank, kind, flag] of votes) {
+      this.#agreement.vote({ rank, sequence, kind: AGREEMENT_KINDS[kind] as AgreementKind, flag });
+    }
+    this.#schedule();
+  }
+
+  onEnded(report: RankReport): void {
+    this.#add(report);
+    this.#schedule();
+  }
+
+  #add(report: RankReport): void {
+    const { rank, outcome } = report;
+    const reason = reasonOf(report);
+    this.#agreement.ended(rank, reason !== undefined && outcome !== 'ended');
+    if (reason === undefined || outcome === 'ended') return;
+    const before = this.#lost.at(-1);
+    const isNext = this.#lost.length > this.#told && before?.[1] === rank - 1 && before[2] === reason;
+    if (isNext) this.#lost[this.#lost.length - 1] = [before[0], rank, reason];
+    else this.#lost.push([rank, rank, reason]);
+  }
+
+  /** Losses and votes of one turn are told together: a host that is lost may have had thousands of ranks. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#node.platform.clock.soon(() => {
+      this.#isScheduled = false;
+      this.#tell();
+    });
+  }
+
+  /** Losses first, so that whoever gets a decision knows them. */
+  #tell(): void {
+    const lost = this.#lost.slice(this.#told);
+    this.#told = this.#lost.length;
+    const { messages } = this.#node;
+    if (lost.length > 0) messages.sendSubtree('program.failed', { lost }, this.#job);
+    const decision = this.#agreement.decide();
+    if (decision !== undefined) messages.sendSubtree('program.agreed', decision, this.#job);
+  }
+}
+
+/** Why the rank is lost; undefined if it ended well. */
+function reasonOf({ outcome, end, error, host }: RankReport): string | undefined {
+  if (outcome === 'exited' && end?.status === 0) return undefined;
+  const text = outcome === 'exited' ? `it ended with status ${end?.status} on ${host}`
+    : outcome === 'signalled' ? `it was ended by ${end?.signal} on ${host}` : error?.message ?? `it is ${outcome}`;
+  return text.slice(0, REASON_CHARS_MAX);
+}
