@@ -1,0 +1,74 @@
+/**
+ * Notice board: what an agent knows of failures, one entry for each subject, whoever reports it and however often.
+ * Pure. The oldest entries are forgotten: a session that stays has any number of failures.
+ */
+
+import { subjectKey, type FailedSubject, type FailureNotice, type MemberId } from '@stci/interface';
+
+/** Entries that are kept. */
+const ENTRIES_MAX = 4096;
+
+/** Further reporters of one failure that are named. */
+const CONFIRMERS_MAX = 64;
+
+export interface BoardEntry {
+  /** As it was reported first. */
+  readonly notice: FailureNotice;
+  /** Who else reported it. */
+  readonly confirmers: readonly MemberId[];
+}
+
+/** `known`: nothing new is said. */
+export type BoardNews = 'new' | 'confirmed' | 'known';
+
+export class NoticeBoard {
+  readonly #entries = new Map<string, BoardEntry>();
+  readonly #entriesMax: number;
+
+  constructor(entriesMax = ENTRIES_MAX) {
+    this.#entriesMax = entriesMax;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Oldest first. */
+  entries(): BoardEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  get(subject: FailedSubject): BoardEntry | undefined {
+    return this.#entries.get(subjectKey(subject));
+  }
+
+  take(notice: FailureNotice): BoardNews {
+    const key = subjectKey(notice.subject);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) {
+      this.#entries.set(key, { notice, confirmers: [] });
+      if (this.#entries.size > this.#entriesMax) this.#entries.delete(this.#entries.keys().next().value as string);
+      return 'new';
+    }
+    const { confirmers } = entry;
+    const isKnown = [entry.notice.reporter, ...confirmers].some((one) => isSame(one, notice.reporter));
+    if (isKnown || confirmers.length >= CONFIRMERS_MAX) return 'known';
+    this.#entries.set(key, { notice: merged(entry.notice, notice), confirmers: [...confirmers, notice.reporter] });
+    return 'confirmed';
+  }
+
+  /** It has not failed after all. */
+  withdraw(subject: FailedSubject): boolean {
+    return this.#entries.delete(subjectKey(subject));
+  }
+}
+
+/** The first report, with what only a later one knows: when it failed. */
+function merged(first: FailureNotice, later: FailureNotice): FailureNotice {
+  const { failedWallMs } = later;
+  return first.failedWallMs === undefined && failedWallMs !== undefined ? { ...first, failedWallMs } : first;
+}
+
+function isSame(a: MemberId, b: MemberId): boolean {
+  return a.position === b.position && a.incarnation === b.incarnation;
+}

@@ -1,0 +1,352 @@
+/**
+ * Failure watch: the detectors and notifiers of one agent, the controller's or a root agent's, bound to the clock and
+ * the overlay (STCI paper, II-F). What a detector reports, or somebody else, goes onto the notice board; what is new is
+ * told to all members by the detector's notifier, and to this agent by `onNotice`.
+ *
+ * Nobody declares the controller dead: who cannot hear it is cut off itself. An agent that learns that it is dead to
+ * the others, at this incarnation, ends itself.
+ */
+
+import {
+  StciError, bootHost, subjectName, type Clock, type Detector, type DetectorAction, type DetectorEvent,
+  type DetectorModule, type FailedSubject, type FailureNotice, type MemberId, type NotifierAction,
+  type NotifierEvent, type NotifierModule, type Position, type Topology,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import { failureNotice } from '../am/failure-shapes.js';
+import { decode, encode } from '../codec/cbor.js';
+import { MachineDriver } from '../event/machine-driver.js';
+import type { Metrics } from '../metrics/contracts.js';
+import type { Overlay } from '../overlay/contracts.js';
+import { NoticeBoard } from './notice-board.js';
+
+/** A detector as it was selected. */
+export interface SelectedDetector {
+  readonly name: string;
+  readonly module: DetectorModule;
+  /** Name of a notifier, or `auto`. */
+  readonly notifier: string;
+}
+
+export interface FailureWatchInit {
+  readonly clock: Clock;
+  readonly overlay: Overlay;
+  readonly detectors: readonly SelectedDetector[];
+  notifier(name: string): NotifierModule;
+  /** A topology as a user writes it, over so many positions. */
+  topologyOf(text: string, size: number): Topology;
+  random(): number;
+  /** Within which messages between agents arrive: parameter detector.latency. */
+  readonly latencyMs: number;
+  readonly metrics?: Metrics | undefined;
+}
+
+export interface FailureWatchEvents {
+  /** For the first time, whoever reported it; `confirmed`: somebody else reports it, too. */
+  onNotice(notice: FailureNotice, news: 'new' | 'confirmed'): void;
+  /** This agent is dead to the others. */
+  onFenced(reason: string): void;
+  /** A detector does not hear the controller. */
+  onCutOff(evidence: string): void;
+  onFault(error: StciError, where: string): void;
+}
+
+/** What is told of a failure besides the reporter. */
+export type Finding = Omit<FailureNotice, 'reporter' | 'number'>;
+
+type Report = Extract<DetectorAction, { readonly type: 'report' }>;
+
+export class FailureWatch {
+  readonly board = new NoticeBoard();
+  readonly #init: FailureWatchInit;
+  readonly #events: FailureWatchEvents;
+  readonly #detectors: MachineDriver<DetectorEvent, DetectorAction>;
+  readonly #notifiers: MachineDriver<NotifierEvent, NotifierAction>;
+  /** By position: the latest incarnation, and whether it takes part. */
+  readonly #members = new Map<Position, { incarnation: number; isGone: boolean }>();
+  readonly #faulty = new Set<Position>();
+  #number = 0;
+  #phase: 'waiting' | 'watching' | 'stopped' = 'waiting';
+
+  constructor(init: FailureWatchInit, events: FailureWatchEvents) {
+    this.#init = init;
+    this.#events = events;
+    this.#detectors = new MachineDriver(init.clock, 'Detector', {
+      onAction: (name, action, nowMs) => this.#onDetectorAction(name, action, nowMs),
+      onLate: (lagMs) => {
+        this.#detectors.on({ type: 'lag', lagMs });
+        init.metrics?.count('lag', lagMs);
+      },
+      onMalformed: (name, event, error) => this.#onMalformed(`detector ${name}`, event, error),
+      onFault: (name, error) => events.onFault(error, `detector ${name}`),
+    });
+    this.#notifiers = new MachineDriver(init.clock, 'Notifier', {
+      onAction: (name, action) => this.#onNotifierAction(name, action),
+      onLate: () => undefined,
+      onMalformed: (name, event, error) => this.#onMalformed(`notifier ${name}`, event, error),
+      onFault: (name, error) => events.onFault(error, `notifier ${name}`),
+    });
+  }
+
+  get isWatching(): boolean {
+    return this.#phase === 'watching';
+  }
+
+  /** All agents are up: these take part. */
+  start(members: readonly MemberId[]): void {
+    if (this.#phase !== 'waiting') return;
+    this.#phase = 'watching';
+    for (const { position, incarnation } of members) this.#members.set(position, { incarnation, isGone: false });
+    const { overlay } = this.#init;
+    overlay.start(members);
+    this.#openAll(overlay.self, members);
+    overlay.events = {
+      onUp: (peer) => this.#onLink({ type: 'link', peer, state: 'up' }),
+      onClosed: (peer, reason, text) => this.#onLink({ type: 'link', peer, state: 'closed', reason, text }),
+    };
+    this.#detectors.on({ type: 'start' });
+  }
+
+  /** The session ends: whoever goes now is no failure. */
+  stop(): void {
+    this.#phase = 'stopped';
+    this.#detectors.stop();
+    this.#notifiers.stop();
+  }
+
+  onMessage(from: Position, message: MessageBody<'detector.message'> | MessageBody<'notifier.message'>): void {
+    const { incarnation, body } = message;
+    const member = { position: from, incarnation };
+    if (!this.#admits(member)) return;
+    const event = { type: 'message', from: member, body } as const;
+    if ('detector' in message) this.#detectors.on(event, message.detector);
+    else this.#notifiers.on(event, message.notifier);
+  }
+
+  /** Of this agent itself, or what it answers for: all members are told. */
+  report(finding: Finding): void {
+    if (this.#phase !== 'watching') return;
+    this.#number += 1;
+    const notice: FailureNotice = { ...finding, reporter: this.#init.overlay.self, number: this.#number };
+    this.#take(notice);
+    const notifier = this.#notifierOf(notice.detector);
+    this.#notifiers.on({ type: 'broadcast', payload: encode(notice) }, notifier);
+  }
+
+  /** What the controller has decided: it needs no notifier. */
+  onVerdict({ member, verdict, notice }: MessageBody<'failure.verdict'>): void {
+    if (this.#phase === 'stopped') return;
+    if (verdict === 'refuted') this.#onRefuted(member);
+    else if (notice !== undefined) this.#take(notice);
+    else this.#gone(member);
+  }
+
+  /** Another incarnation takes part. */
+  joined(member: MemberId): void {
+    const { position, incarnation } = member;
+    const known = this.#members.get(position);
+    if (this.#phase !== 'watching' || (known !== undefined && known.incarnation >= incarnation)) return;
+    this.#members.set(position, { incarnation, isGone: false });
+    this.#detectors.on({ type: 'joined', member });
+    this.#notifiers.on({ type: 'joined', member });
+    this.#init.overlay.joined(member);
+  }
+
+  /** Somebody at this agent begins to wait for another, or for all. */
+  waiting(id: number, on: Position | 'all'): void {
+    this.#detectors.on({ type: 'waiting', id, on });
+  }
+
+  over(id: number): void {
+    this.#detectors.on({ type: 'over', id });
+  }
+
+  /** The link to the parent is up again: the controller is heard. */
+  onLinked(): void {
+    const controller = { position: 0, incarnation: 0 };
+    if (this.#init.overlay.self.position !== 0) this.#detectors.on({ type: 'refuted', member: controller });
+  }
+
+  #openAll(self: MemberId, members: readonly MemberId[]): void {
+    const { detectors, notifier, topologyOf } = this.#init;
+    const size = Math.max(...members.map(({ position }) => position)) + 1;
+    for (const name of new Set(detectors.map((one) => this.#notifierName(one)))) {
+      const module = notifier(name);
+      const { topology } = module;
+      const of = topology === '' ? undefined : (count: number): Topology => topologyOf(topology, count);
+      this.#notifiers.add(name, module.open({ self, members, topologyOf: of }));
+    }
+    for (const { name, module } of detectors) {
+      if (module.watches === 'agents') this.#detectors.add(name, this.#open(module, self, members, size));
+    }
+  }
+
+  #open(module: DetectorModule, self: MemberId, members: readonly MemberId[], size: number): Detector {
+    const topology = module.topology === '' ? undefined : this.#init.topologyOf(module.topology, size);
+    return module.open({ self, members, topology, random: () => this.#init.random() });
+  }
+
+  /** Where no detector of the name runs here, it is one of a tool's, or the controller's own. */
+  #notifierOf(detector: string): string | undefined {
+    const { detectors } = this.#init;
+    const found = detectors.find(({ name }) => name === detector) ?? detectors[0];
+    return found === undefined ? undefined : this.#notifierName(found);
+  }
+
+  #notifierName({ notifier }: SelectedDetector): string {
+    if (notifier !== 'auto') return notifier;
+    return this.#init.overlay.topology === undefined ? 'tree' : 'lazy';
+  }
+
+  #onLink(event: Extract<DetectorEvent, { readonly type: 'link' }>): void {
+    if (this.#phase === 'stopped' || this.#isGone(event.peer)) return;
+    this.#detectors.on(event);
+  }
+
+  /** A message may come before the news that its sender joined. One that is gone is not heard any more. */
+  #admits(member: MemberId): boolean {
+    if (this.#phase !== 'watching') return false;
+    const known = this.#members.get(member.position);
+    if (known?.incarnation === member.incarnation) return !known.isGone;
+    if (known !== undefined && known.incarnation > member.incarnation) return false;
+    this.joined(member);
+    return true;
+  }
+
+  #onDetectorAction(name: string, action: DetectorAction, nowMs: number): void {
+    const { overlay, metrics } = this.#init;
+    const labels = { detector: name };
+    switch (action.type) {
+      case 'send': {
+        const { incarnation } = overlay.self;
+        const body = { detector: name, incarnation, body: action.body };
+        return this.#try(() => overlay.send(action.to, 'detector.message', body));
+      }
+      case 'report':
+        return this.#onReport(name, action, nowMs);
+      case 'suspect':
+        return metrics?.count('suspicions', 1, labels);
+      case 'trust':
+        return metrics?.count('suspicions_false', 1, labels);
+      case 'count':
+        return metrics?.count(action.metric, action.value, labels);
+    }
+  }
+
+  #onReport(name: string, { failed, cause, evidence, suspectedMs }: Report, nowMs: number): void {
+    if (!('position' in failed) || this.#isGone(failed)) return;
+    const { position, incarnation } = failed;
+    if (position === 0) return this.#events.onCutOff(evidence);
+    const { clock, detectors, overlay, latencyMs } = this.#init;
+    const confirmedWallMs = clock.wallMs();
+    const module = detectors.find((one) => one.name === name)?.module;
+    const request = { members: overlay.members.length, latencyBoundMs: latencyMs };
+    const promised = module?.promise(request).detection;
+    const subject = { kind: 'host', host: bootHost(position), incarnation } as const;
+    const suspectedWallMs = Math.max(0, confirmedWallMs - Math.max(0, nowMs - suspectedMs));
+    const finding = { subject, cause, evidence, detector: name, suspectedWallMs, confirmedWallMs };
+    this.report(promised === undefined ? finding : { ...finding, promised });
+  }
+
+  #onNotifierAction(name: string, action: NotifierAction): void {
+    const { overlay } = this.#init;
+    if (action.type === 'deliver') return this.#onDelivered(name, action.source, action.payload);
+    const { incarnation } = overlay.self;
+    const body = { notifier: name, incarnation, body: action.body };
+    this.#try(() => overlay.sendReliably(action.to, 'notifier.message', body));
+  }
+
+  #onDelivered(notifier: string, source: MemberId, payload: Uint8Array): void {
+    let notice: FailureNotice;
+    try {
+      notice = failureNotice(decode(payload), 'notice');
+      checkReporter(notice, source);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      return this.#events.onFault(fault, `notice of ${memberName(source)} by notifier ${notifier}`);
+    }
+    this.#take(notice);
+  }
+
+  #take(notice: FailureNotice): void {
+    const member = memberOf(notice.subject);
+    const news = this.board.take(notice);
+    if (news === 'known') return;
+    const { self } = this.#init.overlay;
+    if (member?.position === self.position && self.position !== 0) {
+      if (member.incarnation === self.incarnation) this.#onFenced(notice);
+      return;
+    }
+    if (member !== undefined) this.#gone(member);
+    this.#events.onNotice(notice, news);
+  }
+
+  #onFenced(notice: FailureNotice): void {
+    this.stop();
+    const by = memberName(notice.reporter);
+    this.#events.onFenced(`${by} reports this agent as dead (detector ${notice.detector}): ${notice.evidence}`);
+  }
+
+  /** Its messages are not heard any more, and nothing is expected of it. */
+  #gone(member: MemberId): void {
+    const known = this.#members.get(member.position);
+    if (this.#phase !== 'watching' || (known !== undefined && known.incarnation > member.incarnation)) return;
+    if (known?.incarnation === member.incarnation && known.isGone) return;
+    this.#members.set(member.position, { incarnation: member.incarnation, isGone: true });
+    this.#init.overlay.gone(member);
+    this.#notifiers.on({ type: 'gone', member });
+    this.#detectors.on({ type: 'gone', member });
+  }
+
+  #onRefuted(member: MemberId): void {
+    const { position, incarnation } = member;
+    this.board.withdraw({ kind: 'host', host: bootHost(position), incarnation });
+    const known = this.#members.get(position);
+    if (known?.incarnation !== incarnation || !known.isGone) return;
+    known.isGone = false;
+    this.#detectors.on({ type: 'refuted', member });
+    this.#notifiers.on({ type: 'joined', member });
+    this.#init.overlay.joined(member);
+  }
+
+  /** Or was never known. */
+  #isGone({ position, incarnation }: MemberId): boolean {
+    const known = this.#members.get(position);
+    return known?.incarnation !== incarnation || known.isGone;
+  }
+
+  /** Its sender is at fault, and is named once. */
+  #onMalformed(what: string, event: DetectorEvent | NotifierEvent, error: StciError): void {
+    this.#init.metrics?.count('messages_malformed', 1);
+    if (event.type !== 'message' || this.#faulty.has(event.from.position)) return;
+    this.#faulty.add(event.from.position);
+    this.#events.onFault(error, `message of ${memberName(event.from)} to ${what}`);
+  }
+
+  /** What has no route is lost: its destination is about to be reported. */
+  #try(send: () => void): void {
+    try {
+      send();
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      this.#init.metrics?.count('messages_unsent', 1);
+    }
+  }
+}
+
+/** The agent that failed; undefined: not one of the overlay. */
+export function memberOf(subject: FailedSubject): MemberId | undefined {
+  return subject.kind === 'host' ? { position: subject.host + 1, incarnation: subject.incarnation } : undefined;
+}
+
+export function memberName({ position }: MemberId): string {
+  return position === 0 ? 'controller' : `root:${bootHost(position)}`;
+}
+
+/** An agent reports in its own name; of tools and session agents only its own host's, unless it is the controller. */
+function checkReporter({ reporter, subject }: FailureNotice, source: MemberId): void {
+  const isSource = reporter.position === source.position && reporter.incarnation === source.incarnation;
+  const isOwn = subject.kind === 'host' || reporter.position === 0 || subject.host === bootHost(reporter.position);
+  if (isSource && isOwn) return;
+  throw new StciError('STCI_MESSAGE_INVALID', `${memberName(source)} may not report ${subjectName(subject)}`);
+}

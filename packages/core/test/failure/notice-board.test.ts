@@ -1,0 +1,38 @@
+/** The notice board: one entry for each failure, whoever reports it. */
+
+import type { FailureNotice } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { NoticeBoard } from '../../dist/failure/notice-board.js';
+
+function notice(host: number, reporter: number, more: Partial<FailureNotice> = {}): FailureNotice {
+  return {
+    reporter: { position: reporter, incarnation: 1 }, number: 1, subject: { kind: 'host', host, incarnation: 1 },
+    cause: 'silent', evidence: 'e', detector: 'd', suspectedWallMs: 1, confirmedWallMs: 2, ...more,
+  };
+}
+
+suite('notice board', (test) => {
+  test('the first report is new, those of others confirm it, and each reporter counts once', () => {
+    const board = new NoticeBoard();
+    assert.equal([board.take(notice(3, 1)), board.take(notice(3, 1, { number: 2 }))], ['new', 'known']);
+    assert.is(board.take(notice(3, 2, { failedWallMs: 7, evidence: 'later' })), 'confirmed');
+    assert.is(board.take(notice(3, 2)), 'known');
+    const [entry] = board.entries();
+    assert.equal([entry?.notice.evidence, entry?.notice.failedWallMs], ['e', 7]);
+    assert.equal(entry?.confirmers, [{ position: 2, incarnation: 1 }]);
+  });
+
+  test('another incarnation is another failure; what is withdrawn is new again', () => {
+    const board = new NoticeBoard();
+    board.take(notice(3, 1));
+    assert.is(board.take(notice(3, 1, { subject: { kind: 'host', host: 3, incarnation: 2 } })), 'new');
+    assert.is(board.withdraw({ kind: 'host', host: 3, incarnation: 1 }), true);
+    assert.is(board.take(notice(3, 1)), 'new');
+  });
+
+  test('the oldest entries are forgotten', () => {
+    const board = new NoticeBoard(2);
+    for (const host of [1, 2, 3]) board.take(notice(host, 0));
+    assert.equal([board.size, board.get({ kind: 'host', host: 1, incarnation: 1 })], [2, undefined]);
+  });
+});

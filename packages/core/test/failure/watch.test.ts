@@ -1,0 +1,242 @@
+/** The failure watch of several agents over a network that delivers at once: who is told, of what, how often. */
+
+import type {
+  Detector, DetectorAction, DetectorEvent, DetectorModule, FailureNotice, MemberId, NotifierModule,
+} from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { FailureWatch } from '../../dist/failure/watch.js';
+import type { Overlay, OverlayEvents } from '../../dist/overlay/contracts.js';
+import { testPlace, type TestPlace } from '../world.js';
+
+const idOf = (position: number, incarnation = position === 0 ? 0 : 1): MemberId => ({ position, incarnation });
+
+/** Reports or sends what it is told to; keeps what it sees. */
+class ScriptedDetector implements Detector {
+  dueMs: number | undefined;
+  readonly seen: string[] = [];
+  next: DetectorAction[] = [];
+  fault: Error | undefined;
+
+  on(event: DetectorEvent): readonly DetectorAction[] {
+    const { type } = event;
+    this.seen.push('member' in event ? `${type} ${event.member.position}` : type);
+    if (this.fault !== undefined) throw this.fault;
+    if (type === 'due') this.dueMs = undefined;
+    return this.next.splice(0);
+  }
+}
+
+/** From the source to each member that lives. */
+const directNotifier: NotifierModule = {
+  topology: '',
+  promise: () => ({ steps: 1, delayMs: 0, messages: 0, tolerates: 0, isUniform: false, text: '' }),
+  open: ({ self, members }) => {
+    const others = new Set(members.map(({ position }) => position).filter((position) => position !== self.position));
+    return {
+      dueMs: undefined,
+      on: (event) => {
+        if (event.type === 'gone') others.delete(event.member.position);
+        if (event.type === 'message') {
+          return [{ type: 'deliver', source: event.from, payload: event.body as Uint8Array }];
+        }
+        if (event.type !== 'broadcast') return [];
+        return [...others].map((to) => ({ type: 'send' as const, to, body: event.payload }));
+      },
+    };
+  },
+};
+
+interface Agent {
+  readonly watch: FailureWatch;
+  readonly detector: ScriptedDetector;
+  readonly told: string[];
+  readonly gone: string[];
+}
+
+function network(place: TestPlace, count: number): Agent[] {
+  const agents: Agent[] = [];
+  const members = Array.from({ length: count }, (_, position) => idOf(position));
+  for (const self of members) agents.push(makeAgent(place, agents, self, members));
+  for (const { watch } of agents) watch.start(members);
+  return agents;
+}
+
+function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: readonly MemberId[]): Agent {
+  const told: string[] = [];
+  const gone: string[] = [];
+  const send = (to: number, _name: string, body: unknown): void => {
+    place.world.at(place.world.nowMs + 1, () => agents[to]?.watch.onMessage(self.position, body as never));
+  };
+  const overlay: Overlay = {
+    self, members, topology: undefined, isLinked: () => true,
+    set events(_events: OverlayEvents) { /* Links are others' concern. */ },
+    send, sendReliably: send,
+    gone: ({ position }) => void gone.push(`gone ${position}`),
+    joined: () => undefined,
+    start: () => undefined,
+  };
+  const detector = new ScriptedDetector();
+  const module: DetectorModule = {
+    watches: 'agents', topology: '',
+    promise: () => ({ detection: { minMs: 5, maxMs: 9 }, messagesPerSecond: 0, bytesPerSecond: 0, text: '' }),
+    open: () => detector,
+  };
+  const watch = new FailureWatch(
+    {
+      clock: place.platform.clock, overlay, latencyMs: 0, random: () => 0.5,
+      detectors: [{ name: 'scripted', module, notifier: 'direct' }],
+      notifier: () => directNotifier,
+      topologyOf: () => { throw new Error('no topology'); },
+    },
+    {
+      onNotice: ({ subject }, news) => void told.push(`${news} ${subject.kind} ${subject.host}`),
+      onFenced: (reason) => void told.push(`fenced: ${reason}`),
+      onCutOff: (evidence) => void told.push(`cut off: ${evidence}`),
+      onFault: (error, where) => void told.push(`${where}: ${error.code} ${error.message}`),
+    },
+  );
+  return { watch, detector, told, gone };
+}
+
+function reportOf(position: number, incarnation?: number): DetectorAction {
+  const failed = idOf(position, incarnation);
+  return { type: 'report', failed, cause: 'silent', evidence: 'no heartbeat for 9 ms', suspectedMs: 0 };
+}
+
+function cause(agent: Agent | undefined, ...actions: DetectorAction[]): void {
+  agent?.detector.next.push(...actions);
+  agent?.watch.waiting(1, 'all'); // Any event makes it act.
+}
+
+suite('failure watch', (test) => {
+  test('all members are told once, the one that is dead to them ends, and detectors stop expecting it', () => {
+    const place = testPlace();
+    const agents = network(place, 5);
+    cause(agents[1], reportOf(3));
+    place.run();
+    cause(agents[2], reportOf(3)); // Too late: it knows already.
+    cause(agents[2], reportOf(3, 2)); // That incarnation is none.
+    place.run();
+    for (const at of [0, 1, 2, 4]) {
+      assert.equal(agents[at]?.told, ['new host 2']);
+      assert.equal(agents[at]?.gone, ['gone 3']);
+      assert.is(agents[at]?.detector.seen.filter((seen) => seen === 'gone 3').length, 1);
+    }
+    const notice = agents[4]?.watch.board.entries()[0]?.notice;
+    assert.equal(notice?.promised, { minMs: 5, maxMs: 9 });
+    agents[3]?.watch.onVerdict({ member: idOf(3), verdict: 'dead', notice });
+    assert.equal(agents[3]?.told, [
+      'fenced: root:0 reports this agent as dead (detector scripted): no heartbeat for 9 ms',
+    ]);
+  });
+
+  test('two that report the same at once confirm each other', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    for (const at of [1, 2]) cause(agents[at], reportOf(3));
+    place.run();
+    assert.equal(agents[0]?.told, ['new host 2', 'confirmed host 2']);
+    assert.equal(agents[0]?.watch.board.entries()[0]?.confirmers, [idOf(2)]);
+  });
+
+  test('nobody declares the controller dead', () => {
+    const place = testPlace();
+    const agents = network(place, 3);
+    cause(agents[1], reportOf(0));
+    place.run();
+    assert.equal(agents.map(({ told }) => told), [[], ['cut off: no heartbeat for 9 ms'], []]);
+    agents[1]?.watch.onLinked();
+    assert.is(agents[1]?.detector.seen.at(-1), 'refuted 0');
+  });
+
+  test('the controller refutes a report: the member takes part again, and may be reported again', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    cause(agents[1], reportOf(3));
+    place.run();
+    for (const at of [0, 1, 2]) agents[at]?.watch.onVerdict({ member: idOf(3), verdict: 'refuted', notice: undefined });
+    assert.ok(agents[2]?.detector.seen.includes('refuted 3'));
+    cause(agents[2], reportOf(3));
+    place.run();
+    assert.equal(agents[0]?.told, ['new host 2', 'new host 2']);
+  });
+
+  test('a verdict needs no notifier; one that left is expected no more, and is no failure', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    agents[1]?.watch.onVerdict({ member: idOf(2), verdict: 'left', notice: undefined });
+    assert.equal([agents[1]?.told, agents[1]?.gone], [[], ['gone 2']]);
+    const notice: FailureNotice = {
+      cause: 'closed', evidence: 'e', detector: 'link', suspectedWallMs: 1, confirmedWallMs: 1,
+      reporter: idOf(0), number: 1, subject: { kind: 'host', host: 2, incarnation: 1 },
+    };
+    for (const at of [1, 3]) agents[at]?.watch.onVerdict({ member: idOf(3), verdict: 'dead', notice });
+    assert.equal(agents[1]?.told, ['new host 2']);
+    assert.ok(agents[3]?.told[0]?.startsWith('fenced: controller reports'));
+  });
+
+  test('an agent reports tools of its own host only', () => {
+    const place = testPlace();
+    const agents = network(place, 3);
+    const finding = {
+      cause: 'exited', evidence: 'e', detector: 'scripted', suspectedWallMs: 1, confirmedWallMs: 1,
+    } as const;
+    agents[1]?.watch.report({ ...finding, subject: { kind: 'tool', host: 0, job: 1, rank: 4 } });
+    agents[1]?.watch.report({ ...finding, subject: { kind: 'tool', host: 1, job: 1, rank: 5 } });
+    place.run();
+    assert.equal(agents[2]?.told, [
+      'new tool 0',
+      'notice of root:0 by notifier direct: STCI_MESSAGE_INVALID root:0 may not report rank 5 of job 1',
+    ]);
+  });
+
+  test('a former incarnation, and one that is gone, are not heard; a later one joins by its message', () => {
+    const place = testPlace();
+    const agents = network(place, 3);
+    const heard = (incarnation: number): number => {
+      const { seen } = (agents[1] as Agent).detector;
+      const before = seen.filter((type) => type === 'message').length;
+      agents[1]?.watch.onMessage(2, { detector: 'scripted', incarnation, body: null });
+      return seen.filter((type) => type === 'message').length - before;
+    };
+    assert.equal([heard(0), heard(1)], [0, 1]);
+    agents[1]?.watch.onVerdict({ member: idOf(2), verdict: 'left', notice: undefined });
+    assert.equal([heard(1), heard(2), heard(1)], [0, 1, 0]);
+    assert.ok(agents[1]?.detector.seen.includes('joined 2'));
+  });
+
+  test('a detector that throws is stopped and named, others go on; a malformed message is dropped, told once', () => {
+    const place = testPlace();
+    const [agent] = network(place, 2) as [Agent];
+    const malformed = { detector: 'scripted', incarnation: 1, body: null };
+    agent.detector.fault = Object.assign(new Error('no such body'), {});
+    agent.watch.onMessage(1, malformed);
+    agent.watch.onMessage(1, malformed);
+    assert.equal(agent.told, ['detector scripted: STCI_INTERNAL Detector scripted failed and has been stopped, the '
+      + 'session goes on without it: no such body']);
+  });
+
+  test('a process that stood still tells its detectors for how long, before they find others silent', () => {
+    const place = testPlace();
+    const [agent] = network(place, 2) as [Agent];
+    agent.detector.dueMs = place.platform.clock.nowMs() + 10;
+    agent.watch.waiting(1, 'all');
+    agent.detector.seen.length = 0;
+    place.run();
+    assert.equal(agent.detector.seen, ['due']);
+    agent.detector.dueMs = place.platform.clock.nowMs() - 50;
+    agent.watch.waiting(1, 'all');
+    agent.detector.seen.length = 0;
+    place.run();
+    assert.equal(agent.detector.seen, ['lag', 'due']);
+  });
+
+  test('once the session ends, nothing is a failure', () => {
+    const place = testPlace();
+    const agents = network(place, 3);
+    for (const { watch } of agents) watch.stop();
+    cause(agents[1], reportOf(2));
+    place.run();
+    assert.equal(agents.map(({ told }) => told), [[], [], []]);
+  });
+});
