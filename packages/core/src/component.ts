@@ -5,6 +5,12 @@
 
 export { accept, decline, defineComponent } from '@stci/interface';
 export { bootcomFramework } from './bootcom/framework.js';
+export {
+  DETECTOR_MESSAGE_BYTES, acceptNamed, durationParam, notifierParam, perSecond, timeoutProblem,
+} from './detector/component.js';
+export { detectorFramework } from './detector/framework.js';
+export { MemberTable, type MemberEvent } from './detector/members.js';
+export { PROBE_BYTES, PROBE_METRICS, Prober, readProbe, type Probe, type ProbeTimes } from './detector/prober.js';
 export { errmgrFramework, type ErrorManagerDeps } from './errmgr/framework.js';
 export { decideOnHost } from './errmgr/host-policy.js';
 export { launcherFramework } from './launcher/framework.js';

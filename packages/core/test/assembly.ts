@@ -10,13 +10,18 @@ import {
   type ParamSnapshot,
 } from '@stci/core';
 import type { Params } from '@stci/interface';
+import { detectorMesh } from '@stci/detector-mesh';
+import { detectorRing } from '@stci/detector-ring';
+import { detectorSwim } from '@stci/detector-swim';
 import { launcherLocal } from '@stci/launcher-local';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
 
-const registry = createRegistry(builtins([topologyTree, topologyBmg, topologyMesh, launcherLocal,
-  ...bootcomComponents]));
+const registry = createRegistry(builtins([
+  detectorMesh, detectorRing, detectorSwim, topologyTree, topologyBmg, topologyMesh, launcherLocal,
+  ...bootcomComponents,
+]));
 
 export const composition = createComposition(registry);
 

@@ -18,6 +18,8 @@ export interface Framework<Module, Deps, Request = undefined> {
   /** Version of the interface; a component for another version is refused. */
   readonly version: number;
   readonly help: string;
+  /** Of mode many: components that the selection list neither leaves out nor needs to name. */
+  readonly always?: readonly string[];
   /** Scope of its selection list: `job` where each job has a module of its own; default: `session`. */
   readonly scope?: 'session' | 'job';
   /** Parameters of the framework itself. */

@@ -30,11 +30,20 @@ export interface PromiseRequest {
   readonly latencyBoundMs: number;
 }
 
+/** Of a metric that a detector's `count` actions name, in its own unit: `heartbeats`, `round_trip_ms`. */
+export interface MetricSpec {
+  readonly type: 'counter' | 'histogram';
+  readonly help: string;
+}
+
 /** The component's module: what is decided by parameters alone. */
 export interface DetectorModule {
   readonly watches: 'agents' | 'tools';
   /** The topology over which its messages go, as `--overlay` writes it (`bmg`, `mesh:dimensions=1`); empty: none. */
   readonly topology: string;
+  /** True: where the session has an overlay, its topology takes the place of `topology`. */
+  readonly followsOverlay?: boolean;
+  readonly metrics: Readonly<Record<string, MetricSpec>>;
   promise(request: PromiseRequest): DetectorPromise;
   open(init: DetectorInit): Detector;
 }
@@ -99,5 +108,5 @@ export type DetectorAction =
   /** It is dead. The driver has all survivors told, and no report is repeated. */
   | { readonly type: 'report'; readonly failed: MemberId | { readonly rank: Rank }; readonly cause: FailureCause;
       readonly evidence: string; readonly suspectedMs: number }
-  /** Adds to a counter, or observes a value of a histogram, which the component's `metrics` declares. */
+  /** Adds to a counter, or observes a value of a histogram, which the module's `metrics` declares. */
   | { readonly type: 'count'; readonly metric: string; readonly value: number };

@@ -11,6 +11,9 @@ import {
   type ParamRule,
   type Registry,
 } from '@stci/core';
+import { detectorMesh } from '@stci/detector-mesh';
+import { detectorRing } from '@stci/detector-ring';
+import { detectorSwim } from '@stci/detector-swim';
 import { launcherLocal } from '@stci/launcher-local';
 import { findRelativePath, launcherSsh, sshParams } from '@stci/launcher-ssh';
 import { topologyBmg } from '@stci/topology-bmg';
@@ -20,6 +23,9 @@ import { topologyTree } from '@stci/topology-tree';
 export function assembleRegistry(groups: readonly ParamGroup[] = []): Registry {
   const init = builtins([
     ...bootcomComponents,
+    detectorMesh,
+    detectorRing,
+    detectorSwim,
     topologyBmg,
     topologyMesh,
     topologyTree,

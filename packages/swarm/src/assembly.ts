@@ -12,6 +12,9 @@ import {
   type Composition,
 } from '@stci/core';
 import type { Params } from '@stci/interface';
+import { detectorMesh } from '@stci/detector-mesh';
+import { detectorRing } from '@stci/detector-ring';
+import { detectorSwim } from '@stci/detector-swim';
 import { launcherLocal } from '@stci/launcher-local';
 import { launcherSsh } from '@stci/launcher-ssh';
 import { topologyBmg } from '@stci/topology-bmg';
@@ -20,7 +23,10 @@ import { topologyTree } from '@stci/topology-tree';
 import { launcherRemote } from './launcher-remote.js';
 
 const registry: Registry = createRegistry(
-  builtins([topologyTree, topologyBmg, topologyMesh, launcherLocal, launcherRemote, launcherSsh, ...bootcomComponents]),
+  builtins([
+    detectorMesh, detectorRing, detectorSwim, topologyTree, topologyBmg, topologyMesh, launcherLocal, launcherRemote,
+    launcherSsh, ...bootcomComponents,
+  ]),
 );
 
 /** One for all agents of all runs: it holds no state. */

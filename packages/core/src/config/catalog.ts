@@ -24,6 +24,8 @@ export interface CatalogEntry {
   readonly owner: string;
   /** Names that a selection list may hold; undefined for every other parameter. */
   readonly components?: readonly string[];
+  /** … and those that cannot be left out. */
+  readonly always?: readonly string[];
 }
 
 /** By full name, sorted. */

@@ -119,7 +119,7 @@ function snapshotProblem(catalog: ParamCatalog, name: string, value: unknown): P
     const message = `${name}: ${shown(value)} that its parent sent ${wrong}; expected ${expectedForm(entry.spec)}. `;
     return { ...shared, value: shown(value), code: 'STCI_PARAM_INVALID', message: message + SKEW };
   }
-  const unknown = entry.components && listProblem(entry.components, value as ParamValue);
+  const unknown = entry.components && listProblem(entry, value as ParamValue);
   return unknown && { ...shared, code: unknown.code, message: `${name}: ${unknown.message} ${SKEW}` };
 }
 

@@ -88,7 +88,7 @@ function readText(
   if (entry === undefined) return { problem: unknownProblem(catalog, text) };
   const parsed = parseValue(entry.spec, text.text);
   if (!parsed.ok) return { problem: invalidProblem(entry, text, parsed.problem) };
-  const wrong = entry.components === undefined ? undefined : listProblem(entry.components, parsed.value);
+  const wrong = entry.components === undefined ? undefined : listProblem(entry, parsed.value);
   if (wrong === undefined) return { entry, value: parsed.value };
   const message = `${where(text)}: ${entry.name} = ${quote(text.text)}: ${wrong.message}`;
   return { problem: { code: wrong.code, message, ...facts(text) } };

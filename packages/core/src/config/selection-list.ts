@@ -4,6 +4,7 @@
  */
 
 import type { ParamValue } from '@stci/interface';
+import type { CatalogEntry } from './catalog.js';
 import { didYouMean } from './nearest.js';
 import { quote } from './problems.js';
 import type { ParamProblem } from './problems.js';
@@ -22,13 +23,13 @@ export function selectionList(items: readonly string[]): SelectionList {
     : { mode: 'include', names: items };
 }
 
-/** What is wrong with a list over `components`, undefined where nothing is. */
+/** What is wrong with a list over the entry's components, undefined where nothing is. */
 export function listProblem(
-  components: readonly string[],
+  { components = [], always = [] }: Pick<CatalogEntry, 'components' | 'always'>,
   value: ParamValue,
 ): Pick<ParamProblem, 'code' | 'message'> | undefined {
   const items = value as readonly string[];
-  const { names } = selectionList(items);
+  const { mode, names } = selectionList(items);
   if (names.some((name) => name.startsWith('^'))) {
     const message = 'expected names to take (a,b) or names to leave out (^a,b), with one ^ in front of the whole list.';
     return { code: 'STCI_PARAM_INVALID', message };
@@ -36,6 +37,10 @@ export function listProblem(
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) {
     return { code: 'STCI_PARAM_INVALID', message: `${quote(twice)} is named twice. Name it once.` };
+  }
+  const needed = mode === 'exclude' ? names.find((name) => always.includes(name)) : undefined;
+  if (needed !== undefined) {
+    return { code: 'STCI_PARAM_INVALID', message: `${quote(needed)} cannot be left out. Name others, or none.` };
   }
   const unknown = names.find((name) => !components.includes(name));
   if (unknown === undefined) return undefined;

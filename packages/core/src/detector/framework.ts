@@ -6,6 +6,8 @@ export const detectorFramework = defineFramework<DetectorModule, NoDeps>({
   name: 'detector',
   mode: 'many',
   version: 1,
+  // They cost nothing until something fails, or a tool promises a sign of life.
+  always: ['link', 'process', 'watchdog'],
   help: 'What finds failures of tools, agents, hosts and links.',
   params: {},
 });

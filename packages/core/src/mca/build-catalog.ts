@@ -38,14 +38,15 @@ export function buildCatalog(
 
 function selectionEntry(framework: AnyFramework, components: readonly AnyComponent[]): CatalogEntry {
   const names = components.map((component) => component.name);
+  const { always = [] } = framework;
   const spec: ParamSpec = {
     type: 'list',
     default: [],
     ...(framework.scope !== undefined && { scope: framework.scope }),
     help: `Components of ${framework.name} that may be chosen: a,b takes only these, ^a,b leaves these out, `
-      + 'empty allows all.',
+      + `empty allows all.${always.length === 0 ? '' : ` These run in any case: ${always.join(', ')}.`}`,
   };
-  return { name: framework.name, spec, owner: framework.name, components: names };
+  return { name: framework.name, spec, owner: framework.name, components: names, always };
 }
 
 function ownedBy(prefix: string, owner: string, specs: ParamSpecs): CatalogEntry[] {

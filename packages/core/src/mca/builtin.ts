@@ -6,6 +6,11 @@
 import type { AnyComponent } from '@stci/interface';
 import { bootcomFramework, bootcomRules } from '../bootcom/framework.js';
 import { relationRule } from '../config/relations.js';
+import { detectorFramework } from '../detector/framework.js';
+import { detectorLink } from '../detector/link.js';
+import { detectorProcess } from '../detector/process.js';
+import { detectorSporadic } from '../detector/sporadic.js';
+import { detectorWatchdog } from '../detector/watchdog.js';
 import { errmgrAbort } from '../errmgr/abort.js';
 import { errmgrContinue } from '../errmgr/continue.js';
 import { errmgrFramework } from '../errmgr/framework.js';
@@ -23,12 +28,17 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
   return {
     frameworks: [
       bootcomFramework,
+      detectorFramework,
       errmgrFramework,
       launcherFramework,
       launcherprocFramework,
       topologyFramework,
     ],
     components: [
+      detectorLink,
+      detectorProcess,
+      detectorSporadic,
+      detectorWatchdog,
       errmgrAbort,
       errmgrContinue,
       launcherFlat,

@@ -60,7 +60,8 @@ function ask(
 ): Candidate {
   const listed = list.names.includes(component.name);
   const named = list.mode === 'include' && listed;
-  const excludedBy = exclusion(list, component.name);
+  const isAlways = component.framework.always?.includes(component.name) === true;
+  const excludedBy = isAlways ? undefined : exclusion(list, component.name);
   if (excludedBy !== undefined) return { component, verdict: 'excluded', reason: excludedBy, named };
   const verdict = component.query({
     params: componentParams(params, component),

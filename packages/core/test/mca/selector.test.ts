@@ -85,6 +85,13 @@ suite('selection: many', (test) => {
   test('of a list only its own', () => assert.equal(names({ watch: 'b,c' }), ['c', 'b']));
   test('without those left out', () => assert.equal(names({ watch: '^c' }), ['a', 'b']));
   test('may be none', () => assert.equal(names({ watch: '^a,b,c' }), []));
+  test('what runs always need not be named, and cannot be left out', () => {
+    const always = { ...many, always: ['a'] };
+    const own = registryOf(always, ['a', accept(1)], ['b', accept(2)], ['c', accept(3)]);
+    const chosen = (watch: string) => selector(own, { watch }).many(always).map(({ component: { name } }) => name);
+    assert.equal([chosen('b'), chosen('a'), chosen('^b')], [['b', 'a'], ['a'], ['c', 'a']]);
+    assert.match(assert.throwsCode('STCI_PARAM_INVALID', () => chosen('^a')).message, 'cannot be left out');
+  });
   test('a named one that declines is an error', () => {
     assert.throwsCode('STCI_MCA_COMPONENT_DECLINED', () => names({ watch: 'a,no' }));
   });

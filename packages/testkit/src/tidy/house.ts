@@ -35,7 +35,8 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   swarm: {
     workspace: [
       CONTRACTS, '@stci/core', '@stci/core/*', '@stci/platform-sim', '@stci/launcher-local', '@stci/launcher-ssh',
-      '@stci/topology-tree', '@stci/topology-bmg', '@stci/topology-mesh',
+      '@stci/topology-tree', '@stci/topology-bmg', '@stci/topology-mesh', '@stci/detector-mesh', '@stci/detector-ring',
+      '@stci/detector-swim',
     ],
     external: {},
     free: 'src/main.ts',

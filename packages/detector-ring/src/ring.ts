@@ -1,0 +1,228 @@
+/**
+ * The heartbeat ring (IJHPCA, algorithm 1; RDaemon#, 4.5). Each agent sends heartbeats, unasked, to its observer, the
+ * next one on the ring, and watches its emitter, the one before. When the emitter is silent for the timeout, it is
+ * reported, the next living one before it becomes the emitter and is told so (NEW_OBSERVER), and has twice the timeout
+ * for its first heartbeat. One timer and one message a period and agent, however many there are.
+ *
+ * Beyond the paper, since messages may be lost here and agents join:
+ * - NEW_OBSERVER is repeated each period until the emitter is heard;
+ * - an observer that was replaced and is not known to be dead gets heartbeats for two timeouts more, so that it does
+ *   not suspect an emitter that another agent took over by mistake;
+ * - a heartbeat carries how late its sender ran of late; the observer grants that time, up to a bound, and grants its
+ *   own standstills in full.
+ */
+
+import { MemberTable } from '@stci/core/component';
+import type { Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Position } from '@stci/interface';
+import { orderRing, type RingOrder } from './order.js';
+
+export interface RingSettings {
+  readonly periodMs: number;
+  readonly timeoutMs: number;
+  /** For the first heartbeat of an agent that may still be starting, in addition to the timeout. */
+  readonly graceMs: number;
+  readonly lagMaxMs: number;
+  readonly order: RingOrder;
+}
+
+/** `observe`: the sender is the receiver's observer from now on. */
+type RingMessage =
+  | { readonly type: 'heartbeat'; readonly lagMs: number }
+  | { readonly type: 'observe' };
+
+function readMessage(body: unknown): RingMessage | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { type, lagMs } = body as { readonly type?: unknown; readonly lagMs?: unknown };
+  if (type === 'observe') return { type };
+  const isLag = typeof lagMs === 'number' && Number.isInteger(lagMs) && lagMs >= 0;
+  return type === 'heartbeat' && isLag ? { type, lagMs } : undefined;
+}
+
+/** After a replaced observer's last heartbeat, by timeouts. */
+const REPLACED_TIMEOUTS = 2;
+const RECONNECT_TIMEOUTS = 2;
+const LAG_MS_MAX = 0xffff_ffff;
+
+export class Ring implements Detector {
+  readonly #self: MemberId;
+  readonly #settings: RingSettings;
+  readonly #members: MemberTable;
+  #ring: Position[];
+  #emitter: MemberId | undefined;
+  /** Of the emitter's silence; Infinity before the start. */
+  #deadlineMs = Infinity;
+  /** Last heartbeat of the emitter; undefined: none yet. */
+  #heardMs: number | undefined;
+  /** When the emitter is asked again to send heartbeats here. */
+  #askMs = Infinity;
+  /** Who gets heartbeats, and until when. */
+  readonly #observers = new Map<Position, number>();
+  #heartbeatMs = Infinity;
+  #lagMs = 0;
+
+  constructor({ self, members }: DetectorInit, settings: RingSettings) {
+    this.#self = self;
+    this.#settings = settings;
+    this.#members = new MemberTable(members);
+    this.#ring = orderRing(settings.order, this.#members.positions());
+    this.#emitter = this.#neighbour(-1);
+    const observer = this.#neighbour(1);
+    if (observer !== undefined) this.#observers.set(observer.position, Infinity);
+  }
+
+  get dueMs(): number | undefined {
+    const due = Math.min(this.#heartbeatMs, this.#deadlineMs, this.#askMs);
+    return due === Infinity ? undefined : due;
+  }
+
+  on(event: DetectorEvent, nowMs: number): readonly DetectorAction[] {
+    switch (event.type) {
+      case 'start':
+        return this.#start(nowMs);
+      case 'due':
+        return this.#onDue(nowMs);
+      case 'message':
+        return this.#onMessage(event.from, event.body, nowMs);
+      case 'joined':
+      case 'gone':
+      case 'refuted':
+        return this.#members.on(event) ? this.#onChange(event, nowMs) : [];
+      case 'lag':
+        this.#deadlineMs += event.lagMs;
+        this.#noteLag(event.lagMs);
+        return [];
+      default:
+        return [];
+    }
+  }
+
+  #start(nowMs: number): DetectorAction[] {
+    const { timeoutMs, graceMs, periodMs } = this.#settings;
+    this.#heartbeatMs = nowMs;
+    if (this.#emitter === undefined) return [];
+    this.#deadlineMs = nowMs + timeoutMs + (this.#heardMs === undefined ? graceMs : 0);
+    if (this.#heardMs === undefined) this.#askMs = nowMs + periodMs;
+    return [];
+  }
+
+  #onDue(nowMs: number): DetectorAction[] {
+    const actions: DetectorAction[] = [];
+    if (nowMs >= this.#heartbeatMs) this.#sendHeartbeats(nowMs, actions);
+    if (nowMs >= this.#deadlineMs) this.#onSilence(nowMs, actions);
+    if (nowMs >= this.#askMs) this.#ask(nowMs, actions);
+    return actions;
+  }
+
+  #onMessage(from: MemberId, body: unknown, nowMs: number): DetectorAction[] {
+    const message = readMessage(body);
+    // One who is not known yet may have joined.
+    if (message === undefined || this.#members.isGone(from)) return [];
+    if (message.type === 'observe') return this.#onObserver(from.position, nowMs);
+    if (from.position !== this.#emitter?.position || from.incarnation !== this.#emitter.incarnation) return [];
+    const { timeoutMs, lagMaxMs } = this.#settings;
+    const isStarted = this.#heartbeatMs !== Infinity;
+    if (isStarted) this.#deadlineMs = nowMs + timeoutMs + Math.min(message.lagMs, lagMaxMs);
+    this.#heardMs = nowMs;
+    this.#askMs = Infinity;
+    return [{ type: 'count', metric: 'lag_ms', value: message.lagMs }];
+  }
+
+  /** NEW_OBSERVER: a heartbeat goes out at once. */
+  #onObserver(position: Position, nowMs: number): DetectorAction[] {
+    this.#replaceObserver(position, nowMs);
+    return [this.#heartbeatTo(position), { type: 'count', metric: 'heartbeats', value: 1 }];
+  }
+
+  #replaceObserver(position: Position, nowMs: number): void {
+    const untilMs = nowMs + REPLACED_TIMEOUTS * this.#settings.timeoutMs;
+    for (const [before, endMs] of this.#observers) this.#observers.set(before, Math.min(endMs, untilMs));
+    this.#observers.set(position, Infinity);
+  }
+
+  #onChange({ type, member }: Extract<DetectorEvent, { member: MemberId }>, nowMs: number): DetectorAction[] {
+    const { position } = member;
+    if (type === 'joined' && !this.#ring.includes(position)) {
+      this.#ring = orderRing(this.#settings.order, [...this.#ring, position]);
+    }
+    if (type === 'gone') this.#observers.delete(position);
+    const next = this.#neighbour(1);
+    // Whoever observes from now on will ask for it; heartbeats go there even if that message is lost.
+    if (next !== undefined && (this.#observers.size === 0 || (type !== 'gone' && next.position === position))) {
+      this.#replaceObserver(next.position, nowMs);
+    }
+    const { timeoutMs, graceMs } = this.#settings;
+    const waitMs = type === 'joined' ? graceMs + timeoutMs : RECONNECT_TIMEOUTS * timeoutMs;
+    const actions: DetectorAction[] = [];
+    this.#attach(waitMs, nowMs, actions);
+    return actions;
+  }
+
+  /** Watches the nearest living agent before this one, if that is another now. */
+  #attach(waitMs: number, nowMs: number, actions: DetectorAction[]): void {
+    const emitter = this.#neighbour(-1);
+    if (emitter?.position === this.#emitter?.position && emitter?.incarnation === this.#emitter?.incarnation) return;
+    this.#emitter = emitter;
+    this.#heardMs = undefined;
+    this.#deadlineMs = this.#askMs = Infinity;
+    if (emitter === undefined || this.#heartbeatMs === Infinity) return;
+    this.#deadlineMs = nowMs + waitMs;
+    this.#ask(nowMs, actions);
+  }
+
+  #ask(nowMs: number, actions: DetectorAction[]): void {
+    if (this.#emitter === undefined) return;
+    this.#askMs = nowMs + this.#settings.periodMs;
+    actions.push({ type: 'send', to: this.#emitter.position, body: { type: 'observe' } });
+  }
+
+  #onSilence(nowMs: number, actions: DetectorAction[]): void {
+    const failed = this.#emitter;
+    if (failed === undefined) return;
+    const heard = this.#heardMs;
+    const evidence = heard === undefined
+      ? 'no heartbeat since it was asked for one' : `no heartbeat for ${Math.round(nowMs - heard)} ms`;
+    this.#members.fail(failed);
+    this.#observers.delete(failed.position);
+    actions.push(
+      { type: 'suspect', member: failed, evidence },
+      { type: 'report', failed, cause: 'silent', evidence, suspectedMs: nowMs },
+    );
+    this.#attach(RECONNECT_TIMEOUTS * this.#settings.timeoutMs, nowMs, actions);
+    const next = this.#neighbour(1);
+    if (this.#observers.size === 0 && next !== undefined) this.#replaceObserver(next.position, nowMs);
+  }
+
+  #sendHeartbeats(nowMs: number, actions: DetectorAction[]): void {
+    const { periodMs } = this.#settings;
+    if (nowMs - this.#heartbeatMs >= periodMs) this.#noteLag(nowMs - this.#heartbeatMs);
+    // From the time when it was due, not from now: else each late turn would make the period longer.
+    const nextMs = this.#heartbeatMs + periodMs;
+    this.#heartbeatMs = nextMs > nowMs ? nextMs : nowMs + periodMs;
+    for (const [position, untilMs] of this.#observers) {
+      if (nowMs > untilMs) this.#observers.delete(position);
+      else actions.push(this.#heartbeatTo(position));
+    }
+    if (actions.length > 0) actions.push({ type: 'count', metric: 'heartbeats', value: actions.length });
+    // An agent that ran late once is less likely to do so again the longer that is ago.
+    this.#lagMs = Math.floor(this.#lagMs / 2);
+  }
+
+  #heartbeatTo(to: Position): DetectorAction {
+    return { type: 'send', to, body: { type: 'heartbeat', lagMs: this.#lagMs } };
+  }
+
+  #noteLag(lagMs: number): void {
+    this.#lagMs = Math.min(LAG_MS_MAX, Math.max(this.#lagMs, Math.round(lagMs)));
+  }
+
+  /** The nearest living agent before (-1) or after (1) this one; undefined if it is alone. */
+  #neighbour(step: 1 | -1): MemberId | undefined {
+    const size = this.#ring.length;
+    const own = this.#ring.indexOf(this.#self.position);
+    for (let i = 1; i < size; i++) {
+      const member = this.#members.at(this.#ring[(own + step * i + size * i) % size]!);
+      if (member !== undefined) return member;
+    }
+    return undefined;
+  }
+}

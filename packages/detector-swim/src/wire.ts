@@ -1,0 +1,46 @@
+/** Bodies of SWIM's messages, and their check. Rumours are lists, to be short. */
+
+import type { MemberId, Position } from '@stci/interface';
+import { RUMOURS_MAX, type Rumour } from './gossip.js';
+
+type RumourBody = readonly [position: number, incarnation: number, isSuspect: 0 | 1, lives: number];
+
+export interface SwimMessage {
+  /** `ping-for`: ping `position` and pass its answer on. */
+  readonly type: 'ping' | 'answer' | 'ping-for';
+  /** Of the ping that is answered; an answer that was passed on has the number of the request. */
+  readonly n: number;
+  /** Of `ping-for`, and of an answer that was passed on: whom it is about. */
+  readonly position?: Position;
+  readonly rumours: readonly Rumour[];
+}
+
+export function encodeMessage({ rumours, ...rest }: SwimMessage): unknown {
+  const bodies = rumours.map(({ member, isSuspect, lives }): RumourBody => {
+    return [member.position, member.incarnation, isSuspect ? 1 : 0, lives];
+  });
+  return { ...rest, rumours: bodies };
+}
+
+function isNatural(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function readRumour(value: unknown): Rumour | undefined {
+  if (!Array.isArray(value) || value.length !== 4 || !value.every(isNatural)) return undefined;
+  const [position, incarnation, isSuspect, lives] = value as [number, number, number, number];
+  const member: MemberId = { position, incarnation };
+  return { member, isSuspect: isSuspect === 1, lives };
+}
+
+/** Undefined if the body has another form. */
+export function readMessage(body: unknown): SwimMessage | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { type, n, position, rumours } = body as Record<string, unknown>;
+  if ((type !== 'ping' && type !== 'answer' && type !== 'ping-for') || !isNatural(n)) return undefined;
+  if (!(position === undefined ? type !== 'ping-for' : isNatural(position))) return undefined;
+  if (!Array.isArray(rumours) || rumours.length > RUMOURS_MAX) return undefined;
+  const read = rumours.map(readRumour);
+  if (!read.every((rumour) => rumour !== undefined)) return undefined;
+  return { type, n, ...(isNatural(position) && { position }), rumours: read };
+}
