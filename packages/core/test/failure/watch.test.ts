@@ -77,7 +77,7 @@ function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: r
   };
   const detector = new ScriptedDetector();
   const module: DetectorModule = {
-    watches: 'agents', topology: '',
+    watches: 'agents', topology: '', metrics: {},
     promise: () => ({ detection: { minMs: 5, maxMs: 9 }, messagesPerSecond: 0, bytesPerSecond: 0, text: '' }),
     open: () => detector,
   };
