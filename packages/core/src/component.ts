@@ -13,6 +13,7 @@ export { MemberTable, type MemberEvent } from './detector/members.js';
 export { PROBE_BYTES, PROBE_METRICS, Prober, readProbe, type Probe, type ProbeTimes } from './detector/prober.js';
 export { errmgrFramework, type ErrorManagerDeps } from './errmgr/framework.js';
 export { decideOnHost } from './errmgr/host-policy.js';
+export { SUBJECTS, isOver, mayRestart, subjectOf, type Subject } from './errmgr/kinds.js';
 export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
 export { topologyFramework } from './topology/framework.js';

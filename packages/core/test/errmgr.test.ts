@@ -1,6 +1,6 @@
 /** Error managers, selected and configured by parameters: what follows a failure of a rank, of a job, of a host. */
 
-import type { Action, ErrorManager, FailureKind, HostSpec, SessionContext } from '@stci/interface';
+import type { Action, ErrorCode, ErrorManager, FailureKind, HostSpec, SessionContext } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { HostRecovery } from '../dist/agent/host-recovery.js';
 import type { Member } from '../dist/membership/table.js';
@@ -10,13 +10,15 @@ import { testPlace } from './world.js';
 const KINDS: readonly FailureKind[] =
   ['tool-status', 'tool-signal', 'tool-start', 'agent-launch', 'agent-lost', 'timeout', 'interrupt', 'output'];
 
+const JOB = { of: 'job', phase: 'running', ranksAlive: 3, failuresBefore: 0, attempt: 1 } as const;
+
 function managerOf(settings: Settings): ErrorManager {
   const { params } = resolved(settings);
   return composition.scope('policy', params, testPlace().platform).errorManager(params);
 }
 
 function onJob(settings: Settings, kind: FailureKind): readonly Action[] {
-  return managerOf(settings).decide(failure(kind), { of: 'job', phase: 'running', ranksAlive: 3, failuresBefore: 0 });
+  return managerOf(settings).decide(failure(kind), JOB);
 }
 
 /** The action, and its reason if it has one. */
@@ -38,12 +40,57 @@ suite('errmgr: a job', (test) => {
     for (const kind of KINDS) assert.equal(onJob({}, kind), [{ type: 'end-job' }], kind);
   });
 
-  test('continue goes on but when time or output is over', () => {
-    const settings = { errmgr: 'continue' };
-    assert.is(managerOf(settings).policy, 'continue');
-    const ending = KINDS.filter((kind) => onJob(settings, kind)[0]?.type === 'end-job');
-    assert.equal(ending, ['timeout', 'interrupt', 'output']);
-    assert.equal(onJob(settings, 'tool-status'), [{ type: 'go-on' }]);
+  test('continue and notify go on but when time or output is over', () => {
+    for (const [errmgr, type] of [['continue', 'go-on'], ['notify', 'notify']] as const) {
+      assert.is(managerOf({ errmgr }).policy, errmgr);
+      const ending = KINDS.filter((kind) => onJob({ errmgr }, kind)[0]?.type === 'end-job');
+      assert.equal(ending, ['timeout', 'interrupt', 'output']);
+      assert.equal(onJob({ errmgr }, 'tool-status'), [{ type }]);
+    }
+  });
+});
+
+suite('errmgr: restart, and policies by what failed', (test) => {
+  const restart = { errmgr: 'restart', 'errmgr.restart.retries': '3', 'errmgr.restart.pause': '100ms' };
+  const local = (settings: Settings, kind: FailureKind, attempt: number, code: ErrorCode = 'STCI_TOOL_STATUS') =>
+    managerOf(settings).local?.({ ...failure(kind), error: { code, message: 'test' } }, { of: 'tool', attempt });
+  const global = (settings: Settings, kind: FailureKind, attempt: number): string =>
+    managerOf(settings).decide(failure(kind), { ...JOB, attempt }).map(({ type }) => type).join();
+
+  test('so many starts, after pauses that double up to the longest; then the controller decides', () => {
+    const settings = { ...restart, 'errmgr.restart.pause.max': '300ms' };
+    assert.equal([1, 2, 3, 4].map((attempt) => local(settings, 'tool-status', attempt)), [
+      { type: 'restart', afterMs: 100 }, { type: 'restart', afterMs: 200 }, { type: 'restart', afterMs: 300 },
+      { type: 'report' },
+    ]);
+    assert.is(global(settings, 'tool-status', 4), 'end-job');
+    assert.is(global({ ...settings, 'errmgr.restart.then': 'continue' }, 'tool-status', 4), 'go-on');
+  });
+
+  test('a program that does not exist is not started again; one that could not be started is', () => {
+    assert.equal(local(restart, 'tool-start', 1, 'STCI_PROGRAM_NOT_FOUND'), { type: 'report' });
+    assert.equal(local(restart, 'tool-start', 1, 'STCI_PROGRAM_SPAWN')?.type, 'restart');
+  });
+
+  test('ranks of a lost agent are started again; without any the job goes on; time and output end it', () => {
+    for (const kind of ['agent-lost', 'session-lost'] as const) {
+      const actions = [0, 1, 3, 4].map((attempt) => global(restart, kind, attempt));
+      assert.equal(actions, ['go-on', 'restart', 'restart', 'end-job']);
+    }
+    for (const kind of ['timeout', 'interrupt', 'output'] as const) {
+      assert.is(global({ ...restart, 'errmgr.restart.then': 'continue' }, kind, 0), 'end-job', kind);
+    }
+  });
+
+  test('each kind has its policy; a session agent that of hosts, what has none that of errmgr', () => {
+    const settings = { ...restart, errmgr: 'abort', 'errmgr.tool': 'restart', 'errmgr.host': 'continue' };
+    assert.is(managerOf(settings).policy, 'tool=restart,host=continue,abort');
+    assert.equal([local(settings, 'tool-signal', 1)?.type, managerOf(settings).goesOn], ['restart', true]);
+    assert.equal((['agent-lost', 'session-lost', 'tool-survived', 'timeout'] as const)
+      .map((kind) => global(settings, kind, 1)), ['go-on', 'go-on', 'end-job', 'end-job']);
+    assert.is(global({ ...settings, 'errmgr.agent': 'notify' }, 'session-lost', 1), 'notify');
+    assert.is(managerOf({ errmgr: 'restart', 'errmgr.tool': 'abort' }).local, undefined);
+    assert.throws(() => managerOf({ 'errmgr.tool': 'resart' }), /unknown component.*resart.*restart/);
   });
 });
 

@@ -37,6 +37,44 @@ suite('job ledger', (test) => {
     });
   });
 
+  test('of several attempts the last one counts, and the others are in its report', () => {
+    const ledger = ledgerOf(2);
+    for (const rank of [0, 1]) ledger.started(rank, rank + 1, 10);
+    const report = ledger.again({ ...ended(1, 3, 20), attempt: 1 });
+    assert.equal([report?.end, report?.earlier], [{ status: 3 }, undefined]);
+    assert.equal([ledger.attempt(0), ledger.attempt(1)], [1, 2]);
+    assert.equal([ledger.ranksAlive, ledger.ranksOpen, ledger.allStarted], [1, 2, true]);
+    assert.ok(ledger.started(1, 9, 30));
+    ledger.exited({ ...ended(1, 0, 40), pid: 9, attempt: 2 }, 41);
+    ledger.exited(ended(0, 0, 50), 51);
+    assert.is(ledger.again(ended(1, 5, 60)), undefined);
+    const { exitCode, failures, ranks } = ledger.report(60);
+    assert.equal([exitCode, failures, ranks[0]?.earlier, ranks[1]?.pid, ledger.ranksAlive], [0, [], undefined, 9, 0]);
+    assert.equal(ranks[1]?.earlier, [
+      { host: 'b', pid: 2, outcome: 'exited', end: { status: 3 }, leftovers: 0, startWallMs: 10, endWallMs: 20 },
+    ]);
+  });
+
+  test('an attempt that was to be followed by another counts if the job ends before that', () => {
+    const ledger = ledgerOf(2);
+    for (const rank of [0, 1]) ledger.started(rank, rank + 1, 10);
+    ledger.again({ ...ended(1, 3, 20), attempt: 1 });
+    ledger.exited(ended(0, 4, 30), 31);
+    ledger.exited({ ...ended(1, 3, 20), attempt: 1 }, 40);
+    const { exitCode, ranks } = ledger.report(60);
+    assert.equal([exitCode, ranks[1]?.earlier, ranks[1]?.pid, ledger.complete], [3, undefined, 2, true]);
+  });
+
+  test('an attempt that could not be started, and a lost host, leave the counts right', () => {
+    const ledger = ledgerOf(2);
+    ledger.again({ rank: 0, pid: 0, outcome: 'failed-start', leftovers: 0, attempt: 1 });
+    assert.equal([ledger.ranksAlive, ledger.ranksOpen, ledger.allStarted], [0, 2, false]);
+    ledger.started(1, 2, 10);
+    assert.ok(ledger.allStarted);
+    assert.equal(ledger.agentLost(0, LOST, 20).ranks, [0]);
+    assert.equal([ledger.ranksAlive, ledger.ranksOpen], [1, 1]);
+  });
+
   test('counts each rank once, late or twice', () => {
     const ledger = ledgerOf(3);
     assert.ok(ledger.exited(ended(0, 0, 5), 5).counted);

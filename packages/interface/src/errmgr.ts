@@ -17,8 +17,10 @@ export type FailureKind =
   | 'tool-survived'
   /** An agent did not come up. */
   | 'agent-launch'
-  /** An agent that was up is lost. */
+  /** An agent that was up is lost, with its host. */
   | 'agent-lost'
+  /** A job's session agent on a host is lost, or did not come up; the host is not. */
+  | 'session-lost'
   /** A deadline of the job passed. */
   | 'timeout'
   /** The user ended the job. */
@@ -60,6 +62,15 @@ export interface JobContext {
   readonly phase: 'launching' | 'running' | 'ending';
   readonly ranksAlive: number;
   readonly failuresBefore: number;
+  /** Starts so far of the rank; of the ranks of a lost agent, those of the one that has most; 0: no rank is lost. */
+  readonly attempt: number;
+}
+
+/** Asked where a tool runs, by its session agent: the tool failed. */
+export interface ToolContext {
+  readonly of: 'tool';
+  /** Starts of the rank so far, at least 1. */
+  readonly attempt: number;
 }
 
 export type FailureContext = SessionContext | JobContext;
@@ -75,13 +86,27 @@ export type HostAction =
   /** The session goes on without the host; the agents below it are linked to another. */
   | { readonly type: 'leave-out'; readonly reason?: string };
 
-/** Of a job. `end-job`: SIGTERM, grace period, SIGKILL for all that still runs. `go-on`: the other ranks run on. */
-export type JobAction = { readonly type: 'end-job' | 'go-on' };
+export type RestartAction = { readonly type: 'restart'; readonly afterMs: number };
+
+/**
+ * Of a job. `end-job`: SIGTERM, grace period, SIGKILL for all that still runs. `go-on`: the other ranks run on.
+ * `notify`: they do, and their programs are told. `restart`: the ranks that failed are started again after a pause,
+ * where they were or, if their host is lost, on another; where none has room, the job ends.
+ */
+export type JobAction = { readonly type: 'end-job' | 'go-on' | 'notify' } | RestartAction;
+
+/** Of a session agent, which tells the controller. `report`: the controller's error manager decides. */
+export type LocalAction = { readonly type: 'report' } | RestartAction;
 
 export type Action = HostAction | JobAction;
 
 /** Module of framework `errmgr` (one), for a session or a job. Pure; its actions are those of who asks. */
 export interface ErrorManager {
   readonly policy: string;
+  /** A job may go on after a failure: failures are reported when they are known. */
+  readonly goesOn: boolean;
+  /** Of the global manager, at the controller. */
   decide(failure: Failure, context: FailureContext): readonly Action[];
+  /** Of the local manager, where the tool ran: without asking the controller. Absent: all is reported to that. */
+  local?(failure: Failure, context: ToolContext): LocalAction;
 }

@@ -133,7 +133,12 @@ export interface RankReport {
   readonly endWallMs?: number;
   /** Processes that it left behind in its group; the runtime ends them if it can (else: STCI_TOOL_SURVIVED). */
   readonly leftovers: number;
+  /** How its earlier attempts ended, in order, where the error manager started it again. */
+  readonly earlier?: readonly RankAttempt[];
 }
+
+/** An attempt of a rank that was followed by another. */
+export type RankAttempt = Omit<RankReport, 'rank' | 'app' | 'earlier'>;
 
 export interface HostDaemons {
   readonly host: string;
@@ -202,6 +207,16 @@ export type JobEvent =
       readonly host: HostIndex;
       readonly pid: number;
       readonly wallMs: number;
+      /** From 2 where it was started again. */
+      readonly attempt?: number;
+    }
+  /** An attempt of a rank has ended, and the next one, of this number, is started on `host` after a pause. */
+  | {
+      readonly type: 'restarting';
+      readonly report: RankReport;
+      readonly host: HostIndex;
+      readonly attempt: number;
+      readonly afterMs: number;
     }
   | { readonly type: 'running' }
   | { readonly type: 'exited'; readonly report: RankReport }

@@ -26,6 +26,8 @@ export interface ParamSpec {
    * `front-end`: used there only.
    */
   readonly scope?: 'session' | 'job' | 'front-end';
+  /** A list of components of the framework that declares it; names are checked as those of its selection list. */
+  readonly selects?: true;
   readonly level?: 'basic' | 'tuner' | 'developer';
 }
 

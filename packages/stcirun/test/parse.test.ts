@@ -112,6 +112,24 @@ suite('command line, values', (test) => {
     ]);
   });
 
+  test('failures: a policy, or one for each kind, with its number of retries', async () => {
+    const pairs = async (value: string): Promise<string[]> =>
+      (await request('--on-failure', value, 'p')).mca.map(({ key, value: of }) => `${key}=${of}`);
+    assert.equal(await pairs('notify'), ['errmgr=notify']);
+    assert.equal(await pairs('restart:4'), ['errmgr=restart', 'errmgr.restart.retries=4']);
+    assert.equal(await pairs('tool=restart:3,host=continue'),
+      ['errmgr.tool=restart', 'errmgr.restart.retries=3', 'errmgr.host=continue']);
+    assert.equal(await pairs('continue,tool=restart:2,agent=restart:2'),
+      ['errmgr=continue', 'errmgr.tool=restart', 'errmgr.restart.retries=2', 'errmgr.agent=restart']);
+    const refused = (value: string): Promise<string> => refusal('--on-failure', value, 'p');
+    assert.match(await refused('tol=restart'), "unknown kind of failure 'tol'. Did you mean tool? There are: tool");
+    assert.match(await refused('tool=restart:3,host=restart:2'), 'expected one number of retries for restart');
+    assert.match(await refused('tool=abort,tool=continue'), 'expected one policy for each kind of failure');
+    for (const value of ['', 'tool=', 'restart:', 'restart:x', 'a=b=c', 'abort,']) {
+      assert.match(await refused(value), 'expected POLICY, POLICY:N, or KIND=POLICY');
+    }
+  });
+
   test('launch failures: the policy, its parameters, and what other options mean by themselves', async () => {
     const pairs = async (...argv: string[]): Promise<string[]> => {
       return (await request(...argv, 'p')).mca.map(({ key, value, origin }) => `${key}=${value} by ${origin}`);

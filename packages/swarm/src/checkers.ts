@@ -115,7 +115,9 @@ function eventKey(event: JobEvent): string {
     case 'host-up':
       return `host-up ${event.host}`;
     case 'started':
-      return `started ${event.rank}`;
+      return `started ${event.rank} ${event.attempt ?? 1}`;
+    case 'restarting':
+      return `restarting ${event.report.rank} ${event.attempt}`;
     case 'exited':
       return `exited ${event.report.rank}`;
     case 'failure': {

@@ -48,7 +48,7 @@ export function startSimulatedRun(
   const job: ShownJob = {
     spec,
     map: mapJob({ ...spec, hosts: hosts.hosts }, { ranksMax, ranksPerHostMax }),
-    failuresAtOnce: composition.scope('stcirun', params, platform).errorManager(params).policy === 'continue',
+    failuresAtOnce: composition.scope('stcirun', params, platform).errorManager(params).goesOn,
     // Every second run prints its steps, too.
     verbose: options.seed % 2 === 0,
     startFrontEnd: (events) => {

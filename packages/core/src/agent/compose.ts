@@ -6,6 +6,7 @@
 import {
   assert,
   sameBytes,
+  type ErrorManager,
   type HostSpec,
   type Launcher,
   type Params,
@@ -14,8 +15,10 @@ import {
 } from '@stci/interface';
 import { bootcomFramework } from '../bootcom/framework.js';
 import { createParams, paramsFromSnapshot, withJobParams } from '../config/params.js';
+import { bySubject } from '../errmgr/by-subject.js';
 import { errmgrFramework } from '../errmgr/framework.js';
 import { hostPolicyOf } from '../errmgr/host-policy.js';
+import { SUBJECTS, type Subject } from '../errmgr/kinds.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import type { Facts } from '../mca/candidates.js';
@@ -81,8 +84,16 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
       return own === undefined ? session : withJobParams(registry.catalog, session, own);
     },
     errorManager: (params) => {
-      const selected = createSelector(registry, params, platformFacts(scope.get(PLATFORM))).one(errmgrFramework);
-      return selected.create({ hosts: hostPolicyOf(params) }, undefined);
+      const select = (chosen: Params): ErrorManager => {
+        const selected = createSelector(registry, chosen, platformFacts(scope.get(PLATFORM))).one(errmgrFramework);
+        return selected.create({ hosts: hostPolicyOf(params) }, undefined);
+      };
+      const own = SUBJECTS.flatMap((subject) => {
+        const names = params.list(`errmgr.${subject}`);
+        if (names.length === 0) return [];
+        return [[subject, select(withJobParams(registry.catalog, params, { errmgr: names }))]];
+      });
+      return bySubject(select(params), Object.fromEntries(own) as Partial<Record<Subject, ErrorManager>>);
     },
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,

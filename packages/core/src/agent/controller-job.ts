@@ -159,7 +159,9 @@ export class ControllerJob {
     const ledger = this.#ledger;
     checkRanks(ledger.placements, ledger.map, host, ranks.map(([rank]) => rank));
     for (const [rank, pid, wallMs] of ranks) {
-      if (ledger.started(rank, pid, wallMs)) this.emit({ type: 'started', rank, host, pid, wallMs });
+      if (!ledger.started(rank, pid, wallMs)) continue;
+      const attempt = ledger.attempt(rank);
+      this.emit({ type: 'started', rank, host, pid, wallMs, ...(attempt > 1 && { attempt }) });
     }
     this.#checkRunning();
   }
@@ -176,6 +178,18 @@ export class ControllerJob {
     }
     this.#checkRunning();
     this.#checkOver();
+  }
+
+  /** The session agent starts them again. */
+  onRestarting(host: HostIndex, ends: readonly (RankEnd & { readonly afterMs: number })[]): void {
+    if (this.#phase === 'over') return;
+    const ledger = this.#ledger;
+    checkRanks(ledger.placements, ledger.map, host, ends.map(({ rank }) => rank));
+    for (const { afterMs, ...end } of ends) {
+      const report = ledger.again(end);
+      if (report === undefined) continue;
+      this.emit({ type: 'restarting', report, host, attempt: ledger.attempt(end.rank), afterMs });
+    }
   }
 
   onDrained({ host, swept, survivors }: MessageBody<'job.drained'>): void {
@@ -260,12 +274,13 @@ export class ControllerJob {
     this.#applyPolicy(found);
   }
 
-  #applyPolicy(found: Failure): void {
+  #applyPolicy(found: Failure, attempt = found.rank === undefined ? 0 : this.#ledger.attempt(found.rank)): void {
     const context: JobContext = {
       of: 'job',
       phase: this.#phase === 'over' ? 'ending' : this.#phase,
       ranksAlive: this.#ledger.ranksAlive,
       failuresBefore: this.#ledger.failureCount - 1,
+      attempt,
     };
     const actions = this.#errorManager.decide(found, context);
     if (actions.some(({ type }) => type === 'end-job')) this.#endJob(false, found.error.message);

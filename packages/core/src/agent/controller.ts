@@ -191,6 +191,9 @@ export class Controller implements JobSession {
       this.#onAgentFailed(found, from, this.#expulsion.acceptReport(from, found));
     });
     messages.on('job.started', ({ host, ranks }, { job }) => this.#jobs.get(job)?.onStarted(host, ranks));
+    messages.on('job.restarting', ({ host, ranks }, { job }) => {
+      this.#jobs.get(job)?.onRestarting(host, ranks as readonly (RankEnd & { readonly afterMs: number })[]);
+    });
     messages.on('job.exited', ({ host, ranks }, { job }) => {
       this.#jobs.get(job)?.onExited(host, ranks as readonly RankEnd[]);
     });

@@ -7,7 +7,7 @@ import type { AgentNode } from './node.js';
 
 export interface HostLoss {
   readonly host: HostIndex;
-  readonly kind: 'agent-launch' | 'agent-lost';
+  readonly kind: 'agent-launch' | 'agent-lost' | 'session-lost';
   readonly error: ErrorRecord;
 }
 

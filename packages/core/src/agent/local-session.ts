@@ -101,7 +101,7 @@ class LocalSession {
 
   /** A failure does not end a job that says nothing else. */
   get continues(): boolean {
-    return this.#scope.errorManager(this.#init.params).policy === 'continue';
+    return this.#scope.errorManager(this.#init.params).goesOn;
   }
 
   open(

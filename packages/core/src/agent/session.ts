@@ -13,27 +13,28 @@ import {
   type HostIndex,
   type JobId,
   type Params,
+  type Placement,
   type Rank,
   type StdinTo,
   type StreamEvents,
 } from '@stci/interface';
 import { bytes } from '../codec/shape.js';
-import { MARK_VARIABLE, rankEnvironment } from '../job/environment.js';
+import { MARK_VARIABLE, rankEnvironment, type HostContext } from '../job/environment.js';
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
 import type { Launch } from './job-launch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
+import { AttemptOutput } from './attempt-output.js';
 import { OutputQueue } from './output-queue.js';
 import { OutputPump } from './output-pump.js';
 import { ProgramPort } from './program-port.js';
 import { StdinFeed } from './stdin-feed.js';
 import { Tool, type ToolEnd } from './tool.js';
+import { ToolRestarts } from './tool-restarts.js';
 
 /** How long daemons that left their group are searched for at the end of a job. */
 const SWEEP_MS = 2000;
-
-const EMPTY = new Uint8Array(0);
 
 export interface SessionDeps {
   readonly node: AgentNode;
@@ -48,10 +49,12 @@ export class SessionAgent {
   /** With the job's own, once it is launched. */
   #params: Params;
   readonly #host: HostIndex;
+  /** Of all attempts. */
   readonly #tools: Tool[] = [];
-  readonly #byRank = new Map<Rank, Tool>();
   readonly #unstarted: Tool[] = [];
+  #restarts: ToolRestarts | undefined;
   #output: OutputQueue | undefined;
+  readonly #attempts = new AttemptOutput((...output) => this.#send(...output));
   #pump: OutputPump | undefined;
   #feed: StdinFeed | undefined;
   #programs: ProgramPort | undefined;
@@ -59,6 +62,7 @@ export class SessionAgent {
   #goneCount = 0;
   #started: (readonly [Rank, number, number])[] = [];
   #ended: ToolEnd[] = [];
+  #restarting: (ToolEnd & { readonly afterMs: number })[] = [];
   #flushScheduled = false;
   #ending = false;
   #drained = false;
@@ -85,6 +89,7 @@ export class SessionAgent {
   /** Ends all tools: SIGTERM, grace period, SIGKILL; or SIGKILL at once. Tools that are not started yet are skipped. */
   end(kill: boolean): void {
     this.#ending = true;
+    this.#restarts?.giveUp();
     this.#skipUnstarted();
     for (const tool of this.#tools) tool.end(kill);
   }
@@ -110,18 +115,30 @@ export class SessionAgent {
     checkLaunch(launch, { ranksMax, ranksPerHostMax: params.int('job.ranks.per.host.max') });
     const runs = entry[2].map(([app, first, count, stride]) => ({ app, first, count, stride }));
     const hostMap = { host: this.#host, name: this.#hostName, runs };
-    const { session, size, nodes, apps } = launch;
+    const { session, size, nodes } = launch;
     this.#attach(launch);
     this.#mark = `${session}-${job}-${this.#host}.`;
     const context = { job, session, size, node: entry[1], nodes, hostMap };
+    const placements = new Map([...placementsOf(hostMap)].map((placement) => [placement.rank, placement]));
+    const make = (rank: Rank, attempt: number): Tool =>
+      this.#addTool(placements.get(rank) as Placement, attempt, context, launch);
+    this.#restarts = new ToolRestarts({
+      clock: this.#node.platform.clock,
+      errorManager: this.#scope.errorManager(params),
+      host: { index: this.#host, name: this.#hostName },
+      make,
+      onRestarting: (end, afterMs) => {
+        this.#restarting.push({ ...this.#withHost(end), afterMs });
+        this.#scheduleFlush();
+      },
+      onDue: (tool) => this.#toStart(tool),
+      onGivenUp: (end) => this.#reportEnd(end),
+    });
+    this.#attempts.isOn = this.#restarts.isOn;
     this.#openPrograms(job, size, (error) => {
-      for (const placement of placementsOf(hostMap)) {
-        const env = { ...rankEnvironment(launch, context, placement), ...this.#programs?.add(placement.rank) };
-        this.#addTool(placement.rank, apps[placement.app] as AppSpec, env, launch);
-      }
+      for (const rank of placements.keys()) this.#toStart(make(rank, 1));
       if (error !== undefined) for (const tool of this.#unstarted.splice(0)) tool.refuse(error);
       if (this.#ending) this.#skipUnstarted();
-      this.#node.platform.clock.soon(() => this.#startNext());
     });
   }
 
@@ -132,13 +149,17 @@ export class SessionAgent {
     this.#programs.open((error) => this.#isStopped || done(error));
   }
 
-  #addTool(rank: Rank, app: AppSpec, env: Record<string, string>, launch: Launch): void {
+  #addTool(placement: Placement, attempt: number, context: HostContext, launch: Launch): Tool {
     const { platform } = this.#node;
     const params = this.#params;
+    const { rank } = placement;
+    const app = launch.apps[placement.app] as AppSpec;
+    const env = { ...rankEnvironment(launch, context, placement, attempt), ...this.#programs?.add(rank) };
     const tool = new Tool(
       {
         platform,
         rank,
+        attempt,
         graceMs: params.int('tool.grace'),
         drainMs: params.int('iof.drain'),
         spawn: {
@@ -154,8 +175,8 @@ export class SessionAgent {
       },
       {
         onStarted: (started) => this.#onStarted(started),
-        onOutput: (from, stream, chunk, wallMs) => this.#send(from.rank, stream, chunk, wallMs),
-        onOutputEnd: (from, stream, wallMs) => this.#send(from.rank, stream, EMPTY, wallMs),
+        onOutput: (from, stream, chunk, wallMs) => this.#attempts.push(from.rank, stream, chunk, wallMs),
+        onOutputEnd: (from, stream, wallMs) => this.#attempts.onOutputEnd(from, stream, wallMs),
         onEnded: (from, end) => this.#onEnded(from, end),
         onGone: (gone) => this.#onGone(gone),
         onStdinDrain: (from) => this.#feed?.onDrain(from),
@@ -163,9 +184,8 @@ export class SessionAgent {
       },
     );
     this.#tools.push(tool);
-    this.#byRank.set(rank, tool);
-    this.#unstarted.push(tool);
     if (takesStdin(launch.stdin, rank)) this.#feed?.add(tool);
+    return tool;
   }
 
   #attach({ creditBytes, stdin, owner }: Launch): void {
@@ -211,12 +231,19 @@ export class SessionAgent {
   }
 
   #skipUnstarted(): void {
-    for (const tool of this.#unstarted.splice(0)) tool.skip();
+    for (const tool of this.#unstarted.splice(0)) if (!tool.ended) tool.skip();
+  }
+
+  #toStart(tool: Tool): void {
+    this.#unstarted.push(tool);
+    if (this.#unstarted.length === 1) this.#node.platform.clock.soon(() => this.#startNext());
   }
 
   #startNext(): void {
     const tool = this.#unstarted.shift();
     if (tool === undefined) return this.#checkDrained();
+    if (this.#restarting.length > 0) this.#flush(); // The end of an attempt is told before the start of the next.
+    this.#restarts?.onStarting(tool);
     tool.start();
     this.#pump?.add(tool);
     if (this.#unstarted.length > 0) this.#node.platform.clock.soon(() => this.#startNext());
@@ -235,10 +262,20 @@ export class SessionAgent {
   }
 
   #onEnded(tool: Tool, end: ToolEnd): void {
-    this.#feed?.remove(tool);
     this.#programs?.remove(tool.rank);
-    this.#ended.push(end.error === undefined ? end : { ...end, error: { ...end.error, host: this.#hostName } });
+    const isFollowed = !this.#ending && this.#restarts?.onEnded(tool, end) === true;
+    this.#feed?.remove(tool);
+    this.#attempts.onEnded(tool, isFollowed);
+    if (!isFollowed && this.#restarts?.isNext(tool) !== true) this.#reportEnd(end);
+  }
+
+  #reportEnd(end: ToolEnd): void {
+    this.#ended.push(this.#withHost(end));
     this.#scheduleFlush();
+  }
+
+  #withHost(end: ToolEnd): ToolEnd {
+    return end.error === undefined ? end : { ...end, error: { ...end.error, host: this.#hostName } };
   }
 
   /** Starts and ends of one turn are sent together: a thousand short tools need a few messages. */
@@ -255,6 +292,9 @@ export class SessionAgent {
       if (this.#started.length > 0) {
         messages.send(CONTROLLER, 'job.started', { host: this.#host, ranks: this.#started.splice(0) });
       }
+      if (this.#restarting.length > 0) {
+        messages.send(CONTROLLER, 'job.restarting', { host: this.#host, ranks: this.#restarting.splice(0) as never });
+      }
       if (this.#ended.length > 0) {
         messages.send(CONTROLLER, 'job.exited', { host: this.#host, ranks: this.#ended.splice(0) as never });
       }
@@ -266,6 +306,7 @@ export class SessionAgent {
   #onGone(tool: Tool): void {
     this.#goneCount += 1;
     this.#pump?.remove(tool);
+    this.#restarts?.onGone(tool);
     this.#checkDrained();
   }
 

@@ -18,6 +18,8 @@ import { formatDuration } from '../config/duration.js';
 export interface ToolInit {
   readonly platform: Platform;
   readonly rank: Rank;
+  /** Number of this start of the rank, from 1. */
+  readonly attempt: number;
   readonly spawn: SpawnSpec;
   /** From SIGTERM to SIGKILL. */
   readonly graceMs: number;
@@ -35,6 +37,7 @@ export interface ToolEnd {
   readonly startWallMs?: number;
   readonly endWallMs: number;
   readonly leftovers: number;
+  readonly attempt: number;
 }
 
 interface HowEnded {
@@ -68,6 +71,7 @@ const KILL_WAIT_MS = 2000;
 
 export class Tool {
   readonly rank: Rank;
+  readonly attempt: number;
   readonly #init: ToolInit;
   readonly #events: ToolEvents;
   #process: Process | undefined;
@@ -86,6 +90,7 @@ export class Tool {
 
   constructor(init: ToolInit, events: ToolEvents) {
     this.rank = init.rank;
+    this.attempt = init.attempt;
     this.#init = init;
     this.#events = events;
   }
@@ -194,6 +199,7 @@ export class Tool {
       outcome: how.outcome,
       endWallMs: this.#init.platform.clock.wallMs(),
       leftovers: how.leftovers ?? 0,
+      attempt: this.attempt,
       ...(how.end !== undefined && { end: how.end }),
       ...(how.error !== undefined && { error: how.error }),
       ...(startWallMs !== undefined && { startWallMs }),

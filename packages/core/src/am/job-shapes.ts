@@ -2,7 +2,7 @@
 
 import type {
   Allocation, AppSpec, DroppedOutput, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl,
-  JobEvent, JobMap, JobReport, JobSpec, MapBy, ProcessEnd, RankReport, RankRun, SignalName, StdinTo,
+  JobEvent, JobMap, JobReport, JobSpec, MapBy, ProcessEnd, RankAttempt, RankReport, RankRun, SignalName, StdinTo,
 } from '@stci/interface';
 import {
   bool, integer, list, num, object, oneOf, optional, plain, record, str, u32, variant, wallTime, type Shape,
@@ -96,10 +96,8 @@ const rankRun = object<RankRun>({ app: u32, first: u32, count: u32, stride: u32 
 const hostMap = object<HostMap>({ host: u32, name: str, runs: list(rankRun) });
 export const jobMap = object<JobMap>({ size: u32, hosts: list(hostMap) });
 
-const rankReport = object<RankReport>({
-  rank: u32,
+const attempt = {
   host: str,
-  app: u32,
   pid: u32,
   outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'lost', 'not-started'),
   end: optional(processEnd),
@@ -107,6 +105,10 @@ const rankReport = object<RankReport>({
   startWallMs: optional(wallTime),
   endWallMs: optional(wallTime),
   leftovers: u32,
+} as const;
+
+const rankReport = object<RankReport>({
+  ...attempt, rank: u32, app: u32, earlier: optional(list(object<RankAttempt>(attempt))),
 });
 
 export const jobReport = object<JobReport>({
@@ -131,7 +133,12 @@ export const jobEvent = variant<'type', JobEvent>('type', {
     action: oneOf('start-again', 'use-spare', 'leave-out'), error: errorRecord, afterMs: optional(u32),
     starts: optional(u32), spare: optional(str), reason: optional(str),
   }),
-  started: object<EventOf<'started'>>({ type: oneOf('started'), rank: u32, host: u32, pid: u32, wallMs: wallTime }),
+  started: object<EventOf<'started'>>({
+    type: oneOf('started'), rank: u32, host: u32, pid: u32, wallMs: wallTime, attempt: optional(u32),
+  }),
+  restarting: object<EventOf<'restarting'>>({
+    type: oneOf('restarting'), report: rankReport, host: u32, attempt: u32, afterMs: u32,
+  }),
   running: object<EventOf<'running'>>({ type: oneOf('running') }),
   exited: object<EventOf<'exited'>>({ type: oneOf('exited'), report: rankReport }),
   failure: object<EventOf<'failure'>>({ type: oneOf('failure'), error: errorRecord }),

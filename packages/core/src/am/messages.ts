@@ -25,6 +25,19 @@ const hostLogin = tuple(u32, str, str, u32);
 /** Ranks from the first to the last that were lost, and why. */
 const lostRanks = tuple(u32, u32, str);
 
+/** The end of a rank's attempt, the first if `attempt` is absent. */
+const rankEnd = {
+  rank: u32,
+  pid: u32,
+  outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'lost', 'not-started'),
+  end: optional(processEnd),
+  error: optional(errorRecord),
+  startWallMs: optional(wallTime),
+  endWallMs: wallTime,
+  leftovers: u32,
+  attempt: optional(u32),
+};
+
 const streamSpec = fields({
   id: u32,
   members: list(u32),
@@ -140,19 +153,16 @@ const MESSAGE_TYPES = {
     ofOwnHost: true,
     body: fields({
       host: u32,
-      ranks: list(
-        fields({
-          rank: u32,
-          pid: u32,
-          outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'lost', 'not-started'),
-          end: optional(processEnd),
-          error: optional(errorRecord),
-          startWallMs: optional(wallTime),
-          endWallMs: wallTime,
-          leftovers: u32,
-        }),
-      ),
+      ranks: list(fields(rankEnd)),
     }),
+  },
+  /**
+   * Session agent → controller: attempts of ranks that have ended, each of which the local error manager follows by
+   * another after a pause.
+   */
+  'job.restarting': {
+    id: 90, from: ['session'], ofOwnHost: true,
+    body: fields({ host: u32, ranks: list(fields({ ...rankEnd, afterMs: u32 })) }),
   },
   /**
    * Session agent → controller: all its ranks have ended and their output is sent. `survivors`: processes left over

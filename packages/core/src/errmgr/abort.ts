@@ -14,6 +14,7 @@ export const errmgrAbort = defineComponent({
   query: () => accept(50),
   create: ({ hosts }) => ({
     policy: 'abort',
+    goesOn: false,
     decide: (_failure, context) => [context.of === 'session' ? decideOnHost(hosts, context) : { type: 'end-job' }],
   }),
 });

@@ -1,28 +1,38 @@
 /**
- * Error manager `continue`: the other ranks run on, for ranks that do not need each other. A job that has timed out,
- * was interrupted, or whose output cannot be written ends all the same.
+ * Error managers `continue` and `notify`: the other ranks run on. With `notify` their programs are told which ranks
+ * are lost, and decide what they do. A job that has timed out, was interrupted, or whose output cannot be written ends
+ * all the same.
  */
 
 import { accept, defineComponent } from '@stci/interface';
-import type { Failure, JobAction } from '@stci/interface';
+import type { JobAction } from '@stci/interface';
 import { errmgrFramework } from './framework.js';
 import { decideOnHost } from './host-policy.js';
+import { isOver } from './kinds.js';
 
-function decideOnJob(failure: Failure): JobAction {
-  const over = ['timeout', 'interrupt', 'output'].includes(failure.kind);
-  return { type: over ? 'end-job' : 'go-on' };
+function goingOn(name: string, type: 'go-on' | 'notify', help: string) {
+  return defineComponent({
+    framework: errmgrFramework,
+    name,
+    version: '1.0.0',
+    frameworkVersion: 1,
+    help,
+    params: {},
+    query: () => accept(10, 'only by name'),
+    create: ({ hosts }) => ({
+      policy: name,
+      goesOn: true,
+      decide: (failure, context) => {
+        if (context.of === 'session') return [decideOnHost(hosts, context)];
+        const action: JobAction = { type: isOver(failure) ? 'end-job' : type };
+        return [action];
+      },
+    }),
+  });
 }
 
-export const errmgrContinue = defineComponent({
-  framework: errmgrFramework,
-  name: 'continue',
-  version: '1.0.0',
-  frameworkVersion: 1,
-  help: 'Ranks that are left go on; only a deadline or lost output ends the job.',
-  params: {},
-  query: () => accept(10, 'only by name'),
-  create: ({ hosts }) => ({
-    policy: 'continue',
-    decide: (failure, context) => [context.of === 'session' ? decideOnHost(hosts, context) : decideOnJob(failure)],
-  }),
-});
+export const errmgrContinue = goingOn('continue', 'go-on',
+  'Ranks that are left go on; only a deadline or lost output ends the job.');
+
+export const errmgrNotify = goingOn('notify', 'notify',
+  'As continue, and the programs that are left are told of each failure and decide what they do.');

@@ -26,7 +26,7 @@ export interface HostContext {
 /** The names, in the order of the table in docs/environment.md. */
 export const RANK_VARIABLES = [
   'STCI_RANK', 'STCI_SIZE', 'STCI_LOCAL_RANK', 'STCI_LOCAL_SIZE', 'STCI_NODE', 'STCI_NODES', 'STCI_HOST',
-  'STCI_APP', 'STCI_JOB_ID', 'STCI_SESSION',
+  'STCI_APP', 'STCI_ATTEMPT', 'STCI_JOB_ID', 'STCI_SESSION',
 ] as const;
 
 /** The mark of job and host in the environment of every tool and its descendants: leftovers are found by it. */
@@ -45,7 +45,11 @@ export function nodeNumbers(hosts: readonly HostIndex[], leftOut: ReadonlySet<Ho
 }
 
 /** The variables that the runtime sets for one rank. */
-function rankVariables(context: HostContext, placement: Placement): Record<RankVariable, string> {
+function rankVariables(
+  context: HostContext,
+  placement: Placement,
+  attempt: number,
+): Record<RankVariable, string> {
   return {
     STCI_RANK: String(placement.rank),
     STCI_SIZE: String(context.size),
@@ -55,16 +59,18 @@ function rankVariables(context: HostContext, placement: Placement): Record<RankV
     STCI_NODES: String(context.nodes),
     STCI_HOST: context.hostMap.name,
     STCI_APP: String(placement.app),
+    STCI_ATTEMPT: String(attempt),
     STCI_JOB_ID: String(context.job),
     STCI_SESSION: context.session,
   };
 }
 
-/** The complete environment of one rank. */
+/** The complete environment of one rank, at its start of the number `attempt`. */
 export function rankEnvironment(
   spec: Pick<JobSpec, 'apps' | 'env'>,
   context: HostContext,
   placement: Placement,
+  attempt = 1,
 ): Record<string, string> {
-  return { ...spec.env, ...spec.apps[placement.app]?.env, ...rankVariables(context, placement) };
+  return { ...spec.env, ...spec.apps[placement.app]?.env, ...rankVariables(context, placement, attempt) };
 }

@@ -8,7 +8,8 @@
 
 import { assert } from '@stci/interface';
 import type {
-  ErrorRecord, Failure, HostIndex, JobId, JobMap, JobReport, AllocatedJob, ProcessEnd, Rank, RankOutcome, RankReport,
+  ErrorRecord, Failure, HostIndex, JobId, JobMap, JobReport, AllocatedJob, ProcessEnd, Rank, RankAttempt, RankOutcome,
+  RankReport,
 } from '@stci/interface';
 import { decideExit, errorExitCode, failureOf, failuresInOrder } from './exit-rule.js';
 import { hostOf, ranksOf } from './placement.js';
@@ -24,7 +25,7 @@ export interface LedgerInit {
   readonly submitWallMs: number;
 }
 
-/** What a session agent reports of a rank's end. A RankReport has all of it. */
+/** What a session agent reports of the end of a rank's attempt. A RankReport has all of it. */
 export interface RankEnd {
   readonly rank: Rank;
   readonly pid: number;
@@ -34,6 +35,8 @@ export interface RankEnd {
   readonly startWallMs?: number;
   readonly endWallMs?: number;
   readonly leftovers: number;
+  /** Its number, from 1; absent: that of the last start. */
+  readonly attempt?: number;
 }
 
 /** Result of an entry: whether it was new, and the failure that the error manager must judge, if it is one. */
@@ -46,6 +49,8 @@ interface Row {
   pid: number;
   startWallMs?: number;
   done?: RankEnd;
+  /** Attempts that were followed by another; absent: none. */
+  earlier?: RankAttempt[];
 }
 
 export interface Ledger {
@@ -68,6 +73,10 @@ export interface Ledger {
   readonly failureCount: number;
   started(rank: Rank, pid: number, wallMs: number): boolean;
   hasStarted(rank: Rank): boolean;
+  /** Number of the attempt that runs, or is to be started; from 1. */
+  attempt(rank: Rank): number;
+  /** An attempt has ended, and the rank is started again. Returns its report; undefined if it has an outcome. */
+  again(end: RankEnd): RankReport | undefined;
   /** `nowWallMs` is used where the host did not report the time of the end. */
   exited(end: RankEnd, nowWallMs: number): Entry;
   /** The ranks of `host` without an outcome become `lost`; returns them. A second loss of the host changes nothing. */
@@ -129,14 +138,31 @@ class JobLedger implements Ledger {
     if (row.startWallMs !== undefined || row.done !== undefined) return false;
     row.pid = pid;
     row.startWallMs = wallMs;
-    this.#unstarted--;
+    if (row.earlier === undefined) this.#unstarted--;
     this.ranksAlive++;
     return true;
   }
 
   hasStarted(rank: Rank): boolean {
-    const { startWallMs, done } = this.#row(rank);
-    return startWallMs !== undefined || done !== undefined;
+    const { startWallMs, done, earlier } = this.#row(rank);
+    return startWallMs !== undefined || done !== undefined || earlier !== undefined;
+  }
+
+  attempt(rank: Rank): number {
+    return 1 + (this.#row(rank).earlier?.length ?? 0);
+  }
+
+  again(end: RankEnd): RankReport | undefined {
+    const row = this.#row(end.rank);
+    if (row.done !== undefined) return undefined;
+    const { earlier = [], ...report } = this.#reportOf(this.#close(row, this.#placed(end)));
+    const { rank: _rank, app: _app, ...attempt } = report;
+    row.earlier = [...earlier, attempt];
+    delete row.done;
+    delete row.startWallMs;
+    row.pid = 0;
+    this.ranksOpen++;
+    return report;
   }
 
   exited(end: RankEnd, nowWallMs: number): Entry {
@@ -144,7 +170,9 @@ class JobLedger implements Ledger {
     if (row.done !== undefined) return { counted: false };
     const place = this.placements.host(end.rank);
     const host = { index: place, name: this.#hostName(place) };
-    const done = this.#close(row, placed(end, host.name));
+    // The job ended before the next attempt was started: this one was the last.
+    if (end.attempt !== undefined) row.earlier?.splice(end.attempt - 1);
+    const done = this.#close(row, this.#placed(end));
     const failure = failureOf(done, host, done.endWallMs ?? nowWallMs);
     return failure !== undefined && this.failed(failure) ? { counted: true, failure } : { counted: true };
   }
@@ -224,7 +252,7 @@ class JobLedger implements Ledger {
     };
     row.done = done;
     if (running) this.ranksAlive--;
-    else this.#unstarted--;
+    else if (row.earlier === undefined) this.#unstarted--;
     this.ranksOpen--;
     return done;
   }
@@ -239,6 +267,7 @@ class JobLedger implements Ledger {
 
   #reportOf(end: RankEnd): RankReport {
     const { host, app } = this.placements.placement(end.rank);
+    const { earlier = [] } = this.#row(end.rank);
     const { rank, pid, outcome, leftovers, error, startWallMs, endWallMs } = end;
     return {
       rank, host: this.#hostName(host), app, pid, outcome, leftovers,
@@ -246,7 +275,15 @@ class JobLedger implements Ledger {
       ...(error !== undefined && { error }),
       ...(startWallMs !== undefined && { startWallMs }),
       ...(endWallMs !== undefined && { endWallMs }),
+      ...(earlier.length > 0 && { earlier: [...earlier] }),
     };
+  }
+
+  /** The place of a rank is the map's, whatever its host's error says. */
+  #placed(end: RankEnd): RankEnd {
+    const { rank, error } = end;
+    if (error === undefined) return end;
+    return { ...end, error: { ...error, host: this.#hostName(this.placements.host(rank)), rank } };
   }
 
   #hostName(host: HostIndex): string {
@@ -258,11 +295,6 @@ class JobLedger implements Ledger {
     assert(row !== undefined, `rank is in 0..${this.#rows.length - 1}, got ${rank}`);
     return row;
   }
-}
-
-/** The place of a rank is the map's, whatever its host's error says. */
-function placed(end: RankEnd, host: string): RankEnd {
-  return end.error === undefined ? end : { ...end, error: { ...end.error, host, rank: end.rank } };
 }
 
 /** One failure a rank; one of each kind a host, of each that had its place; one of each code for the job as a whole. */

@@ -20,7 +20,7 @@ export function buildCatalog(
   const entries: CatalogEntry[] = groups.flatMap((group) => ownedBy(group.name, group.name, group.params));
   for (const framework of frameworks) {
     const own = components.get(framework.name) ?? [];
-    entries.push(selectionEntry(framework, own), ...ownedBy(framework.name, framework.name, framework.params));
+    entries.push(selectionEntry(framework, own), ...ownedBy(framework.name, framework.name, framework.params, own));
     for (const component of own) {
       const prefix = `${framework.name}.${component.name}`;
       entries.push(...ownedBy(prefix, `${framework.name}:${component.name}`, component.params));
@@ -49,8 +49,15 @@ function selectionEntry(framework: AnyFramework, components: readonly AnyCompone
   return { name: framework.name, spec, owner: framework.name, components: names, always };
 }
 
-function ownedBy(prefix: string, owner: string, specs: ParamSpecs): CatalogEntry[] {
-  return Object.entries(specs).map(([name, spec]) => ({ name: `${prefix}.${name}`, spec, owner }));
+function ownedBy(
+  prefix: string,
+  owner: string,
+  specs: ParamSpecs,
+  components: readonly AnyComponent[] = [],
+): CatalogEntry[] {
+  const names = components.map((component) => component.name);
+  return Object.entries(specs).map(([name, spec]) =>
+    ({ name: `${prefix}.${name}`, spec, owner, ...(spec.selects === true && { components: names }) }));
 }
 
 function checkEntry(entry: CatalogEntry, before: ParamCatalog): void {

@@ -12,8 +12,9 @@ import { detectorProcess } from '../detector/process.js';
 import { detectorSporadic } from '../detector/sporadic.js';
 import { detectorWatchdog } from '../detector/watchdog.js';
 import { errmgrAbort } from '../errmgr/abort.js';
-import { errmgrContinue } from '../errmgr/continue.js';
+import { errmgrContinue, errmgrNotify } from '../errmgr/continue.js';
 import { errmgrFramework } from '../errmgr/framework.js';
+import { errmgrRestart } from '../errmgr/restart.js';
 import { launcherFlat } from '../launcher/flat.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
@@ -41,6 +42,8 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
       detectorWatchdog,
       errmgrAbort,
       errmgrContinue,
+      errmgrNotify,
+      errmgrRestart,
       launcherFlat,
       launcherTree,
       ...components,

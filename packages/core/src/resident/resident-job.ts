@@ -271,6 +271,12 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
         this.#ranks.set(rank, { rank, host, pid, state: outcome, end });
         return;
       }
+      case 'restarting': {
+        const { rank, host, pid, end } = event.report;
+        if (this.#ranks.get(rank)?.state === 'running') this.#running -= 1;
+        this.#ranks.set(rank, { rank, host, pid, state: 'restarting', end });
+        return;
+      }
       case 'running':
       case 'ending':
         this.#state = event.type;

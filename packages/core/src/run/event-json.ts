@@ -1,6 +1,8 @@
 /** The job's events and report as JSON (`--json`, `--exit-report=json`): hosts by name, times in ISO format. */
 
-import { printable, type HostIndex, type JobEvent, type JobReport, type RankReport } from '@stci/interface';
+import {
+  printable, type HostIndex, type JobEvent, type JobReport, type RankAttempt, type RankReport,
+} from '@stci/interface';
 import { isoTime } from '../iof/label.js';
 
 /** One object and a newline. */
@@ -17,6 +19,10 @@ function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): ob
       const { wallMs, host, ...rest } = event;
       return { ...rest, host: hostName(host), time: isoTime(wallMs) };
     }
+    case 'restarting': {
+      const { report, host, ...rest } = event;
+      return { ...rest, ...rankJson(report), host: report.host, next: hostName(host) };
+    }
     case 'exited':
       return { type: event.type, ...rankJson(event.report) };
     case 'ended':
@@ -31,7 +37,11 @@ export function reportJson(report: JobReport): object {
   return { ...rest, submitted: isoTime(submitWallMs), ended: isoTime(endWallMs), ranks: ranks.map(rankJson) };
 }
 
-function rankJson({ startWallMs, endWallMs, end, ...rest }: RankReport): object {
+function rankJson({ earlier, ...last }: RankReport): object {
+  return { ...attemptJson(last), ...(earlier !== undefined && { earlier: earlier.map(attemptJson) }) };
+}
+
+function attemptJson({ startWallMs, endWallMs, end, ...rest }: RankAttempt): object {
   const known = startWallMs !== undefined && endWallMs !== undefined;
   return {
     ...rest,

@@ -14,7 +14,7 @@ import { counted } from '../job/text.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
 import { eventJson } from './event-json.js';
 import { causeElsewhere, exitCodeWithoutReport, interruptCause, outputCause, settleReport } from './outcome.js';
-import { recoveryText } from './recovery-text.js';
+import { recoveryText, restartText } from './recovery-text.js';
 import { endText, exitReport, finalLines, withHosts } from './report.js';
 
 /** After so long a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
@@ -31,7 +31,7 @@ export interface JobRunInit {
   /** Called again when the job is remapped. */
   readonly onMapped: (map: JobMap) => void;
   readonly options: RunOptions;
-  /** Failures do not end the job (error manager `continue`): each is reported when it is known. */
+  /** Failures do not end the job (its error manager's `goesOn`): each is reported when it is known. */
   readonly failuresAtOnce: boolean;
   readonly driver: RunDriver;
   readonly startFrontEnd: (events: FrontEndEvents) => FrontEnd;
@@ -147,6 +147,8 @@ export class JobRun implements FrontEndEvents {
         this.#logStep(this.#map.size === 1 ? 'the rank is running' : `all ${this.#map.size} ranks are running`);
         for (const text of this.#init.remarks?.() ?? []) this.#remark(text);
         return;
+      case 'restarting':
+        return this.#remark(restartText(event));
       case 'exited':
         this.#ended += 1;
         if (!this.#hasRanks && this.#endReason !== undefined) this.#watchStall();

@@ -1,7 +1,8 @@
 /** What is done about a host that did not come up or is lost, for `stcirun`, `stci start` and a session's log. */
 
-import type { RecoveryEvent } from '@stci/interface';
+import type { JobEvent, RecoveryEvent } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
+import { endText } from './report.js';
 
 /** Without the failure itself. */
 export function recoveryText({ phase, name, action, afterMs = 0, starts, spare, reason }: RecoveryEvent): string {
@@ -15,4 +16,12 @@ export function recoveryText({ phase, name, action, afterMs = 0, starts, spare, 
     case 'leave-out':
       return `host ${name} is left out${reason === undefined ? '' : `: ${reason}`}`;
   }
+}
+
+/** What ended, and that it is started again. */
+export function restartText({ report, attempt, afterMs }: Extract<JobEvent, { type: 'restarting' }>): string {
+  const pause = afterMs > 0 ? ` in ${formatDuration(afterMs)}` : '';
+  const why = report.outcome === 'failed-start' ? `: ${report.error?.message}` : '';
+  const ended = `rank ${report.rank} on ${report.host}: ${endText(report)}${why}`;
+  return `${ended}; started again${pause}, attempt ${attempt}`;
 }

@@ -56,7 +56,7 @@ function droppedText({ dropped = [] }: JobReport): readonly string[] {
 function leftoverText(report: JobReport): readonly string[] {
   const counts = new Map<string, number>();
   const add = (host: string, count: number): void => void counts.set(host, (counts.get(host) ?? 0) + count);
-  for (const { host, leftovers } of report.ranks) add(host, leftovers);
+  for (const rank of report.ranks) for (const each of [rank, ...(rank.earlier ?? [])]) add(each.host, each.leftovers);
   for (const [host, count] of survivorsLeftBehind(report)) add(host, -count);
   for (const { host, count } of report.daemons) add(host, count);
   const places = [...counts].filter(([, count]) => count > 0);
@@ -157,7 +157,7 @@ function rankList(ranks: readonly RankReport[]): string {
 }
 
 const COLUMNS = [
-  'rank', 'host', 'pid', 'outcome', 'status', 'signal', 'start', 'end', 'duration', 'leftovers',
+  'rank', 'host', 'pid', 'outcome', 'status', 'signal', 'start', 'end', 'duration', 'leftovers', 'attempts',
 ] as const;
 
 export function exitReport(report: JobReport, format: 'text' | 'json'): string {
@@ -183,6 +183,7 @@ function row(rank: RankReport): readonly string[] {
     endWallMs === undefined ? '-' : isoTime(endWallMs),
     durationMs === undefined ? '-' : `${(Math.max(0, durationMs) / 1000).toFixed(3)}s`,
     String(rank.leftovers),
+    String(1 + (rank.earlier?.length ?? 0)),
   ];
 }
 

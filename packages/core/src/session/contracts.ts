@@ -95,7 +95,7 @@ export interface RankStatus {
   readonly rank: Rank;
   readonly host: string;
   readonly pid: number;
-  readonly state: RankOutcome | 'running' | 'starting';
+  readonly state: RankOutcome | 'running' | 'starting' | 'restarting';
   readonly end?: ProcessEnd | undefined;
 }
 

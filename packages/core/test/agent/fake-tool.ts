@@ -61,7 +61,7 @@ export function play(pid = 7, place: TestPlace = testPlace()): Playing {
     },
   };
   const tool = new Tool(
-    { platform, rank: 3, spawn: SPAWN, graceMs: GRACE_MS, drainMs: DRAIN_MS },
+    { platform, rank: 3, attempt: 1, spawn: SPAWN, graceMs: GRACE_MS, drainMs: DRAIN_MS },
     {
       onStarted: () => void told.push('started'),
       onOutput: (_tool, stream, chunk) => void told.push(`${stream} ${chunk.length}`),

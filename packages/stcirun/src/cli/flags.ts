@@ -16,6 +16,7 @@ import {
   parseExitReport,
   parseExport,
   parseLaunchFailure,
+  parseOnFailure,
   parseMapBy,
   parsePair,
   parseStdin,
@@ -24,6 +25,7 @@ import {
   type Display,
   type ExitReportRequest,
   type LaunchFailure,
+  type OnFailure,
   type Pair,
 } from './values.js';
 
@@ -38,6 +40,8 @@ const stdin = Flags.custom<StdinTo>({ parse: async (value) => parseStdin('--stdi
 const color = Flags.custom<ColorMode>({ parse: async (value) => parseColor('--color', value) });
 const tag = Flags.custom<TagMode>({ parse: async (value) => parseTag('--tag', value) });
 const exitReport = Flags.custom<ExitReportRequest>({ parse: async (value) => parseExitReport('--exit-report', value) });
+const onFailure = Flags.custom<OnFailure>({ parse: async (value) => parseOnFailure('--on-failure', value) });
+
 const launchFailure = Flags.custom<LaunchFailure>({
   parse: async (value) => parseLaunchFailure('--on-launch-failure', value),
 });
@@ -95,10 +99,11 @@ export const FLAGS = {
     description: 'sets a parameter; `stci info` lists them all',
   }),
   am: text('--am')({ multiple: true, helpValue: 'FILE', description: 'file of parameters, key = value a line' }),
-  'on-failure': text('--on-failure')({
+  'on-failure': onFailure({
     helpValue: 'POLICY',
     description:
-      'abort: end the job at the first failure (default); continue: let the rest run; short for --mca errmgr=',
+      'abort: end the job at the first failure (default); continue: let the rest run; notify: and tell it; '
+      + 'restart[:N]: start what failed again; or by kind: tool=restart:3,host=continue',
   }),
   'on-launch-failure': launchFailure({
     helpValue: 'POLICY',

@@ -231,10 +231,11 @@ function mcaOf(flags: FlagValues): RunRequest['mca'] {
   const short = (option: string, key: string, value: string | undefined): RunRequest['mca'] => {
     return value === undefined ? [] : [{ key, value, origin: `--${option} ${value}` }];
   };
+  const onFailure = flags['on-failure'];
   return [
     ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
     ...short('launcher', 'launcherproc', flags.launcher),
-    ...short('on-failure', 'errmgr', flags['on-failure']),
+    ...(onFailure?.pairs ?? []).map((pair) => ({ ...pair, origin: `--on-failure ${onFailure?.text}` })),
     ...launchFailureOf(flags),
   ];
 }

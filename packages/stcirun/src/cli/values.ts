@@ -4,7 +4,7 @@
  */
 
 import { TAG_MODES, type TagMode } from '@stci/core/iof';
-import { parseValue } from '@stci/core';
+import { SUBJECTS, didYouMean, parseValue } from '@stci/core';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 import { COLOR_MODES, type ColorMode } from '../output/colors.js';
 
@@ -92,6 +92,37 @@ export function parseLaunchFailure(name: string, text: string): LaunchFailure {
   const count = /^retry:(.*)$/su.exec(text)?.[1];
   if (count === undefined) refuse(name, text, 'abort, retry, retry:N, spare or shrink');
   return { policy: 'retry', count, text };
+}
+
+/** Parameters that `--on-failure` is short for. */
+export interface OnFailure {
+  readonly pairs: readonly Pair[];
+  readonly text: string;
+}
+
+/** `POLICY[:N]`, or `KIND=POLICY[:N]` for some kinds, separated by commas; N is the number of retries. */
+export function parseOnFailure(name: string, text: string): OnFailure {
+  const values = new Map<string, string>();
+  for (const item of text.split(',')) {
+    const match = /^(?:([^=]*)=)?([a-z][a-z0-9]*)(?::(\d+))?$/u.exec(item);
+    if (match === null) refuse(name, item, 'POLICY, POLICY:N, or KIND=POLICY as in tool=restart:3,host=continue');
+    const [, kind, policy = '', count] = match;
+    if (kind !== undefined && !SUBJECTS.some((known) => known === kind)) {
+      const hint = didYouMean(kind, SUBJECTS);
+      const known = SUBJECTS.join(', ');
+      throw new OptionValueError(`${name}: unknown kind of failure '${kind}'.${hint} There are: ${known}.`);
+    }
+    const given = [[kind === undefined ? 'errmgr' : `errmgr.${kind}`, policy], [`errmgr.${policy}.retries`, count]];
+    for (const [key = '', value] of given) {
+      if (value === undefined) continue;
+      const isCount = key.endsWith('.retries');
+      if (values.has(key) && !(isCount && values.get(key) === value)) {
+        refuse(name, text, isCount ? `one number of retries for ${policy}` : 'one policy for each kind of failure');
+      }
+      values.set(key, value);
+    }
+  }
+  return { text, pairs: [...values].map(([key, value]) => ({ key, value })) };
 }
 
 export const DISPLAYS = ['map', 'plan', 'all'] as const;

@@ -59,15 +59,15 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
     return 0;
   }
   if (session === undefined) return showJob({ ...show, ...ownAgents(prepared, planned, scope) });
-  const hasPolicy = Object.hasOwn(job.params, 'errmgr');
-  const continues = hasPolicy ? scope.errorManager(params).policy === 'continue' : session.status.continues;
+  const hasPolicy = Object.keys(job.params).some((name) => /^errmgr(?:\.|$)/.test(name));
+  const continues = hasPolicy ? scope.errorManager(params).goesOn : session.status.continues;
   return showJob({ ...show, ...inSession({ ...session, continues }, await submitTo(session, job, request), false) });
 }
 
 function ownAgents({ registry, params, platform, composition }: Prepared, planned: Planned, scope: Scope): JobSource {
   const { spec, spares } = planned;
   return {
-    failuresAtOnce: scope.errorManager(params).policy === 'continue',
+    failuresAtOnce: scope.errorManager(params).goesOn,
     startFrontEnd: (events) => {
       const snapshot = paramsSnapshot(registry.catalog, params);
       const allocation = { hosts: spec.hosts, spares };

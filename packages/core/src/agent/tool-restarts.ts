@@ -1,0 +1,100 @@
+/**
+ * Tools that are started again on their own host (the local recovery manager; STCI paper, II-F.4): when a tool has
+ * failed, the local error manager decides at once, without the controller, which is told. The next attempt starts when
+ * the pause is over and the last process and output of the one before have ended, so that output of attempts never
+ * mixes. If the job ends before that, the attempt that failed was the rank's last.
+ */
+
+import type { Clock, ErrorManager, HostIndex, Rank, Timer } from '@stci/interface';
+import { failureOf } from '../job/exit-rule.js';
+import type { Tool, ToolEnd } from './tool.js';
+
+export interface ToolRestartsInit {
+  readonly clock: Clock;
+  readonly errorManager: ErrorManager;
+  readonly host: { readonly index: HostIndex; readonly name: string };
+  /** Makes the tool of a rank's next attempt, without starting it. */
+  make(rank: Rank, attempt: number): Tool;
+  /** Another attempt follows. */
+  onRestarting(end: ToolEnd, afterMs: number): void;
+  /** It can be started now. */
+  onDue(next: Tool): void;
+  /** It is not started: this was the last end of its rank. */
+  onGivenUp(end: ToolEnd): void;
+}
+
+interface Waiting {
+  readonly next: Tool;
+  readonly former: Tool;
+  readonly end: ToolEnd;
+  readonly timer: Timer;
+  isDue: boolean;
+  isGivenUp: boolean;
+}
+
+export class ToolRestarts {
+  readonly #init: ToolRestartsInit;
+  readonly #waiting = new Map<Rank, Waiting>();
+
+  constructor(init: ToolRestartsInit) {
+    this.#init = init;
+  }
+
+  /** Whether tools may be started again at all. */
+  get isOn(): boolean {
+    return this.#init.errorManager.local !== undefined;
+  }
+
+  /** A tool has ended by itself. Returns whether its rank is started again. */
+  onEnded(former: Tool, end: ToolEnd): boolean {
+    const { clock, errorManager, host } = this.#init;
+    const { rank, attempt } = former;
+    const failure = failureOf(end, host, end.endWallMs);
+    if (failure === undefined || errorManager.local === undefined) return false;
+    const action = errorManager.local(failure, { of: 'tool', attempt });
+    if (action.type !== 'restart') return false;
+    const next = this.#init.make(rank, attempt + 1);
+    const timer = clock.after(action.afterMs, () => {
+      waiting.isDue = true;
+      this.#check(waiting);
+    });
+    const waiting: Waiting = { next, former, end, timer, isDue: false, isGivenUp: false };
+    this.#waiting.set(rank, waiting);
+    this.#init.onRestarting(end, action.afterMs);
+    return true;
+  }
+
+  /** All of a tool has ended. */
+  onGone(tool: Tool): void {
+    const waiting = this.#waiting.get(tool.rank);
+    if (waiting?.former === tool) this.#check(waiting);
+  }
+
+  /** The next attempt is being started. */
+  onStarting(tool: Tool): void {
+    if (this.#waiting.get(tool.rank)?.next === tool) this.#waiting.delete(tool.rank);
+  }
+
+  /** Whether a tool, which was not started, was to follow another attempt, whose end has been reported. */
+  isNext(tool: Tool): boolean {
+    return this.#waiting.get(tool.rank)?.next === tool;
+  }
+
+  /** The job ends: nothing is started again. */
+  giveUp(): void {
+    for (const waiting of this.#waiting.values()) {
+      if (waiting.isGivenUp) continue;
+      waiting.isGivenUp = true;
+      waiting.timer.cancel();
+      this.#init.onGivenUp(waiting.end);
+      this.#check(waiting);
+    }
+  }
+
+  /** The streams of a rank end behind the output of its last attempt. */
+  #check({ former, next, isDue, isGivenUp }: Waiting): void {
+    if (!former.gone) return;
+    if (isGivenUp) next.skip();
+    else if (isDue) this.#init.onDue(next);
+  }
+}

@@ -1,0 +1,36 @@
+/** Kinds of failures, as policies tell them apart. */
+
+import { ERROR_KINDS, isErrorCode, type Failure } from '@stci/interface';
+
+/** Of what a policy can be chosen: a rank's program; a session agent; a host, with its root agent. */
+export const SUBJECTS = ['tool', 'agent', 'host'] as const;
+export type Subject = (typeof SUBJECTS)[number];
+
+/** What failed; undefined: the job as a whole. */
+export function subjectOf({ kind }: Pick<Failure, 'kind'>): Subject | undefined {
+  switch (kind) {
+    case 'tool-status':
+    case 'tool-signal':
+    case 'tool-start':
+      return 'tool';
+    case 'session-lost':
+      return 'agent';
+    case 'agent-launch':
+    case 'agent-lost':
+      return 'host';
+    default:
+      return undefined;
+  }
+}
+
+/** The job is over, whatever its ranks do: time is up, the user ended it, or its output cannot be written. */
+export function isOver({ kind }: Pick<Failure, 'kind'>): boolean {
+  return kind === 'timeout' || kind === 'interrupt' || kind === 'output';
+}
+
+/** Another start may go better: not where the program does not exist. */
+export function mayRestart(failure: Failure): boolean {
+  const { code } = failure.error;
+  if (failure.kind === 'tool-start') return isErrorCode(code) && ERROR_KINDS[code].retryable;
+  return subjectOf(failure) !== undefined;
+}

@@ -1,0 +1,61 @@
+/**
+ * Error manager `restart`: a rank that failed is started again, after a pause that doubles with each start, up to a
+ * number of starts; a tool's on its own host by its session agent, that of a lost host on another by the controller.
+ * The n-th start comes pause × 2^(n-2) after the failure before it, at most the longest pause.
+ */
+
+import { accept, defineComponent } from '@stci/interface';
+import type { Failure, JobAction, RestartAction } from '@stci/interface';
+import { errmgrFramework } from './framework.js';
+import { decideOnHost } from './host-policy.js';
+import { mayRestart } from './kinds.js';
+
+const PAUSE_MS_MAX = 3_600_000;
+
+export const errmgrRestart = defineComponent({
+  framework: errmgrFramework,
+  name: 'restart',
+  version: '1.0.0',
+  frameworkVersion: 1,
+  help: 'A rank that failed is started again, so many times; then the job ends.',
+  params: {
+    retries: {
+      type: 'int', default: 3, min: 1, max: 100, scope: 'job',
+      help: 'Further starts of each rank; a failure after them is dealt with by errmgr.restart.then.',
+    },
+    pause: {
+      type: 'duration', default: 500, min: 0, max: PAUSE_MS_MAX, scope: 'job',
+      help: 'Pause before the first further start of a rank; each further one is twice as long. Longer gives what '
+        + 'failed time to recover, shorter loses less time.',
+    },
+    'pause.max': {
+      type: 'duration', default: 60_000, min: 0, max: PAUSE_MS_MAX, scope: 'job',
+      help: 'The longest such pause.',
+    },
+    then: {
+      type: 'enum', values: ['abort', 'continue'], default: 'abort', scope: 'job',
+      help: 'What follows when a rank has failed after its last start, or cannot be started: abort ends the job, '
+        + 'continue lets the other ranks run on.',
+    },
+  },
+  query: () => accept(5, 'only by name'),
+  create: ({ hosts }, params) => {
+    const { retries, pause, 'pause.max': pauseMax, then } = params as Readonly<Record<string, number>>;
+    const next = (failure: Failure, attempt: number): RestartAction | undefined => {
+      if (!mayRestart(failure) || attempt > (retries as number)) return undefined;
+      return { type: 'restart', afterMs: Math.min((pause as number) * 2 ** (attempt - 1), pauseMax as number) };
+    };
+    return {
+      policy: 'restart',
+      goesOn: params['then'] === 'continue',
+      decide: (failure, context) => {
+        if (context.of === 'session') return [decideOnHost(hosts, context)];
+        // Of a lost host whose ranks had all ended, nothing is to be started again.
+        if (context.attempt === 0 && mayRestart(failure)) return [{ type: 'go-on' }];
+        const last: JobAction = { type: String(then) === 'continue' && mayRestart(failure) ? 'go-on' : 'end-job' };
+        return [next(failure, context.attempt) ?? last];
+      },
+      local: (failure, { attempt }) => next(failure, attempt) ?? { type: 'report' },
+    };
+  },
+});

@@ -1,0 +1,82 @@
+/** The built stcirun: ranks that failed are started again, by the agents that run them. */
+
+import { assert, eventually, suite } from '@stci/testkit';
+import { run, sh, start } from './e2e.js';
+
+const SOON = ['--mca', 'errmgr.restart.pause=10ms'];
+const LATE = ['--mca', 'errmgr.restart.pause=60s'];
+const HOSTS = ['--launcher', 'local', '--host', 'a,b'];
+
+interface Rank {
+  readonly rank: number;
+  readonly outcome: string;
+  readonly status?: number;
+  readonly earlier?: readonly Rank[];
+}
+
+/** The ranks of an exit report, which follows other messages. */
+function ranksOf(err: string): readonly Rank[] {
+  return (JSON.parse(err.slice(err.indexOf('{\n'))) as { ranks: readonly Rank[] }).ranks;
+}
+
+suite('stcirun --on-failure restart', (test) => {
+  test('a rank that failed is started again; its last attempt counts, all output is there in order', async () => {
+    const line = 'echo "$STCI_RANK: $STCI_ATTEMPT"; printf begun; '
+      + '[ $STCI_RANK$STCI_ATTEMPT -gt 12 ] || [ $STCI_RANK = 0 ]';
+    const { exitCode, out, err } = await run([...HOSTS, '-n', '2', '--tag', '--on-failure', 'restart:3', ...SOON,
+      '--exit-report', 'json', ...sh(line)]);
+    assert.is(exitCode, 0, err);
+    const ofOne = out.split('\n').filter((each) => each.startsWith('[1]'));
+    assert.equal(ofOne, ['[1] 1: 1', '[1] begun', '[1] 1: 2', '[1] begun', '[1] 1: 3', '[1] begun']);
+    assert.match(err, 'rank 1 on b: exited, status 1; started again in 10 ms, attempt 2');
+    const [first, second] = ranksOf(err);
+    assert.equal([first?.earlier, second?.outcome, second?.status], [undefined, 'exited', 0]);
+    assert.equal(second?.earlier?.map(({ outcome, status }) => [outcome, status]), [['exited', 1], ['exited', 1]]);
+  }, { timeoutMs: 20_000 });
+
+  test('so often and no more: then the job ends with the last status, or goes on', async () => {
+    const args = ['-n', '2', '--on-failure', 'tool=restart:2', ...SOON];
+    const ended = await run([...args, ...sh('test $STCI_RANK = 0 || exit $STCI_ATTEMPT')]);
+    assert.is(ended.exitCode, 3, ended.err);
+    assert.match(ended.err, 'Rank 1 on');
+    const more = ['--mca', 'errmgr.restart.then=continue', '-n', '2', '--on-failure', 'restart:1', ...SOON];
+    const rest = await run([...more, ...sh('test $STCI_RANK = 1 && exit 4; sleep 0.3; echo done')]);
+    assert.equal([rest.exitCode, rest.out], [4, 'done\n'], rest.err);
+  }, { timeoutMs: 20_000 });
+
+  test('a killed rank is started again, with the rest of the input; a program that does not exist is not', async () => {
+    const line = 'read word; echo $word; [ $STCI_ATTEMPT = 2 ] || kill -9 $$';
+    const job = start(['-n', '1', '--on-failure', 'restart', ...SOON, ...sh(line)], { input: 'open' });
+    job.child.stdin?.write('one\n');
+    await eventually(() => job.err().includes('attempt 2'), { deadlineMs: 10_000, what: 'the second attempt' });
+    job.child.stdin?.end('two\n');
+    const { exitCode, out, err } = await job.result;
+    assert.equal([exitCode, out], [0, 'one\ntwo\n'], err);
+    const missing = await run(['--on-failure', 'restart', '-n', '1', 'no-such-program-here']);
+    assert.is(missing.exitCode, 196);
+    assert.not.match(missing.err, 'started again');
+  }, { timeoutMs: 20_000 });
+
+  test('a rank that waits for its next attempt is not started when the job ends', async () => {
+    const line = 'echo $STCI_ATTEMPT; [ $STCI_RANK = 0 ] || exit 5; sleep 60';
+    const over = await run(['-n', '2', '--on-failure', 'restart', ...LATE, '--timeout', '700ms', ...sh(line)]);
+    // The failure of its attempt came first, and nothing has made up for it.
+    assert.equal([over.exitCode, over.out], [5, '1\n1\n'], over.err);
+    const job = start(['-n', '2', '--on-failure', 'restart', ...LATE, ...sh(line)]);
+    await eventually(() => job.err().includes('attempt 2'), { deadlineMs: 10_000, what: 'the wait' });
+    job.child.kill('SIGINT');
+    const { exitCode, out } = await job.result;
+    assert.equal([exitCode, out], [5, '1\n1\n']);
+  }, { timeoutMs: 20_000 });
+
+  test('what an attempt left behind has ended before the next begins', async () => {
+    const line = 'sh -c \'trap "" TERM; while :; do echo left; sleep 0.05; done\' & '
+      + 'sleep 0.2; echo $STCI_ATTEMPT; [ $STCI_ATTEMPT = 2 ] && kill -9 $!';
+    const args = ['-n', '1', '--on-failure', 'restart', ...SOON, '--mca', 'tool.grace=200ms'];
+    const { exitCode, out, err } = await run([...args, '--exit-report', 'json', ...sh(line)]);
+    assert.is(exitCode, 0, err);
+    const words = out.split('\n').filter((word) => word !== '');
+    assert.equal(words.filter((word) => word !== 'left'), ['1', '2']);
+    assert.match(err, /ended 1 process that ranks had left behind/);
+  }, { timeoutMs: 20_000 });
+});
