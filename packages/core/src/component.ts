@@ -16,6 +16,10 @@ export { decideOnHost } from './errmgr/host-policy.js';
 export { SUBJECTS, isOver, mayRestart, subjectOf, type Subject } from './errmgr/kinds.js';
 export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
+export { notifierFramework } from './notifier/framework.js';
+export { bySize, liveChildren, liveNeighbours } from './notifier/graph.js';
+export { floodPromise, promiseText, type FloodPromise } from './notifier/promise.js';
+export { createRelay, type Copy, type RelayRule, type Route } from './notifier/relay.js';
 export { topologyFramework } from './topology/framework.js';
 export { nextHopAround } from './topology/detour.js';
 export {

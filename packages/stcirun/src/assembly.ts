@@ -16,6 +16,8 @@ import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
 import { launcherLocal } from '@stci/launcher-local';
 import { findRelativePath, launcherSsh, sshParams } from '@stci/launcher-ssh';
+import { notifierBmg } from '@stci/notifier-bmg';
+import { notifierHypercube } from '@stci/notifier-hypercube';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
@@ -31,6 +33,8 @@ export function assembleRegistry(groups: readonly ParamGroup[] = []): Registry {
     topologyTree,
     launcherLocal,
     launcherSsh,
+    notifierBmg,
+    notifierHypercube,
   ]);
   const rules = [...(init.rules ?? []), ...['client', 'options'].map(fixedPathRule)];
   return createRegistry({ ...init, rules, groups: [...(init.groups ?? []), ...groups] });

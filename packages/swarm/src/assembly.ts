@@ -17,6 +17,8 @@ import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
 import { launcherLocal } from '@stci/launcher-local';
 import { launcherSsh } from '@stci/launcher-ssh';
+import { notifierBmg } from '@stci/notifier-bmg';
+import { notifierHypercube } from '@stci/notifier-hypercube';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
@@ -24,8 +26,8 @@ import { launcherRemote } from './launcher-remote.js';
 
 const registry: Registry = createRegistry(
   builtins([
-    detectorMesh, detectorRing, detectorSwim, topologyTree, topologyBmg, topologyMesh, launcherLocal, launcherRemote,
-    launcherSsh, ...bootcomComponents,
+    detectorMesh, detectorRing, detectorSwim, launcherLocal, launcherRemote, launcherSsh, notifierBmg, notifierHypercube,
+    topologyBmg, topologyMesh, topologyTree, ...bootcomComponents,
   ]),
 );
 

@@ -17,6 +17,10 @@ export { privateListener, privateNetworkCompliance } from './compliance/private-
 export type { PrivateNetworkSetup } from './compliance/private-network.js';
 export { seededIntegers } from './compliance/seeded.js';
 export type { IntegerSource } from './compliance/seeded.js';
+export { notifierCompliance } from './compliance/notifier.js';
+export type { NotifierComplianceOptions } from './compliance/notifier.js';
+export { NotifierNetwork, membersOf } from './compliance/notifier-network.js';
+export type { NotifierNetworkInit } from './compliance/notifier-network.js';
 export { topologyCompliance } from './compliance/topology.js';
 export type { TopologyCase } from './compliance/topology.js';
 export { processesCompliance } from './compliance/processes.js';

@@ -19,6 +19,10 @@ import { launcherFlat } from '../launcher/flat.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import { launcherTree } from '../launcher/tree.js';
+import { notifierDirect } from '../notifier/direct.js';
+import { notifierFramework } from '../notifier/framework.js';
+import { notifierLazy } from '../notifier/lazy.js';
+import { notifierTree } from '../notifier/tree.js';
 import { topologyFramework } from '../topology/framework.js';
 import { builtinGroups } from './groups.js';
 import type { RegistryInit } from './registry.js';
@@ -33,6 +37,7 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
       errmgrFramework,
       launcherFramework,
       launcherprocFramework,
+      notifierFramework,
       topologyFramework,
     ],
     components: [
@@ -46,6 +51,9 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
       errmgrRestart,
       launcherFlat,
       launcherTree,
+      notifierDirect,
+      notifierLazy,
+      notifierTree,
       ...components,
     ],
     groups: builtinGroups,

@@ -30,13 +30,14 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   'topology-': COMPONENT,
   'launcher-': COMPONENT,
   'detector-': COMPONENT,
+  'notifier-': COMPONENT,
   'platform-node': { workspace: [CONTRACTS], external: { ws: 'src/' }, free: 'src/' },
   'platform-sim': { workspace: [CONTRACTS], external: {}, free: undefined },
   swarm: {
     workspace: [
       CONTRACTS, '@stci/core', '@stci/core/*', '@stci/platform-sim', '@stci/launcher-local', '@stci/launcher-ssh',
       '@stci/topology-tree', '@stci/topology-bmg', '@stci/topology-mesh', '@stci/detector-mesh', '@stci/detector-ring',
-      '@stci/detector-swim',
+      '@stci/detector-swim', '@stci/notifier-bmg', '@stci/notifier-hypercube',
     ],
     external: {},
     free: 'src/main.ts',

@@ -1,0 +1,33 @@
+/** Of the survivors, which are next to each other: a topology without its dead positions. */
+
+import type { Position, SpanningTree, Topology } from '@stci/interface';
+
+/** The children; in place of a dead one, its own. */
+export function liveChildren(tree: SpanningTree, position: Position, dead: ReadonlySet<Position>): Position[] {
+  return tree.children(position).flatMap((child) => (dead.has(child) ? liveChildren(tree, child, dead) : [child]));
+}
+
+/**
+ * The neighbours; in place of a dead one, the next position in its direction that is alive. In a topology that contains
+ * the ring, as the binomial graph does, all that are alive stay connected, however many are dead.
+ */
+export function liveNeighbours(topology: Topology, position: Position, dead: ReadonlySet<Position>): Position[] {
+  const { size } = topology;
+  const found = new Set<Position>();
+  for (const neighbour of topology.neighbours(position)) {
+    const step = (neighbour - position + size) % size <= size / 2 ? 1 : size - 1;
+    let at = neighbour;
+    while (dead.has(at)) at = (at + step) % size;
+    if (at !== position) found.add(at);
+  }
+  return [...found];
+}
+
+/** The topology of each size, made once. */
+export function bySize(make: ((size: number) => Topology) | undefined): (size: number) => Topology {
+  let last: Topology | undefined;
+  return (size) => {
+    if (make === undefined) throw new Error('Assertion failed: the notifier names a topology');
+    return last?.size === size ? last : (last = make(size));
+  };
+}

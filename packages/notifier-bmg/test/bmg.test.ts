@@ -1,0 +1,23 @@
+/** The notifier over the binomial graph: compliance, and its order of sending. */
+
+import { notifierBmg } from '@stci/notifier-bmg';
+import { assert, NotifierNetwork, membersOf, notifierCompliance, suite } from '@stci/testkit';
+import { createBmg, topologyBmg } from '@stci/topology-bmg';
+
+notifierCompliance(notifierBmg, { topologies: [topologyBmg] });
+
+suite('notifier bmg', (test) => {
+  const module = notifierBmg.create({}, { topology: 'bmg' }, undefined);
+
+  test('to the children of the binomial tree first, then over the other links', () => {
+    const network = new NotifierNetwork({ module, topologyOf: createBmg, members: membersOf(16), seed: 1 });
+    network.broadcast(1, Uint8Array.of(1));
+    assert.equal(network.sent.map(({ to }) => to), [2, 3, 5, 9, 0, 13, 15]);
+  });
+
+  test('its promise names the figures', () => {
+    const { text } = module.promise({ members: 64, failures: 10, topology: createBmg(64) });
+    assert.is(text, 'Each of 64 agents is told within 6 message times, whichever 10 fail meanwhile, with at most 641 '
+      + 'messages.');
+  });
+});
