@@ -26,8 +26,8 @@ import { launcherRemote } from './launcher-remote.js';
 
 const registry: Registry = createRegistry(
   builtins([
-    detectorMesh, detectorRing, detectorSwim, launcherLocal, launcherRemote, launcherSsh, notifierBmg, notifierHypercube,
-    topologyBmg, topologyMesh, topologyTree, ...bootcomComponents,
+    detectorMesh, detectorRing, detectorSwim, launcherLocal, launcherRemote, launcherSsh, notifierBmg,
+    notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents,
   ]),
 );
 
