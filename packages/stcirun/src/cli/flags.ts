@@ -105,6 +105,9 @@ export const FLAGS = {
       'abort: end the job at the first failure (default); continue: let the rest run; notify: and tell it; '
       + 'restart[:N]: start what failed again; or by kind: tool=restart:3,host=continue',
   }),
+  client: Flags.boolean({
+    description: 'let programs use the client library (docs/client.md); short for --mca client.enable=true',
+  }),
   'on-launch-failure': launchFailure({
     helpValue: 'POLICY',
     description:
@@ -205,6 +208,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   mca: facts(GROUPS[2]),
   am: facts(GROUPS[2]),
   'on-failure': facts(GROUPS[2]),
+  client: facts(GROUPS[2]),
   'on-launch-failure': facts(GROUPS[2]),
   'min-hosts': facts(GROUPS[2]),
   timeout: facts(GROUPS[2]),

@@ -236,6 +236,7 @@ function mcaOf(flags: FlagValues): RunRequest['mca'] {
     ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
     ...short('launcher', 'launcherproc', flags.launcher),
     ...(onFailure?.pairs ?? []).map((pair) => ({ ...pair, origin: `--on-failure ${onFailure?.text}` })),
+    ...(flags.client ? [{ key: 'client.enable', value: 'true', origin: '--client' }] : []),
     ...launchFailureOf(flags),
   ];
 }

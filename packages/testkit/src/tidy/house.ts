@@ -27,6 +27,7 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
     },
     free: undefined,
   },
+  client: { workspace: [CONTRACTS], external: {}, free: 'src/' },
   'topology-': COMPONENT,
   'launcher-': COMPONENT,
   'detector-': COMPONENT,

@@ -1,0 +1,168 @@
+/** The socket of programs at their session agent: who is taken, what each is told, and what breaks the protocol. */
+
+import type { Channel, ProgramEvent, Rank } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { ProgramPort } from '../../dist/agent/program-port.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import { jsonLine, TextLines } from '../../dist/codec/text-lines.js';
+import { testPlace } from '../world.js';
+
+const SIZE = 8;
+
+interface Peer {
+  readonly channel: Channel;
+  readonly told: ProgramEvent[];
+  isClosed: boolean;
+  send(...lines: unknown[]): void;
+}
+
+/** A port with ranks 2 and 3; `sent`: to the controller; `deliver`: a message of the controller. */
+function play() {
+  const place = testPlace();
+  const sent: [string, unknown][] = [];
+  const alive: [Rank, number][] = [];
+  const handlers = new Map<string, (body: unknown) => void>();
+  const messages = {
+    on: (name: string, handler: (body: unknown) => void) => handlers.set(name, handler),
+    send: (_to: number, name: string, body: unknown) => sent.push([name, body]),
+  };
+  const node = { platform: place.platform, params: { int: () => 64 }, messages } as unknown as AgentNode;
+  const onAlive = (rank: Rank, withinMs: number): void => void alive.push([rank, withinMs]);
+  const port = new ProgramPort({ node, host: 1, job: 7, size: SIZE, onAlive });
+  let isOpen = false;
+  port.open((error) => (isOpen = error === undefined));
+  place.until(() => isOpen, 'the port');
+  const variables = new Map([2, 3].map((rank) => [rank, port.add(rank)]));
+  const connect = (): Peer => {
+    const channel = place.platform.network.connectPrivate(variables.get(2)?.['STCI_CLIENT_SOCKET'] ?? '', 1000);
+    const lines = new TextLines(1 << 20);
+    const peer: Peer = {
+      channel, told: [], isClosed: false,
+      send: (...list) => {
+        channel.send(list.map((line) => line instanceof Uint8Array ? line : jsonLine(line)));
+        place.run();
+      },
+    };
+    channel.bind({
+      onData: (chunk) => void peer.told.push(...(lines.add(chunk) ?? []).map((line) => JSON.parse(line))),
+      onDrain: () => undefined,
+      onClose: () => (peer.isClosed = true),
+    });
+    return peer;
+  };
+  const hello = (rank: Rank, version = 1): object => ({ type: 'hello', version, token: tokenOf(rank) });
+  const tokenOf = (rank: Rank): string => variables.get(rank)?.['STCI_CLIENT_TOKEN'] ?? '';
+  const deliver = (name: string, body: unknown): void => {
+    handlers.get(name)?.(body);
+    place.run();
+  };
+  return { ...place, port, sent, alive, connect, hello, deliver };
+}
+
+const VOTE = { type: 'vote', kind: 'agree', flag: true };
+const refusal = (peer: Peer): string => {
+  const last = peer.told.at(-1);
+  assert.ok(peer.isClosed, 'the connection is closed');
+  return last?.type === 'refused' ? last.reason : '';
+};
+
+suite('programs at their session agent', (test) => {
+  test('a rank is welcomed, the controller is asked once, and losses are told once, whoever says it', () => {
+    const { port, sent, connect, hello, deliver, run } = play();
+    const [two, three] = [connect(), connect()];
+    two.send(hello(2));
+    three.send(hello(3));
+    assert.equal(two.told, [{ type: 'welcome', rank: 2, size: SIZE, job: 7 }]);
+    assert.equal(sent, [['program.open', { host: 1 }]]);
+    port.onRankFailed(5, 'sooner');
+    run();
+    deliver('program.state', { decided: 0, lost: [[0, 0, 'r']] });
+    deliver('program.failed', { lost: [[5, 5, 'later'], [6, 7, 's']] });
+    const lost = [[[5, 5, 'sooner']], [[0, 0, 'r']], [[6, 7, 's']]].map((list) => ({ type: 'failed', lost: list }));
+    assert.equal(two.told.slice(1), lost);
+    assert.equal(three.told.slice(1), lost);
+    two.channel.close();
+    run();
+    const again = connect();
+    again.send(hello(2));
+    assert.equal(again.told[1], { type: 'failed', lost: [[5, 5, 'sooner'], [0, 0, 'r'], [6, 6, 's'], [7, 7, 's']] });
+  });
+
+  test('votes wait for the state, go together, and are answered; one that came too late is sent again', () => {
+    const { sent, connect, hello, deliver } = play();
+    const [two, three] = [connect(), connect()];
+    two.send(hello(2), VOTE);
+    three.send(hello(3), { ...VOTE, flag: false });
+    assert.is(sent.length, 1);
+    deliver('program.state', { decided: 4, lost: [] });
+    assert.equal(sent[1], ['program.votes', { host: 1, sequence: 5, votes: [[2, 0, true], [3, 0, false]] }]);
+    const agreed = { flag: false, isMismatch: false, ranks: [[0, 2]], failed: [[3, 3]] };
+    deliver('program.agreed', { sequence: 5, ...agreed });
+    assert.equal(two.told[1], { type: 'agreed', agreed });
+    assert.is(three.told.length, 1);
+    assert.equal(sent[2], ['program.votes', { host: 1, sequence: 6, votes: [[3, 0, false]] }]);
+  });
+
+  test('signs of life are passed on; a promise ends with its connection', () => {
+    const { alive, connect, hello, run } = play();
+    const two = connect();
+    two.send(hello(2), { type: 'alive', withinMs: 500 });
+    two.channel.close();
+    run();
+    assert.equal(alive, [[2, 500], [2, 0]]);
+  });
+
+  const WRONG: readonly (readonly [string, readonly unknown[], RegExp])[] = [
+    ['another rank number', [{ type: 'hello', version: 1, token: 'x'.repeat(32) }], /token is of no rank/],
+    ['another version', [{ type: 'hello', version: 2, token: 'x' }], /version 2/],
+    ['a vote before hello', [VOTE], /wrong time/],
+    ['no JSON', [new TextEncoder().encode('{"type":\n')], /JSON/],
+    ['an unknown type', [{ type: 'kill' }], /one of hello, vote, alive/],
+    ['a long line', [new Uint8Array(2000).fill(65)], /longer than 1024/],
+  ];
+  for (const [what, lines, reason] of WRONG) {
+    test(`refused: ${what}`, () => {
+      const { connect, sent } = play();
+      const peer = connect();
+      peer.send(...lines);
+      assert.match(refusal(peer), reason);
+      assert.equal(sent, []);
+    });
+  }
+
+  test('refused after hello: a second connection, a second vote, a flag of another kind, hello again', () => {
+    const { connect, hello, sent } = play();
+    const two = connect();
+    two.send(hello(2));
+    const other = connect();
+    other.send(hello(2));
+    assert.match(refusal(other), /rank 2 is connected already/);
+    two.send(VOTE, VOTE);
+    assert.match(refusal(two), /voted again/);
+    for (const line of [{ ...VOTE, flag: 1 }, hello(2), { type: 'alive', withinMs: -1 }, { ...VOTE, kind: 'no' }]) {
+      const next = connect();
+      next.send(hello(2), line);
+      assert.ok(refusal(next) !== '');
+    }
+    assert.equal(sent.map(([name]) => name), ['program.open'], 'nothing of it reached the controller');
+  });
+
+  test('a rank whose process has ended is refused; one that does not read loses its connection', () => {
+    const { port, connect, hello, deliver, run } = play();
+    const [two, three] = [connect(), connect()];
+    two.send(hello(2));
+    three.send(hello(3));
+    port.remove(2);
+    run();
+    assert.ok(two.isClosed);
+    const late = connect();
+    late.send(hello(2));
+    assert.match(refusal(late), /no rank/);
+    three.channel.readable(false);
+    const reason = 'r'.repeat(2_000_000);
+    for (let rank = 4; rank < SIZE; rank++) deliver('program.failed', { lost: [[rank, rank, reason]] });
+    three.channel.readable(true);
+    run();
+    assert.ok(three.isClosed);
+  });
+});

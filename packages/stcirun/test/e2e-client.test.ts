@@ -1,0 +1,119 @@
+/** Programs that use the client library, in real jobs: they survive losses at any moment, and agree on what is lost. */
+
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { assert, eventually, suite } from '@stci/testkit';
+import { run, start, type Result, type Run } from './e2e.js';
+
+const CLIENT = fileURLToPath(new URL('../../client/', import.meta.url));
+const NODE = process.execPath;
+const LONG = { timeoutMs: 120_000 };
+
+const JOB = ['--client', '--on-failure', 'continue', '--launcher', 'local', '--host', 'a:2,b:2,c:2', '-n', '6'];
+const CHAIN = ['--mca', 'launcher.tree.arity=1'];
+
+/** Environment and parent of a rank's process. */
+function rankOf(pid: number): { rank: number; host: string; agent: number } | undefined {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+    const value = (name: string): string => environment.find((entry) => entry.startsWith(`${name}=`)) ?? '=';
+    const isProgram = readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('.mjs');
+    if (value('STCI_RANK') === '=' || !isProgram) return undefined;
+    const agent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
+    return { rank: Number(value('STCI_RANK').split('=')[1]), host: value('STCI_HOST').split('=')[1] ?? '', agent };
+  } catch {
+    return undefined;
+  }
+}
+
+type Victim = { readonly rank: number } | { readonly agentOf: string };
+
+function kill(job: Run, victim: Victim): void {
+  for (const pid of job.leftovers()) {
+    const found = rankOf(pid);
+    if ('rank' in victim && found?.rank === victim.rank) return void process.kill(pid, 'SIGKILL');
+    if ('agentOf' in victim && found?.host === victim.agentOf) return void process.kill(found.agent, 'SIGKILL');
+  }
+  assert.unreachable(`no process of ${JSON.stringify(victim)}`);
+}
+
+/** Runs the example with 48 blocks; kills each victim when so many blocks are done. */
+async function survive(options: readonly string[], victims: readonly (readonly [number, Victim])[]): Promise<Result> {
+  const directory = mkdtempSync(join(tmpdir(), 'stci-survive-'));
+  try {
+    const example = join(CLIENT, 'examples/survive.mjs');
+    const job = start([...JOB, ...options, NODE, example, directory, '48', '400000'], { limitMs: 60_000 });
+    const done = (): number => readdirSync(directory).filter((name) => /^block-\d+$/.test(name)).length;
+    for (const [blocks, victim] of victims) {
+      await eventually(() => done() >= blocks, { what: `${blocks} blocks`, deadlineMs: 60_000 });
+      kill(job, victim);
+    }
+    const result = await job.result;
+    // A guardian whose agent was killed outlives the job for a moment.
+    await eventually(() => job.leftovers().length === 0, { what: 'the end of all processes' });
+    return result;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Runs a module of the client package's directory in each rank. */
+const module = (text: string): readonly string[] =>
+  [NODE, '--input-type=module', '-e', `import { connect } from '@stci/client'; const stci = await connect(); ${text}`];
+
+const CLIENT_DIRECTORY = { cwd: CLIENT };
+
+suite('client library', (test) => {
+  test('the example computes what one process computes', async () => {
+    const { exitCode, out, err } = await survive([], []);
+    assert.equal([exitCode, err], [0, '']);
+    assert.match(out, /ranks left: 6 of 6, as computed by one process/);
+  }, LONG);
+
+  for (const blocks of [1, 20, 40]) {
+    test(`… also if two ranks are killed, the first after ${blocks} blocks`, async () => {
+      const { exitCode, out } = await survive([], [[blocks, { rank: 0 }], [blocks + 4, { rank: 3 }]]);
+      assert.is(exitCode, 137);
+      assert.match(out, /ranks left: 4 of 6, as computed by one process/);
+      const lost = 'lost 0: it was ended by SIGKILL on a';
+      for (const rank of [1, 2, 4, 5]) assert.ok(out.includes(`rank ${rank}: ${lost}`), out);
+    }, LONG);
+  }
+
+  for (const host of ['a', 'b', 'c']) {
+    test(`… also if a rank and the host ${host} are lost, in a chain of hosts`, async () => {
+      const rank = host === 'b' ? 0 : 2;
+      const { out } = await survive(CHAIN, [[6, { rank }], [12, { agentOf: host }]]);
+      assert.match(out, /ranks left: 3 of 6, as computed by one process/);
+    }, LONG);
+  }
+
+  test('a barrier keeps ranks together; agreement gives all the same', async () => {
+    const text = 'const before = Date.now(); await stci.barrier(); const after = Date.now();'
+      + 'console.log(JSON.stringify([before, after, await stci.agree(stci.rank !== 2), await stci.agree(true)]));';
+    const { exitCode, out, err } = await run([...JOB, ...module(text)], CLIENT_DIRECTORY);
+    assert.equal([exitCode, err], [0, '']);
+    const told = out.trim().split('\n').map((line) => JSON.parse(line) as [number, number, ...unknown[]]);
+    assert.is(told.length, 6);
+    assert.ok(Math.max(...told.map(([before]) => before)) <= Math.min(...told.map(([, after]) => after)), out);
+    for (const [, , ...agreed] of told) assert.equal(agreed, [{ flag: false, failed: [] }, { flag: true, failed: [] }]);
+  }, LONG);
+
+  test('what ranks call at the same place must be the same; a second connection is refused', async () => {
+    const text = 'await (stci.rank === 2 ? stci.barrier() : stci.agree(true)).catch(({ code }) => console.log(code));'
+      + 'await connect().catch(({ message }) => console.log(message.replace(/.*: rank ./, "rank N")));';
+    const { exitCode, out } = await run([...JOB, ...module(text)], CLIENT_DIRECTORY);
+    const refused = 'rank N is connected already, from this process or another.';
+    assert.equal([exitCode, out.trim().split('\n').sort()],
+      [0, [...Array(6).fill('STCI_CLIENT_MISMATCH'), ...Array(6).fill(refused)]]);
+  }, LONG);
+
+  test('without --client the error says what to write; nobody listens, and nothing is in the environment', async () => {
+    const text = 'import { connect } from "@stci/client"; await connect().catch((e) => console.log(e.message));'
+      + 'console.log(Object.keys(process.env).some((name) => name.startsWith("STCI_CLIENT")))';
+    const { out } = await run(['-n', '1', NODE, '--input-type=module', '-e', text], CLIENT_DIRECTORY);
+    assert.match(out, /started without --client.*stcirun --client program\nfalse\n$/s);
+  }, LONG);
+});
