@@ -1,0 +1,102 @@
+/**
+ * Failures at a root agent: the watch of its detectors, once the controller has named the members; what its session
+ * agents report of their tools; and the star, which tells them of what failed elsewhere.
+ */
+
+import {
+  addressIndex, sessionAddress, subjectKey, type FailureNotice, type HostIndex, type JobId, type MemberId,
+  type Timer, CONTROLLER,
+} from '@stci/interface';
+import type { ToolFailure } from '../am/failure-shapes.js';
+import type { FailureWatch } from '../failure/watch.js';
+import type { Overlay } from '../overlay/contracts.js';
+import { openFailureWatch } from './failure-watch.js';
+import type { AgentScope } from './composition.js';
+import type { AgentNode } from './node.js';
+
+/** When the controller learns that this agent was told: off the critical path, and many at once. */
+const SEEN_MS = 20;
+
+export interface RootFailuresInit {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  readonly overlay: Overlay;
+  /** Jobs that have a session agent here. */
+  jobs(): Iterable<JobId>;
+  /** This agent is dead to the others. */
+  fence(reason: string): void;
+  /** This agent does not hear the controller. */
+  cutOff(reason: string): void;
+}
+
+export class RootFailures {
+  readonly #init: RootFailuresInit;
+  readonly #host: HostIndex;
+  #watch: FailureWatch | undefined;
+  #seen: [string, number][] = [];
+  #seenTimer: Timer | undefined;
+
+  constructor(init: RootFailuresInit) {
+    this.#init = init;
+    const { messages, identity } = init.node;
+    this.#host = addressIndex(identity.self);
+    messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
+    messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
+    messages.on('failure.verdict', ({ member }) => {
+      // Before this agent watches, it can be dead to the others all the same.
+      const { self } = init.overlay;
+      const isSelf = member.position === self.position && member.incarnation === self.incarnation;
+      if (isSelf) init.fence('the controller has given this agent up');
+    });
+  }
+
+  /** The session, or this agent, ends: whoever goes now is no failure. */
+  stop(): void {
+    this.#watch?.stop();
+    this.#seenTimer?.cancel();
+  }
+
+  /** The parent is linked again. */
+  onMended(): void {
+    this.#watch?.onLinked();
+  }
+
+  #start(members: readonly MemberId[]): void {
+    const { node, scope, overlay, fence, cutOff } = this.#init;
+    this.#watch ??= openFailureWatch(node, scope, overlay, {
+      onNotice: (notice, news) => news === 'new' && this.#onNotice(notice),
+      onFenced: fence,
+      onCutOff: cutOff,
+    });
+    this.#watch.start(members);
+  }
+
+  #onToolsFailed(job: JobId, ranks: readonly ToolFailure[]): void {
+    for (const { rank, ...found } of ranks) {
+      this.#watch?.report({ ...found, subject: { kind: 'tool', host: this.#host, job, rank } });
+    }
+  }
+
+  #onNotice(notice: FailureNotice): void {
+    const { node, jobs } = this.#init;
+    const { subject } = notice;
+    for (const job of jobs()) {
+      const link = node.router.link(sessionAddress(this.#host), job);
+      const isOfJob = subject.kind === 'host' || subject.job === job;
+      if (isOfJob && link !== undefined) node.messages.sendNeighbour(link, 'failure.notice', { notice }, job);
+    }
+    this.#seen.push([subjectKey(subject), node.platform.clock.wallMs()]);
+    this.#seenTimer ??= node.platform.clock.after(SEEN_MS, () => this.#tellSeen());
+  }
+
+  #tellSeen(): void {
+    this.#seenTimer = undefined;
+    this.#init.node.messages.send(CONTROLLER, 'failure.seen', { seen: this.#seen.splice(0) });
+  }
+}
+
+/** `[position, count, incarnation]` of each run. */
+function expandMembers(runs: readonly (readonly [number, number, number])[]): MemberId[] {
+  return runs.flatMap(([first, count, incarnation]) =>
+    Array.from({ length: count }, (_, i) => ({ position: first + i, incarnation })));
+}

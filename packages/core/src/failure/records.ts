@@ -1,0 +1,111 @@
+/**
+ * Records of failures, at the controller: what is known of each is gathered for a while, because the last survivors
+ * learn of it later, hosts are linked to others, and the error manager decides. Then the record is complete, and told.
+ * Pure.
+ */
+
+import {
+  subjectKey, type FailedSubject, type FailureNotice, type FailureRecord, type JobId, type Rank,
+} from '@stci/interface';
+
+/** A record is told so long after its first report at the latest. */
+export const RECORD_MS = 1000;
+
+/** Records that are gathered at a time; beyond, the oldest are told as they are. */
+const OPEN_MAX = 1024;
+
+interface OpenRecord {
+  readonly dueMs: number;
+  readonly hostName: string;
+  readonly reporter: string;
+  notice: FailureNotice;
+  readonly confirmers: Set<string>;
+  notified: number;
+  notifiedWallMs: number | undefined;
+  readonly lostRanks: Map<JobId, Rank[]>;
+  readonly newParents: Map<string, string>;
+  readonly policy: Set<string>;
+}
+
+export class FailureRecords {
+  readonly #open = new Map<string, OpenRecord>();
+
+  get dueMs(): number | undefined {
+    return this.#open.values().next().value?.dueMs;
+  }
+
+  /** A report; those after the first add to its record. `reporter`: name of the agent. */
+  add(notice: FailureNotice, names: { readonly host: string; readonly reporter: string }, nowMs: number): void {
+    const key = subjectKey(notice.subject);
+    const open = this.#open.get(key);
+    if (open !== undefined) {
+      if (names.reporter !== open.reporter) open.confirmers.add(names.reporter);
+      const { failedWallMs } = notice;
+      if (open.notice.failedWallMs === undefined && failedWallMs !== undefined) {
+        open.notice = { ...open.notice, failedWallMs };
+      }
+      return;
+    }
+    this.#open.set(key, {
+      dueMs: nowMs + RECORD_MS, hostName: names.host, reporter: names.reporter, notice, confirmers: new Set(),
+      notified: 0, notifiedWallMs: undefined, lostRanks: new Map(), newParents: new Map(), policy: new Set(),
+    });
+  }
+
+  has(subject: FailedSubject): boolean {
+    return this.#open.has(subjectKey(subject));
+  }
+
+  /** An agent was told. */
+  seen(key: string, wallMs: number): void {
+    const open = this.#open.get(key);
+    if (open === undefined) return;
+    open.notified += 1;
+    open.notifiedWallMs = Math.max(open.notifiedWallMs ?? 0, wallMs);
+  }
+
+  lost(subject: FailedSubject, job: JobId, ranks: readonly Rank[]): void {
+    const lost = this.#open.get(subjectKey(subject))?.lostRanks;
+    if (ranks.length > 0) lost?.set(job, [...new Set([...(lost.get(job) ?? []), ...ranks])].sort((a, b) => a - b));
+  }
+
+  /** Hosts were linked to another: because of every host that is recorded now. */
+  linked(host: string, parent: string): void {
+    for (const { notice, newParents } of this.#open.values()) {
+      if (notice.subject.kind === 'host') newParents.set(host, parent);
+    }
+  }
+
+  decided(subject: FailedSubject, decision: string): void {
+    this.#open.get(subjectKey(subject))?.policy.add(decision);
+  }
+
+  withdraw(subject: FailedSubject): void {
+    this.#open.delete(subjectKey(subject));
+  }
+
+  /** Those that are due; with `isDue`, those that it accepts as well. */
+  take(nowMs: number, isDue: (subject: FailedSubject) => boolean = () => false): FailureRecord[] {
+    const taken: FailureRecord[] = [];
+    for (const [key, open] of this.#open) {
+      if (open.dueMs > nowMs && this.#open.size <= OPEN_MAX && !isDue(open.notice.subject)) continue;
+      this.#open.delete(key);
+      taken.push(recordOf(open));
+    }
+    return taken;
+  }
+}
+
+function recordOf(open: OpenRecord): FailureRecord {
+  const { hostName, reporter, confirmers, notified, notifiedWallMs, lostRanks, newParents, policy } = open;
+  const { reporter: _reporter, number: _number, ...found } = open.notice;
+  const { failedWallMs, confirmedWallMs } = found;
+  return {
+    ...found, hostName, reporter, confirmers: [...confirmers], notified,
+    ...(notifiedWallMs !== undefined && { notifiedWallMs }),
+    lostRanks: [...lostRanks].map(([job, ranks]) => ({ job, ranks })),
+    newParents: [...newParents].map(([host, parent]) => ({ host, parent })),
+    policy: [...policy],
+    ...(failedWallMs !== undefined && { achievedMs: Math.max(0, confirmedWallMs - failedWallMs) }),
+  };
+}
