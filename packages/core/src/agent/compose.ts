@@ -16,9 +16,11 @@ import {
 import { bootcomFramework } from '../bootcom/framework.js';
 import { createParams, paramsFromSnapshot, withJobParams } from '../config/params.js';
 import { bySubject } from '../errmgr/by-subject.js';
+import { detectorFramework } from '../detector/framework.js';
 import { errmgrFramework } from '../errmgr/framework.js';
 import { hostPolicyOf } from '../errmgr/host-policy.js';
 import { SUBJECTS, type Subject } from '../errmgr/kinds.js';
+import type { SelectedDetector } from '../failure/watch.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import type { Facts } from '../mca/candidates.js';
@@ -26,6 +28,7 @@ import { createContainer, type Scope } from '../mca/container.js';
 import type { Registry } from '../mca/registry.js';
 import { createSelector, type Selector } from '../mca/selector.js';
 import { token } from '../mca/token.js';
+import { notifierFramework } from '../notifier/framework.js';
 import { topologyFramework } from '../topology/framework.js';
 import { decodeParams } from './boot-details.js';
 import type { AgentScope, Composition } from './composition.js';
@@ -65,6 +68,16 @@ export function platformFacts({ env }: Platform): Facts {
   return Object.freeze({ hostname: env.hostname, get user() { return env.user; } });
 }
 
+/** Those that always run, and those that were named. */
+export function selectedDetectors(selector: Selector, params: Params): readonly SelectedDetector[] {
+  return selector.many(detectorFramework).map(({ component, create }) => ({
+    name: component.name,
+    module: create({}, undefined),
+    notifier: params.string(`detector.${component.name}.notifier`),
+    isNamed: detectorFramework.always?.includes(component.name) !== true,
+  }));
+}
+
 /** An agent's interface to its scope. */
 function agentScope(registry: Registry, scope: Scope): AgentScope {
   const selector = (): Selector => scope.get(SELECTOR);
@@ -95,6 +108,9 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
       });
       return bySubject(select(params), Object.fromEntries(own) as Partial<Record<Subject, ErrorManager>>);
     },
+    detectors: () => selectedDetectors(selector(), scope.get(PARAMS)),
+    notifier: (name) => selector().keyed(notifierFramework).create(name, {}, undefined),
+    topologyOf: (text, size) => topology(text, size, {}),
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,
     launcherProc: (hosts: readonly HostSpec[], inline) => {

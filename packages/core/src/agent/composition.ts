@@ -12,13 +12,16 @@ import type {
   HostSpec,
   Launcher,
   LauncherProc,
+  NotifierModule,
   ParamValue,
   Params,
   Platform,
   SpanningTree,
   StreamSpec,
+  Topology,
   TreeTopology,
 } from '@stci/interface';
+import type { SelectedDetector } from '../failure/watch.js';
 import type { AgentNode } from './node.js';
 
 /** Job-wide parameters by full name, in their wire form. */
@@ -42,6 +45,11 @@ export interface AgentScope {
   jobParams(own: ParamSnapshot | undefined): Params;
   /** Of the session, or of a job with these parameters. */
   errorManager(params: Params): ErrorManager;
+  /** In the session's parameters. */
+  detectors(): readonly SelectedDetector[];
+  notifier(name: string): NotifierModule;
+  /** A topology as users write it, over so many positions. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
+  topologyOf(text: string, size: number): Topology;
   bootcom(kind: string): Bootcom;
   /** Name of the launcherproc for these hosts. Throws if none accepts them. */
   launchMethod(hosts: readonly HostSpec[]): string;

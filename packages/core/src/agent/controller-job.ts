@@ -173,7 +173,7 @@ export class ControllerJob {
     for (const end of ends) {
       const entry = ledger.exited(end, this.#now());
       if (!entry.counted) continue;
-      this.#exited(end.rank);
+      this.#exited(end.rank, entry.failure);
       if (entry.failure !== undefined) this.#onFailure(entry.failure);
     }
     this.#checkRunning();
@@ -258,14 +258,16 @@ export class ControllerJob {
     for (const awaited of [this.#undrained, this.#unsettled]) awaited.delete(host);
     this.#send('job.host.lost', { host });
     const entry = this.#ledger.agentLost(host, error, this.#now());
+    this.#session.failures.onRanksLost(this.job, host, entry.ranks);
     for (const rank of entry.ranks) this.#exited(rank);
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
   }
 
-  #exited(rank: Rank): void {
+  #exited(rank: Rank, failure?: Failure): void {
     const report = this.#ledger.rankReport(rank);
     if (report === undefined) return;
     this.emit({ type: 'exited', report });
+    if (failure !== undefined) this.#session.failures.onRankFailed(this.job, failure, report);
     this.#programs?.onEnded(report);
   }
 
@@ -283,7 +285,9 @@ export class ControllerJob {
       attempt,
     };
     const actions = this.#errorManager.decide(found, context);
-    if (actions.some(({ type }) => type === 'end-job')) this.#endJob(false, found.error.message);
+    const isEnd = actions.some(({ type }) => type === 'end-job');
+    this.#session.failures.onDecision(this.job, found, isEnd ? 'the job is ended' : 'the job goes on');
+    if (isEnd) this.#endJob(false, found.error.message);
   }
 
   #record(found: Failure): void {
@@ -366,6 +370,7 @@ export class ControllerJob {
   #over(): void {
     if (this.#phase === 'over') return;
     this.close();
+    this.#session.failures.onEnding(this.job);
     const report = this.#ledger.report(this.#now());
     // In parts: a report of many ranks, or of failures with long texts, would exceed the largest message.
     for (const error of report.failures) this.#send('job.failure', { error });

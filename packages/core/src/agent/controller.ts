@@ -5,8 +5,8 @@
 
 import {
   CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
-  toErrorRecord, type Address, type Allocation, type HostIndex, type HostSpec, type JobEvent, type JobId,
-  type JobSpec, type TreeTopology,
+  toErrorRecord, type Address, type Allocation, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
+  type JobId, type JobSpec, type TreeTopology,
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
@@ -14,6 +14,7 @@ import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
 import { TreeOverlay } from '../overlay/tree-overlay.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
+import { ControllerFailures } from './controller-failures.js';
 import { ControllerJob } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
 import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
@@ -49,6 +50,7 @@ export class Controller implements JobSession {
   readonly #deps: ControllerDeps;
   readonly #expulsion: Expulsion;
   readonly overlay: TreeOverlay;
+  readonly failures: ControllerFailures;
   #allocation: Allocation | undefined;
   #bootstrap: Bootstrap | undefined;
   /** Once all wanted hosts are up or left out. */
@@ -72,6 +74,15 @@ export class Controller implements JobSession {
       onLost: (agent, job, error) => this.#mender !== undefined && this.#onExpelled(agent, job, error),
     });
     this.overlay = new TreeOverlay(deps.node);
+    this.failures = new ControllerFailures({
+      node: deps.node, scope: deps.scope, overlay: this.overlay,
+      hostName: (host) => (this.#bootstrap as Bootstrap).hostName(host),
+      declare: (host, incarnation, error) => {
+        this.#lossErrors.set(host, error);
+        this.#mender?.declare(host, incarnation, error.message);
+      },
+      onRecord: (record) => this.#onRecord(record),
+    });
     this.#listen();
     // What is sent to a host that is being linked again waits for a route.
     this.node.messages.isGone = (agent) => {
@@ -117,6 +128,7 @@ export class Controller implements JobSession {
   /** Ends all agents; calls `done` when none is left. */
   stop(done: () => void): void {
     for (const job of this.#jobs.values()) job.close();
+    this.failures.stop();
     if (this.#bootstrap === undefined) return done();
     this.#changes?.close();
     this.#changes = undefined;
@@ -257,7 +269,10 @@ export class Controller implements JobSession {
       },
       {
         onLost: (host, cause) => this.#onHostLost(host, cause),
-        onMended: (hosts, isNew) => this.#onMended(hosts, isNew),
+        onMended: (hosts, isNew) => {
+          if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
+          this.#onMended(hosts, isNew);
+        },
       },
     );
     this.#changes = new HostChanges({
@@ -270,6 +285,7 @@ export class Controller implements JobSession {
         creditBytes(this.node.params, size);
       },
     });
+    this.failures.start(table);
     this.#deps.observer?.onReady();
     // A launch says the same.
     if (this.#jobs.size === 0) this.node.messages.sendSubtree('session.ready', {}, 0);
@@ -312,6 +328,7 @@ export class Controller implements JobSession {
 
   #onLinkLost(report: LossReport, error: StciError): void {
     this.#lossErrors.set(report.host, error);
+    this.failures.onLinkLost(report);
     this.#mender?.lost(report);
   }
 
@@ -330,7 +347,8 @@ export class Controller implements JobSession {
     this.#lossErrors.delete(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));
-    if (this.#changes?.onLost(host) === true) return;
+    if (this.#changes?.onLost(host) === true) return this.failures.onLeft(host);
+    this.failures.onHostLost(host, fromErrorRecord(loss.error));
     // No job has been given it.
     if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error));
     const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';
@@ -338,8 +356,21 @@ export class Controller implements JobSession {
     bootstrap.decide(host, phase, 'agent-lost', fromErrorRecord(loss.error));
   }
 
+  /** Of a tool, its job is told; of a host, in a session that stays, the jobs that had ranks there. */
+  #onRecord(record: FailureRecord): void {
+    const event = { type: 'failure-record', record } as const;
+    this.#deps.observer?.onEvent(event);
+    const { subject, lostRanks } = record;
+    for (const job of this.#jobs.values()) {
+      const isOwn = subject.kind === 'host' ? !this.stays : subject.job === job.job;
+      if (isOwn || lostRanks.some((lost) => lost.job === job.job)) job.emit(event);
+    }
+  }
+
   /** Jobs that run are told what is done about lost hosts; that one is left out, they know from their own failures. */
   #emit(event: JobEvent): void {
+    if (event.type === 'host-up' && this.#mender !== undefined) this.failures.onUp(event.host);
+    if (event.type === 'recovery') this.failures.onRecovery(event);
     this.#deps.observer?.onEvent(event);
     const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';
     const isForAll = this.#mender !== undefined && !isLeftOut;

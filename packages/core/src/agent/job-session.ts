@@ -1,6 +1,8 @@
 /** What a job at the controller and its session know of each other. */
 
-import type { Address, ErrorRecord, HostIndex, HostSpec, JobId, JobSpec } from '@stci/interface';
+import type {
+  Address, ErrorRecord, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, RankReport,
+} from '@stci/interface';
 import type { AgentScope } from './composition.js';
 import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
@@ -9,6 +11,18 @@ export interface HostLoss {
   readonly host: HostIndex;
   readonly kind: 'agent-launch' | 'agent-lost' | 'session-lost';
   readonly error: ErrorRecord;
+}
+
+/** What a job tells of failures, for their records. */
+export interface JobFailures {
+  /** A rank failed by itself. */
+  onRankFailed(job: JobId, failure: Failure, report: RankReport): void;
+  /** Ranks were lost with their host. */
+  onRanksLost(job: JobId, host: HostIndex, ranks: readonly Rank[]): void;
+  /** What the error manager decided. */
+  onDecision(job: JobId, failure: Failure, decision: string): void;
+  /** The job is about to be over: what is recorded is told. */
+  onEnding(job: JobId): void;
 }
 
 /** What a job uses of its session. */
@@ -23,6 +37,8 @@ export interface JobSession {
   slotsTaken(job: JobId): readonly number[];
   /** Sends a launch down the boot tree. */
   passLaunch(launch: Launch, job: JobId): void;
+  /** Records of its failures. */
+  readonly failures: JobFailures;
   /** The job is over: its report has been sent. `launched`: it may have session agents. */
   onOver(job: JobId, launched: boolean): void;
 }

@@ -24,7 +24,9 @@ import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
 import type { ChildSupervisor } from './child-supervisor.js';
 import type { Launch } from './job-launch.js';
+import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
+import { RootFailures } from './root-failures.js';
 import { TreeOverlay } from '../overlay/tree-overlay.js';
 import type { AgentLauncher } from './agent-launcher.js';
 
@@ -39,6 +41,11 @@ export interface RootDeps {
   readonly adoption: AdoptionListener | undefined;
   /** Ends this agent as failed; the agent that started it reports the reason. */
   readonly fail: (reason: string) => void;
+  /** The others have given this agent up: it ends with its tools at once. */
+  readonly fence: (reason: string) => void;
+  /** This agent does not hear the controller: it is as if its parent were lost. */
+  readonly cutOff: (reason: string) => void;
+  readonly scope: AgentScope;
 }
 
 /** What a session agent that is not up yet will be sent. */
@@ -54,6 +61,7 @@ export class RootAgent {
   readonly overlay: TreeOverlay;
   readonly #below: BootSubtree;
   readonly #sessions: ChildSupervisor;
+  readonly #failures: RootFailures;
   readonly #jobs = new Map<JobId, LocalJob>();
   #stopping = false;
   /** It leaves the session: others link to the agents below. */
@@ -76,6 +84,11 @@ export class RootAgent {
       { onFailed, onUp: () => undefined },
     );
     this.#sessions = agentLauncher.supervise({ onFailed, onUp: (_agent, job) => this.#onSessionUp(job) });
+    this.#failures = new RootFailures({
+      node, scope: deps.scope, overlay: this.overlay, jobs: () => this.#jobs.keys(),
+      fence: (reason) => deps.fence(reason),
+      cutOff: (reason) => deps.cutOff(reason),
+    });
     const { messages } = node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     // The subtree frame itself is forwarded to the session agent.
@@ -91,7 +104,10 @@ export class RootAgent {
     messages.on('tree.mended', () => this.onMended());
     messages.on('session.jobs', (jobs) => this.#onJobs(jobs));
     messages.on('session.ready', () => void (this.#isReady = true));
-    messages.on('session.end', () => void (this.#isFinal = true));
+    messages.on('session.end', () => {
+      this.#isFinal = true;
+      this.#failures.stop();
+    });
     messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
   }
 
@@ -119,6 +135,7 @@ export class RootAgent {
   onMended(): void {
     const { node } = this.#deps;
     const { messages, router } = node;
+    this.#failures.onMended();
     node.resendUp();
     for (const link of router.links()) if (link.role === 'child') messages.sendNeighbour(link, 'tree.mended', {});
   }
@@ -137,6 +154,7 @@ export class RootAgent {
   /** Stops the session agent with its tools and the root agents below at the same time. */
   stop(done: () => void): void {
     this.#stopping = true;
+    this.#failures.stop();
     let missing = 2;
     const one = (): void => {
       missing -= 1;
@@ -149,6 +167,16 @@ export class RootAgent {
     if (!this.#isLeaving) return this.#below.stop('the parent agent stops', one);
     this.#below.abandon();
     one();
+  }
+
+  /** Ends its tools as SIGKILL does; the agents below are others' from now on. */
+  end(): void {
+    const { node } = this.#deps;
+    for (const job of this.#jobs.keys()) {
+      const link = node.router.link(sessionAddress(this.#host), job);
+      const end = { kill: true, reason: 'the agent of this host was given up' };
+      if (link !== undefined) node.messages.sendNeighbour(link, 'job.end', end, job);
+    }
   }
 
   leave(done: () => void): void {

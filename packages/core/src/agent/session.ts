@@ -31,6 +31,7 @@ import { OutputPump } from './output-pump.js';
 import { ProgramPort } from './program-port.js';
 import { StdinFeed } from './stdin-feed.js';
 import { Tool, type ToolEnd } from './tool.js';
+import { ToolWatch } from './tool-watch.js';
 import { ToolRestarts } from './tool-restarts.js';
 
 /** How long daemons that left their group are searched for at the end of a job. */
@@ -50,6 +51,7 @@ export class SessionAgent {
   #params: Params;
   readonly #host: HostIndex;
   /** Of all attempts. */
+  readonly #watch: ToolWatch;
   readonly #tools: Tool[] = [];
   readonly #unstarted: Tool[] = [];
   #restarts: ToolRestarts | undefined;
@@ -76,11 +78,18 @@ export class SessionAgent {
     this.#scope = deps.scope;
     this.#params = deps.node.params;
     this.#host = addressIndex(deps.node.identity.self);
+    this.#watch = new ToolWatch({
+      node: deps.node, scope: deps.scope,
+      onStuck: (rank) => this.#tools.find((tool) => tool.rank === rank && !tool.ended)?.signal('SIGKILL'),
+    });
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('tree.mended', () => {
       deps.node.resendUp();
       messages.send(CONTROLLER, 'job.resent', { host: this.#host });
+    });
+    messages.on('failure.notice', ({ notice: { subject, evidence } }) => {
+      if (subject.kind === 'tool') this.#programs?.onRankFailed(subject.rank, evidence);
     });
     messages.on('job.signal', ({ signal }) => this.#tools.forEach((tool) => tool.signal(signal)));
     messages.on('job.end', ({ kill }) => this.end(kill));
@@ -98,6 +107,7 @@ export class SessionAgent {
   stop(done: () => void): void {
     this.#onStopped = done;
     this.#isStopped = true;
+    this.#watch.stop();
     this.#programs?.close();
     this.#output?.clear();
     this.#pump?.discard();
@@ -145,7 +155,10 @@ export class SessionAgent {
   /** Programs find the socket in their environment: it is open before the first is started. */
   #openPrograms(job: JobId, size: number, done: (error?: ErrorRecord) => void): void {
     if (!this.#params.bool('client.enable')) return done();
-    this.#programs = new ProgramPort({ node: this.#node, host: this.#host, job, size, onAlive: () => undefined });
+    this.#programs = new ProgramPort({
+      node: this.#node, host: this.#host, job, size,
+      onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs),
+    });
     this.#programs.open((error) => this.#isStopped || done(error));
   }
 
@@ -262,6 +275,7 @@ export class SessionAgent {
   }
 
   #onEnded(tool: Tool, end: ToolEnd): void {
+    this.#watch.onEnded(end);
     this.#programs?.remove(tool.rank);
     const isFollowed = !this.#ending && this.#restarts?.onEnded(tool, end) === true;
     this.#feed?.remove(tool);

@@ -107,6 +107,16 @@ class RunningAgent implements AgentHandle {
     else this.abort(reason);
   }
 
+  /** The others take this agent for dead, and may have begun its ranks anew: nothing of it may go on. */
+  #fence(reason: string): void {
+    const { state } = this.#lifecycle;
+    if (isOver(state) || state === 'stopping') return;
+    this.#end = { failed: true, reason };
+    this.#role?.end?.(true);
+    this.#parent?.destroy(reason);
+    this.#stop(true);
+  }
+
   #compose(init: RoleInit, composition: Composition, startRole: RoleFactory): void {
     const { platform, boot } = init;
     const details = decodeBootDetails(boot.details);
@@ -125,7 +135,11 @@ class RunningAgent implements AgentHandle {
       const treeOf = (hosts: number): TreeTopology => scope.bootTree(hosts, details.arity);
       const adoption = mayBeAdopted(init, details) ? this.#adoption(init, node, treeOf(HOSTS_MAX)) : undefined;
       const fail = (reason: string): void => this.#fail(reason);
-      this.#role = new RootAgent({ node, details, agentLauncher, treeOf, incarnation: boot.start, adoption, fail });
+      this.#role = new RootAgent({
+        node, details, agentLauncher, treeOf, incarnation: boot.start, adoption, fail, scope,
+        fence: (reason) => this.#fence(reason),
+        cutOff: (reason) => this.#parent?.destroy(`the controller is not heard: ${reason}`, 'silent'),
+      });
     } else if (addressKind(self) === 'session') {
       this.#role = new SessionAgent({ node, scope, hostName: (details.subtree[0] as HostLogin)[1] });
     } else {

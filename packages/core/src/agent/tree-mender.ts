@@ -64,6 +64,11 @@ export class TreeMender {
     this.#carryOut(this.#mender.lost(report, this.#now));
   }
 
+  /** A detector found the agent dead. */
+  declare(host: HostIndex, incarnation: number, evidence: string): void {
+    this.#carryOut(this.#mender.declare(host, incarnation, evidence, this.#now));
+  }
+
   /** `host` is started below its parent: the agents above that learn the way. */
   onStarting(host: HostIndex): void {
     this.#routes.delete(host);

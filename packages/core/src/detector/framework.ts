@@ -9,5 +9,11 @@ export const detectorFramework = defineFramework<DetectorModule, NoDeps>({
   // They cost nothing until something fails, or a tool promises a sign of life.
   always: ['link', 'process', 'watchdog'],
   help: 'What finds failures of tools, agents, hosts and links.',
-  params: {},
+  params: {
+    latency: {
+      type: 'duration', default: 20, min: 0, max: 60_000,
+      help: 'The longest that a message between two agents is expected to take. The promised times of detectors hold '
+        + 'as long as it does; it changes nothing else.',
+    },
+  },
 });

@@ -26,6 +26,8 @@ export interface SelectedDetector {
   readonly module: DetectorModule;
   /** Name of a notifier, or `auto`. */
   readonly notifier: string;
+  /** False: it runs always. */
+  readonly isNamed: boolean;
 }
 
 export interface FailureWatchInit {
@@ -182,7 +184,9 @@ export class FailureWatch {
   }
 
   #open(module: DetectorModule, self: MemberId, members: readonly MemberId[], size: number): Detector {
-    const topology = module.topology === '' ? undefined : this.#init.topologyOf(module.topology, size);
+    const { overlay, topologyOf } = this.#init;
+    const own = module.topology === '' ? undefined : topologyOf(module.topology, size);
+    const topology = module.followsOverlay === true ? overlay.topology ?? own : own;
     return module.open({ self, members, topology, random: () => this.#init.random() });
   }
 

@@ -1,0 +1,267 @@
+/**
+ * Failures at the controller, the arbiter (STCI paper, II-F): it decides what the detectors' reports mean for the
+ * session. A member that somebody reports is fenced, unless the reporter is itself dead by then: two that report each
+ * other do not both go. It tells all members its verdicts, and keeps the records.
+ */
+
+import {
+  StciError, addressName, bootHost, bootPosition, rootAddress, type FailedSubject, type Failure, type FailureCause,
+  type FailureNotice, type FailureRecord, type HostIndex, type JobId, type MemberId, type Rank, type RankReport,
+  type RecoveryEvent, type Timer,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import { FailureRecords } from '../failure/records.js';
+import { memberOf, type FailureWatch } from '../failure/watch.js';
+import type { LossReport } from '../membership/mender.js';
+import type { MembershipTable, ParentHost } from '../membership/table.js';
+import { addressAt } from '../overlay/members.js';
+import type { Overlay } from '../overlay/contracts.js';
+import { recoveryText } from '../run/recovery-text.js';
+import { openFailureWatch } from './failure-watch.js';
+import type { AgentScope } from './composition.js';
+import type { JobFailures } from './job-session.js';
+import type { AgentNode } from './node.js';
+
+export interface ControllerFailuresInit {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  readonly overlay: Overlay;
+  hostName(host: HostIndex): string;
+  /** The host's agent is given up, for this reason. */
+  declare(host: HostIndex, incarnation: number, error: StciError): void;
+  /** To the jobs that it concerns. */
+  onRecord(record: FailureRecord): void;
+}
+
+/** What is known of the loss of a link before its host is given up. */
+interface Loss {
+  readonly report: LossReport;
+  readonly wallMs: number;
+}
+
+export class ControllerFailures implements JobFailures {
+  readonly #init: ControllerFailuresInit;
+  readonly #records = new FailureRecords();
+  readonly #losses = new Map<HostIndex, Loss>();
+  #table: MembershipTable | undefined;
+  #watch: FailureWatch | undefined;
+  #number = 0;
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(init: ControllerFailuresInit) {
+    this.#init = init;
+    const { messages } = init.node;
+    messages.on('failure.seen', ({ seen }) => {
+      for (const [key, wallMs] of seen) this.#records.seen(key, wallMs);
+    });
+    messages.on('failure.interest', () => this.#startWatch());
+  }
+
+  /** All hosts are up or left out. Nothing is sent for the detectors that always run: they need no others. */
+  start(table: MembershipTable): void {
+    this.#table = table;
+    const { overlay, scope } = this.#init;
+    const isWanted = overlay.topology !== undefined
+      || scope.detectors().some(({ isNamed, module }) => isNamed && module.watches === 'agents');
+    if (isWanted) this.#startWatch();
+  }
+
+  /** The session ends: whoever goes now is no failure. What is recorded is told. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#watch?.stop();
+    this.#flush(() => true);
+    this.#timer?.cancel();
+  }
+
+  /** The agent of a host runs, another incarnation than before. */
+  onUp(host: HostIndex): void {
+    if (this.#watch === undefined || this.#table === undefined) return;
+    const member = this.#memberOf(host);
+    this.#watch.joined(member);
+    this.#tell('failure.joined', { member }, host);
+    this.#init.node.messages.send(rootAddress(host), 'failure.watch', { members: runsOf(this.#members()) });
+  }
+
+  /** It leaves the session, as it was asked to. */
+  onLeft(host: HostIndex): void {
+    this.#verdict({ member: this.#memberOf(host), verdict: 'left', notice: undefined });
+  }
+
+  onLinkLost(report: LossReport): void {
+    this.#losses.set(report.host, { report, wallMs: this.#wallMs });
+  }
+
+  /** The host is given up: all members are told. */
+  onHostLost(host: HostIndex, error: StciError): void {
+    const member = this.#memberOf(host);
+    const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
+    const loss = this.#losses.get(host);
+    this.#losses.delete(host);
+    const notice = this.#watch?.board.get(subject)?.notice ?? this.#notice(subject, error, loss);
+    this.#record(notice, loss?.report.reporter);
+    this.#verdict({ member, verdict: 'dead', notice });
+  }
+
+  onRankFailed(job: JobId, { error, host }: Failure, report: RankReport): void {
+    if (host === undefined || (report.outcome !== 'exited' && report.outcome !== 'signalled')) return;
+    const subject = { kind: 'tool', host, job, rank: report.rank } as const;
+    const { endWallMs = this.#wallMs } = report;
+    this.#number += 1;
+    this.#record({
+      reporter: this.#memberOf(host), number: this.#number, subject, detector: 'process', evidence: error.message,
+      cause: report.outcome === 'signalled' ? 'signalled' : 'exited',
+      failedWallMs: endWallMs, suspectedWallMs: endWallMs, confirmedWallMs: endWallMs,
+    });
+    this.#records.lost(subject, job, [report.rank]);
+  }
+
+  onRanksLost(job: JobId, host: HostIndex, ranks: readonly Rank[]): void {
+    this.#records.lost(this.#hostSubject(host), job, ranks);
+  }
+
+  onDecision(job: JobId, { host, rank }: Failure, decision: string): void {
+    if (host === undefined) return;
+    const subject = rank === undefined ? this.#hostSubject(host) : ({ kind: 'tool', host, job, rank } as const);
+    this.#records.decided(subject, decision);
+  }
+
+  onEnding(job: JobId): void {
+    this.#flush((subject) => subject.kind === 'host' || subject.job === job);
+  }
+
+  onRecovery(event: RecoveryEvent): void {
+    if (event.phase !== 'launching') this.#records.decided(this.#hostSubject(event.host), recoveryText(event));
+  }
+
+  onMended(host: HostIndex, parent: ParentHost): void {
+    const { hostName } = this.#init;
+    this.#records.linked(hostName(host), parent === undefined ? 'controller' : hostName(parent));
+  }
+
+  /** Tells what is due, and the records that `isDue` accepts: their job is about to end. */
+  #flush(isDue: (subject: FailedSubject) => boolean = () => false): void {
+    const { clock } = this.#init.node.platform;
+    for (const record of this.#records.take(clock.nowMs(), isDue)) this.#init.onRecord(record);
+    this.#timer?.cancel();
+    const { dueMs } = this.#records;
+    if (dueMs === undefined || this.#isStopped) return;
+    this.#timer = clock.after(Math.max(0, dueMs - clock.nowMs()), () => this.#flush());
+  }
+
+  get #wallMs(): number {
+    return this.#init.node.platform.clock.wallMs();
+  }
+
+  #startWatch(): void {
+    if (this.#watch !== undefined || this.#table === undefined || this.#isStopped) return;
+    const { node, scope, overlay } = this.#init;
+    this.#watch = openFailureWatch(node, scope, overlay, {
+      onNotice: (notice, news) => this.#onNotice(notice, news),
+      onFenced: () => undefined,
+      onCutOff: () => undefined,
+    });
+    const members = this.#members();
+    this.#tell('failure.watch', { members: runsOf(members) });
+    this.#watch.start(members);
+  }
+
+  #onNotice(notice: FailureNotice, news: 'new' | 'confirmed'): void {
+    const { subject, reporter } = notice;
+    const member = memberOf(subject);
+    if (member === undefined || subject.kind !== 'host') return this.#record(notice);
+    const { table } = this;
+    if (subject.host >= table.size || table.get(subject.host).incarnation !== subject.incarnation) return;
+    if (news === 'confirmed' || table.isGone(subject.host)) return this.#record(notice);
+    if (reporter.position !== 0 && this.#isDead(reporter)) {
+      return this.#verdict({ member, verdict: 'refuted', notice: undefined });
+    }
+    this.#record(notice);
+    const name = this.#init.hostName(subject.host);
+    const by = reporter.position === 0 ? 'the controller' : `host ${this.#init.hostName(bootHost(reporter.position))}`;
+    const text = `Host ${name} is lost: ${notice.evidence} (detector ${notice.detector}, reported by ${by})`;
+    const agent = addressName(rootAddress(subject.host));
+    const error = new StciError('STCI_AGENT_LOST', text, { host: name, agent });
+    // Before its links are closed: it ends itself.
+    this.#send(subject.host, 'failure.verdict', { member, verdict: 'dead', notice });
+    this.#init.declare(subject.host, subject.incarnation, error);
+  }
+
+  #isDead({ position, incarnation }: MemberId): boolean {
+    const host = bootHost(position);
+    return this.table.isGone(host) || this.table.get(host).incarnation !== incarnation;
+  }
+
+  #verdict(verdict: MessageBody<'failure.verdict'>): void {
+    if (this.#watch === undefined || this.#isStopped) return;
+    this.#watch.onVerdict(verdict);
+    this.#tell('failure.verdict', verdict, bootHost(verdict.member.position));
+  }
+
+  #tell<Name extends 'failure.watch' | 'failure.joined' | 'failure.verdict'>(
+    name: Name, body: MessageBody<Name>, except?: HostIndex,
+  ): void {
+    for (const { position } of this.#members()) {
+      if (position !== 0 && bootHost(position) !== except) this.#send(bootHost(position), name, body);
+    }
+  }
+
+  #send<Name extends 'failure.watch' | 'failure.joined' | 'failure.verdict'>(
+    host: HostIndex, name: Name, body: MessageBody<Name>,
+  ): void {
+    try {
+      this.#init.node.messages.send(rootAddress(host), name, body);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault; // It has no route, and is lost itself.
+    }
+  }
+
+  #record(notice: FailureNotice, reporter?: ParentHost): void {
+    const { hostName, node } = this.#init;
+    const by = reporter === undefined ? addressName(addressAt(notice.reporter.position)) : `root:${reporter}`;
+    const names = { host: hostName(notice.subject.host), reporter: by };
+    this.#records.add(notice, names, node.platform.clock.nowMs());
+    this.#flush();
+  }
+
+  /** Of a loss that no detector reported, but the agent that had the link. */
+  #notice(subject: FailedSubject, error: StciError, loss: Loss | undefined): FailureNotice {
+    this.#number += 1;
+    const isEnded = this.table.get(subject.host).state === 'failed';
+    const cause: FailureCause = isEnded ? 'exited' : loss?.report.evidence === 'silent' ? 'silent' : 'unreachable';
+    const now = this.#wallMs;
+    return {
+      reporter: { position: 0, incarnation: 0 }, number: this.#number, subject, cause, detector: 'link',
+      evidence: error.message, suspectedWallMs: loss?.wallMs ?? now, confirmedWallMs: now,
+    };
+  }
+
+  get table(): MembershipTable {
+    return this.#table as MembershipTable;
+  }
+
+  #hostSubject(host: HostIndex): FailedSubject {
+    return { kind: 'host', host, incarnation: this.#memberOf(host).incarnation };
+  }
+
+  #memberOf(host: HostIndex): MemberId {
+    return { position: bootPosition(host), incarnation: this.table.get(host).incarnation };
+  }
+
+  #members(): MemberId[] {
+    const hosts = this.table.hosts('up', 'suspect', 'orphaned');
+    return [this.#init.overlay.self, ...hosts.map((host) => this.#memberOf(host))];
+  }
+}
+
+/** `[position, count, incarnation]` of each run of positions with the same incarnation. */
+function runsOf(members: readonly MemberId[]): [number, number, number][] {
+  const runs: [number, number, number][] = [];
+  for (const { position, incarnation } of members) {
+    const last = runs.at(-1);
+    if (last !== undefined && last[0] + last[1] === position && last[2] === incarnation) last[1] += 1;
+    else runs.push([position, 1, incarnation]);
+  }
+  return runs;
+}

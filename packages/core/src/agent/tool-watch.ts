@@ -1,0 +1,91 @@
+/**
+ * Tool watch, at a session agent: the detectors of tools, and what they report to the root agent of the host. They are
+ * made when a tool fails, or promises a sign of life.
+ */
+
+import type { DetectorAction, DetectorEvent, Rank } from '@stci/interface';
+import type { ToolFailure } from '../am/failure-shapes.js';
+import { MachineDriver } from '../event/machine-driver.js';
+import type { AgentScope } from './composition.js';
+import type { AgentNode } from './node.js';
+import type { ToolEnd } from './tool.js';
+
+export interface ToolWatchInit {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  /** A tool that runs is to be ended: it did not give the sign of life that it had promised. */
+  onStuck(rank: Rank): void;
+}
+
+type Report = Extract<DetectorAction, { readonly type: 'report' }>;
+
+export class ToolWatch {
+  readonly #init: ToolWatchInit;
+  #driver: MachineDriver<DetectorEvent, DetectorAction> | undefined;
+  /** When the operating system said so. */
+  readonly #failedWallMs = new Map<Rank, number>();
+  #found: ToolFailure[] = [];
+
+  constructor(init: ToolWatchInit) {
+    this.#init = init;
+  }
+
+  /** `isFollowed`: it is started again. */
+  onEnded({ rank, outcome, end, error, endWallMs }: ToolEnd): void {
+    const isSignal = outcome === 'signalled';
+    const isFailure = isSignal || (outcome === 'exited' && end?.status !== 0);
+    if (this.#driver === undefined && !isFailure) return;
+    if (isFailure) this.#failedWallMs.set(rank, endWallMs);
+    const evidence = error?.message ?? outcome;
+    this.#on({ type: 'tool-ended', rank, isFailure, evidence, isSignal });
+  }
+
+  onAlive(rank: Rank, withinMs: number): void {
+    this.#on({ type: 'tool-alive', rank, withinMs });
+  }
+
+  stop(): void {
+    this.#driver?.stop();
+  }
+
+  #on(event: DetectorEvent): void {
+    this.#driver ??= this.#open();
+    this.#driver.on(event);
+    const ranks = this.#found.splice(0);
+    const parent = this.#init.node.router.parentLink;
+    if (ranks.length > 0 && parent !== undefined) {
+      this.#init.node.messages.sendNeighbour(parent, 'failure.report', { ranks });
+    }
+  }
+
+  #open(): MachineDriver<DetectorEvent, DetectorAction> {
+    const { node, scope } = this.#init;
+    const { clock, random, env } = node.platform;
+    const driver = new MachineDriver<DetectorEvent, DetectorAction>(clock, 'Detector', {
+      onAction: (name, action, nowMs) => action.type === 'report' && this.#onReport(name, action, nowMs),
+      onLate: (lagMs) => driver.on({ type: 'lag', lagMs }),
+      onMalformed: () => undefined,
+      onFault: (name, error) => node.fault(error, `detector ${name}`),
+    });
+    const generator = random.fork(`detectors of ${node.name} on ${env.hostname}`);
+    const self = { position: 0, incarnation: 0 };
+    for (const { name, module } of scope.detectors()) {
+      if (module.watches !== 'tools') continue;
+      const init = { self, members: [], topology: undefined, random: () => generator.uniform() };
+      driver.add(name, module.open(init));
+    }
+    driver.on({ type: 'start' });
+    return driver;
+  }
+
+  #onReport(detector: string, { failed, cause, evidence, suspectedMs }: Report, nowMs: number): void {
+    if (!('rank' in failed)) return;
+    const { rank } = failed;
+    const confirmedWallMs = this.#init.node.platform.clock.wallMs();
+    const suspectedWallMs = Math.max(0, confirmedWallMs - Math.max(0, nowMs - suspectedMs));
+    const failedWallMs = this.#failedWallMs.get(rank);
+    this.#failedWallMs.delete(rank);
+    this.#found.push({ rank, cause, evidence, detector, failedWallMs, suspectedWallMs, confirmedWallMs });
+    if (cause === 'watchdog') this.#init.onStuck(rank);
+  }
+}
