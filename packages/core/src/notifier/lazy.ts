@@ -22,7 +22,7 @@ export const notifierLazy = defineComponent({
     topology: { type: 'string', default: 'bmg', help: 'The topology over whose links it sends.' },
     delay: {
       type: 'duration', default: 5, min: 1, max: 60_000,
-      help: 'Before the redundant copies, ms. More: fewer of them cross each other on the way; but each agent that '
+      help: 'Before the redundant copies. More: fewer of them cross each other on the way; but each agent that '
         + 'fails meanwhile delays those beyond it by up to twice as much.',
     },
   },

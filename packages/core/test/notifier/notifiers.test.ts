@@ -4,6 +4,7 @@ import type { NotifierModule, Topology } from '@stci/interface';
 import { assert, NotifierNetwork, membersOf, notifierCompliance, suite } from '@stci/testkit';
 import { createBmg, topologyBmg } from '@stci/topology-bmg';
 import { createTree, topologyTree } from '@stci/topology-tree';
+import { decodeBroadcast } from '../../dist/notifier/broadcast.js';
 import { notifierDirect } from '../../dist/notifier/direct.js';
 import { notifierLazy } from '../../dist/notifier/lazy.js';
 import { notifierTree } from '../../dist/notifier/tree.js';
@@ -47,6 +48,15 @@ suite('notifiers of core', (test) => {
     agents.kill(1);
     agents.tell({ type: 'gone', member: { position: 1, incarnation: 1 } });
     assert.is(agents.sent.length, length);
+  });
+
+  test('a broadcast that names positions outside of it is refused', () => {
+    const right = [1, 1, 0, 4, [2, 3], Uint8Array.of(1)];
+    assert.equal(decodeBroadcast(right).source, { position: 1, incarnation: 1 });
+    for (const [index, wrong] of [[0, 4], [0, 2], [3, 1], [3, 3], [4, [2, 2]], [4, [4]], [4, [1]]] as const) {
+      const body = right.map((item, i) => (i === index ? wrong : item));
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => decodeBroadcast(body));
+    }
   });
 
   test('lazy: one message over each link if nobody fails, the spanning tree first', () => {

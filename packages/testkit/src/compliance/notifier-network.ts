@@ -34,6 +34,7 @@ export class NotifierNetwork {
   /** Bodies sent, by receiver. */
   readonly sent: { readonly from: MemberId; readonly to: Position; readonly body: unknown }[] = [];
   nowMs = 0;
+  #sentMax = 0;
   readonly #init: NotifierNetworkInit;
   readonly #random: IntegerSource;
   readonly #events: (() => void)[][] = [];
@@ -69,6 +70,7 @@ export class NotifierNetwork {
   }
 
   broadcast(source: Position, payload: Uint8Array): void {
+    this.#sentMax += 3 * this.agents.size ** 2;
     this.#on(source, { type: 'broadcast', payload });
   }
 
@@ -119,6 +121,7 @@ export class NotifierNetwork {
     const { to, body } = action;
     assert.ok(to !== agent.id.position, 'no message to itself');
     this.sent.push({ from: agent.id, to, body });
+    if (this.sent.length > this.#sentMax) throw new Error(`agents send without end: ${this.#sentMax} messages`);
     // Of an agent that dies, what is under way may be lost.
     const isLost = this.#random(2) === 0;
     this.#at(this.nowMs + 1 + this.#random(this.#init.latencyMs ?? LATENCY_MS), () => {
