@@ -37,11 +37,16 @@ export interface Watchdog {
   stop(): void;
 }
 
-/** `agree`, `barrier` and `shrink` are called by all ranks that run, in the same order. */
+/**
+ * `agree`, `barrier` and `shrink` are called by all ranks that run, in the same order. A rank that was started again
+ * first calls `shrink`, and takes part from the next one of the others on.
+ */
 export interface Client {
   readonly rank: number;
   readonly size: number;
   readonly job: number;
+  /** 1, 2, …: how often this rank was started. */
+  readonly attempt: number;
   /** Called for every loss from now on, before an agreement that counts it resolves. Returns what ends that. */
   onFailure(call: (loss: Loss) => void): () => void;
   /** Ranks lost so far, as far as this one knows, in ascending order. */
@@ -65,6 +70,8 @@ interface Waiting {
   reject(error: ClientError): void;
 }
 
+type Welcome = Pick<Client, 'rank' | 'size' | 'job' | 'attempt'>;
+
 /** Part of the promised time in which a further sign of life is not sent; the promise is made longer by it. */
 const QUIET_PART = 1 / 4;
 
@@ -72,17 +79,22 @@ export class ProgramClient implements Client {
   readonly rank: number;
   readonly size: number;
   readonly job: number;
+  readonly attempt: number;
   readonly #socket: LineSocket;
   readonly #failed = new Set<number>();
   readonly #listeners = new Set<(loss: Loss) => void>();
   /** In the order of their calls; the first has been sent. */
   readonly #waiting: Waiting[] = [];
+  /** It knows where the others are. */
+  #takesPart: boolean;
   #closed: ClientError | undefined;
 
-  constructor({ rank, size, job }: Pick<Client, 'rank' | 'size' | 'job'>, socket: LineSocket) {
+  constructor({ rank, size, job, attempt }: Welcome, socket: LineSocket) {
     this.rank = rank;
     this.size = size;
     this.job = job;
+    this.attempt = attempt;
+    this.#takesPart = attempt === 1;
     this.#socket = socket;
     socket.hold(false);
   }
@@ -151,6 +163,11 @@ export class ProgramClient implements Client {
   #vote(kind: AgreementKind, flag: boolean): Promise<Agreed> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== undefined) return reject(this.#closed);
+      if (!this.#takesPart && kind !== 'shrink') {
+        const text = `${kind}(): this rank was started again; it takes part from its first shrink() on`;
+        return reject(new ClientError('STCI_CLIENT_MISMATCH', text));
+      }
+      this.#takesPart = true;
       this.#waiting.push({ kind, flag, resolve, reject });
       if (this.#waiting.length === 1) this.#sendVote();
     });
@@ -163,7 +180,8 @@ export class ProgramClient implements Client {
   }
 
   #onAgreed(agreed: Agreed): void {
-    // What it counts as lost is known before it resolves.
+    // What it counts as lost is known before it resolves, and who takes part again is not lost.
+    for (const rank of ranksInRanges(agreed.joined)) this.#failed.delete(rank);
     this.#onLost(agreed.failed.map(([first, last]) => [first, last, 'it is lost']));
     const waiting = this.#waiting.shift();
     if (waiting === undefined || !isInRanges(agreed.ranks, this.rank)) {

@@ -83,12 +83,12 @@ const isList = (value: unknown, isItem: (item: unknown) => boolean): boolean =>
   Array.isArray(value) && value.every(isItem);
 
 const FORMS: Readonly<Record<ProgramEvent['type'], (event: Unknown) => boolean>> = {
-  welcome: ({ rank, size, job }) => isRank(rank) && isRank(size) && isRank(job),
+  welcome: (event) => ['rank', 'size', 'job', 'attempt'].every((name) => isRank(event[name])),
   refused: ({ reason }) => typeof reason === 'string',
   failed: ({ lost }) => isList(lost, (item) => isRange(item) && typeof (item as unknown[])[2] === 'string'),
   agreed: ({ agreed }) => isObject(agreed) && typeof agreed['flag'] === 'boolean'
-    && typeof agreed['isMismatch'] === 'boolean' && isList(agreed['ranks'], isRange)
-    && isList(agreed['failed'], isRange),
+    && typeof agreed['isMismatch'] === 'boolean'
+    && ['ranks', 'joined', 'failed'].every((name) => isList(agreed[name], isRange)),
 };
 
 function isEvent(value: unknown): value is ProgramEvent {

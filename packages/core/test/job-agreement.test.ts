@@ -6,11 +6,23 @@ import { Agreement, type Decision } from '../dist/job/agreement.js';
 
 const vote = (rank: number, sequence: number, flag = true) => ({ rank, sequence, kind: 'agree' as const, flag });
 
+/** What all call in the model: every other time `shrink`, the last time too. */
+const ROUNDS = 6;
+const kindOf = (sequence: number) => (sequence % 2 === 0 ? 'shrink' as const : 'agree' as const);
+
+interface Played {
+  readonly told: readonly Map<number, Decision>[];
+  readonly decided: readonly Decision[];
+  readonly deaths: ReadonlySet<number>;
+  /** Ranks that died and took part again. */
+  readonly again: number;
+}
+
 /**
  * A job whose ranks call `rounds` agreements one after the other, over session agents that get each message late, in
- * order. Ranks die. What each rank was told, by sequence.
+ * order. Ranks die, and some are started again. What each rank's last process was told, by sequence.
  */
-function play(seed: number): { told: Map<number, Decision>[]; decided: Decision[]; deaths: Set<number>; left: number } {
+function play(seed: number): Played {
   const pick = seededIntegers(seed);
   const size = 1 + pick(9);
   const agreement = new Agreement(size);
@@ -21,49 +33,71 @@ function play(seed: number): { told: Map<number, Decision>[]; decided: Decision[
   /** On the way to the controller and back, by rank: in order within each. */
   const up = told.map((): (() => void)[] => []);
   const down = told.map((): (() => void)[] => []);
+  /** As the session agent knows it. */
   const known = told.map(() => 0);
+  /** Its vote waits for the decision; the first of a process that was started again is always `shrink`. */
+  const waits = told.map(() => false);
+  const takesPart = told.map(() => true);
   const flags = new Map<string, boolean>();
+  const isMember = told.map(() => true);
   const decide = (): void => {
     const decision = agreement.decide();
     if (decision === undefined) return;
     decided.push(decision);
+    for (const rank of ranksInRanges(decision.joined)) isMember[rank] = true;
     for (const rank of told.keys()) down[rank]?.push(() => hear(rank, decision));
   };
-  const call = (rank: number): void => {
+  const call = (rank: number, flag = pick(4) > 0): void => {
     const sequence = (known[rank] as number) + 1;
-    const flag = pick(4) > 0;
+    const kind = takesPart[rank] === true ? kindOf(sequence) : 'shrink';
+    waits[rank] = true;
     up[rank]?.push(() => {
-      if (sequence === agreement.decided + 1) flags.set(`${sequence} ${rank}`, flag);
-      agreement.vote(vote(rank, sequence, flag));
+      if (sequence === agreement.decided + 1 && isMember[rank] === true) flags.set(`${sequence} ${rank}`, flag);
+      agreement.vote({ rank, sequence, kind, flag });
       decide();
     });
   };
   const hear = (rank: number, decision: Decision): void => {
     known[rank] = decision.sequence;
-    if (!alive.has(rank)) return;
-    if (isInRanges(decision.ranks, rank)) told[rank]?.set(decision.sequence, decision);
-    if (decision.sequence < 4) call(rank);
+    if (!alive.has(rank) || waits[rank] !== true) return;
+    if (!isInRanges(decision.ranks, rank)) return call(rank);
+    waits[rank] = false;
+    takesPart[rank] = true;
+    told[rank]?.set(decision.sequence, decision);
+    if (decision.sequence < ROUNDS) call(rank);
+    else if (up[rank]?.push(() => (agreement.ended(rank, false), decide())) !== undefined) alive.delete(rank);
   };
   const die = (rank: number): void => {
-    alive.delete(rank);
+    const isAgain = pick(2) === 0;
     deaths.add(rank);
+    [waits[rank], takesPart[rank]] = [false, false];
+    told[rank]?.clear();
     // Its vote may be on its way, or be lost with it.
     const before = pick(2) === 0 ? [] : up[rank] ?? [];
-    up[rank] = [...before, () => (agreement.ended(rank, true), decide())];
+    up[rank] = [...before, () => {
+      isMember[rank] = false;
+      agreement.ended(rank, true);
+      if (isAgain) agreement.returned(rank);
+      decide();
+    }];
+    if (isAgain) call(rank);
+    else alive.delete(rank);
   };
   for (const rank of alive) call(rank);
-  for (let step = 0; step < 2000; step++) {
+  for (let step = 0; step < 5000; step++) {
     const queues = [...up, ...down].filter((queue) => queue.length > 0);
     if (queues.length === 0) break;
-    const victim = pick(60);
-    if (alive.has(victim) && alive.size > 1) die(victim);
+    const victim = pick(80);
+    if (alive.has(victim) && alive.size > 1 && deaths.size < size - 1) die(victim);
     else queues[pick(queues.length)]?.shift()?.();
   }
   for (const decision of decided) {
     const votes = [...flags].filter(([key]) => key.startsWith(`${decision.sequence} `)).map(([, flag]) => flag);
     assert.is(decision.flag, votes.every(Boolean), `seed ${seed}: the flag of ${decision.sequence}`);
+    assert.not.ok(decision.isMismatch, `seed ${seed}: ${decision.sequence} is no mismatch`);
   }
-  return { told, decided, deaths, left: alive.size };
+  assert.equal([...alive], [], `seed ${seed}: ranks wait in vain`);
+  return { told, decided, deaths, again: takesPart.filter((part, rank) => part && deaths.has(rank)).length };
 }
 
 suite('agreement', (test) => {
@@ -74,7 +108,8 @@ suite('agreement', (test) => {
     assert.is(agreement.decide(), undefined);
     agreement.vote(vote(1, 1));
     const { ranks, failed, ...rest } = agreement.decide() as Decision;
-    assert.equal([rest, ranks, failed], [{ sequence: 1, flag: false, isMismatch: false }, [[0, 2]], []]);
+    const wanted = { sequence: 1, flag: false, isMismatch: false, joined: [] };
+    assert.equal([rest, ranks, failed], [wanted, [[0, 2]], []]);
     assert.is(agreement.decide(), undefined, 'once');
   });
 
@@ -91,18 +126,31 @@ suite('agreement', (test) => {
     assert.equal([flag, ranks, failed], [false, [[0, 0]], [[2, 3]]]);
   });
 
-  test('a rank that was started again is awaited; its former vote on what is decided counts for nothing', () => {
-    const agreement = new Agreement(2);
-    agreement.ended(1, true);
-    agreement.vote(vote(0, 1));
-    assert.equal((agreement.decide() as Decision).ranks, [[0, 0]]);
-    agreement.returned(1);
-    agreement.vote(vote(0, 2));
+  test('a rank that was started again is not awaited; it joins with the next shrink of the others', () => {
+    const agreement = new Agreement(3);
+    const shrink = (rank: number, sequence: number) => ({ ...vote(rank, sequence), kind: 'shrink' as const });
+    agreement.ended(2, true);
+    agreement.returned(2);
+    agreement.vote(shrink(2, 1));
+    for (const rank of [0, 1]) agreement.vote(vote(rank, 1));
+    const before = agreement.decide() as Decision;
+    assert.equal([before.ranks, before.joined, before.failed, before.isMismatch], [[[0, 1]], [], [[2, 2]], false]);
+    for (const rank of [0, 1]) agreement.vote(shrink(rank, 2));
+    const { ranks, joined, failed } = agreement.decide() as Decision;
+    assert.equal([ranks, joined, failed], [[[0, 2]], [[2, 2]], []]);
+    for (const rank of [0, 1]) agreement.vote(vote(rank, 3));
+    assert.is(agreement.decide(), undefined, 'from now on it is awaited');
+  });
+
+  test('where all others have ended, ranks that were started again go on alone', () => {
+    const agreement = new Agreement(3);
+    for (const rank of [1, 2]) agreement.ended(rank, true);
+    for (const rank of [1, 2]) agreement.returned(rank);
     agreement.vote(vote(1, 1));
+    agreement.ended(0, false);
     assert.is(agreement.decide(), undefined);
-    agreement.vote(vote(1, 2));
-    const { sequence, ranks, failed } = agreement.decide() as Decision;
-    assert.equal([sequence, ranks, failed], [2, [[0, 1]], []]);
+    agreement.vote(vote(2, 1));
+    assert.equal((agreement.decide() as Decision).joined, [[1, 2]]);
   });
 
   test('different calls are a mismatch for all; a vote on a later agreement breaks the protocol', () => {
@@ -119,16 +167,16 @@ suite('agreement', (test) => {
     assert.equal([isInRanges([[2, 4]], 4), isInRanges([[2, 4]], 5)], [true, false]);
   });
 
-  test('10 000 seeds with deaths at any moment: uniform, complete, in order', () => {
-    let withDeaths = 0;
+  test('10 000 seeds with deaths and starts at any moment: uniform, complete, in order', () => {
+    let [withDeaths, withJoined] = [0, 0];
     for (let seed = 1; seed <= 10_000; seed++) {
-      const { told, decided, deaths, left } = play(seed);
+      const { told, decided, deaths, again } = play(seed);
       if (deaths.size > 0) withDeaths += 1;
-      assert.equal(decided.map(({ sequence }) => sequence), [1, 2, 3, 4].slice(0, decided.length), `seed ${seed}`);
-      assert.is(decided.length, 4, `seed ${seed}: ${left} survivors wait in vain`);
+      if (again > 0) withJoined += 1;
+      for (const [i, { sequence }] of decided.entries()) assert.is(sequence, i + 1, `seed ${seed}: in order`);
+      assert.ok(decided.length >= ROUNDS, `seed ${seed}: ${decided.length} decisions`);
       for (const [rank, heard] of told.entries()) {
-        const wanted = deaths.has(rank) ? heard.size : 4;
-        assert.is(heard.size, wanted, `seed ${seed}: rank ${rank} was told of ${heard.size} decisions`);
+        if (!deaths.has(rank)) assert.is(heard.size, ROUNDS, `seed ${seed}: rank ${rank} was told of ${heard.size}`);
         for (const [sequence, decision] of heard) assert.is(decision, decided[sequence - 1], `seed ${seed}`);
       }
       for (const { ranks, failed } of decided) {
@@ -137,6 +185,6 @@ suite('agreement', (test) => {
         assert.not.ok(ranksInRanges(ranks).some((rank) => lost.includes(rank)), `seed ${seed}: lost and here`);
       }
     }
-    assert.ok(withDeaths > 3000, `deaths in ${withDeaths} seeds`);
+    assert.ok(withDeaths > 3000 && withJoined > 1000, `deaths in ${withDeaths} seeds, joined in ${withJoined}`);
   }, { timeoutMs: 60_000 });
 });

@@ -93,7 +93,7 @@ export type DetectorEvent =
   | { readonly type: 'over'; readonly id: number }
   /** This process could not run for so long: what it did not hear meanwhile says nothing about others. */
   | { readonly type: 'lag'; readonly lagMs: number }
-  /** Of tools: it runs; it ended, with a status or signal; it promises, and gives, a sign of life. */
+  /** Of tools: it runs; it ended, with a status or signal; it promises, and gives, a sign of life; 0: no more. */
   | { readonly type: 'tool-started'; readonly rank: Rank }
   | { readonly type: 'tool-ended'; readonly rank: Rank; readonly isFailure: boolean; readonly evidence: string;
       readonly isSignal: boolean }

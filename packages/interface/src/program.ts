@@ -37,7 +37,9 @@ export interface Agreed {
   readonly isMismatch: boolean;
   /** Those that took part, and had not ended when it was decided. */
   readonly ranks: readonly RankRange[];
-  /** Those that were lost before it was decided. */
+  /** Those of them that had been lost, and were started again; of a `shrink`. */
+  readonly joined: readonly RankRange[];
+  /** Those that are lost. */
   readonly failed: readonly RankRange[];
 }
 
@@ -49,7 +51,9 @@ export type ProgramRequest =
   | { readonly type: 'alive'; readonly withinMs: number };
 
 export type ProgramEvent =
-  | { readonly type: 'welcome'; readonly rank: Rank; readonly size: number; readonly job: JobId }
+  /** `attempt`: 1, 2, …: how often the rank was started. */
+  | { readonly type: 'welcome'; readonly rank: Rank; readonly size: number; readonly job: JobId;
+      readonly attempt: number }
   | { readonly type: 'failed'; readonly lost: readonly LostRanks[] }
   | { readonly type: 'agreed'; readonly agreed: Agreed }
   /** The connection is closed after it. */

@@ -11,7 +11,8 @@ const CLIENT = fileURLToPath(new URL('../../client/', import.meta.url));
 const NODE = process.execPath;
 const LONG = { timeoutMs: 120_000 };
 
-const JOB = ['--client', '--on-failure', 'continue', '--launcher', 'local', '--host', 'a:2,b:2,c:2', '-n', '6'];
+const JOB = ['--client', '--launcher', 'local', '--host', 'a:2,b:2,c:2', '-n', '6'];
+const CONTINUE = ['--on-failure', 'continue'];
 const CHAIN = ['--mca', 'launcher.tree.arity=1'];
 
 /** Environment and parent of a rank's process. */
@@ -67,14 +68,14 @@ const CLIENT_DIRECTORY = { cwd: CLIENT };
 
 suite('client library', (test) => {
   test('the example computes what one process computes', async () => {
-    const { exitCode, out, err } = await survive([], []);
+    const { exitCode, out, err } = await survive(CONTINUE, []);
     assert.equal([exitCode, err], [0, '']);
     assert.match(out, /ranks left: 6 of 6, as computed by one process/);
   }, LONG);
 
   for (const blocks of [1, 20, 40]) {
     test(`… also if two ranks are killed, the first after ${blocks} blocks`, async () => {
-      const { exitCode, out } = await survive([], [[blocks, { rank: 0 }], [blocks + 4, { rank: 3 }]]);
+      const { exitCode, out } = await survive(CONTINUE, [[blocks, { rank: 0 }], [blocks + 4, { rank: 3 }]]);
       assert.is(exitCode, 137);
       assert.match(out, /ranks left: 4 of 6, as computed by one process/);
       const lost = 'lost 0: it was ended by SIGKILL on a';
@@ -85,10 +86,17 @@ suite('client library', (test) => {
   for (const host of ['a', 'b', 'c']) {
     test(`… also if a rank and the host ${host} are lost, in a chain of hosts`, async () => {
       const rank = host === 'b' ? 0 : 2;
-      const { out } = await survive(CHAIN, [[6, { rank }], [12, { agentOf: host }]]);
+      const { out } = await survive([...CONTINUE, ...CHAIN], [[6, { rank }], [12, { agentOf: host }]]);
       assert.match(out, /ranks left: 3 of 6, as computed by one process/);
     }, LONG);
   }
+
+  test('… also with ranks that are started again, and take part again', async () => {
+    const { exitCode, out } = await survive(['--on-failure', 'restart'], [[1, { rank: 0 }], [12, { rank: 3 }]]);
+    assert.is(exitCode, 0, out);
+    assert.match(out, /ranks left: [456] of 6, as computed by one process/);
+    assert.match(out, /rank 1: lost 0: it was ended by SIGKILL on a/);
+  }, LONG);
 
   test('a barrier keeps ranks together; agreement gives all the same', async () => {
     const text = 'const before = Date.now(); await stci.barrier(); const after = Date.now();'

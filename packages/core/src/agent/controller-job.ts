@@ -189,6 +189,7 @@ export class ControllerJob {
       const report = ledger.again(end);
       if (report === undefined) continue;
       this.emit({ type: 'restarting', report, host, attempt: ledger.attempt(end.rank), afterMs });
+      this.#programs?.onRestarting(report);
     }
   }
 

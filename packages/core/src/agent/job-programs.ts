@@ -4,7 +4,8 @@
  */
 
 import {
-  AGREEMENT_KINDS, sessionAddress, type AgreementKind, type HostIndex, type JobId, type LostRanks, type RankReport,
+  AGREEMENT_KINDS, isInRanges, rankRanges, ranksInRanges, sessionAddress, type AgreementKind, type HostIndex,
+  type JobId, type LostRanks, type Rank, type RankRange, type RankReport,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { Agreement } from '../job/agreement.js';
@@ -20,7 +21,7 @@ export class JobPrograms {
   readonly #job: JobId;
   readonly #ledger: Ledger;
   readonly #agreement: Agreement;
-  readonly #lost: LostRanks[] = [];
+  #lost: LostRanks[] = [];
   /** How many of `#lost` have been told. */
   #told = 0;
   #isScheduled = false;
@@ -34,6 +35,7 @@ export class JobPrograms {
     for (let rank = 0; rank < ledger.map.size; rank++) {
       const report = ledger.rankReport(rank);
       if (report !== undefined) this.#add(report);
+      else if (ledger.attempt(rank) > 1) this.#addReturned(rank, 'it failed and was started again');
     }
     this.#told = this.#lost.length;
   }
@@ -59,11 +61,26 @@ export class JobPrograms {
     this.#schedule();
   }
 
+  /** An attempt of a rank has ended, and another follows. */
+  onRestarting(report: RankReport): void {
+    this.#addReturned(report.rank, reasonOf(report) ?? 'it is started again');
+    this.#schedule();
+  }
+
   #add(report: RankReport): void {
     const { rank, outcome } = report;
-    const reason = reasonOf(report);
-    this.#agreement.ended(rank, reason !== undefined && outcome !== 'ended');
-    if (reason === undefined || outcome === 'ended') return;
+    const reason = outcome === 'ended' ? undefined : reasonOf(report);
+    this.#agreement.ended(rank, reason !== undefined);
+    if (reason !== undefined) this.#addLost(rank, reason);
+  }
+
+  #addReturned(rank: Rank, reason: string): void {
+    this.#agreement.ended(rank, true);
+    this.#agreement.returned(rank);
+    this.#addLost(rank, reason);
+  }
+
+  #addLost(rank: Rank, reason: string): void {
     const before = this.#lost.at(-1);
     const isNext = this.#lost.length > this.#told && before?.[1] === rank - 1 && before[2] === reason;
     if (isNext) this.#lost[this.#lost.length - 1] = [before[0], rank, reason];
@@ -87,7 +104,19 @@ export class JobPrograms {
     const { messages } = this.#node;
     if (lost.length > 0) messages.sendSubtree('program.failed', { lost }, this.#job);
     const decision = this.#agreement.decide();
-    if (decision !== undefined) messages.sendSubtree('program.agreed', decision, this.#job);
+    if (decision === undefined) return;
+    this.#forget(decision.joined);
+    messages.sendSubtree('program.agreed', decision, this.#job);
+  }
+
+  /** Ranks that take part again are not lost. */
+  #forget(joined: readonly RankRange[]): void {
+    if (joined.length === 0) return;
+    this.#lost = this.#lost.flatMap(([first, last, reason]): LostRanks[] => {
+      const left = ranksInRanges([[first, last]]).filter((rank) => !isInRanges(joined, rank));
+      return rankRanges(left).map(([from, to]) => [from, to, reason]);
+    });
+    this.#told = this.#lost.length;
   }
 }
 

@@ -5,7 +5,7 @@
  */
 
 import {
-  AGREEMENT_KINDS, CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, isInRanges,
+  AGREEMENT_KINDS, CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, isInRanges, ranksInRanges,
   type Channel, type ErrorRecord, type HostIndex, type JobId, type LostRanks, type PrivateListener, type ProgramEvent,
   type ProgramRequest, type Rank,
 } from '@stci/interface';
@@ -28,6 +28,7 @@ export interface ProgramPortInit {
 /** A rank of this host, while its process runs. */
 interface Program {
   readonly rank: Rank;
+  readonly attempt: number;
   readonly token: string;
   connection?: ProgramConnection | undefined;
   /** It has voted, and waits for the decision. */
@@ -74,10 +75,10 @@ export class ProgramPort {
   }
 
   /** A process is about to be started for this rank; returns the variables by which it finds the socket. */
-  add(rank: Rank): Record<string, string> {
+  add(rank: Rank, attempt: number): Record<string, string> {
     const bytes = this.#init.node.platform.secrets.bytes(TOKEN_BYTES);
     const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-    this.#programs.set(rank, { rank, token });
+    this.#programs.set(rank, { rank, attempt, token });
     return { [PROGRAM_SOCKET_VARIABLE]: this.#listener?.path ?? '', [PROGRAM_TOKEN_VARIABLE]: token };
   }
 
@@ -115,7 +116,7 @@ export class ProgramPort {
     } else {
       const { size, job, node } = this.#init;
       program.connection = connection;
-      connection.send({ type: 'welcome', rank: program.rank, size, job });
+      connection.send({ type: 'welcome', rank: program.rank, size, job, attempt: program.attempt });
       const lost = [...this.#lost].map(([rank, reason]): LostRanks => [rank, rank, reason]);
       if (lost.length > 0) connection.send({ type: 'failed', lost });
       if (!this.#hasOpened) node.messages.send(CONTROLLER, 'program.open', { host: this.#init.host });
@@ -184,12 +185,13 @@ export class ProgramPort {
 
   #onAgreed({ sequence, ...agreed }: MessageBody<'program.agreed'>): void {
     this.#decided = sequence;
+    for (const rank of ranksInRanges(agreed.joined)) this.#lost.delete(rank);
     for (const program of this.#programs.values()) {
       if (program.vote === undefined) continue;
       if (isInRanges(agreed.ranks, program.rank)) {
         program.vote = undefined;
         program.connection?.send({ type: 'agreed', agreed });
-      } else this.#send(program); // Its vote came too late, as that of a rank that was started again may.
+      } else this.#send(program); // As of a rank that was started again, until it takes part.
     }
   }
 

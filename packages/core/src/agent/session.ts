@@ -167,7 +167,7 @@ export class SessionAgent {
     const params = this.#params;
     const { rank } = placement;
     const app = launch.apps[placement.app] as AppSpec;
-    const env = { ...rankEnvironment(launch, context, placement, attempt), ...this.#programs?.add(rank) };
+    const env = { ...rankEnvironment(launch, context, placement, attempt), ...this.#programs?.add(rank, attempt) };
     const tool = new Tool(
       {
         platform,

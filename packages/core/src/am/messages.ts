@@ -280,7 +280,8 @@ const MESSAGE_TYPES = {
   'program.agreed': {
     id: 100, from: 'above',
     body: fields({
-      sequence: u32, flag: bool, isMismatch: bool, ranks: list(tuple(u32, u32)), failed: list(tuple(u32, u32)),
+      sequence: u32, flag: bool, isMismatch: bool, ranks: list(tuple(u32, u32)), joined: list(tuple(u32, u32)),
+      failed: list(tuple(u32, u32)),
     }),
   },
 } as const satisfies Record<string, MessageType>;

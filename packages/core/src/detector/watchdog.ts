@@ -29,7 +29,8 @@ class Watchdog implements Detector {
   on(event: DetectorEvent, nowMs: number): readonly DetectorAction[] {
     switch (event.type) {
       case 'tool-alive':
-        this.#watched.set(event.rank, { withinMs: event.withinMs, heardMs: nowMs });
+        if (event.withinMs === 0) this.#watched.delete(event.rank);
+        else this.#watched.set(event.rank, { withinMs: event.withinMs, heardMs: nowMs });
         return [];
       case 'tool-started':
       case 'tool-ended':

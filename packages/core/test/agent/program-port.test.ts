@@ -32,7 +32,7 @@ function play() {
   let isOpen = false;
   port.open((error) => (isOpen = error === undefined));
   place.until(() => isOpen, 'the port');
-  const variables = new Map([2, 3].map((rank) => [rank, port.add(rank)]));
+  const variables = new Map([2, 3].map((rank) => [rank, port.add(rank, rank - 1)]));
   const connect = (): Peer => {
     const channel = place.platform.network.connectPrivate(variables.get(2)?.['STCI_CLIENT_SOCKET'] ?? '', 1000);
     const lines = new TextLines(1 << 20);
@@ -72,7 +72,7 @@ suite('programs at their session agent', (test) => {
     const [two, three] = [connect(), connect()];
     two.send(hello(2));
     three.send(hello(3));
-    assert.equal(two.told, [{ type: 'welcome', rank: 2, size: SIZE, job: 7 }]);
+    assert.equal(two.told, [{ type: 'welcome', rank: 2, size: SIZE, job: 7, attempt: 1 }]);
     assert.equal(sent, [['program.open', { host: 1 }]]);
     port.onRankFailed(5, 'sooner');
     run();
@@ -96,7 +96,7 @@ suite('programs at their session agent', (test) => {
     assert.is(sent.length, 1);
     deliver('program.state', { decided: 4, lost: [] });
     assert.equal(sent[1], ['program.votes', { host: 1, sequence: 5, votes: [[2, 0, true], [3, 0, false]] }]);
-    const agreed = { flag: false, isMismatch: false, ranks: [[0, 2]], failed: [[3, 3]] };
+    const agreed = { flag: false, isMismatch: false, ranks: [[0, 2]], joined: [], failed: [[3, 3]] };
     deliver('program.agreed', { sequence: 5, ...agreed });
     assert.equal(two.told[1], { type: 'agreed', agreed });
     assert.is(three.told.length, 1);

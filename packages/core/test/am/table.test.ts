@@ -131,7 +131,9 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'program.state': { decided: 2, lost: [[0, 3, 'r']] },
   'program.votes': { host: 3, sequence: 1, votes: [[7, 0, true]] },
   'program.failed': { lost: [[0, 3, 'r'], [5, 5, 's']] },
-  'program.agreed': { sequence: 1, flag: true, isMismatch: false, ranks: [[0, 0], [2, 3]], failed: [[1, 1]] },
+  'program.agreed': {
+    sequence: 1, flag: true, isMismatch: false, ranks: [[0, 0], [2, 3]], joined: [[2, 2]], failed: [[1, 1]],
+  },
   'client.wait': { job: 1 },
   'client.ended': { report: REPORT },
   'stream.open': { id: 2, members: [0, 1], topology: { kind: 'tree', options: {} }, reduction: 'sum' },
