@@ -24,6 +24,7 @@ import type { RoleFactory } from './main.js';
 import { encryptsLinks, linkKey } from '../bootcom/encryption.js';
 import { selectEviction } from '../bootcom/eviction.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
+import { portRange } from '../bootcom/port-range.js';
 import { RefusedConnections } from '../bootcom/refused-connections.js';
 import { hostWaitMs } from '../launcher/start-pace.js';
 import type { AgentNode } from './node.js';
@@ -223,10 +224,4 @@ export class AgentLauncher {
       startInline(platform, this.#init.startRole, start, events),
     );
   }
-}
-
-/** Format `40000-40100`, checked by the parameter's rule; empty: any port. */
-function portRange(text: string): readonly [number, number] | undefined {
-  const [low, high] = text.split('-').map(Number);
-  return low === undefined || high === undefined ? undefined : [low, high];
 }

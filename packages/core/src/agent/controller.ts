@@ -12,7 +12,6 @@ import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
 import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
-import { TreeOverlay } from '../overlay/tree-overlay.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerFailures } from './controller-failures.js';
 import { ControllerJob } from './controller-job.js';
@@ -22,6 +21,7 @@ import { cutOffRecord, restartingError } from './job-failures.js';
 import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
 import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
+import { OverlayControl } from './overlay-control.js';
 import { TreeMender } from './tree-mender.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, ParamSnapshot } from './composition.js';
@@ -49,7 +49,7 @@ export class Controller implements JobSession {
   readonly scope: AgentScope;
   readonly #deps: ControllerDeps;
   readonly #expulsion: Expulsion;
-  readonly overlay: TreeOverlay;
+  readonly overlayControl: OverlayControl;
   readonly failures: ControllerFailures;
   #allocation: Allocation | undefined;
   #bootstrap: Bootstrap | undefined;
@@ -73,9 +73,9 @@ export class Controller implements JobSession {
       // During the bootstrap, the agents that start hosts report their loss.
       onLost: (agent, job, error) => this.#mender !== undefined && this.#onExpelled(agent, job, error),
     });
-    this.overlay = new TreeOverlay(deps.node);
+    this.overlayControl = new OverlayControl(deps.node, deps.scope);
     this.failures = new ControllerFailures({
-      node: deps.node, scope: deps.scope, overlay: this.overlay,
+      node: deps.node, scope: deps.scope, overlay: this.overlayControl.overlay,
       hostName: (host) => (this.#bootstrap as Bootstrap).hostName(host),
       declare: (host, incarnation, error) => {
         this.#lossErrors.set(host, error);
@@ -103,6 +103,7 @@ export class Controller implements JobSession {
     if (hosts.length === 0) throw new StciError('STCI_JOB_INVALID', 'Expected at least one host, got none');
     const { scope, agentLauncher, snapshot } = this.#deps;
     agentLauncher.plan([...hosts, ...spares]);
+    this.overlayControl.check(hosts, spares);
     const { arity } = bootTreeOf(scope, hosts.length, this.node.params);
     const treeOf = (size: number): TreeTopology => scope.bootTree(size, arity);
     const { stays } = this;
@@ -132,6 +133,7 @@ export class Controller implements JobSession {
     if (this.#bootstrap === undefined) return done();
     this.#changes?.close();
     this.#changes = undefined;
+    this.overlayControl.close();
     this.node.messages.sendSubtree('session.end', {}, 0);
     this.#mender?.finish();
     // Orphans are linked again to be stopped: nothing else would end them before their lease is over.
@@ -283,8 +285,10 @@ export class Controller implements JobSession {
       checkSize: (size) => {
         bootTreeOf(this.scope, size, this.node.params);
         creditBytes(this.node.params, size);
+        this.overlayControl.checkSize(size);
       },
     });
+    this.overlayControl.start(table);
     this.failures.start(table);
     this.#deps.observer?.onReady();
     // A launch says the same.
@@ -345,6 +349,7 @@ export class Controller implements JobSession {
       ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
       : lossOf(host, own);
     this.#lossErrors.delete(host);
+    this.overlayControl.onLost(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));
     if (this.#changes?.onLost(host) === true) return this.failures.onLeft(host);
@@ -354,6 +359,11 @@ export class Controller implements JobSession {
     const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';
     for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);
     bootstrap.decide(host, phase, 'agent-lost', fromErrorRecord(loss.error));
+  }
+
+  #onJoined(host: HostIndex): void {
+    this.overlayControl.onUp(host);
+    this.failures.onUp(host);
   }
 
   /** Of a tool, its job is told; of a host, in a session that stays, the jobs that had ranks there. */
@@ -369,7 +379,7 @@ export class Controller implements JobSession {
 
   /** Jobs that run are told what is done about lost hosts; that one is left out, they know from their own failures. */
   #emit(event: JobEvent): void {
-    if (event.type === 'host-up' && this.#mender !== undefined) this.failures.onUp(event.host);
+    if (event.type === 'host-up' && this.#mender !== undefined) this.#onJoined(event.host);
     if (event.type === 'recovery') this.failures.onRecovery(event);
     this.#deps.observer?.onEvent(event);
     const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';

@@ -9,6 +9,7 @@ import {
   CONTROLLER,
   FRONT_END,
   JOB_MAX,
+  NEIGHBOUR,
   addressKind,
   addressName,
   agentKey,
@@ -19,7 +20,8 @@ import {
 import type { PeerGuard } from '../am/message-layer.js';
 import { SUBTREE } from '../am/transport.js';
 import type { Link } from '../bootcom/link.js';
-import { frameDestination, frameJob, frameSource, type Frame } from '../codec/frame.js';
+import { frameDestination, frameJob, frameSource, isByOverlay, type Frame } from '../codec/frame.js';
+import { isCommandFrame } from '../overlay/command.js';
 import type { AgentNode } from './node.js';
 
 export class LinkGuard implements PeerGuard {
@@ -36,12 +38,20 @@ export class LinkGuard implements PeerGuard {
   }
 
   admits(link: Link, frame: Frame): boolean {
-    const { router } = this.#node;
     const source = frameSource(frame);
     const job = frameJob(frame);
+    const isByItsRoute = link.role === 'overlay' || isByOverlay(frame)
+      ? this.#admitsByOverlay(link, frame)
+      : this.#admitsByTree(link, frame);
+    if (!isByItsRoute) return false;
+    return this.#refused.size === 0 || !this.#refused.has(agentKey(source, job));
+  }
+
+  #admitsByTree(link: Link, frame: Frame): boolean {
+    const source = frameSource(frame);
     const comesFromAbove = link.role === 'parent' || link.role === 'front-end';
     // An agent that may link to others, those planned below it, may have done so before this agent learns the way.
-    if (!router.leadsTo(source, job, link) && !this.#node.isPlannedBelow(source, link.peer)) {
+    if (!this.#node.router.leadsTo(source, frameJob(frame), link) && !this.#node.isPlannedBelow(source, link.peer)) {
       this.#close(link, `it sent a frame in the name of ${addressName(source)}`);
       return false;
     }
@@ -49,7 +59,19 @@ export class LinkGuard implements PeerGuard {
       this.#close(link, 'it sent a message for all agents, which only agents above may do');
       return false;
     }
-    return this.#refused.size === 0 || !this.#refused.has(agentKey(source, job));
+    return true;
+  }
+
+  /** What may not go that way is dropped: its source, if it meant well, sends it again by the tree. */
+  #admitsByOverlay(link: Link, frame: Frame): boolean {
+    const destination = frameDestination(frame);
+    if (link.role === 'overlay' && (destination === SUBTREE || destination === NEIGHBOUR)) {
+      this.#close(link, 'it sent a command over a link of the overlay');
+      return false;
+    }
+    const { overlay } = this.#node.router;
+    if (overlay !== undefined) return overlay.admits(link, frame);
+    return link.role === 'parent' && !isCommandFrame(frame);
   }
 
   onMalformed(source: Address, job: JobId, from: Link, error: StciError): void {

@@ -27,7 +27,7 @@ import type { Launch } from './job-launch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 import { RootFailures } from './root-failures.js';
-import { TreeOverlay } from '../overlay/tree-overlay.js';
+import type { TreeOverlay } from '../overlay/tree-overlay.js';
 import type { AgentLauncher } from './agent-launcher.js';
 
 export interface RootDeps {
@@ -37,6 +37,7 @@ export interface RootDeps {
   treeOf(hosts: number): TreeTopology;
   readonly agentLauncher: AgentLauncher;
   readonly incarnation: number;
+  readonly overlay: TreeOverlay;
   /** Undefined: this agent cannot be linked to another parent. */
   readonly adoption: AdoptionListener | undefined;
   /** Ends this agent as failed; the agent that started it reports the reason. */
@@ -75,7 +76,8 @@ export class RootAgent {
     this.#deps = deps;
     const { node, agentLauncher, treeOf, details } = deps;
     this.#host = details.host;
-    this.overlay = new TreeOverlay(node);
+    this.overlay = deps.overlay;
+    node.messages.on('overlay.detour', () => this.overlay.detour());
     const onFailed = (failure: ChildFailure): void => this.#report(failure);
     const position = bootPosition(details.host);
     const { hosts, arity, outlivesParent, params, subtree: logins } = details;
@@ -131,6 +133,10 @@ export class RootAgent {
     return this.#deps.adoption?.path !== undefined && this.#isReady && !this.#stopping && !this.#isFinal;
   }
 
+  onOrphaned(): void {
+    this.overlay.detour();
+  }
+
   /** An agent above, or this one, has a new parent: what was lost on the way up is sent again, here and below. */
   onMended(): void {
     const { node } = this.#deps;
@@ -155,6 +161,7 @@ export class RootAgent {
   stop(done: () => void): void {
     this.#stopping = true;
     this.#failures.stop();
+    this.overlay.close();
     let missing = 2;
     const one = (): void => {
       missing -= 1;

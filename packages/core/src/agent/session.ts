@@ -84,6 +84,7 @@ export class SessionAgent {
     });
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
+    messages.on('overlay.detour', () => deps.node.resendUp());
     messages.on('tree.mended', () => {
       deps.node.resendUp();
       messages.send(CONTROLLER, 'job.resent', { host: this.#host });

@@ -22,6 +22,7 @@ import { HOSTS_MAX, decodeBootDetails, hostSpec, type BootDetails, type HostLogi
 import { Lifecycle, isOver } from './lifecycle.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';
 import { AgentNode } from './node.js';
+import { overlayOf } from './overlay-control.js';
 import { LinkGuard } from './peer-guard.js';
 import { ParentConnection } from './parent-connection.js';
 import { RootAgent } from './root.js';
@@ -47,6 +48,7 @@ interface Role {
   /** For an agent that is being killed: ends at once. */
   end?(kill: boolean): void;
   readonly outlivesParent?: boolean;
+  onOrphaned?(): void;
   onMended?(): void;
 }
 
@@ -135,8 +137,9 @@ class RunningAgent implements AgentHandle {
       const treeOf = (hosts: number): TreeTopology => scope.bootTree(hosts, details.arity);
       const adoption = mayBeAdopted(init, details) ? this.#adoption(init, node, treeOf(HOSTS_MAX)) : undefined;
       const fail = (reason: string): void => this.#fail(reason);
+      const overlay = overlayOf(node, scope, details.hosts + 1);
       this.#role = new RootAgent({
-        node, details, agentLauncher, treeOf, incarnation: boot.start, adoption, fail, scope,
+        node, details, agentLauncher, treeOf, incarnation: boot.start, overlay, adoption, fail, scope,
         fence: (reason) => this.#fence(reason),
         cutOff: (reason) => this.#parent?.destroy(`the controller is not heard: ${reason}`, 'silent'),
       });
@@ -208,6 +211,7 @@ class RunningAgent implements AgentHandle {
     if (state === 'running' && reason !== 'goodbye' && this.#role?.outlivesParent === true) {
       this.#lifecycle.apply('orphan');
       this.#release();
+      this.#role.onOrphaned?.();
       const leaseMs = (this.#node as AgentNode).params.int('bootcom.lease');
       // After a silence, the other end has found out, too, and the lease has passed once already.
       const waitMs = reason === 'silent' ? leaseMs / 2

@@ -68,14 +68,14 @@ export class DeliveryLayer {
   send({ destination, job }: FrameHeader, pieces: readonly Uint8Array[]): void {
     const { router, clock } = this.#init;
     this.#sender.keep(destination, job, pieces, clock.nowMs());
-    router.next(destination, job)?.send(pieces);
+    router.forward(destination, job, pieces);
     this.#probeTimer ??= clock.after(PROBE_TICK_MS, () => this.#probe());
   }
 
   /** Sends what is not acknowledged again, over the routes as they are now. */
   resend(isFor: AgentTest): void {
     for (const [{ destination, job }, pieces] of this.#sender.kept(isFor)) {
-      this.#init.router.next(destination, job)?.send(pieces);
+      this.#init.router.forward(destination, job, pieces);
     }
   }
 
@@ -167,7 +167,7 @@ export class DeliveryLayer {
     };
     const encoded = encodeHeader(header, body.length);
     writeDelivery(encoded, mark);
-    router.next(destination, header.job)?.send(body.length === 0 ? [encoded] : [encoded, body]);
+    router.forward(destination, header.job, body.length === 0 ? [encoded] : [encoded, body]);
   }
 }
 

@@ -7,13 +7,14 @@
 import { CONTROLLER, StciError, addressIndex, addressKind, addressName } from '@stci/interface';
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
 import {
-  any, bool, bytes, fields, integer, list, num, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
+  any, bool, bytes, fields, integer, list, num, object, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
 } from '../codec/shape.js';
 import {
   allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
   signalName, stdinTo, texts,
 } from './job-shapes.js';
 import { failureNotice, memberId, toolFailure } from './failure-shapes.js';
+import type { Neighbour } from '../overlay/neighbour.js';
 import { jobLabel, wireRecord } from '../session/records.js';
 
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
@@ -121,6 +122,26 @@ const MESSAGE_TYPES = {
   'session.end': { id: 65, from: 'above', body: fields({}) },
   /** Controller → root agent: agents of `hosts` are reached by that of `child`. */
   'tree.route': { id: 63, from: ['controller'], body: fields({ child: u32, hosts: list(u32) }) },
+  /** Controller → root agent: listen for links of the overlay. */
+  'overlay.open': { id: 80, from: ['controller'], body: fields({ kind: oneOf('private', 'ws') }) },
+  /** Root agent → controller: where it listens; `problem`: why it does not. */
+  'overlay.opened': {
+    id: 81, from: ['root'], ofOwnHost: true,
+    body: fields({ host: u32, incarnation: u32, addresses: list(str), problem: optional(str) }),
+  },
+  /** Controller → root agent: the overlay has so many positions, and these are your neighbours. */
+  'overlay.links': {
+    id: 82,
+    from: ['controller'],
+    body: fields({
+      size: u32,
+      neighbours: list(object<Neighbour>({
+        position: u32, incarnation: u32, addresses: list(str), key: bytes, tls: optional(bytes),
+      })),
+    }),
+  },
+  /** Parent → child, passed on to all below: frames take other ways upwards, and may have been lost. */
+  'overlay.detour': { id: 83, from: 'parent', body: fields({}) },
   /** Any → any, request: replies with the same body. */
   'agent.echo': { id: 4, from: 'any', body: any, reply: any },
   /** Parent → child, neighbour; each agent forwards to a child only the part of the job at and below it. */
@@ -325,6 +346,14 @@ export function checkSender(name: MessageName, body: unknown, source: Address, p
   if (may && (host === undefined || host === addressIndex(source))) return;
   const what = may ? ` for host ${host}` : '';
   throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not send ${name}${what}`);
+}
+
+/** Whether only agents above may send a type: it is a command, which goes by the tree. */
+export function isCommand(type: number): boolean {
+  const name = messageName(type);
+  if (name === undefined) return false;
+  const { from }: MessageType = MESSAGE_TYPES[name];
+  return from === 'parent' || from === 'above' || (from !== 'any' && from.every((kind) => kind === 'controller'));
 }
 
 function maySend(from: Senders, source: Address, parent: Address | undefined): boolean {

@@ -6,9 +6,20 @@
 
 import { addressKind, addressName, agentKey, isSessionAddress, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
+import { isByOverlay, setByOverlay, type Frame } from '../codec/frame.js';
 
 /** The neighbour towards a destination according to the agent's place; undefined: the default route. */
 export type RouteRule = (destination: Address) => Address | undefined;
+
+/** Routes beside the tree's; see overlay/. */
+export interface OverlayRouting {
+  /** The link of the overlay itself to an agent. */
+  direct(destination: Address): Link | undefined;
+  /** The link over which the overlay leads to an agent, other than `from`. */
+  next(destination: Address, from: Link | undefined): Link | undefined;
+  /** Whether this frame may arrive over a link, by the overlay. */
+  admits(link: Link, frame: Frame): boolean;
+}
 
 export class Router {
   readonly self: Address;
@@ -17,9 +28,15 @@ export class Router {
   /** Links to session agents are apart, by the agent's key: forwarding looks for others, by their address. */
   readonly #links = new Map<Address, Link>();
   readonly #sessionLinks = new Map<number, Link>();
+  /** Not of the tree. */
+  readonly #overlayLinks = new Set<Link>();
   readonly #routes = new Map<Address, Address>();
   /** Cache of `leadsTo`: the link below over which the agents with an address are reached. */
   readonly #reachable = new Map<Address, Link>();
+  /** Undefined: there is no overlay. */
+  overlay: OverlayRouting | undefined;
+  /** Whether a frame goes by the tree only. */
+  keepsToTree: (frame: Frame) => boolean = () => false;
   #rule: RouteRule = () => undefined;
   #parentLink: Link | undefined;
 
@@ -57,6 +74,7 @@ export class Router {
 
   /** Adds a link whose handshake is not over: the link queues what is sent meanwhile. */
   addEarlyLink(peer: Address, link: Link): void {
+    if (link.role === 'overlay') return void this.#overlayLinks.add(link);
     if (isSessionAddress(peer)) this.#sessionLinks.set(agentKey(peer, link.job), link);
     else this.#links.set(peer, link);
     if (link.role === 'parent') this.#parentLink = link;
@@ -64,6 +82,7 @@ export class Router {
 
   /** Only if it is still the link of its peer: a newer one may have replaced it. */
   removeLink(link: Link): void {
+    if (this.#overlayLinks.delete(link)) return;
     this.clearReachable();
     const { peer, job } = link;
     if (this.#parentLink === link) this.#parentLink = undefined;
@@ -88,18 +107,53 @@ export class Router {
   }
 
   get linkCount(): number {
-    return this.#links.size + this.#sessionLinks.size;
+    return this.#links.size + this.#sessionLinks.size + this.#overlayLinks.size;
   }
 
   links(): Link[] {
-    return [...this.#links.values(), ...this.#sessionLinks.values()];
+    return [...this.#links.values(), ...this.#sessionLinks.values(), ...this.#overlayLinks];
   }
 
   isSelf(destination: Address, job: JobId): boolean {
     return destination === this.self && (job === this.job || !isSessionAddress(destination));
   }
 
-  /** The link that leads to an agent; undefined where none does. */
+  /**
+   * Sends a frame, in pieces, towards an agent; `from`: the link it came over, undefined for this agent's own. False:
+   * nothing leads there now.
+   */
+  forward(destination: Address, job: JobId, pieces: readonly Uint8Array[], from?: Link): boolean {
+    const { overlay } = this;
+    if (overlay !== undefined) return this.#forwardEither(overlay, destination, job, pieces, from);
+    const next = this.next(destination, job);
+    next?.send(pieces);
+    return next !== undefined;
+  }
+
+  /**
+   * By the tree, and where that does not lead on by the overlay. A frame that goes by the overlay stays there, because
+   * the tree could take it back. Neighbours in the overlay get this agent's own frames at once. Commands keep to the
+   * tree.
+   */
+  #forwardEither(
+    overlay: OverlayRouting, destination: Address, job: JobId, pieces: readonly Uint8Array[], from: Link | undefined,
+  ): boolean {
+    const head = pieces[0] as Frame;
+    const direct = this.link(destination, job);
+    const isFree = direct === undefined && !this.keepsToTree(head);
+    const wasByOverlay = from !== undefined && isByOverlay(head);
+    let next = direct;
+    if (isFree && from === undefined) next = overlay.direct(destination);
+    else if (isFree && wasByOverlay) next = overlay.next(destination, from);
+    const tree = next ?? this.next(destination, job);
+    const link = tree ?? (isFree ? overlay.next(destination, from) : undefined);
+    if (link === undefined) return false;
+    setByOverlay(head, wasByOverlay || link.role === 'overlay' || tree === undefined);
+    link.send(pieces);
+    return true;
+  }
+
+  /** The link of the tree that leads to an agent; undefined where none does. */
   next(destination: Address, job: JobId): Link | undefined {
     const direct = this.link(destination, job);
     if (direct !== undefined) return direct;

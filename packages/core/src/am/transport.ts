@@ -102,8 +102,8 @@ export class Transport {
 
   /** Sends a message that may be lost. */
   post(header: FrameHeader, body: Uint8Array): void {
-    const link = this.#router.next(header.destination, header.job);
-    if (link !== undefined) cut(header, [body], (pieces) => link.send(pieces));
+    const { destination, job } = header;
+    cut(header, [body], (pieces) => this.#router.forward(destination, job, pieces));
   }
 
   /** Takes every frame of every link. */
@@ -116,7 +116,7 @@ export class Transport {
       if (spendHop(frame)) this.#spread(frame, link);
       this.#init.onLocal(frame, link);
     } else if (destination === router.self && router.isSelf(destination, frameJob(frame))) this.#local(frame, link);
-    else this.#forward(frame, destination);
+    else this.#forward(frame, destination, link);
   }
 
   /** Sends a child over its new link the broadcasts that it may have missed. */
@@ -169,10 +169,9 @@ export class Transport {
     else if (this.#init.hasRoom(frame) && this.#delivery.accepts(frame)) this.#init.onLocal(frame, link);
   }
 
-  #forward(frame: Frame, destination: Address): void {
-    const next = this.#router.next(destination, frameJob(frame));
-    if (next !== undefined && spendHop(frame)) next.send([frame]);
-    else this.#bounce(frame, next === undefined ? 'unroutable' : 'ttl');
+  #forward(frame: Frame, destination: Address, from: Link): void {
+    if (!spendHop(frame)) this.#bounce(frame, 'ttl');
+    else if (!this.#router.forward(destination, frameJob(frame), [frame], from)) this.#bounce(frame, 'unroutable');
   }
 
   /** Reports a frame that cannot be forwarded, to its source if that can use it. */

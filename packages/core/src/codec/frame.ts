@@ -37,6 +37,8 @@ export const FLAG = {
   all: 32,
   /** Fragments of the same message came before. */
   rest: 64,
+  /** It goes by the routes of the overlay, not by those of the tree. */
+  overlay: 128,
 } as const;
 
 export interface FrameHeader {
@@ -113,7 +115,7 @@ export function frameType(frame: Frame): number {
   return readU16(frame, 2);
 }
 
-function frameFlags(frame: Frame): number {
+export function frameFlags(frame: Frame): number {
   return frame[4] as number;
 }
 
@@ -158,6 +160,15 @@ export function frameNumber(frame: Frame): number {
 
 export function setHops(frame: Frame, ttl: number): void {
   frame[5] = ttl;
+}
+
+export function isByOverlay(frame: Frame): boolean {
+  return ((frame[4] as number) & FLAG.overlay) !== 0;
+}
+
+export function setByOverlay(frame: Frame, isSo: boolean): void {
+  const flags = frame[4] as number;
+  frame[4] = isSo ? flags | FLAG.overlay : flags & ~FLAG.overlay;
 }
 
 /** Decrements the ttl; false if no hop is left and the frame must be dropped. */

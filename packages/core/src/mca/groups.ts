@@ -131,6 +131,33 @@ const message: ParamGroup = {
   },
 };
 
+const overlay: ParamGroup = {
+  name: 'overlay',
+  help: 'Links between agents beside the boot tree.',
+  params: {
+    topology: {
+      type: 'string',
+      default: '',
+      help: 'The topology of the overlay, such as bmg, tree:arity=4 or mesh:wrap=true; empty is none. Each link costs '
+        + 'both ends a connection and a sign of life every quarter of bootcom.lease.',
+    },
+    open: {
+      type: 'enum',
+      values: ['eager', 'lazy'],
+      default: 'eager',
+      help: 'When a link is opened: eager as soon as all agents are up; lazy when there is something to send over it, '
+        + 'which then takes a handshake longer.',
+    },
+    queue: {
+      type: 'int',
+      default: 256,
+      min: 1,
+      max: 65_536,
+      help: 'Messages that may wait for one link while it is opened; further ones are dropped.',
+    },
+  },
+};
+
 const request: ParamGroup = {
   name: 'request',
   help: 'Requests between agents.',
@@ -145,4 +172,6 @@ const request: ParamGroup = {
   },
 };
 
-export const builtinGroups: readonly ParamGroup[] = [client, event, iof, job, message, request, tool];
+export const builtinGroups: readonly ParamGroup[] = [
+  client, event, iof, job, message, overlay, request, tool,
+];

@@ -19,8 +19,7 @@ interface Linked {
 
 export class TreeOverlay implements Overlay {
   readonly self: MemberId;
-  readonly topology: Topology | undefined = undefined;
-  readonly #node: AgentNode;
+  protected readonly node: AgentNode;
   #members: Members;
   #events: OverlayEvents | undefined;
   #hasStarted = false;
@@ -30,13 +29,17 @@ export class TreeOverlay implements Overlay {
   constructor(node: AgentNode) {
     const { self, incarnation = 0 } = node.identity;
     this.self = { position: positionOf(self) as Position, incarnation };
-    this.#node = node;
+    this.node = node;
     this.#members = new Members([this.self]);
-    for (const link of node.router.links()) this.#onUp(link);
+    for (const link of node.router.links()) this.#add(link);
     node.linkObserver = {
       onUp: (link) => this.#onUp(link),
       onClosed: (link, reason, text) => this.#onClosed(link, reason, text),
     };
+  }
+
+  get topology(): Topology | undefined {
+    return undefined;
   }
 
   get members(): readonly MemberId[] {
@@ -68,11 +71,25 @@ export class TreeOverlay implements Overlay {
   }
 
   send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void {
-    this.#node.messages.post(addressAt(to), name, body);
+    this.node.messages.post(addressAt(to), name, body);
   }
 
   sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void {
-    this.#node.messages.send(addressAt(to), name, body);
+    this.node.messages.send(addressAt(to), name, body);
+  }
+
+  /** The links above have changed: what is on its way is sent again, where the overlay leads on. */
+  detour(): void {
+    return undefined;
+  }
+
+  close(): void {
+    return undefined;
+  }
+
+  /** A first link to this agent is up, or the last has closed. */
+  protected onLinked(_position: Position, _isUp: boolean): void {
+    return undefined;
   }
 
   #reportAll(): void {
@@ -90,12 +107,19 @@ export class TreeOverlay implements Overlay {
   }
 
   #onUp(link: Link): void {
-    const position = peerPosition(link);
+    const position = this.#add(link);
     if (position === undefined) return;
+    this.onLinked(position, true);
+    this.#report(position);
+  }
+
+  #add(link: Link): Position | undefined {
+    const position = peerPosition(link);
+    if (position === undefined) return undefined;
     const linked = this.#linked.get(position) ?? { links: new Set<Link>(), member: undefined };
     linked.links.add(link);
     this.#linked.set(position, linked);
-    this.#report(position);
+    return position;
   }
 
   #onClosed(link: Link, reason: LinkCloseReason, text: string): void {
@@ -103,6 +127,7 @@ export class TreeOverlay implements Overlay {
     const linked = position === undefined ? undefined : this.#linked.get(position);
     if (position === undefined || linked?.links.delete(link) !== true || linked.links.size > 0) return;
     this.#linked.delete(position);
+    this.onLinked(position, false);
     if (linked.member !== undefined) this.#events?.onClosed(linked.member, reason, text);
   }
 }

@@ -85,6 +85,12 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'failure.joined': { member: { position: 1, incarnation: 2 } },
   'failure.watch': { members: [[0, 1, 0], [1, 8, 1]] },
   'failure.interest': {},
+  'overlay.open': { kind: 'ws' },
+  'overlay.opened': { host: 0, incarnation: 1, addresses: ['ws://h:1'], problem: 'no port' },
+  'overlay.links': {
+    size: 4, neighbours: [{ position: 1, incarnation: 1, addresses: [], key: Buffer.alloc(0), tls: Buffer.alloc(0) }],
+  },
+  'overlay.detour': {},
   'agent.echo': ['anything'],
   'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
   'job.host.lost': { host: 3 },
@@ -143,7 +149,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
   'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'promised', 'notifiedWallMs', 'achievedMs', 'notice',
-  'attempt', 'earlier'];
+  'attempt', 'earlier', 'problem', 'tls'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
@@ -152,7 +158,7 @@ const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.erro
   'job.event.host', 'job.exited.ranks[0].rank', 'job.exited.host',
   'job.restarting.ranks[0].rank', 'job.restarting.host', 'agent.up.host', 'job.started.host',
   'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
-  'job.resent.host', 'program.open.host', 'program.votes.host',
+  'job.resent.host', 'program.open.host', 'program.votes.host', 'overlay.opened.host',
   'tree.adopt.socket', 'failure.notice.notice', 'failure.notice.notice.subject.host',
   'failure.notice.notice.subject.rank', 'failure.report.ranks[0].rank', 'failure.verdict.notice.subject.host',
   'failure.verdict.notice.subject.rank', 'job.event.record.subject.host', 'job.event.record.subject.rank',

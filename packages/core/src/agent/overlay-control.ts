@@ -1,0 +1,173 @@
+/**
+ * Overlay control, at the controller: has the agents listen once all are up, then tells each its neighbours and the
+ * keys of their links; again when a host joins. A session without an overlay sends nothing.
+ */
+
+import {
+  StciError, addressIndex, bootHost, bootPosition, rootAddress, type HostIndex, type HostSpec, type MemberId,
+  type Position, type Topology,
+} from '@stci/interface';
+import type { MembershipTable } from '../membership/table.js';
+import { overlayTls, pairKey } from '../overlay/keys.js';
+import { LinkedOverlay } from '../overlay/linked-overlay.js';
+import type { Neighbour, OverlayLinkKind } from '../overlay/neighbour.js';
+import { parseTopology } from '../overlay/spec.js';
+import { TreeOverlay } from '../overlay/tree-overlay.js';
+import type { AgentScope } from './composition.js';
+import type { AgentNode } from './node.js';
+
+/** Launcherproc of agents on the controller's own machine. */
+const LOCAL = 'local';
+
+export class OverlayControl {
+  readonly overlay: TreeOverlay;
+  readonly #node: AgentNode;
+  readonly #scope: AgentScope;
+  readonly #linked: LinkedOverlay | undefined;
+  #table: MembershipTable | undefined;
+  #kind: OverlayLinkKind = 'ws';
+  #size = 0;
+  /** Where the members listen. */
+  readonly #addresses = new Map<Position, readonly string[]>();
+  /** Members that have not answered yet, while the overlay begins. */
+  readonly #awaited = new Set<Position>();
+
+  constructor(node: AgentNode, scope: AgentScope) {
+    this.#node = node;
+    this.#scope = scope;
+    this.overlay = overlayOf(node, scope);
+    if (!(this.overlay instanceof LinkedOverlay)) return;
+    this.#linked = this.overlay;
+    node.messages.on('overlay.opened', ({ host, incarnation, addresses, problem }, { source }) => {
+      const member = this.#table === undefined ? undefined : memberOf(this.#table, host);
+      if (host !== addressIndex(source) || member?.incarnation !== incarnation) return;
+      this.#onOpened(member, addresses, problem);
+    });
+  }
+
+  /** Throws StciError if these hosts cannot have the overlay that is asked for. */
+  check(hosts: readonly HostSpec[], spares: readonly HostSpec[]): void {
+    if (this.#linked === undefined) return;
+    const { params } = this.#node;
+    this.#linked.resize(hosts.length + 1);
+    this.#kind = this.#scope.launchMethod([...hosts, ...spares]) === LOCAL ? 'private' : 'ws';
+    if (this.#kind === 'private' || params.list('bootcom.ws.interface').length > 0) return;
+    const text = 'The agents of an overlay on several machines connect to each other, and bootcom.ws.interface names '
+      + 'no interface to listen on. Set it, for example --mca bootcom.ws.interface=eth0, or run without --overlay.';
+    throw new StciError('STCI_PARAM_INVALID', text, { data: { name: 'bootcom.ws.interface' } });
+  }
+
+  /** Throws StciError if the overlay cannot have so many hosts. */
+  checkSize(hosts: number): void {
+    if (this.#linked !== undefined) this.#topologyOf(hosts + 1);
+  }
+
+  /** All hosts are up or left out. */
+  start(table: MembershipTable): void {
+    if (this.#linked === undefined) return;
+    this.#table = table;
+    const members = this.#members;
+    this.#awaited.clear();
+    for (const { position } of members) this.#awaited.add(position);
+    this.#linked.listen(this.#kind, (addresses, problem) => this.#onOpened(this.overlay.self, addresses, problem));
+    for (const { position } of members) if (position > 0) this.#open(bootHost(position));
+  }
+
+  /** The agent of a host came up while the session runs. */
+  onUp(host: HostIndex): void {
+    if (this.#table !== undefined) this.#open(host);
+  }
+
+  /** A host is given up. */
+  onLost(host: HostIndex): void {
+    if (this.#table === undefined) return;
+    this.#addresses.delete(bootPosition(host));
+    this.#awaited.delete(bootPosition(host));
+    this.overlay.gone(memberOf(this.#table, host));
+    this.#begin();
+  }
+
+  close(): void {
+    this.#table = undefined;
+    this.#linked?.close();
+  }
+
+  #open(host: HostIndex): void {
+    this.#node.messages.send(rootAddress(host), 'overlay.open', { kind: this.#kind });
+  }
+
+  /** One that cannot listen connects to those that do. */
+  #onOpened(member: MemberId, addresses: readonly string[], problem: string | undefined): void {
+    const { position } = member;
+    if (problem !== undefined) this.#node.fault(problem, `overlay: position ${position} does not listen`);
+    this.#addresses.set(position, addresses);
+    this.#awaited.delete(position);
+    if (this.#size === 0) this.#begin();
+    else if (this.#positions > this.#size) this.#tellAll();
+    else this.#join(member);
+  }
+
+  #begin(): void {
+    if (this.#size === 0 && this.#awaited.size === 0) this.#tellAll();
+  }
+
+  get #positions(): number {
+    return (this.#table?.size ?? 0) + 1;
+  }
+
+  #tellAll(): void {
+    this.#size = this.#positions;
+    const topology = this.#topologyOf(this.#size);
+    for (const member of this.#members) this.#tell(member, topology.neighbours(member.position));
+  }
+
+  /** It replaces a former incarnation: only its neighbours need to know. */
+  #join(member: MemberId): void {
+    const neighbours = this.#topologyOf(this.#size).neighbours(member.position);
+    this.#tell(member, neighbours);
+    for (const other of this.#members) if (neighbours.includes(other.position)) this.#tell(other, [member.position]);
+  }
+
+  #tell(member: MemberId, positions: readonly Position[]): void {
+    const neighbours = this.#members
+      .filter(({ position }) => positions.includes(position) && this.#addresses.has(position))
+      .map((other) => this.#neighbour(member, other));
+    if (member.position === 0) return this.#linked?.connect(this.#size, neighbours);
+    this.#node.messages.send(rootAddress(bootHost(member.position)), 'overlay.links', { size: this.#size, neighbours });
+  }
+
+  #neighbour(member: MemberId, other: MemberId): Neighbour {
+    const { platform, identity, params } = this.#node;
+    const { secrets } = platform;
+    const address = other.position === 0 ? undefined : rootAddress(bootHost(other.position));
+    const secret = address === undefined ? identity.secret : this.#node.secretOf(address, 0);
+    const tls = this.#kind === 'ws' ? overlayTls(secrets, secret, params) : undefined;
+    return {
+      ...other, addresses: this.#addresses.get(other.position) ?? [],
+      key: pairKey(secrets, identity.secret, member, other), tls,
+    };
+  }
+
+  #topologyOf(size: number): Topology {
+    return this.#scope.overlayTopology(parseTopology(this.#node.params.string('overlay.topology')), size);
+  }
+
+  /** Those that take part, and may be reached, by position. */
+  get #members(): MemberId[] {
+    const table = this.#table;
+    const hosts = table?.hosts('up', 'suspect', 'orphaned') ?? [];
+    return [this.overlay.self, ...hosts.map((host) => memberOf(table as MembershipTable, host))];
+  }
+}
+
+/** The overlay that the parameters ask for. */
+export function overlayOf(node: AgentNode, scope: AgentScope, size?: number): TreeOverlay {
+  const text = node.params.string('overlay.topology');
+  if (text === '') return new TreeOverlay(node);
+  const topologyOf = (size: number): Topology => scope.overlayTopology(parseTopology(text), size);
+  return new LinkedOverlay({ node, size, topologyOf, bootcom: () => scope.bootcom('ws') });
+}
+
+function memberOf(table: MembershipTable, host: HostIndex): MemberId {
+  return { position: bootPosition(host), incarnation: table.get(host).incarnation };
+}

@@ -1,0 +1,164 @@
+/**
+ * Overlay with links of its own, at the controller or a root agent: along a topology of any component. It gives the
+ * router the ways around agents that are gone, and takes from these links what a peer may send over them.
+ */
+
+import {
+  addressKind, type Address, type Bootcom, type MemberId, type Position, type Topology,
+} from '@stci/interface';
+import type { MessageBody, MessageName } from '../am/messages.js';
+import type { OverlayRouting } from '../am/router.js';
+import type { AgentNode } from '../agent/node.js';
+import type { Link } from '../bootcom/link.js';
+import { frameDestination, frameSource, type Frame } from '../codec/frame.js';
+import { isCommandFrame } from './command.js';
+import { overlayTls } from './keys.js';
+import { addressAt, positionOf } from './members.js';
+import type { Neighbour, OverlayLinkKind } from './neighbour.js';
+import { OverlayLinks } from './overlay-links.js';
+import { OverlayRoutes } from './routes.js';
+import { TreeOverlay } from './tree-overlay.js';
+
+export interface LinkedOverlayInit {
+  readonly node: AgentNode;
+  /** Of the overlay at first; undefined: not known yet. */
+  readonly size: number | undefined;
+  topologyOf(size: number): Topology;
+  bootcom(): Bootcom;
+}
+
+export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
+  readonly #init: LinkedOverlayInit;
+  #links: OverlayLinks | undefined;
+  #routes: OverlayRoutes | undefined;
+  /** Its links broke without a goodbye, or it is gone. */
+  readonly #avoided = new Set<Position>();
+
+  constructor(init: LinkedOverlayInit) {
+    super(init.node);
+    this.#init = init;
+    if (init.size !== undefined) this.resize(init.size);
+    const { messages, router } = init.node;
+    router.overlay = this;
+    router.keepsToTree = isCommandFrame;
+    if (this.self.position === 0) return;
+    messages.on('overlay.open', ({ kind }) => this.listen(kind, (addresses, problem) => {
+      const { position, incarnation } = this.self;
+      messages.send(addressAt(0), 'overlay.opened', { host: position - 1, incarnation, addresses, problem });
+    }));
+    messages.on('overlay.links', ({ size, neighbours }) => this.connect(size, neighbours));
+  }
+
+  override get topology(): Topology | undefined {
+    return this.#routes?.topology;
+  }
+
+  /** Calls `done` with the addresses at which it listens; a second time with none. */
+  listen(kind: OverlayLinkKind, done: (addresses: readonly string[], problem?: string) => void): void {
+    if (this.#links !== undefined) return;
+    const { node, bootcom } = this.#init;
+    const tls = kind === 'ws' ? overlayTls(node.platform.secrets, node.identity.secret, node.params) : undefined;
+    const chosen = kind === 'ws' ? bootcom() : undefined;
+    const isLinked = (position: Position): boolean => this.#treeLink(position) !== undefined;
+    this.#links = new OverlayLinks({ node, self: this.self, kind, bootcom: chosen, tls, isLinked });
+    this.#links.listen(done);
+  }
+
+  resize(size: number): void {
+    if (this.#routes?.topology.size === size) return;
+    this.#routes = new OverlayRoutes(this.#init.topologyOf(size), this.self.position);
+    for (const position of this.#avoided) this.#routes.avoid(position, true);
+  }
+
+  /** The overlay has so many positions, and these of its neighbours there take part. */
+  connect(size: number, neighbours: readonly Neighbour[]): void {
+    this.resize(size);
+    for (const { position } of neighbours) this.#avoid(position, false);
+    this.#links?.setNeighbours(neighbours);
+  }
+
+  override isLinked(to: Position): boolean {
+    return this.#linkTo(to) !== undefined;
+  }
+
+  override send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void {
+    const post = (): void => super.send(to, name, body);
+    if (this.#linkTo(to) !== undefined || this.#links?.wait(to, post) !== true) post();
+  }
+
+  override gone(member: MemberId): void {
+    super.gone(member);
+    this.#links?.gone(member);
+    this.#avoid(member.position, true);
+  }
+
+  override joined(member: MemberId): void {
+    super.joined(member);
+    this.#avoid(member.position, false);
+  }
+
+  direct(destination: Address): Link | undefined {
+    const kind = addressKind(destination);
+    if (kind !== 'root' && kind !== 'controller') return undefined;
+    return this.#links?.linkTo(positionOf(destination) as Position);
+  }
+
+  next(destination: Address, from: Link | undefined): Link | undefined {
+    const target = positionOf(destination);
+    if (target === undefined || this.#routes === undefined) return undefined;
+    const back = from === undefined ? undefined : positionOf(from.peer);
+    for (const way of this.#routes.ways(target)) {
+      if (way === back) continue;
+      const link = this.#linkTo(way);
+      if (link !== undefined) return link;
+      this.#links?.want(way);
+    }
+    return undefined;
+  }
+
+  /**
+   * Not a command; of the peer, or of an agent that the overlay reaches over it. One of this host may come back: the
+   * tree took it to where the overlay's route begins.
+   */
+  admits(link: Link, frame: Frame): boolean {
+    const source = frameSource(frame);
+    if (isCommandFrame(frame)) return false;
+    if (source === link.peer) return true;
+    const [from, peer] = [positionOf(source), positionOf(link.peer)];
+    if (from === undefined || peer === undefined || this.#routes === undefined) return false;
+    if (from === this.self.position) return positionOf(frameDestination(frame)) !== from;
+    return this.#routes.isBeyond(from, peer);
+  }
+
+  override detour(): void {
+    const { messages, router } = this.node;
+    if (router.parentLink === undefined) for (const at of this.#routes?.neighbours ?? []) this.#links?.want(at);
+    this.node.resendUp();
+    for (const link of router.links()) if (link.role === 'child') messages.sendNeighbour(link, 'overlay.detour', {});
+  }
+
+  override close(): void {
+    this.#links?.close();
+  }
+
+  protected override onLinked(position: Position, isUp: boolean): void {
+    this.#avoid(position, !isUp);
+    if (!isUp) this.#links?.onOtherClosed(position);
+    const { router } = this.node;
+    if (isUp && this.self.position !== 0 && router.parentLink === undefined) this.detour();
+  }
+
+  #avoid(position: Position, isAvoided: boolean): void {
+    if (isAvoided) this.#avoided.add(position);
+    else this.#avoided.delete(position);
+    this.#routes?.avoid(position, isAvoided);
+  }
+
+  #linkTo(position: Position): Link | undefined {
+    return this.#links?.linkTo(position) ?? this.#treeLink(position);
+  }
+
+  #treeLink(position: Position): Link | undefined {
+    return this.node.router.link(addressAt(position));
+  }
+}

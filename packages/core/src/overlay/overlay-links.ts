@@ -1,0 +1,259 @@
+/**
+ * Links of the overlay, at one agent: it listens, connects to its neighbours, at once or when there is something to
+ * send, and again after a pause where that fails. Whichever end connects first makes the link; if both do, that of the
+ * lower position stays. Peers prove that they know the key of their pair, which names both incarnations.
+ */
+
+import {
+  type Address, type Bootcom, type Channel, type LinkCloseReason, type MemberId, type Position, type Timer,
+} from '@stci/interface';
+import type { AgentNode } from '../agent/node.js';
+import { keyFor } from '../bootcom/encryption.js';
+import { selectEviction } from '../bootcom/eviction.js';
+import { SECRET_BYTES, type HandshakeInit } from '../bootcom/handshake.js';
+import { Link } from '../bootcom/link.js';
+import { PendingLinks } from '../bootcom/pending-links.js';
+import { portRange } from '../bootcom/port-range.js';
+import { addressAt, positionOf } from './members.js';
+import type { Neighbour, OverlayLinkKind } from './neighbour.js';
+
+/** Pause before the next attempt; it doubles up to the longest. */
+const PAUSE_MS = 50;
+const PAUSE_MS_MAX = 5000;
+
+interface Peer {
+  readonly neighbour: Neighbour;
+  link: Link | undefined;
+  /** An attempt of this agent, which may become the link. */
+  attempt: Link | undefined;
+  /** Addresses that were tried since the last pause. */
+  tried: number;
+  pauseMs: number;
+  timer: Timer | undefined;
+  waiting: (() => void)[];
+}
+
+export interface OverlayLinksInit {
+  readonly node: AgentNode;
+  readonly self: MemberId;
+  readonly kind: OverlayLinkKind;
+  readonly bootcom: Bootcom | undefined;
+  /** Of the listener; undefined: its connections are not encrypted. */
+  readonly tls: Uint8Array | undefined;
+  /** Whether this agent has another link to that one: then none of the overlay is opened at once. */
+  isLinked(position: Position): boolean;
+}
+
+export class OverlayLinks {
+  readonly #init: OverlayLinksInit;
+  readonly #peers = new Map<Position, Peer>();
+  readonly #pending: PendingLinks;
+  readonly #isEager: boolean;
+  readonly #queueMax: number;
+  #close: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(init: OverlayLinksInit) {
+    const { params, platform } = init.node;
+    this.#init = init;
+    this.#isEager = params.string('overlay.open') === 'eager';
+    this.#queueMax = params.int('overlay.queue');
+    this.#pending = new PendingLinks(params.int('bootcom.pending.max'), platform);
+  }
+
+  /** Calls `done` with the addresses at which it listens, or why it does not. */
+  listen(done: (addresses: readonly string[], problem: string | undefined) => void): void {
+    const { node, kind, bootcom, tls } = this.#init;
+    const { params, platform } = node;
+    const accept = (channel: Channel): void => this.#accept(channel);
+    const opened = (listener: { close(): void } | undefined, addresses: readonly string[], problem?: string): void => {
+      this.#close = () => listener?.close();
+      if (this.#isClosed) listener?.close();
+      done(addresses, problem);
+    };
+    const pendingMax = params.int('bootcom.pending.max');
+    if (kind === 'private') {
+      return platform.network.listenPrivate({ prefix: 'overlay', pendingMax, selectEviction }, accept,
+        (error, listener) => opened(listener, listener === undefined ? [] : [listener.path], error?.message));
+    }
+    const ports = portRange(params.string('bootcom.ws.ports'));
+    bootcom?.listen?.(
+      {
+        interfaces: params.list('bootcom.ws.interface'), pendingMax, selectEviction,
+        frameBytesMax: params.int('bootcom.frame.max'),
+        ...(ports !== undefined && { ports }), ...(tls !== undefined && { key: tls }),
+      },
+      accept,
+      (error, listener) => opened(listener, listener?.addresses ?? [], error?.message),
+    );
+  }
+
+  /** These are its neighbours now; one that is known stays as it is. */
+  setNeighbours(neighbours: readonly Neighbour[]): void {
+    for (const neighbour of neighbours) {
+      const known = this.#peers.get(neighbour.position);
+      if (known !== undefined && known.neighbour.incarnation >= neighbour.incarnation) continue;
+      if (known !== undefined) this.#drop(known, 'it was started again');
+      const peer = {
+        neighbour, link: undefined, attempt: undefined, tried: 0, pauseMs: PAUSE_MS, timer: undefined, waiting: [],
+      };
+      this.#peers.set(neighbour.position, peer);
+      this.#connectEagerly(peer);
+    }
+  }
+
+  /** The other link to a neighbour has closed. */
+  onOtherClosed(position: Position): void {
+    const peer = this.#peers.get(position);
+    if (peer !== undefined) this.#connectEagerly(peer);
+  }
+
+  linkTo(position: Position): Link | undefined {
+    return this.#peers.get(position)?.link;
+  }
+
+  /** The neighbour takes no part any more. */
+  gone({ position, incarnation }: MemberId): void {
+    const peer = this.#peers.get(position);
+    if (peer === undefined || peer.neighbour.incarnation > incarnation) return;
+    this.#peers.delete(position);
+    this.#drop(peer, 'it is gone');
+  }
+
+  /** Opens the link to a neighbour, unless it is being opened; it may be wanted for a route. */
+  want(position: Position): void {
+    const peer = this.#peers.get(position);
+    if (peer !== undefined && peer.link === undefined) this.#connect(peer);
+  }
+
+  /** Calls `send` when the link is up. False: there is none to wait for. Beyond the bound, nothing is sent. */
+  wait(position: Position, send: () => void): boolean {
+    const peer = this.#peers.get(position);
+    if (peer === undefined || peer.link !== undefined || !canConnect(peer)) return false;
+    if (peer.waiting.length < this.#queueMax) peer.waiting.push(send);
+    this.#connect(peer);
+    return true;
+  }
+
+  /** Says goodbye to all. */
+  close(): void {
+    this.#isClosed = true;
+    this.#close?.();
+    this.#pending.clear('the listener has closed');
+    for (const peer of this.#peers.values()) {
+      peer.timer?.cancel();
+      peer.attempt?.destroy('closed by this agent');
+      peer.link?.close();
+    }
+  }
+
+  #drop(peer: Peer, text: string): void {
+    peer.timer?.cancel();
+    peer.waiting = [];
+    peer.attempt?.destroy(text);
+    peer.link?.destroy(text);
+  }
+
+  #connectEagerly(peer: Peer): void {
+    if (this.#isEager && !this.#init.isLinked(peer.neighbour.position)) this.#connect(peer);
+  }
+
+  /** To the next of its addresses; a pause after the last. */
+  #connect(peer: Peer): void {
+    const { neighbour, attempt, link, timer } = peer;
+    if (this.#isClosed || attempt !== undefined || link !== undefined || timer !== undefined) return;
+    const address = neighbour.addresses[peer.tried];
+    if (address === undefined) return;
+    const { node, kind, bootcom } = this.#init;
+    const { platform, params } = node;
+    const deadlineMs = params.int('bootcom.handshake');
+    peer.tried += 1;
+    const channel = kind === 'private'
+      ? platform.network.connectPrivate(address, deadlineMs)
+      : bootcom?.connect?.(address, deadlineMs, keyFor(address, neighbour.tls));
+    if (channel === undefined) return;
+    const { position } = neighbour;
+    const admit = (from: Address): string | undefined =>
+      from === addressAt(position) ? undefined : 'it is another agent';
+    peer.attempt = this.#link(channel, { role: 'connect', secret: neighbour.key, admit }, (ended, reason) => {
+      if (peer.attempt === ended) peer.attempt = undefined;
+      this.#onEnded(peer, ended, reason);
+    });
+  }
+
+  #accept(channel: Channel): void {
+    const { secrets } = this.#init.node.platform;
+    const nobody = secrets.bytes(SECRET_BYTES);
+    const peerOf = (from: Address): Peer | undefined => this.#peers.get(positionOf(from) ?? -1);
+    const secretOf = (from: Address): Uint8Array => {
+      const peer = peerOf(from);
+      return peer !== undefined && addressAt(peer.neighbour.position) === from ? peer.neighbour.key : nobody;
+    };
+    const admit: HandshakeInit['admit'] = (from, incarnation, job) => {
+      const peer = peerOf(from);
+      if (peer === undefined || job !== 0 || incarnation !== peer.neighbour.incarnation) return 'it is no neighbour';
+      if (peer.link !== undefined) return 'it is linked already';
+      const isOurs = peer.attempt !== undefined && this.#init.self.position < peer.neighbour.position;
+      return isOurs ? 'this agent connects to it' : undefined;
+    };
+    const link = this.#link(channel, { role: 'accept', secret: nobody, secretOf, admit }, (ended, reason) => {
+      this.#pending.delete(ended);
+      const peer = peerOf(ended.peer);
+      if (peer?.link === ended) this.#onEnded(peer, ended, reason);
+    });
+    this.#pending.add(link, channel.label);
+  }
+
+  #link(
+    channel: Channel,
+    own: Pick<HandshakeInit, 'role' | 'secret' | 'secretOf' | 'admit'>,
+    onClosed: (link: Link, reason: LinkCloseReason) => void,
+  ): Link {
+    const { node, self } = this.#init;
+    const { platform, identity } = node;
+    const handshake = {
+      ...own, self: identity.self, session: identity.session, secrets: platform.secrets, start: self.incarnation,
+    };
+    const limits = node.linkLimits(node.params.int('bootcom.handshake'), channel);
+    const events = node.linkEvents({ onUp: (link) => this.#onUp(link), onClosed });
+    return new Link({ role: 'overlay', channel, clock: platform.clock, handshake, limits }, events);
+  }
+
+  #onUp(link: Link): void {
+    this.#pending.delete(link);
+    const peer = this.#peers.get(positionOf(link.peer) ?? -1);
+    if (peer === undefined) return link.destroy('it is no neighbour');
+    const { attempt } = peer;
+    peer.link = link;
+    peer.attempt = undefined;
+    if (attempt !== link) attempt?.destroy('the other end has connected');
+    peer.timer?.cancel();
+    peer.timer = undefined;
+    peer.tried = 0;
+    peer.pauseMs = PAUSE_MS;
+    const { waiting } = peer;
+    peer.waiting = [];
+    for (const send of waiting) send();
+  }
+
+  /** A link, or an attempt at one. What waits is given up with the last address. */
+  #onEnded(peer: Peer, link: Link, reason: LinkCloseReason): void {
+    if (peer.link === link) peer.link = undefined;
+    if (this.#isClosed || this.#peers.get(peer.neighbour.position) !== peer || peer.link !== undefined) return;
+    if (reason === 'goodbye') return;
+    if (peer.tried > 0 && peer.tried < peer.neighbour.addresses.length) return this.#connect(peer);
+    peer.waiting = [];
+    peer.tried = 0;
+    const waitMs = peer.pauseMs * (0.5 + this.#init.node.platform.random.uniform());
+    peer.pauseMs = Math.min(PAUSE_MS_MAX, peer.pauseMs * 2);
+    peer.timer?.cancel();
+    peer.timer = this.#init.node.platform.clock.after(waitMs, () => {
+      peer.timer = undefined;
+      this.#connectEagerly(peer);
+    });
+  }
+}
+
+function canConnect({ neighbour, attempt, timer }: Peer): boolean {
+  return attempt !== undefined || (timer === undefined && neighbour.addresses.length > 0);
+}

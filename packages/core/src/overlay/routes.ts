@@ -1,0 +1,66 @@
+/**
+ * Routes over an overlay: which of an agent's links leads to another agent, around those that are gone. A route is one
+ * of shortest paths over the topology; where the link to its first hop is not up, the next best neighbour is taken.
+ * Pure, but for the links that it is asked about. While all agents agree on who is gone, and the links of shortest
+ * paths are up, routes have no loops; otherwise the hops of a frame are bounded, and its source sends it again.
+ */
+
+import type { Position, Topology } from '@stci/interface';
+
+export class OverlayRoutes {
+  readonly topology: Topology;
+  readonly self: Position;
+  readonly #neighbours: ReadonlySet<Position>;
+  readonly #avoided = new Set<Position>();
+  /** For each target, the neighbours that reach it without this agent, nearest first. */
+  readonly #ways = new Map<Position, readonly Position[]>();
+
+  constructor(topology: Topology, self: Position) {
+    this.topology = topology;
+    this.self = self;
+    this.#neighbours = new Set(topology.neighbours(self));
+  }
+
+  isNeighbour(position: Position): boolean {
+    return this.#neighbours.has(position);
+  }
+
+  get neighbours(): readonly Position[] {
+    return [...this.#neighbours];
+  }
+
+  /** Whether routes lead through this agent. */
+  avoid(position: Position, isAvoided: boolean): void {
+    if (this.#avoided.has(position) === isAvoided) return;
+    if (isAvoided) this.#avoided.add(position);
+    else this.#avoided.delete(position);
+    this.#ways.clear();
+  }
+
+  /** The neighbours that lead to `target`, best first; itself first if it is one. */
+  ways(target: Position): readonly Position[] {
+    const known = this.#ways.get(target);
+    if (known !== undefined) return known;
+    const ways = this.#search(target);
+    this.#ways.set(target, ways);
+    return ways;
+  }
+
+  /** Whether `neighbour` may have got a frame of `source` for another agent than this one's host. */
+  isBeyond(source: Position, neighbour: Position): boolean {
+    return source === neighbour || this.ways(source).includes(neighbour);
+  }
+
+  /** Breadth-first from the target, over positions that are alive, without this one. */
+  #search(target: Position): Position[] {
+    const { topology, self } = this;
+    if (target === self || target < 0 || target >= topology.size) return [];
+    const found: Position[] = [];
+    const seen = new Set([target]);
+    for (const at of seen) {
+      if (this.#neighbours.has(at)) found.push(at);
+      for (const next of topology.neighbours(at)) if (next !== self && !this.#avoided.has(next)) seen.add(next);
+    }
+    return found;
+  }
+}
