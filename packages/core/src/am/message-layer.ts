@@ -22,7 +22,6 @@ import {
   LAYER,
   frameJob,
   frameLayer,
-  frameNumber,
   frameSource,
   type Frame,
   type FrameHeader,
@@ -244,7 +243,6 @@ export class MessageLayer {
       const { source, job } = whole.header;
       const waiting = this.inbox.waitingOf(source, job, link);
       if (waiting < (this.#init.waitingMax ?? Infinity)) return this.#enqueue({ ...whole, from: link });
-      if (frameNumber(frame) === 0 && source !== link.peer) return;
       throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${waiting} waiting messages, got more`);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
