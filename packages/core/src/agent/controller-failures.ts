@@ -17,7 +17,7 @@ import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { addressAt } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
-import { openFailureWatch } from './failure-watch.js';
+import { bindFailureWatch, openFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import type { JobFailures } from './job-session.js';
 import type { AgentNode } from './node.js';
@@ -33,6 +33,9 @@ export interface ControllerFailuresInit {
   onRecord(record: FailureRecord): void;
 }
 
+/** How long a host may take to answer, as a multiple of the expected latency: it may be busy. */
+const PROBE_LATENCIES = 10;
+
 /** What is known of the loss of a link before its host is given up. */
 interface Loss {
   readonly report: LossReport;
@@ -43,6 +46,8 @@ export class ControllerFailures implements JobFailures {
   readonly #init: ControllerFailuresInit;
   readonly #records = new FailureRecords();
   readonly #losses = new Map<HostIndex, Loss>();
+  /** Why hosts are just being given up. */
+  readonly #notices = new Map<HostIndex, FailureNotice>();
   #table: MembershipTable | undefined;
   #watch: FailureWatch | undefined;
   #number = 0;
@@ -55,6 +60,7 @@ export class ControllerFailures implements JobFailures {
     messages.on('failure.seen', ({ seen }) => {
       for (const [key, wallMs] of seen) this.#records.seen(key, wallMs);
     });
+    bindFailureWatch(init.node, () => this.#watch);
     messages.on('failure.interest', () => this.#startWatch());
   }
 
@@ -99,7 +105,8 @@ export class ControllerFailures implements JobFailures {
     const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
     const loss = this.#losses.get(host);
     this.#losses.delete(host);
-    const notice = this.#watch?.board.get(subject)?.notice ?? this.#notice(subject, error, loss);
+    const notice = this.#notices.get(host) ?? this.#watch?.board.get(subject)?.notice
+      ?? this.#notice(subject, error, loss);
     this.#record(notice, loss?.report.reporter);
     this.#verdict({ member, verdict: 'dead', notice });
   }
@@ -174,18 +181,70 @@ export class ControllerFailures implements JobFailures {
     const { table } = this;
     if (subject.host >= table.size || table.get(subject.host).incarnation !== subject.incarnation) return;
     if (news === 'confirmed' || table.isGone(subject.host)) return this.#record(notice);
-    if (reporter.position !== 0 && this.#isDead(reporter)) {
-      return this.#verdict({ member, verdict: 'refuted', notice: undefined });
-    }
+    if (reporter.position !== 0 && this.#isDead(reporter)) return this.#refute(member);
     this.#record(notice);
-    const name = this.#init.hostName(subject.host);
+    if (this.#init.overlay.topology !== undefined) this.#declare(notice, member);
+    else this.#probe(notice, member);
+  }
+
+  /**
+   * Without an overlay all messages follow the boot tree: hosts below one that stands still are silent, too. The first
+   * on the way that does not answer is given up; those below it are linked to others, and live.
+   */
+  #probe(notice: FailureNotice, member: MemberId): void {
+    const { node } = this.#init;
+    const way = this.#wayTo(bootHost(member.position));
+    const timeoutMs = PROBE_LATENCIES * Math.max(1, node.params.int('detector.latency'));
+    const silent = new Set(way);
+    let open = way.length;
+    const onSettled = (host: HostIndex, error: StciError | undefined): void => {
+      if (error === undefined) silent.delete(host);
+      open -= 1;
+      if (open === 0 && !this.#isStopped) this.#onProbed(notice, member, way.find((one) => silent.has(one)));
+    };
+    for (const host of way) {
+      node.messages.request(rootAddress(host), 'agent.echo', 0, (error) => onSettled(host, error), { timeoutMs });
+    }
+  }
+
+  /** Hosts from the one below the controller to this one. */
+  #wayTo(host: HostIndex): HostIndex[] {
+    const way: HostIndex[] = [];
+    for (let at: ParentHost = host; at !== undefined; at = this.table.get(at).parent) way.unshift(at);
+    return way;
+  }
+
+  #onProbed(notice: FailureNotice, member: MemberId, silent: HostIndex | undefined): void {
+    const host = bootHost(member.position);
+    const { state, incarnation } = this.table.get(host);
+    if (incarnation !== member.incarnation || this.table.isGone(host)) return;
+    if (silent === host) return this.#declare(notice, member);
+    // Where a link above it is lost, the mender has it linked again, or gives it up.
+    this.#refute(member);
+    if (silent === undefined || state !== 'up') return;
+    const top = this.#memberOf(silent);
+    const subject = { kind: 'host', host: silent, incarnation: top.incarnation } as const;
+    this.#declare({ ...notice, subject, evidence: `no answer, and silence below it (${notice.evidence})` }, top);
+  }
+
+  #refute(member: MemberId): void {
+    this.#records.withdraw({ kind: 'host', host: bootHost(member.position), incarnation: member.incarnation });
+    this.#verdict({ member, verdict: 'refuted', notice: undefined });
+  }
+
+  #declare(notice: FailureNotice, member: MemberId): void {
+    const { reporter } = notice;
+    const host = bootHost(member.position);
+    const name = this.#init.hostName(host);
     const by = reporter.position === 0 ? 'the controller' : `host ${this.#init.hostName(bootHost(reporter.position))}`;
     const text = `Host ${name} is lost: ${notice.evidence} (detector ${notice.detector}, reported by ${by})`;
-    const agent = addressName(rootAddress(subject.host));
+    const agent = addressName(rootAddress(host));
     const error = new StciError('STCI_AGENT_LOST', text, { host: name, agent });
     // Before its links are closed: it ends itself.
-    this.#send(subject.host, 'failure.verdict', { member, verdict: 'dead', notice });
-    this.#init.declare(subject.host, subject.incarnation, error);
+    this.#send(host, 'failure.verdict', { member, verdict: 'dead', notice });
+    this.#notices.set(host, notice);
+    this.#init.declare(host, member.incarnation, error);
+    this.#notices.delete(host);
   }
 
   #isDead({ position, incarnation }: MemberId): boolean {

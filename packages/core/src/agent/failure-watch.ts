@@ -1,4 +1,4 @@
-/** The failure watch of an agent, made of the components that its parameters select, and bound to its messages. */
+/** The failure watch of an agent, made of the components that its parameters select; what binds it to messages. */
 
 import type { StciError } from '@stci/interface';
 import { positionOf } from '../overlay/members.js';
@@ -15,7 +15,7 @@ export function openFailureWatch(
 ): FailureWatch {
   const { clock, random } = node.platform;
   const generator = random.fork(`detectors of ${node.name}`);
-  const watch = new FailureWatch(
+  return new FailureWatch(
     {
       clock, overlay,
       detectors: scope.detectors(),
@@ -26,13 +26,15 @@ export function openFailureWatch(
     },
     { ...events, onFault: (error: StciError, where: string) => node.fault(error, where) },
   );
+}
+
+/** Messages to the watch; what comes before it is there is of no use to it. */
+export function bindFailureWatch({ messages }: AgentNode, watch: () => FailureWatch | undefined): void {
   for (const name of ['detector.message', 'notifier.message'] as const) {
-    node.messages.on(name, (message, { source }) => {
+    messages.on(name, (message, { source }) => {
       const from = positionOf(source);
-      if (from !== undefined) watch.onMessage(from, message);
+      if (from !== undefined) watch()?.onMessage(from, message);
     });
   }
-  node.messages.on('failure.verdict', (verdict) => watch.onVerdict(verdict));
-  node.messages.on('failure.joined', ({ member }) => watch.joined(member));
-  return watch;
+  messages.on('failure.joined', ({ member }) => watch()?.joined(member));
 }

@@ -10,7 +10,7 @@ import {
 import type { ToolFailure } from '../am/failure-shapes.js';
 import type { FailureWatch } from '../failure/watch.js';
 import type { Overlay } from '../overlay/contracts.js';
-import { openFailureWatch } from './failure-watch.js';
+import { bindFailureWatch, openFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
@@ -42,12 +42,8 @@ export class RootFailures {
     this.#host = addressIndex(identity.self);
     messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
     messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
-    messages.on('failure.verdict', ({ member }) => {
-      // Before this agent watches, it can be dead to the others all the same.
-      const { self } = init.overlay;
-      const isSelf = member.position === self.position && member.incarnation === self.incarnation;
-      if (isSelf) init.fence('the controller has given this agent up');
-    });
+    messages.on('failure.verdict', (verdict) => this.#watch?.onVerdict(verdict));
+    bindFailureWatch(init.node, () => this.#watch);
   }
 
   /** The session, or this agent, ends: whoever goes now is no failure. */

@@ -11,6 +11,9 @@ import {
 /** A record is told so long after its first report at the latest. */
 export const RECORD_MS = 1000;
 
+/** Failures whose records have been told: late reports of them make no other. */
+const TOLD_MAX = 4096;
+
 /** Records that are gathered at a time; beyond, the oldest are told as they are. */
 const OPEN_MAX = 1024;
 
@@ -29,6 +32,7 @@ interface OpenRecord {
 
 export class FailureRecords {
   readonly #open = new Map<string, OpenRecord>();
+  readonly #told = new Set<string>();
 
   get dueMs(): number | undefined {
     return this.#open.values().next().value?.dueMs;
@@ -37,6 +41,7 @@ export class FailureRecords {
   /** A report; those after the first add to its record. `reporter`: name of the agent. */
   add(notice: FailureNotice, names: { readonly host: string; readonly reporter: string }, nowMs: number): void {
     const key = subjectKey(notice.subject);
+    if (this.#told.has(key)) return;
     const open = this.#open.get(key);
     if (open !== undefined) {
       if (names.reporter !== open.reporter) open.confirmers.add(names.reporter);
@@ -50,10 +55,6 @@ export class FailureRecords {
       dueMs: nowMs + RECORD_MS, hostName: names.host, reporter: names.reporter, notice, confirmers: new Set(),
       notified: 0, notifiedWallMs: undefined, lostRanks: new Map(), newParents: new Map(), policy: new Set(),
     });
-  }
-
-  has(subject: FailedSubject): boolean {
-    return this.#open.has(subjectKey(subject));
   }
 
   /** An agent was told. */
@@ -90,6 +91,8 @@ export class FailureRecords {
     for (const [key, open] of this.#open) {
       if (open.dueMs > nowMs && this.#open.size <= OPEN_MAX && !isDue(open.notice.subject)) continue;
       this.#open.delete(key);
+      this.#told.add(key);
+      if (this.#told.size > TOLD_MAX) this.#told.delete(this.#told.values().next().value as string);
       taken.push(recordOf(open));
     }
     return taken;

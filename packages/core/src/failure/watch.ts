@@ -3,8 +3,8 @@
  * the overlay (STCI paper, II-F). What a detector reports, or somebody else, goes onto the notice board; what is new is
  * told to all members by the detector's notifier, and to this agent by `onNotice`.
  *
- * Nobody declares the controller dead: who cannot hear it is cut off itself. An agent that learns that it is dead to
- * the others, at this incarnation, ends itself.
+ * Nobody declares the controller dead: who cannot hear it is cut off itself. An agent that the controller has given up,
+ * at this incarnation, ends itself; that others report it is not enough, they may be the ones that are cut off.
  */
 
 import {
@@ -138,7 +138,8 @@ export class FailureWatch {
   /** What the controller has decided: it needs no notifier. */
   onVerdict({ member, verdict, notice }: MessageBody<'failure.verdict'>): void {
     if (this.#phase === 'stopped') return;
-    if (verdict === 'refuted') this.#onRefuted(member);
+    if (verdict === 'dead' && this.#isSelf(member)) this.#onFenced(notice);
+    else if (verdict === 'refuted') this.#onRefuted(member);
     else if (notice !== undefined) this.#take(notice);
     else this.#gone(member);
   }
@@ -276,19 +277,21 @@ export class FailureWatch {
     const member = memberOf(notice.subject);
     const news = this.board.take(notice);
     if (news === 'known') return;
-    const { self } = this.#init.overlay;
-    if (member?.position === self.position && self.position !== 0) {
-      if (member.incarnation === self.incarnation) this.#onFenced(notice);
-      return;
-    }
+    if (member !== undefined && this.#isSelf(member)) return;
     if (member !== undefined) this.#gone(member);
     this.#events.onNotice(notice, news);
   }
 
-  #onFenced(notice: FailureNotice): void {
+  #isSelf({ position, incarnation }: MemberId): boolean {
+    const { self } = this.#init.overlay;
+    return position === self.position && incarnation === self.incarnation;
+  }
+
+  #onFenced(notice: FailureNotice | undefined): void {
     this.stop();
-    const by = memberName(notice.reporter);
-    this.#events.onFenced(`${by} reports this agent as dead (detector ${notice.detector}): ${notice.evidence}`);
+    const why = notice === undefined ? '' : `: ${memberName(notice.reporter)} reports (detector ${notice.detector}) `
+      + notice.evidence;
+    this.#events.onFenced(`the controller has given this agent up${why}`);
   }
 
   /** Its messages are not heard any more, and nothing is expected of it. */

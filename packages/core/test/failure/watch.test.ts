@@ -126,7 +126,7 @@ suite('failure watch', (test) => {
     assert.equal(notice?.promised, { minMs: 5, maxMs: 9 });
     agents[3]?.watch.onVerdict({ member: idOf(3), verdict: 'dead', notice });
     assert.equal(agents[3]?.told, [
-      'fenced: root:0 reports this agent as dead (detector scripted): no heartbeat for 9 ms',
+      'fenced: the controller has given this agent up: root:0 reports (detector scripted) no heartbeat for 9 ms',
     ]);
   });
 
@@ -172,7 +172,7 @@ suite('failure watch', (test) => {
     };
     for (const at of [1, 3]) agents[at]?.watch.onVerdict({ member: idOf(3), verdict: 'dead', notice });
     assert.equal(agents[1]?.told, ['new host 2']);
-    assert.ok(agents[3]?.told[0]?.startsWith('fenced: controller reports'));
+    assert.ok(agents[3]?.told[0]?.startsWith('fenced: the controller has given this agent up: controller reports'));
   });
 
   test('an agent reports tools of its own host only', () => {

@@ -1,0 +1,73 @@
+// @timeoutMs 240000
+/** Detectors of agents in whole sessions: who dies, stands still or is cut off is found, told to all, and ends. */
+
+import type { FailureRecord } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { runHosts, type HostsSession } from '@stci/swarm';
+
+const HOSTS = 8;
+
+/** A heartbeat or ping takes much less than its period. */
+const DETECTORS = {
+  ring: { 'detector.ring.period': '100ms', 'detector.ring.timeout': '500ms', 'detector.ring.grace': '0' },
+  mesh: { 'detector.mesh.period': '100ms', 'detector.mesh.timeout': '500ms', 'detector.mesh.grace': '0' },
+  swim: { 'detector.swim.period': '100ms', 'detector.swim.grace': '0' },
+} as const;
+
+type Name = keyof typeof DETECTORS;
+
+const recordsOf = ({ events }: HostsSession): FailureRecord[] =>
+  events.flatMap((event) => (event.type === 'failure-record' ? [event.record] : []));
+
+interface Scene {
+  readonly detector: Name;
+  readonly seed: number;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+interface Outcome {
+  readonly records: readonly FailureRecord[];
+  readonly states: readonly string[];
+}
+
+/** Runs `act` once all watch, and looks after `waitMs` at what became of the hosts. */
+function play({ detector, seed, settings }: Scene, waitMs: number, act: (one: HostsSession) => void): Outcome {
+  let outcome: Outcome | undefined;
+  const all = { detector, 'launcher.tree.arity': '2', 'bootcom.lease': '20s', ...DETECTORS[detector], ...settings };
+  const problems = runHosts({ seed, hosts: HOSTS, hostsMax: HOSTS, settings: all }, (one) => {
+    one.clock.after(3000, () => act(one));
+    one.clock.after(3000 + waitMs, () => {
+      outcome = {
+        records: recordsOf(one),
+        states: one.session.hosts.map(({ state, incarnation }) => `${state} ${incarnation}`),
+      };
+      one.stop();
+    });
+  });
+  assert.equal(problems, []);
+  return outcome as Outcome;
+}
+
+const agentOf = (one: HostsSession, host: number): { host: string; pid: number } => {
+  const found = one.world.livingProcesses()
+    .find((each) => each.host === `n${host}` && each.command[0] === 'stci-agent');
+  assert.ok(found !== undefined, `host ${host} has an agent`);
+  return found;
+};
+
+suite('detectors in a session', (test) => {
+  for (const detector of Object.keys(DETECTORS) as Name[]) {
+    test(`${detector}: a host that stands still is given up once, and ends when it goes on; no other is`, () => {
+      for (let host = 0; host < HOSTS; host++) {
+        const { records, states } = play({ detector, seed: host }, 12_000, (one) => {
+          const { host: name, pid } = agentOf(one, host);
+          one.world.pauseProcess(name, pid);
+          one.world.at(one.world.nowMs + 6000, () => one.world.resumeProcess(name, pid));
+        });
+        assert.equal(states, Array.from({ length: HOSTS }, (_, i) => (i === host ? 'fenced 1' : 'up 1')));
+        assert.equal(records.map(({ hostName, cause, detector: by }) => [hostName, cause, by]),
+          [[`n${host}`, 'silent', detector]]);
+      }
+    }, { timeoutMs: 60_000 });
+  }
+});
