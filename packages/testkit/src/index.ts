@@ -15,6 +15,10 @@ export { LISTEN_OPTIONS, networkCompliance } from './compliance/network.js';
 export type { NetworkSetup } from './compliance/network.js';
 export { privateListener, privateNetworkCompliance } from './compliance/private-network.js';
 export type { PrivateNetworkSetup } from './compliance/private-network.js';
+export {
+  DetectorRun, detectorCompliance, detectorModule, type DetectorCase, type DetectorComponent,
+} from './compliance/detector.js';
+export { DetectorModel, type DetectorModelInit, type ModelReport } from './compliance/detector-model.js';
 export { seededIntegers } from './compliance/seeded.js';
 export type { IntegerSource } from './compliance/seeded.js';
 export { notifierCompliance } from './compliance/notifier.js';

@@ -1,0 +1,282 @@
+/**
+ * Detectors of agents on a model of a network, with a virtual clock: messages take any time up to a bound and keep their
+ * order on each link; agents crash, stand still, are cut off and come back. What one reports, all that it can reach are
+ * told within a bound (an ideal notifier). An agent that is declared dead and lives ends itself as soon as it learns of
+ * it; one that reports the controller, position 0, is cut off from it and ends itself.
+ *
+ * Pure: the seed decides everything, so that thousands of runs take seconds.
+ */
+
+import type {
+  Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, MemberId, Position, Topology,
+} from '@stci/interface';
+import { EventHeap } from './event-heap.js';
+import { plainSize } from './plain-size.js';
+import { seededIntegers } from './seeded.js';
+
+export interface DetectorModelInit {
+  readonly module: DetectorModule;
+  readonly size: number;
+  readonly seed: number;
+  /** Longest time of a message. */
+  readonly latencyBoundMs: number;
+  /** Longest time until a survivor is told of a report; default: as of a message. */
+  readonly noticeBoundMs?: number;
+  readonly topology?: Topology | undefined;
+  /** Whose links' ends the agents see when one crashes. */
+  readonly links?: Topology | undefined;
+  /** Agents start within this time; default 0. */
+  readonly startSpreadMs?: number;
+}
+
+export interface ModelReport {
+  readonly atMs: number;
+  readonly by: Position;
+  readonly failed: MemberId;
+  readonly cause: FailureCause;
+  /** It had not crashed: a mistake. */
+  readonly isAlive: boolean;
+}
+
+const BODY_BYTES_MAX = 64 * 1024;
+/** A detector that is due again at the same time has not done what it was due for. */
+const DUE_AT_ONCE_MAX = 3;
+
+export class ModelAgent {
+  member: MemberId;
+  detector: Detector;
+  isAlive = true;
+  isStarted = false;
+  frozenSinceMs: number | undefined;
+  frozenUntilMs = 0;
+  /** What arrived while it stood still. */
+  readonly waiting: DetectorEvent[] = [];
+  timerMs: number | undefined;
+
+  constructor(member: MemberId, detector: Detector) {
+    this.member = member;
+    this.detector = detector;
+  }
+}
+
+export class DetectorModel {
+  nowMs = 0;
+  readonly reports: ModelReport[] = [];
+  /** Deaths, the ones that agents caused themselves included: they learned that they were declared dead. */
+  readonly deaths: { readonly atMs: number; readonly member: MemberId; readonly why: 'crash' | 'fenced' | 'cut off' }[] = [];
+  messages = 0;
+  bodyBytes = 0;
+  /** Every event and action as a line, if it is set. */
+  trace: ((line: string) => void) | undefined;
+  readonly #init: DetectorModelInit;
+  readonly #heap = new EventHeap();
+  readonly #integers: (below: number) => number;
+  readonly #agents: ModelAgent[] = [];
+  readonly #arrivals = new Map<number, number>();
+  #cut: ReadonlySet<Position> = new Set();
+
+  constructor(init: DetectorModelInit) {
+    this.#init = init;
+    this.#integers = seededIntegers(init.seed);
+    const members = Array.from({ length: init.size }, (_, position): MemberId => first(position));
+    for (const self of members) this.#agents.push(new ModelAgent(self, this.#open(self, members)));
+    for (const agent of this.#agents) this.at(this.random() * (init.startSpreadMs ?? 0), () => this.#start(agent));
+  }
+
+  /** Uniform in [0, 1). */
+  random = (): number => this.#integers(0x4000_0000) / 0x4000_0000;
+
+  below(limit: number): number {
+    return this.#integers(limit);
+  }
+
+  agent(position: Position): ModelAgent {
+    return this.#agents[position] as ModelAgent;
+  }
+
+  get living(): Position[] {
+    return this.#agents.flatMap(({ isAlive }, position) => (isAlive ? [position] : []));
+  }
+
+  at(atMs: number, run: () => void): void {
+    this.#heap.add(atMs, run);
+  }
+
+  run(untilMs: number): void {
+    for (let next = this.#heap.nextMs; next !== undefined && next <= untilMs; next = this.#heap.nextMs) {
+      this.nowMs = Math.max(this.nowMs, next);
+      this.#heap.take()();
+    }
+    this.nowMs = untilMs;
+  }
+
+  crash(position: Position, why: 'crash' | 'fenced' | 'cut off' = 'crash'): void {
+    const agent = this.agent(position);
+    if (!agent.isAlive) return;
+    agent.isAlive = false;
+    this.deaths.push({ atMs: this.nowMs, member: agent.member, why });
+    this.trace?.(`${this.nowMs} ${position} ${why}`);
+    for (const peer of this.#init.links?.neighbours(position) ?? []) {
+      const closed = { type: 'link', peer: agent.member, state: 'closed', reason: 'lost', text: '' } as const;
+      this.at(this.nowMs + this.#delayMs(), () => this.give(peer, closed));
+    }
+  }
+
+  /** It stands still: what arrives waits, and its timers are late. */
+  freeze(position: Position, forMs: number): void {
+    const agent = this.agent(position);
+    agent.frozenSinceMs ??= this.nowMs;
+    agent.frozenUntilMs = Math.max(agent.frozenUntilMs, this.nowMs + forMs);
+    this.at(agent.frozenUntilMs, () => this.#thaw(position));
+  }
+
+  /** Nothing passes between these and the others, until `cut([])`. */
+  cut(positions: readonly Position[]): void {
+    this.#cut = new Set(positions);
+  }
+
+  /** Another incarnation takes its place, and all are told within the notice's bound. */
+  restart(position: Position): void {
+    const before = this.agent(position).member;
+    const member: MemberId = { position, incarnation: before.incarnation + 1 };
+    const members = [...this.living.map((each) => this.agent(each).member), member];
+    const agent = new ModelAgent(member, this.#open(member, members));
+    this.#agents[position] = agent;
+    for (const other of this.living) {
+      if (other !== position) this.#tell(position, other, { type: 'joined', member });
+    }
+    this.#start(agent);
+  }
+
+  /** An event for the detector at this position, now. */
+  give(position: Position, event: DetectorEvent): void {
+    const agent = this.agent(position);
+    if (!agent.isAlive) return;
+    if (agent.frozenSinceMs !== undefined) agent.waiting.push(event);
+    else this.#on(agent, event);
+  }
+
+  #open(self: MemberId, members: readonly MemberId[]): Detector {
+    const { module, topology } = this.#init;
+    return module.open({ self, members, topology, random: this.random });
+  }
+
+  #start(agent: ModelAgent): void {
+    agent.isStarted = true;
+    this.give(agent.member.position, { type: 'start' });
+  }
+
+  #thaw(position: Position): void {
+    const agent = this.agent(position);
+    if (!agent.isAlive || agent.frozenSinceMs === undefined || this.nowMs < agent.frozenUntilMs) return;
+    const lagMs = this.nowMs - agent.frozenSinceMs;
+    agent.frozenSinceMs = undefined;
+    this.#on(agent, { type: 'lag', lagMs });
+    // Timers before messages, as event loops have it.
+    this.#onTimer(agent);
+    for (const event of agent.waiting.splice(0)) if (agent.isAlive) this.#on(agent, event);
+  }
+
+  #on(agent: ModelAgent, event: DetectorEvent): void {
+    const { position } = agent.member;
+    this.trace?.(`${this.nowMs} ${position} < ${JSON.stringify(event)}`);
+    if (event.type === 'gone' && sameMember(event.member, agent.member)) {
+      this.crash(position, 'fenced');
+      return;
+    }
+    for (const action of agent.detector.on(event, this.nowMs)) this.#act(agent, action);
+    this.#arm(agent);
+  }
+
+  #arm(agent: ModelAgent): void {
+    const { dueMs } = agent.detector;
+    if (dueMs === undefined) return;
+    if (!Number.isFinite(dueMs)) throw new Error(`dueMs is a time, got ${dueMs}`);
+    const atMs = Math.max(dueMs, this.nowMs);
+    if (agent.timerMs !== undefined && agent.timerMs <= atMs) return;
+    agent.timerMs = atMs;
+    this.at(atMs, () => {
+      if (agent.timerMs === atMs) agent.timerMs = undefined;
+      this.#onTimer(agent);
+    });
+  }
+
+  #onTimer(agent: ModelAgent): void {
+    for (let times = 0; ; times++) {
+      const { dueMs } = agent.detector;
+      if (!agent.isAlive || agent.frozenSinceMs !== undefined) return;
+      if (dueMs === undefined || dueMs > this.nowMs) break;
+      if (times === DUE_AT_ONCE_MAX) throw new Error(`due at ${dueMs} ms, still due after ${times} calls`);
+      this.#on(agent, { type: 'due' });
+    }
+    this.#arm(agent);
+  }
+
+  #act({ member }: ModelAgent, action: DetectorAction): void {
+    const { position } = member;
+    if (action.type !== 'count') this.trace?.(`${this.nowMs} ${position} > ${JSON.stringify(action)}`);
+    switch (action.type) {
+      case 'send':
+        return this.#send(member, action.to, action.body);
+      case 'report':
+        return this.#report(position, action);
+      case 'count':
+        if (this.#init.module.metrics[action.metric] === undefined) throw new Error(`no metric ${action.metric}`);
+        if (!(action.value >= 0)) throw new Error(`${action.metric} counts ${action.value}`);
+    }
+  }
+
+  #send(from: MemberId, to: Position, body: unknown): void {
+    const bytes = plainSize(body);
+    if (bytes > BODY_BYTES_MAX) throw new Error(`a body of ${bytes} bytes`);
+    if (to === from.position || this.#agents[to] === undefined) throw new Error(`${from.position} sends to ${to}`);
+    this.messages++;
+    this.bodyBytes += bytes;
+    if (this.#isCut(from.position, to)) return;
+    const link = from.position * this.#agents.length + to;
+    const atMs = Math.max(this.nowMs + this.#delayMs(), this.#arrivals.get(link) ?? 0);
+    this.#arrivals.set(link, atMs);
+    const receiver = this.agent(to);
+    this.at(atMs, () => {
+      if (!this.#isCut(from.position, to) && this.agent(to) === receiver) {
+        this.give(to, { type: 'message', from, body });
+      }
+    });
+  }
+
+  #report(by: Position, { failed, cause }: Extract<DetectorAction, { type: 'report' }>): void {
+    if (!('position' in failed)) throw new Error('a detector of agents reports a rank');
+    const agent = this.agent(failed.position);
+    const isAlive = agent.isAlive && agent.member.incarnation === failed.incarnation;
+    this.reports.push({ atMs: this.nowMs, by, failed, cause, isAlive });
+    if (failed.position === 0) {
+      this.at(this.nowMs, () => this.crash(by, 'cut off'));
+      return;
+    }
+    for (const other of this.#agents.keys()) this.#tell(by, other, { type: 'gone', member: failed });
+  }
+
+  #tell(from: Position, to: Position, event: DetectorEvent): void {
+    if (this.#isCut(from, to)) return;
+    const bound = this.#init.noticeBoundMs ?? this.#init.latencyBoundMs;
+    this.at(this.nowMs + (from === to ? 0 : this.random() * bound), () => this.give(to, event));
+  }
+
+  #isCut(a: Position, b: Position): boolean {
+    return this.#cut.has(a) !== this.#cut.has(b);
+  }
+
+  /** Often at one of its ends, where mistakes show. */
+  #delayMs(): number {
+    const share = this.below(4) === 0 ? this.below(2) : this.random();
+    return share * this.#init.latencyBoundMs;
+  }
+}
+
+function first(position: Position): MemberId {
+  return { position, incarnation: position === 0 ? 0 : 1 };
+}
+
+function sameMember(a: MemberId, b: MemberId): boolean {
+  return a.position === b.position && a.incarnation === b.incarnation;
+}
