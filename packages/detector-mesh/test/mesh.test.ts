@@ -6,8 +6,8 @@ import { createMesh, nearCubic } from '@stci/topology-mesh';
 
 detectorCompliance(detectorMesh, [
   {
-    label: 'near-cubic', params: { period: '100ms', grace: '0ms' },
+    label: 'near-cubic', params: { period: '100ms', grace: '0ms' }, seeds: 8,
     topology: (size) => createMesh(nearCubic(size), false),
   },
-  { label: 'ring', params: { period: '100ms', grace: '0ms' }, topology: (size) => createMesh([size], true) },
+  { label: 'ring', params: { period: '100ms', grace: '0ms' }, seeds: 8, topology: (size) => createMesh([size], true) },
 ]);

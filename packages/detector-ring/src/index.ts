@@ -37,9 +37,10 @@ function createRing(params: Params): DetectorModule {
     ...times,
     graceMs: params['grace'] as number,
     lagMaxMs: params['lag.max'] as number,
+    reconnectTimeouts: params['reconnect'] as number,
     order: parseOrder(params['order'] as string) ?? { type: 'rank' },
   };
-  const { lagMaxMs } = settings;
+  const { lagMaxMs, reconnectTimeouts } = settings;
   return {
     watches: 'agents',
     topology: '',
@@ -56,7 +57,7 @@ function createRing(params: Params): DetectorModule {
         messagesPerSecond: rate,
         bytesPerSecond: rate * (DETECTOR_MESSAGE_BYTES + HEARTBEAT_BYTES),
         text: `A dead agent is reported after ${detection.minMs} to ${detection.maxMs} ms, up to ${lagMaxMs} ms later `
-          + `if it ran late before; each further neighbour that died with it ${2 * timeoutMs} ms later.`,
+          + `if it ran late before; each neighbour that died with it, another ${reconnectTimeouts * timeoutMs} ms later.`,
       };
     },
     open: (init) => new Ring(init, settings),
@@ -78,6 +79,11 @@ export const detectorRing = defineComponent({
     grace: durationParam(10_000, 'How much longer an agent that starts may take for its first heartbeat.', 0),
     'lag.max': durationParam(1000, 'Most time that an agent is granted because it ran late before, by its own measure.',
       0),
+    reconnect: {
+      type: 'int', default: 2, min: 1, max: 100,
+      help: 'Timeouts that the next agent on the ring has for its first heartbeat after one was reported. The papers have'
+        + ' 2; 1 finds neighbours that died together in half the time.',
+    },
     order: {
       type: 'string',
       default: 'rank',

@@ -2,7 +2,7 @@
  * The heartbeat ring (IJHPCA, algorithm 1; RDaemon#, 4.5). Each agent sends heartbeats, unasked, to its observer, the
  * next one on the ring, and watches its emitter, the one before. When the emitter is silent for the timeout, it is
  * reported, the next living one before it becomes the emitter and is told so (NEW_OBSERVER), and has twice the timeout
- * for its first heartbeat. One timer and one message a period and agent, however many there are.
+ * for its first heartbeat (by parameter). One timer and one message a period and agent, however many there are.
  *
  * Beyond the paper, since messages may be lost here and agents join:
  * - NEW_OBSERVER is repeated each period until the emitter is heard;
@@ -22,6 +22,8 @@ export interface RingSettings {
   /** For the first heartbeat of an agent that may still be starting, in addition to the timeout. */
   readonly graceMs: number;
   readonly lagMaxMs: number;
+  /** For the first heartbeat of an emitter that was asked for it, by timeouts: the paper's 2. */
+  readonly reconnectTimeouts: number;
   readonly order: RingOrder;
 }
 
@@ -40,7 +42,6 @@ function readMessage(body: unknown): RingMessage | undefined {
 
 /** After a replaced observer's last heartbeat, by timeouts. */
 const REPLACED_TIMEOUTS = 2;
-const RECONNECT_TIMEOUTS = 2;
 const LAG_MS_MAX = 0xffff_ffff;
 
 export class Ring implements Detector {
@@ -151,10 +152,14 @@ export class Ring implements Detector {
       this.#replaceObserver(next.position, nowMs);
     }
     const { timeoutMs, graceMs } = this.#settings;
-    const waitMs = type === 'joined' ? graceMs + timeoutMs : RECONNECT_TIMEOUTS * timeoutMs;
+    const waitMs = type === 'joined' ? graceMs + timeoutMs : this.#reconnectMs;
     const actions: DetectorAction[] = [];
     this.#attach(waitMs, nowMs, actions);
     return actions;
+  }
+
+  get #reconnectMs(): number {
+    return this.#settings.reconnectTimeouts * this.#settings.timeoutMs;
   }
 
   /** Watches the nearest living agent before this one, if that is another now. */
@@ -187,7 +192,7 @@ export class Ring implements Detector {
       { type: 'suspect', member: failed, evidence },
       { type: 'report', failed, cause: 'silent', evidence, suspectedMs: nowMs },
     );
-    this.#attach(RECONNECT_TIMEOUTS * this.#settings.timeoutMs, nowMs, actions);
+    this.#attach(this.#reconnectMs, nowMs, actions);
     const next = this.#neighbour(1);
     if (this.#observers.size === 0 && next !== undefined) this.#replaceObserver(next.position, nowMs);
   }

@@ -1,6 +1,6 @@
 /**
- * Detectors of agents on a model of a network, with a virtual clock: messages take any time up to a bound and keep their
- * order on each link; agents crash, stand still, are cut off and come back. What one reports, all that it can reach are
+ * Detectors of agents on a model of a network, with a virtual clock: messages take any time up to a bound and keep
+ * their order on each link; agents crash, stand still, are cut off and come back. What one reports, all that it can reach are
  * told within a bound (an ideal notifier). An agent that is declared dead and lives ends itself as soon as it learns of
  * it; one that reports the controller, position 0, is cut off from it and ends itself.
  *
@@ -38,6 +38,12 @@ export interface ModelReport {
   readonly isAlive: boolean;
 }
 
+export interface ModelDeath {
+  readonly atMs: number;
+  readonly member: MemberId;
+  readonly why: 'crash' | 'fenced' | 'cut off';
+}
+
 const BODY_BYTES_MAX = 64 * 1024;
 /** A detector that is due again at the same time has not done what it was due for. */
 const DUE_AT_ONCE_MAX = 3;
@@ -63,9 +69,11 @@ export class DetectorModel {
   nowMs = 0;
   readonly reports: ModelReport[] = [];
   /** Deaths, the ones that agents caused themselves included: they learned that they were declared dead. */
-  readonly deaths: { readonly atMs: number; readonly member: MemberId; readonly why: 'crash' | 'fenced' | 'cut off' }[] = [];
+  readonly deaths: ModelDeath[] = [];
   messages = 0;
   bodyBytes = 0;
+  /** Sees every message as it is sent. */
+  onSend: ((from: Position, to: Position, body: unknown) => void) | undefined;
   /** Every event and action as a line, if it is set. */
   trace: ((line: string) => void) | undefined;
   readonly #init: DetectorModelInit;
@@ -110,7 +118,7 @@ export class DetectorModel {
     this.nowMs = untilMs;
   }
 
-  crash(position: Position, why: 'crash' | 'fenced' | 'cut off' = 'crash'): void {
+  crash(position: Position, why: ModelDeath['why'] = 'crash'): void {
     const agent = this.agent(position);
     if (!agent.isAlive) return;
     agent.isAlive = false;
@@ -231,6 +239,7 @@ export class DetectorModel {
     if (bytes > BODY_BYTES_MAX) throw new Error(`a body of ${bytes} bytes`);
     if (to === from.position || this.#agents[to] === undefined) throw new Error(`${from.position} sends to ${to}`);
     this.messages++;
+    this.onSend?.(from.position, to, body);
     this.bodyBytes += bytes;
     if (this.#isCut(from.position, to)) return;
     const link = from.position * this.#agents.length + to;

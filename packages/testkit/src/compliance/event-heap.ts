@@ -33,7 +33,9 @@ export class EventHeap {
     if (heap.length > 0) heap[0] = last;
     for (let i = 0; ;) {
       let least = i;
-      for (const child of [2 * i + 1, 2 * i + 2]) if (child < heap.length && this.#isBefore(child, least)) least = child;
+      for (const child of [2 * i + 1, 2 * i + 2]) {
+        if (child < heap.length && this.#isBefore(child, least)) least = child;
+      }
       if (least === i) return first.run;
       this.#swap(i, least);
       i = least;
