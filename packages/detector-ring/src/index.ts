@@ -57,7 +57,7 @@ function createRing(params: Params): DetectorModule {
         messagesPerSecond: rate,
         bytesPerSecond: rate * (DETECTOR_MESSAGE_BYTES + HEARTBEAT_BYTES),
         text: `A dead agent is reported after ${detection.minMs} to ${detection.maxMs} ms, up to ${lagMaxMs} ms later `
-          + `if it ran late before; each neighbour that died with it, another ${reconnectTimeouts * timeoutMs} ms later.`,
+          + `if it ran late before; each neighbour that died with it ${reconnectTimeouts * timeoutMs} ms later.`,
       };
     },
     open: (init) => new Ring(init, settings),
@@ -81,8 +81,8 @@ export const detectorRing = defineComponent({
       0),
     reconnect: {
       type: 'int', default: 2, min: 1, max: 100,
-      help: 'Timeouts that the next agent on the ring has for its first heartbeat after one was reported. The papers have'
-        + ' 2; 1 finds neighbours that died together in half the time.',
+      help: 'Timeouts that the next agent on the ring has for its first heartbeat after one was reported. The papers '
+        + 'have 2; 1 finds neighbours that died together in half the time.',
     },
     order: {
       type: 'string',
