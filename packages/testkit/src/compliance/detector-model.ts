@@ -1,8 +1,8 @@
 /**
  * Detectors of agents on a model of a network, with a virtual clock: messages take any time up to a bound and keep
  * their order on each link; agents crash, stand still, are cut off and come back. What one reports, all that it can
- * reach are told within a bound (an ideal notifier). An agent that is declared dead and lives ends itself as soon as it learns of
- * it; one that reports the controller, position 0, is cut off from it and ends itself.
+ * reach are told within a bound (an ideal notifier). An agent that is declared dead and lives ends itself as soon as it
+ * learns of it; one that reports the controller, position 0, is cut off from it and ends itself.
  *
  * Pure: the seed decides everything, so that thousands of runs take seconds.
  */
