@@ -1,0 +1,33 @@
+/** Metrics of all agents, asked for at the controller: each agent's as it answers, then the names of those that did not. */
+
+import { CONTROLLER, addressName, type Address } from '@stci/interface';
+import type { MetricRow } from '../metrics/store.js';
+import type { AgentNode } from './node.js';
+
+/** Whoever takes longer is left out. */
+const ANSWER_MS = 2000;
+
+export interface GatheredMetrics {
+  onAgent(agent: string, rows: readonly MetricRow[]): void;
+  onDone(silent: readonly string[]): void;
+}
+
+export function gatherMetrics(
+  node: AgentNode,
+  own: readonly MetricRow[],
+  agents: readonly Address[],
+  { onAgent, onDone }: GatheredMetrics,
+): void {
+  onAgent(addressName(CONTROLLER), own);
+  const silent: string[] = [];
+  let missing = agents.length;
+  if (missing === 0) return onDone(silent);
+  for (const agent of agents) {
+    node.messages.request(agent, 'agent.metrics', {}, (error, reply) => {
+      if (error === undefined) onAgent(addressName(agent), reply as readonly MetricRow[]);
+      else silent.push(addressName(agent));
+      missing -= 1;
+      if (missing === 0) onDone(silent);
+    }, { timeoutMs: ANSWER_MS });
+  }
+}

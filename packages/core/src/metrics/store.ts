@@ -1,0 +1,65 @@
+/** The metrics of one agent: sums, and counts by bucket. To read them does not change them. */
+
+import { assert, type MetricSpec } from '@stci/interface';
+import { list, num, oneOf, str, tuple } from '../codec/shape.js';
+import type { MetricLabels, Metrics } from './contracts.js';
+import { BUCKETS_S, METRICS, detectorFamily, type MetricFamily } from './table.js';
+
+/**
+ * As it is sent: name, type, help; labels, each name followed by its value; values: of a counter its sum, of a histogram
+ * the sum and the count of each bucket, not cumulated, the last one without a bound.
+ */
+export type MetricRow = readonly [
+  name: string, type: 'counter' | 'histogram', help: string, labels: readonly string[], values: readonly number[],
+];
+
+export const metricRows = list(tuple(str, oneOf('counter', 'histogram'), str, list(str), list(num)));
+
+/** Labels are names of components and kinds of failures: there are few. */
+const ROWS_MAX = 1000;
+
+interface Row {
+  readonly family: MetricFamily;
+  readonly labels: readonly string[];
+  readonly values: number[];
+}
+
+export class MetricStore implements Metrics {
+  readonly #declared: (detector: string) => Readonly<Record<string, MetricSpec>>;
+  readonly #rows = new Map<string, Row>();
+
+  /** `declared`: the metrics of a detector. */
+  constructor(declared: (detector: string) => Readonly<Record<string, MetricSpec>>) {
+    this.#declared = declared;
+  }
+
+  count(name: string, value: number, labels: MetricLabels = {}): void {
+    const key = `${name} ${Object.values(labels).join(' ')}`;
+    const row = this.#rows.get(key) ?? this.#open(key, name, labels);
+    const scaled = value * row.family.scale;
+    row.values[0]! += scaled;
+    if (row.family.type === 'counter') return;
+    const bucket = BUCKETS_S.findIndex((bound) => scaled <= bound);
+    row.values[1 + (bucket < 0 ? BUCKETS_S.length : bucket)]! += 1;
+  }
+
+  rows(): MetricRow[] {
+    return [...this.#rows.values()].map(({ family, labels, values }) =>
+      [family.name, family.type, family.help, labels, [...values]]);
+  }
+
+  #open(key: string, name: string, labels: MetricLabels): Row {
+    assert(this.#rows.size < ROWS_MAX, `there are at most ${ROWS_MAX} metrics, no label has many values: ${key}`);
+    const family = this.#familyOf(name, labels['detector']);
+    const values = new Array<number>(family.type === 'counter' ? 1 : BUCKETS_S.length + 2).fill(0);
+    const row = { family, labels: Object.entries(labels).flat(), values };
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  #familyOf(name: string, detector = ''): MetricFamily {
+    const spec = detector === '' ? undefined : this.#declared(detector)[name];
+    if (spec !== undefined) return detectorFamily(name, spec);
+    return METRICS[name] ?? detectorFamily(name, { type: 'counter', help: 'Not declared by its detector.' });
+  }
+}
