@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { resolveParams } from '@stci/core';
 import { SessionJobs, SessionServer } from '@stci/core/resident';
 import {
-  makeSessionKey, SessionClient, type AcceptedJob, type HostStatus, type JobRequest, type SessionStatus,
+  makeSessionKey, SessionClient, type AcceptedJob, type HostStatus, type JobRequest, type MetricRow,
+  type SessionStatus,
 } from '@stci/core/session';
 import type { FrontEnd, FrontEndEvents, HostSpec, JobEvent, JobSpec, StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
@@ -77,6 +78,8 @@ interface Follow {
 export class Session {
   readonly directory = mkdtempSync(join(tmpdir(), 'stci-jobs-'));
   readonly agents: FakeFrontEnd[] = [];
+  /** Metrics of two agents; a third one does not answer. */
+  measured: readonly MetricRow[] = [];
   /** Jobs that the controller refuses. */
   refusal: StciError | undefined;
   readonly #platform = createNodePlatform();
@@ -97,6 +100,11 @@ export class Session {
         spares: () => [],
         continues: false,
         openFrontEnd: (events) => this.#openFrontEnd(events),
+        gatherMetrics: ({ onAgent, onDone }) => {
+          onAgent('root:0', this.measured);
+          onAgent('root:1', this.measured);
+          onDone(['root:2']);
+        },
         addHosts: (_hosts, done) => done([]),
         removeHosts: (_names, _options, done) => done([]),
         stop: (done) => done(),

@@ -10,6 +10,8 @@ import {
   type RecoveryEvent, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
+import { countFailure } from '../metrics/failures.js';
+import type { MetricStore } from '../metrics/store.js';
 import { FailureRecords } from '../failure/records.js';
 import { memberOf, type FailureWatch } from '../failure/watch.js';
 import type { LossReport } from '../membership/mender.js';
@@ -17,9 +19,10 @@ import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { addressAt } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
-import { bindFailureWatch, openFailureWatch } from './failure-watch.js';
+import { bindFailureWatch, openFailureWatch, openMetrics } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import type { JobFailures } from './job-session.js';
+import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
 import type { AgentNode } from './node.js';
 
 export interface ControllerFailuresInit {
@@ -44,6 +47,7 @@ interface Loss {
 
 export class ControllerFailures implements JobFailures {
   readonly #init: ControllerFailuresInit;
+  readonly #metrics: MetricStore;
   readonly #records = new FailureRecords();
   readonly #losses = new Map<HostIndex, Loss>();
   /** Why hosts are just being given up. */
@@ -56,6 +60,7 @@ export class ControllerFailures implements JobFailures {
 
   constructor(init: ControllerFailuresInit) {
     this.#init = init;
+    this.#metrics = openMetrics(init.scope);
     const { messages } = init.node;
     messages.on('failure.seen', ({ seen }) => {
       for (const [key, wallMs] of seen) this.#records.seen(key, wallMs);
@@ -71,6 +76,12 @@ export class ControllerFailures implements JobFailures {
     const isWanted = overlay.topology !== undefined
       || scope.detectors().some(({ isNamed, module }) => isNamed && module.watches === 'agents');
     if (isWanted) this.#startWatch();
+  }
+
+  /** Metrics of all agents that run. */
+  gatherMetrics(gathered: GatheredMetrics): void {
+    const hosts = this.#table?.hosts('up') ?? [];
+    gatherMetrics(this.#init.node, this.#metrics.rows(), hosts.map(rootAddress), gathered);
   }
 
   /** The session ends: whoever goes now is no failure. What is recorded is told. */
@@ -144,13 +155,17 @@ export class ControllerFailures implements JobFailures {
 
   onMended(host: HostIndex, parent: ParentHost): void {
     const { hostName } = this.#init;
+    this.#metrics.count('repairs', 1);
     this.#records.linked(hostName(host), parent === undefined ? 'controller' : hostName(parent));
   }
 
   /** Tells what is due, and the records that `isDue` accepts: their job is about to end. */
   #flush(isDue: (subject: FailedSubject) => boolean = () => false): void {
     const { clock } = this.#init.node.platform;
-    for (const record of this.#records.take(clock.nowMs(), isDue)) this.#init.onRecord(record);
+    for (const record of this.#records.take(clock.nowMs(), isDue)) {
+      countFailure(this.#metrics, record);
+      this.#init.onRecord(record);
+    }
     this.#timer?.cancel();
     const { dueMs } = this.#records;
     if (dueMs === undefined || this.#isStopped) return;
@@ -164,7 +179,7 @@ export class ControllerFailures implements JobFailures {
   #startWatch(): void {
     if (this.#watch !== undefined || this.#table === undefined || this.#isStopped) return;
     const { node, scope, overlay } = this.#init;
-    this.#watch = openFailureWatch(node, scope, overlay, {
+    this.#watch = openFailureWatch(node, scope, overlay, this.#metrics, {
       onNotice: (notice, news) => this.#onNotice(notice, news),
       onFenced: () => undefined,
       onCutOff: () => undefined,

@@ -3,14 +3,21 @@
 import type { StciError } from '@stci/interface';
 import { positionOf } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
+import { MetricStore } from '../metrics/store.js';
 import { FailureWatch, type FailureWatchEvents } from '../failure/watch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
+
+/** Of one agent, from its start: its detectors may count later. */
+export function openMetrics(scope: AgentScope): MetricStore {
+  return new MetricStore((name) => scope.detectors().find((one) => one.name === name)?.module.metrics ?? {});
+}
 
 export function openFailureWatch(
   node: AgentNode,
   scope: AgentScope,
   overlay: Overlay,
+  metrics: MetricStore,
   events: Omit<FailureWatchEvents, 'onFault'>,
 ): FailureWatch {
   const { clock, random } = node.platform;
@@ -22,6 +29,7 @@ export function openFailureWatch(
       notifier: (name) => scope.notifier(name),
       topologyOf: (text, size) => scope.topologyOf(text, size),
       random: () => generator.uniform(),
+      metrics,
       latencyMs: node.params.int('detector.latency'),
     },
     { ...events, onFault: (error: StciError, where: string) => node.fault(error, where) },

@@ -1,4 +1,4 @@
-/** Metrics of all agents, asked for at the controller: each agent's as it answers, then the names of those that did not. */
+/** Metrics of all agents, asked for at the controller: each agent's as it answers, then who did not answer. */
 
 import { CONTROLLER, addressName, type Address } from '@stci/interface';
 import type { MetricRow } from '../metrics/store.js';

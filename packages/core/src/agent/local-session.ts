@@ -13,6 +13,7 @@ import { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
 import { Controller, type SessionObserver } from './controller.js';
 import { FrontEndAgent, type JobFrontEnd } from './front-end.js';
+import type { GatheredMetrics } from './gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from './host-changes.js';
 import { AgentNode } from './node.js';
 import { roleFactory } from './start.js';
@@ -54,6 +55,10 @@ export class ResidentSession {
 
   removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
     this.#session.controller.removeHosts(names, options, done);
+  }
+
+  gatherMetrics(gathered: GatheredMetrics): void {
+    this.#session.controller.failures.gatherMetrics(gathered);
   }
 
   /** Spare hosts that are not used. */

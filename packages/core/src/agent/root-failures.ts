@@ -10,7 +10,8 @@ import {
 import type { ToolFailure } from '../am/failure-shapes.js';
 import type { FailureWatch } from '../failure/watch.js';
 import type { Overlay } from '../overlay/contracts.js';
-import { bindFailureWatch, openFailureWatch } from './failure-watch.js';
+import type { MetricStore } from '../metrics/store.js';
+import { bindFailureWatch, openFailureWatch, openMetrics } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
@@ -32,16 +33,19 @@ export interface RootFailuresInit {
 export class RootFailures {
   readonly #init: RootFailuresInit;
   readonly #host: HostIndex;
+  readonly #metrics: MetricStore;
   #watch: FailureWatch | undefined;
   #seen: [string, number][] = [];
   #seenTimer: Timer | undefined;
 
   constructor(init: RootFailuresInit) {
     this.#init = init;
+    this.#metrics = openMetrics(init.scope);
     const { messages, identity } = init.node;
     this.#host = addressIndex(identity.self);
     messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
     messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
+    messages.on('agent.metrics', () => this.#metrics.rows());
     messages.on('failure.verdict', (verdict) => this.#watch?.onVerdict(verdict));
     bindFailureWatch(init.node, () => this.#watch);
   }
@@ -59,7 +63,7 @@ export class RootFailures {
 
   #start(members: readonly MemberId[]): void {
     const { node, scope, overlay, fence, cutOff } = this.#init;
-    this.#watch ??= openFailureWatch(node, scope, overlay, {
+    this.#watch ??= openFailureWatch(node, scope, overlay, this.#metrics, {
       onNotice: (notice, news) => news === 'new' && this.#onNotice(notice),
       onFenced: fence,
       onCutOff: cutOff,

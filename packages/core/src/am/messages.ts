@@ -14,6 +14,7 @@ import {
   signalName, stdinTo, texts,
 } from './job-shapes.js';
 import { failureNotice, memberId, toolFailure } from './failure-shapes.js';
+import { metricRows } from '../metrics/store.js';
 import type { Neighbour } from '../overlay/neighbour.js';
 import { jobLabel, wireRecord } from '../session/records.js';
 
@@ -283,6 +284,12 @@ const MESSAGE_TYPES = {
   'failure.watch': { id: 77, from: ['controller'], body: fields({ members: list(tuple(u32, u32, u32)) }) },
   /** Session agent → controller: programs of the job want to know at once what fails anywhere. */
   'failure.interest': { id: 78, from: ['session'], body: fields({}) },
+  /** Controller → root agent: what it has counted, answered by its rows. */
+  'agent.metrics': { id: 110, from: ['controller'], body: fields({}), reply: metricRows },
+  /** Front-end → session: the metrics of all agents. Answered by those of each, then by who did not answer. */
+  'client.metrics': { id: 111, from: ['front-end'], body: fields({}) },
+  'client.measured': { id: 112, from: ['controller'], body: fields({ agent: str, rows: metricRows }) },
+  'client.gathered': { id: 113, from: ['controller'], body: fields({ silent: list(str) }) },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */

@@ -228,6 +228,7 @@ export class FailureWatch {
         return this.#try(() => overlay.send(action.to, 'detector.message', body));
       }
       case 'report':
+        metrics?.count('reports', 1, labels);
         return this.#onReport(name, action, nowMs);
       case 'suspect':
         return metrics?.count('suspicions', 1, labels);

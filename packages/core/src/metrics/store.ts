@@ -6,8 +6,8 @@ import type { MetricLabels, Metrics } from './contracts.js';
 import { BUCKETS_S, METRICS, detectorFamily, type MetricFamily } from './table.js';
 
 /**
- * As it is sent: name, type, help; labels, each name followed by its value; values: of a counter its sum, of a histogram
- * the sum and the count of each bucket, not cumulated, the last one without a bound.
+ * As it is sent: name, type, help; labels, each name followed by its value; values: of a counter its sum, of a
+ * histogram the sum and the count of each bucket, not cumulated, the last one without a bound.
  */
 export type MetricRow = readonly [
   name: string, type: 'counter' | 'histogram', help: string, labels: readonly string[], values: readonly number[],

@@ -39,6 +39,7 @@ export function openBackend({ init, onStep, onReady, onHostsChanged, onAborted }
     openFrontEnd: (events) => session.openFrontEnd(events),
     addHosts: (hosts, done) => session.addHosts(hosts, done),
     removeHosts: (names, options, done) => session.removeHosts(names, options, done),
+    gatherMetrics: (gathered) => session.gatherMetrics(gathered),
     stop: (done) => {
       if (state === 'stopped') return done();
       onStopped.push(done);

@@ -4,6 +4,7 @@ import {
   StciError, type Clock, type FrontEndEvents, type HostSpec, type JobId, type JobSpec, type Rank, type SignalName,
 } from '@stci/interface';
 import type { JobFrontEnd } from '../agent/front-end.js';
+import type { GatheredMetrics } from '../agent/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
 import type {
   HostStatus, JobStatus, RankPage, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
@@ -27,6 +28,8 @@ export interface SessionBackend {
   openFrontEnd(events: FrontEndEvents): JobFrontEnd;
   addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
   removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void;
+  /** Of all agents that run. */
+  gatherMetrics(gathered: GatheredMetrics): void;
   /** Ends all agents. */
   stop(done: () => void): void;
 }
@@ -106,6 +109,10 @@ export class SessionJobs implements SessionService {
       spares: backend.spares(),
       jobs: [...[...this.#jobs.values()].map((job) => job.status()), ...waiting],
     };
+  }
+
+  gatherMetrics(gathered: GatheredMetrics): void {
+    this.#init.backend.gatherMetrics(gathered);
   }
 
   addHosts(hosts: readonly HostSpec[], done: HostsChanged): void {

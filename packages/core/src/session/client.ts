@@ -50,6 +50,8 @@ export interface JobRequest {
   readonly label: string;
 }
 
+export type AgentMetrics = MessageBody<'client.measured'>;
+
 /** How long the session may take for what a front-end sent before it leaves. */
 const LEAVE_MS = 2000;
 
@@ -62,6 +64,8 @@ export class SessionClient {
   #onAccepted: Done<AcceptedJob> = () => undefined;
   #onEnded: Done<JobReport> = () => undefined;
   #onChanged: Done<readonly HostOutcome[]> = () => undefined;
+  #onMeasured: (agent: AgentMetrics) => void = () => undefined;
+  #onGathered: Done<readonly string[]> = () => undefined;
   #onWaiting: (reason: string) => void = () => undefined;
   #frontEnd: SessionFrontEnd | undefined;
   #lost: StciError | undefined;
@@ -81,6 +85,8 @@ export class SessionClient {
     messages.on('client.refused', ({ error }) => this.#answer(fromErrorRecord(error)));
     messages.on('client.ended', ({ report }) => this.#onEnded(undefined, report));
     messages.on('client.changed', ({ outcomes }) => this.#onChanged(undefined, outcomes));
+    messages.on('client.measured', (measured) => this.#onMeasured(measured));
+    messages.on('client.gathered', ({ silent }) => this.#onGathered(undefined, silent));
     messages.on('client.waiting', ({ reason }) => this.#onWaiting(reason));
     messages.on('client.records', ({ records, missed }) => this.#frontEnd?.onRecords(records, new Map(missed)));
     messages.on('client.room', ({ bytes }) => this.#frontEnd?.onRoom(bytes));
@@ -119,6 +125,17 @@ export class SessionClient {
       done(...answer);
     };
     this.#send(name, body);
+  }
+
+  /** Metrics of each agent, then the names of those that did not answer. */
+  metrics(onAgent: (metrics: AgentMetrics) => void, done: Done<readonly string[]>): void {
+    if (this.#lost !== undefined) return done(this.#lost);
+    this.#onMeasured = onAgent;
+    this.#onGathered = (...answer) => {
+      this.#onGathered = () => undefined;
+      done(...answer);
+    };
+    this.#send('client.metrics', {});
   }
 
   /** A request of the session itself. */
@@ -166,6 +183,7 @@ export class SessionClient {
     this.#onAccepted(error);
     this.#onEnded(error);
     this.#onChanged(error);
+    this.#onGathered(error);
     this.#frontEnd?.onLost(error);
   }
 

@@ -121,6 +121,10 @@ export class SessionConnection implements JobFollower {
     messages.on('client.wait', ({ job }) => this.#try(() => {
       this.#onEnd.push(service.job(job).onEnd((report) => this.#send('client.ended', { report })));
     }));
+    messages.on('client.metrics', () => service.gatherMetrics({
+      onAgent: (agent, rows) => this.#send('client.measured', { agent, rows }),
+      onDone: (silent) => this.#send('client.gathered', { silent }),
+    }));
     const onChanged: HostsChanged = (outcomes) => this.#send('client.changed', { outcomes: [...outcomes] });
     messages.on('client.add', ({ hosts }) => this.#try(() => service.addHosts(hosts, onChanged)));
     messages.on('client.remove', ({ names, ...how }) => this.#try(() => service.removeHosts(names, how, onChanged)));

@@ -4,6 +4,7 @@ import type {
   HostIndex, HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, ProcessEnd, Rank, RankOutcome, SignalName,
   StciError, StdinTo,
 } from '@stci/interface';
+import type { GatheredMetrics } from '../agent/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
 import type { MemberState } from '../membership/table.js';
 import type { SpoolRecord, Tally } from './records.js';
@@ -140,6 +141,8 @@ export interface SessionService {
   status(): SessionStatus;
   ranks(job: JobId, from: Rank): RankPage;
   signal(job: JobId, signal: SignalName | undefined): void;
+  /** Calls back for each agent of the session, then once more. */
+  gatherMetrics(gathered: GatheredMetrics): void;
   /** Calls `done` when each of these hosts is up, or has failed. */
   addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
   /** Calls `done` when each of these hosts has left, or stays. */

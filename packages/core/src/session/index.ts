@@ -3,9 +3,11 @@
  * jobs' output, and where sessions are found, belongs to the program that runs them.
  */
 
-export { SessionClient, type AcceptedJob, type JobRequest } from './client.js';
+export { SessionClient, type AcceptedJob, type AgentMetrics, type JobRequest } from './client.js';
 export { SessionConnection } from './connection.js';
 export type * from './contracts.js';
 export { costOf, toWire } from './records.js';
 export type { Reported, SpoolEvent, SpoolOutput, SpoolRecord, Tally } from './records.js';
+export { BUCKETS_S } from '../metrics/table.js';
+export type { MetricRow } from '../metrics/store.js';
 export { decodeSessionKey, encodeSessionKey, makeSessionKey, type SessionKey } from './session-link.js';

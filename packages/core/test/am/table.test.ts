@@ -131,6 +131,12 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'client.signal': { job: 1, signal: 'SIGTERM' },
   'client.add': { hosts: [HOST] },
   'client.remove': { names: ['a'], force: true, timeoutMs: 5 },
+  'agent.metrics': {},
+  'client.metrics': {},
+  'client.measured': {
+    agent: 'root:1', rows: [['stci_failures', 'counter', 'h', ['kind', 'tool'], [1.5]]],
+  },
+  'client.gathered': { silent: ['root:3'] },
   'client.changed': { outcomes: [{ name: 'a' }, { name: 'b', error: ERROR }] },
   'client.stop': {},
   'program.open': { host: 3 },

@@ -8,6 +8,7 @@ import { DoctorCommand } from './doctor.js';
 import { AddHostsCommand, RemoveHostsCommand } from './host-commands.js';
 import { HOSTS_COMMANDS } from './hosts.js';
 import { InfoCommand } from './info.js';
+import { MetricsCommand } from './metrics.js';
 import { PsCommand, TopCommand } from './ps.js';
 import { KillCommand, StartCommand, StopCommand, WaitCommand } from './session-commands.js';
 import { VersionCommand } from './version.js';
@@ -19,6 +20,7 @@ export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   ...Object.fromEntries(Object.entries(HOSTS_COMMANDS).map(([verb, command]) => [`hosts ${verb}`, command])),
   info: InfoCommand,
   kill: KillCommand,
+  metrics: MetricsCommand,
   ps: PsCommand,
   'remove-hosts': RemoveHostsCommand,
   start: StartCommand,
