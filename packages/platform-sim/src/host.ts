@@ -13,6 +13,9 @@ import type { Task } from './task.js';
 import { Tool, type ToolKernel, type ToolStreams } from './tool.js';
 import { GUARD_VARIABLE, type WorldSizes, type WorldTimes } from './world-options.js';
 
+/** How long a tool waits for a connection. */
+const CONNECT_MS = 60_000;
+
 /** Argument of an agent's main program. */
 export interface AgentContext {
   readonly platform: Platform;
@@ -108,6 +111,10 @@ export class SimHost implements ToolKernel {
 
   signal(process: SimProcess, name: SignalName): void {
     this.table.signal(process, name);
+  }
+
+  connect(process: SimProcess, path: string): Channel {
+    return this.world.createPlatform(this, process, process.main).network.connectPrivate(path, CONNECT_MS);
   }
 
   /** Starts a child of a tool. A program that does not exist ends with 127, as in a shell. */

@@ -3,7 +3,10 @@
  * real ones. Checkers compute the expected output with `lineText`.
  */
 
-import type { SignalName } from '@stci/interface';
+import {
+  AGREEMENT_KINDS, PROGRAM_PROTOCOL, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type AgreementKind,
+  type ProgramEvent, type ProgramRequest, type SignalName,
+} from '@stci/interface';
 import type { OutputName, Tool, ToolProgram } from './tool.js';
 
 const BURST_BYTES = 16_384;
@@ -132,6 +135,40 @@ function onSignal(tool: Tool): void {
   tool.after(numberAt(tool, 2, 60) * 1000, () => tool.exit(0));
 }
 
+/**
+ * agree ROUNDS S: agrees so often with the other ranks, over the socket of its session agent, with S seconds in
+ * between; writes what it is told, a line for each, then ends with 0.
+ */
+function agree(tool: Tool): void {
+  const channel = tool.connect(tool.env[PROGRAM_SOCKET_VARIABLE] ?? '');
+  const rounds = numberAt(tool, 0, 3);
+  const rank = Number(tool.env['STCI_RANK']);
+  let text = '';
+  let round = 0;
+  const send = (request: ProgramRequest): void => void channel.send([textBytes(`${JSON.stringify(request)}\n`)]);
+  const vote = (): void => {
+    const kind = AGREEMENT_KINDS[round % AGREEMENT_KINDS.length] as AgreementKind;
+    send({ type: 'vote', kind, flag: (rank + round) % 5 > 0 });
+  };
+  const take = (event: ProgramEvent): void => {
+    if (event.type === 'welcome') return vote();
+    if (event.type !== 'agreed') return;
+    tool.write('stdout', textBytes(`${JSON.stringify(event.agreed)}\n`));
+    round += 1;
+    tool.after(numberAt(tool, 1, 0) * 1000, () => (round < rounds ? vote() : tool.exit(0)));
+  };
+  channel.bind({
+    onData: (chunk) => {
+      const lines = (text + String.fromCharCode(...chunk)).split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines) take(JSON.parse(line) as ProgramEvent);
+    },
+    onDrain: () => undefined,
+    onClose: () => tool.exit(1),
+  });
+  send({ type: 'hello', version: PROGRAM_PROTOCOL, token: tool.env[PROGRAM_TOKEN_VARIABLE] ?? '' });
+}
+
 function env(tool: Tool): void {
   const rows = Object.entries(tool.env).map(([name, value]) => `${name}=${value}\n`);
   print(tool, rows.sort().join(''));
@@ -156,6 +193,7 @@ export const PROGRAMS: Readonly<Record<string, ToolProgram>> = {
   'ignore-term': ignoreTerm,
   unkillable,
   fork,
+  agree,
   crash,
   'close-stdout': closeStdout,
   'read-one-line-and-exit': readLine,

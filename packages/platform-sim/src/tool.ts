@@ -3,7 +3,7 @@
  * program is a function that is called once, at the process's first step; everything later is a callback.
  */
 
-import type { ProcessEnd, SignalName } from '@stci/interface';
+import type { Channel, ProcessEnd, SignalName } from '@stci/interface';
 import { Flow, FlowWriter } from './flow.js';
 import type { SimProcess } from './process-table.js';
 import { CallEvent, CODE, type Scheduler } from './scheduler.js';
@@ -23,6 +23,8 @@ export interface ToolKernel {
   readonly hostname: string;
   end(process: SimProcess, end: ProcessEnd): void;
   signal(process: SimProcess, name: SignalName): void;
+  /** Connects to a private socket of its host. */
+  connect(process: SimProcess, path: string): Channel;
   fork(parent: SimProcess, command: readonly string[], streams: ToolStreams, ownSession: boolean): void;
 }
 
@@ -122,6 +124,11 @@ export class Tool {
   /** Sends itself a signal, whose action follows. */
   raise(name: SignalName): void {
     this.#kernel.signal(this.process, name);
+  }
+
+  /** Connects to a private socket of its host. */
+  connect(path: string): Channel {
+    return this.#kernel.connect(this.process, path);
   }
 
   fork(command: readonly string[], options: ForkOptions = {}): void {

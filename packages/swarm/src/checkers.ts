@@ -3,6 +3,7 @@
  * knows and with what the programs must do. Each returns its findings as text.
  */
 
+import { checkAgreement } from './check-agreement.js';
 import { checkBootstrap } from './check-bootstrap.js';
 import { checkOutput } from './check-output.js';
 import { checkOutcome } from './check-outcome.js';
@@ -27,6 +28,7 @@ export const CHECKERS: Readonly<Record<string, Checker>> = {
   report: checkReport,
   outcome: checkOutcome,
   bootstrap: checkBootstrap,
+  agreement: checkAgreement,
 };
 
 export function checkRun(run: Run): string[] {

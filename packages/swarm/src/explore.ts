@@ -13,6 +13,8 @@ export interface ExplorePlan {
   readonly minutes: number;
   /** Instead of the drawn number of hosts. */
   readonly hosts: number | undefined;
+  /** In every run, not only in some, programs agree. */
+  readonly agree: boolean;
   /** Every event as a line. */
   readonly isTraced: boolean;
 }
@@ -34,6 +36,7 @@ export const USAGE = `Usage: npm run swarm -- [options]
   --seeds N      number of seeds (default 1000)
   --minutes M    run seeds until M minutes are over
   --hosts N      this many hosts in every run (1..1000)
+  --agree        in every run programs agree with each other, not only in some
   --trace        print every event`;
 
 const NUMBER_OPTIONS = ['--seed', '--from', '--seeds', '--minutes', '--hosts'];
@@ -48,11 +51,11 @@ function usageError(what: string): StciError {
 /** Throws STCI_USAGE. */
 export function parseArguments(args: readonly string[]): ExplorePlan {
   const values = new Map<string, number>();
-  let isTraced = false;
+  const given = new Set<string>();
   for (let index = 0; index < args.length; index++) {
     const name = args[index] as string;
-    if (name === '--trace') {
-      isTraced = true;
+    if (name === '--trace' || name === '--agree') {
+      given.add(name);
       continue;
     }
     if (!NUMBER_OPTIONS.includes(name)) throw usageError(`Unknown option ${name}`);
@@ -69,7 +72,10 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
   const seed = values.get('--seed');
   const minutes = values.get('--minutes') ?? Infinity;
   const seeds = values.get('--seeds') ?? (minutes === Infinity ? SEEDS_DEFAULT : Infinity);
-  return { from: seed ?? values.get('--from') ?? 1, seeds: seed === undefined ? seeds : 1, minutes, hosts, isTraced };
+  return {
+    from: seed ?? values.get('--from') ?? 1, seeds: seed === undefined ? seeds : 1, minutes, hosts,
+    agree: given.has('--agree'), isTraced: given.has('--trace'),
+  };
 }
 
 /** The first seed that is explored for a commit, by its hash: each commit sees others. */
@@ -86,7 +92,8 @@ export function explore(plan: ExplorePlan, io: ExploreIo): Exploration {
   for (let seed = plan.from; seed < plan.from + plan.seeds; seed++) {
     if (io.nowMs() - startMs >= plan.minutes * 60_000) break;
     runs++;
-    const outcome = runJob(drawOptions(seed, { hosts: plan.hosts }), plan.isTraced ? { onTrace: io.print } : {});
+    const options = drawOptions(seed, { hosts: plan.hosts, ...(plan.agree && { agree: true }) });
+    const outcome = runJob(options, plan.isTraced ? { onTrace: io.print } : {});
     if (isReplay) io.print(summary(outcome));
     if (outcome.problems.length === 0) continue;
     failedSeeds.push(seed);

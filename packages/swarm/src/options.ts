@@ -78,8 +78,12 @@ export const PROGRAM_MS_MAX = 3000;
 /** Faults come before that, ms. */
 const FAULT_MS_MAX = 1500;
 
+type Client = Pick<SwarmOptions, 'apps' | 'settings'>;
+
 export interface Wishes {
   readonly hosts?: number | undefined;
+  /** Whether programs agree; default: in some runs. */
+  readonly agree?: boolean | undefined;
 }
 
 export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
@@ -92,6 +96,7 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
   // Faults want something that is still there when they come.
   if (hasFaults && random.chance(0.6)) apps.push(drawLongApp(random, 1 + random.integer(4)));
   const ranks = apps.reduce((sum, app) => sum + app.count, 0);
+  const client = agreeing(random, apps, wishes.agree);
   const timeoutMs = random.chance(0.15) ? 20 + random.integer(4000) : undefined;
   const isGraceful = random.chance(0.7);
   return {
@@ -99,9 +104,9 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
     hosts,
     remote,
     slots: Math.ceil(ranks / hosts),
-    apps,
+    apps: client.apps,
     byNode: random.chance(0.5),
-    settings: drawSettings(random, hosts, remote),
+    settings: { ...drawSettings(random, hosts, remote), ...client.settings },
     stdin: drawStdin(random, ranks),
     stdinBytes: random.pick([0, 1, 100, 5000, 200_000]),
     releaseMs: random.chance(0.3) ? random.pick([0.1, 1, 20, 300]) : 0,
@@ -134,6 +139,15 @@ function drawApps(random: SimRandom, hosts: number, isBig: boolean): AppPlan[] {
   const apps = 1 + (random.chance(0.3) ? 1 + random.integer(2) : 0);
   const ranksMax = isBig ? hosts : random.chance(0.05) ? 150 : 12;
   return Array.from({ length: apps }, () => drawApp(random, 1 + random.integer(Math.ceil(ranksMax / apps)), isSmooth));
+}
+
+/** The first program agrees with the others of its kind, and waits for the rest. By a fork, as drawLoss. */
+function agreeing(random: SimRandom, apps: readonly AppPlan[], wish: boolean | undefined): Client {
+  const fork = random.fork('agree');
+  const [{ count } = { count: 1 }, ...others] = apps;
+  if (!(wish ?? fork.chance(0.1))) return { apps, settings: {} };
+  const args = [String(1 + fork.integer(8)), String(fork.pick([0, 0, 0.01, 0.2]))];
+  return { apps: [{ program: 'agree', args, count }, ...others], settings: { 'client.enable': 'true' } };
 }
 
 function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record<string, string> {

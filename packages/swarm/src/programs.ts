@@ -153,7 +153,7 @@ export function expectedOf(app: AppPlan, where: RankContext): Expected {
   return error === undefined ? { ...outputOf(app, where), end, error } : { stdout: EMPTY, stderr: EMPTY, end, error };
 }
 
-/** Children that a program leaves behind may write too: its output is not determined. */
+/** Children that a program leaves behind may write too, and results of agreements depend on who is lost. */
 export function isOutputDetermined(app: AppPlan): boolean {
-  return app.program !== 'fork';
+  return app.program !== 'fork' && app.program !== 'agree';
 }

@@ -24,7 +24,10 @@ import { JobRecord } from './record.js';
 const LIVENESS_MS = 120_000;
 /** From the end of the front-end to the end of all processes. */
 const ORPHAN_MS = 5000;
-/** As much again where hosts are cut off: agents find out by their leases, and wait for children that do not answer. */
+/**
+ * As much again where agents find out by their leases, and wait for children that do not answer: hosts are cut off, or
+ * an agent has lost its parent and nobody is left to link to it.
+ */
 const SILENT_ORPHAN_MS = 12_000;
 /** After that the world must become idle within this time. */
 const AFTER_MS = 120_000;
@@ -111,8 +114,9 @@ export function runJob(options: SwarmOptions, hooks: RunHooks = {}): RunOutcome 
 
 /** The time that all processes have to end. */
 function orphanMs({ settings, faults }: SwarmOptions): number {
-  const isSilent = faults.some(({ kind }) => ['crash-host', 'cut-host', 'cut', 'pause-agent'].includes(kind));
-  if (!isSilent) return ORPHAN_MS;
+  const has = (...kinds: string[]): boolean => faults.some(({ kind }) => kinds.includes(kind));
+  const isOrphaned = has('kill-front-end') && has('kill-agent', 'kill-start');
+  if (!isOrphaned && !has('crash-host', 'cut-host', 'cut', 'pause-agent')) return ORPHAN_MS;
   const { params } = resolveSettings(settings);
   return ORPHAN_MS + SILENT_ORPHAN_MS + params.int('bootcom.lease') + params.int('tool.grace');
 }

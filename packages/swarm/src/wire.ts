@@ -19,6 +19,8 @@ const PROBLEMS_MAX = 20;
 const BUNDLE_BYTE = 0x2a;
 const LINE_BYTE = 0x53;
 const NEWLINE = 0x0a;
+/** The connection of a program to its session agent begins with it: it has no frames. */
+const PROGRAM_BYTE = 0x7b;
 
 export class Wire {
   readonly problems: string[] = [];
@@ -53,6 +55,7 @@ class FrameReader {
   }
 
   read(chunk: Uint8Array): void {
+    if (this.#isPrelude && this.#line === '' && chunk[0] === PROGRAM_BYTE) this.#isBroken = true;
     let offset = this.#isPrelude ? this.#skipPrelude(chunk) : 0;
     while (offset < chunk.length && !this.#isBroken) {
       if (this.#bodyBytesLeft > 0) {

@@ -29,6 +29,10 @@ suite('swarm', (test) => {
   test(`${SEEDS} seeds from ${from}, this commit's`, () => void run(['--from', from, '--seeds', String(SEEDS)]),
     { timeoutMs: DEADLINE_MS });
 
+  test('programs that agree, in every run', () => {
+    run(['--agree', '--from', from, '--seeds', isFull ? '2000' : '60']);
+  }, { timeoutMs: DEADLINE_MS });
+
   test('each commit has seeds of its own', () => {
     assert.equal(['0000000fff', '1037bfa000', 'fffffff000'].map(commitSeed), [1, 0x1037bfa + 1, 0xfffffff + 1]);
   });
