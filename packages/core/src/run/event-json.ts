@@ -4,6 +4,7 @@ import {
   printable, type HostIndex, type JobEvent, type JobReport, type RankAttempt, type RankReport,
 } from '@stci/interface';
 import { isoTime } from '../iof/label.js';
+import { recordJson } from './record-text.js';
 
 /** One object and a newline. */
 export function eventJson(event: JobEvent, hostName: (host: HostIndex) => string): string {
@@ -25,6 +26,8 @@ function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): ob
     }
     case 'exited':
       return { type: event.type, ...rankJson(event.report) };
+    case 'failure-record':
+      return { type: event.type, ...recordJson(event.record) };
     case 'ended':
       return { type: event.type, report: reportJson(event.report) };
     default:

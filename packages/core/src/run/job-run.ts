@@ -6,14 +6,16 @@
 
 import { StciError } from '@stci/interface';
 import type {
-  Clock, EndCause, ErrorRecord, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport, JobSpec, Rank,
-  RecoveryEvent, SignalName, Timer,
+  Clock, EndCause, ErrorRecord, FailureRecord, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport, JobSpec,
+  Rank, RecoveryEvent, SignalName, Timer,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
-import { counted } from '../job/text.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
 import { eventJson } from './event-json.js';
-import { causeElsewhere, exitCodeWithoutReport, interruptCause, outputCause, settleReport } from './outcome.js';
+import {
+  causeElsewhere, exitCodeWithoutReport, interruptCause, outputCause, settleReport, signalText,
+} from './outcome.js';
+import { recordText } from './record-text.js';
 import { recoveryText, restartText } from './recovery-text.js';
 import { endText, exitReport, finalLines, withHosts } from './report.js';
 
@@ -69,6 +71,7 @@ export class JobRun implements FrontEndEvents {
   #isStallSaid = false;
   /** Messages of failures that were reported when they were known, as they came and as they were shown. */
   readonly #reported = new Set<string>();
+  readonly #records: FailureRecord[] = [];
   /** Causes for which the front-end ended the job, in order. */
   readonly #causes: EndCause[] = [];
   #report: JobReport | undefined;
@@ -155,6 +158,9 @@ export class JobRun implements FrontEndEvents {
         return this.#logStep(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
       case 'failure':
         return this.#onFailure(event.error);
+      case 'failure-record':
+        this.#records.push(event.record);
+        return this.#logStep(recordText(event.record));
       case 'ending':
         this.#endReason = event.reason;
         this.#watchStall();
@@ -198,9 +204,7 @@ export class JobRun implements FrontEndEvents {
   }
 
   /** Agents take commands. False once the job has ended: then only the last output is written. */
-  get #hasAgents(): boolean {
-    return this.#report === undefined && !this.#stopped;
-  }
+  get #hasAgents(): boolean { return this.#report === undefined && !this.#stopped; }
 
   /** Ranks run, or are to be started. */
   get #hasRanks(): boolean {
@@ -274,11 +278,7 @@ export class JobRun implements FrontEndEvents {
       this.#sink.abandon();
       if (this.#report !== undefined) this.#frontEnd?.stop();
     } else {
-      const map = this.#map;
-      const place = `${counted(map.size, 'rank')} on ${counted(map.hosts.length, 'host')}`;
-      const [word, again] = signal === 'SIGINT' ? ['interrupted', 'Ctrl-C'] : [`received ${signal}`, signal];
-      if (this.#hasRanks) this.#remark(`${word}: ending ${place}; ${again} again to kill`);
-      else this.#remark(`${word}: all ranks have ended, their output is being written; ${again} again to drop it`);
+      this.#remark(signalText(signal, this.#map, this.#hasRanks));
     }
     if (this.#hasAgents) this.#frontEnd?.control({ verb: 'end', kill: times > 1, reason: signal, cause });
   }
@@ -341,7 +341,7 @@ export class JobRun implements FrontEndEvents {
   #writeReport(done: () => void): void {
     const wanted = this.#init.options.exitReport;
     if (wanted === undefined) return done();
-    const text = exitReport(this.#settle(), wanted.format);
+    const text = exitReport(this.#settle(), wanted.format, this.#records);
     if (wanted.file === undefined) {
       this.#message(text);
       return done();

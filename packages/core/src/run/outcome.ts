@@ -7,8 +7,9 @@
  */
 
 import { EXIT, toErrorRecord } from '@stci/interface';
-import type { EndCause, ErrorCode, JobReport, SignalName, StciError } from '@stci/interface';
+import type { EndCause, ErrorCode, JobMap, JobReport, SignalName, StciError } from '@stci/interface';
 import { signalExitCode } from '../job/signals.js';
+import { counted } from '../job/text.js';
 
 /** The user ended the job. */
 export function interruptCause(signal: SignalName): EndCause {
@@ -55,4 +56,12 @@ export function settleReport(report: JobReport, causes: readonly EndCause[]): Jo
 /** Exit code where no report came: the agents ended before, or the first cause was ours. */
 export function exitCodeWithoutReport(causes: readonly EndCause[]): number {
   return causes[0]?.exitCode ?? EXIT.internal;
+}
+
+/** What an interrupt does, and what the next one would. */
+export function signalText(signal: SignalName, map: JobMap, hasRanks: boolean): string {
+  const place = `${counted(map.size, 'rank')} on ${counted(map.hosts.length, 'host')}`;
+  const [word, again] = signal === 'SIGINT' ? ['interrupted', 'Ctrl-C'] : [`received ${signal}`, signal];
+  if (hasRanks) return `${word}: ending ${place}; ${again} again to kill`;
+  return `${word}: all ranks have ended, their output is being written; ${again} again to drop it`;
 }

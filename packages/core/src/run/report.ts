@@ -1,12 +1,13 @@
 /** Messages at the end of a job: why it failed, and the exit report with a row for each rank. */
 
-import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
+import type { ErrorRecord, FailureRecord, JobReport, RankReport } from '@stci/interface';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';
 import { alignColumns } from '../job/text.js';
 import { reportJson } from './event-json.js';
 import { foldFailures } from './fold-failures.js';
+import { recordJson, recordText } from './record-text.js';
 import { isOwnFailure } from './outcome.js';
 
 /**
@@ -160,13 +161,22 @@ const COLUMNS = [
   'rank', 'host', 'pid', 'outcome', 'status', 'signal', 'start', 'end', 'duration', 'leftovers', 'attempts',
 ] as const;
 
-export function exitReport(report: JobReport, format: 'text' | 'json'): string {
-  if (format === 'json') return `${JSON.stringify(reportJson(report), undefined, 2)}\n`;
+/** `records`: of the failures, in the order in which they were told. */
+export function exitReport(
+  report: JobReport,
+  format: 'text' | 'json',
+  records: readonly FailureRecord[] = [],
+): string {
+  if (format === 'json') {
+    const failureRecords = records.length > 0 && { failureRecords: records.map(recordJson) };
+    return `${JSON.stringify({ ...reportJson(report), ...failureRecords }, undefined, 2)}\n`;
+  }
   const rows = [COLUMNS as readonly string[], ...report.ranks.map(row)];
   const daemons = report.daemons.map(({ host, count }) => `daemons ended on ${host}: ${count}\n`).join('');
   const dropped = (report.dropped ?? [])
     .map(({ rank, stream, bytes }) => `output dropped of rank ${rank} (${stream}): ${bytes} bytes\n`).join('');
-  return `${alignColumns(rows).join('\n')}\n${daemons}${dropped}job exit code ${report.exitCode}\n`;
+  const failures = records.map((record) => `${recordText(record)}\n`).join('');
+  return `${alignColumns(rows).join('\n')}\n${daemons}${dropped}${failures}job exit code ${report.exitCode}\n`;
 }
 
 function row(rank: RankReport): readonly string[] {
