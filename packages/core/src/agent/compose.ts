@@ -29,6 +29,7 @@ import type { Registry } from '../mca/registry.js';
 import { createSelector, type Selector } from '../mca/selector.js';
 import { token } from '../mca/token.js';
 import { notifierFramework } from '../notifier/framework.js';
+import { parseTopology } from '../overlay/spec.js';
 import { topologyFramework } from '../topology/framework.js';
 import { decodeParams } from './boot-details.js';
 import type { AgentScope, Composition } from './composition.js';
@@ -111,7 +112,10 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
     },
     detectors: () => selectedDetectors(selector(), scope.get(PARAMS)),
     notifier: (name) => selector().keyed(notifierFramework).create(name, {}, undefined),
-    topologyOf: (text, size) => topology(text, size, {}),
+    topologyOf: (text, size) => {
+      const { kind, options } = parseTopology(text);
+      return topology(kind, size, options);
+    },
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,
     launcherProc: (hosts: readonly HostSpec[], inline) => {

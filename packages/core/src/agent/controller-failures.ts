@@ -198,13 +198,12 @@ export class ControllerFailures implements JobFailures {
     if (news === 'confirmed' || table.isGone(subject.host)) return this.#record(notice);
     if (reporter.position !== 0 && this.#isDead(reporter)) return this.#refute(member);
     this.#record(notice);
-    if (this.#init.overlay.topology !== undefined) this.#declare(notice, member);
-    else this.#probe(notice, member);
+    this.#probe(notice, member);
   }
 
   /**
-   * Without an overlay all messages follow the boot tree: hosts below one that stands still are silent, too. The first
-   * on the way that does not answer is given up; those below it are linked to others, and live.
+   * Messages may follow the boot tree: hosts below one that stands still seem silent, too. The first on the way that
+   * does not answer is given up; those below it are linked to others, and live.
    */
   #probe(notice: FailureNotice, member: MemberId): void {
     const { node } = this.#init;

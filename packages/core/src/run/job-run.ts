@@ -6,8 +6,8 @@
 
 import { StciError } from '@stci/interface';
 import type {
-  Clock, EndCause, ErrorRecord, FailureRecord, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport, JobSpec,
-  Rank, RecoveryEvent, SignalName, Timer,
+  Clock, EndCause, ErrorRecord, FailureRecord, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport,
+  JobSpec, Rank, RecoveryEvent, SignalName, Timer,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';

@@ -1,6 +1,9 @@
 /** What `--display` and `--dry-run` print: the job map and the launch plan, as text or as JSON lines. */
 
-import { foldHostlist, mapJson, planJson, planLaunch, renderMap, renderPlan, type Composition } from '@stci/core';
+import {
+  detectorPromises, foldHostlist, mapJson, planJson, planLaunch, promiseText, renderMap, renderPlan, type Composition,
+  type NamedPromise,
+} from '@stci/core';
 import type { AllocatedJob, HostSpec, JobMap, LaunchPlan, Params } from '@stci/interface';
 import type { RunRequest } from '../cli/parse.js';
 
@@ -30,11 +33,20 @@ export function showPlan({ request, spec, spares, map, params, scope, hasAgents 
   }
   if (what !== 'map') {
     const onLaunchFailure = params.string('errmgr.launch');
+    const detectors = namedPromises(scope, spec.hosts.length + 1, params);
     text += request.json
-      ? jsonLine({ type: 'plan', ...planJson(spec.hosts, plan(), window), onLaunchFailure })
-      : `${renderPlan(spec.hosts, plan(), window)}a host that does not come up: ${onLaunchFailure}\n`;
+      ? jsonLine({ type: 'plan', ...planJson(spec.hosts, plan(), window), onLaunchFailure,
+        ...(detectors.length > 0 && { detectors }) })
+      : `${renderPlan(spec.hosts, plan(), window)}a host that does not come up: ${onLaunchFailure}\n`
+        + detectors.map((promise) => `${promiseText(promise)}\n`).join('');
   }
   return text;
+}
+
+/** Of the detectors that were asked for; those that always run cost nothing. */
+export function namedPromises(scope: ShowPlanParams['scope'], members: number, params: Params): NamedPromise[] {
+  const named = scope.detectors().filter(({ isNamed }) => isNamed);
+  return detectorPromises(named, members, params.int('detector.latency'));
 }
 
 function jsonLine(object: object): string {

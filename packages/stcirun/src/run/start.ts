@@ -1,6 +1,6 @@
 /** From a parsed command line to a job: its hosts, its map, its agents or the session that has them. */
 
-import { createFrontEnd, mapJob, paramsSnapshot, type Composition } from '@stci/core';
+import { createFrontEnd, mapJob, paramsSnapshot, promiseText, type Composition } from '@stci/core';
 import type { AllocatedJob, HostSpec, JobMap } from '@stci/interface';
 import { checkSpec } from '../cli/bytes.js';
 import { withheld } from '../cli/environment.js';
@@ -14,7 +14,7 @@ import {
   checkSessionParams, openSession, ownParams, startOwnSession, submitTo, type OpenedSession,
 } from './session-run.js';
 import { checkOutput, inSession, showJob, type JobSource, type ShowParams } from './show-job.js';
-import { showPlan } from './show-plan.js';
+import { namedPromises, showPlan } from './show-plan.js';
 import { makeJobSpec, makeSessionSpec, onHostsNow } from './spec.js';
 
 type RunLine = Extract<CommandLine, { kind: 'run' }>;
@@ -46,6 +46,10 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
     const text = showPlan({ request, spec, spares, map, params, scope, hasAgents: session !== undefined });
     if (request.dryRun || request.json) printOut(text);
     else printError(text);
+  }
+  if (request.verbose && !request.dryRun && session === undefined) {
+    const promises = namedPromises(scope, spec.hosts.length + 1, params);
+    printError(promises.map((promise) => `stcirun: ${promiseText(promise)}\n`).join(''));
   }
   const show: ShowParams = { ...prepared, ignoresHangup, map, spec, isHere, remarks: () => mpiRemarks(spec, map) };
   checkOutput(show);

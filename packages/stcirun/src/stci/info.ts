@@ -2,7 +2,11 @@
 
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { describe, infoText, parseInfoTarget, platformFacts } from '@stci/core';
+import {
+  createSelector, describe, detectorPromises, infoText, parseInfoTarget, platformFacts, promiseText, selectedDetectors,
+  type Facts, type NamedPromise, type Registry,
+} from '@stci/core';
+import type { Params } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { optionDefaults } from '../cli/defaults.js';
@@ -10,6 +14,16 @@ import { parseDefault } from '../cli/parse.js';
 import { printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { loadFlagParams, paramFlags, StciCommand } from './base.js';
+
+/** For which promises and costs are shown where the hosts are not known. */
+const AGENTS = 16;
+
+/** Of the detectors that the parameters select, or of one. */
+function promisesOf(registry: Registry, params: Params, facts: Facts, only: string | undefined): NamedPromise[] {
+  const detectors = selectedDetectors(createSelector(registry, params, facts), params);
+  const wanted = detectors.filter(({ name }) => only === undefined || name === only);
+  return detectorPromises(wanted, AGENTS, params.int('detector.latency'));
+}
 
 export class InfoCommand extends StciCommand {
   static override readonly summary = 'frameworks, components and parameters, with values and where they come from';
@@ -40,6 +54,11 @@ Examples:
     const facts = platformFacts(createNodePlatform());
     const target = args.target === undefined ? undefined : parseInfoTarget(args.target);
     const info = describe(registry, params, { target, why: flags.why, facts, files });
-    printOut(flags.json ? `${JSON.stringify(info, undefined, 2)}\n` : infoText(info));
+    const isWanted = info.frameworks.some(({ name }) => name === 'detector');
+    const promises = isWanted ? promisesOf(registry, params, facts, target?.component) : [];
+    const members = `for ${AGENTS} agents and messages within ${params.int('detector.latency')} ms`;
+    const lines = promises.map((promise) => `  ${promiseText(promise)}\n`).join('');
+    if (flags.json) printOut(`${JSON.stringify({ ...info, ...(isWanted && { promises }) }, undefined, 2)}\n`);
+    else printOut(`${infoText(info)}${lines === '' ? '' : `\nwhat detectors promise, ${members}\n${lines}`}`);
   }
 }
