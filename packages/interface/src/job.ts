@@ -191,7 +191,7 @@ export interface RecoveryEvent {
 
 /** Events of a running job for the front-end, in order. */
 export type JobEvent =
-  /** Sent again if hosts were replaced or left out before the launch. */
+  /** Sent again if hosts were replaced or left out before the launch, and when ranks move to other hosts. */
   | { readonly type: 'mapped'; readonly map: JobMap }
   | {
       readonly type: 'host-up';
@@ -210,11 +210,11 @@ export type JobEvent =
       /** From 2 where it was started again. */
       readonly attempt?: number;
     }
-  /** An attempt of a rank has ended, and the next one, of this number, is started on `host` after a pause. */
+  /** An attempt of a rank has ended; the next, of this number, is started after a pause: on `host`, or elsewhere. */
   | {
       readonly type: 'restarting';
       readonly report: RankReport;
-      readonly host: HostIndex;
+      readonly host?: HostIndex;
       readonly attempt: number;
       readonly afterMs: number;
     }

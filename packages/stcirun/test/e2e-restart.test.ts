@@ -1,5 +1,8 @@
 /** The built stcirun: ranks that failed are started again, by the agents that run them. */
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
 import { run, sh, start } from './e2e.js';
 
@@ -77,6 +80,57 @@ suite('stcirun --on-failure restart', (test) => {
     assert.is(exitCode, 0, err);
     const words = out.split('\n').filter((word) => word !== '');
     assert.equal(words.filter((word) => word !== 'left'), ['1', '2']);
-    assert.match(err, /ended 1 process that ranks had left behind/);
+    assert.match(err, /ended \d process(?:es)? that ranks had left behind/);
   }, { timeoutMs: 20_000 });
+});
+
+/** Says where it runs; rank 1's first attempt begins a line and kills the agent above it. */
+const KILLS = 'echo "$STCI_RANK on $STCI_HOST"; if [ $STCI_RANK$STCI_ATTEMPT = 11 ]; then read go; printf begun; '
+  + 'sleep 0.2; kill -9 $PPID; sleep 60; fi; ';
+
+suite('stcirun --on-failure restart, agents that are lost', (test) => {
+  const args = (hosts: string, ...more: string[]): string[] =>
+    ['--launcher', 'local', '--host', hosts, '-n', '2', '--on-failure', 'restart:2', ...SOON, '--tag', ...more];
+
+  test('a lost host: its rank starts on a host that had none, with the rest of its input', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'stci-restart-'));
+    const done = join(place, 'done');
+    const job = start([...args('a:1,b:1,c:1', '--stdin', '1', '--exit-report', 'json'),
+      ...sh(`${KILLS}[ $STCI_RANK = 1 ] && exec cat; until [ -e ${done} ]; do sleep 0.1; done`)], { input: 'open' });
+    job.child.stdin?.write('go\n');
+    await eventually(() => job.out().includes('1 on c'), { deadlineMs: 15_000, what: 'the second attempt' });
+    job.child.stdin?.end('rest\n');
+    writeFileSync(done, '');
+    const { exitCode, out, err } = await job.result;
+    rmSync(place, { recursive: true });
+    assert.is(exitCode, 0, err);
+    assert.equal(out.split('\n').filter((line) => line.startsWith('[1]')),
+      ['[1] 1 on b', '[1] begun', '[1] 1 on c', '[1] rest']);
+    const [, second] = ranksOf(err) as readonly (Rank & { readonly host: string })[];
+    assert.equal([second?.host, second?.earlier?.map(({ outcome }) => outcome)], ['c', ['lost']]);
+  }, { timeoutMs: 30_000 });
+
+  test('a lost session agent is replaced on its host', async () => {
+    const { exitCode, out, err } = await run([...args('a,b', '--mca', 'launcher.session.method=process'),
+      ...sh(`${KILLS}exit 0`)], { input: 'go\n' });
+    assert.is(exitCode, 0, err);
+    assert.equal(out.split('\n').filter((line) => line.startsWith('[1]')), ['[1] 1 on b', '[1] begun', '[1] 1 on b']);
+    assert.match(err, 'rank 1 on b: lost; started again in 10 ms, attempt 2');
+  }, { timeoutMs: 30_000 });
+
+  test('without room the loss counts; a host that is started again is waited for', async () => {
+    const full = await run([...args('a:1,b:1'), ...sh(`${KILLS}sleep 0.5`)]);
+    assert.is(full.exitCode, 200, full.err);
+    assert.match(full.err, 'Agent root:1 on host b is lost');
+    const again = await run([...args('a:1,b:1', '--mca', 'errmgr.loss=start-again'), ...sh(`${KILLS}sleep 0.5`)]);
+    assert.is(again.exitCode, 0, again.err);
+    assert.equal(again.out.split('\n').filter((line) => line === '[1] 1 on b').length, 2);
+  }, { timeoutMs: 30_000 });
+
+  test('of lost hosts and failed programs together each rank has so many starts and no more', async () => {
+    const line = `${KILLS}[ $STCI_RANK = 0 ] || exit 6`;
+    const { exitCode, out, err } = await run([...args('a,b,c'), ...sh(line)]);
+    assert.is(exitCode, 6, err);
+    assert.is(out.split('\n').filter((each) => each.startsWith('[1] 1 on')).length, 3, out);
+  }, { timeoutMs: 30_000 });
 });

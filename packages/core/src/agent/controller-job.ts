@@ -8,31 +8,29 @@
  */
 
 import {
-  StciError, fromErrorRecord, toErrorRecord, type Address, type ErrorManager, type Failure,
-  type HostIndex, type HostSpec, type JobContext, type JobControl, type JobEvent, type JobId, type JobSpec,
-  type Params, type Rank, type Timer,
+  StciError, fromErrorRecord, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
+  type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { localSize, ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
 import type { BootstrapFailure } from './bootstrap.js';
+import { END_REPORT_MS, JobEnd } from './job-end.js';
 import {
   failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError,
 } from './job-failures.js';
 import { creditBytes, jobLaunch, mapWithin, onHosts, type Launch } from './job-launch.js';
 import { JobPrograms } from './job-programs.js';
+import { JobRecovery } from './job-recovery.js';
 import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
 
-/** How long after the grace period the ends of ranks are awaited: before SIGKILL, and again before the job is over. */
-const END_REPORT_MS = 5000;
-
 /** How long, after a forced end, hosts whose ranks have ended may take to drain. */
 const DRAIN_MS = 3000;
 
-type Phase = 'launching' | 'running' | 'ending' | 'over';
+export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
 
 export class ControllerJob {
   readonly job: JobId;
@@ -41,11 +39,12 @@ export class ControllerJob {
   readonly #node: AgentNode;
   readonly #spec: JobSpec;
   readonly #params: Params;
-  readonly #errorManager: ErrorManager;
+  readonly #recovery: JobRecovery;
   readonly #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'>;
   #ledger: Ledger;
   #programs: JobPrograms | undefined;
-  #phase: Phase = 'launching';
+  #leftOut: ReadonlySet<HostIndex> = new Set();
+  #phase: JobPhase = 'launching';
   /** Lost hosts: no further report of them is awaited. */
   readonly #lost = new Set<HostIndex>();
   /** Hosts that have ranks and have not drained. */
@@ -54,10 +53,9 @@ export class ControllerJob {
   readonly #unsettled = new Set<HostIndex>();
   /** What has been sent down: there are session agents to send to. */
   #launch: Launch | undefined;
-  #endSent: MessageBody<'job.end'> | undefined;
+  readonly #end: JobEnd;
   #launchTimer: Timer | undefined;
   #jobTimer: Timer | undefined;
-  #endTimer: Timer | undefined;
   #drainTimer: Timer | undefined;
   /** The user wants the job killed, or --timeout is long over: output is not awaited. */
   #forced = false;
@@ -70,7 +68,25 @@ export class ControllerJob {
     this.#node = session.node;
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
-    this.#errorManager = session.scope.errorManager(this.#params);
+    const graceMs = this.#params.int('tool.grace');
+    const isComplete = (): boolean => this.#ledger.complete;
+    this.#end = new JobEnd({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
+    const errorManager = session.scope.errorManager(this.#params);
+    this.#recovery = new JobRecovery({
+      errorManager, session, job,
+      ledger: () => this.#ledger,
+      phase: () => this.#phase,
+      launchNow: () => this.#launchNow(),
+      hasFirstAgent: (host) => this.#launch?.hosts.some(([each]) => each === host) === true,
+      lost: this.#lost,
+      undrained: this.#undrained,
+      onNewAgent: (host) => this.#send('job.host.joined', { host }),
+      emit: (event) => this.emit(event),
+      exited: (rank) => this.#exited(rank),
+      record: (found) => this.#record(found),
+      endJob: (reason) => this.#endJob(false, reason),
+      checkOver: () => this.#checkOver(),
+    });
     this.#planned = { hosts, leftOut };
     creditBytes(this.#params, hosts.length); // Throws if they are too many.
     this.#ledger = this.#map(hosts, leftOut, this.#now());
@@ -115,10 +131,21 @@ export class ControllerJob {
         return this.#forceEnd('agent-launch', fault);
       }
     }
+    this.#leftOut = leftOut;
     for (const host of leftOut) this.#lost.add(host);
-    const window = creditBytes(this.#params, hosts.length);
-    this.#launch = jobLaunch(this.#node.sessionName, this.#ledger, { leftOut, window, owner: this.owner });
+    this.#launch = this.#launchNow();
     this.#session.passLaunch(this.#launch, this.job);
+  }
+
+  /** With the ranks as they are placed now. */
+  #launchNow(): Launch {
+    const window = creditBytes(this.#params, this.#ledger.spec.hosts.length);
+    return jobLaunch(this.#node.sessionName, this.#ledger, { leftOut: this.#leftOut, window, owner: this.owner });
+  }
+
+  /** Hosts came, or are not awaited any more. */
+  onHostsChanged(): void {
+    this.#recovery.place();
   }
 
   /** Programs that use the client library; made for the first. */
@@ -131,8 +158,7 @@ export class ControllerJob {
     if (this.#phase === 'over' || this.#launch === undefined) return;
     // A lost host may take part again, with other agents, which have none of the job's ranks.
     const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#lost.has(host);
-    const launch = { ...this.#launch, hosts: this.#launch.hosts.filter(([host]) => isOurs(host)) };
-    this.#session.passLaunch(launch, this.job);
+    for (const launch of this.#recovery.launches(this.#launch, isOurs)) this.#session.passLaunch(launch, this.job);
     for (const place of this.#ledger.map.hosts) {
       const hasAgent = [...ranksOf(place)].some((rank) => this.#ledger.hasStarted(rank));
       if (isNew && hasAgent && isOurs(place.host)) this.#unsettled.add(place.host);
@@ -181,11 +207,11 @@ export class ControllerJob {
   }
 
   /** The session agent starts them again. */
-  onRestarting(host: HostIndex, ends: readonly (RankEnd & { readonly afterMs: number })[]): void {
+  onRestarting({ host, ranks }: MessageBody<'job.restarting'>): void {
     if (this.#phase === 'over') return;
     const ledger = this.#ledger;
-    checkRanks(ledger.placements, ledger.map, host, ends.map(({ rank }) => rank));
-    for (const { afterMs, ...end } of ends) {
+    checkRanks(ledger.placements, ledger.map, host, ranks.map(({ rank }) => rank));
+    for (const { afterMs, ...end } of ranks as readonly (RankEnd & { readonly afterMs: number })[]) {
       const report = ledger.again(end);
       if (report === undefined) continue;
       this.emit({ type: 'restarting', report, host, attempt: ledger.attempt(end.rank), afterMs });
@@ -193,9 +219,9 @@ export class ControllerJob {
     }
   }
 
-  onDrained({ host, swept, survivors }: MessageBody<'job.drained'>): void {
+  onDrained({ host, swept, survivors, restarts }: MessageBody<'job.drained'>): void {
     if (this.#phase === 'over') return;
-    this.#undrained.delete(host);
+    if (this.#recovery.hasAll(host, restarts)) this.#undrained.delete(host);
     this.#ledger.drained(host, swept);
     const error = survivorsError(this.#ledger.spec.hosts, host, survivors);
     const found = error && { ...failureOf('tool-survived', error, this.#now()), host };
@@ -209,7 +235,7 @@ export class ControllerJob {
     const found = losses.flatMap((loss) => this.#loseHost(loss));
     // All losses are reported before the first decision, because a decision may end the job.
     for (const { error } of found) this.emit({ type: 'failure', error });
-    for (const one of found) this.#applyPolicy(one);
+    for (const one of found) this.#recovery.apply(one);
     this.#checkRunning();
     this.#checkOver();
   }
@@ -257,9 +283,11 @@ export class ControllerJob {
     this.#lost.add(host);
     if (isOthers) return [];
     for (const awaited of [this.#undrained, this.#unsettled]) awaited.delete(host);
+    this.#session.failures.onRanksLost(this.job, host, this.#ledger.openRanks(host));
+    const isRestarted = this.#recovery.restart({ ...this.#ledger.lossOf(host, error, this.#now()), kind });
     this.#send('job.host.lost', { host });
+    if (isRestarted) return [];
     const entry = this.#ledger.agentLost(host, error, this.#now());
-    this.#session.failures.onRanksLost(this.job, host, entry.ranks);
     for (const rank of entry.ranks) this.#exited(rank);
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
   }
@@ -274,21 +302,7 @@ export class ControllerJob {
 
   #onFailure(found: Failure): void {
     this.emit({ type: 'failure', error: found.error });
-    this.#applyPolicy(found);
-  }
-
-  #applyPolicy(found: Failure, attempt = found.rank === undefined ? 0 : this.#ledger.attempt(found.rank)): void {
-    const context: JobContext = {
-      of: 'job',
-      phase: this.#phase === 'over' ? 'ending' : this.#phase,
-      ranksAlive: this.#ledger.ranksAlive,
-      failuresBefore: this.#ledger.failureCount - 1,
-      attempt,
-    };
-    const actions = this.#errorManager.decide(found, context);
-    const isEnd = actions.some(({ type }) => type === 'end-job');
-    this.#session.failures.onDecision(this.job, found, isEnd ? 'the job is ended' : 'the job goes on');
-    if (isEnd) this.#endJob(false, found.error.message);
+    this.#recovery.apply(found);
   }
 
   #record(found: Failure): void {
@@ -322,30 +336,16 @@ export class ControllerJob {
     const first = this.#phase !== 'ending';
     this.#phase = 'ending';
     this.#launchTimer?.cancel();
+    this.#recovery.giveUp();
     if (first) this.emit({ type: 'ending', reason });
-    if (this.#launch !== undefined) this.#sendEnd(kill, reason);
+    if (this.#launch !== undefined) this.#end.send(kill, reason);
     else {
       this.#undrained.clear();
       this.#ledger.closeUnstarted();
     }
     this.#forced ||= kill;
-    const { clock } = this.#node.platform;
-    this.#endTimer ??= clock.after(this.#params.int('tool.grace') + END_REPORT_MS, () => this.#onEndOverdue());
+    this.#end.await();
     this.#checkOver();
-  }
-
-  /** Sent once, and again only to kill the ranks: further failures of an ending job change nothing for its hosts. */
-  #sendEnd(kill: boolean, reason: string): void {
-    if (this.#endSent !== undefined && (this.#endSent.kill || !kill)) return;
-    this.#endSent = { kill, reason };
-    this.#node.messages.sendSubtree('job.end', this.#endSent, this.job);
-  }
-
-  /** Output may take as long as its reader needs; the ends of the ranks may not. */
-  #onEndOverdue(): void {
-    if (this.#ledger.complete) return;
-    this.#sendEnd(true, 'the job does not end');
-    this.#endTimer = this.#node.platform.clock.after(END_REPORT_MS, () => this.#giveUp());
   }
 
   /** Gives up hosts that do not answer and whose leases have not run out. */
@@ -379,7 +379,10 @@ export class ControllerJob {
     this.#session.onOver(this.job, this.#launch !== undefined);
   }
 
-  #send<Name extends 'job.event' | 'job.failure' | 'job.host.lost'>(name: Name, body: MessageBody<Name>): void {
+  #send<Name extends `job.${'event' | 'failure' | 'host.lost' | 'host.joined'}`>(
+    name: Name,
+    body: MessageBody<Name>,
+  ): void {
     try {
       this.#node.messages.send(this.owner, name, body, this.job);
     } catch (fault) {
@@ -388,7 +391,7 @@ export class ControllerJob {
   }
 
   #cancelTimers(): void {
-    for (const timer of [this.#launchTimer, this.#jobTimer, this.#endTimer, this.#drainTimer]) timer?.cancel();
+    for (const timer of [this.#launchTimer, this.#jobTimer, this.#drainTimer, this.#end]) timer?.cancel();
   }
 
   #now(): number {

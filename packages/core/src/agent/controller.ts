@@ -184,6 +184,16 @@ export class Controller implements JobSession {
     return hosts.map((_, host) => others.reduce((sum, other) => sum + other.ranksOn(host), 0));
   }
 
+  isUsable(host: HostIndex, name: string): boolean {
+    const { table, hosts } = this.#bootstrap as Bootstrap;
+    return table.isUsable(host) && hosts[host]?.name === name;
+  }
+
+  get awaitsHosts(): boolean {
+    const bootstrap = this.#bootstrap as Bootstrap;
+    return bootstrap.hosts.some((_, host) => bootstrap.isRestarting(host));
+  }
+
   passLaunch(launch: Launch, job: JobId): void {
     (this.#bootstrap as Bootstrap).below.passLaunch(launch, job);
   }
@@ -205,9 +215,7 @@ export class Controller implements JobSession {
       this.#onAgentFailed(found, from, this.#expulsion.acceptReport(from, found));
     });
     messages.on('job.started', ({ host, ranks }, { job }) => this.#jobs.get(job)?.onStarted(host, ranks));
-    messages.on('job.restarting', ({ host, ranks }, { job }) => {
-      this.#jobs.get(job)?.onRestarting(host, ranks as readonly (RankEnd & { readonly afterMs: number })[]);
-    });
+    messages.on('job.restarting', (ends, { job }) => this.#jobs.get(job)?.onRestarting(ends));
     messages.on('job.exited', ({ host, ranks }, { job }) => {
       this.#jobs.get(job)?.onExited(host, ranks as readonly RankEnd[]);
     });
@@ -337,7 +345,7 @@ export class Controller implements JobSession {
   }
 
   #onSessionLost(agent: Address, job: JobId, error: StciError): void {
-    this.#jobs.get(job)?.onHostsLost([lossOf(addressIndex(agent), error)]);
+    this.#jobs.get(job)?.onHostsLost([{ ...lossOf(addressIndex(agent), error), kind: 'session-lost' }]);
   }
 
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
@@ -385,6 +393,8 @@ export class Controller implements JobSession {
     const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';
     const isForAll = this.#mender !== undefined && !isLeftOut;
     for (const job of this.#jobs.values()) if (isForAll || job.isLaunching) job.emit(event);
+    const place = (): void => this.#jobs.forEach((job) => job.onHostsChanged());
+    if (event.type === 'host-up' || isLeftOut) this.node.platform.clock.soon(place); // Ranks may wait for a host.
   }
 }
 

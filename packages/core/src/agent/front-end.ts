@@ -23,6 +23,8 @@ import {
   type JobMap,
   type JobSpec,
   type Params,
+  type Rank,
+  type StdinTo,
 } from '@stci/interface';
 import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { Link } from '../bootcom/link.js';
@@ -69,7 +71,11 @@ export class FrontEndAgent implements JobFrontEnd {
   /** Destination of standard input: a session agent, or all of them; undefined: none. */
   #stdinTo: Address | 'all' | undefined;
   #stdinQueue: Uint8Array[] = [];
-  #lookup: PlacementLookup | undefined;
+  /** Where the ranks are; undefined until the job is mapped. */
+  #places: { lookup: PlacementLookup; map: JobMap } | undefined;
+  /** Ranks of lost agents that are started again; their streams go on. */
+  readonly #returning = new Set<Rank>();
+  #inputEnded = false;
   readonly #report = new ReportBuilder();
   /** Input is sent once all of its readers run: an agent that is not up yet would miss it. */
   #inputOpen = false;
@@ -92,6 +98,7 @@ export class FrontEndAgent implements JobFrontEnd {
       this.#node.messages.resend((agent) => isOnHost(agent, mended));
     });
     this.#node.messages.on('job.host.lost', ({ host }) => this.#dropHost(host));
+    this.#node.messages.on('job.host.joined', ({ host }) => this.#joinHost(host));
     this.#node.messages.on('job.failure', ({ error }) => this.#report.failed(error));
     new LinkGuard(this.#node, (agent, error, job) => this.#onMalformed(agent, error, job));
     this.#join();
@@ -196,6 +203,9 @@ export class FrontEndAgent implements JobFrontEnd {
 
   #onJobEvent(event: JobEvent, job: JobId): void {
     if (event.type === 'mapped') this.#onMapped(event.map, job);
+    if (event.type === 'restarting' && event.report.outcome === 'lost') this.#returning.add(event.report.rank);
+    if (event.type === 'started') this.#returning.delete(event.rank);
+    if (event.type === 'exited') this.#returning.delete(event.report.rank);
     if (event.type === 'exited') this.#report.exited(event.report);
     if (this.#opensInput(event)) this.#openInput();
     if (event.type === 'ended') {
@@ -210,10 +220,35 @@ export class FrontEndAgent implements JobFrontEnd {
   #onMapped(map: JobMap, job: JobId): void {
     this.#job = job;
     this.#report.mapped(map);
+    const isMove = this.#returning.size > 0; // Else before the launch.
+    if (isMove && this.#places !== undefined) this.#onMoved(this.#places, map);
+    else this.#attach(map, job);
+  }
+
+  /** Ranks are started again on other hosts than before. */
+  #onMoved(places: { lookup: PlacementLookup; map: JobMap }, map: JobMap): void {
+    const lookup = hostOf(map);
+    Object.assign(places, { lookup, map });
+    const { stdin } = this.#spec as JobSpec;
+    if (stdin.to === 'rank') this.#stdinTo = sessionAddress(lookup.host(stdin.rank));
+    this.#addReaders();
+  }
+
+  /** Hosts with ranks that are started again, and read input. */
+  #addReaders(): void {
+    const { stdin } = this.#spec as JobSpec;
+    for (const rank of this.#returning) {
+      if (reads(stdin, rank)) this.#readers.add((this.#places as { lookup: PlacementLookup }).lookup.host(rank));
+    }
+  }
+
+  #attach(map: JobMap, job: JobId): void {
     const spec = this.#spec as JobSpec;
     const members = map.hosts.filter(({ runs }) => runs.length > 0).map(({ host }) => sessionAddress(host));
     this.#stream?.close(); // A new map, on other hosts.
     const lookup = hostOf(map);
+    const places = { lookup, map };
+    this.#places = places;
     this.#stream = this.#node.streams.attach(
       { id: DEFAULT_STREAM, job, members: [this.#self, ...members], topology: { kind: 'boot' }, reduction: 'none' },
       {
@@ -222,16 +257,15 @@ export class FrontEndAgent implements JobFrontEnd {
         onCredit: () => this.#events.onStdinDrain(),
         onFault: (error) => this.#node.fault(error, 'output stream'),
       },
-      { creditBytes: creditBytes(this.#params, map.hosts.length), check: outputCheck(lookup, map) },
+      { creditBytes: creditBytes(this.#params, map.hosts.length), check: outputCheck(places) },
     );
-    this.#lookup = lookup;
     const { stdin } = spec;
     this.#readers.clear();
     if (stdin.to === 'all') {
       this.#stdinTo = 'all';
       for (const member of members) this.#readers.add(addressIndex(member));
     } else if (stdin.to === 'rank') {
-      const host = this.#lookup.host(stdin.rank);
+      const host = lookup.host(stdin.rank);
       this.#stdinTo = sessionAddress(host);
       this.#readers.add(host);
     }
@@ -270,11 +304,28 @@ export class FrontEndAgent implements JobFrontEnd {
   /** A lost host returns no credit; without this, input for all others would stop. */
   #dropHost(host: HostIndex): void {
     this.#node.messages.drop(sessionAddress(host), this.#job);
-    this.#output.lost(host, (each) => (this.#lookup as PlacementLookup).host(each));
-    this.#onUnread(host);
+    const { lookup } = this.#places as { lookup: PlacementLookup };
+    this.#output.lost((rank) => lookup.host(rank) === host, (rank) => this.#returning.has(rank));
+    const { stdin } = this.#spec as JobSpec;
+    const returns = [...this.#returning].some((rank) => lookup.host(rank) === host && reads(stdin, rank));
+    if (!returns) return this.#onUnread(host);
+    // The next attempt gets what has not been sent; until it runs, that waits.
+    this.#readers.delete(host);
+    if (stdin.to === 'rank') this.#inputOpen = false;
+  }
+
+  /** Another session agent takes part, in place of none or of a lost one. */
+  #joinHost(host: HostIndex): void {
+    const stream = this.#stream as StreamEndpoint;
+    const agent = sessionAddress(host);
+    stream.admit(agent);
+    this.#addReaders();
+    const { stdin } = this.#spec as JobSpec;
+    if (stdin.to === 'all' && this.#inputEnded) stream.down(new Uint8Array(0), agent);
   }
 
   #sendStdin(chunk: Uint8Array): boolean {
+    this.#inputEnded ||= chunk.length === 0;
     if (this.#stdinTo === undefined || this.#stream === undefined) return true;
     return this.#stream.down(chunk, this.#stdinTo === 'all' ? undefined : this.#stdinTo);
   }
@@ -283,4 +334,8 @@ export class FrontEndAgent implements JobFrontEnd {
     const [rank, stream, wallMs, chunk] = data as [number, number, number, Uint8Array];
     this.#output.output(rank, stream === 1 ? 'stdout' : 'stderr', chunk, wallMs, release);
   }
+}
+
+function reads(stdin: StdinTo, rank: Rank): boolean {
+  return stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
 }

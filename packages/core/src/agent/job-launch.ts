@@ -83,7 +83,8 @@ export function jobLaunch(
       return [host, numbers.get(host) as number, wireRuns] as const;
     });
   const common = { session, owner, size: map.size, nodes: numbers.size, apps, env, wdir, stdin };
-  return { ...common, ...(params !== undefined && { params }), creditBytes: window, hosts } as Launch;
+  const launch: object = { ...common, ...(params !== undefined && { params }), creditBytes: window, hosts };
+  return launch as Launch;
 }
 
 /** The job on the hosts that came up: spares in place of the hosts they replaced, no ranks on hosts left out. */

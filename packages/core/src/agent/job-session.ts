@@ -33,6 +33,10 @@ export interface JobSession {
   readonly stays: boolean;
   /** Names of hosts that are neither up nor left out. */
   missing(): readonly string[];
+  /** A host of this name is up at the index, and takes ranks. */
+  isUsable(host: HostIndex, name: string): boolean;
+  /** A host is being started again, or is to be. */
+  readonly awaitsHosts: boolean;
   /** By host, slots that other jobs have. */
   slotsTaken(job: JobId): readonly number[];
   /** Sends a launch down the boot tree. */

@@ -4,19 +4,20 @@
  * A lost host sends no end of its streams: they are ended here, and output that still arrives is dropped.
  */
 
-import type { FrontEndEvents, HostIndex, Rank } from '@stci/interface';
+import type { FrontEndEvents, Rank } from '@stci/interface';
 import { sourceId, sourceRank, sourceStream, type SourceId, type StreamName } from '../iof/source.js';
 
 type Waiting = () => void;
 
 const NO_BYTES = new Uint8Array(0);
+const NEWLINE = 10;
 
 export class OutputOrder {
   readonly #onOutput: FrontEndEvents['onOutput'];
   readonly #started = new Set<Rank>();
   readonly #waiting = new Map<Rank, Waiting[]>();
-  /** Streams that have had output and have not ended. */
-  readonly #open = new Set<SourceId>();
+  /** Streams that have had output and have not ended; with an unfinished last line: its time. */
+  readonly #open = new Map<SourceId, number | undefined>();
   readonly #ended = new Set<SourceId>();
   #isOver = false;
 
@@ -33,7 +34,7 @@ export class OutputOrder {
       this.#waiting.set(rank, waiting);
       return;
     }
-    if (chunk.length > 0) this.#open.add(source);
+    if (chunk.length > 0) this.#open.set(source, chunk.at(-1) === NEWLINE ? undefined : wallMs);
     else this.#close(source);
     this.#onOutput(rank, stream, chunk, wallMs, release);
   }
@@ -47,15 +48,22 @@ export class OutputOrder {
     for (const pass of waiting) pass();
   }
 
-  /** The host is lost: its open streams end. */
-  lost(host: HostIndex, hostOf: (rank: Rank) => HostIndex): void {
-    for (const source of this.#open) if (hostOf(sourceRank(source)) === host) this.#end(source);
+  /** A host is lost: the open streams of its ranks end; of those that are started again, only the unfinished lines. */
+  lost(isLost: (rank: Rank) => boolean, returns: (rank: Rank) => boolean): void {
+    for (const [source, wallMs] of this.#open) {
+      const rank = sourceRank(source);
+      if (isLost(rank) && !returns(rank)) this.#end(source);
+      else if (isLost(rank) && wallMs !== undefined) {
+        this.#open.set(source, undefined);
+        this.#onOutput(rank, sourceStream(source), Uint8Array.of(NEWLINE), wallMs, () => undefined);
+      }
+    }
   }
 
   /** The job is over: waiting output is delivered, and every stream ends. */
   over(): void {
     for (const rank of [...this.#waiting.keys()]) this.started(rank);
-    for (const source of this.#open) this.#end(source);
+    for (const source of this.#open.keys()) this.#end(source);
     this.#isOver = true;
   }
 

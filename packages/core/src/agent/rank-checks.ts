@@ -16,10 +16,10 @@ export function checkRanks(lookup: PlacementLookup, map: JobMap, host: HostIndex
 /** Shape of a chunk of output: `[rank, 1 or 2, time, bytes]`; an empty chunk ends its stream. */
 const chunkShape = tuple(u32, integer(1, 2), wallTime, bytes);
 
-/** Makes a check of a mapped job's output: its ranks must be of the host that sends it. */
-export function outputCheck(lookup: PlacementLookup, map: JobMap): StreamCheck {
+/** Makes a check of a mapped job's output: its ranks must be of the host that sends it. They may move. */
+export function outputCheck(places: { readonly lookup: PlacementLookup; readonly map: JobMap }): StreamCheck {
   return (data, source) => {
     const [rank] = chunkShape(data, 'output');
-    checkRanks(lookup, map, addressIndex(source), [rank]);
+    checkRanks(places.lookup, places.map, addressIndex(source), [rank]);
   };
 }

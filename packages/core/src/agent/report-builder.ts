@@ -9,12 +9,11 @@ import { placements } from '../job/placement.js';
 export class ReportBuilder {
   readonly #failures: ErrorRecord[] = [];
   #map: JobMap | undefined;
-  #ranks: RankReport[] = [];
+  readonly #ranks: RankReport[] = [];
 
-  /** Called before any rank has ended: the map may change until the launch. */
+  /** The map may change until the launch, when no rank has ended; later only the places of ranks. */
   mapped(map: JobMap): void {
     this.#map = map;
-    this.#ranks = [];
   }
 
   exited(report: RankReport): void {

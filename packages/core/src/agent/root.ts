@@ -49,7 +49,7 @@ export interface RootDeps {
   readonly scope: AgentScope;
 }
 
-/** What a session agent that is not up yet will be sent. */
+/** What a session agent that is not up yet will be sent. The launch's `start` is the number of its start. */
 interface LocalJob {
   readonly launch?: Launch;
   /** May come before the launch: all agents forward it at once, but each handles the launch before it passes it on. */
@@ -201,15 +201,16 @@ export class RootAgent {
   #startSession(launch: Launch, job: JobId): void {
     const { details, node, agentLauncher } = this.#deps;
     const local = this.#jobs.get(job) ?? {};
-    if (local.launch !== undefined) return;
+    const start = launch.start ?? 1;
+    if (local.launch !== undefined && start <= (local.launch.start ?? 1)) return;
     this.#jobs.set(job, { ...local, launch });
     const login = details.subtree[0] as HostLogin;
     const method = node.params.string('launcher.session.method') as AgentMethod;
-    const start = { address: sessionAddress(this.#host), host: hostSpec(login), method };
+    const agent = { address: sessionAddress(this.#host), host: hostSpec(login), method };
     agentLauncher.ready(() => {
       if (!this.#jobs.has(job)) return;
       const child: BootDetails = { ...details, subtree: [login], ...agentLauncher.connection() };
-      this.#sessions.launch([agentLauncher.sessionSpec(start, job, login[3], encodeBootDetails(child))]);
+      this.#sessions.relaunch(agentLauncher.sessionSpec(agent, job, start, encodeBootDetails(child)));
     });
   }
 

@@ -18,6 +18,7 @@ import {
   type StdinTo,
   type StreamEvents,
 } from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
 import { bytes } from '../codec/shape.js';
 import { MARK_VARIABLE, rankEnvironment, type HostContext } from '../job/environment.js';
 import { checkLaunch } from '../job/launch-check.js';
@@ -36,6 +37,9 @@ import { ToolRestarts } from './tool-restarts.js';
 
 /** How long daemons that left their group are searched for at the end of a job. */
 const SWEEP_MS = 2000;
+
+/** `[rank, app, attempt]` each. */
+type Ranks = MessageBody<'job.restart'>['ranks'];
 
 export interface SessionDeps {
   readonly node: AgentNode;
@@ -68,6 +72,10 @@ export class SessionAgent {
   #flushScheduled = false;
   #ending = false;
   #drained = false;
+  /** Messages `job.restart` so far, and those that came before programs can be started. */
+  #restartCount = 0;
+  readonly #early: Ranks[] = [];
+  #onRestart = (ranks: Ranks): void => void this.#early.push(ranks);
   #mark = '';
   #onStopped: (() => void) | undefined;
   #isStopped = false;
@@ -85,6 +93,11 @@ export class SessionAgent {
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('overlay.detour', () => deps.node.resendUp());
+    messages.on('job.restart', ({ ranks }) => {
+      this.#restartCount += 1;
+      this.#drained = false;
+      this.#onRestart(ranks);
+    });
     messages.on('tree.mended', () => {
       deps.node.resendUp();
       messages.send(CONTROLLER, 'job.resent', { host: this.#host });
@@ -122,8 +135,7 @@ export class SessionAgent {
     this.#hasLaunch = true;
     const params = this.#scope.jobParams(launch.params);
     this.#params = params;
-    const ranksMax = params.int('job.size.max');
-    checkLaunch(launch, { ranksMax, ranksPerHostMax: params.int('job.ranks.per.host.max') });
+    this.#checkLaunch(launch);
     const runs = entry[2].map(([app, first, count, stride]) => ({ app, first, count, stride }));
     const hostMap = { host: this.#host, name: this.#hostName, runs };
     const { session, size, nodes } = launch;
@@ -133,9 +145,39 @@ export class SessionAgent {
     const placements = new Map([...placementsOf(hostMap)].map((placement) => [placement.rank, placement]));
     const make = (rank: Rank, attempt: number): Tool =>
       this.#addTool(placements.get(rank) as Placement, attempt, context, launch);
-    this.#restarts = new ToolRestarts({
+    this.#restarts = this.#makeRestarts(make);
+    this.#attempts.isOn = this.#restarts.isOn;
+    const start = (ranks: Ranks): void => {
+      for (const [rank, app, attempt] of ranks) {
+        if (!placements.has(rank)) {
+          placements.set(rank, { rank, host: this.#host, app, localRank: placements.size });
+          runs.push({ app, first: rank, count: 1, stride: 1 });
+        }
+        this.#toStart(make(rank, attempt));
+      }
+      if (this.#ending) this.#skipUnstarted();
+    };
+    const restarts = launch.restarts ?? [...placements.keys()].map((rank) => [rank, 1] as const);
+    this.#openPrograms(job, size, (error) => {
+      start(restarts.map(([rank, attempt]) => [rank, placements.get(rank)?.app ?? 0, attempt]));
+      if (error !== undefined) for (const tool of this.#unstarted.splice(0)) tool.refuse(error);
+      this.#onRestart = (ranks) => {
+        this.#checkLaunch({ ...launch, hosts: [[this.#host, 0, ranks.map(([rank, app]) => [app, rank, 1, 1])]] });
+        start(ranks);
+      };
+      for (const ranks of this.#early.splice(0)) this.#onRestart(ranks);
+    });
+  }
+
+  #checkLaunch(launch: Pick<Launch, 'size' | 'nodes' | 'apps' | 'hosts'>): void {
+    const ranksMax = this.#params.int('job.size.max');
+    checkLaunch(launch, { ranksMax, ranksPerHostMax: this.#params.int('job.ranks.per.host.max') });
+  }
+
+  #makeRestarts(make: (rank: Rank, attempt: number) => Tool): ToolRestarts {
+    return new ToolRestarts({
       clock: this.#node.platform.clock,
-      errorManager: this.#scope.errorManager(params),
+      errorManager: this.#scope.errorManager(this.#params),
       host: { index: this.#host, name: this.#hostName },
       make,
       onRestarting: (end, afterMs) => {
@@ -144,12 +186,6 @@ export class SessionAgent {
       },
       onDue: (tool) => this.#toStart(tool),
       onGivenUp: (end) => this.#reportEnd(end),
-    });
-    this.#attempts.isOn = this.#restarts.isOn;
-    this.#openPrograms(job, size, (error) => {
-      for (const rank of placements.keys()) this.#toStart(make(rank, 1));
-      if (error !== undefined) for (const tool of this.#unstarted.splice(0)) tool.refuse(error);
-      if (this.#ending) this.#skipUnstarted();
     });
   }
 
@@ -340,8 +376,9 @@ export class SessionAgent {
   #reportDrained(swept: number): void {
     this.#flush();
     try {
+      const restarts = this.#restartCount;
       const survivors = this.#tools.flatMap((tool) => [...tool.survivors]);
-      this.#node.messages.send(CONTROLLER, 'job.drained', { host: this.#host, swept, survivors });
+      this.#node.messages.send(CONTROLLER, 'job.drained', { host: this.#host, swept, survivors, restarts });
     } catch (fault) {
       this.#node.fault(fault, 'report of the end');
     }

@@ -137,7 +137,7 @@ export const jobEvent = variant<'type', JobEvent>('type', {
     type: oneOf('started'), rank: u32, host: u32, pid: u32, wallMs: wallTime, attempt: optional(u32),
   }),
   restarting: object<EventOf<'restarting'>>({
-    type: oneOf('restarting'), report: rankReport, host: u32, attempt: u32, afterMs: u32,
+    type: oneOf('restarting'), report: rankReport, host: optional(u32), attempt: u32, afterMs: u32,
   }),
   running: object<EventOf<'running'>>({ type: oneOf('running') }),
   exited: object<EventOf<'exited'>>({ type: oneOf('exited'), report: rankReport }),

@@ -162,8 +162,13 @@ const MESSAGE_TYPES = {
       params: optional(jobParams),
       creditBytes: integer(1, 0xffff_ffff),
       hosts: list(hostRuns),
+      /** Number of the session agent's start, from 1; the ranks that it starts, with their attempts; absent: all. */
+      start: optional(u32),
+      restarts: optional(list(tuple(u32, u32))),
     }),
   },
+  /** Controller → session agent: `[rank, app, attempt]` of ranks that were elsewhere, and are started there. */
+  'job.restart': { id: 91, from: ['controller'], body: fields({ ranks: list(tuple(u32, u32, u32)) }) },
   /** Session agent → controller: `[rank, pid, wallMs]` each. */
   'job.started': {
     id: 11, from: ['session'], ofOwnHost: true, body: fields({ host: u32, ranks: list(tuple(u32, u32, wallTime)) }),
@@ -188,10 +193,11 @@ const MESSAGE_TYPES = {
   },
   /**
    * Session agent → controller: all its ranks have ended and their output is sent. `survivors`: processes left over
-   * that could not be ended.
+   * that could not be ended; `restarts`: messages `job.restart` that it had got.
    */
   'job.drained': {
-    id: 13, from: ['session'], ofOwnHost: true, body: fields({ host: u32, swept: u32, survivors: list(u32) }),
+    id: 13, from: ['session'], ofOwnHost: true,
+    body: fields({ host: u32, swept: u32, survivors: list(u32), restarts: u32 }),
   },
   /** Session agent → controller: what was lost before a link above was mended has been sent again before this. */
   'job.resent': { id: 18, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
@@ -215,6 +221,8 @@ const MESSAGE_TYPES = {
   'job.failure': { id: 23, from: ['controller'], body: fields({ error: errorRecord }) },
   /** Controller → front-end: a host is lost; it neither sends nor receives from now on. */
   'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32 }) },
+  /** Controller → front-end: a session agent of the job is being started there, in place of none or a lost one. */
+  'job.host.joined': { id: 92, from: ['controller'], body: fields({ host: u32 }) },
   /** Front-end of another process → session: run this job; answered by `client.accepted`, `refused` or `waiting`. */
   'client.submit': {
     id: 40, from: ['front-end'], body: fields({ spec: jobSpec, wait: bool, detach: bool, label: jobLabel }),

@@ -58,7 +58,7 @@ export class StreamEndpoint implements Stream {
   readonly #events: StreamEvents;
   readonly #creditBytes: number;
   readonly #check: StreamCheck;
-  readonly #positions: ReadonlyMap<Address, number>;
+  readonly #positions: Map<Address, number>;
   readonly #position: number;
   readonly #tree: SpanningTree | undefined;
   readonly #onClose: () => void;
@@ -165,6 +165,14 @@ export class StreamEndpoint implements Stream {
     this.#downCredit.delete(member);
     this.#consumed.delete(member);
     this.#onMemberCredit(member);
+  }
+
+  /** At the root, without a tree: an agent becomes a member, or another takes the place of one that has left. */
+  admit(member: Address): void {
+    assert(this.#position === 0 && this.#tree === undefined, 'the root of a stream along the boot tree admits members');
+    if (!this.#positions.has(member)) this.#positions.set(member, this.#positions.size);
+    this.#consumed.delete(member);
+    this.#downCredit.set(member, new SendCredit(this.#creditBytes));
   }
 
   close(): void {

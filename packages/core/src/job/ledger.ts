@@ -56,6 +56,7 @@ interface Row {
 export interface Ledger {
   readonly job: JobId;
   readonly spec: AllocatedJob;
+  /** As the ranks are placed now. */
   readonly map: JobMap;
   readonly submitWallMs: number;
   readonly placements: PlacementLookup;
@@ -79,6 +80,14 @@ export interface Ledger {
   again(end: RankEnd): RankReport | undefined;
   /** `nowWallMs` is used where the host did not report the time of the end. */
   exited(end: RankEnd, nowWallMs: number): Entry;
+  /** Ranks were moved to other hosts. */
+  remap(map: JobMap): void;
+  /** Ranks of `host` without an outcome. */
+  openRanks(host: HostIndex): readonly Rank[];
+  /** A rank is not started again after all: its last attempt was the last. */
+  giveUp(rank: Rank): void;
+  /** The failure that the loss of `host` is. */
+  lossOf(host: HostIndex, error: ErrorRecord, wallMs: number): Failure;
   /** The ranks of `host` without an outcome become `lost`; returns them. A second loss of the host changes nothing. */
   agentLost(host: HostIndex, error: ErrorRecord, wallMs: number): Entry & { readonly ranks: readonly Rank[] };
   /** Nothing of the job is left on `host`; `daemons` of its processes had left their groups and were ended. */
@@ -100,8 +109,8 @@ export function createLedger(init: LedgerInit): Ledger {
 class JobLedger implements Ledger {
   readonly job: JobId;
   readonly spec: AllocatedJob;
-  readonly map: JobMap;
-  readonly placements: PlacementLookup;
+  map: JobMap;
+  placements: PlacementLookup;
   readonly failures: Failure[] = [];
   failureCount = 0;
   ranksAlive = 0;
@@ -178,23 +187,37 @@ class JobLedger implements Ledger {
   }
 
   agentLost(host: HostIndex, error: ErrorRecord, wallMs: number): Entry & { readonly ranks: readonly Rank[] } {
-    const ranks: Rank[] = [];
-    for (const rank of ranksOf(this.map.hosts[host]!)) {
+    const ranks = this.openRanks(host);
+    for (const rank of ranks) {
       const row = this.#row(rank);
-      if (row.done !== undefined) continue;
       this.#close(row, this.#withoutEnd(rank, row, 'lost', error));
-      ranks.push(rank);
     }
-    const failure: Failure = {
-      kind: 'agent-lost',
-      error: { ...error, host: error.host ?? this.#hostName(host) },
-      host, wallMs, exitCode: errorExitCode(error),
-    };
+    const failure = this.lossOf(host, error, wallMs);
     return this.failed(failure) ? { counted: true, failure, ranks } : { counted: false, ranks };
   }
 
+  lossOf(host: HostIndex, error: ErrorRecord, wallMs: number): Failure {
+    const named = { ...error, host: error.host ?? this.#hostName(host) };
+    return { kind: 'agent-lost', error: named, host, wallMs, exitCode: errorExitCode(error) };
+  }
+
+  remap(map: JobMap): void {
+    this.map = map;
+    this.placements = hostOf(map);
+  }
+
+  openRanks(host: HostIndex): readonly Rank[] {
+    return [...ranksOf(this.map.hosts[host]!)].filter((rank) => this.#row(rank).done === undefined);
+  }
+
+  giveUp(rank: Rank): void {
+    const row = this.#row(rank);
+    const last = row.earlier?.pop();
+    if (last !== undefined && row.done === undefined) this.#close(row, { rank, ...last });
+  }
+
   drained(host: HostIndex, daemons: number): void {
-    if (daemons > 0) this.#daemons.set(host, daemons);
+    if (daemons > 0) this.#daemons.set(host, daemons + (this.#daemons.get(host) ?? 0));
   }
 
   failed(failure: Failure): boolean {

@@ -1,7 +1,7 @@
 /** Questions to a finished job map: where is rank r, which ranks has a host, in which order. */
 
 import { assert } from '@stci/interface';
-import type { HostIndex, HostMap, JobMap, Placement, Rank } from '@stci/interface';
+import type { HostIndex, HostMap, JobMap, Placement, Rank, RankRun } from '@stci/interface';
 
 /** Answers by rank in O(1); made in O(size), 12 bytes per rank. */
 export interface PlacementLookup {
@@ -19,7 +19,7 @@ export function* ranksOf(hostMap: HostMap): Generator<Rank, void, undefined> {
   for (const { rank } of placementsOf(hostMap)) yield rank;
 }
 
-/** The placements of one host, ascending by rank. */
+/** The placements of one host, ascending by rank; behind them, ranks that were moved there. */
 export function* placementsOf(hostMap: HostMap): Generator<Placement, void, undefined> {
   let localRank = 0;
   for (const { app, first, count, stride } of hostMap.runs) {
@@ -31,6 +31,25 @@ export function* placementsOf(hostMap: HostMap): Generator<Placement, void, unde
 export function* placements(map: JobMap): Generator<Placement, void, undefined> {
   const lookup = hostOf(map);
   for (let rank = 0; rank < map.size; rank++) yield lookup.placement(rank);
+}
+
+/** The map with these ranks on `host`, behind those that it has. */
+export function moveRanks(map: JobMap, ranks: readonly Rank[], host: HostIndex): JobMap {
+  const apps = new Map<Rank, number>();
+  const moved = new Set(ranks);
+  const without = map.hosts.map((hostMap) => {
+    const own = [...placementsOf(hostMap)];
+    const left = own.filter(({ rank }) => !moved.has(rank));
+    for (const { rank, app } of own) if (moved.has(rank)) apps.set(rank, app);
+    return left.length === own.length ? hostMap : { ...hostMap, runs: left.map(({ rank, app }) => single(rank, app)) };
+  });
+  const added = ranks.map((rank) => single(rank, apps.get(rank) as number));
+  const hosts = without.map((each) => (each.host === host ? { ...each, runs: [...each.runs, ...added] } : each));
+  return { ...map, hosts };
+}
+
+function single(rank: Rank, app: number): RankRun {
+  return { app, first: rank, count: 1, stride: 1 };
 }
 
 /** The lookup by rank. Asserts that the map names each rank 0..size-1 once. */

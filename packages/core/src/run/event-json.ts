@@ -22,7 +22,7 @@ function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): ob
     }
     case 'restarting': {
       const { report, host, ...rest } = event;
-      return { ...rest, ...rankJson(report), host: report.host, next: hostName(host) };
+      return { ...rest, ...rankJson(report), ...(host !== undefined && { next: hostName(host) }) };
     }
     case 'exited':
       return { type: event.type, ...rankJson(event.report) };

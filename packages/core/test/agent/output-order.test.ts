@@ -33,11 +33,21 @@ suite('order of output', (test) => {
     for (const rank of [0, 1, 2]) output(rank, 'stdout', 5);
     output(1, 'stdout', 0);
     told.length = 0;
-    order.lost(7, (rank) => (rank === 2 ? 3 : 7));
-    order.lost(7, (rank) => (rank === 2 ? 3 : 7));
+    for (let count = 0; count < 2; count++) order.lost((rank) => rank !== 2, () => false);
     assert.equal(told, ['0 stdout 0']);
     output(0, 'stdout', 9);
     assert.equal([told, released()], [['0 stdout 0'], 5]);
+  });
+
+  test('streams of ranks that are started again go on, behind the end of their unfinished line', () => {
+    const { told, order, output } = make();
+    order.started(0);
+    output(0, 'stdout', 5);
+    told.length = 0;
+    for (let count = 0; count < 2; count++) order.lost(() => true, () => true);
+    assert.equal(told, ['0 stdout 1']);
+    output(0, 'stdout', 9);
+    assert.equal(told, ['0 stdout 1', '0 stdout 9']);
   });
 
   test('at the end of the job what waits is passed on and all is ended', () => {

@@ -47,7 +47,7 @@ const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
     type: 'recovery', phase: 'idle', host: 0, name: 'h', action: 'use-spare', spare: 's', error: ERROR,
   }],
   ['job.event', { type: 'started', rank: 0, host: 0, pid: 1, wallMs: 1.5, attempt: 2 }],
-  ['job.event', { type: 'restarting', host: 0, attempt: 2, afterMs: 500, report: { ...RANK, earlier: [ATTEMPT] } }],
+  ['job.event', { type: 'restarting', attempt: 2, afterMs: 500, report: { ...RANK, earlier: [ATTEMPT] } }],
   ['job.event', { type: 'running' }],
   ['job.event', { type: 'exited', report: RANK }],
   ['job.event', { type: 'failure', error: { ...ERROR, host: 'h', rank: 1, data: { a: 1, b: 'x', c: true },
@@ -105,7 +105,9 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'job.started': { host: 0, ranks: [[0, 10, 1.5]] },
   'job.exited': { host: 0, ranks: [RANK_END] },
   'job.restarting': { host: 0, ranks: [{ ...RANK_END, attempt: 1, afterMs: 500 }] },
-  'job.drained': { host: 0, swept: 0, survivors: [4711] },
+  'job.drained': { host: 0, swept: 0, survivors: [4711], restarts: 0 },
+  'job.restart': { ranks: [[3, 0, 2]] },
+  'job.host.joined': { host: 3 },
   'job.signal': { signal: 'SIGUSR1' },
   'job.end': { kill: false, reason: 'r' },
   'job.close': {},
@@ -155,13 +157,13 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
   'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'promised', 'notifiedWallMs', 'achievedMs', 'notice',
-  'attempt', 'earlier', 'problem', 'tls'];
+  'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
   'job.event.error', 'job.submit.spec.stdin.rank', 'job.event.report.ranks[0].rank',
   'job.event.report.ranks[0].host', 'job.event.report.rank', 'job.event.report.host', 'job.event.rank',
-  'job.event.host', 'job.exited.ranks[0].rank', 'job.exited.host',
+  'job.event.host', 'job.exited.ranks[0].rank', 'job.exited.host', 'job.host.joined.host', 'job.drained.restarts',
   'job.restarting.ranks[0].rank', 'job.restarting.host', 'agent.up.host', 'job.started.host',
   'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
   'job.resent.host', 'program.open.host', 'program.votes.host', 'overlay.opened.host',

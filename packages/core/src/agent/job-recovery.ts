@@ -1,0 +1,139 @@
+/**
+ * Recovery of one job, at the controller: asks the error manager about each failure and carries out what it decides.
+ * Ranks of a lost agent that are started again are no failure of the job yet: they are if that is given up.
+ */
+
+import type {
+  Action, ErrorManager, Failure, HostIndex, JobContext, JobEvent, JobId, Rank, RestartAction,
+} from '@stci/interface';
+import type { Ledger } from '../job/ledger.js';
+import type { Launch } from './job-launch.js';
+import type { JobSession } from './job-session.js';
+import { RankMoves } from './rank-moves.js';
+
+export interface JobRecoveryInit {
+  readonly errorManager: ErrorManager;
+  readonly session: JobSession;
+  readonly job: JobId;
+  ledger(): Ledger;
+  phase(): JobContext['phase'] | 'over';
+  /** The launch of all hosts, with the ranks as they are placed now. */
+  launchNow(): Launch;
+  /** A session agent was started there by the launch of the whole job. */
+  hasFirstAgent(host: HostIndex): boolean;
+  /** Hosts whose session agent is lost, or will not be; and those that have not drained. Changed here, too. */
+  readonly lost: Set<HostIndex>;
+  readonly undrained: Set<HostIndex>;
+  onNewAgent(host: HostIndex): void;
+  emit(event: JobEvent): void;
+  /** Tells the outcome of a rank, which the ledger has. */
+  exited(rank: Rank): void;
+  record(found: Failure): void;
+  endJob(reason: string): void;
+  checkOver(): void;
+}
+
+export class JobRecovery {
+  readonly #init: JobRecoveryInit;
+  #moves: RankMoves | undefined;
+
+  constructor(init: JobRecoveryInit) {
+    this.#init = init;
+  }
+
+  /** Of a failure that the ledger has. `attempt`: starts so far of what failed. */
+  apply(found: Failure, attempt = found.rank === undefined ? 0 : this.#init.ledger().attempt(found.rank)): void {
+    const actions = this.#decide(found, attempt);
+    // A tool is started again by its session agent, or not at all.
+    const ends = actions.some(({ type }) => type === 'end-job' || (type === 'restart' && found.rank !== undefined));
+    this.#tell(found, ends ? 'the job is ended' : 'the job goes on');
+    if (ends) this.#init.endJob(found.error.message);
+  }
+
+  /** Whether the ranks of a lost agent are started again. */
+  restart(found: Failure): boolean {
+    const { phase, emit } = this.#init;
+    const ledger = this.#init.ledger();
+    const ranks = ledger.openRanks(found.host as HostIndex);
+    if (phase() === 'ending' || ranks.length === 0) return false;
+    const action = this.#decide(found, Math.max(...ranks.map((rank) => ledger.attempt(rank))))
+      .find((each): each is RestartAction => each.type === 'restart');
+    if (action === undefined) return false;
+    const { afterMs } = action;
+    this.#tell(found, 'its ranks are started again');
+    for (const rank of ranks) {
+      const report = ledger.again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 });
+      if (report !== undefined) emit({ type: 'restarting', report, attempt: ledger.attempt(rank), afterMs });
+    }
+    this.#moves ??= this.#makeMoves(ledger);
+    this.#moves.add(ranks, found, afterMs);
+    return true;
+  }
+
+  /** Hosts came, or are not awaited any more. */
+  place(): void {
+    this.#moves?.place();
+  }
+
+  /** The job ends: nothing is started again. */
+  giveUp(): void {
+    const ranks = this.#moves?.giveUp();
+    if (ranks !== undefined) this.#giveUpRanks(ranks);
+  }
+
+  /** The launches by which session agents were started on the hosts that `isMeant` accepts. */
+  launches(first: Launch, isMeant: (host: HostIndex) => boolean): Launch[] {
+    const again = (this.#moves?.launches ?? []).filter(({ hosts }) => hosts.some(([host]) => isMeant(host)));
+    const isFirst = (host: HostIndex): boolean => isMeant(host) && this.#moves?.startedAgain(host) !== true;
+    return [{ ...first, hosts: first.hosts.filter(([host]) => isFirst(host)) }, ...again];
+  }
+
+  /** Whether a session agent that has drained had got all that it was sent. */
+  hasAll(host: HostIndex, restarts: number): boolean {
+    return this.#moves === undefined || this.#moves.sentTo(host) === restarts;
+  }
+
+  #tell(found: Failure, text: string): void {
+    this.#init.session.failures.onDecision(this.#init.job, found, text);
+  }
+
+  #decide(found: Failure, attempt: number): readonly Action[] {
+    const { errorManager, phase } = this.#init;
+    const { ranksAlive, failureCount } = this.#init.ledger();
+    const now = phase();
+    return errorManager.decide(found, {
+      of: 'job', phase: now === 'over' ? 'ending' : now, ranksAlive, failuresBefore: failureCount - 1, attempt,
+    });
+  }
+
+  #makeMoves(ledger: Ledger): RankMoves {
+    const { session, job, lost, undrained } = this.#init;
+    return new RankMoves({
+      session, job, ledger,
+      launchNow: () => this.#init.launchNow(),
+      hasFirstAgent: (host) => this.#init.hasFirstAgent(host),
+      isLost: (host) => lost.has(host),
+      onStarting: (host, isNew) => {
+        undrained.add(host);
+        lost.delete(host);
+        if (isNew) this.#init.onNewAgent(host);
+      },
+      onMapped: (map) => this.#init.emit({ type: 'mapped', map }),
+      onNoRoom: (found, ranks) => {
+        this.#giveUpRanks(new Map(ranks.map((rank) => [rank, found])));
+        this.apply(found, Number.MAX_SAFE_INTEGER);
+        this.#init.checkOver();
+      },
+    });
+  }
+
+  /** They are not started again: the failures for which they were to be count. */
+  #giveUpRanks(ranks: ReadonlyMap<Rank, Failure>): void {
+    const { ledger, exited, record } = this.#init;
+    for (const [rank, found] of ranks) {
+      ledger().giveUp(rank);
+      exited(rank);
+      record(found);
+    }
+  }
+}

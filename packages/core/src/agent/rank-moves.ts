@@ -1,0 +1,151 @@
+/**
+ * Ranks of lost agents that are started again (the global recovery manager; STCI paper, II-F.4), at the controller:
+ * after their pause each goes back to its own host if only its session agent was lost, else to the host with the most
+ * free slots that its program may use. Where no host has room, hosts that are being started again are waited for.
+ *
+ * A host whose session agent runs gets the ranks in a message; on another a session agent is started by a launch that
+ * names them, as the start of the next number: a root agent takes a launch only if its number is higher.
+ */
+
+import {
+  sessionAddress, type Failure, type HostIndex, type JobId, type JobMap, type Rank, type Timer,
+} from '@stci/interface';
+import type { Ledger } from '../job/ledger.js';
+import { moveRanks } from '../job/placement.js';
+import type { Launch } from './job-launch.js';
+import type { JobSession } from './job-session.js';
+
+export interface RankMovesInit {
+  readonly session: JobSession;
+  readonly job: JobId;
+  readonly ledger: Ledger;
+  /** The launch of all hosts with the map as it is now. */
+  launchNow(): Launch;
+  /** A session agent was started there by the launch of the whole job. */
+  hasFirstAgent(host: HostIndex): boolean;
+  isLost(host: HostIndex): boolean;
+  /** Ranks are about to be started there; `isNew`: by a session agent that is to be started. */
+  onStarting(host: HostIndex, isNew: boolean): void;
+  onMapped(map: JobMap): void;
+  /** No host has room for these, nor is one awaited. */
+  onNoRoom(failure: Failure, ranks: readonly Rank[]): void;
+}
+
+interface Waiting {
+  readonly failure: Failure;
+  readonly timer: Timer;
+  isDue: boolean;
+}
+
+export class RankMoves {
+  readonly #init: RankMovesInit;
+  readonly #waiting = new Map<Rank, Waiting>();
+  /** By host, the launch of its session agent's last start after the first. */
+  readonly #launches = new Map<HostIndex, Launch>();
+  /** By host, messages with ranks that its session agent was sent. */
+  readonly #sent = new Map<HostIndex, number>();
+
+  constructor(init: RankMovesInit) {
+    this.#init = init;
+  }
+
+  add(ranks: readonly Rank[], failure: Failure, afterMs: number): void {
+    const timer = this.#init.session.node.platform.clock.after(afterMs, () => {
+      for (const one of added) one.isDue = true;
+      this.place();
+    });
+    const added = ranks.map((rank) => {
+      const one: Waiting = { failure, timer, isDue: false };
+      this.#waiting.set(rank, one);
+      return one;
+    });
+  }
+
+  /** Starts what is due, as far as there is room. */
+  place(): void {
+    const byHost = new Map<HostIndex, Rank[]>();
+    const noRoom = new Map<Failure, Rank[]>();
+    for (const [rank, { isDue, failure }] of this.#waiting) {
+      if (!isDue) continue;
+      const host = this.#hostFor(rank, byHost);
+      if (host !== undefined) append(byHost, host, rank);
+      else if (!this.#init.session.awaitsHosts) append(noRoom, failure, rank);
+    }
+    for (const [host, ranks] of byHost) this.#start(host, ranks);
+    for (const [failure, ranks] of noRoom) {
+      for (const rank of ranks) this.#waiting.delete(rank);
+      this.#init.onNoRoom(failure, ranks);
+    }
+  }
+
+  /** The job ends: nothing is started again. Returns the ranks that wait, with the failures that they wait for. */
+  giveUp(): ReadonlyMap<Rank, Failure> {
+    const given = new Map([...this.#waiting].map(([rank, { failure }]) => [rank, failure]));
+    for (const { timer } of this.#waiting.values()) timer.cancel();
+    this.#waiting.clear();
+    return given;
+  }
+
+  /** Those of session agents that were started here. */
+  get launches(): readonly Launch[] {
+    return [...this.#launches.values()];
+  }
+
+  startedAgain(host: HostIndex): boolean {
+    return this.#launches.has(host);
+  }
+
+  /** Number of messages with ranks that the session agent there was sent. */
+  sentTo(host: HostIndex): number {
+    return this.#sent.get(host) ?? 0;
+  }
+
+  #hostFor(rank: Rank, placed: ReadonlyMap<HostIndex, readonly Rank[]>): HostIndex | undefined {
+    const { session, ledger, job } = this.#init;
+    const { spec, placements } = ledger;
+    const { host: own, app } = placements.placement(rank);
+    const isUsable = (host: HostIndex): boolean => session.isUsable(host, (spec.hosts[host])?.name ?? '');
+    if (isUsable(own)) return own;
+    const taken = session.slotsTaken(job);
+    const free = (host: HostIndex): number =>
+      (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0) - ledger.openRanks(host).length
+      - (placed.get(host) ?? []).filter((each) => placements.host(each) !== host).length;
+    const usable = [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter(isUsable).sort((a, b) => free(b) - free(a));
+    const [first] = usable;
+    if (first !== undefined && free(first) > 0) return first;
+    return usable.find((host) => spec.oversubscribe || spec.hosts[host]?.slotsBound === false);
+  }
+
+  #start(host: HostIndex, ranks: readonly Rank[]): void {
+    const { session, ledger, job } = this.#init;
+    for (const rank of ranks) this.#waiting.delete(rank);
+    if (ranks.some((rank) => ledger.placements.host(rank) !== host)) {
+      ledger.remap(moveRanks(ledger.map, ranks, host));
+      this.#init.onMapped(ledger.map);
+    }
+    const { isLost, hasFirstAgent, onStarting } = this.#init;
+    const isNew = isLost(host) || !(hasFirstAgent(host) || this.startedAgain(host));
+    onStarting(host, isNew);
+    if (!isNew) {
+      this.#sent.set(host, 1 + this.sentTo(host));
+      const again = ranks.map((rank) => [rank, ledger.placements.placement(rank).app, ledger.attempt(rank)] as const);
+      return session.node.messages.send(sessionAddress(host), 'job.restart', { ranks: again }, job);
+    }
+    this.#sent.delete(host);
+    const whole = this.#init.launchNow();
+    const launch: Launch = {
+      ...whole,
+      hosts: whole.hosts.filter(([each]) => each === host),
+      start: 1 + (this.#launches.get(host)?.start ?? 1),
+      restarts: ranks.map((rank) => [rank, ledger.attempt(rank)] as const),
+    };
+    this.#launches.set(host, launch);
+    session.passLaunch(launch, job);
+  }
+}
+
+function append<Key>(lists: Map<Key, Rank[]>, key: Key, rank: Rank): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [rank]);
+  else list.push(rank);
+}
