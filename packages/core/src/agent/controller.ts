@@ -5,21 +5,22 @@
 
 import {
   CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
-  toErrorRecord, type Address, type Allocation, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
+  type Address, type Allocation, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
   type JobId, type JobSpec, type TreeTopology,
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
 import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
+import { isOnHost } from './agents-of-host.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerFailures } from './controller-failures.js';
 import { ControllerJob } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
 import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
-import { cutOffRecord, restartingError } from './job-failures.js';
+import { cutOffRecord, lossOf, restartingError } from './job-failures.js';
 import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
-import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
+import type { ControllerJobInit, JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { OverlayControl } from './overlay-control.js';
 import { TreeMender } from './tree-mender.js';
@@ -396,15 +397,4 @@ export class Controller implements JobSession {
     const place = (): void => this.#jobs.forEach((job) => job.onHostsChanged());
     if (event.type === 'host-up' || isLeftOut) this.node.platform.clock.soon(place); // Ranks may wait for a host.
   }
-}
-
-/** Whether it is the root agent or a session agent of one of these hosts. */
-export function isOnHost(agent: Address, hosts: Pick<ReadonlySet<HostIndex>, 'has'>): boolean {
-  const kind = addressKind(agent);
-  return (kind === 'root' || kind === 'session') && hosts.has(addressIndex(agent));
-}
-
-function lossOf(host: HostIndex, error: StciError): HostLoss {
-  const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
-  return { host, kind, error: toErrorRecord(error) };
 }

@@ -30,7 +30,7 @@ import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { Link } from '../bootcom/link.js';
 import { memoryChannel } from '../bootcom/memory-channel.js';
 import { hostOf, type PlacementLookup } from '../job/placement.js';
-import { isOnHost } from './controller.js';
+import { isOnHost } from './agents-of-host.js';
 import { creditBytes } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { OutputOrder } from './output-order.js';

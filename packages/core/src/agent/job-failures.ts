@@ -11,6 +11,7 @@ import {
 } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
 import { foldSorted } from '../job/hostset.js';
+import type { HostLoss } from './job-session.js';
 
 /** Process ids listed in a message; the rest is counted. */
 const PIDS_SHOWN = 8;
@@ -74,4 +75,10 @@ export function survivorsError(
 function firstOf(pids: readonly number[]): string {
   const shown = pids.slice(0, PIDS_SHOWN).join(', ');
   return pids.length > PIDS_SHOWN ? `${shown} and ${pids.length - PIDS_SHOWN} more` : shown;
+}
+
+/** What a host's loss is to its jobs. */
+export function lossOf(host: HostIndex, error: StciError): HostLoss {
+  const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
+  return { host, kind, error: toErrorRecord(error) };
 }
