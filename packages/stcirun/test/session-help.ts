@@ -98,6 +98,7 @@ export class Session {
       backend: {
         hosts: () => [{ host: 0, spec: HOST } as HostStatus],
         spares: () => [],
+        topology: (survey) => ({ survey, isDone: true, overlay: '', agents: [] }),
         continues: false,
         openFrontEnd: (events) => this.#openFrontEnd(events),
         gatherMetrics: ({ onAgent, onDone }) => {

@@ -92,7 +92,6 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
     },
     streamTree: ({ members, topology: { kind, options = {} } }) =>
       topology(kind, members.length, options).spanningTree(0),
-    overlayTopology: ({ kind, options }, size) => topology(kind, size, options),
     launcher: () => scope.get(LAUNCHER),
     jobParams: (own) => {
       const session = scope.get(PARAMS);

@@ -22,7 +22,6 @@ import type {
   TreeTopology,
 } from '@stci/interface';
 import type { SelectedDetector } from '../failure/watch.js';
-import type { TopologySpec } from '../overlay/spec.js';
 import type { AgentNode } from './node.js';
 
 /** Job-wide parameters by full name, in their wire form. */
@@ -41,8 +40,6 @@ export interface Composition {
 export interface AgentScope {
   bootTree(hosts: number, arity: number): TreeTopology;
   streamTree(spec: StreamSpec): SpanningTree;
-  /** Throws STCI_MCA_COMPONENT_UNKNOWN, STCI_TOPOLOGY_INVALID. */
-  overlayTopology(spec: TopologySpec, size: number): Topology;
   launcher(): Launcher;
   /** The scope's parameters with a job's own. Throws STCI_PARAM_*. */
   jobParams(own: ParamSnapshot | undefined): Params;

@@ -9,12 +9,14 @@ import {
 } from '@stci/interface';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
 import type { HostStatus } from '../session/contracts.js';
+import type { TopologyReport } from '../session/topology-report.js';
 import { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
 import { Controller, type SessionObserver } from './controller.js';
 import { FrontEndAgent, type JobFrontEnd } from './front-end.js';
 import type { GatheredMetrics } from './gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from './host-changes.js';
+import { LinkSurveys } from './link-survey.js';
 import { AgentNode } from './node.js';
 import { roleFactory } from './start.js';
 
@@ -61,6 +63,10 @@ export class ResidentSession {
     this.#session.controller.failures.gatherMetrics(gathered);
   }
 
+  topology(survey: number): TopologyReport {
+    return this.#session.surveys.report(survey);
+  }
+
   /** Spare hosts that are not used. */
   get spares(): readonly string[] {
     return this.#session.controller.spares;
@@ -88,6 +94,7 @@ export class ResidentSession {
 
 class LocalSession {
   readonly controller: Controller;
+  readonly surveys: LinkSurveys;
   readonly #init: FrontEndInit;
   readonly #scope: AgentScope;
   readonly #key: { readonly session: Uint8Array; readonly secret: Uint8Array };
@@ -102,6 +109,7 @@ class LocalSession {
     const scope = this.#scope;
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
+    this.surveys = new LinkSurveys(node, () => this.controller.hosts());
   }
 
   /** A failure does not end a job that says nothing else. */
@@ -119,6 +127,7 @@ class LocalSession {
   }
 
   stop(done: () => void): void {
+    this.surveys.close();
     this.controller.stop(() => {
       this.#node.close();
       done();

@@ -11,7 +11,6 @@ import type { MembershipTable } from '../membership/table.js';
 import { overlayTls, pairKey } from '../overlay/keys.js';
 import { LinkedOverlay } from '../overlay/linked-overlay.js';
 import type { Neighbour, OverlayLinkKind } from '../overlay/neighbour.js';
-import { parseTopology } from '../overlay/spec.js';
 import { TreeOverlay } from '../overlay/tree-overlay.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
@@ -149,7 +148,7 @@ export class OverlayControl {
   }
 
   #topologyOf(size: number): Topology {
-    return this.#scope.overlayTopology(parseTopology(this.#node.params.string('overlay.topology')), size);
+    return this.#scope.topologyOf(this.#node.params.string('overlay.topology'), size);
   }
 
   /** Those that take part, and may be reached, by position. */
@@ -164,7 +163,7 @@ export class OverlayControl {
 export function overlayOf(node: AgentNode, scope: AgentScope, size?: number): TreeOverlay {
   const text = node.params.string('overlay.topology');
   if (text === '') return new TreeOverlay(node);
-  const topologyOf = (size: number): Topology => scope.overlayTopology(parseTopology(text), size);
+  const topologyOf = (size: number): Topology => scope.topologyOf(text, size);
   return new LinkedOverlay({ node, size, topologyOf, bootcom: () => scope.bootcom('ws') });
 }
 

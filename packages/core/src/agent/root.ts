@@ -24,6 +24,7 @@ import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
 import type { ChildSupervisor } from './child-supervisor.js';
 import type { Launch } from './job-launch.js';
+import { answerSurveys } from './link-survey.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 import { RootFailures } from './root-failures.js';
@@ -92,6 +93,7 @@ export class RootAgent {
       cutOff: (reason) => deps.cutOff(reason),
     });
     const { messages } = node;
+    answerSurveys(node);
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     // The subtree frame itself is forwarded to the session agent.
     for (const name of ['job.signal', 'program.failed', 'program.agreed'] as const) messages.on(name, () => undefined);

@@ -16,6 +16,7 @@ import {
 import { failureNotice, memberId, toolFailure } from './failure-shapes.js';
 import { metricRows } from '../metrics/store.js';
 import type { Neighbour } from '../overlay/neighbour.js';
+import type { LinkReport } from '../session/topology-report.js';
 import { jobLabel, wireRecord } from '../session/records.js';
 
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
@@ -39,6 +40,11 @@ const rankEnd = {
   leftovers: u32,
   attempt: optional(u32),
 };
+
+const linkReport = object<LinkReport>({
+  peer: str, kind: str, role: oneOf('parent', 'child', 'front-end', 'overlay'),
+  state: oneOf('connecting', 'up', 'suspect', 'closed'), inStateMs: num, roundTripMs: optional(num),
+});
 
 const streamSpec = fields({
   id: u32,
@@ -143,6 +149,12 @@ const MESSAGE_TYPES = {
   },
   /** Parent → child, passed on to all below: frames take other ways upwards, and may have been lost. */
   'overlay.detour': { id: 83, from: 'parent', body: fields({}) },
+  /** Controller → root agent: measure your links, and report them. */
+  'links.survey': { id: 84, from: ['controller'], body: fields({ survey: u32 }) },
+  'links.report': {
+    id: 85, from: ['root'], ofOwnHost: true,
+    body: fields({ host: u32, survey: u32, links: list(linkReport) }),
+  },
   /** Any → any, request: replies with the same body. */
   'agent.echo': { id: 4, from: 'any', body: any, reply: any },
   /** Parent → child, neighbour; each agent forwards to a child only the part of the job at and below it. */
@@ -247,6 +259,8 @@ const MESSAGE_TYPES = {
   'client.control': { id: 50, from: ['front-end'], body: jobControl },
   /** Requests of commands such as `stci ps`. */
   'client.status': { id: 51, from: ['front-end'], body: fields({}), reply: any },
+  /** The links of all agents, once `isDone`; with number 0 a new survey begins. */
+  'client.topology': { id: 86, from: ['front-end'], body: fields({ survey: u32 }), reply: any },
   'client.ranks': { id: 52, from: ['front-end'], body: fields({ job: u32, from: u32 }), reply: any },
   'client.signal': { id: 53, from: ['front-end'], body: fields({ job: u32, signal: optional(signalName) }) },
   'client.stop': { id: 54, from: ['front-end'], body: fields({}) },

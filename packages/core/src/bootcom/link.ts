@@ -94,6 +94,7 @@ export class Link {
   #timer: Timer | undefined;
   #lease: Lease | undefined;
   #state: LinkState = 'connecting';
+  #sinceMs: number;
   #peer: Address = 0;
   #job: JobId = 0;
   #closing: { reason: LinkCloseReason; text: string } | undefined;
@@ -108,6 +109,7 @@ export class Link {
     this.#init = init;
     this.#channel = init.channel;
     this.#events = events;
+    this.#sinceMs = init.clock.nowMs();
     this.#handshake = new Handshake(handshakeOver(init.channel, init.handshake));
     this.#decoder = new FrameDecoder({
       bodyBytesMax: HANDSHAKE_BODY_BYTES_MAX,
@@ -126,6 +128,11 @@ export class Link {
 
   get state(): LinkState {
     return this.#state;
+  }
+
+  /** How long it has been in this state. */
+  get inStateMs(): number {
+    return this.#init.clock.nowMs() - this.#sinceMs;
   }
 
   /** The authenticated peer; 0 before the link is up. */
@@ -185,7 +192,10 @@ export class Link {
 
   /** Marks a peer as suspect for the lease or a detector, or clears the mark. */
   suspect(isSuspect: boolean): void {
-    if (this.#state === 'up' || this.#state === 'suspect') this.#state = isSuspect ? 'suspect' : 'up';
+    const state = isSuspect ? 'suspect' : 'up';
+    if (this.#state === state || (this.#state !== 'up' && this.#state !== 'suspect')) return;
+    this.#state = state;
+    this.#sinceMs = this.#init.clock.nowMs();
   }
 
   /** Announces silence of this length that is no failure, for an agent that is about to be stopped (SIGTSTP). */
@@ -303,6 +313,7 @@ export class Link {
     this.#peer = step.peer;
     this.#job = step.job ?? 0;
     this.#state = 'up';
+    this.#sinceMs = this.#init.clock.nowMs();
     this.#timer?.cancel();
     this.#lease = this.#makeLease();
     // Fragments of messages always fit, whatever bootcom.frame.max is.

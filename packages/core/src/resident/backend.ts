@@ -36,6 +36,7 @@ export function openBackend({ init, onStep, onReady, onHostsChanged, onAborted }
     hosts: () => session.hosts,
     continues: session.continues,
     spares: () => session.spares,
+    topology: (survey) => session.topology(survey),
     openFrontEnd: (events) => session.openFrontEnd(events),
     addHosts: (hosts, done) => session.addHosts(hosts, done),
     removeHosts: (names, options, done) => session.removeHosts(names, options, done),

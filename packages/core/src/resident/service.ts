@@ -9,6 +9,7 @@ import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
 import type {
   HostStatus, JobStatus, RankPage, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
 } from '../session/contracts.js';
+import type { TopologyReport } from '../session/topology-report.js';
 import type { SpoolFiles } from './files.js';
 import { ResidentJob } from './resident-job.js';
 
@@ -24,6 +25,7 @@ export interface SessionBackend {
   hosts(): readonly HostStatus[];
   spares(): readonly string[];
   readonly continues: boolean;
+  topology(survey: number): TopologyReport;
   /** A front-end agent for one job. */
   openFrontEnd(events: FrontEndEvents): JobFrontEnd;
   addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
@@ -92,6 +94,10 @@ export class SessionJobs implements SessionService {
 
   ranks(job: JobId, from: Rank): RankPage {
     return this.#job(job).ranks(from);
+  }
+
+  topology(survey: number): TopologyReport {
+    return this.#init.backend.topology(survey);
   }
 
   status(): SessionStatus {

@@ -139,7 +139,7 @@ export class SessionClient {
   }
 
   /** A request of the session itself. */
-  request<Name extends 'client.status' | 'client.ranks' | 'client.signal' | 'client.stop'>(
+  request<Name extends 'client.status' | 'client.topology' | 'client.ranks' | 'client.signal' | 'client.stop'>(
     name: Name,
     body: MessageBody<Name>,
     done: (error: StciError | undefined, reply: unknown) => void,

@@ -116,6 +116,7 @@ export class SessionConnection implements JobFollower {
     messages.on('client.input', ({ data }) => this.#write(data));
     messages.on('client.control', (control) => this.#job?.control(control));
     messages.on('client.status', () => service.status());
+    messages.on('client.topology', ({ survey }) => service.topology(survey));
     messages.on('client.ranks', ({ job, from }) => service.ranks(job, from));
     messages.on('client.signal', ({ job, signal }) => service.signal(job, signal));
     messages.on('client.wait', ({ job }) => this.#try(() => {

@@ -8,6 +8,7 @@ import type { GatheredMetrics } from '../agent/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
 import type { MemberState } from '../membership/table.js';
 import type { SpoolRecord, Tally } from './records.js';
+import type { TopologyReport } from './topology-report.js';
 
 /** A front-end that follows a job. */
 export interface JobFollower {
@@ -140,6 +141,8 @@ export interface SessionService {
   job(job: JobId): SessionJob;
   status(): SessionStatus;
   ranks(job: JobId, from: Rank): RankPage;
+  /** Number 0 begins a survey of all links; its own number asks how far it is. */
+  topology(survey: number): TopologyReport;
   signal(job: JobId, signal: SignalName | undefined): void;
   /** Calls back for each agent of the session, then once more. */
   gatherMetrics(gathered: GatheredMetrics): void;

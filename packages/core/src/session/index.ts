@@ -6,6 +6,7 @@
 export { SessionClient, type AcceptedJob, type AgentMetrics, type JobRequest } from './client.js';
 export { SessionConnection } from './connection.js';
 export type * from './contracts.js';
+export type * from './topology-report.js';
 export { costOf, toWire } from './records.js';
 export type { Reported, SpoolEvent, SpoolOutput, SpoolRecord, Tally } from './records.js';
 export { BUCKETS_S } from '../metrics/table.js';

@@ -91,6 +91,12 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
     size: 4, neighbours: [{ position: 1, incarnation: 1, addresses: [], key: Buffer.alloc(0), tls: Buffer.alloc(0) }],
   },
   'overlay.detour': {},
+  'links.survey': { survey: 1 },
+  'links.report': {
+    host: 0, survey: 1,
+    links: [{ peer: 'root:1', kind: 'unix', role: 'overlay', state: 'up', inStateMs: 1.5, roundTripMs: 0.5 }],
+  },
+  'client.topology': { survey: 0 },
   'agent.echo': ['anything'],
   'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
   'job.host.lost': { host: 3 },
@@ -157,7 +163,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
   'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'promised', 'notifiedWallMs', 'achievedMs', 'notice',
-  'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts'];
+  'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
@@ -167,6 +173,7 @@ const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.erro
   'job.restarting.ranks[0].rank', 'job.restarting.host', 'agent.up.host', 'job.started.host',
   'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
   'job.resent.host', 'program.open.host', 'program.votes.host', 'overlay.opened.host',
+  'links.report.host',
   'tree.adopt.socket', 'failure.notice.notice', 'failure.notice.notice.subject.host',
   'failure.notice.notice.subject.rank', 'failure.report.ranks[0].rank', 'failure.verdict.notice.subject.host',
   'failure.verdict.notice.subject.rank', 'job.event.record.subject.host', 'job.event.record.subject.rank',

@@ -93,6 +93,12 @@ export const FLAGS = {
     helpValue: 'NAME',
     description: 'how agents are started on hosts; short for --mca launcherproc=NAME',
   }),
+  overlay: text('--overlay')({
+    helpValue: 'TOPOLOGY',
+    description:
+      'link the agents beside the tree, too, so that more of them may die: bmg, mesh:wrap=true, tree:arity=4 '
+      + '(docs/overlay.md); short for --mca overlay.topology=',
+  }),
   mca: pair({
     multiple: true,
     helpValue: 'KEY=VALUE',
@@ -205,6 +211,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   export: facts(GROUPS[1]),
   unset: facts(GROUPS[1]),
   launcher: facts(GROUPS[2]),
+  overlay: facts(GROUPS[2]),
   mca: facts(GROUPS[2]),
   am: facts(GROUPS[2]),
   'on-failure': facts(GROUPS[2]),

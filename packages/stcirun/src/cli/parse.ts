@@ -235,6 +235,7 @@ function mcaOf(flags: FlagValues): RunRequest['mca'] {
   return [
     ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
     ...short('launcher', 'launcherproc', flags.launcher),
+    ...short('overlay', 'overlay.topology', flags.overlay),
     ...(onFailure?.pairs ?? []).map((pair) => ({ ...pair, origin: `--on-failure ${onFailure?.text}` })),
     ...(flags.client ? [{ key: 'client.enable', value: 'true', origin: '--client' }] : []),
     ...launchFailureOf(flags),

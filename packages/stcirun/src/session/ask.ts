@@ -1,7 +1,9 @@
 /** Calls of a session's client as promises, and words for what they tell. */
 
 import type { HostOutcome } from '@stci/core';
-import type { HostStatus, RankPage, RankStatus, SessionClient, SessionStatus } from '@stci/core/session';
+import type {
+  HostStatus, RankPage, RankStatus, SessionClient, SessionStatus, TopologyReport,
+} from '@stci/core/session';
 import type { JobId, JobReport, StciError } from '@stci/interface';
 
 type Done<T> = (error: StciError | undefined, value?: T) => void;
@@ -22,6 +24,18 @@ export function ask<T>(
 }
 
 export const askStatus = (client: SessionClient): Promise<SessionStatus> => ask(client, 'client.status');
+
+const SURVEY_PERIOD_MS = 50;
+
+/** The links of all agents, measured now. */
+export async function askTopology(client: SessionClient): Promise<TopologyReport> {
+  let report = await ask<TopologyReport>(client, 'client.topology', { survey: 0 });
+  while (!report.isDone) {
+    await new Promise((resolve) => setTimeout(resolve, SURVEY_PERIOD_MS));
+    report = await ask<TopologyReport>(client, 'client.topology', { survey: report.survey });
+  }
+  return report;
+}
 
 /** All of a job, in order. */
 export async function askRanks(client: SessionClient, job: JobId): Promise<readonly RankStatus[]> {

@@ -11,6 +11,7 @@ import { InfoCommand } from './info.js';
 import { MetricsCommand } from './metrics.js';
 import { PsCommand, TopCommand } from './ps.js';
 import { KillCommand, StartCommand, StopCommand, WaitCommand } from './session-commands.js';
+import { TopologyCommand } from './topology.js';
 import { VersionCommand } from './version.js';
 
 export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
@@ -26,6 +27,7 @@ export const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   start: StartCommand,
   stop: StopCommand,
   top: TopCommand,
+  topology: TopologyCommand,
   version: VersionCommand,
   wait: WaitCommand,
 };

@@ -130,7 +130,7 @@ function ranksText(ranks: readonly RankStatus[]): string {
   return `${alignColumns([['rank', 'host', 'pid', 'state'], ...rows]).join('\n')}\n`;
 }
 
-function timeText(ms: number): string {
+export function timeText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -144,7 +144,7 @@ function bytesText(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
 }
 
-function json(value: unknown): string {
+export function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 

@@ -31,6 +31,8 @@ export class StartCommand extends StciCommand {
   --spares N        keep the last N hosts as spares, for others that do not come up or are lost
   --name NAME       of the session; default s1, s2, ...
   --launcher NAME   how agents are started; short for --mca launcherproc=NAME
+  --overlay NAME    link the agents beside the tree, too: bmg, mesh:wrap=true;
+                    short for --mca overlay.topology=NAME
   --mca KEY=VALUE   sets a parameter of the session
   --am FILE         file of parameters
   --quiet           print errors only
@@ -51,6 +53,7 @@ Examples:
     spares: count(),
     name: Flags.string(),
     launcher: Flags.string(),
+    overlay: Flags.string(),
     quiet: Flags.boolean({ char: 'q' }),
     ...paramFlags,
   };
@@ -60,6 +63,7 @@ Examples:
     const mca = [
       ...(flags.mca ?? []),
       ...(flags.launcher === undefined ? [] : [{ key: 'launcherproc', value: flags.launcher }]),
+      ...(flags.overlay === undefined ? [] : [{ key: 'overlay.topology', value: flags.overlay }]),
       ...(flags.spares === undefined ? [] : FOR_SPARES).filter(({ key }) => !flags.mca?.some((own) => own.key === key)),
     ];
     const { platform, place } = openSessions({ mca, am: flags.am });
