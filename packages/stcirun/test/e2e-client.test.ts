@@ -109,6 +109,19 @@ suite('client library', (test) => {
     for (const [, , ...agreed] of told) assert.equal(agreed, [{ flag: false, failed: [] }, { flag: true, failed: [] }]);
   }, LONG);
 
+  test('a rank that hangs after it promised a sign of life is ended and lost; one that took it back is not', async () => {
+    const text = 'const dog = stci.watchdog(500); if (stci.rank === 1) for (;;) {}'
+      + 'if (stci.rank === 0) { dog.stop(); const endMs = Date.now() + 2000; while (Date.now() < endMs); }'
+      + 'const timer = setInterval(() => dog.alive(), 100); if (stci.rank === 0) dog.stop();'
+      + 'stci.onFailure(({ ranks }) => console.log(stci.rank, "lost", ranks.join())); await stci.barrier();'
+      + 'console.log(JSON.stringify(await stci.agree(true))); clearInterval(timer); dog.stop();';
+    const { exitCode, out, err } = await run([...JOB, ...CONTINUE, ...module(text)], CLIENT_DIRECTORY);
+    assert.is(exitCode, 137, err);
+    const lines = out.trim().split('\n').sort();
+    const agreed = '{"flag":true,"failed":[1]}';
+    assert.equal(lines, [...[0, 2, 3, 4, 5].map((rank) => `${rank} lost 1`), ...Array(5).fill(agreed)].sort());
+  }, LONG);
+
   test('what ranks call at the same place must be the same; a second connection is refused', async () => {
     const text = 'await (stci.rank === 2 ? stci.barrier() : stci.agree(true)).catch(({ code }) => console.log(code));'
       + 'await connect().catch(({ message }) => console.log(message.replace(/.*: rank ./, "rank N")));';
