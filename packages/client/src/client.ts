@@ -9,7 +9,7 @@ import type { LineSocket } from './line-socket.js';
 /** Ranks that were lost together. */
 export interface Loss {
   readonly ranks: readonly number[];
-  /** For people: `it was ended by SIGKILL on n1`. */
+  /** For people: `it was ended by SIGKILL`. */
   readonly reason: string;
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { Agreement } from '../job/agreement.js';
+import { endText } from '../job/exit-rule.js';
 import type { Ledger } from '../job/ledger.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
@@ -121,9 +122,7 @@ export class JobPrograms {
 }
 
 /** Why the rank is lost; undefined if it ended well. */
-function reasonOf({ outcome, end, error, host }: RankReport): string | undefined {
-  if (outcome === 'exited' && end?.status === 0) return undefined;
-  const text = outcome === 'exited' ? `it ended with status ${end?.status} on ${host}`
-    : outcome === 'signalled' ? `it was ended by ${end?.signal} on ${host}` : error?.message ?? `it is ${outcome}`;
-  return text.slice(0, REASON_CHARS_MAX);
+function reasonOf(report: RankReport): string | undefined {
+  if (report.outcome === 'exited' && report.end?.status === 0) return undefined;
+  return (report.error?.message ?? endText(report)).slice(0, REASON_CHARS_MAX);
 }

@@ -119,11 +119,18 @@ export class ProgramPort {
       connection.send({ type: 'welcome', rank: program.rank, size, job, attempt: program.attempt });
       const lost = [...this.#lost].map(([rank, reason]): LostRanks => [rank, rank, reason]);
       if (lost.length > 0) connection.send({ type: 'failed', lost });
-      if (!this.#hasOpened) node.messages.send(CONTROLLER, 'program.open', { host: this.#init.host });
-      this.#hasOpened = true;
+      this.#open(node);
       return program;
     }
     return undefined;
+  }
+
+  /** The controller tells what is lost so far, and from then on; agents tell each other at once. */
+  #open({ messages }: AgentNode): void {
+    if (this.#hasOpened) return;
+    this.#hasOpened = true;
+    messages.send(CONTROLLER, 'program.open', { host: this.#init.host });
+    messages.send(CONTROLLER, 'failure.interest', {});
   }
 
   #disconnected(program: Program): void {

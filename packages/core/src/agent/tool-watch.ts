@@ -6,6 +6,7 @@
 import type { DetectorAction, DetectorEvent, Rank } from '@stci/interface';
 import type { ToolFailure } from '../am/failure-shapes.js';
 import { MachineDriver } from '../event/machine-driver.js';
+import { endText } from '../job/exit-rule.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 import type { ToolEnd } from './tool.js';
@@ -36,7 +37,7 @@ export class ToolWatch {
     const isFailure = isSignal || (outcome === 'exited' && end?.status !== 0);
     if (this.#driver === undefined && !isFailure) return;
     if (isFailure) this.#failedWallMs.set(rank, endWallMs);
-    const evidence = error?.message ?? outcome;
+    const evidence = error?.message ?? endText({ outcome, ...(end !== undefined && { end }) });
     this.#on({ type: 'tool-ended', rank, isFailure, evidence, isSignal });
   }
 

@@ -59,6 +59,12 @@ export function failureOf(
   return failure('tool-status', { code: 'STCI_TOOL_STATUS', message, data: { status } }, status);
 }
 
+/** How a rank's process ended, for programs: it and its rank are named elsewhere. */
+export function endText({ outcome, end }: Pick<RankEnding, 'outcome' | 'end'>): string {
+  if (end?.signal !== undefined) return `it was ended by ${end.signal}`;
+  return end?.status === undefined ? `it is ${outcome}` : `it ended with status ${end.status}`;
+}
+
 /** Failures in the order of the rule: by source time, then rank (those without a rank last), then arrival. */
 export function failuresInOrder(failures: readonly Failure[]): Failure[] {
   const rankOf = (failure: Failure): number => failure.rank ?? Infinity;

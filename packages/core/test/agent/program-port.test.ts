@@ -73,7 +73,7 @@ suite('programs at their session agent', (test) => {
     two.send(hello(2));
     three.send(hello(3));
     assert.equal(two.told, [{ type: 'welcome', rank: 2, size: SIZE, job: 7, attempt: 1 }]);
-    assert.equal(sent, [['program.open', { host: 1 }]]);
+    assert.equal(sent, [['program.open', { host: 1 }], ['failure.interest', {}]]);
     port.onRankFailed(5, 'sooner');
     run();
     deliver('program.state', { decided: 0, lost: [[0, 0, 'r']] });
@@ -93,14 +93,14 @@ suite('programs at their session agent', (test) => {
     const [two, three] = [connect(), connect()];
     two.send(hello(2), VOTE);
     three.send(hello(3), { ...VOTE, flag: false });
-    assert.is(sent.length, 1);
+    assert.is(sent.length, 2);
     deliver('program.state', { decided: 4, lost: [] });
-    assert.equal(sent[1], ['program.votes', { host: 1, sequence: 5, votes: [[2, 0, true], [3, 0, false]] }]);
+    assert.equal(sent[2], ['program.votes', { host: 1, sequence: 5, votes: [[2, 0, true], [3, 0, false]] }]);
     const agreed = { flag: false, isMismatch: false, ranks: [[0, 2]], joined: [], failed: [[3, 3]] };
     deliver('program.agreed', { sequence: 5, ...agreed });
     assert.equal(two.told[1], { type: 'agreed', agreed });
     assert.is(three.told.length, 1);
-    assert.equal(sent[2], ['program.votes', { host: 1, sequence: 6, votes: [[3, 0, false]] }]);
+    assert.equal(sent[3], ['program.votes', { host: 1, sequence: 6, votes: [[3, 0, false]] }]);
   });
 
   test('signs of life are passed on; a promise ends with its connection', () => {
@@ -144,7 +144,8 @@ suite('programs at their session agent', (test) => {
       next.send(hello(2), line);
       assert.ok(refusal(next) !== '');
     }
-    assert.equal(sent.map(([name]) => name), ['program.open'], 'nothing of it reached the controller');
+    const names = sent.map(([name]) => name);
+    assert.equal(names, ['program.open', 'failure.interest'], 'nothing of it reached the controller');
   });
 
   test('a rank whose process has ended is refused; one that does not read loses its connection', () => {
