@@ -171,7 +171,7 @@ function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record
   if (random.chance(0.4)) drawLaunchFailure(random, hosts, settings);
   if (random.chance(0.3)) settings['bootcom.lease'] = random.pick(['2s', '4s', '30s']);
   if (random.chance(0.1)) settings['bootcom.frame.max'] = String(65_536);
-  return { ...settings, ...drawLoss(random) };
+  return { ...settings, ...drawLoss(random), ...drawOverlay(random, remote) };
 }
 
 /** What follows when a host is lost. By a fork: the other draws do not depend on it. */
@@ -182,6 +182,18 @@ export function drawLoss(random: SimRandom): Record<string, string> {
     'errmgr.loss': fork.pick(['start-again', 'use-spare']),
     'errmgr.loss.pause': `${fork.pick([0, 20, 300, 1000])}ms`,
     'errmgr.loss.retries': String(1 + fork.integer(5)),
+  };
+}
+
+/** Links beside the tree. By a fork, as the above. */
+export function drawOverlay(random: SimRandom, remote: boolean): Record<string, string> {
+  const fork = random.fork('overlay');
+  if (fork.chance(0.7)) return {};
+  return {
+    'overlay.topology': fork.pick(['bmg', 'bmg', 'mesh', 'mesh:wrap=true', 'tree:arity=3']),
+    'overlay.open': fork.pick(['eager', 'eager', 'lazy']),
+    'overlay.queue': String(fork.pick([1, 256])),
+    ...(remote && { 'bootcom.ws.interface': 'eth0' }),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { SimRandom } from '@stci/platform-sim';
-import { drawLoss } from './options.js';
+import { drawLoss, drawOverlay } from './options.js';
 import type { AppPlan } from './programs.js';
 
 /** Jobs begin within this time, and most faults come within it, ms. */
@@ -89,6 +89,7 @@ export function drawSession(seed: number): SessionOptions {
       ...(random.chance(0.5) && { 'iof.window': String(random.pick([65_536, 262_144])) }),
       ...(random.chance(0.3) && { 'launcher.session.method': 'process' }),
       ...drawLoss(random),
+      ...drawOverlay(random, true),
     },
     jobs,
     frontEnds: jobs.flatMap((job, index) => drawFrontEnds(random, job, index)).sort((a, b) => a.atMs - b.atMs),
