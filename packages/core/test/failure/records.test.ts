@@ -1,0 +1,65 @@
+/** Records of failures: what is gathered, when it is told, and how it reads. */
+
+import type { FailureNotice, FailureRecord } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { FailureRecords, RECORD_MS } from '../../dist/failure/records.js';
+import { recordJson, recordText } from '../../dist/run/record-text.js';
+
+const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
+
+const notice = (more: Partial<FailureNotice> = {}): FailureNotice => ({
+  reporter: { position: 1, incarnation: 1 }, number: 1, subject: HOST, cause: 'silent', evidence: 'no heartbeat for 9 ms',
+  detector: 'ring', suspectedWallMs: 1000, confirmedWallMs: 1005, promised: { minMs: 5, maxMs: 10 }, ...more,
+});
+
+const names = (reporter: string): { host: string; reporter: string } => ({ host: 'c', reporter });
+
+function gathered(): FailureRecords {
+  const records = new FailureRecords();
+  records.add(notice(), names('root:0'), 0);
+  records.add(notice({ failedWallMs: 998 }), names('root:3'), 1);
+  records.add(notice(), names('root:0'), 2);
+  for (const wallMs of [1006, 1009, 1007]) records.seen('host 2#1', wallMs);
+  records.lost(HOST, 1, [5, 4]);
+  records.lost(HOST, 1, [4]);
+  records.linked('f', 'a');
+  for (const decision of ['the job goes on', 'the job goes on']) records.decided(HOST, decision);
+  return records;
+}
+
+suite('records of failures', (test) => {
+  test('one record gathers all that is known, and is told once, when it is due', () => {
+    const records = gathered();
+    assert.equal([records.take(RECORD_MS - 1), records.dueMs], [[], RECORD_MS]);
+    const [record, ...more] = records.take(RECORD_MS);
+    assert.equal(more, []);
+    const { reporter, confirmers, notified, notifiedWallMs, lostRanks, newParents, policy, achievedMs } =
+      record as FailureRecord;
+    assert.equal([reporter, confirmers, notified, notifiedWallMs, achievedMs], ['root:0', ['root:3'], 3, 1009, 7]);
+    assert.equal([lostRanks, newParents, policy],
+      [[{ job: 1, ranks: [4, 5] }], [{ host: 'f', parent: 'a' }], ['the job goes on']]);
+    records.add(notice(), names('root:7'), RECORD_MS + 1);
+    assert.equal([records.take(1e9), records.dueMs], [[], undefined]);
+  });
+
+  test('a job that ends has its records told before they are due; others wait', () => {
+    const records = gathered();
+    const tool = { kind: 'tool', host: 1, job: 2, rank: 0 } as const;
+    records.add(notice({ subject: tool }), names('root:1'), 0);
+    assert.equal(records.take(1, (subject) => subject.kind === 'tool').map(({ subject }) => subject), [tool]);
+    records.withdraw(HOST);
+    assert.equal(records.take(1e9), []);
+  });
+
+  test('it reads as one paragraph, without what is not known', () => {
+    const [record] = gathered().take(1e9) as [FailureRecord];
+    assert.is(recordText(record), 'host c failed: no heartbeat for 9 ms. Found by ring at root:0, confirmed by root:3 at '
+      + '1970-01-01T00:00:01.005Z, 7 ms after it failed, suspected 5 ms before, promised 5 ms to 10 ms after the failure, '
+      + '3 agents told within 4 ms. Ranks lost: 4-5. Linked again: f to a. Then: the job goes on.');
+    const bare = { ...record, confirmers: [], lostRanks: [], newParents: [], policy: [], suspectedWallMs: 1005 };
+    const { promised: _promised, notifiedWallMs: _told, achievedMs: _achieved, ...rest } = bare;
+    assert.is(recordText({ ...rest, subject: { kind: 'tool', host: 2, job: 1, rank: 4 } }),
+      'rank 4 on c failed: no heartbeat for 9 ms. Found by ring at root:0 at 1970-01-01T00:00:01.005Z.');
+    assert.equal((recordJson(record) as { confirmed: string }).confirmed, '1970-01-01T00:00:01.005Z');
+  });
+});
