@@ -69,5 +69,35 @@ suite('detectors in a session', (test) => {
           [[`n${host}`, 'silent', detector]]);
       }
     }, { timeoutMs: 60_000 });
+
+    test(`${detector}: one that stands still for less than its timeout is nobody's failure`, () => {
+      const { records, states } = play({ detector, seed: 1 }, 8000, (one) => {
+        const { host, pid } = agentOf(one, 5);
+        one.world.pauseProcess(host, pid);
+        one.world.at(one.world.nowMs + 150, () => one.world.resumeProcess(host, pid));
+      });
+      assert.equal([records, states], [[], Array(HOSTS).fill('up 1')]);
+    });
   }
+
+  test('ring: hosts that are cut off are given up on the side of the controller, and end once mended', () => {
+    const { states, records } = play({ detector: 'ring', seed: 3 }, 12_000, (one) => {
+      const all = [...one.world.hosts].map(({ name }) => name);
+      const cut = ['n3', 'n4'];
+      const mend = one.world.partition(cut, all.filter((name) => !cut.includes(name)));
+      one.world.at(one.world.nowMs + 5000, mend);
+    });
+    assert.equal(states, Array.from({ length: HOSTS }, (_, i) => (i === 3 || i === 4 ? 'fenced 1' : 'up 1')));
+    assert.equal(records.map(({ hostName }) => hostName).sort(), ['n3', 'n4']);
+  });
+
+  test('ring: a killed agent is found by its parent, told to all, and started again as another incarnation', () => {
+    const settings = { 'errmgr.loss': 'start-again' };
+    const { states, records } = play({ detector: 'ring', seed: 4, settings }, 12_000, (one) => one.kill(2));
+    assert.equal(states, Array.from({ length: HOSTS }, (_, i) => (i === 2 ? 'up 2' : 'up 1')));
+    const [record, ...more] = records;
+    assert.equal([record?.hostName, record?.cause, more], ['n2', 'exited', []]);
+    assert.equal(record?.newParents.map(({ host }) => host).sort(), ['n6', 'n7']);
+    assert.ok((record?.notified ?? 0) >= HOSTS - 2, `${record?.notified} agents were told`);
+  });
 });

@@ -8,8 +8,9 @@ import { recordJson, recordText } from '../../dist/run/record-text.js';
 const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
 
 const notice = (more: Partial<FailureNotice> = {}): FailureNotice => ({
-  reporter: { position: 1, incarnation: 1 }, number: 1, subject: HOST, cause: 'silent', evidence: 'no heartbeat for 9 ms',
-  detector: 'ring', suspectedWallMs: 1000, confirmedWallMs: 1005, promised: { minMs: 5, maxMs: 10 }, ...more,
+  reporter: { position: 1, incarnation: 1 }, number: 1, subject: HOST, cause: 'silent',
+  evidence: 'no heartbeat for 9 ms', detector: 'ring',
+  suspectedWallMs: 1000, confirmedWallMs: 1005, promised: { minMs: 5, maxMs: 10 }, ...more,
 });
 
 const names = (reporter: string): { host: string; reporter: string } => ({ host: 'c', reporter });
@@ -53,9 +54,9 @@ suite('records of failures', (test) => {
 
   test('it reads as one paragraph, without what is not known', () => {
     const [record] = gathered().take(1e9) as [FailureRecord];
-    assert.is(recordText(record), 'host c failed: no heartbeat for 9 ms. Found by ring at root:0, confirmed by root:3 at '
-      + '1970-01-01T00:00:01.005Z, 7 ms after it failed, suspected 5 ms before, promised 5 ms to 10 ms after the failure, '
-      + '3 agents told within 4 ms. Ranks lost: 4-5. Linked again: f to a. Then: the job goes on.');
+    assert.is(recordText(record), 'host c failed: no heartbeat for 9 ms. Found by ring at root:0, confirmed by root:3 '
+      + 'at 1970-01-01T00:00:01.005Z, 7 ms after it failed, suspected 5 ms before, promised 5 ms to 10 ms after the '
+      + 'failure, 3 agents told within 4 ms. Ranks lost: 4-5. Linked again: f to a. Then: the job goes on.');
     const bare = { ...record, confirmers: [], lostRanks: [], newParents: [], policy: [], suspectedWallMs: 1005 };
     const { promised: _promised, notifiedWallMs: _told, achievedMs: _achieved, ...rest } = bare;
     assert.is(recordText({ ...rest, subject: { kind: 'tool', host: 2, job: 1, rank: 4 } }),
