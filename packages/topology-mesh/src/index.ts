@@ -34,9 +34,10 @@ export const topologyMesh = defineComponent({
 
 function dimensionsOf({ size, options }: TopologyRequest): readonly number[] {
   const given: unknown = options?.['dimensions'];
-  if (given === undefined) return nearCubic(size);
+  if (given === undefined || given === 3) return nearCubic(size);
+  if (given === 1) return [size];
   if (!Array.isArray(given) || given.length < 1 || given.length > 3) {
-    throw topologyError('mesh', 'option dimensions', 'a list of 1 to 3 integers', given);
+    throw topologyError('mesh', 'option dimensions', '1, 3, or a list of 1 to 3 integers', given);
   }
   const check = (d: unknown): number => checkTopologyInteger('mesh', 'option dimensions', d, 1, TOPOLOGY_SIZE_MAX);
   const dimensions = given.map(check);

@@ -54,5 +54,7 @@ suite('topology mesh', (test) => {
       assert.match(assert.throwsCode('STCI_TOPOLOGY_INVALID', () => make(options)).message, words);
     }
     assert.equal((make({ dimensions: [6, 2], wrap: true }) as { diameter: number }).diameter, 4);
+    assert.equal((make({ dimensions: 1, wrap: true }) as { diameter: number }).diameter, 6, 'a ring of any size');
+    assert.equal((make({ dimensions: 3 }) as { diameter: number }).diameter, 4);
   });
 });
