@@ -3,7 +3,8 @@
  * order that has each member once a round. Without an answer in time it asks some others to ping it (indirect probes);
  * without any answer until the period's end it suspects the member, and says so in rumours that ride on all messages.
  * A suspected member that hears of it raises its number of lives, which refutes the suspicion; else it is reported when
- * the suspicion has lasted long enough. Who is dead is told by the notifier, not by rumours.
+ * the suspicion has lasted long enough, and a last direct ping, beyond the paper, found no answer either. Who
+ * is dead is told by the notifier, not by rumours.
  */
 
 import { MemberTable } from '@stci/core/component';
@@ -24,6 +25,8 @@ interface Suspicion {
   readonly sinceMs: number;
   readonly lives: number;
   readonly evidence: string;
+  /** When it is asked once more, a period before the end. */
+  askMs: number;
   endMs: number;
 }
 
@@ -68,7 +71,7 @@ export class Swim implements Detector {
 
   get dueMs(): number | undefined {
     let due = Math.min(this.#periodMs, this.#probed?.indirectMs ?? Infinity);
-    for (const { endMs } of this.#suspicions.values()) due = Math.min(due, endMs);
+    for (const { askMs, endMs } of this.#suspicions.values()) due = Math.min(due, askMs, endMs);
     return due === Infinity ? undefined : due;
   }
 
@@ -106,13 +109,17 @@ export class Swim implements Detector {
   #onLag(lagMs: number): void {
     if (this.#probed !== undefined) this.#probed.isAnswered = true;
     if (this.#probed !== undefined) this.#probed.indirectMs = Infinity;
-    for (const suspicion of this.#suspicions.values()) suspicion.endMs += lagMs;
+    for (const suspicion of this.#suspicions.values()) {
+      suspicion.askMs += lagMs;
+      suspicion.endMs += lagMs;
+    }
   }
 
   #onDue(nowMs: number): DetectorAction[] {
     const actions: DetectorAction[] = [];
     for (const [position, suspicion] of this.#suspicions) {
       if (nowMs >= suspicion.endMs) this.#report(position, suspicion, actions);
+      else if (nowMs >= suspicion.askMs) this.#askAgain(position, suspicion, actions);
     }
     if (nowMs >= (this.#probed?.indirectMs ?? Infinity)) this.#askOthers(actions);
     if (nowMs >= this.#periodMs) this.#nextPeriod(nowMs, actions);
@@ -128,8 +135,8 @@ export class Swim implements Detector {
       const lives = this.#livesOf(before.member);
       if (nowMs >= this.#graceEndMs) this.#suspect(before.member, lives, evidence, nowMs, actions);
     }
-    const nextMs = this.#periodMs + periodMs;
-    this.#periodMs = nextMs > nowMs ? nextMs : nowMs + periodMs;
+    // From now on: each probe has a whole period for its answer, also one that went late.
+    this.#periodMs = nowMs + periodMs;
     const member = this.#nextMember();
     this.#probed = undefined;
     if (member === undefined) return;
@@ -223,7 +230,7 @@ export class Swim implements Detector {
   #onRumour({ member, isSuspect, lives }: Rumour, nowMs: number, actions: DetectorAction[]): void {
     if (!this.#members.has(member)) return;
     if (member.position === this.#init.self.position) {
-      if (isSuspect && lives >= this.#livesOf(member)) this.#refute(lives + 1, actions);
+      if (isSuspect) this.#refute(lives, actions);
       return;
     }
     const known = this.#livesOf(member);
@@ -237,11 +244,19 @@ export class Swim implements Detector {
     if (this.#suspicions.delete(member.position)) actions.push({ type: 'trust', member });
   }
 
-  #refute(lives: number, actions: DetectorAction[]): void {
+  /** Also a suspicion of an earlier life: who still has it has not heard of the refutation. */
+  #refute(suspectedLives: number, actions: DetectorAction[]): void {
     const { self } = this.#init;
+    const lives = Math.max(this.#livesOf(self), suspectedLives + 1);
     this.#lives.set(self.position, lives);
     this.#gossip.add({ member: self, isSuspect: false, lives });
     actions.push({ type: 'count', metric: 'refutations', value: 1 });
+  }
+
+  /** Rumours may have missed it. The answer brings its refutation. */
+  #askAgain(position: Position, suspicion: Suspicion, actions: DetectorAction[]): void {
+    suspicion.askMs = Infinity;
+    this.#send(position, { type: 'ping', n: this.#nextNumber() }, actions);
   }
 
   #suspect(member: MemberId, lives: number, evidence: string, nowMs: number, actions: DetectorAction[]): void {
@@ -249,7 +264,8 @@ export class Swim implements Detector {
     if (before !== undefined && before.lives >= lives) return;
     this.#lives.set(member.position, lives);
     const endMs = nowMs + this.#settings.suspicionMs(this.#members.alive);
-    this.#suspicions.set(member.position, { sinceMs: nowMs, lives, evidence, endMs });
+    const askMs = endMs - this.#settings.periodMs;
+    this.#suspicions.set(member.position, { sinceMs: nowMs, lives, evidence, askMs, endMs });
     this.#gossip.add({ member, isSuspect: true, lives });
     actions.push({ type: 'suspect', member, evidence });
   }

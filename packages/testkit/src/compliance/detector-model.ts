@@ -147,7 +147,11 @@ export class DetectorModel {
   restart(position: Position): void {
     const before = this.agent(position).member;
     const member: MemberId = { position, incarnation: before.incarnation + 1 };
-    const members = [...this.living.map((each) => this.agent(each).member), member];
+    // As the controller has them: a death that nobody has reported yet is not known to it.
+    const known = this.#agents.map((each) => each.member).filter((each) => {
+      return each.position !== position && !this.reports.some(({ failed }) => sameMember(failed, each));
+    });
+    const members = [...known, member];
     const agent = new ModelAgent(member, this.#open(member, members));
     this.#agents[position] = agent;
     for (const other of this.living) {

@@ -50,6 +50,7 @@ export class DetectorRun {
   readonly latencyBoundMs: number;
   /** Everything is under way by then. */
   readonly steadyMs: number;
+  #waits = 0;
 
   constructor(
     module: DetectorModule,
@@ -76,7 +77,8 @@ export class DetectorRun {
   }
 
   waitForAll(): void {
-    for (const position of this.model.living) this.model.give(position, { type: 'waiting', id: 1, on: 'all' });
+    const id = ++this.#waits;
+    for (const position of this.model.living) this.model.give(position, { type: 'waiting', id, on: 'all' });
   }
 
   /** Of one agent, from the failure to the first report of it. */
