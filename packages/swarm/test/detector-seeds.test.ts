@@ -53,7 +53,8 @@ function checkDeaths(run: DetectorRun, size: number, below: Below): void {
   for (const position of victims) model.at(anyTime(), () => model.crash(position));
   for (let i = below(4); i > 0; i--) {
     const position = below(size);
-    if (!victims.has(position)) model.at(anyTime(), () => model.freeze(position, (model.random() * detection.minMs) / 3));
+    const forMs = (model.random() * detection.minMs) / 3;
+    if (!victims.has(position)) model.at(anyTime(), () => model.freeze(position, forMs));
   }
   const backMs = steadyMs + 3 * detection.maxMs;
   const [back] = victims;

@@ -1,4 +1,4 @@
-/** Core's detectors of agents: compliance, what `link` makes of links' ends, and that `sporadic` is silent by itself. */
+/** Core's detectors of agents: compliance, what `link` makes of links' ends, and when `sporadic` is silent. */
 
 import type { Detector, DetectorAction, LinkCloseReason, MemberId, Topology } from '@stci/interface';
 import { assert, detectorCompliance, detectorModule, suite } from '@stci/testkit';

@@ -7,7 +7,8 @@ import { detectorWatchdog } from '../../dist/detector/watchdog.js';
 
 const init = { self: { position: 1, incarnation: 1 }, members: [], topology: undefined, random: () => 0 };
 const texts = (actions: readonly DetectorAction[]): string[] => actions.map((action) => {
-  return action.type === 'report' ? `${JSON.stringify(action.failed)} ${action.cause}: ${action.evidence}` : action.type;
+  if (action.type !== 'report') return action.type;
+  return `${JSON.stringify(action.failed)} ${action.cause}: ${action.evidence}`;
 });
 
 suite('detector process', (test) => {
