@@ -1,7 +1,12 @@
 /** Error managers, selected and configured by parameters: what follows a failure of a rank, of a job, of a host. */
 
+import { readFileSync } from 'node:fs';
+import { bootcomComponents, builtins, createComposition, createRegistry, resolveParams } from '@stci/core';
+import { accept, decideOnHost, defineComponent, errmgrFramework, isOver } from '@stci/core/component';
 import type { Action, ErrorCode, ErrorManager, FailureKind, HostSpec, SessionContext } from '@stci/interface';
+import { launcherLocal } from '@stci/launcher-local';
 import { assert, suite } from '@stci/testkit';
+import { topologyTree } from '@stci/topology-tree';
 import { HostRecovery } from '../dist/agent/host-recovery.js';
 import type { Member } from '../dist/membership/table.js';
 import { resolved, composition, type Settings } from './assembly.js';
@@ -223,5 +228,55 @@ suite('errmgr: carried out', (test) => {
     for (let count = 0; count < 3; count++) lose();
     assert.equal(take(), ['0 use-spare b', '0 start s1', '0 use-spare s1', '0 start s2', '0 leave-out s2', '0 left 1']);
     assert.equal(recovery.spares, []);
+  });
+});
+
+/** The example of CONTRIBUTING.md. */
+const errmgrOnce = defineComponent({
+  framework: errmgrFramework,
+  name: 'once',
+  version: '1.0.0',
+  frameworkVersion: 1,
+  help: 'A rank that a signal ended is started again once; the others go on.',
+  params: {},
+  query: () => accept(1, 'only by name'),
+  create: ({ hosts }): ErrorManager => ({
+    policy: 'once',
+    goesOn: true,
+    decide: (failure, context) => {
+      if (context.of === 'session') return [decideOnHost(hosts, context)];
+      return [{ type: isOver(failure) ? 'end-job' : 'go-on' }];
+    },
+    local: (failure, { attempt }) => {
+      const again = failure.kind === 'tool-signal' && attempt === 1;
+      return again ? { type: 'restart', afterMs: 100 } : { type: 'report' };
+    },
+  }),
+});
+
+suite('errmgr: a policy of a plugin', (test) => {
+  const registry = createRegistry(builtins([errmgrOnce, topologyTree, launcherLocal, ...bootcomComponents]));
+  const managerWith = (settings: Settings): ErrorManager => {
+    const commandLine = Object.entries(settings).map(([key, value]) => ({ key, value }));
+    const { params } = resolveParams(registry.catalog, { commandLine }, registry.rules);
+    return createComposition(registry).scope('policy', params, testPlace().platform).errorManager(params);
+  };
+
+  test('is chosen by name, for all that fails or for some, and never else', () => {
+    assert.is(managerWith({}).policy, 'abort');
+    assert.is(managerWith({ errmgr: 'once' }).policy, 'once');
+    const mixed = managerWith({ 'errmgr.tool': 'once' });
+    assert.equal(mixed.local?.(failure('tool-signal'), { of: 'tool', attempt: 1 }), { type: 'restart', afterMs: 100 });
+    assert.equal(mixed.decide(failure('tool-status'), JOB), [{ type: 'go-on' }]);
+    assert.equal(mixed.decide(failure('agent-lost'), JOB), [{ type: 'end-job' }]);
+    const listed = registry.components('errmgr').map(({ name }) => name);
+    assert.equal(listed, ['abort', 'continue', 'notify', 'once', 'restart']);
+  });
+
+  test('is the one that the guide shows', () => {
+    const words = (text: string): string => text.replace(/\s+/g, ' ');
+    const at = (path: string): string => words(readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'));
+    const [, example = ''] = /(const errmgrOnce = .*?\}\), \}\);)/.exec(at('CONTRIBUTING.md')) ?? [];
+    assert.ok(example.length > 500 && at('packages/core/test/errmgr.test.ts').includes(example));
   });
 });

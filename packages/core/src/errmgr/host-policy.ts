@@ -55,7 +55,7 @@ export const hostPolicyParams: ParamSpecs = {
     default: 'leave-out',
     help: 'What follows when the agent of a host is lost after the launch: leave-out goes on without the host; '
       + 'start-again starts its agent again; use-spare starts one on a spare host, which takes its place. Later jobs '
-      + 'use the host again; ranks that were lost stay lost.',
+      + 'use the host again; ranks that were lost stay lost, unless errmgr=restart starts them again.',
   },
   'loss.retries': {
     type: 'int',
