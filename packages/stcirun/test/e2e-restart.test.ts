@@ -115,7 +115,7 @@ suite('stcirun --on-failure restart, agents that are lost', (test) => {
       ...sh(`${KILLS}exit 0`)], { input: 'go\n' });
     assert.is(exitCode, 0, err);
     assert.equal(out.split('\n').filter((line) => line.startsWith('[1]')), ['[1] 1 on b', '[1] begun', '[1] 1 on b']);
-    assert.match(err, 'rank 1 on b: lost; started again in 10 ms, attempt 2');
+    assert.match(err, 'rank 1 on b: lost; started again in 500 ms, attempt 2');
   }, { timeoutMs: 30_000 });
 
   test('without room the loss counts; a host that is started again is waited for', async () => {

@@ -4,6 +4,7 @@
  */
 
 import type { JobReport } from '@stci/interface';
+import { restartsOf } from './check-restarts.js';
 import type { StreamRecord } from './record.js';
 import { isOutputDetermined } from './programs.js';
 import type { Run } from './run.js';
@@ -12,6 +13,7 @@ import { truthOf, type RankTruth } from './truth.js';
 const STREAMS = ['stdout', 'stderr'] as const;
 
 export function checkOutput(run: Run): string[] {
+  if (restartsOf(run) !== undefined) return []; // See check-restarts.ts.
   const problems: string[] = [];
   const whole = wholeRanks(run);
   for (const truth of truthOf(run)) {

@@ -5,6 +5,7 @@
 
 import { ERROR_KINDS, type JobReport, type RankReport } from '@stci/interface';
 import { launchExpectation } from './check-bootstrap.js';
+import { checkRestarts, restartsOf } from './check-restarts.js';
 import type { Run } from './run.js';
 import { rankProcesses, truthOf, type RankTruth } from './truth.js';
 
@@ -16,6 +17,8 @@ const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
 const ORDER_MS = 5;
 
 export function checkReport(run: Run): string[] {
+  const retries = restartsOf(run);
+  if (retries !== undefined) return checkRestarts(run, retries);
   const { report } = run.record;
   const problems: string[] = [];
   for (const [rank, processes] of rankProcesses(run)) {

@@ -107,8 +107,8 @@ function checkEvents(run: Run): string[] {
 
 /** A host may come up more than once, and the job is mapped anew where it runs on other hosts than planned. */
 function mayRepeat(run: Run, event: JobEvent): boolean {
-  const { 'errmgr.launch': launch, 'errmgr.loss': loss } = run.options.settings;
-  if (launch === undefined && loss === undefined) return false;
+  const { 'errmgr.launch': launch, 'errmgr.loss': loss, errmgr } = run.options.settings;
+  if (launch === undefined && loss === undefined && errmgr !== 'restart') return false;
   return ['host-up', 'mapped', 'recovery'].includes(event.type);
 }
 

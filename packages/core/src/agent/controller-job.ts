@@ -73,7 +73,7 @@ export class ControllerJob {
     this.#end = new JobEnd({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
     const errorManager = session.scope.errorManager(this.#params);
     this.#recovery = new JobRecovery({
-      errorManager, session, job,
+      errorManager, session, job, graceMs,
       ledger: () => this.#ledger,
       phase: () => this.#phase,
       launchNow: () => this.#launchNow(),

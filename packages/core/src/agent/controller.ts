@@ -185,14 +185,8 @@ export class Controller implements JobSession {
     return hosts.map((_, host) => others.reduce((sum, other) => sum + other.ranksOn(host), 0));
   }
 
-  isUsable(host: HostIndex, name: string): boolean {
-    const { table, hosts } = this.#bootstrap as Bootstrap;
-    return table.isUsable(host) && hosts[host]?.name === name;
-  }
-
-  get awaitsHosts(): boolean {
-    const bootstrap = this.#bootstrap as Bootstrap;
-    return bootstrap.hosts.some((_, host) => bootstrap.isRestarting(host));
+  get members(): JobSession['members'] {
+    return this.#bootstrap as Bootstrap;
   }
 
   passLaunch(launch: Launch, job: JobId): void {

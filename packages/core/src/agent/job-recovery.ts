@@ -11,10 +11,15 @@ import type { Launch } from './job-launch.js';
 import type { JobSession } from './job-session.js';
 import { RankMoves } from './rank-moves.js';
 
+/** Longest time from the end of an agent to that of its tools. */
+const GUARDIAN_MS = 500;
+
 export interface JobRecoveryInit {
   readonly errorManager: ErrorManager;
   readonly session: JobSession;
   readonly job: JobId;
+  /** Between SIGTERM and SIGKILL of a tool. */
+  readonly graceMs: number;
   ledger(): Ledger;
   phase(): JobContext['phase'] | 'over';
   /** The launch of all hosts, with the ranks as they are placed now. */
@@ -59,7 +64,7 @@ export class JobRecovery {
     const action = this.#decide(found, Math.max(...ranks.map((rank) => ledger.attempt(rank))))
       .find((each): each is RestartAction => each.type === 'restart');
     if (action === undefined) return false;
-    const { afterMs } = action;
+    const afterMs = Math.max(action.afterMs, this.#endMs(found));
     this.#tell(found, 'its ranks are started again');
     for (const rank of ranks) {
       const report = ledger.again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 });
@@ -68,6 +73,16 @@ export class JobRecovery {
     this.#moves ??= this.#makeMoves(ledger);
     this.#moves.add(ranks, found, afterMs);
     return true;
+  }
+
+  /**
+   * Within this time the tools of a lost agent have ended: at once by their guardian if the agent has, else by the agent
+   * itself, which gives them the grace period. Before, no other attempt may run.
+   */
+  #endMs({ kind, host }: Failure): number {
+    const { session, graceMs } = this.#init;
+    const hasEnded = kind === 'session-lost' || session.members.table.get(host as HostIndex).state === 'failed';
+    return GUARDIAN_MS + (hasEnded ? 0 : graceMs);
   }
 
   /** Hosts came, or are not awaited any more. */

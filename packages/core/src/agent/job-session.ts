@@ -3,6 +3,7 @@
 import type {
   Address, ErrorRecord, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, RankReport,
 } from '@stci/interface';
+import type { Bootstrap } from './bootstrap.js';
 import type { AgentScope } from './composition.js';
 import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
@@ -33,10 +34,8 @@ export interface JobSession {
   readonly stays: boolean;
   /** Names of hosts that are neither up nor left out. */
   missing(): readonly string[];
-  /** A host of this name is up at the index, and takes ranks. */
-  isUsable(host: HostIndex, name: string): boolean;
-  /** A host is being started again, or is to be. */
-  readonly awaitsHosts: boolean;
+  /** Its hosts as they are now; once it is open. */
+  readonly members: Pick<Bootstrap, 'table' | 'hosts' | 'isRestarting'>;
   /** By host, slots that other jobs have. */
   slotsTaken(job: JobId): readonly number[];
   /** Sends a launch down the boot tree. */

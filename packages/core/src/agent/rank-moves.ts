@@ -65,11 +65,13 @@ export class RankMoves {
   place(): void {
     const byHost = new Map<HostIndex, Rank[]>();
     const noRoom = new Map<Failure, Rank[]>();
+    const { members } = this.#init.session;
+    const awaitsHosts = members.hosts.some((_, host) => members.isRestarting(host));
     for (const [rank, { isDue, failure }] of this.#waiting) {
       if (!isDue) continue;
       const host = this.#hostFor(rank, byHost);
       if (host !== undefined) append(byHost, host, rank);
-      else if (!this.#init.session.awaitsHosts) append(noRoom, failure, rank);
+      else if (!awaitsHosts) append(noRoom, failure, rank);
     }
     for (const [host, ranks] of byHost) this.#start(host, ranks);
     for (const [failure, ranks] of noRoom) {
@@ -104,7 +106,9 @@ export class RankMoves {
     const { session, ledger, job } = this.#init;
     const { spec, placements } = ledger;
     const { host: own, app } = placements.placement(rank);
-    const isUsable = (host: HostIndex): boolean => session.isUsable(host, (spec.hosts[host])?.name ?? '');
+    const { table, hosts } = session.members;
+    // Another host may have the index by now: a spare.
+    const isUsable = (host: HostIndex): boolean => table.isUsable(host) && hosts[host]?.name === spec.hosts[host]?.name;
     if (isUsable(own)) return own;
     const taken = session.slotsTaken(job);
     const free = (host: HostIndex): number =>

@@ -1,0 +1,46 @@
+// @timeoutMs 300000
+/** Ranks that are started again: seeded plans with kills of tools, agents and hosts at any moment. */
+
+import { SimRandom } from '@stci/platform-sim';
+import { assert, suite } from '@stci/testkit';
+import { PLAIN, runJob, type FaultPlan, type SwarmOptions } from '@stci/swarm';
+import { firstSeed, isFull, range } from './first-seed.js';
+
+function drawRestarts(seed: number): SwarmOptions {
+  const random = new SimRandom(`restarts ${seed}`);
+  const hosts = 2 + random.integer(5);
+  const kinds = random.pick([['kill-tool'], ['kill-agent'], ['kill-tool', 'kill-agent', 'crash-host']] as const);
+  const faults = Array.from({ length: 1 + random.integer(5) }, (): FaultPlan => ({
+    kind: random.pick(kinds), atMs: 5 + random.integer(2000), pick: random.uniform(), signal: 'SIGKILL',
+  } as FaultPlan));
+  const apps = [
+    { program: 'lines', args: ['40', '80', '0.02'], count: 1 + random.integer(4) },
+    random.pick([{ program: 'sleep', args: ['1'], count: 2 }, { program: 'exit', args: ['3', '0.1'], count: 1 },
+      { program: 'lines-exit', args: ['30', '80', '0.01', '2'], count: 2 }]),
+  ];
+  const ranks = apps.reduce((sum, { count }) => sum + count, 0);
+  return {
+    ...PLAIN, seed, hosts, remote: true, slots: Math.ceil(ranks / hosts), apps, byNode: random.chance(0.5),
+    faults: faults.sort((a, b) => a.atMs - b.atMs),
+    timeoutMs: random.chance(0.2) ? 200 + random.integer(3000) : undefined,
+    settings: {
+      launcherproc: 'remote', 'launcher.tree.arity': random.pick(['1', '2', '8']), errmgr: 'restart',
+      'errmgr.restart.retries': String(1 + random.integer(3)),
+      'errmgr.restart.pause': random.pick(['0', '20ms', '400ms']),
+      'errmgr.restart.then': random.pick(['abort', 'continue']),
+      'launcher.session.method': random.pick(['inline', 'process']), 'bootcom.lease': '2s',
+      ...(random.chance(0.3) && { 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '50ms' }),
+    },
+  };
+}
+
+suite('restarts', (test) => {
+  test('no more attempts than allowed, one outcome a rank, output of each attempt whole, nothing left', () => {
+    const count = isFull ? 5000 : 150;
+    const first = firstSeed() % 1_000_000;
+    for (const seed of range(first, first + count)) {
+      const { problems } = runJob(drawRestarts(seed));
+      assert.equal(problems, [], `seed ${seed}`);
+    }
+  }, { timeoutMs: 280_000 });
+});
