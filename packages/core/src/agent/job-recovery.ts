@@ -76,8 +76,8 @@ export class JobRecovery {
   }
 
   /**
-   * Within this time the tools of a lost agent have ended: at once by their guardian if the agent has, else by the agent
-   * itself, which gives them the grace period. Before, no other attempt may run.
+   * Within this time the tools of a lost agent have ended: by their guardian if the agent has, else by the agent,
+   * which gives them the grace period. Before, no other attempt may run.
    */
   #endMs({ kind, host }: Failure): number {
     const { session, graceMs } = this.#init;

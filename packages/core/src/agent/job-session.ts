@@ -3,7 +3,7 @@
 import type {
   Address, ErrorRecord, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, RankReport,
 } from '@stci/interface';
-import type { Bootstrap } from './bootstrap.js';
+import type { MembershipTable } from '../membership/table.js';
 import type { AgentScope } from './composition.js';
 import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
@@ -35,7 +35,11 @@ export interface JobSession {
   /** Names of hosts that are neither up nor left out. */
   missing(): readonly string[];
   /** Its hosts as they are now; once it is open. */
-  readonly members: Pick<Bootstrap, 'table' | 'hosts' | 'isRestarting'>;
+  readonly members: {
+    readonly table: Pick<MembershipTable, 'isUsable' | 'get'>;
+    readonly hosts: readonly HostSpec[];
+    isRestarting(host: HostIndex): boolean;
+  };
   /** By host, slots that other jobs have. */
   slotsTaken(job: JobId): readonly number[];
   /** Sends a launch down the boot tree. */
