@@ -119,12 +119,17 @@ suite('stcirun --on-failure restart, agents that are lost', (test) => {
   }, { timeoutMs: 30_000 });
 
   test('without room the loss counts; a host that is started again is waited for', async () => {
-    const full = await run([...args('a:1,b:1'), ...sh(`${KILLS}sleep 0.5`)]);
+    const full = await run([...args('a:1,b:1'), ...sh(`${KILLS}sleep 60`)]);
     assert.is(full.exitCode, 200, full.err);
     assert.match(full.err, 'Agent root:1 on host b is lost');
-    const again = await run([...args('a:1,b:1', '--mca', 'errmgr.loss=start-again'), ...sh(`${KILLS}sleep 0.5`)]);
-    assert.is(again.exitCode, 0, again.err);
-    assert.equal(again.out.split('\n').filter((line) => line === '[1] 1 on b').length, 2);
+    // Rank 0 stays until rank 1 is back, so that its slot is taken.
+    const again = start([...args('a:1,b:1', '--stdin', '0', '--mca', 'errmgr.loss=start-again'),
+      ...sh(`${KILLS}[ $STCI_RANK = 1 ] || read end`)], { input: 'open' });
+    const onB = (): number => again.out().split('\n').filter((line) => line === '[1] 1 on b').length;
+    await eventually(() => onB() === 2, { deadlineMs: 15_000, what: 'the second attempt' });
+    again.child.stdin?.end('end\n');
+    const { exitCode, err } = await again.result;
+    assert.is(exitCode, 0, err);
   }, { timeoutMs: 30_000 });
 
   test('of lost hosts and failed programs together each rank has so many starts and no more', async () => {
