@@ -6,31 +6,38 @@ import { cleanEnvironment } from './place.mjs';
 
 const DEADLINE_MS = 120_000;
 
-/** One process; `line(pattern)` resolves to the match of the first line that matches, printed already or to come. */
+/**
+ * One process. `line(pattern)` resolves to the match of the first line that matches, printed already or to come;
+ * `lines(pattern, count)` to those of the first `count` lines.
+ */
 export function member(program, args, options = {}) {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], env: cleanEnvironment(), ...options });
-  const lines = [];
+  const printed = [];
   const waiting = new Set();
   createInterface({ input: child.stdout }).on('line', (line) => {
-    lines.push(line);
+    printed.push(line);
     for (const check of waiting) check(line);
   });
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined);
-  const line = (pattern) => new Promise((resolve, reject) => {
-    const told = lines.map((each) => pattern.exec(each)).find((match) => match !== null);
-    if (told !== undefined) return resolve(told);
-    const last = () => `${args.slice(0, 2).join(' ')} did not print ${pattern}; its last line: ${lines.at(-1)}`;
-    const timer = setTimeout(() => settle(() => reject(new Error(last()))), DEADLINE_MS);
+  const lines = (pattern, count) => new Promise((resolve, reject) => {
+    const found = [];
+    const late = () => new Error(`${args.slice(0, 2).join(' ')} printed ${found.length} of ${count} lines that match `
+      + `${pattern}; its last: ${printed.at(-1)}`);
+    const timer = setTimeout(() => settle(() => reject(late())), DEADLINE_MS);
     const settle = (end) => (clearTimeout(timer), waiting.delete(check), end());
-    const check = (each) => {
-      const match = pattern.exec(each);
-      if (match !== null) settle(() => resolve(match));
+    const check = (line) => {
+      const match = pattern.exec(line);
+      if (match === null || found.length === count) return;
+      found.push(match);
+      if (found.length === count) settle(() => resolve(found));
     };
     waiting.add(check);
+    for (const line of printed) check(line);
   });
+  const line = (pattern) => lines(pattern, 1).then(([match]) => match);
   const ended = new Promise((resolve) => child.on('close', resolve));
-  return { child, line, say: (text) => child.stdin.write(`${text}\n`), ended };
+  return { child, line, lines, say: (text) => child.stdin.write(`${text}\n`), ended };
 }
 
 /** Ends all: their standard input, then the processes. */
