@@ -11,7 +11,7 @@ const VICTIMS = 5;
 
 /** ms from a kill −9 of a rank until the last other rank was told. */
 export function toolKills(size, count, notifier) {
-  const params = ['--overlay', 'bmg', '--mca', `detector.process.notifier=${notifier}`];
+  const params = process.env.OV ? ['--overlay', 'bmg', '--mca', `detector.process.notifier=${notifier}`] : [];
   return inSession(size, params, (job) => trials(job, size, count, (victim) => {
     process.kill(victim.pid, 'SIGKILL');
   }));

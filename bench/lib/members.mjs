@@ -11,7 +11,9 @@ const DEADLINE_MS = 120_000;
  * `lines(pattern, count)` to those of the first `count` lines.
  */
 export function member(program, args, options = {}) {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], env: cleanEnvironment(), ...options });
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: cleanEnvironment(), ...options });
+  let errors = '';
+  child.stderr.on('data', (text) => (errors = (errors + text).slice(-2000)));
   const printed = [];
   const waiting = new Set();
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -20,10 +22,11 @@ export function member(program, args, options = {}) {
   });
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined);
+  const ended = new Promise((resolve) => child.on('close', resolve));
   const lines = (pattern, count) => new Promise((resolve, reject) => {
     const found = [];
     const late = () => new Error(`${args.slice(0, 2).join(' ')} printed ${found.length} of ${count} lines that match `
-      + `${pattern}; its last: ${printed.at(-1)}`);
+      + `${pattern}; its last: ${printed.at(-1)}; ${errors}`);
     const timer = setTimeout(() => settle(() => reject(late())), DEADLINE_MS);
     const settle = (end) => (clearTimeout(timer), waiting.delete(check), end());
     const check = (line) => {
@@ -33,10 +36,10 @@ export function member(program, args, options = {}) {
       if (found.length === count) settle(() => resolve(found));
     };
     waiting.add(check);
+    void ended.then(() => waiting.has(check) && settle(() => reject(late())));
     for (const line of printed) check(line);
   });
   const line = (pattern) => lines(pattern, 1).then(([match]) => match);
-  const ended = new Promise((resolve) => child.on('close', resolve));
   return { child, line, lines, say: (text) => child.stdin.write(`${text}\n`), ended };
 }
 

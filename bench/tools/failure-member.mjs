@@ -3,13 +3,15 @@
  * that failed, `failed RANK NS`: the machine's monotonic time at which it was told, taken before anything else.
  */
 
-import { connect } from '@stci/client';
+import { built } from '../lib/place.mjs';
+
+const { connect } = await built('client', 'index.js');
 
 const program = await connect();
-program.onFailure(({ rank }) => {
+program.onFailure(({ ranks }) => {
   const atNs = process.hrtime.bigint();
-  process.stdout.write(`failed ${rank} ${atNs}\n`);
+  for (const rank of ranks) process.stdout.write(`failed ${rank} ${atNs}\n`);
 });
 await program.barrier();
 process.stdout.write(`up ${program.rank} ${process.ppid} ${process.pid}\n`);
-process.stdin.resume();
+setInterval(() => undefined, 60_000); // The library keeps no process alive.
