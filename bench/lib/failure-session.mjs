@@ -63,6 +63,7 @@ async function trials(start, size, count, strike) {
       const sinceMs = monotonicMs();
       const after = strike(victim);
       const atMs = (await told).map(([, ns]) => Number(ns) / 1e6);
+      if (process.env.SHOW) console.log(atMs.map((ms) => (ms - sinceMs).toFixed(1)).sort((a, b) => a - b).join(" "));
       times.push(Math.max(...atMs) - sinceMs);
       after?.();
     }
