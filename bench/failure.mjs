@@ -23,7 +23,8 @@ export async function bench({ sizes = SIZES, kills = KILLS, stops = STOPS, perio
   const whyNoPeer = whyNoMemberlist();
   if (whyNoPeer !== undefined) print(`  without its peer: ${whyNoPeer}`);
   const program = whyNoPeer === undefined ? buildMember() : undefined;
-  print('  a process killed until the last of the others was told, ms\n  | | n | kills | median (least–most) |\n  |---|---|---|---|');
+  print('  a process killed until the last of the others was told, ms\n'
+    + '  | | n | kills | median (least–most) |\n  |---|---|---|---|');
   for (const size of sizes) {
     const tree = await broadcastFloor(size, 'tree', kills);
     const bmg = await broadcastFloor(size, 'bmg', kills);

@@ -8,7 +8,7 @@ import { print, printMachine } from './lib/print.mjs';
 
 const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate'];
 /** They take minutes and root, or write files: only run by name. */
-const NAMED = ['launch', 'session', 'costs', 'scaling'];
+const NAMED = ['launch', 'session', 'failure', 'costs', 'scaling'];
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => ![...NAMES, ...NAMED].includes(name));

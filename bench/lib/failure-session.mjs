@@ -11,7 +11,7 @@ const VICTIMS = 5;
 
 /** ms from a kill −9 of a rank until the last other rank was told. */
 export function toolKills(size, count, notifier) {
-  const params = process.env.OV ? ['--overlay', 'bmg', '--mca', `detector.process.notifier=${notifier}`] : [];
+  const params = ['--overlay', 'bmg', '--mca', `detector.process.notifier=${notifier}`];
   return inSession(size, params, (job) => trials(job, size, count, (victim) => {
     process.kill(victim.pid, 'SIGKILL');
   }));
@@ -63,7 +63,6 @@ async function trials(start, size, count, strike) {
       const sinceMs = monotonicMs();
       const after = strike(victim);
       const atMs = (await told).map(([, ns]) => Number(ns) / 1e6);
-      if (process.env.SHOW) console.log(atMs.map((ms) => (ms - sinceMs).toFixed(1)).sort((a, b) => a - b).join(" "));
       times.push(Math.max(...atMs) - sinceMs);
       after?.();
     }

@@ -14,6 +14,9 @@ import { limitOf, ownLimit } from './process-mark.js';
 
 const PAUSE_MS = 20;
 
+/** Processes that one turn looks at, some 2 ms: an agent's messages and heartbeats do not wait for the whole search. */
+const TURN_PIDS = 10;
+
 export interface SweepDeps {
   readonly clock: Clock;
   /** The first tool of this agent; undefined: not known. */
@@ -38,23 +41,29 @@ export function sweep(deps: SweepDeps, mark: string, deadlineMs: number, done: (
   const { clock, since, onClean } = deps;
   const endMs = clock.nowMs() + deadlineMs;
   const ended = new Set<number>();
-  const check = (): void => {
-    const found = leftovers(mark, since(), clock.nowMs());
+  const check = (): void => search(clock, mark, ownPids(newPids(since(), clock.nowMs())), (found) => {
     killAll(found, ended);
     if (found.length > 0 && clock.nowMs() < endMs) return void clock.after(PAUSE_MS, check);
     if (found.length === 0) onClean();
     // Killed processes that still exist have not ended.
     for (const pid of found) ended.delete(pid);
     done(ended.size);
-  };
+  });
   clock.soon(check);
 }
 
-/** Living processes that carry `mark`, or that carry our limit, are of our user and no longer our descendants. */
-function leftovers(mark: string, since: Since | undefined, nowMs: number): number[] {
+/** Those of `pids` that carry `mark`, or that carry our limit, are of our user and no longer our descendants. */
+function search(clock: Clock, mark: string, pids: readonly string[], done: (found: readonly number[]) => void): void {
   const needle = Buffer.from(mark);
-  const found = ownPids(newPids(since, nowMs)).filter((pid) => holdsVariable(pid, needle) || isOrphan(pid));
-  return found.map(Number).filter((pid) => pid !== process.pid);
+  const found: number[] = [];
+  const look = (from: number): void => {
+    for (const pid of pids.slice(from, from + TURN_PIDS)) {
+      if (Number(pid) !== process.pid && (holdsVariable(pid, needle) || isOrphan(pid))) found.push(Number(pid));
+    }
+    if (from + TURN_PIDS < pids.length) clock.soon(() => look(from + TURN_PIDS));
+    else done(found);
+  };
+  look(0);
 }
 
 function holdsVariable(pid: string, needle: Buffer): boolean {

@@ -196,6 +196,7 @@ export class SessionAgent {
       node: this.#node, host: this.#host, job, size,
       onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs),
     });
+    this.#watch.prepare();
     this.#programs.open((error) => this.#isStopped || done(error));
   }
 

@@ -31,7 +31,11 @@ export class ToolWatch {
     this.#init = init;
   }
 
-  /** `isFollowed`: it is started again. */
+  /** Somebody will want to know soon what fails: the detectors are made before. */
+  prepare(): void {
+    this.#driver ??= this.#open();
+  }
+
   onEnded({ rank, outcome, end, error, endWallMs }: ToolEnd): void {
     const isSignal = outcome === 'signalled';
     const isFailure = isSignal || (outcome === 'exited' && end?.status !== 0);
