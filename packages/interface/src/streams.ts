@@ -24,7 +24,8 @@ export interface StreamSpec {
   readonly job?: JobId;
   /** Position i of the stream's topology is members[i]; members[0] is the root. Root or session agents. */
   readonly members: readonly Address[];
-  readonly topology: { readonly kind: string; readonly options?: Readonly<Record<string, unknown>> };
+  /** As `--overlay` writes it (`bmg`, `tree:arity=4`); `boot`: the boot tree. */
+  readonly topology: string;
   readonly reduction: Reduction;
 }
 

@@ -84,14 +84,17 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
   const selector = (): Selector => scope.get(SELECTOR);
   const topology = (kind: string, size: number, options: Readonly<Record<string, unknown>>) =>
     selector().keyed(topologyFramework).create(kind, {}, { kind, size, options });
+  const topologyOf = (text: string, size: number) => {
+    const { kind, options } = parseTopology(text);
+    return topology(kind, size, options);
+  };
   return {
     bootTree: (hosts, arity) => {
       const tree = topology('tree', hosts + 1, { arity });
       assert(tree.kind === 'tree', 'the boot tree is a tree');
       return tree as TreeTopology;
     },
-    streamTree: ({ members, topology: { kind, options = {} } }) =>
-      topology(kind, members.length, options).spanningTree(0),
+    streamTree: ({ members, topology }) => topologyOf(topology, members.length).spanningTree(0),
     launcher: () => scope.get(LAUNCHER),
     jobParams: (own) => {
       const session = scope.get(PARAMS);
@@ -111,10 +114,7 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
     },
     detectors: () => selectedDetectors(selector(), scope.get(PARAMS)),
     notifier: (name) => selector().keyed(notifierFramework).create(name, {}, undefined),
-    topologyOf: (text, size) => {
-      const { kind, options } = parseTopology(text);
-      return topology(kind, size, options);
-    },
+    topologyOf,
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,
     launcherProc: (hosts: readonly HostSpec[], inline) => {

@@ -250,7 +250,7 @@ export class FrontEndAgent implements JobFrontEnd {
     const places = { lookup, map };
     this.#places = places;
     this.#stream = this.#node.streams.attach(
-      { id: DEFAULT_STREAM, job, members: [this.#self, ...members], topology: { kind: 'boot' }, reduction: 'none' },
+      { id: DEFAULT_STREAM, job, members: [this.#self, ...members], topology: 'boot', reduction: 'none' },
       {
         onUp: (data, _source, release) => this.#onOutput(data, release),
         onDown: () => undefined,

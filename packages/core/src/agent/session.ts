@@ -244,7 +244,7 @@ export class SessionAgent {
     const spec = {
       id: DEFAULT_STREAM,
       members: [owner, self],
-      topology: { kind: 'boot' },
+      topology: 'boot',
       reduction: 'none' as const,
     };
     const feed = new StdinFeed(() => this.#reportUnread(owner));

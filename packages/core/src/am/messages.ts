@@ -7,7 +7,7 @@
 import { CONTROLLER, StciError, addressIndex, addressKind, addressName } from '@stci/interface';
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
 import {
-  any, bool, bytes, fields, integer, list, num, object, oneOf, optional, plain, str, tuple, u32, wallTime, type Shape,
+  any, bool, bytes, fields, integer, list, num, object, oneOf, optional, str, tuple, u32, wallTime, type Shape,
 } from '../codec/shape.js';
 import {
   allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
@@ -49,7 +49,7 @@ const linkReport = object<LinkReport>({
 const streamSpec = fields({
   id: u32,
   members: list(u32),
-  topology: fields({ kind: str, options: optional(plain<Readonly<Record<string, unknown>>>()) }),
+  topology: str,
   reduction: oneOf('none', 'sum', 'min', 'max', 'concat', 'and', 'or'),
 }) as Shape<StreamSpec>;
 

@@ -93,7 +93,7 @@ export class StreamEndpoint implements Stream {
     const position = this.#positions.get(init.self);
     assert(position !== undefined, 'an agent attaches only to streams that it is a member of');
     this.#position = position;
-    this.#tree = spec.topology.kind === 'boot' ? undefined : init.treeOf(spec);
+    this.#tree = spec.topology === 'boot' ? undefined : init.treeOf(spec);
     if (spec.reduction !== 'none') {
       this.#rounds = new RoundTable(spec.reduction, 1 + this.#childMembers().length);
     }

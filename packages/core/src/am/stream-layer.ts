@@ -3,7 +3,7 @@
  * stream's tree, under credit. Without a reduction, a contribution is addressed to the root, and the agents on its
  * route read the header only. With one, it goes from member to member, a round at a time.
  *
- * The default stream's tree is the boot tree itself (topology kind `boot`): every agent forwards data on its way down
+ * The default stream's tree is the boot tree itself (topology `boot`): every agent forwards data on its way down
  * to all links below it.
  */
 

@@ -72,7 +72,7 @@ suite('agents of several jobs', (test) => {
     const told: string[] = [];
     const streams = sessions.map((node, i) => {
       const spec = {
-        id: DEFAULT_STREAM, job: i + 1, members: [CONTROLLER, SESSION], topology: { kind: 'boot' },
+        id: DEFAULT_STREAM, job: i + 1, members: [CONTROLLER, SESSION], topology: 'boot',
         reduction: 'none' as const,
       };
       const root = net.nodes[0]?.streams.attach(spec, events((data) => told.push(`root ${i + 1}: ${String(data)}`)));

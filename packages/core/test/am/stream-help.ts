@@ -36,10 +36,8 @@ export interface Opened {
   readonly streams: readonly (Stream | undefined)[];
 }
 
-export function specOf(members: readonly number[], kind: string, options: Record<string, unknown>,
-  reduction: Reduction, id =
-  2): StreamSpec {
-  return { id, members: members.map(addressOf), topology: { kind, options }, reduction };
+export function specOf(members: readonly number[], topology: string, reduction: Reduction, id = 2): StreamSpec {
+  return { id, members: members.map(addressOf), topology, reduction };
 }
 
 /** Opens a stream over nodes, its root the first of the spec's members, node `rootAt`. */

@@ -12,7 +12,7 @@ const KIB = 1024;
 
 suite('streams without reduction', (test) => {
   test('up: nothing lost, nothing doubled, each source in its order', () => {
-    const { net, heard, streams } = open(makeNet(tree(10, 3)), specOf(all(10), 'tree', { arity: 2 }, 'none'));
+    const { net, heard, streams } = open(makeNet(tree(10, 3)), specOf(all(10), 'tree:arity=2', 'none'));
     for (let n = 0; n < 40; n++) for (let i = 1; i < 10; i++) streams[i]?.up([i, n, new Uint8Array(n * 2000)]);
     net.until(() => heard[0]?.ups.length === 360, 'all contributions');
     for (let i = 1; i < 10; i++) {
@@ -24,7 +24,7 @@ suite('streams without reduction', (test) => {
   });
 
   test('down: to all, and to one of them', () => {
-    const { net, root, heard } = open(makeNet(tree(13, 3)), specOf(all(13), 'tree', { arity: 2 }, 'none'));
+    const { net, root, heard } = open(makeNet(tree(13, 3)), specOf(all(13), 'tree:arity=2', 'none'));
     for (let n = 0; n < 20; n++) root.down(n);
     root.down('only you', addressOf(7));
     root.down(new Uint8Array(200_000).fill(7));
@@ -40,7 +40,7 @@ suite('streams without reduction', (test) => {
   test('a slow reader stops its producer: what is under way stays within the window and one chunk', () => {
     const window = 256 * KIB;
     const net = makeNet(line(4), { 'iof.window': '256KiB' });
-    const { heard, streams } = open(net, specOf(all(4), 'tree', { arity: 1 }, 'none'), 0, true);
+    const { heard, streams } = open(net, specOf(all(4), 'tree:arity=1', 'none'), 0, true);
     const chunk = new Uint8Array(10_000);
     let [sent, mostUnread] = [0, 0];
     const root = heard[0] as Heard;
@@ -67,7 +67,7 @@ suite('streams without reduction', (test) => {
 
   test('releasing twice, and after the close, gives nothing back', () => {
     const net = makeNet(line(2), { 'iof.window': '256KiB' });
-    const { heard, streams, root } = open(net, specOf(all(2), 'tree', { arity: 1 }, 'none'), 0, true);
+    const { heard, streams, root } = open(net, specOf(all(2), 'tree:arity=1', 'none'), 0, true);
     const stream = streams[1] as StreamEndpoint;
     while (stream.up(new Uint8Array(50_000)));
     net.run();
@@ -84,7 +84,7 @@ suite('streams without reduction', (test) => {
 
   test('down under credit: the slowest member stops the root, and only what goes to it', () => {
     const net = makeNet(star(4), { 'iof.window': '256KiB' });
-    const { heard, root } = open(net, specOf(all(4), 'tree', { arity: 3 }, 'none'), 0, true);
+    const { heard, root } = open(net, specOf(all(4), 'tree:arity=3', 'none'), 0, true);
     const chunk = new Uint8Array(50_000);
     let sent = 0;
     do sent += 1; while (root.down(chunk));
@@ -108,7 +108,7 @@ suite('streams without reduction', (test) => {
 
   test('a member that is dropped holds back nobody', () => {
     const net = makeNet(star(3), { 'iof.window': '256KiB' });
-    const { heard, root } = open(net, specOf(all(3), 'tree', { arity: 2 }, 'none'), 0, true);
+    const { heard, root } = open(net, specOf(all(3), 'tree:arity=2', 'none'), 0, true);
     while (root.down(new Uint8Array(50_000)));
     net.run();
     (heard[1] as Heard).downs.forEach(({ release }) => release());
@@ -123,10 +123,7 @@ suite('streams without reduction', (test) => {
 });
 
 suite('streams with reduction', (test) => {
-  const trees: [string, Record<string, unknown>][] = [
-    ['tree', { arity: 1 }], ['tree', { arity: 2 }], ['tree', { arity: 3 }], ['tree', { arity: 4 }], ['bmg', {}],
-    ['mesh', { dimensions: [3, 4] }],
-  ];
+  const trees = ['tree:arity=1', 'tree:arity=2', 'tree:arity=3', 'tree:arity=4', 'bmg', 'mesh:dimensions=3x4'];
   const expected: [Reduction, (i: number, round: number) => unknown, (round: number) => unknown][] = [
     ['sum', (i, round) => i * round, (round) => 66 * round],
     ['min', (i, round) => round - i, (round) => round - 11],
@@ -136,11 +133,11 @@ suite('streams with reduction', (test) => {
     ['concat', (i, round) => (i % 3 === 0 ? [] : [i, `w${round}`]), (round) =>
       all(12).flatMap((i) => (i % 3 === 0 ? [] : [i, `w${round}`]))],
   ];
-  for (const [kind, options] of trees) {
-    test(`every reduction over ${kind} ${JSON.stringify(options)}, members running ahead of each other`, () => {
+  for (const topology of trees) {
+    test(`every reduction over ${topology}, members running ahead of each other`, () => {
       for (const [reduction, value, result] of expected) {
         const net = makeNet(tree(12, 2));
-        const { heard, streams } = open(net, specOf(all(12), kind, options, reduction));
+        const { heard, streams } = open(net, specOf(all(12), topology, reduction));
         const next = seededIntegers(5);
         const round = all(12).map(() => 0);
         for (let left = 12 * 30; left > 0; ) {
@@ -161,7 +158,7 @@ suite('streams with reduction', (test) => {
   test('the root may be any agent, and the members some of them', () => {
     const net = makeNet(tree(15, 2));
     const members = [9, 3, 14, 0, 5];
-    const { heard, streams } = open(net, specOf(members, 'tree', { arity: 2 }, 'concat'), 9);
+    const { heard, streams } = open(net, specOf(members, 'tree:arity=2', 'concat'), 9);
     for (const i of members) streams[i]?.up([i]);
     net.run();
     assert.equal(heard[9]?.ups.map(({ data }) => data), [members]);
@@ -169,7 +166,7 @@ suite('streams with reduction', (test) => {
 
   test('a contribution of 300 kB a member is put together on the way', () => {
     const net = makeNet(line(5));
-    const { heard, streams } = open(net, specOf(all(5), 'tree', { arity: 1 }, 'concat'));
+    const { heard, streams } = open(net, specOf(all(5), 'tree:arity=1', 'concat'));
     for (const i of all(5)) streams[i]?.up([new Uint8Array(300_000).fill(i)]);
     net.run();
     const [round] = (heard[0] as Heard).ups;
@@ -179,7 +176,7 @@ suite('streams with reduction', (test) => {
 
   test('a round that one member misses is a fault at its deadline, and closes the stream', () => {
     const net = makeNet(star(4), { 'request.timeout': '2s' });
-    const { heard, streams, root } = open(net, specOf(all(4), 'tree', { arity: 3 }, 'sum'));
+    const { heard, streams, root } = open(net, specOf(all(4), 'tree:arity=3', 'sum'));
     for (const i of [0, 1, 2]) streams[i]?.up(1);
     net.run(1900);
     assert.is(heard[0]?.faults.length, 0);
@@ -195,7 +192,7 @@ suite('streams with reduction', (test) => {
   test('data that cannot be combined is a fault where it meets', () => {
     for (const [reduction, bad] of [['sum', 'x'], ['and', 1], ['concat', 5], ['min', null]] as const) {
       const net = makeNet(star(3), { 'request.timeout': '2s' });
-      const { heard, streams } = open(net, specOf(all(3), 'tree', { arity: 2 }, reduction));
+      const { heard, streams } = open(net, specOf(all(3), 'tree:arity=2', reduction));
       const good = { sum: 1, and: true, concat: [1], min: 1 }[reduction];
       if (reduction === 'concat') assert.throwsCode('STCI_STREAM_INVALID', () => streams[1]?.up(bad));
       else streams[1]?.up(bad);
@@ -207,7 +204,7 @@ suite('streams with reduction', (test) => {
 
   test('a member that runs too far ahead is a fault, not memory', () => {
     const net = makeNet(star(3), { 'request.timeout': '60s' });
-    const { heard, streams } = open(net, specOf(all(3), 'tree', { arity: 2 }, 'sum'));
+    const { heard, streams } = open(net, specOf(all(3), 'tree:arity=2', 'sum'));
     for (let n = 0; n < 1100; n++) streams[1]?.up(1);
     net.run();
     assert.match(heard[0]?.faults[0]?.message ?? '', /More than 1024 rounds/);
@@ -227,22 +224,22 @@ suite('opening and closing streams', (test) => {
 
   test('a spec that cannot be is refused at once', () => {
     const net = makeNet(star(3));
-    const bad = [specOf([1, 0], 'tree', {}, 'none'), specOf([0], 'tree', {}, 'none'),
-      specOf([0, 1], 'tree', {}, 'none', 1), specOf([0, 1], 'tree', {}, 'none', 65_536)];
+    const bad = [specOf([1, 0], 'tree', 'none'), specOf([0], 'tree', 'none'),
+      specOf([0, 1], 'tree', 'none', 1), specOf([0, 1], 'tree', 'none', 65_536)];
     for (const spec of bad) assert.is(failed(net, spec)?.code, 'STCI_STREAM_INVALID');
-    assert.ok(failed(net, specOf([0, 1], 'nosuch', {}, 'none')) !== undefined, 'an unknown kind of topology');
-    open(net, specOf([0, 1], 'tree', {}, 'none'));
-    assert.match(failed(net, specOf([0, 1], 'tree', {}, 'none'))?.message ?? '', /open already/);
+    assert.ok(failed(net, specOf([0, 1], 'nosuch', 'none')) !== undefined, 'an unknown kind of topology');
+    open(net, specOf([0, 1], 'tree', 'none'));
+    assert.match(failed(net, specOf([0, 1], 'tree', 'none'))?.message ?? '', /open already/);
   });
 
   test('a member that takes part in none, or is not there, fails the open; the others are told', () => {
     const net = makeNet(star(3));
     const { heard, events } = listener();
     net.nodes[1]?.streams.accept(() => events);
-    assert.match(failed(net, specOf([0, 1, 2], 'tree', {}, 'none'))?.message ?? '', /takes part in no streams/);
-    assert.is(failed(net, specOf([0, 1, 77], 'tree', {}, 'none'))?.code, 'STCI_MESSAGE_UNROUTABLE');
+    assert.match(failed(net, specOf([0, 1, 2], 'tree', 'none'))?.message ?? '', /takes part in no streams/);
+    assert.is(failed(net, specOf([0, 1, 77], 'tree', 'none'))?.code, 'STCI_MESSAGE_UNROUTABLE');
     net.nodes[2]?.streams.accept(() => listener().events);
-    const { root } = open(net, specOf([0, 1, 2], 'tree', {}, 'none'));
+    const { root } = open(net, specOf([0, 1, 2], 'tree', 'none'));
     root.down('again');
     net.run();
     assert.equal([heard.downs.length, net.faults.filter((text) => !text.includes('No route'))], [0, []]);
@@ -254,9 +251,9 @@ suite('opening and closing streams', (test) => {
     const members = [addressOf(0), addressOf(1)];
     const bad: unknown[] = [{}, { id: 2 }, { id: 2, members: 5 },
       { id: 2, members: [0], topology: {}, reduction: 'none' },
-      { id: 2, members, topology: { kind: 'tree' }, reduction: 'average' }, { id: 2, members, reduction: 'none' },
-      { id: 1, members, topology: { kind: 'tree' }, reduction: 'none' }, { id: 'x', members,
-        topology: { kind: 'tree' }, reduction: 'sum' }];
+      { id: 2, members, topology: 'tree', reduction: 'average' }, { id: 2, members, reduction: 'none' },
+      { id: 1, members, topology: 'tree', reduction: 'none' }, { id: 'x', members,
+        topology: 'tree', reduction: 'sum' }];
     for (const spec of bad) {
       const told: (StciError | undefined)[] = [];
       net.nodes[0]?.messages.request(addressOf(1), 'stream.open', spec as StreamSpec, (error) => told.push(error));
@@ -268,7 +265,7 @@ suite('opening and closing streams', (test) => {
 
   test('close is told to all members; what comes after it is nobody\'s', () => {
     const net = makeNet(star(3));
-    const { heard, root, streams } = open(net, specOf(all(3), 'tree', { arity: 2 }, 'none'));
+    const { heard, root, streams } = open(net, specOf(all(3), 'tree:arity=2', 'none'));
     root.close();
     root.close();
     net.run();
@@ -276,7 +273,7 @@ suite('opening and closing streams', (test) => {
     root.down(1);
     net.run();
     assert.equal(heard.map(({ ups, downs, faults }) => ups.length + downs.length + faults.length), [0, 0, 0]);
-    const again = open(net, specOf(all(3), 'tree', { arity: 2 }, 'none'));
+    const again = open(net, specOf(all(3), 'tree:arity=2', 'none'));
     again.streams[1]?.up('fresh');
     net.run();
     assert.equal(again.heard[0]?.ups.map(({ data }) => data), ['fresh'], 'the id can be used again');
@@ -292,7 +289,7 @@ suite('opening and closing streams', (test) => {
       link?.send([encodeHeader(header, body.length), body]);
     }
     net.run();
-    const { heard } = open(net, specOf(all(2), 'tree', {}, 'none', 9));
+    const { heard } = open(net, specOf(all(2), 'tree', 'none', 9));
     assert.equal(heard[0]?.ups.map(({ data }) => data), [1, 2, 3, 4, 5]);
   });
 
@@ -310,13 +307,13 @@ suite('opening and closing streams', (test) => {
     net.run(2000);
     for (let n = 0; n < 3; n++) send(9, n);
     net.run();
-    assert.equal(open(net, specOf(all(2), 'tree', {}, 'none', 9)).heard[0]?.ups.map(({ data }) => data), [0, 1, 2]);
+    assert.equal(open(net, specOf(all(2), 'tree', 'none', 9)).heard[0]?.ups.map(({ data }) => data), [0, 1, 2]);
   });
 
   for (const id of [DEFAULT_STREAM, 9]) {
     test(`stream ${id}: what has no room before the open is sent again`, () => {
       const net = makeNet(line(2));
-      const spec = specOf(all(2), 'tree', {}, 'none', id);
+      const spec = specOf(all(2), 'tree', 'none', id);
       const sender = net.nodes[1]?.streams.attach(spec, listener().events);
       for (let n = 0; n < 1100; n++) sender?.up(n);
       net.run(100);
@@ -330,7 +327,7 @@ suite('opening and closing streams', (test) => {
 
   test('hostile frames on an open stream are faults, and the stream goes on', () => {
     const net = makeNet(line(2));
-    const { heard, streams } = open(net, specOf(all(2), 'tree', {}, 'none'));
+    const { heard, streams } = open(net, specOf(all(2), 'tree', 'none'));
     const link = net.nodes[1]?.router.link(addressOf(0));
     const next = seededIntegers(3);
     for (let n = 0; n < 500; n++) {
@@ -349,8 +346,8 @@ suite('opening and closing streams', (test) => {
 
   test('two streams of one source do not mix, even in fragments over different ways', () => {
     const net = makeNet(tree(7, 2));
-    const one = open(net, specOf([0, 1, 3], 'tree', { arity: 1 }, 'none', 2));
-    const two = open(net, specOf([0, 3], 'tree', { arity: 1 }, 'none', 3));
+    const one = open(net, specOf([0, 1, 3], 'tree:arity=1', 'none', 2));
+    const two = open(net, specOf([0, 3], 'tree:arity=1', 'none', 3));
     for (let n = 0; n < 10; n++) {
       one.root.down(new Uint8Array(150_000).fill(1));
       two.root.down(new Uint8Array(150_000).fill(2));

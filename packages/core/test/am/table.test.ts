@@ -156,7 +156,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   },
   'client.wait': { job: 1 },
   'client.ended': { report: REPORT },
-  'stream.open': { id: 2, members: [0, 1], topology: { kind: 'tree', options: {} }, reduction: 'sum' },
+  'stream.open': { id: 2, members: [0, 1], topology: 'tree:arity=2', reduction: 'sum' },
   'stream.close': { stream: 2 },
 };
 
@@ -180,7 +180,7 @@ const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.erro
   'job.event.record.newParents[0].host', 'job.event.record.newParents[0].parent'];
 
 /** Parts that are passed on as they are: the receiver looks into them. */
-const OPAQUE = ['agent.echo', 'topology.options', 'detector.message.body', 'notifier.message.body'];
+const OPAQUE = ['agent.echo', 'detector.message.body', 'notifier.message.body'];
 
 type Path = readonly (string | number)[];
 
