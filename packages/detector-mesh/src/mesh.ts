@@ -3,8 +3,7 @@
  * neighbour is dead, those behind it become neighbours in its place, so that every living agent stays watched.
  */
 
-import { MemberTable, Prober, readProbe, type MemberEvent, type ProbeTimes } from '@stci/core/component';
-import { assert } from '@stci/interface';
+import { MemberTable, Prober, bySize, readProbe, type MemberEvent, type ProbeTimes } from '@stci/core/component';
 import type {
   Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Position, Topology,
 } from '@stci/interface';
@@ -17,16 +16,15 @@ export interface MeshSettings extends ProbeTimes {
 export class Mesh implements Detector {
   readonly #self: MemberId;
   readonly #settings: MeshSettings;
-  readonly #topology: Topology;
+  readonly #topologyOf: (size: number) => Topology;
   readonly #members: MemberTable;
   readonly #prober: Prober;
   #isStarted = false;
 
-  constructor({ self, members, topology }: DetectorInit, settings: MeshSettings) {
-    assert(topology !== undefined, 'the mesh detector has a topology');
+  constructor({ self, members, topologyOf }: DetectorInit, settings: MeshSettings) {
     this.#self = self;
     this.#settings = settings;
-    this.#topology = topology;
+    this.#topologyOf = bySize(topologyOf);
     this.#members = new MemberTable(members);
     this.#prober = new Prober(settings);
   }
@@ -88,8 +86,9 @@ export class Mesh implements Detector {
     const found = new Map<Position, MemberId>();
     const seen = new Set<Position>([this.#self.position]);
     const through: Position[] = [this.#self.position];
+    const topology = this.#topologyOf(Math.max(...this.#members.positions()) + 1);
     for (const at of through) {
-      for (const next of this.#topology.neighbours(at)) {
+      for (const next of topology.neighbours(at)) {
         if (seen.has(next)) continue;
         seen.add(next);
         const member = this.#members.at(next);

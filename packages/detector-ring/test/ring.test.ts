@@ -130,7 +130,7 @@ suite('ring: one agent', (test) => {
   /** At position 2: watches 1, sends to 3. */
   const open = (params: Readonly<Record<string, string>> = {}): Detector => {
     const module = detectorModule(detectorRing, { period: '100ms', grace: '0ms', ...params });
-    return module.open({ self: member(2), members, topology: undefined, random: () => 0 });
+    return module.open({ self: member(2), members, topologyOf: undefined, random: () => 0 });
   };
   const heartbeat = (lagMs: number) => {
     return { type: 'message', from: member(1), body: { type: 'heartbeat', lagMs } } as const;

@@ -53,8 +53,8 @@ export interface DetectorInit {
   readonly self: MemberId;
   /** All agents that take part, by position, this one included. Positions that are missing have left. */
   readonly members: readonly MemberId[];
-  /** The one that the module names, over all positions; undefined if it names none. */
-  readonly topology: Topology | undefined;
+  /** The one that the module names, over so many positions; undefined if it names none. */
+  readonly topologyOf: ((size: number) => Topology) | undefined;
   /** Uniform in [0, 1): the only randomness. */
   random(): number;
 }

@@ -27,6 +27,7 @@ export function openFailureWatch(
       clock, overlay,
       detectors: scope.detectors(),
       notifier: (name) => scope.notifier(name),
+      overlayTopology: node.params.string('overlay.topology'),
       topologyOf: (text, size) => scope.topologyOf(text, size),
       random: () => generator.uniform(),
       metrics,

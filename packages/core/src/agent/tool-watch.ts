@@ -76,7 +76,7 @@ export class ToolWatch {
     const self = { position: 0, incarnation: 0 };
     for (const { name, module } of scope.detectors()) {
       if (module.watches !== 'tools') continue;
-      const init = { self, members: [], topology: undefined, random: () => generator.uniform() };
+      const init = { self, members: [], topologyOf: undefined, random: () => generator.uniform() };
       driver.add(name, module.open(init));
     }
     driver.on({ type: 'start' });

@@ -35,6 +35,8 @@ export interface FailureWatchInit {
   readonly overlay: Overlay;
   readonly detectors: readonly SelectedDetector[];
   notifier(name: string): NotifierModule;
+  /** Of the session's overlay, as a user writes it; empty: there is none. */
+  readonly overlayTopology: string;
   /** A topology as a user writes it, over so many positions. */
   topologyOf(text: string, size: number): Topology;
   random(): number;
@@ -171,24 +173,24 @@ export class FailureWatch {
   }
 
   #openAll(self: MemberId, members: readonly MemberId[]): void {
-    const { detectors, notifier, topologyOf } = this.#init;
-    const size = Math.max(...members.map(({ position }) => position)) + 1;
+    const { detectors, notifier } = this.#init;
     for (const name of new Set(detectors.map((one) => this.#notifierName(one)))) {
       const module = notifier(name);
-      const { topology } = module;
-      const of = topology === '' ? undefined : (count: number): Topology => topologyOf(topology, count);
-      this.#notifiers.add(name, module.open({ self, members, topologyOf: of }));
+      this.#notifiers.add(name, module.open({ self, members, topologyOf: this.#topologyOf(module.topology) }));
     }
     for (const { name, module } of detectors) {
-      if (module.watches === 'agents') this.#detectors.add(name, this.#open(module, self, members, size));
+      if (module.watches === 'agents') this.#detectors.add(name, this.#open(module, self, members));
     }
   }
 
-  #open(module: DetectorModule, self: MemberId, members: readonly MemberId[], size: number): Detector {
-    const { overlay, topologyOf } = this.#init;
-    const own = module.topology === '' ? undefined : topologyOf(module.topology, size);
-    const topology = module.followsOverlay === true ? overlay.topology ?? own : own;
-    return module.open({ self, members, topology, random: () => this.#init.random() });
+  #open(module: DetectorModule, self: MemberId, members: readonly MemberId[]): Detector {
+    const overlay = module.followsOverlay === true ? this.#init.overlayTopology : '';
+    const topologyOf = this.#topologyOf(overlay === '' ? module.topology : overlay);
+    return module.open({ self, members, topologyOf, random: () => this.#init.random() });
+  }
+
+  #topologyOf(text: string): ((size: number) => Topology) | undefined {
+    return text === '' ? undefined : (size) => this.#init.topologyOf(text, size);
   }
 
   /** Where no detector of the name runs here, it is one of a tool's, or the controller's own. */
@@ -200,7 +202,7 @@ export class FailureWatch {
 
   #notifierName({ notifier }: SelectedDetector): string {
     if (notifier !== 'auto') return notifier;
-    return this.#init.overlay.topology === undefined ? 'tree' : 'lazy';
+    return this.#init.overlayTopology === '' ? 'tree' : 'lazy';
   }
 
   #onLink(event: Extract<DetectorEvent, { readonly type: 'link' }>): void {

@@ -27,7 +27,7 @@ export function liveNeighbours(topology: Topology, position: Position, dead: Rea
 export function bySize(make: ((size: number) => Topology) | undefined): (size: number) => Topology {
   let last: Topology | undefined;
   return (size) => {
-    if (make === undefined) throw new Error('Assertion failed: the notifier names a topology');
+    if (make === undefined) throw new Error('Assertion failed: the component names a topology');
     return last?.size === size ? last : (last = make(size));
   };
 }

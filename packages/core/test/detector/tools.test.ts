@@ -5,7 +5,7 @@ import { assert, detectorModule, suite } from '@stci/testkit';
 import { detectorProcess } from '../../dist/detector/process.js';
 import { detectorWatchdog } from '../../dist/detector/watchdog.js';
 
-const init = { self: { position: 1, incarnation: 1 }, members: [], topology: undefined, random: () => 0 };
+const init = { self: { position: 1, incarnation: 1 }, members: [], topologyOf: undefined, random: () => 0 };
 const texts = (actions: readonly DetectorAction[]): string[] => actions.map((action) => {
   if (action.type !== 'report') return action.type;
   return `${JSON.stringify(action.failed)} ${action.cause}: ${action.evidence}`;

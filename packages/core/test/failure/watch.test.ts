@@ -83,7 +83,7 @@ function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: r
   };
   const watch = new FailureWatch(
     {
-      clock: place.platform.clock, overlay, latencyMs: 0, random: () => 0.5,
+      clock: place.platform.clock, overlay, overlayTopology: '', latencyMs: 0, random: () => 0.5,
       detectors: [{ name: 'scripted', module, notifier: 'direct', isNamed: true }],
       notifier: () => directNotifier,
       topologyOf: () => { throw new Error('no topology'); },

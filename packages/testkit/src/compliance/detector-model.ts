@@ -22,7 +22,7 @@ export interface DetectorModelInit {
   readonly latencyBoundMs: number;
   /** Longest time until a survivor is told of a report; default: as of a message. */
   readonly noticeBoundMs?: number;
-  readonly topology?: Topology | undefined;
+  readonly topologyOf?: ((size: number) => Topology) | undefined;
   /** Whose links' ends the agents see when one crashes. */
   readonly links?: Topology | undefined;
   /** Agents start within this time; default 0. */
@@ -169,8 +169,8 @@ export class DetectorModel {
   }
 
   #open(self: MemberId, members: readonly MemberId[]): Detector {
-    const { module, topology } = this.#init;
-    return module.open({ self, members, topology, random: this.random });
+    const { module, topologyOf } = this.#init;
+    return module.open({ self, members, topologyOf, random: this.random });
   }
 
   #start(agent: ModelAgent): void {

@@ -24,7 +24,7 @@ export interface DetectorCase {
   /** The longest time of a message, ms; default 5. */
   readonly latencyBoundMs?: number;
   /** Of the module's name, over so many positions. */
-  topology?(size: number): Topology;
+  readonly topology?: (size: number) => Topology;
   /** Agents see the end of links along it when one dies: for detectors that need to. */
   links?(size: number): Topology;
   /** Somebody at each agent waits for all, from the failure on: for detectors that need to. */
@@ -67,7 +67,7 @@ export class DetectorRun {
     this.model = new DetectorModel({
       module, size, seed,
       latencyBoundMs: this.latencyBoundMs,
-      topology: one.topology?.(size),
+      topologyOf: one.topology,
       links: one.links?.(size),
       startSpreadMs: this.latencyBoundMs,
       ...more,
