@@ -223,6 +223,8 @@ export type JobEvent =
   | { readonly type: 'failure'; readonly error: ErrorRecord }
   /** Of a failure that was told before, or of one that concerns no rank: once what follows from it has been done. */
   | { readonly type: 'failure-record'; readonly record: FailureRecord }
+  /** Something does not work as it was asked for, and the job goes on without it. */
+  | { readonly type: 'warning'; readonly text: string }
   /** The runtime has begun to end the job, for this reason. */
   | { readonly type: 'ending'; readonly reason: string }
   | { readonly type: 'ended'; readonly report: JobReport };

@@ -126,6 +126,8 @@ function eventKey(event: JobEvent): string {
       const { code, host, rank, message } = event.error;
       return `failure ${code} ${host ?? ''} ${rank ?? ''} ${message}`;
     }
+    case 'warning':
+      return `warning ${event.text}`;
     case 'recovery':
       return `recovery ${event.host} ${event.action}`;
     case 'failure-record':

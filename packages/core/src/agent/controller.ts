@@ -74,7 +74,10 @@ export class Controller implements JobSession {
       // During the bootstrap, the agents that start hosts report their loss.
       onLost: (agent, job, error) => this.#mender !== undefined && this.#onExpelled(agent, job, error),
     });
-    this.overlayControl = new OverlayControl(deps.node, deps.scope);
+    this.overlayControl = new OverlayControl(deps.node, deps.scope, {
+      hostName: (host) => (this.#bootstrap as Bootstrap).hostName(host),
+      onWarning: (text) => this.#emit({ type: 'warning', text }),
+    });
     this.failures = new ControllerFailures({
       node: deps.node, scope: deps.scope, overlay: this.overlayControl.overlay,
       hostName: (host) => (this.#bootstrap as Bootstrap).hostName(host),

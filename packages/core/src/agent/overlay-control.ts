@@ -18,10 +18,17 @@ import type { AgentNode } from './node.js';
 /** Launcherproc of agents on the controller's own machine. */
 const LOCAL = 'local';
 
+interface OverlayControlHooks {
+  hostName(host: HostIndex): string;
+  /** For the user. */
+  onWarning(text: string): void;
+}
+
 export class OverlayControl {
   readonly overlay: TreeOverlay;
   readonly #node: AgentNode;
   readonly #scope: AgentScope;
+  readonly #hooks: OverlayControlHooks;
   readonly #linked: LinkedOverlay | undefined;
   #table: MembershipTable | undefined;
   #kind: OverlayLinkKind = 'ws';
@@ -30,8 +37,11 @@ export class OverlayControl {
   readonly #addresses = new Map<Position, readonly string[]>();
   /** Members that have not answered yet, while the overlay begins. */
   readonly #awaited = new Set<Position>();
+  /** Why members do not listen, until the user is told. */
+  readonly #problems = new Map<Position, string>();
 
-  constructor(node: AgentNode, scope: AgentScope) {
+  constructor(node: AgentNode, scope: AgentScope, hooks: OverlayControlHooks) {
+    this.#hooks = hooks;
     this.#node = node;
     this.#scope = scope;
     this.overlay = overlayOf(node, scope);
@@ -98,12 +108,25 @@ export class OverlayControl {
   /** One that cannot listen connects to those that do. */
   #onOpened(member: MemberId, addresses: readonly string[], problem: string | undefined): void {
     const { position } = member;
-    if (problem !== undefined) this.#node.fault(problem, `overlay: position ${position} does not listen`);
+    if (problem !== undefined) this.#problems.set(position, problem);
     this.#addresses.set(position, addresses);
     this.#awaited.delete(position);
     if (this.#size === 0) this.#begin();
     else if (this.#positions > this.#size) this.#tellAll();
     else this.#join(member);
+    if (this.#awaited.size === 0 && this.#problems.size > 0) this.#warn();
+  }
+
+  #warn(): void {
+    const names = [...this.#problems.keys()].map((position) => this.#nameOf(position)).join(', ');
+    const [[position, problem]] = this.#problems as unknown as [[Position, string]];
+    this.#problems.clear();
+    this.#hooks.onWarning(`The overlay lacks links, and the session survives fewer failures: no listener on ${names}. `
+      + `Agents there connect to those that listen, but not to each other. On ${this.#nameOf(position)}: ${problem}`);
+  }
+
+  #nameOf(position: Position): string {
+    return position === 0 ? 'the controller\'s host' : this.#hooks.hostName(bootHost(position));
   }
 
   #begin(): void {

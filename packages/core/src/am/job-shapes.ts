@@ -143,6 +143,7 @@ export const jobEvent = variant<'type', JobEvent>('type', {
   exited: object<EventOf<'exited'>>({ type: oneOf('exited'), report: rankReport }),
   failure: object<EventOf<'failure'>>({ type: oneOf('failure'), error: errorRecord }),
   'failure-record': object<EventOf<'failure-record'>>({ type: oneOf('failure-record'), record: failureRecord }),
+  warning: object<EventOf<'warning'>>({ type: oneOf('warning'), text: str }),
   ending: object<EventOf<'ending'>>({ type: oneOf('ending'), reason: str }),
   ended: object<EventOf<'ended'>>({ type: oneOf('ended'), report: jobReport }),
 });

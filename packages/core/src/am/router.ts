@@ -17,6 +17,8 @@ export interface OverlayRouting {
   direct(destination: Address): Link | undefined;
   /** The link over which the overlay leads to an agent, other than `from`. */
   next(destination: Address, from: Link | undefined): Link | undefined;
+  /** Calls `send` when the link that is being opened on the way to an agent is up, or fails. False: none is. */
+  hold(destination: Address, from: Link | undefined, send: () => void): boolean;
   /** Whether this frame may arrive over a link, by the overlay. */
   admits(link: Link, frame: Frame): boolean;
 }
@@ -120,7 +122,7 @@ export class Router {
 
   /**
    * Sends a frame, in pieces, towards an agent; `from`: the link it came over, undefined for this agent's own. False:
-   * nothing leads there now.
+   * nothing leads there now. What waits for a link of the overlay counts as sent.
    */
   forward(destination: Address, job: JobId, pieces: readonly Uint8Array[], from?: Link): boolean {
     const { overlay } = this;
@@ -147,7 +149,11 @@ export class Router {
     else if (isFree && wasByOverlay) next = overlay.next(destination, from);
     const tree = next ?? this.next(destination, job);
     const link = tree ?? (isFree ? overlay.next(destination, from) : undefined);
-    if (link === undefined) return false;
+    if (link === undefined) {
+      if (!isFree) return false;
+      const kept = pieces.map((piece) => piece.slice());
+      return overlay.hold(destination, from, () => void this.forward(destination, job, kept, from));
+    }
     setByOverlay(head, wasByOverlay || link.role === 'overlay' || tree === undefined);
     link.send(pieces);
     return true;

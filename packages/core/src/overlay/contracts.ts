@@ -24,7 +24,7 @@ export interface Overlay {
   isLinked(to: Position): boolean;
   /**
    * Over the link to this agent if there is one, in order and unnumbered; else one is opened, if overlays are open to
-   * that, and messages wait for it, a bounded number; else over the routes. Lost if the link breaks or never comes up.
+   * that, and messages wait for it, a bounded number; else, or if it does not come up, over the routes. May be lost.
    */
   send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void;
   /** As MessageLayer.send: once and in order, over whatever routes there are, until one of both is gone. */

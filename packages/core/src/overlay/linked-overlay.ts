@@ -104,16 +104,16 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   }
 
   next(destination: Address, from: Link | undefined): Link | undefined {
-    const target = positionOf(destination);
-    if (target === undefined || this.#routes === undefined) return undefined;
-    const back = from === undefined ? undefined : positionOf(from.peer);
-    for (const way of this.#routes.ways(target)) {
-      if (way === back) continue;
+    for (const way of this.#ways(destination, from)) {
       const link = this.#linkTo(way);
       if (link !== undefined) return link;
       this.#links?.want(way);
     }
     return undefined;
+  }
+
+  hold(destination: Address, from: Link | undefined, send: () => void): boolean {
+    return this.#ways(destination, from).some((way) => this.#links?.wait(way, send) === true);
   }
 
   /**
@@ -146,6 +146,13 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     if (!isUp) this.#links?.onOtherClosed(position);
     const { router } = this.node;
     if (isUp && this.self.position !== 0 && router.parentLink === undefined) this.detour();
+  }
+
+  #ways(destination: Address, from: Link | undefined): readonly Position[] {
+    const target = positionOf(destination);
+    const ways = target === undefined ? undefined : this.#routes?.ways(target);
+    const back = from === undefined ? undefined : positionOf(from.peer);
+    return ways?.filter((way) => way !== back) ?? [];
   }
 
   #avoid(position: Position, isAvoided: boolean): void {

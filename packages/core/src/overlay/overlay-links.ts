@@ -126,7 +126,7 @@ export class OverlayLinks {
     if (peer !== undefined && peer.link === undefined) this.#connect(peer);
   }
 
-  /** Calls `send` when the link is up. False: there is none to wait for. Beyond the bound, nothing is sent. */
+  /** Calls `send` when the link is up, or fails. False: there is none to wait for. Beyond the bound, it is dropped. */
   wait(position: Position, send: () => void): boolean {
     const peer = this.#peers.get(position);
     if (peer === undefined || peer.link !== undefined || !canConnect(peer)) return false;
@@ -231,18 +231,15 @@ export class OverlayLinks {
     peer.timer = undefined;
     peer.tried = 0;
     peer.pauseMs = PAUSE_MS;
-    const { waiting } = peer;
-    peer.waiting = [];
-    for (const send of waiting) send();
+    flush(peer);
   }
 
-  /** A link, or an attempt at one. What waits is given up with the last address. */
+  /** A link, or an attempt at one. What waits goes another way after the last address. */
   #onEnded(peer: Peer, link: Link, reason: LinkCloseReason): void {
     if (peer.link === link) peer.link = undefined;
     if (this.#isClosed || this.#peers.get(peer.neighbour.position) !== peer || peer.link !== undefined) return;
     if (reason === 'goodbye') return;
     if (peer.tried > 0 && peer.tried < peer.neighbour.addresses.length) return this.#connect(peer);
-    peer.waiting = [];
     peer.tried = 0;
     const waitMs = peer.pauseMs * (0.5 + this.#init.node.platform.random.uniform());
     peer.pauseMs = Math.min(PAUSE_MS_MAX, peer.pauseMs * 2);
@@ -251,7 +248,14 @@ export class OverlayLinks {
       peer.timer = undefined;
       this.#connectEagerly(peer);
     });
+    flush(peer);
   }
+}
+
+function flush(peer: Peer): void {
+  const { waiting } = peer;
+  peer.waiting = [];
+  for (const send of waiting) send();
 }
 
 function canConnect({ neighbour, attempt, timer }: Peer): boolean {

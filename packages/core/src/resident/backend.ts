@@ -20,6 +20,7 @@ export function openBackend({ init, onStep, onReady, onHostsChanged, onAborted }
   const session: ResidentSession = new ResidentSession(init, {
     onEvent: (event) => {
       if (event.type === 'recovery') onStep(`${recoveryText(event)}: ${event.error.message}`);
+      else if (event.type === 'warning') return onStep(event.text);
       else if (event.type === 'host-up' && isReady) onStep(`host ${event.name} is up`);
       else return;
       if (isReady) onHostsChanged();

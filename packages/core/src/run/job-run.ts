@@ -151,7 +151,8 @@ export class JobRun implements FrontEndEvents {
         for (const text of this.#init.remarks?.() ?? []) this.#remark(text);
         return;
       case 'restarting':
-        return this.#remark(restartText(event));
+      case 'warning':
+        return this.#remark(event.type === 'warning' ? event.text : restartText(event));
       case 'exited':
         this.#ended += 1;
         if (!this.#hasRanks && this.#endReason !== undefined) this.#watchStall();
