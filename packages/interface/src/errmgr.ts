@@ -103,6 +103,8 @@ export type Action = HostAction | JobAction;
 /** Module of framework `errmgr` (one), for a session or a job. Pure; its actions are those of who asks. */
 export interface ErrorManager {
   readonly policy: string;
+  /** Of several managers: the policy that decides on this failure. */
+  policyOf?(failure: Failure): string;
   /** A job may go on after a failure: failures are reported when they are known. */
   readonly goesOn: boolean;
   /** Of the global manager, at the controller. */

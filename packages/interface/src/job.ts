@@ -189,6 +189,27 @@ export interface RecoveryEvent {
   readonly reason?: string;
 }
 
+/** Something happened to a host's agent while the session runs; its failure itself is a record. */
+interface MemberChange<Change extends string> {
+  readonly type: 'member';
+  readonly change: Change;
+  readonly host: HostIndex;
+  readonly name: string;
+  readonly incarnation: number;
+  /** At the controller. */
+  readonly wallMs: number;
+}
+
+export type MemberEvent =
+  /** The detector at agent `reporter`, as `root:3`, reports it, and the controller asks whether it is so. */
+  | MemberChange<'suspected'> & {
+    readonly detector: string; readonly reporter: string; readonly evidence: string;
+  }
+  /** It lives after all. */
+  | MemberChange<'refuted'>
+  /** The tree had lost it, and it is linked again, with those below it: to the agent of this host, or `controller`. */
+  | MemberChange<'linked'> & { readonly parent: string };
+
 /** Events of a running job for the front-end, in order. */
 export type JobEvent =
   /** Sent again if hosts were replaced or left out before the launch, and when ranks move to other hosts. */
@@ -199,8 +220,11 @@ export type JobEvent =
       readonly name: string;
       readonly up: number;
       readonly total: number;
+      /** Of its agent: from 2 where that was started again. */
+      readonly incarnation: number;
     }
   | RecoveryEvent
+  | MemberEvent
   | {
       readonly type: 'started';
       readonly rank: Rank;

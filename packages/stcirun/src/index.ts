@@ -14,6 +14,7 @@ export { FORWARDED, parseForwardList } from './run/signals.js';
 export { makeJobSpec, type Place } from './run/spec.js';
 export { JobFacts } from './output/facts.js';
 export { parseConfiguration } from './doctor/reach.js';
+export { EventsFile } from './output/events-file.js';
 export { openSink, type OpenSinkParams } from './output/open-sink.js';
 export { outputError } from './output/output-error.js';
 export type { OutputFacts } from './output/sink.js';

@@ -1,7 +1,9 @@
 /** The built stcirun, end to end: tags, files, gathering, JSON, reports, big output, closed readers. */
 
 import { spawn, spawnSync } from 'node:child_process';
-import { constants, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import {
+  constants, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -171,6 +173,26 @@ suite('stcirun, files', (test) => {
     reader.stdin.end('go\n');
     await new Promise((resolve) => reader.on('close', resolve));
     assert.is(JSON.parse(text).exitCode, 0);
+  }, { timeoutMs: 20_000 });
+
+  test('a file of events that cannot be one is refused before the job starts; a link is followed', async () => {
+    spawnSync('mkfifo', [join(directory, 'unread')]);
+    symlinkSync('events', join(directory, 'link'));
+    const refusals = [
+      ['.', 'it is a directory'], ['unread', 'a pipe that no program reads'],
+      ['/proc/events', 'a directory of its path does not exist'], ['h/x', 'a part of the path is no directory'],
+    ] as const;
+    writeFileSync(join(directory, 'h'), '');
+    for (const [file, reason] of refusals) {
+      const { exitCode, out, err } = await run(['-n', '1', '--events', file, 'echo', 'x'], { cwd: directory });
+      assert.equal([exitCode, out], [202, ''], err);
+      assert.match(err, reason);
+    }
+    const { exitCode } = await run(['-n', '1', '--events', 'link', 'true'], { cwd: directory });
+    assert.is(exitCode, 0);
+    const lines = readFileSync(join(directory, 'events'), 'utf8').trimEnd().split('\n');
+    assert.equal(JSON.parse(lines[0] as string).type, 'mapped');
+    assert.equal(JSON.parse(lines.at(-1) as string).report.exitCode, 0);
   }, { timeoutMs: 20_000 });
 
   test('a pipe whose reader stands still: the exit status is that of the report', async () => {

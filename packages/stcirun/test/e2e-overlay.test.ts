@@ -1,9 +1,17 @@
 /** Overlays on real processes: what is refused, which links there are, and a session whose inner agents die. */
 // @timeoutMs 240000
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
 import { run, sh } from './e2e.js';
 import { LONG, soon, withPlace } from './e2e-place.js';
+
+type Event = Readonly<Record<string, unknown>>;
+
+function eventsOf(file: string): Event[] {
+  return readFileSync(file, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as Event);
+}
 
 interface Shown {
   readonly overlay: string;
@@ -30,7 +38,9 @@ suite('overlays', (test) => {
 
   test('stci topology: each link of the overlay beside the tree; inner agents die, and jobs of the others go on',
     withPlace(async (place) => {
-      place.start('night', '--host', 'c,d,e,f', '--overlay', 'bmg', '--mca', 'launcher.tree.arity=1');
+      const file = join(place.directory, 'events');
+      place.start('night', '--host', 'c,d,e,f', '--overlay', 'bmg', '--events', file,
+        '--mca', 'launcher.tree.arity=1');
       const shown = (): Shown => JSON.parse(place.stci('topology', 'night', '--json').out) as Shown;
       const roles = (): string[] => shown().agents.flatMap(({ links }) => links.map(({ role }) => role));
       await soon(() => roles().filter((role) => role === 'overlay').length === 30, 'all links');
@@ -47,5 +57,30 @@ suite('overlays', (test) => {
       job.child.stdin?.end('go\n');
       const { out } = await job.result;
       assert.equal(out.split('\n').sort().join(''), 'aabccdeeff');
+      const lost = (): string => eventsOf(file).filter(({ type }) => type === 'failure-record')
+        .map(({ hostName }) => String(hostName)).sort().join('');
+      await soon(() => lost() === 'bd', 'both records');
+      const linked = eventsOf(file).filter(({ change }) => change === 'linked');
+      assert.equal([...new Set(linked.map(({ host }) => host))].sort(), ['c', 'e']);
+    }), LONG);
+
+  test('a host that falls silent: one paragraph with all that is known, the same in the file and the report',
+    withPlace(async ({ directory }) => {
+      const [events, report] = [join(directory, 'events'), join(directory, 'report')];
+      const line = 'if [ $STCI_RANK = 1 ]; then kill -STOP $PPID; fi; exec sleep 100';
+      const { exitCode, err } = await run(['--launcher', 'local', '--host', 'a,b,c', '--overlay', 'bmg',
+        '--mca', 'detector=ring', '--events', events, `--exit-report=json:${report}`, ...sh(line)]);
+      assert.is(exitCode, 200);
+      const [told, ...more] = err.trimEnd().split('\n') as [string, ...string[]];
+      assert.equal(more, []);
+      assert.match(told, /^stcirun: host b failed: no heartbeat for \d+ ms\. Found by ring at root:\d/u);
+      assert.match(told, /, promised 4\.5 s to 5 s after the failure, 2 agents told within .*\. Ranks lost: 1\. /u);
+      assert.match(told, /Then: abort: the job is ended/u);
+      const found = eventsOf(events);
+      const changes = found.flatMap(({ change, host }) => (change === undefined ? [] : [`${host} ${change}`]));
+      assert.equal(changes, ['b suspected']);
+      const { at, monotonicMs, type, ...record } = found.find((one) => one['type'] === 'failure-record') ?? {};
+      assert.ok(typeof at === 'string' && typeof monotonicMs === 'number' && type === 'failure-record');
+      assert.equal((JSON.parse(readFileSync(report, 'utf8')) as Event)['failureRecords'], [record]);
     }), LONG);
 });

@@ -6,7 +6,7 @@ import type {
 import { parseTemplate } from '@stci/core/iof';
 import { JobRun } from '@stci/core/run';
 import {
-  JobFacts, makeTerminal, openDriver, openSink, outputError, parseCommandLine, Writer, type Terminal,
+  EventsFile, JobFacts, makeTerminal, openDriver, openSink, outputError, parseCommandLine, Writer, type Terminal,
 } from '@stci/stcirun';
 
 export const CLOCK: Clock = {
@@ -133,6 +133,7 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
     forwarded: [],
     ignoresHangup: false,
     map: fakeMap(size),
+    events: request.events === undefined ? undefined : await EventsFile.make(request.events),
     openTerminal,
     openSink: (terminal, onFault) => openSink({ request, template, terminal, facts, onFault }),
   });

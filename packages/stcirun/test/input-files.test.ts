@@ -74,6 +74,7 @@ suite('files that are named twice', (test) => {
     ['--launcher local --hostfile h --exit-report=text:link', '--hostfile', '--exit-report'],
     ['--output out/%r.%s --exit-report=json:out/0.stderr', '--exit-report', '--output'],
     ['--exit-report=json:f -n 1 true > f', 'standard output', '--exit-report'],
+    ['--exit-report=json:f --events f', '--exit-report', '--events'],
     ['--output f -n 1 true < f', 'standard input', '--output'],
   ];
   for (const [argv, a, b] of CASES) {

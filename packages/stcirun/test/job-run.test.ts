@@ -1,11 +1,12 @@
 /** A job's run against a front-end agent that does what the test says. */
 
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
-import { progressText } from '@stci/stcirun';
+import type { JobReport } from '@stci/interface';
+import { EventsFile, progressText } from '@stci/stcirun';
 import { fakeRun, type FakeRun } from './fake-front-end.js';
 
 const RECOVERY = { type: 'recovery', phase: 'launching', host: 0, name: 'n1' } as const;
@@ -119,6 +120,50 @@ suite('job run', (test) => {
     run.releaseOut(Object.assign(new Error('pipe'), { code: 'EPIPE' }));
     assert.is(await run.exitCode, 141);
     assert.match(readFileSync(file, 'utf8'), 'job exit code 141');
+    rmSync(directory, { recursive: true });
+  });
+
+  test('events go to a file as they come, with their times, and end with the report', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-run-'));
+    const file = join(directory, 'events');
+    const run = await fakeRun(['--events', file], 2);
+    const lines = (): Record<string, unknown>[] =>
+      readFileSync(file, 'utf8').trimEnd().split('\n').filter(Boolean).map((line) => JSON.parse(line));
+    run.frontEnd.events.onJobEvent({ type: 'failure', error: FAILURE });
+    await eventually(() => lines().length === 1, { deadlineMs: 2000, what: 'the first event' });
+    run.frontEnd.end({ exitCode: 7, cause: FAILURE, failures: [FAILURE] });
+    assert.is(await run.exitCode, 7);
+    assert.is(run.out(), '');
+    const [first, last] = lines() as [Record<string, unknown>, Record<string, unknown>];
+    assert.equal([first['type'], last['type'], (last['report'] as JobReport).exitCode], ['failure', 'ended', 7]);
+    assert.match(String(first['at']), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/u);
+    assert.ok(Number(first['monotonicMs']) <= Number(last['monotonicMs']));
+    rmSync(directory, { recursive: true });
+  });
+
+  test('events that cannot be written are told, and end no job; the exit code says so', async () => {
+    const run = await fakeRun(['--events', '/dev/full'], 2);
+    run.frontEnd.events.onJobEvent({ type: 'running' });
+    await eventually(() => run.err() !== '', { deadlineMs: 2000, what: 'a message' });
+    assert.is(run.err(), 'stcirun: Output cannot be written to file /dev/full: no space is left there.\n');
+    run.frontEnd.events.onJobEvent({ type: 'running' });
+    run.frontEnd.end();
+    assert.is(await run.exitCode, 202);
+    assert.equal(run.frontEnd.controls, []);
+  });
+
+  test('a reader of events that stands still does not hold up the end', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-run-'));
+    const pipe = join(directory, 'pipe');
+    spawnSync('mkfifo', [pipe]);
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const faults: string[] = [];
+    const file = (await EventsFile.make(pipe)).open(({ message }) => faults.push(message), 50);
+    for (let i = 0; i < 100; i += 1) file.write(`${'x'.repeat(10_000)}\n`);
+    await new Promise<void>((resolve) => file.finish(resolve));
+    closeSync(reader);
+    assert.is(faults.length, 1);
+    assert.match(faults[0] as string, /^Events are lost: the reader of .*pipe does not read/u);
     rmSync(directory, { recursive: true });
   });
 

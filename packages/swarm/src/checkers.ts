@@ -130,6 +130,8 @@ function eventKey(event: JobEvent): string {
       return `warning ${event.text}`;
     case 'recovery':
       return `recovery ${event.host} ${event.action}`;
+    case 'member':
+      return `member ${event.change} ${event.host} ${event.wallMs}`;
     case 'failure-record':
       return `record ${subjectKey(event.record.subject)}`;
     case 'mapped':

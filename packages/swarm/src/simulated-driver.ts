@@ -45,6 +45,7 @@ export function simulatedDriver(context: AgentContext, options: UserPlan, record
     },
     openSink: () => sink,
     openProgress: () => undefined,
+    openEvents: () => undefined,
     openStdin: (frontEnd) => new SimulatedStdin(frontEnd, stdinBytes(options)),
     watchSignals: (actions) => {
       const { clock } = context.platform;

@@ -76,7 +76,7 @@ function runAll(place: string, list: readonly string[], withHosts: boolean): Ran
     cwd: place,
     encoding: 'utf8',
     timeout: 120_000,
-    env: { ...process.env, PATH: path, ...own },
+    env: { ...process.env, PATH: path, STCI_MCA_session_directory: join(place, 'sessions'), ...own },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const parts = stdout.split(mark);

@@ -209,7 +209,9 @@ export class Bootstrap {
     if (this.#phase === 'ready') this.lateStarts.onUp(host);
     else this.table.apply(host, 'up');
     const name = this.hostName(host);
-    this.#events.emit({ type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length });
+    this.#events.emit({
+      type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length, incarnation,
+    });
     this.#check();
   }
 

@@ -6,8 +6,8 @@
 
 import {
   StciError, addressName, bootHost, bootPosition, rootAddress, type FailedSubject, type Failure, type FailureCause,
-  type FailureNotice, type FailureRecord, type HostIndex, type JobId, type MemberId, type Rank, type RankReport,
-  type RecoveryEvent, type Timer,
+  type FailureNotice, type FailureRecord, type HostIndex, type JobId, type MemberEvent, type MemberId, type Rank,
+  type RankReport, type RecoveryEvent, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { countFailure } from '../metrics/failures.js';
@@ -34,6 +34,8 @@ export interface ControllerFailuresInit {
   declare(host: HostIndex, incarnation: number, error: StciError): void;
   /** To the jobs that it concerns. */
   onRecord(record: FailureRecord): void;
+  /** To all jobs. */
+  emit(event: MemberEvent): void;
 }
 
 /** How long a host may take to answer, as a multiple of the expected latency: it may be busy. */
@@ -155,8 +157,10 @@ export class ControllerFailures implements JobFailures {
 
   onMended(host: HostIndex, parent: ParentHost): void {
     const { hostName } = this.#init;
+    const name = parent === undefined ? 'controller' : hostName(parent);
     this.#metrics.count('repairs', 1);
-    this.#records.linked(hostName(host), parent === undefined ? 'controller' : hostName(parent));
+    this.#records.linked(hostName(host), name);
+    this.#init.emit({ ...this.#changed(this.#memberOf(host)), change: 'linked', parent: name });
   }
 
   /** Tells what is due, and the records that `isDue` accepts: their job is about to end. */
@@ -190,7 +194,7 @@ export class ControllerFailures implements JobFailures {
   }
 
   #onNotice(notice: FailureNotice, news: 'new' | 'confirmed'): void {
-    const { subject, reporter } = notice;
+    const { subject, reporter, detector, evidence } = notice;
     const member = memberOf(subject);
     if (member === undefined || subject.kind !== 'host') return this.#record(notice);
     const { table } = this;
@@ -198,6 +202,8 @@ export class ControllerFailures implements JobFailures {
     if (news === 'confirmed' || table.isGone(subject.host)) return this.#record(notice);
     if (reporter.position !== 0 && this.#isDead(reporter)) return this.#refute(member);
     this.#record(notice);
+    const by = addressName(addressAt(reporter.position));
+    this.#init.emit({ ...this.#changed(member), change: 'suspected', detector, reporter: by, evidence });
     this.#probe(notice, member);
   }
 
@@ -243,7 +249,14 @@ export class ControllerFailures implements JobFailures {
 
   #refute(member: MemberId): void {
     this.#records.withdraw({ kind: 'host', host: bootHost(member.position), incarnation: member.incarnation });
+    this.#init.emit({ ...this.#changed(member), change: 'refuted' });
     this.#verdict({ member, verdict: 'refuted', notice: undefined });
+  }
+
+  /** What all events of a member say. */
+  #changed({ position, incarnation }: MemberId) {
+    const host = bootHost(position);
+    return { type: 'member', host, name: this.#init.hostName(host), incarnation, wallMs: this.#wallMs } as const;
   }
 
   #declare(notice: FailureNotice, member: MemberId): void {

@@ -86,6 +86,7 @@ export class Controller implements JobSession {
         this.#mender?.declare(host, incarnation, error.message);
       },
       onRecord: (record) => this.#onRecord(record),
+      emit: (event) => this.#emit(event),
     });
     this.#listen();
     // What is sent to a host that is being linked again waits for a route.
@@ -110,11 +111,10 @@ export class Controller implements JobSession {
     this.overlayControl.check(hosts, spares);
     const { arity } = bootTreeOf(scope, hosts.length, this.node.params);
     const treeOf = (size: number): TreeTopology => scope.bootTree(size, arity);
-    const { stays } = this;
     this.#allocation = allocation;
     const errorManager = scope.errorManager(this.node.params);
     this.#bootstrap = new Bootstrap(
-      { node: this.node, agentLauncher, treeOf, errorManager, hosts, spares, stays, snapshot },
+      { node: this.node, agentLauncher, treeOf, errorManager, hosts, spares, stays: this.stays, snapshot },
       {
         emit: (event) => this.#emit(event),
         onReady: () => this.#onReady(),

@@ -109,7 +109,9 @@ export class JobRecovery {
   }
 
   #tell(found: Failure, text: string): void {
-    this.#init.session.failures.onDecision(this.#init.job, found, text);
+    const { errorManager, session, job } = this.#init;
+    const policy = errorManager.policyOf?.(found) ?? errorManager.policy;
+    session.failures.onDecision(job, found, `${policy}: ${text}`);
   }
 
   #decide(found: Failure, attempt: number): readonly Action[] {

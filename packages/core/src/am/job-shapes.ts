@@ -2,7 +2,8 @@
 
 import type {
   Allocation, AppSpec, DroppedOutput, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl,
-  JobEvent, JobMap, JobReport, JobSpec, MapBy, ProcessEnd, RankAttempt, RankReport, RankRun, SignalName, StdinTo,
+  JobEvent, JobMap, JobReport, JobSpec, MapBy, MemberEvent, ProcessEnd, RankAttempt, RankReport, RankRun, SignalName,
+  StdinTo,
 } from '@stci/interface';
 import {
   bool, integer, list, num, object, oneOf, optional, plain, record, str, u32, variant, wallTime, type Shape,
@@ -125,9 +126,22 @@ export const jobReport = object<JobReport>({
 
 type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { readonly type: Type }>;
 
+type MemberChange<Change extends MemberEvent['change']> = Extract<MemberEvent, { readonly change: Change }>;
+
+const member = { type: oneOf('member'), host: u32, name: str, incarnation: u32, wallMs: wallTime } as const;
+
 export const jobEvent = variant<'type', JobEvent>('type', {
   mapped: object<EventOf<'mapped'>>({ type: oneOf('mapped'), map: jobMap }),
-  'host-up': object<EventOf<'host-up'>>({ type: oneOf('host-up'), host: u32, name: str, up: u32, total: u32 }),
+  'host-up': object<EventOf<'host-up'>>({
+    type: oneOf('host-up'), host: u32, name: str, up: u32, total: u32, incarnation: u32,
+  }),
+  member: variant<'change', MemberEvent>('change', {
+    suspected: object<MemberChange<'suspected'>>({
+      ...member, change: oneOf('suspected'), detector: str, reporter: str, evidence: str,
+    }),
+    refuted: object<MemberChange<'refuted'>>({ ...member, change: oneOf('refuted') }),
+    linked: object<MemberChange<'linked'>>({ ...member, change: oneOf('linked'), parent: str }),
+  }),
   recovery: object<EventOf<'recovery'>>({
     type: oneOf('recovery'), phase: oneOf('launching', 'running', 'idle'), host: u32, name: str,
     action: oneOf('start-again', 'use-spare', 'leave-out'), error: errorRecord, afterMs: optional(u32),

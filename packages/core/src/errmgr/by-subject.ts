@@ -14,6 +14,7 @@ export function bySubject(rest: ErrorManager, own: Readonly<Partial<Record<Subje
   const { local } = own.tool ?? rest;
   return {
     policy: [...chosen.map((subject) => `${subject}=${own[subject]?.policy}`), rest.policy].join(','),
+    policyOf: (failure) => of(failure).policy,
     goesOn: [rest, ...Object.values(own)].some(({ goesOn }) => goesOn),
     decide: (failure, context) => (context.of === 'session' ? rest : of(failure)).decide(failure, context),
     ...(local !== undefined && { local }),

@@ -1,6 +1,6 @@
 /** The agents of a session that stays, as its process uses them: its hosts, and a front-end agent for each job. */
 
-import { StciError, fromErrorRecord, type ErrorRecord } from '@stci/interface';
+import { StciError, fromErrorRecord, type ErrorRecord, type JobEvent } from '@stci/interface';
 import { ResidentSession, type FrontEndInit } from '../agent/local-session.js';
 import { recoveryText } from '../run/recovery-text.js';
 import type { SessionBackend } from './service.js';
@@ -9,16 +9,20 @@ export interface BackendParams {
   readonly init: FrontEndInit;
   /** What is done about hosts that do not come up, or are lost. */
   readonly onStep: (text: string) => void;
+  /** What happens to its hosts, and failures. */
+  readonly onEvent?: ((event: JobEvent) => void) | undefined;
   readonly onReady: (up: number) => void;
   /** A host is up again, or is not awaited any more. */
   readonly onHostsChanged: () => void;
   readonly onAborted: (error: StciError) => void;
 }
 
-export function openBackend({ init, onStep, onReady, onHostsChanged, onAborted }: BackendParams): SessionBackend {
+export function openBackend(params: BackendParams): SessionBackend {
+  const { init, onStep, onEvent, onReady, onHostsChanged, onAborted } = params;
   let isReady = false;
   const session: ResidentSession = new ResidentSession(init, {
     onEvent: (event) => {
+      onEvent?.(event);
       if (event.type === 'recovery') onStep(`${recoveryText(event)}: ${event.error.message}`);
       else if (event.type === 'warning') return onStep(event.text);
       else if (event.type === 'host-up' && isReady) onStep(`host ${event.name} is up`);

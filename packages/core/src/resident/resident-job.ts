@@ -30,6 +30,7 @@ export interface ResidentJobInit {
   readonly spoolBytesMax: number;
   /** The job was mapped for the first time, or refused. */
   readonly onAccepted: (error: StciError | undefined) => void;
+  readonly onEvent: (event: JobEvent) => void;
   readonly onEnded: () => void;
   /** A front-end has read it to its end. */
   readonly onCollected: () => void;
@@ -222,6 +223,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
 
   onJobEvent(event: JobEvent): void {
     this.#track(event);
+    this.#init.onEvent(event);
     if (event.type === 'ended' && this.#map === undefined) {
       return this.#init.onAccepted(fromErrorRecord(event.report.cause as ErrorRecord));
     }

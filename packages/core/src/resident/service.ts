@@ -1,7 +1,8 @@
 /** The jobs of a session that stays: those that run, that wait for slots, and the last that have ended. */
 
 import {
-  StciError, type Clock, type FrontEndEvents, type HostSpec, type JobId, type JobSpec, type Rank, type SignalName,
+  StciError, type Clock, type FrontEndEvents, type HostSpec, type JobEvent, type JobId, type JobSpec, type Rank,
+  type SignalName,
 } from '@stci/interface';
 import type { JobFrontEnd } from '../agent/front-end.js';
 import type { GatheredMetrics } from '../agent/gather-metrics.js';
@@ -46,6 +47,8 @@ export interface SessionJobsInit {
   readonly spoolBytesMax: number;
   /** The session is for one job: how long it keeps the result after the job's end; its agents end at once. */
   readonly lingerMs?: number;
+  /** Of its jobs, as they happen. */
+  readonly onJobEvent?: ((job: JobId, event: JobEvent) => void) | undefined;
   /** All jobs and agents have ended. */
   readonly onStopped: () => void;
 }
@@ -179,6 +182,7 @@ export class SessionJobs implements SessionService {
         onRefused(error);
         if (this.#lingers && this.#jobs.size === 0) clock.after(0, () => this.stop());
       },
+      onEvent: (event) => this.#init.onJobEvent?.(job.job, event),
       onEnded: () => {
         frontEnd.stop();
         this.#onEnded();

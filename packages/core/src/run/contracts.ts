@@ -45,6 +45,15 @@ export interface OutputSink {
   abandon(): void;
 }
 
+/** A file of events, one a line. */
+export interface EventFile {
+  write(line: string): void;
+  /** Calls back when all is written, or what cannot be is dropped. */
+  finish(done: () => void): void;
+  /** Drops what is unwritten; `finish` then waits for nothing. */
+  abandon(): void;
+}
+
 /** The progress line of a launch. */
 export interface RunProgress {
   on(event: JobEvent): void;
@@ -82,6 +91,8 @@ export interface RunDriver {
   /** `breakLine` ends an open line of a rank before the live line is drawn. */
   openProgress(breakLine: () => void): RunProgress | undefined;
   openStdin(frontEnd: FrontEnd): StdinSource;
+  /** Of `--events`; undefined without. */
+  openEvents(onFault: (error: StciError) => void): EventFile | undefined;
   /** Watches until the returned function is called. */
   watchSignals(actions: SignalActions): () => void;
   /** Writes the exit report; `error` is the reason if it could not be written. */

@@ -1,21 +1,40 @@
 /** The job's events and report as JSON (`--json`, `--exit-report=json`): hosts by name, times in ISO format. */
 
 import {
-  printable, type HostIndex, type JobEvent, type JobReport, type RankAttempt, type RankReport,
+  printable, type HostIndex, type JobEvent, type JobId, type JobReport, type RankAttempt, type RankReport,
 } from '@stci/interface';
 import { isoTime } from '../iof/label.js';
 import { recordJson } from './record-text.js';
 
-/** One object and a newline. */
-export function eventJson(event: JobEvent, hostName: (host: HostIndex) => string): string {
-  return printable(`${JSON.stringify(eventObject(event, hostName))}\n`);
+/** When an event came, for a file of events. */
+export interface EventTime {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
 }
 
-function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): object {
+/** One object and a newline. `job`: of a session's several. */
+export function eventJson(
+  event: JobEvent, hostName: (host: HostIndex) => string, at?: EventTime, job?: JobId,
+): string {
+  const { type, ...rest } = eventObject(event, hostName);
+  const times = at !== undefined && { at: isoTime(at.wallMs), monotonicMs: Math.round(at.monotonicMs * 1000) / 1000 };
+  return printable(`${JSON.stringify({ type, ...times, ...(job !== undefined && { job }), ...rest })}\n`);
+}
+
+interface EventObject {
+  readonly type: string;
+  readonly [name: string]: unknown;
+}
+
+function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): EventObject {
   switch (event.type) {
     case 'host-up':
     case 'recovery':
       return { ...event, host: event.name };
+    case 'member': {
+      const { wallMs, name, ...rest } = event;
+      return { ...rest, host: name, time: isoTime(wallMs) };
+    }
     case 'started': {
       const { wallMs, host, ...rest } = event;
       return { ...rest, host: hostName(host), time: isoTime(wallMs) };
@@ -31,7 +50,7 @@ function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): ob
     case 'ended':
       return { type: event.type, report: reportJson(event.report) };
     default:
-      return event;
+      return { ...event };
   }
 }
 

@@ -4,7 +4,8 @@
  */
 
 export type {
-  OutputSink, RunDriver, RunProgress, RunScreen, SignalActions, StdinSource,
+  EventFile, OutputSink, RunDriver, RunProgress, RunScreen, SignalActions, StdinSource,
 } from './contracts.js';
+export { eventJson } from './event-json.js';
 export { JobRun, type JobRunInit } from './job-run.js';
 export { finalLines, withHosts } from './report.js';

@@ -6,18 +6,18 @@
 
 import { StciError } from '@stci/interface';
 import type {
-  Clock, EndCause, ErrorRecord, FailureRecord, FrontEnd, FrontEndEvents, HostIndex, JobEvent, JobMap, JobReport,
-  JobSpec, Rank, RecoveryEvent, SignalName, Timer,
+  Clock, EndCause, FrontEnd, FrontEndEvents, JobEvent, JobMap, JobReport, JobSpec, Rank, SignalName,
+  Timer,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
-import { eventJson } from './event-json.js';
+import { EventLog } from './event-log.js';
 import {
   causeElsewhere, exitCodeWithoutReport, interruptCause, outputCause, settleReport, signalText,
 } from './outcome.js';
-import { recordText } from './record-text.js';
-import { recoveryText, restartText } from './recovery-text.js';
-import { endText, exitReport, finalLines, withHosts } from './report.js';
+import { FailureNews } from './failure-news.js';
+import { restartText } from './recovery-text.js';
+import { endText, exitReport, finalLines } from './report.js';
 
 /** After so long a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
 const STALL_MS = 1000;
@@ -52,14 +52,14 @@ export class JobRun implements FrontEndEvents {
   readonly #driver: RunDriver;
   readonly #screen: RunScreen;
   readonly #sink: OutputSink;
+  readonly #log: EventLog;
+  readonly #news: FailureNews;
   readonly #progress: RunProgress | undefined;
   readonly #startMs: number;
   #frontEnd: FrontEnd | undefined;
   #stdin: StdinSource | undefined;
   #unwatch: () => void = () => undefined;
   #map: JobMap;
-  /** Where the error manager tolerates the last failure, it is reported with what is done about it. */
-  #lastFailure: ErrorRecord | undefined;
   /** Why the job is ending. */
   #endReason: string | undefined;
   /** Ranks that have ended. */
@@ -69,9 +69,6 @@ export class JobRun implements FrontEndEvents {
   #stallTimer: Timer | undefined;
   #isSummarized = false;
   #isStallSaid = false;
-  /** Messages of failures that were reported when they were known, as they came and as they were shown. */
-  readonly #reported = new Set<string>();
-  readonly #records: FailureRecord[] = [];
   /** Causes for which the front-end ended the job, in order. */
   readonly #causes: EndCause[] = [];
   #report: JobReport | undefined;
@@ -91,7 +88,14 @@ export class JobRun implements FrontEndEvents {
     this.#startMs = init.clock.nowMs();
     this.#screen = this.#driver.openScreen((error) => this.#onOutputFault(error));
     this.#sink = this.#driver.openSink((error) => this.#onOutputFault(error));
-    const { quiet, verbose } = init.options;
+    const { quiet, verbose, json } = init.options;
+    const file = this.#driver.openEvents((error) => this.#onFileFault(error));
+    this.#log = new EventLog({ clock: init.clock, screen: json ? this.#screen : undefined, file }, init.map);
+    this.#news = new FailureNews({
+      verbose, failuresAtOnce: init.failuresAtOnce,
+      say: (text, isRemark) => this.#say(text, isRemark),
+      logStep: (text, isError) => this.#logStep(text, isError),
+    });
     if (!quiet && !verbose) this.#progress = this.#driver.openProgress(() => this.#sink.breakLine());
   }
 
@@ -122,26 +126,26 @@ export class JobRun implements FrontEndEvents {
     this.#isDetached = true;
     this.#stdin?.stop();
     this.#progress?.stop();
-    this.#sink.finish(() => {
+    const end = (): void => {
       this.#frontEnd?.stop();
       this.#frontEnd?.stop(); // At once: what came since is for the next front-end.
       this.#remark(detach.text);
       this.#shown = true;
       this.#finish();
-    });
+    };
+    this.#sink.finish(() => this.#log.close(undefined, end));
   }
 
   onJobEvent(event: JobEvent): void {
     if (this.#isDetached) return;
     this.#progress?.on(event);
-    // `ended` is written after all output, since a failed write can still change the exit code.
-    if (this.#init.options.json && event.type !== 'ended') this.#writeEvent(event);
+    this.#log.on(event);
     switch (event.type) {
       case 'mapped':
         this.#map = event.map;
         return this.#init.onMapped(event.map);
       case 'recovery':
-        return this.#onRecovery(event);
+        return this.#news.onRecovery(event);
       case 'host-up':
         return this.#logStep(`host ${event.name} is up (${event.up} of ${event.total})`);
       case 'started':
@@ -158,14 +162,15 @@ export class JobRun implements FrontEndEvents {
         if (!this.#hasRanks && this.#endReason !== undefined) this.#watchStall();
         return this.#logStep(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
       case 'failure':
-        return this.#onFailure(event.error);
+        return this.#news.onFailure(event.error, this.#isOwn(event.error));
       case 'failure-record':
-        this.#records.push(event.record);
-        return this.#logStep(recordText(event.record));
+        return this.#news.onRecord(event.record);
+      case 'member':
+        return this.#news.onMember(event);
       case 'ending':
         this.#endReason = event.reason;
         this.#watchStall();
-        return this.#logStep(this.#reported.has(event.reason) ? 'ending the job' : `ending the job: ${event.reason}`);
+        return this.#logStep(`ending the job${this.#news.reported.has(event.reason) ? '' : `: ${event.reason}`}`);
       case 'ended':
         return this.#onEnded(event.report);
     }
@@ -221,21 +226,6 @@ export class JobRun implements FrontEndEvents {
     this.#logStep(`rank ${rank} started as process ${pid}`);
   }
 
-  /** Reports each failure once: immediately with --verbose, or where the job continues; else in the final summary. */
-  #onFailure(error: ErrorRecord): void {
-    const { code, data } = error;
-    this.#lastFailure = error;
-    const { verbose } = this.#init.options;
-    // The error manager decides whether a host that does not come up is a failure of the job.
-    const atOnce = verbose || (this.#init.failuresAtOnce && code !== 'STCI_LAUNCH_FAILED');
-    const text = withHosts(error);
-    if (!atOnce || this.#reported.has(text) || this.#causes.some((cause) => cause.error.code === code)) return;
-    const searched = data?.['searched'] === undefined ? '' : `\n  PATH=${data['searched']}`;
-    if (verbose) this.#logStep(`failure: ${text}${searched}`, true);
-    else this.#say(this.#reported.size === 0 ? text : `also: ${text}`);
-    this.#reported.add(error.message).add(text);
-  }
-
   #watchStall(): void {
     this.#stallTimer ??= this.#init.clock.after(STALL_MS, () => {
       this.#stallTimer = undefined;
@@ -245,26 +235,13 @@ export class JobRun implements FrontEndEvents {
 
   /** The end takes long, such as where the reader of the output stands still: why the job ends is told before. */
   #onStall(): void {
-    const failure = this.#lastFailure;
     if (this.#report !== undefined) this.#summarize(this.#report);
-    else if (failure !== undefined && failure.message === this.#endReason && !this.#reported.has(failure.message)) {
-      this.#say(withHosts(failure));
-      this.#reported.add(failure.message);
-    }
+    else this.#news.onStall(this.#endReason);
     const hasFailed = this.#endReason !== undefined || this.#report?.cause !== undefined;
     const isWriting = !this.#shown && (this.#report !== undefined || this.#unwritten > 0);
     if (this.#isStallSaid || this.#hasRanks || !hasFailed || !isWriting) return;
     this.#isStallSaid = true;
     this.#remark('the output is still being written');
-  }
-
-  /** The failure that was reported just before does not end the job. */
-  #onRecovery(event: RecoveryEvent): void {
-    const { phase, action, error: { message } } = event;
-    const text = recoveryText(event);
-    // What becomes of a lost host concerns later jobs.
-    if (phase !== 'launching' || action === 'start-again') this.#logStep(text);
-    else this.#remark(this.#reported.has(message) ? text : `${text}: ${message}`);
   }
 
   #onEndSignal(signal: SignalName, times: number): void {
@@ -277,6 +254,7 @@ export class JobRun implements FrontEndEvents {
       this.#onReportDropped(cause);
       this.#screen.abandon();
       this.#sink.abandon();
+      this.#log.abandon();
       if (this.#report !== undefined) this.#frontEnd?.stop();
     } else {
       this.#remark(signalText(signal, this.#map, this.#hasRanks));
@@ -286,9 +264,7 @@ export class JobRun implements FrontEndEvents {
 
   #onOutputFault(error: StciError): void {
     if (this.#isDetached) return;
-    if (error.code !== 'STCI_OUTPUT_CLOSED') this.#say(error.message);
-    const cause = outputCause(error);
-    this.#addCause(cause);
+    const cause = this.#onFileFault(error);
     if (!this.#hasAgents) return;
     if (this.#init.detach?.isViewer === true) {
       this.#sink.abandon();
@@ -297,8 +273,19 @@ export class JobRun implements FrontEndEvents {
     this.#frontEnd?.control({ verb: 'end', kill: false, reason: error.message, cause });
   }
 
-  #addCause(cause: EndCause): void {
-    if (!this.#causes.some(({ error }) => error.code === cause.error.code)) this.#causes.push(cause);
+  /** A file beside the output cannot be written: the job goes on, its exit code says so. */
+  #onFileFault(error: StciError): EndCause {
+    if (error.code !== 'STCI_OUTPUT_CLOSED') this.#say(error.message);
+    return this.#addCause(outputCause(error));
+  }
+
+  #addCause(cause: EndCause): EndCause {
+    if (!this.#isOwn(cause.error)) this.#causes.push(cause);
+    return cause;
+  }
+
+  #isOwn({ code }: { readonly code: string }): boolean {
+    return this.#causes.some(({ error }) => error.code === code);
   }
 
   #onEnded(report: JobReport): void {
@@ -307,8 +294,10 @@ export class JobRun implements FrontEndEvents {
     this.#frontEnd?.stop();
     this.#watchStall();
     this.#sink.finish(() => {
-      this.#summarize(this.#settle());
-      this.#writeReport(() => this.#showEnd());
+      this.#log.close(this.#settle(), () => {
+        this.#summarize(this.#settle());
+        this.#writeReport(() => this.#showEnd());
+      });
     });
   }
 
@@ -317,14 +306,14 @@ export class JobRun implements FrontEndEvents {
     if (this.#isSummarized) return;
     this.#isSummarized = true;
     const elsewhere = causeElsewhere(report, this.#causes);
-    if (elsewhere !== undefined && !this.#reported.has(elsewhere)) this.#say(elsewhere);
-    for (const line of finalLines(report, this.#reported, this.#init.isHere)) this.#say(line.text, line.isRemark);
+    if (elsewhere !== undefined && !this.#news.reported.has(elsewhere)) this.#say(elsewhere);
+    for (const line of finalLines(report, this.#news.reported, this.#init.isHere)) this.#say(line.text, line.isRemark);
   }
 
   /** Writes the last event and the report. Only a failure of these writes can still change the exit code. */
   #showEnd(): void {
     const { exitCode } = this.#settle();
-    if (this.#init.options.json) this.#writeEvent({ type: 'ended', report: this.#settle() });
+    this.#log.ended(this.#settle());
     this.#screen.flush(() => {
       const done = (): void => {
         this.#shown = true;
@@ -342,14 +331,14 @@ export class JobRun implements FrontEndEvents {
   #writeReport(done: () => void): void {
     const wanted = this.#init.options.exitReport;
     if (wanted === undefined) return done();
-    const text = exitReport(this.#settle(), wanted.format, this.#records);
+    const text = exitReport(this.#settle(), wanted.format, this.#log.records);
     if (wanted.file === undefined) {
       this.#message(text);
       return done();
     }
     const onWritten = (error?: StciError): void => {
       this.#onReportDropped = () => undefined;
-      if (error !== undefined) this.#onOutputFault(error);
+      if (error !== undefined) this.#onFileFault(error);
       done();
     };
     const onDropped = (this.#onReportDropped = (cause) => {
@@ -357,11 +346,6 @@ export class JobRun implements FrontEndEvents {
       onWritten();
     });
     this.#driver.writeReport(wanted.file, text, (error) => this.#onReportDropped === onDropped && onWritten(error));
-  }
-
-  #writeEvent(event: JobEvent): void {
-    const hostName = (host: HostIndex): string => this.#map.hosts[host]?.name ?? '?';
-    this.#screen.event(eventJson(event, hostName));
   }
 
   #finish(): void {

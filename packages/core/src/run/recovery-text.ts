@@ -1,6 +1,6 @@
 /** What is done about a host that did not come up or is lost, for `stcirun`, `stci start` and a session's log. */
 
-import type { JobEvent, RecoveryEvent } from '@stci/interface';
+import type { JobEvent, MemberEvent, RecoveryEvent } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
 import { endText } from './report.js';
 
@@ -15,6 +15,18 @@ export function recoveryText({ phase, name, action, afterMs = 0, starts, spare, 
       return `spare host ${spare} takes the place of ${name}${phase === 'launching' ? '' : ', for later jobs'}`;
     case 'leave-out':
       return `host ${name} is left out${reason === undefined ? '' : `: ${reason}`}`;
+  }
+}
+
+/** What a detector says, and what has become of it. */
+export function memberText(event: MemberEvent): string {
+  switch (event.change) {
+    case 'suspected':
+      return `host ${event.name} is suspected by ${event.detector} at ${event.reporter}: ${event.evidence}`;
+    case 'refuted':
+      return `host ${event.name} answers: it has not failed`;
+    case 'linked':
+      return `host ${event.name} is linked again, to ${event.parent}`;
   }
 }
 

@@ -42,12 +42,18 @@ const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
   ['job.control', { verb: 'signal', signal: 'SIGUSR1' }],
   ['job.event', { type: 'mapped', map: { size: 1, hosts: [{ host: 0, name: 'h', runs: [{ app: 0, first: 0, count: 1,
     stride: 1 }] }] } }],
-  ['job.event', { type: 'host-up', host: 0, name: 'h', up: 1, total: 2 }],
   ['job.event', {
     type: 'recovery', phase: 'idle', host: 0, name: 'h', action: 'use-spare', spare: 's', error: ERROR,
   }],
   ['job.event', { type: 'started', rank: 0, host: 0, pid: 1, wallMs: 1.5, attempt: 2 }],
   ['job.event', { type: 'restarting', attempt: 2, afterMs: 500, report: { ...RANK, earlier: [ATTEMPT] } }],
+  ['job.event', { type: 'host-up', host: 0, name: 'h', up: 1, total: 2, incarnation: 2 }],
+  ['job.event', {
+    type: 'member', change: 'suspected', host: 0, name: 'h', incarnation: 1, wallMs: 1.5, detector: 'ring',
+    reporter: 'root:1', evidence: 'e',
+  }],
+  ['job.event', { type: 'member', change: 'refuted', host: 0, name: 'h', incarnation: 1, wallMs: 1.5 }],
+  ['job.event', { type: 'member', change: 'linked', host: 0, name: 'h', incarnation: 1, wallMs: 1.5, parent: 'p' }],
   ['job.event', { type: 'running' }],
   ['job.event', { type: 'exited', report: RANK }],
   ['job.event', { type: 'failure', error: { ...ERROR, host: 'h', rank: 1, data: { a: 1, b: 'x', c: true },
@@ -177,7 +183,7 @@ const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.erro
   'tree.adopt.socket', 'failure.notice.notice', 'failure.notice.notice.subject.host',
   'failure.notice.notice.subject.rank', 'failure.report.ranks[0].rank', 'failure.verdict.notice.subject.host',
   'failure.verdict.notice.subject.rank', 'job.event.record.subject.host', 'job.event.record.subject.rank',
-  'job.event.record.newParents[0].host', 'job.event.record.newParents[0].parent'];
+  'job.event.record.newParents[0].host', 'job.event.record.newParents[0].parent', 'job.event.parent'];
 
 /** Parts that are passed on as they are: the receiver looks into them. */
 const OPAQUE = ['agent.echo', 'detector.message.body', 'notifier.message.body'];

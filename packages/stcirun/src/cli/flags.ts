@@ -164,6 +164,10 @@ export const FLAGS = {
     helpValue: 'FORMAT[:FILE]',
     description: 'a row for each rank at the end, text or json, on standard error or in FILE',
   }),
+  events: text('--events')({
+    helpValue: 'FILE',
+    description: 'events of the job as JSON lines in FILE, with their times; failures with all that is known of them',
+  }),
   'forward-signals': text('--forward-signals')({
     helpValue: 'LIST',
     description: 'signals passed on to the ranks, instead of the usual ones, such as USR1,USR2; or none',
@@ -234,6 +238,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   gather: facts(GROUPS[3]),
   json: facts(GROUPS[3]),
   'exit-report': facts(GROUPS[3], 'job', 'text'),
+  events: facts(GROUPS[3]),
   verbose: facts(GROUPS[5]),
   quiet: facts(GROUPS[5]),
   version: facts(GROUPS[5]),

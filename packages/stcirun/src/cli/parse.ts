@@ -57,6 +57,7 @@ export interface RunRequest {
   readonly gather: boolean;
   readonly json: boolean;
   readonly exitReport?: ExitReportRequest;
+  readonly events?: string;
   readonly verbose: boolean;
   readonly quiet: boolean;
 }
@@ -217,6 +218,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     gather: flags.gather,
     json: flags.json,
     ...(flags['exit-report'] !== undefined && { exitReport: flags['exit-report'] }),
+    ...(flags.events !== undefined && { events: flags.events }),
     verbose: flags.verbose,
     quiet: flags.quiet,
   };
@@ -314,7 +316,7 @@ function sessionConflicts(flags: FlagValues): readonly (readonly [boolean, ...Co
     return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
   };
   const OF_SESSION = ['launcher', 'spares', 'min-hosts', 'on-launch-failure'] as const;
-  const OF_OUTPUT = ['tag', 'timestamp', 'output', 'gather', 'json', 'exit-report'] as const;
+  const OF_OUTPUT = ['tag', 'timestamp', 'output', 'gather', 'json', 'exit-report', 'events'] as const;
   return [
     ...OF_SESSION.map((name): readonly [boolean, ...Conflict] =>
       [isIn && given(name), '--session', `--${name}`, 'it is decided by stci start']),

@@ -9,7 +9,7 @@ import { askStatus, promised } from '../session/ask.js';
 import { jobName } from '../session/session-name.js';
 import { prepare } from './prepare.js';
 import type { SessionInit } from './session-run.js';
-import { checkOutput, inSession, showJob } from './show-job.js';
+import { checkOutput, inSession, openEvents, showJob } from './show-job.js';
 
 type RunLine = Extract<CommandLine, { kind: 'run' }>;
 
@@ -38,5 +38,6 @@ export async function startAttach({ line, agents, all, connect }: AttachParams):
   const isHere = (host: string): boolean => host === prepared.platform.env.hostname;
   const show = { ...prepared, ignoresHangup: false, map, spec, isHere, remarks: () => [] };
   checkOutput(show);
-  return showJob({ ...show, ...inSession({ client, name, continues }, accepted, true) });
+  const events = await openEvents(show);
+  return showJob({ ...show, events, ...inSession({ client, name, continues }, accepted, true) });
 }

@@ -29,11 +29,13 @@ export function checkFiles(
   const file = (name: string, path: string, isWritten = false): UsedFile =>
     ({ name, path: resolveFrom(wdir, path, name), isWritten });
   const report = request.exitReport?.file;
-  if (report === undefined && template === undefined) return;
+  const { events } = request;
+  if (report === undefined && events === undefined && template === undefined) return;
   const named = [
     ...request.hostfiles.filter((path) => path !== STANDARD_INPUT).map((path) => file('--hostfile', path)),
     ...request.am.map((path) => file('--am', path)),
     ...(report === undefined ? [] : [file('--exit-report', report, true)]),
+    ...(events === undefined ? [] : [file('--events', events, true)]),
   ];
   const seen = new Map<string, UsedFile>();
   STREAMS.forEach((name, fd) => {

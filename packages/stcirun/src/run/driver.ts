@@ -6,6 +6,7 @@ import type { JobMap, SignalName, StciError } from '@stci/interface';
 import type { OutputSink } from '@stci/core/run';
 import { leave } from '../leave.js';
 import { FilePool, PooledFile } from '../output/file-pool.js';
+import type { EventsFile } from '../output/events-file.js';
 import { outputError } from '../output/output-error.js';
 import type { Terminal } from '../output/terminal.js';
 import { Progress } from './progress.js';
@@ -20,11 +21,12 @@ export interface DriverParams {
   readonly map: JobMap;
   /** Where the output goes. `onFault` is called when it cannot be written. */
   readonly openTerminal: (onFault: (error: StciError) => void) => Terminal;
+  readonly events?: EventsFile | undefined;
   readonly openSink: (terminal: Terminal, onFault: (error: StciError) => void) => OutputSink;
 }
 
 export function openDriver(params: DriverParams): RunDriver {
-  const { forwarded, ignoresHangup, detaching = [], map, openTerminal, openSink } = params;
+  const { forwarded, ignoresHangup, detaching = [], map, events, openTerminal, openSink } = params;
   let terminal: Terminal;
   const reports = new FilePool();
   return {
@@ -33,6 +35,7 @@ export function openDriver(params: DriverParams): RunDriver {
     openProgress: (breakLine) => new Progress(terminal, map, breakLine),
     openStdin: (frontEnd) => new StdinPump(frontEnd),
     watchSignals: (actions) => watchSignals(forwarded, actions, { ignoresHangup, detaching }),
+    openEvents: (onFault) => events?.open(onFault),
     writeReport: (file, text, done) => {
       const report = new PooledFile(file);
       const written = reports.write(report, [Buffer.from(text)]).then(() => reports.close(report));

@@ -5,11 +5,13 @@ import { JobRun, type JobRunInit } from '@stci/core/run';
 import type { AcceptedJob, SessionClient } from '@stci/core/session';
 import type { AllocatedJob, FrontEnd, FrontEndEvents, JobMap, SignalName } from '@stci/interface';
 import { isTerminal } from '../output/descriptor.js';
+import type { EventsFile } from '../output/events-file.js';
 import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal, type Terminal } from '../output/terminal.js';
 import { jobName } from '../session/session-name.js';
 import { checkFiles } from './check-files.js';
+import { resolveFrom } from './caller-directory.js';
 import { keepReportPipe, openDriver } from './driver.js';
 import type { Prepared } from './prepare.js';
 import { parseForwardList } from './signals.js';
@@ -45,6 +47,8 @@ export function inSession(
 }
 
 export interface ShowParams extends Prepared {
+  /** Of `--events`. */
+  readonly events?: EventsFile | undefined;
   readonly ignoresHangup: boolean;
   readonly spec: AllocatedJob;
   readonly map: JobMap;
@@ -56,6 +60,13 @@ export interface ShowParams extends Prepared {
 export function checkOutput({ request, map, params, wdir }: ShowParams): void {
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
   checkFiles(request, template, new JobFacts(map, params.int('iof.line.max')), wdir);
+}
+
+/** The file of `--events`, made before anything is started. Throws STCI_OUTPUT_FAILED. */
+export async function openEvents({ request, wdir }: ShowParams): Promise<EventsFile | undefined> {
+  if (request.events === undefined) return undefined;
+  const { EventsFile: File } = await import('../output/events-file.js');
+  return File.make(resolveFrom(wdir, request.events, '--events'));
 }
 
 /**
@@ -78,6 +89,7 @@ export function showJob(show: ShowParams & JobSource): Promise<number> {
     ignoresHangup,
     detaching: detach === undefined ? [] : detachSignals(detach.isViewer, request.forwardSignals !== undefined),
     map,
+    events: show.events,
     openTerminal: (onFault) => (terminal = openTerminal(onFault, request.color)),
     openSink: (screen, onFault) => openSink({ request, template, terminal: screen, facts, onFault }),
   });

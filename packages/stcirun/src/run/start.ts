@@ -13,7 +13,7 @@ import { prepare, type Prepared } from './prepare.js';
 import {
   checkSessionParams, openSession, ownParams, startOwnSession, submitTo, type OpenedSession,
 } from './session-run.js';
-import { checkOutput, inSession, showJob, type JobSource, type ShowParams } from './show-job.js';
+import { checkOutput, inSession, openEvents, showJob, type JobSource, type ShowParams } from './show-job.js';
 import { namedPromises, showPlan } from './show-plan.js';
 import { makeJobSpec, makeSessionSpec, onHostsNow } from './spec.js';
 
@@ -54,6 +54,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   const show: ShowParams = { ...prepared, ignoresHangup, map, spec, isHere, remarks: () => mpiRemarks(spec, map) };
   checkOutput(show);
   if (request.dryRun) return 0;
+  const events = await openEvents(show);
   const job = { ...spec, params: ownParams(registry, params) };
   if (request.detach) {
     const hosts = { hosts: spec.hosts, spares };
@@ -62,10 +63,11 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
     printStarted('stcirun', 'job', jobName(own.name, accepted.job));
     return 0;
   }
-  if (session === undefined) return showJob({ ...show, ...ownAgents(prepared, planned, scope) });
+  if (session === undefined) return showJob({ ...show, events, ...ownAgents(prepared, planned, scope) });
   const hasPolicy = Object.keys(job.params).some((name) => /^errmgr(?:\.|$)/.test(name));
   const continues = hasPolicy ? scope.errorManager(params).goesOn : session.status.continues;
-  return showJob({ ...show, ...inSession({ ...session, continues }, await submitTo(session, job, request), false) });
+  const accepted = await submitTo(session, job, request);
+  return showJob({ ...show, events, ...inSession({ ...session, continues }, accepted, false) });
 }
 
 function ownAgents({ registry, params, platform, composition }: Prepared, planned: Planned, scope: Scope): JobSource {

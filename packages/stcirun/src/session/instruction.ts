@@ -16,6 +16,8 @@ export interface Instruction extends ParamsRequest {
   readonly wdir: string | undefined;
   readonly hosts: readonly HostSpec[];
   readonly spares: readonly HostSpec[];
+  /** File of its events, by its absolute path. */
+  readonly events?: string;
   /** It ends with its first job. */
   readonly isForOneJob: boolean;
 }

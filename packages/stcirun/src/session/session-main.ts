@@ -7,8 +7,11 @@ import { readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createComposition, paramsSnapshot } from '@stci/core';
 import { openBackend, SessionJobs, SessionServer } from '@stci/core/resident';
+import { eventJson, type EventFile } from '@stci/core/run';
 import { encodeSessionKey, makeSessionKey } from '@stci/core/session';
-import { EXIT, StciError, toErrorRecord, type Platform } from '@stci/interface';
+import {
+  EXIT, StciError, toErrorRecord, type HostIndex, type JobEvent, type JobId, type Platform,
+} from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
@@ -29,12 +32,21 @@ export async function sessionMain(programs: string): Promise<number> {
   process.on('SIGHUP', () => undefined);
   process.on('SIGINT', () => undefined);
   try {
-    return await new SessionProcess(instruction, programs).run();
+    const events = await openEvents(instruction);
+    return await new SessionProcess(instruction, programs, events).run();
   } catch (thrown) {
     const { code, message } = toErrorRecord(thrown);
     report({ type: 'failed', code, message });
     return thrown instanceof StciError ? thrown.exitCode : EXIT.internal;
   }
+}
+
+/** The file of `--events`, before anything is started. Throws STCI_OUTPUT_FAILED. */
+async function openEvents({ events }: Instruction): Promise<EventFile | undefined> {
+  if (events === undefined) return undefined;
+  const { EventsFile } = await import('../output/events-file.js');
+  const file = await EventsFile.make(events);
+  return file.open((error) => printError(`${error.message}\n`));
 }
 
 /** The starter may have gone. */
@@ -50,6 +62,7 @@ class SessionProcess {
   readonly #instruction: Instruction;
   readonly #platform: Platform;
   readonly #place: SessionPlace;
+  readonly #events: EventFile | undefined;
   readonly #key;
   readonly #jobs: SessionJobs;
   readonly #server: SessionServer;
@@ -57,8 +70,9 @@ class SessionProcess {
   #failure: StciError | undefined;
   #onStopped: () => void = () => undefined;
 
-  constructor(instruction: Instruction, programs: string) {
+  constructor(instruction: Instruction, programs: string, events: EventFile | undefined) {
     this.#instruction = instruction;
+    this.#events = events;
     const { name, hosts, spares, wdir, isForOneJob } = instruction;
     this.#platform = createNodePlatform({
       agentCommand: localAgentCommand(programs),
@@ -79,6 +93,7 @@ class SessionProcess {
         allocation: { hosts, spares },
       },
       onStep: (text) => this.#onStep(text),
+      onEvent: (event) => this.#onEvent(event),
       onReady: (up) => report({ type: 'ready', up }),
       onHostsChanged: () => this.#jobs.onHostsChanged(),
       onAborted: (error) => this.#onAborted(error),
@@ -91,6 +106,7 @@ class SessionProcess {
       spoolFiles: (job) => spoolDirectory(join(this.#place.directory, name, 'spools', job)),
       spoolBytesMax: params.int('session.spool.max'),
       ...(isForOneJob && { lingerMs: params.int('session.linger') }),
+      onJobEvent: (job, event) => event.type === 'restarting' && this.#onEvent(event, job),
       onStopped: () => this.#onStopped(),
     });
     const init = { platform: this.#platform, params, key: this.#key, service: this.#jobs };
@@ -117,6 +133,7 @@ class SessionProcess {
       process.on('SIGTERM', () => this.#jobs.stop());
     });
     await new Promise<void>((resolve) => this.#server.disconnect(resolve));
+    await new Promise<void>((resolve) => (this.#events === undefined ? resolve() : this.#events.finish(resolve)));
     this.#place.remove(this.#facts);
     clearInterval(trim);
     return this.#failure?.exitCode ?? 0;
@@ -132,6 +149,13 @@ class SessionProcess {
   #onStep(text: string): void {
     report({ type: 'step', text });
     printError(`${new Date(this.#platform.clock.wallMs()).toISOString()} ${text}\n`);
+  }
+
+  #onEvent(event: JobEvent, job?: JobId): void {
+    const { clock } = this.#platform;
+    const hostName = (host: HostIndex): string => this.#jobs.status().hosts[host]?.spec.name ?? '?';
+    const at = { wallMs: clock.wallMs(), monotonicMs: clock.nowMs() };
+    this.#events?.write(eventJson(event, hostName, at, job));
   }
 
   /** The session's hosts did not come up. */

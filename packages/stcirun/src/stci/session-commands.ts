@@ -35,6 +35,7 @@ export class StartCommand extends StciCommand {
                     short for --mca overlay.topology=NAME
   --mca KEY=VALUE   sets a parameter of the session
   --am FILE         file of parameters
+  --events FILE     what happens to its hosts and ranks as JSON lines; docs/failures.md
   --quiet           print errors only
 
 Prints the session's name when its hosts are up. It stays until 'stci stop'.
@@ -54,6 +55,7 @@ Examples:
     name: Flags.string(),
     launcher: Flags.string(),
     overlay: Flags.string(),
+    events: Flags.string(),
     quiet: Flags.boolean({ char: 'q' }),
     ...paramFlags,
   };
@@ -86,6 +88,7 @@ Examples:
         ...allocation,
         mca: mca.map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
         am: (flags.am ?? []).map((file) => resolveFrom(wdir, file, '--am')),
+        ...(flags.events !== undefined && { events: resolveFrom(wdir, flags.events, '--events') }),
         isForOneJob: false,
       },
       onStep: (text) => !flags.quiet && printError(`stci: ${text}\n`),
