@@ -79,6 +79,8 @@ interface Case {
   evidence: string;
   /** The parent that reported the loss, in a tuple, because the controller is undefined; undefined: inferred. */
   lostBy: readonly [ParentHost] | undefined;
+  /** Its parent was given up, and its link is lost with it, even where the parent's host has another agent by now. */
+  isCut: boolean;
   deadlineMs: number;
   /** The lease has passed in silence already: few attempts are made. */
   silent: boolean;
@@ -213,6 +215,7 @@ export class Mender {
       cause,
       evidence,
       lostBy: undefined,
+      isCut: false,
       sinceMs: this.#nowMs,
       deadlineMs: this.#nowMs + this.#leaseMs,
       silent: false,
@@ -290,8 +293,9 @@ export class Mender {
 
   /** It lives. It waits with its parent if that is being mended itself; or it has not noticed yet that it lost it. */
   #onBusy(found: Case, parent: ParentHost): void {
-    const isSame = found.lostBy !== undefined && found.lostBy[0] === parent;
-    if (!isSame && this.#table.ancestors(found.host).includes(parent)) return this.#link(found.host, parent, false);
+    const { host, lostBy, isCut } = found;
+    const isSame = isCut ? this.#table.get(host).parent === parent : lostBy !== undefined && lostBy[0] === parent;
+    if (!isSame && this.#table.ancestors(host).includes(parent)) return this.#link(host, parent, false);
     this.#extend(found);
   }
 
@@ -323,15 +327,15 @@ export class Mender {
   }
 
   /** Nobody reported the loss of its link, and its parent is connected again. */
-  #isStillLinked({ host, lostBy }: Case): boolean {
+  #isStillLinked({ host, lostBy, isCut }: Case): boolean {
     const { parent } = this.#table.get(host);
-    return lostBy === undefined && (parent === undefined || this.#table.isConnected(parent));
+    return !isCut && lostBy === undefined && (parent === undefined || this.#table.isConnected(parent));
   }
 
   /** As far as is known it is linked to a parent that may live: what becomes of that parent decides. */
-  #waitsForParent({ host, lostBy }: Case): boolean {
+  #waitsForParent({ host, lostBy, isCut }: Case): boolean {
     const { parent } = this.#table.get(host);
-    return lostBy === undefined && parent !== undefined && !this.#table.isGone(parent);
+    return !isCut && lostBy === undefined && parent !== undefined && !this.#table.isGone(parent);
   }
 
   /** Its link is the one that it had. */
@@ -354,6 +358,10 @@ export class Mender {
     else this.#table.apply(host, state === 'failed' ? 'fail' : 'fence', { evidence });
     this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause });
     this.#spread(host, cause);
+    for (const child of this.#table.children(host)) {
+      const below = this.#case(child);
+      if (below !== undefined) below.isCut = true;
+    }
     // Nothing more is taken from it.
     for (const [id, { by }] of this.#attempts) if (by === host) this.#attempts.delete(id);
   }

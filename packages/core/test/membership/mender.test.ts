@@ -38,6 +38,16 @@ suite('mender: decisions', (test) => {
     assert.equal([table.children(0), table.get(6).state, mender.dueMs], [[3, 6], 'up', undefined]);
   });
 
+  test('those below an agent that is started again meanwhile are not linked to the new one', () => {
+    const { table, mender, lost, text } = setup();
+    assert.equal(lost(undefined, 0, 'exited').slice(1), ['1: controller tries 2', '2: controller tries 3']);
+    for (const event of ['plan', 'start', 'up'] as const) table.apply(0, event);
+    assert.equal(text(mender.answered(1, { result: 'unreachable' }, 5)), ['3: 0 tries 6', '4: 0 tries 7']);
+    assert.equal(text(mender.answered(2, { result: 'busy', parent: 0 }, 6)), []);
+    assert.equal(table.hosts('orphaned'), [2, 3, 6, 7]);
+    assert.ok(mender.dueMs !== undefined && mender.dueMs < LEASE_MS);
+  });
+
   test('an agent whose link closed is reached first, and those below it when it does not answer soon', () => {
     const { table, mender, lost, text } = setup();
     assert.equal(lost(0, 2, 'closed'), ['1: 0 tries 2']);
