@@ -66,7 +66,8 @@ suite('environment of a rank', (test) => {
   test('tells rank, sizes, host and app; the runtime stands above app above job', () => {
     assert.equal(of(0), {
       A: 'app', PATH: '/bin', STCI_RANK: '0', STCI_SIZE: '3', STCI_LOCAL_RANK: '0', STCI_LOCAL_SIZE: '2',
-      STCI_NODE: '0', STCI_NODES: '2', STCI_HOST: 'a', STCI_APP: '0', STCI_JOB_ID: '7', STCI_SESSION: 's1',
+      STCI_NODE: '0', STCI_NODES: '2', STCI_HOST: 'a', STCI_APP: '0', STCI_ATTEMPT: '1', STCI_JOB_ID: '7',
+      STCI_SESSION: 's1',
     });
     const last = of(2);
     assert.equal([last['A'], last['STCI_LOCAL_RANK'], last['STCI_HOST'], last['STCI_APP']], ['job', '1', 'a', '1']);

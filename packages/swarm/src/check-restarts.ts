@@ -26,10 +26,7 @@ export function checkRestarts(run: Run, retries: number): string[] {
 
 function checkAttempts(run: Run, rank: number, own: readonly SimProcess[], retries: number): string[] {
   const problems: string[] = [];
-  // What a session agent started again and could not tell before it was lost, nobody else counts.
-  const untold = run.record.events.some((event) =>
-    event.type === 'restarting' && event.report.rank === rank && event.report.outcome === 'lost') ? own.length : 0;
-  if (own.length > retries + 1 + untold) problems.push(`was started ${own.length} times of ${retries + 1}`);
+  problems.push(...checkStarts(run, rank, own, retries));
   own.forEach((process, index) => {
     const before = own[index - 1];
     if (before !== undefined && (before.endMs === undefined || before.endMs > process.startMs)) {
@@ -50,29 +47,47 @@ function checkAttempts(run: Run, rank: number, own: readonly SimProcess[], retri
   return problems;
 }
 
+/** What a session agent started again and could not tell before it was lost, nobody else counts: one start each. */
+function checkStarts(run: Run, rank: number, own: readonly SimProcess[], retries: number): string[] {
+  const { events, report } = run.record;
+  const isLost = (outcome: string | undefined): boolean => outcome === 'lost';
+  const losses = events.filter((event) => event.type === 'restarting' && event.report.rank === rank
+    && isLost(event.report.outcome)).length + (isLost(report?.ranks[rank]?.outcome) ? 1 : 0);
+  const allowed = retries + 1 + losses;
+  return own.length > allowed ? [`was started ${own.length} times of ${allowed}, with ${losses} lost agents`] : [];
+}
+
 /** Of standard output. Without input: what of it an attempt got is not known. */
 function checkText(run: Run, { rank, app }: RankTruth, own: readonly SimProcess[]): string[] {
   const record = run.record.streams.get(`${rank}/stdout`);
   if (record !== undefined && record.ends > 1) return [`its end was reported ${record.ends} times`];
   if (record !== undefined && record.lateBytes > 0) return [`${record.lateBytes} bytes after its end`];
   if (!isOutputDetermined(app) || run.options.stdin.to !== 'none' || own.length === 0) return [];
-  let rest = (record?.chunks ?? []).map(textOf).join('');
+  const text = (record?.chunks ?? []).map(textOf).join('');
+  const isReported = run.record.report?.ranks[rank]?.outcome === 'exited';
+  // Where what is left may begin: of an attempt whose agent was lost, nothing may have arrived.
+  let starts = new Set([0]);
   for (const [index, process] of own.entries()) {
     const hostname = process.host || hostName(0);
     const { stdout, end } = expectedOf(app, { rank, hostname, stdin: stdinBytes({ stdinBytes: 0 }) });
-    const expected = textOf(stdout);
-    let length = 0;
-    while (length < expected.length && rest[length] === expected[length]) length += 1;
-    // Lines begin alike: what follows the last whole one may be the next attempt's.
-    if (length < expected.length && rest[length] !== '\n') length = rest.lastIndexOf('\n', length - 1) + 1;
-    const isLast = index === own.length - 1;
     const isWhole = process.end?.status !== undefined && process.end.status === end?.status;
-    const isReported = run.record.report?.ranks[rank]?.outcome === 'exited';
-    if (isLast && isWhole && isReported && length < expected.length) return [`${length} bytes of its last attempt`];
-    rest = rest.slice(length);
-    if (length < expected.length && rest.startsWith('\n')) rest = rest.slice(1);
+    const mustBeWhole = isReported && index === own.length - 1 && isWhole;
+    starts = new Set([...starts].flatMap((start) => endsOf(text, start, textOf(stdout), mustBeWhole)));
   }
-  return rest === '' ? [] : [`${rest.length} bytes that no attempt wrote`];
+  return starts.has(text.length) ? [] : [`${text.length} bytes are not the output of ${own.length} attempts`];
+}
+
+/** Where the output of an attempt that begins at `start` may end: behind each of its lines, or one that was cut. */
+function endsOf(text: string, start: number, expected: string, mustBeWhole: boolean): number[] {
+  let length = 0;
+  while (length < expected.length && text[start + length] === expected[length]) length += 1;
+  if (mustBeWhole) return length === expected.length ? [start + length] : [];
+  const ends: number[] = [];
+  for (let at = start; at <= start + length; at++) {
+    if (at === start || text[at - 1] === '\n' || at === text.length) ends.push(at);
+    else if (text[at] === '\n') ends.push(at + 1);
+  }
+  return ends;
 }
 
 /** Programs write one byte a character. */

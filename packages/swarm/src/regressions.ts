@@ -4,6 +4,7 @@
  */
 
 import { PLAIN, type Regression } from './plain.js';
+import { RESTART_REGRESSIONS } from './regressions-restarts.js';
 import { SILENCE_REGRESSIONS } from './regressions-silence.js';
 import { START_REGRESSIONS } from './regressions-starts.js';
 
@@ -324,4 +325,5 @@ export const REGRESSIONS: readonly Regression[] = [
   },
   ...SILENCE_REGRESSIONS,
   ...START_REGRESSIONS,
+  ...RESTART_REGRESSIONS,
 ];

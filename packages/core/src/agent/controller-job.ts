@@ -8,7 +8,7 @@
  */
 
 import {
-  StciError, fromErrorRecord, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
+  StciError, fromErrorRecord, sessionAddress, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
   type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
@@ -20,6 +20,7 @@ import { END_REPORT_MS, JobEnd } from './job-end.js';
 import {
   failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError,
 } from './job-failures.js';
+import { JobHosts } from './job-hosts.js';
 import { creditBytes, jobLaunch, mapWithin, onHosts, type Launch } from './job-launch.js';
 import { JobPrograms } from './job-programs.js';
 import { JobRecovery } from './job-recovery.js';
@@ -45,12 +46,7 @@ export class ControllerJob {
   #programs: JobPrograms | undefined;
   #leftOut: ReadonlySet<HostIndex> = new Set();
   #phase: JobPhase = 'launching';
-  /** Lost hosts: no further report of them is awaited. */
-  readonly #lost = new Set<HostIndex>();
-  /** Hosts that have ranks and have not drained. */
-  readonly #undrained = new Set<HostIndex>();
-  /** Hosts that were linked again, and may have output on its way that was sent before what has come since. */
-  readonly #unsettled = new Set<HostIndex>();
+  readonly #hosts = new JobHosts();
   /** What has been sent down: there are session agents to send to. */
   #launch: Launch | undefined;
   readonly #end: JobEnd;
@@ -78,8 +74,7 @@ export class ControllerJob {
       phase: () => this.#phase,
       launchNow: () => this.#launchNow(),
       hasFirstAgent: (host) => this.#launch?.hosts.some(([each]) => each === host) === true,
-      lost: this.#lost,
-      undrained: this.#undrained,
+      hosts: this.#hosts,
       onNewAgent: (host) => this.#send('job.host.joined', { host }),
       emit: (event) => this.emit(event),
       exited: (rank) => this.#exited(rank),
@@ -109,7 +104,7 @@ export class ControllerJob {
 
   /** Ranks of its map on a host that it has not lost. */
   ranksOn(host: HostIndex): number {
-    const place = this.#lost.has(host) ? undefined : this.#ledger.map.hosts[host];
+    const place = this.#hosts.isLost(host) ? undefined : this.#ledger.map.hosts[host];
     return place === undefined ? 0 : localSize(place);
   }
 
@@ -132,7 +127,7 @@ export class ControllerJob {
       }
     }
     this.#leftOut = leftOut;
-    for (const host of leftOut) this.#lost.add(host);
+    for (const host of leftOut) this.#hosts.onLost(host);
     this.#launch = this.#launchNow();
     this.#session.passLaunch(this.#launch, this.job);
   }
@@ -157,16 +152,13 @@ export class ControllerJob {
   onMended(hosts: ReadonlySet<HostIndex>, isNew: boolean): void {
     if (this.#phase === 'over' || this.#launch === undefined) return;
     // A lost host may take part again, with other agents, which have none of the job's ranks.
-    const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#lost.has(host);
+    const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#hosts.isLost(host);
     for (const launch of this.#recovery.launches(this.#launch, isOurs)) this.#session.passLaunch(launch, this.job);
-    for (const place of this.#ledger.map.hosts) {
-      const hasAgent = [...ranksOf(place)].some((rank) => this.#ledger.hasStarted(rank));
-      if (isNew && hasAgent && isOurs(place.host)) this.#unsettled.add(place.host);
-    }
+    if (isNew) this.#hosts.onMended(hosts);
   }
 
   onResent(host: HostIndex): void {
-    if (this.#unsettled.delete(host)) this.#checkOver();
+    if (this.#hosts.onResent(host)) this.#checkOver();
   }
 
   /** The session's launch was aborted. */
@@ -181,9 +173,8 @@ export class ControllerJob {
   }
 
   onStarted(host: HostIndex, ranks: MessageBody<'job.started'>['ranks']): void {
-    if (this.#phase === 'over') return; // A late report of a host that was given up.
-    const ledger = this.#ledger;
-    checkRanks(ledger.placements, ledger.map, host, ranks.map(([rank]) => rank));
+    const ledger = this.#checked(host, ranks.map(([rank]) => rank));
+    if (ledger === undefined) return;
     for (const [rank, pid, wallMs] of ranks) {
       if (!ledger.started(rank, pid, wallMs)) continue;
       const attempt = ledger.attempt(rank);
@@ -193,9 +184,8 @@ export class ControllerJob {
   }
 
   onExited(host: HostIndex, ends: readonly RankEnd[]): void {
-    if (this.#phase === 'over') return;
-    const ledger = this.#ledger;
-    checkRanks(ledger.placements, ledger.map, host, ends.map(({ rank }) => rank));
+    const ledger = this.#checked(host, ends.map(({ rank }) => rank));
+    if (ledger === undefined) return;
     for (const end of ends) {
       const entry = ledger.exited(end, this.#now());
       if (!entry.counted) continue;
@@ -208,20 +198,30 @@ export class ControllerJob {
 
   /** The session agent starts them again. */
   onRestarting({ host, ranks }: MessageBody<'job.restarting'>): void {
-    if (this.#phase === 'over') return;
-    const ledger = this.#ledger;
-    checkRanks(ledger.placements, ledger.map, host, ranks.map(({ rank }) => rank));
+    const ledger = this.#checked(host, ranks.map(({ rank }) => rank));
+    if (ledger === undefined) return;
     for (const { afterMs, ...end } of ranks as readonly (RankEnd & { readonly afterMs: number })[]) {
       const report = ledger.again(end);
       if (report === undefined) continue;
       this.emit({ type: 'restarting', report, host, attempt: ledger.attempt(end.rank), afterMs });
       this.#programs?.onRestarting(report);
     }
+    const { messages } = this.#node;
+    if (!this.#hosts.isLost(host)) messages.send(sessionAddress(host), 'job.restarting.noted', {}, this.job);
+  }
+
+  /** The ledger, for a report of these ranks of a host; undefined: it is late, of a host that was given up. */
+  #checked(host: HostIndex, ranks: readonly Rank[]): Ledger | undefined {
+    if (this.#phase === 'over') return undefined;
+    const ledger = this.#ledger;
+    checkRanks(ledger.placements, ledger.map, host, ranks);
+    this.#hosts.onReport(host);
+    return ledger;
   }
 
   onDrained({ host, swept, survivors, restarts }: MessageBody<'job.drained'>): void {
     if (this.#phase === 'over') return;
-    if (this.#recovery.hasAll(host, restarts)) this.#undrained.delete(host);
+    if (this.#recovery.hasAll(host, restarts)) this.#hosts.onDrained(host);
     this.#ledger.drained(host, swept);
     const error = survivorsError(this.#ledger.spec.hosts, host, survivors);
     const found = error && { ...failureOf('tool-survived', error, this.#now()), host };
@@ -265,8 +265,7 @@ export class ControllerJob {
 
   #mapped(): void {
     const { map } = this.#ledger;
-    this.#undrained.clear();
-    for (const { host, runs } of map.hosts) if (runs.length > 0) this.#undrained.add(host);
+    this.#hosts.onMapped(map);
     this.emit({ type: 'mapped', map });
   }
 
@@ -278,11 +277,10 @@ export class ControllerJob {
   }
 
   #loseHost({ host, error, kind }: HostLoss): Failure[] {
-    if (this.#lost.has(host) || host >= this.#ledger.spec.hosts.length) return [];
+    if (this.#hosts.isLost(host) || host >= this.#ledger.spec.hosts.length) return [];
     const isOthers = this.#session.stays && this.ranksOn(host) === 0;
-    this.#lost.add(host);
+    this.#hosts.onLost(host);
     if (isOthers) return [];
-    for (const awaited of [this.#undrained, this.#unsettled]) awaited.delete(host);
     this.#session.failures.onRanksLost(this.job, host, this.#ledger.openRanks(host));
     const isRestarted = this.#recovery.restart({ ...this.#ledger.lossOf(host, error, this.#now()), kind });
     this.#send('job.host.lost', { host });
@@ -340,7 +338,7 @@ export class ControllerJob {
     if (first) this.emit({ type: 'ending', reason });
     if (this.#launch !== undefined) this.#end.send(kill, reason);
     else {
-      this.#undrained.clear();
+      this.#hosts.clear();
       this.#ledger.closeUnstarted();
     }
     this.#forced ||= kill;
@@ -363,7 +361,7 @@ export class ControllerJob {
 
   #checkOver(): void {
     if (this.#phase === 'over' || !this.#ledger.complete) return;
-    if (this.#undrained.size === 0 && this.#unsettled.size === 0) return this.#over();
+    if (this.#hosts.isSettled) return this.#over();
     // A forced end waits for the last processes to be killed, not for the reader of output.
     if (this.#forced) this.#drainTimer ??= this.#node.platform.clock.after(DRAIN_MS, () => this.#over());
   }

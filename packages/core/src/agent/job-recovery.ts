@@ -7,6 +7,7 @@ import type {
   Action, ErrorManager, Failure, HostIndex, JobContext, JobEvent, JobId, Rank, RestartAction,
 } from '@stci/interface';
 import type { Ledger } from '../job/ledger.js';
+import type { JobHosts } from './job-hosts.js';
 import type { Launch } from './job-launch.js';
 import type { JobSession } from './job-session.js';
 import { RankMoves } from './rank-moves.js';
@@ -26,9 +27,7 @@ export interface JobRecoveryInit {
   launchNow(): Launch;
   /** A session agent was started there by the launch of the whole job. */
   hasFirstAgent(host: HostIndex): boolean;
-  /** Hosts whose session agent is lost, or will not be; and those that have not drained. Changed here, too. */
-  readonly lost: Set<HostIndex>;
-  readonly undrained: Set<HostIndex>;
+  readonly hosts: JobHosts;
   onNewAgent(host: HostIndex): void;
   emit(event: JobEvent): void;
   /** Tells the outcome of a rank, which the ledger has. */
@@ -124,21 +123,20 @@ export class JobRecovery {
   }
 
   #makeMoves(ledger: Ledger): RankMoves {
-    const { session, job, lost, undrained } = this.#init;
+    const { session, job, hosts } = this.#init;
     return new RankMoves({
       session, job, ledger,
       launchNow: () => this.#init.launchNow(),
       hasFirstAgent: (host) => this.#init.hasFirstAgent(host),
-      isLost: (host) => lost.has(host),
+      isLost: (host) => hosts.isLost(host),
       onStarting: (host, isNew) => {
-        undrained.add(host);
-        lost.delete(host);
+        hosts.onStarting(host);
         if (isNew) this.#init.onNewAgent(host);
       },
       onMapped: (map) => this.#init.emit({ type: 'mapped', map }),
-      onNoRoom: (found, ranks) => {
-        this.#giveUpRanks(new Map(ranks.map((rank) => [rank, found])));
-        this.apply(found, Number.MAX_SAFE_INTEGER);
+      onNoRoom: (ranks) => {
+        this.#giveUpRanks(ranks);
+        for (const found of new Set(ranks.values())) this.apply(found, Number.MAX_SAFE_INTEGER);
         this.#init.checkOver();
       },
     });

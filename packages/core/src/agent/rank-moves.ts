@@ -27,8 +27,8 @@ export interface RankMovesInit {
   /** Ranks are about to be started there; `isNew`: by a session agent that is to be started. */
   onStarting(host: HostIndex, isNew: boolean): void;
   onMapped(map: JobMap): void;
-  /** No host has room for these, nor is one awaited. */
-  onNoRoom(failure: Failure, ranks: readonly Rank[]): void;
+  /** No host has room for these, which failures ended, nor is one awaited. */
+  onNoRoom(ranks: ReadonlyMap<Rank, Failure>): void;
 }
 
 interface Waiting {
@@ -64,20 +64,18 @@ export class RankMoves {
   /** Starts what is due, as far as there is room. */
   place(): void {
     const byHost = new Map<HostIndex, Rank[]>();
-    const noRoom = new Map<Failure, Rank[]>();
+    const noRoom = new Map<Rank, Failure>();
     const { members } = this.#init.session;
     const awaitsHosts = members.hosts.some((_, host) => members.isRestarting(host));
     for (const [rank, { isDue, failure }] of this.#waiting) {
       if (!isDue) continue;
       const host = this.#hostFor(rank, byHost);
       if (host !== undefined) append(byHost, host, rank);
-      else if (!awaitsHosts) append(noRoom, failure, rank);
+      else if (!awaitsHosts) noRoom.set(rank, failure);
     }
     for (const [host, ranks] of byHost) this.#start(host, ranks);
-    for (const [failure, ranks] of noRoom) {
-      for (const rank of ranks) this.#waiting.delete(rank);
-      this.#init.onNoRoom(failure, ranks);
-    }
+    for (const rank of noRoom.keys()) this.#waiting.delete(rank);
+    if (noRoom.size > 0) this.#init.onNoRoom(noRoom);
   }
 
   /** The job ends: nothing is started again. Returns the ranks that wait, with the failures that they wait for. */
@@ -148,8 +146,8 @@ export class RankMoves {
   }
 }
 
-function append<Key>(lists: Map<Key, Rank[]>, key: Key, rank: Rank): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [rank]);
+function append(lists: Map<HostIndex, Rank[]>, host: HostIndex, rank: Rank): void {
+  const list = lists.get(host);
+  if (list === undefined) lists.set(host, [rank]);
   else list.push(rank);
 }

@@ -69,6 +69,8 @@ export class SessionAgent {
   #started: (readonly [Rank, number, number])[] = [];
   #ended: ToolEnd[] = [];
   #restarting: (ToolEnd & { readonly afterMs: number })[] = [];
+  /** Messages with them so far. */
+  #restartReports = 0;
   #flushScheduled = false;
   #ending = false;
   #drained = false;
@@ -98,6 +100,7 @@ export class SessionAgent {
       this.#drained = false;
       this.#onRestart(ranks);
     });
+    messages.on('job.restarting.noted', () => this.#restarts?.onNoted());
     messages.on('tree.mended', () => {
       deps.node.resendUp();
       messages.send(CONTROLLER, 'job.resent', { host: this.#host });
@@ -183,6 +186,7 @@ export class SessionAgent {
       onRestarting: (end, afterMs) => {
         this.#restarting.push({ ...this.#withHost(end), afterMs });
         this.#scheduleFlush();
+        return this.#restartReports + 1;
       },
       onDue: (tool) => this.#toStart(tool),
       onGivenUp: (end) => this.#reportEnd(end),
@@ -345,6 +349,7 @@ export class SessionAgent {
         messages.send(CONTROLLER, 'job.started', { host: this.#host, ranks: this.#started.splice(0) });
       }
       if (this.#restarting.length > 0) {
+        this.#restartReports += 1;
         messages.send(CONTROLLER, 'job.restarting', { host: this.#host, ranks: this.#restarting.splice(0) as never });
       }
       if (this.#ended.length > 0) {
@@ -364,10 +369,7 @@ export class SessionAgent {
 
   #checkDrained(): void {
     if (this.#goneCount < this.#tools.length || this.#output?.isEmpty === false) return;
-    if (this.#drained || this.#tools.length === 0) {
-      this.#finishStop();
-      return;
-    }
+    if (this.#drained || this.#tools.length === 0) return this.#finishStop();
     this.#drained = true;
     // Ranks that failed to start, or were skipped, left no processes behind.
     if (this.#tools.every((tool) => tool.pid === 0)) this.#reportDrained(0);

@@ -3,6 +3,9 @@
  * failed, the local error manager decides at once, without the controller, which is told. The next attempt starts when
  * the pause is over and the last process and output of the one before have ended, so that output of attempts never
  * mixes. If the job ends before that, the attempt that failed was the rank's last.
+ *
+ * A rank is at most one start ahead of what the controller knows. It counts the starts of a rank, and starts it again
+ * on another host when the agent is lost: what it did not know of would be allowed once more.
  */
 
 import type { Clock, ErrorManager, HostIndex, Rank, Timer } from '@stci/interface';
@@ -15,8 +18,8 @@ export interface ToolRestartsInit {
   readonly host: { readonly index: HostIndex; readonly name: string };
   /** Makes the tool of a rank's next attempt, without starting it. */
   make(rank: Rank, attempt: number): Tool;
-  /** Another attempt follows. */
-  onRestarting(end: ToolEnd, afterMs: number): void;
+  /** Another attempt follows. Returns the number of the report that tells it to the controller. */
+  onRestarting(end: ToolEnd, afterMs: number): number;
   /** It can be started now. */
   onDue(next: Tool): void;
   /** It is not started: this was the last end of its rank. */
@@ -28,6 +31,8 @@ interface Waiting {
   readonly former: Tool;
   readonly end: ToolEnd;
   readonly timer: Timer;
+  /** The report that told the start of the former attempt; 0: none did. */
+  readonly report: number;
   isDue: boolean;
   isGivenUp: boolean;
 }
@@ -35,6 +40,10 @@ interface Waiting {
 export class ToolRestarts {
   readonly #init: ToolRestartsInit;
   readonly #waiting = new Map<Rank, Waiting>();
+  /** By rank, the report of its last restart. */
+  readonly #reports = new Map<Rank, number>();
+  /** Reports that the controller has answered. */
+  #noted = 0;
 
   constructor(init: ToolRestartsInit) {
     this.#init = init;
@@ -58,10 +67,17 @@ export class ToolRestarts {
       waiting.isDue = true;
       this.#check(waiting);
     });
-    const waiting: Waiting = { next, former, end, timer, isDue: false, isGivenUp: false };
+    const report = this.#reports.get(rank) ?? 0;
+    const waiting: Waiting = { next, former, end, timer, report, isDue: false, isGivenUp: false };
     this.#waiting.set(rank, waiting);
-    this.#init.onRestarting(end, action.afterMs);
+    this.#reports.set(rank, this.#init.onRestarting(end, action.afterMs));
     return true;
+  }
+
+  /** The controller has answered the next report. */
+  onNoted(): void {
+    this.#noted += 1;
+    for (const waiting of [...this.#waiting.values()]) if (waiting.report === this.#noted) this.#check(waiting);
   }
 
   /** All of a tool has ended. */
@@ -92,9 +108,9 @@ export class ToolRestarts {
   }
 
   /** The streams of a rank end behind the output of its last attempt. */
-  #check({ former, next, isDue, isGivenUp }: Waiting): void {
+  #check({ former, next, report, isDue, isGivenUp }: Waiting): void {
     if (!former.gone) return;
     if (isGivenUp) next.skip();
-    else if (isDue) this.#init.onDue(next);
+    else if (isDue && report <= this.#noted) this.#init.onDue(next);
   }
 }

@@ -203,6 +203,8 @@ const MESSAGE_TYPES = {
     id: 90, from: ['session'], ofOwnHost: true,
     body: fields({ host: u32, ranks: list(fields({ ...rankEnd, afterMs: u32 })) }),
   },
+  /** Its answer, one for each. */
+  'job.restarting.noted': { id: 93, from: ['controller'], body: fields({}) },
   /**
    * Session agent → controller: all its ranks have ended and their output is sent. `survivors`: processes left over
    * that could not be ended; `restarts`: messages `job.restart` that it had got.

@@ -73,7 +73,6 @@ export interface Ledger {
   /** Failures found, kept or not. */
   readonly failureCount: number;
   started(rank: Rank, pid: number, wallMs: number): boolean;
-  hasStarted(rank: Rank): boolean;
   /** Number of the attempt that runs, or is to be started; from 1. */
   attempt(rank: Rank): number;
   /** An attempt has ended, and the rank is started again. Returns its report; undefined if it has an outcome. */
@@ -150,11 +149,6 @@ class JobLedger implements Ledger {
     if (row.earlier === undefined) this.#unstarted--;
     this.ranksAlive++;
     return true;
-  }
-
-  hasStarted(rank: Rank): boolean {
-    const { startWallMs, done, earlier } = this.#row(rank);
-    return startWallMs !== undefined || done !== undefined || earlier !== undefined;
   }
 
   attempt(rank: Rank): number {

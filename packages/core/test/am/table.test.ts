@@ -118,6 +118,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'job.exited': { host: 0, ranks: [RANK_END] },
   'job.restarting': { host: 0, ranks: [{ ...RANK_END, attempt: 1, afterMs: 500 }] },
   'job.drained': { host: 0, swept: 0, survivors: [4711], restarts: 0 },
+  'job.restarting.noted': {},
   'job.restart': { ranks: [[3, 0, 2]] },
   'job.host.joined': { host: 3 },
   'job.signal': { signal: 'SIGUSR1' },

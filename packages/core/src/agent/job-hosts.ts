@@ -1,0 +1,64 @@
+/**
+ * The session agents of one job, as the controller knows them: which are lost, which have ranks and have not drained,
+ * and which may have output on its way.
+ */
+
+import type { HostIndex, JobMap } from '@stci/interface';
+
+export class JobHosts {
+  readonly #lost = new Set<HostIndex>();
+  readonly #undrained = new Set<HostIndex>();
+  /** Linked again: they may have output on its way that was sent before what has come since. */
+  readonly #unsettled = new Set<HostIndex>();
+  /** Something has been heard of the session agent that is there now. */
+  readonly #heard = new Set<HostIndex>();
+
+  onMapped(map: JobMap): void {
+    this.#undrained.clear();
+    for (const { host, runs } of map.hosts) if (runs.length > 0) this.#undrained.add(host);
+  }
+
+  /** Not a late one of a session agent that was given up. */
+  onReport(host: HostIndex): void {
+    if (!this.#lost.has(host)) this.#heard.add(host);
+  }
+
+  /** No further report is awaited. */
+  onLost(host: HostIndex): void {
+    this.#lost.add(host);
+    for (const hosts of [this.#undrained, this.#unsettled, this.#heard]) hosts.delete(host);
+  }
+
+  isLost(host: HostIndex): boolean {
+    return this.#lost.has(host);
+  }
+
+  /** Ranks are to be started there, by another session agent if it was lost. */
+  onStarting(host: HostIndex): void {
+    this.#lost.delete(host);
+    this.#undrained.add(host);
+  }
+
+  onDrained(host: HostIndex): void {
+    this.#undrained.delete(host);
+  }
+
+  /** Of a session agent that has not been heard, nothing is on its way; it may not have been there yet. */
+  onMended(hosts: Iterable<HostIndex>): void {
+    for (const host of hosts) if (this.#heard.has(host)) this.#unsettled.add(host);
+  }
+
+  /** Whether it was awaited. */
+  onResent(host: HostIndex): boolean {
+    return this.#unsettled.delete(host);
+  }
+
+  /** The job was not launched: nothing is awaited. */
+  clear(): void {
+    this.#undrained.clear();
+  }
+
+  get isSettled(): boolean {
+    return this.#undrained.size === 0 && this.#unsettled.size === 0;
+  }
+}
