@@ -31,7 +31,10 @@ function doctor(...args: string[]): Promise<Said> {
 suite('stci doctor', (test) => {
   test('this machine: node, ports, cache, and what earlier runs left', async () => {
     const env = { PATH: process.env['PATH'], STCI_TOOL_MARK: 'old-1-0.' };
-    const left = spawn('sleep', ['60'], { env, detached: true, stdio: 'ignore' });
+    const options = { env, detached: true, stdio: 'ignore' } as const;
+    const left = spawn('sleep', ['60'], options);
+    // A word among its arguments makes it no run of ours.
+    const named = spawn('sh', ['-c', 'sleep 60; :', 'sh', '/x/stcirun'], options);
     try {
       const { exitCode, out, err } = await doctor('--launcher', 'local', '--json');
       assert.is(exitCode, 0, err);
@@ -43,9 +46,10 @@ suite('stci doctor', (test) => {
       assert.equal([checks.ports.state, checks.cache.state], ['good', 'good']);
       assert.is(checks.leftovers.state, 'warn');
       assert.match(checks.leftovers.problem, `${left.pid}  sleep 60`);
+      assert.match(checks.leftovers.problem, `${named.pid}  sh -c sleep 60`);
       assert.match(checks.leftovers.problem, /kill -9 /u);
     } finally {
-      left.kill('SIGKILL');
+      for (const { pid } of [left, named]) process.kill(-(pid as number), 'SIGKILL');
     }
   }, LONG);
 

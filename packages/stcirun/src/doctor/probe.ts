@@ -109,7 +109,9 @@ function processOf(pid) {
   var one = { pid: pid, parent: fields[1], command: command.join(' ').trim() };
   one.dead = fields[0] === 'Z' || fields[0] === 'X';
   one.own = usersOf(pid) === usersOf('self');
-  one.run = command.some(function (word) { return /[/]stcirun([.]cjs)?$/.test(word); });
+  one.run = [command[0], command.slice(1).find(function (word) { return word[0] !== '-'; })].some(function (word) {
+    return /[/]stcirun([.]cjs)?$/.test(word);
+  });
   one.guardian = command[3] === 'stci-guardian';
   try {
     one.agent = isAgent(pid, one.own, command);
