@@ -32,8 +32,10 @@ export async function bench({ sizes = SIZES, kills = KILLS, stops = STOPS, perio
     row('floor: binomial graph, no detection', size, bmg);
     const ours = {};
     for (const notifier of ['lazy', 'bmg', 'tree']) {
-      ours[notifier] = await toolKills(size, kills, notifier);
-      row(`stcirun, ${notifier}`, size, ours[notifier]);
+      const { agents, told } = await toolKills(size, kills, notifier);
+      ours[notifier] = agents;
+      row(`stcirun, ${notifier}: last agent`, size, agents);
+      row(`stcirun, ${notifier}: last rank`, size, told);
     }
     const peer = program === undefined ? undefined : await memberlistKills(program, size, 0, peerKills);
     if (peer !== undefined) row('memberlist, its defaults', size, peer);
@@ -50,10 +52,10 @@ function row(name, size, times) {
 
 /** An agent that is stopped is silent: only its heartbeats tell. */
 async function silent(size, stops, periodsMs) {
-  print(`  an agent stopped until the last rank was told, n = ${size}, timeout 10 periods\n`
+  print(`  an agent stopped until the last agent was told, n = ${size}, timeout 10 periods\n`
     + '  | period ms | stops | median (least–most) | inside (timeout − period, timeout] |\n  |---|---|---|---|');
   for (const periodMs of periodsMs) {
-    const times = await agentStops(size, stops, periodMs);
+    const { agents: times } = await agentStops(size, stops, periodMs);
     const inside = times.filter((ms) => ms > 9 * periodMs && ms <= 10 * periodMs).length;
     print(`  | ${periodMs} | ${times.length} | ${spread(times, 'ms', 1)} | ${inside} of ${times.length} |`);
   }

@@ -9,7 +9,10 @@ const stci = join(root, 'packages/stcirun/bin/stci.cjs');
 /** Victims of one job: the others are to stay many. */
 const VICTIMS = 5;
 
-/** ms from a kill −9 of a rank until the last other rank was told. */
+/**
+ * ms from a kill −9 of a rank until the last agent was told (`agents`, by the failure's record), and until the last
+ * other rank was (`told`).
+ */
 export function toolKills(size, count, notifier) {
   const params = ['--overlay', 'bmg', '--mca', `detector.process.notifier=${notifier}`];
   return inSession(size, params, (job) => trials(job, size, count, (victim) => {
@@ -17,7 +20,7 @@ export function toolKills(size, count, notifier) {
   }));
 }
 
-/** ms from a SIGSTOP of a root agent until the last rank on another host was told. */
+/** The same from a SIGSTOP of a root agent; its rank is stopped with it. */
 export function agentStops(size, count, periodMs) {
   const params = ['--overlay', 'bmg', '--mca', 'detector=ring', '--mca', `detector.ring.period=${periodMs}ms`,
     '--mca', `detector.ring.timeout=${10 * periodMs}ms`, '--mca', 'errmgr.loss=start-again', '--mca',
@@ -37,9 +40,10 @@ function inSession(size, params, use) {
     };
     say('start', '--launcher', 'local', '--host', `h[1-${size}]`, '--name', 'bench', ...params);
     try {
-      return await use(() => member(process.execPath, [stcirun, '--session', 'bench', '--client', '--on-failure',
-        'continue', '--ppn', '1', '-n', String(size), '--', process.execPath, script('tools/failure-member.mjs')],
-      { env }));
+      const options = ['--session', 'bench', '--client', '--on-failure', 'continue', '--json', '--ppn', '1'];
+      const program = [process.execPath, script('tools/failure-member.mjs')];
+      const args = [stcirun, ...options, '-n', String(size), '--', ...program];
+      return await use(() => member(process.execPath, args, { env }));
     } finally {
       say('stop', 'bench');
     }
@@ -48,22 +52,26 @@ function inSession(size, params, use) {
 
 /** `strike` a rank, `count` times, in jobs that are started one after the other; every survivor must be told. */
 async function trials(start, size, count, strike) {
-  const times = [];
-  while (times.length < count) {
+  const times = { agents: [], told: [] };
+  while (times.told.length < count) {
     const job = start();
     const ranks = [];
     for (let rank = 0; rank < size; rank++) {
-      const [, agent, pid] = await job.line(new RegExp(`^up ${rank} (\\d+) (\\d+)$`, 'u'));
+      const [, agent, pid] = await job.line(new RegExp(`"up ${rank} (\\d+) (\\d+)"`, 'u'));
       ranks.push({ rank, agent: Number(agent), pid: Number(pid) });
     }
-    for (let i = 0; i < VICTIMS && times.length < count; i++) {
-      await pause(300);
-      const [victim] = ranks.splice((i * 7 + times.length) % ranks.length, 1);
-      const told = job.lines(new RegExp(`^failed ${victim.rank} (\\d+)$`, 'u'), ranks.length);
-      const sinceMs = monotonicMs();
+    for (let i = 0; i < VICTIMS && times.told.length < count; i++) {
+      // At another moment of a period each time.
+      await pause(300 + ((i * 0.618) % 1) * 500);
+      const [victim] = ranks.splice((i * 7 + times.told.length) % ranks.length, 1);
+      const { rank } = victim;
+      const told = job.lines(new RegExp(`"failed ${rank} (\\d+)"`, 'u'), ranks.length);
+      const about = `"failure-record".*"(?:rank|host)":${rank}\\b`;
+      const record = job.line(new RegExp(`${about}.*"notifiedWallMs":([\\d.]+)`, 'u'));
+      const [sinceMs, wallMs] = [monotonicMs(), performance.timeOrigin + performance.now()];
       const after = strike(victim);
-      const atMs = (await told).map(([, ns]) => Number(ns) / 1e6);
-      times.push(Math.max(...atMs) - sinceMs);
+      times.told.push(Math.max(...(await told).map(([, ns]) => Number(ns) / 1e6)) - sinceMs);
+      times.agents.push(Number((await record)[1]) - wallMs);
       after?.();
     }
     job.child.kill('SIGINT');
