@@ -27,8 +27,17 @@ export function agentStops(size, count, periodMs) {
     'errmgr.loss.pause=0s'];
   return inSession(size, params, (job) => trials(job, size, count, (victim) => {
     process.kill(victim.agent, 'SIGSTOP');
-    return () => process.kill(victim.agent, 'SIGCONT');
+    return () => goesOn(victim.agent);
   }));
+}
+
+/** It may have been killed meanwhile: it is given up. */
+function goesOn(pid) {
+  try {
+    process.kill(pid, 'SIGCONT');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
 }
 
 function inSession(size, params, use) {
@@ -67,11 +76,11 @@ async function trials(start, size, count, strike) {
       const { rank } = victim;
       const told = job.lines(new RegExp(`"failed ${rank} (\\d+)"`, 'u'), ranks.length);
       const about = `"failure-record".*"(?:rank|host)":${rank}\\b`;
-      const record = job.line(new RegExp(`${about}.*"notifiedWallMs":([\\d.]+)`, 'u'));
+      const record = job.line(new RegExp(`${about}.*"lastNotified":"([^"]+)"`, 'u'));
       const [sinceMs, wallMs] = [monotonicMs(), performance.timeOrigin + performance.now()];
       const after = strike(victim);
       times.told.push(Math.max(...(await told).map(([, ns]) => Number(ns) / 1e6)) - sinceMs);
-      times.agents.push(Number((await record)[1]) - wallMs);
+      times.agents.push(Date.parse((await record)[1]) - wallMs);
       after?.();
     }
     job.child.kill('SIGINT');
