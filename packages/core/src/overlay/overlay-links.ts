@@ -24,7 +24,7 @@ const PAUSE_MS_MAX = 5000;
 interface Peer {
   readonly neighbour: Neighbour;
   link: Link | undefined;
-  /** An attempt of this agent, which may become the link. */
+  /** The connection that this agent has made, which may be the link. It counts as up before the other end takes it. */
   attempt: Link | undefined;
   /** Addresses that were tried since the last pause. */
   tried: number;
@@ -142,7 +142,7 @@ export class OverlayLinks {
     this.#pending.clear('the listener has closed');
     for (const peer of this.#peers.values()) {
       peer.timer?.cancel();
-      peer.attempt?.destroy('closed by this agent');
+      if (peer.attempt !== peer.link) peer.attempt?.destroy('closed by this agent');
       peer.link?.close();
     }
   }
@@ -192,9 +192,8 @@ export class OverlayLinks {
     const admit: HandshakeInit['admit'] = (from, incarnation, job) => {
       const peer = peerOf(from);
       if (peer === undefined || job !== 0 || incarnation !== peer.neighbour.incarnation) return 'it is no neighbour';
-      if (peer.link !== undefined) return 'it is linked already';
-      const isOurs = peer.attempt !== undefined && this.#init.self.position < peer.neighbour.position;
-      return isOurs ? 'this agent connects to it' : undefined;
+      if (peer.attempt === undefined) return peer.link === undefined ? undefined : 'it is linked already';
+      return this.#init.self.position < peer.neighbour.position ? 'this agent connects to it' : undefined;
     };
     const link = this.#link(channel, { role: 'accept', secret: nobody, secretOf, admit }, (ended, reason) => {
       this.#pending.delete(ended);
@@ -225,8 +224,12 @@ export class OverlayLinks {
     if (peer === undefined) return link.destroy('it is no neighbour');
     const { attempt } = peer;
     peer.link = link;
-    peer.attempt = undefined;
-    if (attempt !== link) attempt?.destroy('the other end has connected');
+    if (attempt !== undefined && attempt !== link) {
+      peer.attempt = undefined;
+      attempt.destroy('the other end has connected');
+      // It may have taken messages that the other end does not read.
+      this.#init.node.messages.resend((agent) => agent === link.peer);
+    }
     peer.timer?.cancel();
     peer.timer = undefined;
     peer.tried = 0;

@@ -1,146 +1,21 @@
 /** Sessions with an overlay, in simulation: which links it opens, and who can talk to whom when agents die. */
 
-import { createFrontEnd, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
-import {
-  CONTROLLER, DeferredChannel, addressKind, rootAddress, type Address, type FrontEnd, type Platform,
-} from '@stci/interface';
-import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
-import { composition, resolved, type Settings } from '../assembly.js';
+import type { LinkedOverlay } from '../../dist/overlay/linked-overlay.js';
+import type { Settings } from '../assembly.js';
 import { seeded } from '../config/seeded.js';
+import {
+  at, bmgPairs, isIn, kill, open, pairs, reached, withoutReach, type Session,
+} from './overlay-help.js';
 
-interface Session {
-  readonly world: World;
-  /** The latest node of each root agent, and the controller's. */
-  readonly nodes: Map<Address, AgentNode>;
-  readonly pids: Map<Address, number>;
-  readonly frontEnd: FrontEnd;
-  /** Runs until this holds. */
-  until(holds: () => boolean, what: string, withinMs?: number): void;
-  end(): number | undefined;
-}
-
-/** Agents that lost their parent cannot be reached: the tree stays broken for seconds. */
-function withoutReach(platform: Platform): Platform {
-  const { network } = platform;
-  return {
-    ...platform,
-    network: {
-      listen: (...args) => network.listen(...args),
-      connect: (...args) => network.connect(...args),
-      listenPrivate: (...args) => network.listenPrivate(...args),
-      connectPrivate: (path, ...rest) => path.includes('/agent-')
-        ? new DeferredChannel({ kind: 'unix', label: path, soon: (fire) => platform.clock.soon(fire) })
-        : network.connectPrivate(path, ...rest),
-    },
-  };
-}
-
-/** Starts a job of sleepers on so many hosts; it runs when this returns. */
-function open(hosts: number, settings: Settings, seed = 1, isUnmended = false): Session {
-  const platformOf = (platform: Platform): Platform => (isUnmended ? withoutReach(platform) : platform);
-  const world = createWorld({ seed });
-  const nodes = new Map<Address, AgentNode>();
-  const pids = new Map<Address, number>();
-  const watched: Composition = {
-    ...composition,
-    onNode: (node) => {
-      const { self } = node.identity;
-      if (addressKind(self) === 'root') pids.set(self, node.platform.env.pid);
-      if (addressKind(self) === 'root' || self === CONTROLLER) nodes.set(self, node);
-    },
-  };
-  world.program('stci-agent', ({ platform, channel, exit }: AgentContext) => {
-    const load = (done: (start: ReturnType<typeof roleFactory>) => void): void => done(roleFactory(watched));
-    runAgent({ platform: platformOf(platform), channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });
-  });
-  const { params, snapshot } = resolved({
-    launcherproc: 'local', errmgr: 'continue', 'launcher.tree.arity': '2', ...settings,
-  });
-  const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 1, slotsBound: false, origin: 'test' });
-  const allocation = { hosts: Array.from({ length: hosts }, host), spares: [] };
-  let frontEnd: FrontEnd | undefined;
-  let exitCode: number | undefined;
-  let [isRunning, hasStopped] = [false, false];
-  world.start('login', ['stcirun'], ({ platform, exit }) => {
-    frontEnd = createFrontEnd({ platform: platformOf(platform), composition: watched, params, snapshot, allocation }, {
-      onJobEvent: (event) => {
-        if (event.type === 'running') isRunning = true;
-        if (event.type !== 'ended') return;
-        exitCode = event.report.exitCode;
-        frontEnd?.stop();
-      },
-      onOutput: (_rank, _stream, _chunk, _wallMs, release) => release(),
-      onStdinDrain: () => undefined,
-      onStdinClosed: () => undefined,
-      onStopped: () => {
-        hasStopped = true;
-        exit(0);
-      },
-    });
-    frontEnd.submit({
-      apps: [{ program: 'sleep', args: ['600'], count: hosts, env: {} }], mapBy: { by: 'node' }, oversubscribe: true,
-      env: { PATH: '/bin' }, wdir: '/', stdin: { to: 'none' }, launchTimeoutMs: 30_000,
-    });
-  });
-  const until = (holds: () => boolean, what: string, withinMs = 10_000): void => {
-    const endMs = world.nowMs + withinMs;
-    while (!holds() && world.nowMs < endMs) world.run({ untilMs: world.nowMs + 10, maxEvents: 5_000_000 });
-    assert.ok(holds(), `within ${withinMs} ms: ${what}`);
-  };
-  until(() => isRunning, 'the job runs');
-  const end = (): number | undefined => {
-    frontEnd?.control({ verb: 'end', kill: true, reason: 'enough' });
-    until(() => hasStopped, 'the end', 60_000);
-    world.run({ untilMs: world.nowMs + 60_000, maxEvents: 5_000_000 });
-    assert.equal(world.faults.map(({ error }) => String(error)), []);
-    assert.equal(world.livingProcesses().map(({ command }) => command.join(' ')), [], 'nothing is left');
-    return exitCode;
-  };
-  return { world, nodes, pids, frontEnd: frontEnd as unknown as FrontEnd, until, end };
-}
-
-const at = (position: number): Address => (position === 0 ? CONTROLLER : rootAddress(position - 1));
-
-/** Pairs of positions, lower first, that have a link of the overlay up, or of the tree. */
-function pairs({ nodes }: Session, size: number): Set<string> {
-  const found = new Set<string>();
-  for (let a = 0; a < size; a++) {
-    for (let b = a + 1; b < size; b++) {
-      const links = nodes.get(at(a))?.router.links() ?? [];
-      if (links.some(({ peer, role }) => peer === at(b) && role !== 'front-end')) found.add(`${a}-${b}`);
-    }
-  }
-  return found;
-}
-
-function bmgPairs(size: number): Set<string> {
-  const found = new Set<string>();
-  for (let a = 0; a < size; a++) {
-    for (let power = 1; power < size; power *= 2) {
-      const b = (a + power) % size;
-      found.add(`${Math.min(a, b)}-${Math.max(a, b)}`);
-    }
-  }
-  return found;
-}
-
-/** Root agents other than `from` that the binomial graph connects to it without the dead. */
-function reached(from: number, size: number, dead: ReadonlySet<number>, all: ReadonlySet<string>): Set<number> {
-  const found = new Set([from]);
-  for (const a of found) {
-    for (let b = 0; b < size; b++) if (!dead.has(b) && all.has(`${Math.min(a, b)}-${Math.max(a, b)}`)) found.add(b);
-  }
-  return new Set([...found].filter((b) => b !== from && b !== 0));
-}
-
-const isIn = (all: ReadonlySet<string>, part: ReadonlySet<string>): boolean => [...part].every((each) => all.has(each));
-
-function kill({ world, pids }: Session, position: number): void {
-  const pid = pids.get(at(position)) as number;
-  const found = world.livingProcesses().find((each) => each.pid === pid && each.command[0] === 'stci-agent');
-  if (found !== undefined) world.killProcess(found.host, pid);
-}
+const LAZY: Settings = { 'overlay.topology': 'bmg', 'overlay.open': 'lazy' };
+const overlayOf = ({ nodes }: Session, position: number): LinkedOverlay =>
+  nodes.get(at(position))?.router.overlay as LinkedOverlay;
+const echoes = ({ nodes }: Session, position: number): unknown[] => {
+  const heard: unknown[] = [];
+  nodes.get(at(position))?.messages.on('agent.echo', (body) => void heard.push(body));
+  return heard;
+};
 
 suite('sessions with an overlay', (test) => {
   test('eager: all links of the topology come up, and go at the end', () => {
@@ -152,8 +27,7 @@ suite('sessions with an overlay', (test) => {
   });
 
   test('without an overlay none is opened; lazily none until something is sent', () => {
-    const lazy: Settings = { 'overlay.topology': 'bmg', 'overlay.open': 'lazy' };
-    for (const settings of [{}, lazy]) {
+    for (const settings of [{}, LAZY]) {
       const session = open(6, settings);
       session.world.run({ untilMs: session.world.nowMs + 500, maxEvents: 1_000_000 });
       const all = [...session.nodes.values()].flatMap(({ router }) => router.links());
@@ -162,11 +36,41 @@ suite('sessions with an overlay', (test) => {
     }
   });
 
+  test('lazy: what waits for a link goes as soon as it is up, from whichever end; beyond the bound it is dropped', () => {
+    const session = open(12, { ...LAZY, 'overlay.queue': '3' });
+    session.world.run({ untilMs: session.world.nowMs + 500, maxEvents: 1_000_000 });
+    const [at5, at9] = [echoes(session, 5), echoes(session, 9)];
+    // Both connect at once; each pair has one link in the end.
+    for (let i = 1; i <= 10; i++) overlayOf(session, 5).send(9, 'agent.echo', i);
+    overlayOf(session, 9).send(5, 'agent.echo', 0);
+    overlayOf(session, 9).sendReliably(5, 'agent.echo', 'back');
+    session.until(() => at5.length > 0 && at9.length > 0, 'both', 100);
+    overlayOf(session, 5).send(9, 'agent.echo', 11);
+    session.until(() => at9.includes(11), 'the next', 100);
+    assert.equal([at5.filter((each) => each !== 0), at9], [['back'], [1, 2, 3, 11]]);
+    for (const [from, to] of [[5, 9], [9, 5]] as const) {
+      const links = session.nodes.get(at(from))?.router.links().filter(({ peer }) => peer === at(to));
+      assert.equal(links?.map(({ role, state }) => [role, state]), [['overlay', 'up']]);
+    }
+    session.end();
+  });
+
+  test('lazy: where the tree is broken, a message waits for the links of its way only, not for a probe', () => {
+    const session = open(12, LAZY, 1, withoutReach);
+    session.world.run({ untilMs: session.world.nowMs + 500, maxEvents: 1_000_000 });
+    const heard = echoes(session, 12);
+    kill(session, 2);
+    session.until(() => session.nodes.get(at(5))?.router.parentLink === undefined, 'its parent is gone');
+    session.nodes.get(at(5))?.messages.send(at(12), 'agent.echo', 'reliably');
+    session.until(() => heard.length > 0, 'it is there', 150);
+    session.end();
+  });
+
   test('any pair of survivors talks while the tree is broken: nothing lost, doubled, reordered', () => {
     for (let seed = 1; seed <= 9; seed++) {
       const { below } = seeded(seed);
       const hosts = 7 + below(10);
-      const session = open(hosts, { 'overlay.topology': 'bmg' }, seed, true);
+      const session = open(hosts, { 'overlay.topology': 'bmg' }, seed, withoutReach);
       const size = hosts + 1;
       const all = bmgPairs(size);
       session.until(() => isIn(pairs(session, size), all), 'all links');
