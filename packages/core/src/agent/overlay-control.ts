@@ -18,6 +18,9 @@ import type { AgentNode } from './node.js';
 /** Launcherproc of agents on the controller's own machine. */
 const LOCAL = 'local';
 
+/** Hosts that a warning names. */
+const NAMES_MAX = 8;
+
 interface OverlayControlHooks {
   hostName(host: HostIndex): string;
   /** For the user. */
@@ -118,11 +121,14 @@ export class OverlayControl {
   }
 
   #warn(): void {
-    const names = [...this.#problems.keys()].map((position) => this.#nameOf(position)).join(', ');
-    const [[position, problem]] = this.#problems as unknown as [[Position, string]];
+    const all = [...this.#problems].sort(([a], [b]) => a - b);
+    const [[position, problem]] = all as [[Position, string]];
+    const names = all.slice(0, NAMES_MAX).map(([at]) => this.#nameOf(at)).join(', ');
+    const more = all.length > NAMES_MAX ? ` and ${all.length - NAMES_MAX} more` : '';
     this.#problems.clear();
-    this.#hooks.onWarning(`The overlay lacks links, and the session survives fewer failures: no listener on ${names}. `
-      + `Agents there connect to those that listen, but not to each other. On ${this.#nameOf(position)}: ${problem}`);
+    this.#hooks.onWarning(`The overlay lacks links, and the session survives fewer failures: no listener on ${names}`
+      + `${more}. Agents there connect to those that listen, but not to each other. On ${this.#nameOf(position)}: `
+      + problem);
   }
 
   #nameOf(position: Position): string {

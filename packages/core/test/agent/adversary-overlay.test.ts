@@ -4,7 +4,9 @@
  */
 // @timeoutMs 240000
 
-import { CONTROLLER, NEIGHBOUR, rootAddress, sessionAddress, type Address, type Channel, type Platform } from '@stci/interface';
+import {
+  CONTROLLER, NEIGHBOUR, rootAddress, sessionAddress, type Address, type Channel, type Platform,
+} from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { messageId, type MessageName } from '../../dist/am/messages.js';

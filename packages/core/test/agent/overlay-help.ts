@@ -133,7 +133,8 @@ export function reached(from: number, size: number, dead: ReadonlySet<number>, a
   return new Set([...found].filter((b) => b !== from && b !== 0));
 }
 
-export const isIn = (all: ReadonlySet<string>, part: ReadonlySet<string>): boolean => [...part].every((each) => all.has(each));
+export const isIn = (all: ReadonlySet<string>, part: ReadonlySet<string>): boolean =>
+  [...part].every((each) => all.has(each));
 
 export function kill({ world, pids }: Session, position: number): void {
   const pid = pids.get(at(position)) as number;
