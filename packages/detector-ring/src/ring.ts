@@ -190,7 +190,7 @@ export class Ring implements Detector {
     this.#observers.delete(failed.position);
     actions.push(
       { type: 'suspect', member: failed, evidence },
-      { type: 'report', failed, cause: 'silent', evidence, suspectedMs: nowMs },
+      { type: 'report', failed, cause: 'silent', evidence, suspectedMs: nowMs, heardMs: heard },
     );
     this.#attach(this.#reconnectMs, nowMs, actions);
     const next = this.#neighbour(1);

@@ -105,8 +105,8 @@ export type DetectorAction =
   /** For status and metrics only. `trust` takes it back. */
   | { readonly type: 'suspect'; readonly member: MemberId; readonly evidence: string }
   | { readonly type: 'trust'; readonly member: MemberId }
-  /** It is dead. The driver has all survivors told, and no report is repeated. */
+  /** It is dead. The driver has all survivors told, and no report is repeated. `heardMs`: its last sign of life. */
   | { readonly type: 'report'; readonly failed: MemberId | { readonly rank: Rank }; readonly cause: FailureCause;
-      readonly evidence: string; readonly suspectedMs: number }
+      readonly evidence: string; readonly suspectedMs: number; readonly heardMs?: number | undefined }
   /** Adds to a counter, or observes a value of a histogram, which the module's `metrics` declares. */
   | { readonly type: 'count'; readonly metric: string; readonly value: number };

@@ -22,10 +22,12 @@ export type FailedSubject =
 /**
  * How it is known. `exited`, `signalled`: the operating system said so; `closed`: a link ended without goodbye;
  * `silent`: nothing was heard for too long; `watchdog`: a tool did not give the sign of life that it had promised;
- * `unreachable`: nobody could link to it again; `malformed`: it broke the protocol.
+ * `unreachable`: nobody could link to it again; `malformed`: it broke the protocol; `not-started`: a tool could not be
+ * started.
  */
 export type FailureCause =
-  | 'exited' | 'signalled' | 'closed' | 'silent' | 'watchdog' | 'unreachable' | 'malformed';
+  | 'exited' | 'signalled' | 'closed' | 'silent' | 'watchdog' | 'unreachable' | 'malformed'
+  | 'not-started';
 
 /** The time between a failure and its report that a detector promises, ms. */
 export interface DetectionInterval {
@@ -46,6 +48,8 @@ export interface FailureNotice {
   readonly detector: string;
   /** When it failed, where that is known: by the operating system. */
   readonly failedWallMs?: number;
+  /** Its last sign of life, where that is known: it failed after it. */
+  readonly heardWallMs?: number;
   readonly suspectedWallMs: number;
   readonly confirmedWallMs: number;
   /** What the detector promised for a failure of this cause. */
@@ -67,8 +71,9 @@ export interface FailureRecord extends Omit<FailureNotice, 'reporter' | 'number'
   readonly newParents: readonly { readonly host: string; readonly parent: string }[];
   /** What the error manager decided. */
   readonly policy: readonly string[];
-  /** From the failure, where its time is known, to its confirmation. */
+  /** From the failure to its confirmation; where its time is not known, from the last sign of life: at most so long. */
   readonly achievedMs?: number;
+  readonly achievedMaxMs?: number;
 }
 
 /** The subject's name, as in messages: `host 3`, `session agent on host 3 of job 2`, `rank 5 of job 2`. */

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
-import { sh } from './e2e.js';
+import { run, sh } from './e2e.js';
 import { LONG, soon, withPlace } from './e2e-place.js';
 
 suite('lost hosts of a session', (test) => {
@@ -54,4 +54,34 @@ suite('lost hosts of a session', (test) => {
     const log = readFileSync(join(place.directory, 'sessions', 'night', 'log'), 'utf8');
     assert.match(log, 'host b is left out: no spare host is left (--spares): ');
   }), LONG);
+});
+
+suite('records of failures', (test) => {
+  const records = async (...args: readonly string[]): Promise<readonly Record<string, unknown>[]> => {
+    const { out } = await run(['--launcher', 'local', '--json', ...args]);
+    const events = out.trimEnd().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    return events.filter(({ type }) => type === 'failure-record');
+  };
+
+  test('a session agent that is lost alone, with its ranks', async () => {
+    const own = ['--mca', 'launcher.session.method=process', '--on-failure', 'continue'];
+    const line = 'if [ $STCI_HOST = b ]; then kill -KILL $PPID; fi';
+    const found = await records('--host', 'a,b:2', ...own, '-n', '3', ...sh(line));
+    assert.equal(found.map(({ subject, hostName, cause, lostRanks, policy, detector }) =>
+      [subject, hostName, cause, lostRanks, policy, detector]), [[
+      { kind: 'session-agent', host: 1, job: 1, incarnation: 1 }, 'b', 'closed', [{ job: 1, ranks: [1, 2] }],
+      ['continue: the job goes on'], 'link',
+    ]]);
+  });
+
+  test('ranks that cannot be started, and one that ends with a status; policies by kind', async () => {
+    const found = await records('--host', 'a,b', '-n', '1', '/nowhere/x');
+    assert.equal(found.map(({ subject, cause, reporter, policy }) => [subject, cause, reporter, policy]),
+      [[{ kind: 'tool', host: 0, job: 1, rank: 0 }, 'not-started', 'root:0', ['abort: the job is ended']]]);
+    assert.match(String(found[0]?.['evidence']), "Program '/nowhere/x' not found");
+    const [one] = await records('--host', 'a,b', '--on-failure', 'tool=continue', '-n', '2', ...sh('exit $STCI_RANK'));
+    assert.equal([one?.['cause'], one?.['evidence'], one?.['policy']],
+      ['exited', 'Rank 1 on b ended with status 1', ['continue: the job goes on']]);
+    assert.ok(Number(one?.['achievedMs']) >= 0 && one?.['failed'] !== undefined);
+  });
 });

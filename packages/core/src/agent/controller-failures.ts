@@ -9,6 +9,7 @@ import {
   type FailureNotice, type FailureRecord, type HostIndex, type JobId, type MemberEvent, type MemberId, type Rank,
   type RankReport, type RecoveryEvent, type Timer,
 } from '@stci/interface';
+import { TEXT_CHARS_MAX } from '../am/failure-shapes.js';
 import type { MessageBody } from '../am/messages.js';
 import { countFailure } from '../metrics/failures.js';
 import type { MetricStore } from '../metrics/store.js';
@@ -21,7 +22,7 @@ import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { bindFailureWatch, openFailureWatch, openMetrics } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
-import type { JobFailures } from './job-session.js';
+import type { HostLoss, JobFailures } from './job-session.js';
 import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
 import type { AgentNode } from './node.js';
 
@@ -40,6 +41,11 @@ export interface ControllerFailuresInit {
 
 /** How long a host may take to answer, as a multiple of the expected latency: it may be busy. */
 const PROBE_LATENCIES = 10;
+
+/** Of ranks that failed by themselves. */
+const RANK_CAUSES: Readonly<Partial<Record<RankReport['outcome'], FailureCause>>> = {
+  exited: 'exited', signalled: 'signalled', 'failed-start': 'not-started',
+};
 
 /** What is known of the loss of a link before its host is given up. */
 interface Loss {
@@ -125,26 +131,29 @@ export class ControllerFailures implements JobFailures {
   }
 
   onRankFailed(job: JobId, { error, host }: Failure, report: RankReport): void {
-    if (host === undefined || (report.outcome !== 'exited' && report.outcome !== 'signalled')) return;
+    const cause = RANK_CAUSES[report.outcome];
+    if (host === undefined || cause === undefined) return;
     const subject = { kind: 'tool', host, job, rank: report.rank } as const;
-    const { endWallMs = this.#wallMs } = report;
-    this.#number += 1;
+    const now = this.#wallMs;
+    const { endWallMs = now } = report;
     this.#record({
-      reporter: this.#memberOf(host), number: this.#number, subject, detector: 'process', evidence: error.message,
-      cause: report.outcome === 'signalled' ? 'signalled' : 'exited',
-      failedWallMs: endWallMs, suspectedWallMs: endWallMs, confirmedWallMs: endWallMs,
+      ...this.#first(subject, error), reporter: this.#memberOf(host), detector: 'process', cause,
+      failedWallMs: endWallMs, suspectedWallMs: endWallMs, confirmedWallMs: Math.max(endWallMs, now),
     });
     this.#records.lost(subject, job, [report.rank]);
   }
 
-  onRanksLost(job: JobId, host: HostIndex, ranks: readonly Rank[]): void {
-    this.#records.lost(this.#hostSubject(host), job, ranks);
+  onRanksLost(job: JobId, { host, kind, error }: HostLoss, ranks: readonly Rank[]): void {
+    const isAgent = kind === 'session-lost';
+    const subject = isAgent ? this.#agentSubject(host, job) : this.#hostSubject(host);
+    if (isAgent) this.#record({ ...this.#first(subject, error), reporter: this.#memberOf(host), cause: 'closed' });
+    this.#records.lost(subject, job, ranks);
   }
 
-  onDecision(job: JobId, { host, rank }: Failure, decision: string): void {
+  onDecision(job: JobId, { host, rank, kind }: Failure, decision: string): void {
     if (host === undefined) return;
-    const subject = rank === undefined ? this.#hostSubject(host) : ({ kind: 'tool', host, job, rank } as const);
-    this.#records.decided(subject, decision);
+    const agent = kind === 'session-lost' ? this.#agentSubject(host, job) : this.#hostSubject(host);
+    this.#records.decided(rank === undefined ? agent : { kind: 'tool', host, job, rank }, decision);
   }
 
   onEnding(job: JobId): void {
@@ -313,18 +322,29 @@ export class ControllerFailures implements JobFailures {
 
   /** Of a loss that no detector reported, but the agent that had the link. */
   #notice(subject: FailedSubject, error: StciError, loss: Loss | undefined): FailureNotice {
-    this.#number += 1;
     const isEnded = this.table.get(subject.host).state === 'failed';
     const cause: FailureCause = isEnded ? 'exited' : loss?.report.evidence === 'silent' ? 'silent' : 'unreachable';
+    const first = this.#first(subject, error);
+    return { ...first, cause, ...(loss !== undefined && { suspectedWallMs: loss.wallMs }) };
+  }
+
+  /** As the controller sees it now. */
+  #first(subject: FailedSubject, { message }: { readonly message: string }) {
+    this.#number += 1;
     const now = this.#wallMs;
+    const evidence = (message.split('\n', 1)[0] as string).slice(0, TEXT_CHARS_MAX);
     return {
-      reporter: { position: 0, incarnation: 0 }, number: this.#number, subject, cause, detector: 'link',
-      evidence: error.message, suspectedWallMs: loss?.wallMs ?? now, confirmedWallMs: now,
+      reporter: { position: 0, incarnation: 0 }, number: this.#number, subject, detector: 'link', evidence,
+      suspectedWallMs: now, confirmedWallMs: now,
     };
   }
 
   get table(): MembershipTable {
     return this.#table as MembershipTable;
+  }
+
+  #agentSubject(host: HostIndex, job: JobId): FailedSubject {
+    return { kind: 'session-agent', host, job, incarnation: this.#memberOf(host).incarnation };
   }
 
   #hostSubject(host: HostIndex): FailedSubject {

@@ -281,7 +281,7 @@ export class ControllerJob {
     const isOthers = this.#session.stays && this.ranksOn(host) === 0;
     this.#hosts.onLost(host);
     if (isOthers) return [];
-    this.#session.failures.onRanksLost(this.job, host, this.#ledger.openRanks(host));
+    this.#session.failures.onRanksLost(this.job, { host, error, kind }, this.#ledger.openRanks(host));
     const isRestarted = this.#recovery.restart({ ...this.#ledger.lossOf(host, error, this.#now()), kind });
     this.#send('job.host.lost', { host });
     if (isRestarted) return [];

@@ -18,8 +18,8 @@ export interface HostLoss {
 export interface JobFailures {
   /** A rank failed by itself. */
   onRankFailed(job: JobId, failure: Failure, report: RankReport): void;
-  /** Ranks were lost with their host. */
-  onRanksLost(job: JobId, host: HostIndex, ranks: readonly Rank[]): void;
+  /** Ranks were lost with their host, or with the job's session agent there. */
+  onRanksLost(job: JobId, loss: HostLoss, ranks: readonly Rank[]): void;
   /** What the error manager decided. */
   onDecision(job: JobId, failure: Failure, decision: string): void;
   /** The job is about to be over: what is recorded is told. */

@@ -6,7 +6,7 @@ import type {
 import { list, num, object, oneOf, optional, shortStr, str, u32, variant, wallTime } from '../codec/shape.js';
 
 /** Longest text of a notice, so that one fits into every message of a notifier. */
-const TEXT_CHARS_MAX = 1024;
+export const TEXT_CHARS_MAX = 1024;
 
 const text = shortStr(TEXT_CHARS_MAX);
 
@@ -23,7 +23,7 @@ export const failedSubject = variant<'kind', FailedSubject>('kind', {
 });
 
 const CAUSES: readonly FailureCause[] = [
-  'exited', 'signalled', 'closed', 'silent', 'watchdog', 'unreachable', 'malformed',
+  'exited', 'signalled', 'closed', 'silent', 'watchdog', 'unreachable', 'malformed', 'not-started',
 ];
 
 export const failureCause = oneOf(...CAUSES);
@@ -36,6 +36,7 @@ const found = {
   evidence: text,
   detector: text,
   failedWallMs: optional(wallTime),
+  heardWallMs: optional(wallTime),
   suspectedWallMs: wallTime,
   confirmedWallMs: wallTime,
   promised: optional(interval),
@@ -54,6 +55,7 @@ export const failureRecord = object<FailureRecord>({
   newParents: list(object<FailureRecord['newParents'][number]>({ host: str, parent: str })),
   policy: list(str),
   achievedMs: optional(num),
+  achievedMaxMs: optional(num),
 });
 
 /** What a session agent found out about one of its tools. */

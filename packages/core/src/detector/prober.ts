@@ -44,6 +44,8 @@ interface Target {
   /** Last sign of life, or when watching began. */
   heardMs: number;
   suspectedMs: number | undefined;
+  /** Last sign of life, if there was any. */
+  lastMs: number | undefined;
 }
 
 /** Body of a prober's message; `n` ties an answer to its ping. */
@@ -94,6 +96,7 @@ export class Prober {
       pingedMs: nowMs,
       heardMs: nowMs + graceMs,
       suspectedMs: evidence === undefined ? undefined : nowMs,
+      lastMs: undefined,
     });
   }
 
@@ -109,6 +112,7 @@ export class Prober {
     const target = this.#targets.get(from.position);
     if (target === undefined || target.member.incarnation !== from.incarnation) return actions;
     target.heardMs = Math.max(target.heardMs, nowMs);
+    target.lastMs = nowMs;
     if (target.suspectedMs !== undefined) actions.push({ type: 'trust', member: target.member });
     target.suspectedMs = undefined;
     if (probe?.type === 'answer' && probe.n === target.n) {
@@ -141,7 +145,7 @@ export class Prober {
   }
 
   #onSilence(target: Target, nowMs: number, actions: DetectorAction[]): void {
-    const { member, heardMs, suspectedMs, options } = target;
+    const { member, heardMs, suspectedMs, lastMs, options } = target;
     const silence = `no answer for ${Math.round(nowMs - heardMs)} ms`;
     if (suspectedMs === undefined) {
       target.suspectedMs = nowMs;
@@ -151,7 +155,7 @@ export class Prober {
     }
     this.#targets.delete(member.position);
     const evidence = options.evidence === undefined ? silence : `${options.evidence}; ${silence}`;
-    actions.push({ type: 'report', failed: member, cause: options.cause, evidence, suspectedMs });
+    actions.push({ type: 'report', failed: member, cause: options.cause, evidence, suspectedMs, heardMs: lastMs });
   }
 
   #ping(target: Target, nowMs: number, actions: DetectorAction[]): void {

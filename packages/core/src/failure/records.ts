@@ -102,13 +102,15 @@ export class FailureRecords {
 function recordOf(open: OpenRecord): FailureRecord {
   const { hostName, reporter, confirmers, notified, notifiedWallMs, lostRanks, newParents, policy } = open;
   const { reporter: _reporter, number: _number, ...found } = open.notice;
-  const { failedWallMs, confirmedWallMs } = found;
+  const { failedWallMs, heardWallMs, confirmedWallMs } = found;
+  const since = (wallMs: number): number => Math.max(0, confirmedWallMs - wallMs);
   return {
     ...found, hostName, reporter, confirmers: [...confirmers], notified,
     ...(notifiedWallMs !== undefined && { notifiedWallMs }),
     lostRanks: [...lostRanks].map(([job, ranks]) => ({ job, ranks })),
     newParents: [...newParents].map(([host, parent]) => ({ host, parent })),
     policy: [...policy],
-    ...(failedWallMs !== undefined && { achievedMs: Math.max(0, confirmedWallMs - failedWallMs) }),
+    ...(failedWallMs !== undefined && { achievedMs: since(failedWallMs) }),
+    ...(failedWallMs === undefined && heardWallMs !== undefined && { achievedMaxMs: since(heardWallMs) }),
   };
 }

@@ -241,7 +241,7 @@ export class FailureWatch {
     }
   }
 
-  #onReport(name: string, { failed, cause, evidence, suspectedMs }: Report, nowMs: number): void {
+  #onReport(name: string, { failed, cause, evidence, suspectedMs, heardMs }: Report, nowMs: number): void {
     if (!('position' in failed) || this.#isGone(failed)) return;
     const { position, incarnation } = failed;
     if (position === 0) return this.#events.onCutOff(evidence);
@@ -251,8 +251,11 @@ export class FailureWatch {
     const request = { members: overlay.members.length, latencyBoundMs: latencyMs };
     const promised = module?.promise(request).detection;
     const subject = { kind: 'host', host: bootHost(position), incarnation } as const;
-    const suspectedWallMs = Math.max(0, confirmedWallMs - Math.max(0, nowMs - suspectedMs));
-    const finding = { subject, cause, evidence, detector: name, suspectedWallMs, confirmedWallMs };
+    const wallMs = (atMs: number): number => Math.max(0, confirmedWallMs - Math.max(0, nowMs - atMs));
+    const finding = {
+      subject, cause, evidence, detector: name, suspectedWallMs: wallMs(suspectedMs), confirmedWallMs,
+      ...(heardMs !== undefined && { heardWallMs: wallMs(heardMs) }),
+    };
     this.report(promised === undefined ? finding : { ...finding, promised });
   }
 

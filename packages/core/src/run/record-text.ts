@@ -17,7 +17,8 @@ export function recordText(record: FailureRecord): string {
   const also = confirmers.length === 0 ? '' : `, confirmed by ${listed(confirmers)}`;
   const lost = subject.kind === 'tool' ? [] : lostRanks.map(({ ranks }) => `Ranks lost: ${foldRanks(ranks)}.`);
   return [
-    `${what} failed: ${evidence}.`,
+    // Messages of errors may name what failed.
+    `${/^(?:Rank|Host|Agent) /u.test(evidence) ? '' : `${what} failed: `}${evidence.replace(/\.$/u, '')}.`,
     `Found by ${detector} at ${reporter}${also}${timesText(record)}.`,
     ...lost,
     ...parentsText(newParents),
@@ -26,13 +27,15 @@ export function recordText(record: FailureRecord): string {
 }
 
 function timesText(record: FailureRecord): string {
-  const { confirmedWallMs, suspectedWallMs, notified, notifiedWallMs, promised, achievedMs } = record;
-  const suspected = confirmedWallMs - suspectedWallMs;
+  const { failedWallMs, confirmedWallMs, suspectedWallMs, notified, notifiedWallMs, promised } = record;
+  const { achievedMs, achievedMaxMs } = record;
+  const suspected = suspectedWallMs === failedWallMs ? 0 : confirmedWallMs - suspectedWallMs;
   return [
     ` at ${isoTime(confirmedWallMs)}`,
     ...(achievedMs === undefined ? [] : [`${ms(achievedMs)} after it failed`]),
+    ...(achievedMaxMs === undefined ? [] : [`at most ${ms(achievedMaxMs)} after it failed`]),
     ...(suspected >= 1 ? [`suspected ${ms(suspected)} before`] : []),
-    ...(promised === undefined ? [] : [`promised ${ms(promised.minMs)} to ${ms(promised.maxMs)} after the failure`]),
+    ...(promised === undefined ? [] : [`promised ${ms(promised.minMs)} to ${ms(promised.maxMs)}`]),
     ...(notifiedWallMs === undefined ? [] : [`${notified} agents told within ${ms(notifiedWallMs - confirmedWallMs)}`]),
   ].join(', ');
 }
@@ -55,10 +58,11 @@ function ms(durationMs: number): string {
 
 /** With times in ISO format. */
 export function recordJson(record: FailureRecord): object {
-  const { failedWallMs, suspectedWallMs, confirmedWallMs, notifiedWallMs, ...rest } = record;
+  const { failedWallMs, heardWallMs, suspectedWallMs, confirmedWallMs, notifiedWallMs, ...rest } = record;
   return {
     ...rest,
     ...(failedWallMs !== undefined && { failed: isoTime(failedWallMs) }),
+    ...(heardWallMs !== undefined && { heard: isoTime(heardWallMs) }),
     suspected: isoTime(suspectedWallMs),
     confirmed: isoTime(confirmedWallMs),
     ...(notifiedWallMs !== undefined && { lastNotified: isoTime(notifiedWallMs) }),

@@ -169,7 +169,8 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
-  'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'promised', 'notifiedWallMs', 'achievedMs', 'notice',
+  'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'heardWallMs', 'promised', 'notifiedWallMs', 'achievedMs',
+  'achievedMaxMs', 'notice',
   'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs'];
 
 /** Fields of such names that must be there. */

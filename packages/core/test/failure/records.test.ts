@@ -43,6 +43,15 @@ suite('records of failures', (test) => {
     assert.equal([records.take(1e9), records.dueMs], [[], undefined]);
   });
 
+  test('where the time of the failure is not known, the last sign of life bounds what was achieved', () => {
+    const records = new FailureRecords();
+    records.add(notice({ heardWallMs: 996 }), names('root:0'), 0);
+    const [record] = records.take(1e9) as [FailureRecord];
+    assert.equal([record.achievedMs, record.achievedMaxMs], [undefined, 9]);
+    assert.match(recordText(record), ', at most 9 ms after it failed, suspected 5 ms before, promised 5 ms to 10 ms');
+    assert.is((recordJson(record) as { heard: string }).heard, '1970-01-01T00:00:00.996Z');
+  });
+
   test('a job that ends has its records told before they are due; others wait', () => {
     const records = gathered();
     const tool = { kind: 'tool', host: 1, job: 2, rank: 0 } as const;
@@ -55,8 +64,9 @@ suite('records of failures', (test) => {
   test('it reads as one paragraph, without what is not known', () => {
     const [record] = gathered().take(1e9) as [FailureRecord];
     assert.is(recordText(record), 'host c failed: no heartbeat for 9 ms. Found by ring at root:0, confirmed by root:3 '
-      + 'at 1970-01-01T00:00:01.005Z, 7 ms after it failed, suspected 5 ms before, promised 5 ms to 10 ms after the '
-      + 'failure, 3 agents told within 4 ms. Ranks lost: 4-5. Linked again: f to a. Then: the job goes on.');
+      + 'at 1970-01-01T00:00:01.005Z, 7 ms after it failed, suspected 5 ms before, promised 5 ms to 10 ms, '
+      + '3 agents told within 4 ms. Ranks lost: 4-5. Linked again: f to a. Then: the job goes on.');
+    assert.match(recordText({ ...record, evidence: 'Host c is lost' }), /^Host c is lost\. Found by ring/u);
     const bare = { ...record, confirmers: [], lostRanks: [], newParents: [], policy: [], suspectedWallMs: 1005 };
     const { promised: _promised, notifiedWallMs: _told, achievedMs: _achieved, ...rest } = bare;
     assert.is(recordText({ ...rest, subject: { kind: 'tool', host: 2, job: 1, rank: 4 } }),
