@@ -36,6 +36,26 @@ suite('overlays', (test) => {
     assert.match(await refused(...remote), /bootcom\.ws\.interface names no interface/);
   });
 
+  test('hosts that join a session are linked in its overlay; one that leaves is not', withPlace(async (place) => {
+    place.start('grown', '--overlay', 'bmg');
+    const topology = (): Shown => JSON.parse(place.stci('topology', 'grown', '--json').out) as Shown;
+    const pairs = (): string => topology().agents.flatMap(({ agent, links }) =>
+      links.filter(({ role, peer }) => role === 'overlay' && agent < peer).map(({ peer }) => `${agent}-${peer}`),
+    ).join();
+    await soon(() => pairs() === 'root:0-root:1', 'the link of the two');
+    assert.is(place.stci('add-hosts', 'c,d,e', '--session', 'grown').exitCode, 0);
+    // Six positions: each is linked with all others but the one opposite.
+    const links = '0-1 0-2 0-4 1-2 1-3 2-3 2-4 3-4';
+    const all = (): string => topology().agents.flatMap(({ agent, links: own }) =>
+      own.filter(({ peer }) => peer.startsWith('root:') && agent.startsWith('root:') && agent < peer)
+        .map(({ peer }) => `${agent}-${peer}`.replaceAll('root:', ''))).sort().join(' ');
+    await soon(() => all() === links, 'the links of all');
+    assert.is(place.stci('remove-hosts', 'd', '--session', 'grown').exitCode, 0);
+    await soon(() => !pairs().includes('root:3'), 'no link to it');
+    const { out } = await place.run('grown', ['--ppn', '1', ...sh('echo $STCI_HOST')]).result;
+    assert.equal(out.trim().split('\n').sort(), ['a', 'b', 'c', 'e']);
+  }), LONG);
+
   test('stci topology: each link of the overlay beside the tree; inner agents die, and jobs of the others go on',
     withPlace(async (place) => {
       const file = join(place.directory, 'events');
