@@ -5,7 +5,7 @@
 
 import { Command } from '@oclif/core/command';
 import * as Flags from '@oclif/core/flags';
-import type { Registry } from '@stci/core';
+import { didYouMean, type Registry } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { OptionValueError, parsePair, type Pair } from '../cli/values.js';
@@ -23,8 +23,15 @@ export abstract class StciCommand extends Command {
     // oclif has added text of its own to the message.
     if (error instanceof OptionValueError) throw new StciError('STCI_USAGE', error.text);
     if (error instanceof StciError || !('oclif' in error)) throw error;
+    const unknown = /^Nonexistent flags?: ([^\s=,]+)/u.exec(error.message)?.[1];
+    if (unknown !== undefined) throw this.#unknownOption(unknown);
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');
     throw new StciError('STCI_USAGE', `${words} See stci help.`);
+  }
+
+  #unknownOption(option: string): StciError {
+    const near = didYouMean(option, Object.keys(this.ctor.flags ?? {}).map((name) => `--${name}`));
+    return new StciError('STCI_USAGE', `Unknown option ${option}.${near} See stci help.`);
   }
 }
 
