@@ -1,7 +1,7 @@
-/** The mesh: compliance along several topologies. */
+/** The mesh: compliance along several topologies, and a session that grows. */
 
 import { detectorMesh } from '@stci/detector-mesh';
-import { detectorCompliance } from '@stci/testkit';
+import { assert, detectorCompliance, detectorModule, suite } from '@stci/testkit';
 import { createMesh, nearCubic } from '@stci/topology-mesh';
 
 detectorCompliance(detectorMesh, [
@@ -11,3 +11,19 @@ detectorCompliance(detectorMesh, [
   },
   { label: 'ring', params: { period: '100ms', grace: '0ms' }, seeds: 8, topology: (size) => createMesh([size], true) },
 ]);
+
+suite('mesh detector', (test) => {
+  test('in a session that grows, the neighbours are those of the topology over all positions', () => {
+    const member = (position: number) => ({ position, incarnation: 1 });
+    const detector = detectorModule(detectorMesh, { period: '100ms', grace: '0ms' }).open({
+      self: member(0), members: [member(0), member(1), member(2)], topologyOf: (size) => createMesh([size], true),
+      random: () => 0,
+    });
+    const pinged = (nowMs: number): number[] =>
+      detector.on({ type: 'due' }, nowMs).flatMap((action) => (action.type === 'send' ? [action.to] : [])).sort();
+    detector.on({ type: 'start' }, 0);
+    assert.equal(pinged(100), [1, 2]);
+    for (const position of [3, 4, 5]) detector.on({ type: 'joined', member: member(position) }, 110);
+    assert.equal(pinged(310), [1, 5]);
+  });
+});
