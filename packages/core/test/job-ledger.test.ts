@@ -65,6 +65,20 @@ suite('job ledger', (test) => {
     assert.equal([exitCode, ranks[1]?.earlier, ranks[1]?.pid, ledger.complete], [3, undefined, 2, true]);
   });
 
+  test('a host that takes the place of a lost one has what runs there from then on', () => {
+    const ledger = ledgerOf(8);
+    for (const rank of [1, 4, 7]) ledger.started(rank, rank + 1, 10);
+    ledger.exited(ended(1, 0, 20), 21);
+    for (const rank of [4, 7]) ledger.again({ rank, pid: 0, outcome: 'lost', leftovers: 0 });
+    ledger.replaceHost(1, { ...ledger.spec.hosts[1]!, name: 'spare' });
+    ledger.started(4, 9, 30);
+    ledger.exited(ended(4, 0, 40), 41);
+    ledger.giveUp(7);
+    const { ranks } = ledger.report(60);
+    assert.equal([1, 4, 7].map((rank) => ranks[rank]?.host), ['b', 'spare', 'b']);
+    assert.equal([ranks[4]?.earlier?.[0]?.host, ledger.spec.hosts[1]?.name], ['b', 'spare']);
+  });
+
   test('an attempt that could not be started, and a lost host, leave the counts right', () => {
     const ledger = ledgerOf(2);
     ledger.again({ rank: 0, pid: 0, outcome: 'failed-start', leftovers: 0, attempt: 1 });

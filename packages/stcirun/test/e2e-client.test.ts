@@ -98,6 +98,14 @@ suite('client library', (test) => {
     assert.match(out, /rank 1: lost 0: it was ended by SIGKILL/);
   }, LONG);
 
+  test('… also with ranks of a lost host that are started again on another', async () => {
+    const hosts = ['--host', 'a:2,b:2,c:4', '--on-failure', 'restart'];
+    const { exitCode, out } = await survive(hosts, [[6, { agentOf: 'b' }]]);
+    assert.is(exitCode, 0, out);
+    assert.match(out, /ranks left: [456] of 6, as computed by one process/);
+    assert.match(out, /rank 0: lost [\d, ]+: .*host b/);
+  }, LONG);
+
   test('a barrier keeps ranks together; agreement gives all the same', async () => {
     const text = 'const before = Date.now(); await stci.barrier(); const after = Date.now();'
       + 'console.log(JSON.stringify([before, after, await stci.agree(stci.rank !== 2), await stci.agree(true)]));';

@@ -1,6 +1,6 @@
 /** The built stcirun: ranks that failed are started again, by the agents that run them. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -12,6 +12,7 @@ const HOSTS = ['--launcher', 'local', '--host', 'a,b'];
 
 interface Rank {
   readonly rank: number;
+  readonly host: string;
   readonly outcome: string;
   readonly status?: number;
   readonly earlier?: readonly Rank[];
@@ -106,7 +107,7 @@ suite('stcirun --on-failure restart, agents that are lost', (test) => {
     assert.is(exitCode, 0, err);
     assert.equal(out.split('\n').filter((line) => line.startsWith('[1]')),
       ['[1] 1 on b', '[1] begun', '[1] 1 on c', '[1] rest']);
-    const [, second] = ranksOf(err) as readonly (Rank & { readonly host: string })[];
+    const [, second] = ranksOf(err);
     assert.equal([second?.host, second?.earlier?.map(({ outcome }) => outcome)], ['c', ['lost']]);
   }, { timeoutMs: 30_000 });
 
@@ -116,6 +117,29 @@ suite('stcirun --on-failure restart, agents that are lost', (test) => {
     assert.is(exitCode, 0, err);
     assert.equal(out.split('\n').filter((line) => line.startsWith('[1]')), ['[1] 1 on b', '[1] begun', '[1] 1 on b']);
     assert.match(err, 'rank 1 on b: lost; started again in 500 ms, attempt 2');
+  }, { timeoutMs: 30_000 });
+
+  test('what is left of a session agent whose guardian hangs has ended before the next attempt begins', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'stci-restart-'));
+    const hang = `for c in $(cat /proc/$PPID/task/*/children); do [ $c = $$ ] || { kill -STOP $c; echo $c; }; done`;
+    const line = `if [ $STCI_RANK$STCI_ATTEMPT = 11 ]; then echo $$ >${place}/first; ${hang} >${place}/guardian; `
+      + `kill -9 $PPID; exec sleep 60; fi; [ $STCI_RANK = 0 ] || { read first <${place}/first; `
+      + "grep -q '^State:.[RSD]' /proc/$first/status 2>/dev/null && echo overlap; "
+      + `kill -CONT $(cat ${place}/guardian); }`;
+    const { exitCode, out, err } = await run([...args('a,b', '--mca', 'launcher.session.method=process'), ...sh(line)]);
+    const guardians = readFileSync(join(place, 'guardian'), 'utf8');
+    rmSync(place, { recursive: true });
+    assert.equal([exitCode, out], [0, ''], err);
+    assert.match(guardians, /^\d+\n$/);
+  }, { timeoutMs: 30_000 });
+
+  test('a spare that takes the place of a lost host gets its ranks', async () => {
+    const { exitCode, out, err } = await run([...args('a:1,b:1,c:1', '--spares', '1', '--exit-report', 'json',
+      '--mca', 'errmgr.loss=use-spare'), ...sh(`${KILLS}exit 0`)], { input: 'go\n' });
+    assert.is(exitCode, 0, err);
+    assert.equal(out.split('\n').filter((line) => line.startsWith('[1]')), ['[1] 1 on b', '[1] begun', '[1] 1 on c']);
+    const [, second] = ranksOf(err);
+    assert.equal([second?.host, second?.earlier?.map(({ host }) => host)], ['c', ['b']]);
   }, { timeoutMs: 30_000 });
 
   test('without room the loss counts; a host that is started again is waited for', async () => {

@@ -29,7 +29,9 @@ function drawRestarts(seed: number): SwarmOptions {
       'errmgr.restart.pause': random.pick(['0', '20ms', '400ms']),
       'errmgr.restart.then': random.pick(['abort', 'continue']),
       'launcher.session.method': random.pick(['inline', 'process']), 'bootcom.lease': '2s',
-      ...(random.chance(0.3) && { 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '50ms' }),
+      ...(random.chance(0.4) && {
+        'errmgr.loss': random.pick(['start-again', 'use-spare']), 'errmgr.loss.pause': '50ms',
+      }),
     },
   };
 }

@@ -9,14 +9,15 @@
 
 import {
   StciError, fromErrorRecord, sessionAddress, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
-  type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank, type Timer,
+  type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { localSize, ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
 import type { BootstrapFailure } from './bootstrap.js';
-import { END_REPORT_MS, JobEnd } from './job-end.js';
+import { JobDeadlines } from './job-deadlines.js';
+import { JobEnd } from './job-end.js';
 import {
   failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError,
 } from './job-failures.js';
@@ -27,9 +28,6 @@ import { JobRecovery } from './job-recovery.js';
 import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
-
-/** How long, after a forced end, hosts whose ranks have ended may take to drain. */
-const DRAIN_MS = 3000;
 
 export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
 
@@ -50,9 +48,7 @@ export class ControllerJob {
   /** What has been sent down: there are session agents to send to. */
   #launch: Launch | undefined;
   readonly #end: JobEnd;
-  #launchTimer: Timer | undefined;
-  #jobTimer: Timer | undefined;
-  #drainTimer: Timer | undefined;
+  readonly #deadlines: JobDeadlines;
   /** The user wants the job killed, or --timeout is long over: output is not awaited. */
   #forced = false;
 
@@ -65,6 +61,14 @@ export class ControllerJob {
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
     const graceMs = this.#params.int('tool.grace');
+    this.#deadlines = new JobDeadlines(this.#node.platform.clock, {
+      onLaunchTimeout: (timeoutMs) => this.#onLaunchTimeout(timeoutMs),
+      onJobTimeout: (timeoutMs) => this.#onJobTimeout(timeoutMs),
+      onOverdue: () => {
+        this.#forced = true;
+        this.#checkOver();
+      },
+    });
     const isComplete = (): boolean => this.#ledger.complete;
     this.#end = new JobEnd({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
     const errorManager = session.scope.errorManager(this.#params);
@@ -77,6 +81,7 @@ export class ControllerJob {
       hosts: this.#hosts,
       onNewAgent: (host) => this.#send('job.host.joined', { host }),
       emit: (event) => this.emit(event),
+      again: (end, afterMs) => this.#again(end, afterMs),
       exited: (rank) => this.#exited(rank),
       record: (found) => this.#record(found),
       endJob: (reason) => this.#endJob(false, reason),
@@ -90,16 +95,14 @@ export class ControllerJob {
   /** Tells the map, and begins the deadlines. */
   start(): void {
     this.#mapped();
-    const { timeoutMs, launchTimeoutMs } = this.#spec;
-    const { clock } = this.#node.platform;
-    this.#launchTimer = clock.after(launchTimeoutMs, () => this.#onLaunchTimeout(launchTimeoutMs));
-    if (timeoutMs !== undefined) this.#jobTimer = clock.after(timeoutMs, () => this.#onJobTimeout(timeoutMs));
+    this.#deadlines.start(this.#spec, this.#params.int('tool.grace'));
   }
 
   /** The session has ended: no more is sent. */
   close(): void {
     this.#phase = 'over';
-    this.#cancelTimers();
+    this.#deadlines.cancel();
+    this.#end.cancel();
   }
 
   /** Ranks of its map on a host that it has not lost. */
@@ -201,13 +204,19 @@ export class ControllerJob {
     const ledger = this.#checked(host, ranks.map(({ rank }) => rank));
     if (ledger === undefined) return;
     for (const { afterMs, ...end } of ranks as readonly (RankEnd & { readonly afterMs: number })[]) {
-      const report = ledger.again(end);
-      if (report === undefined) continue;
-      this.emit({ type: 'restarting', report, host, attempt: ledger.attempt(end.rank), afterMs });
-      this.#programs?.onRestarting(report);
+      this.#again(end, afterMs, host);
     }
     const { messages } = this.#node;
     if (!this.#hosts.isLost(host)) messages.send(sessionAddress(host), 'job.restarting.noted', {}, this.job);
+  }
+
+  /** An attempt has ended, and another follows; on the same host where one is given. */
+  #again(end: RankEnd, afterMs: number, host?: HostIndex): void {
+    const report = this.#ledger.again(end);
+    if (report === undefined) return;
+    const attempt = this.#ledger.attempt(end.rank);
+    this.emit({ type: 'restarting', report, ...(host !== undefined && { host }), attempt, afterMs });
+    this.#programs?.onRestarting(report);
   }
 
   /** The ledger, for a report of these ranks of a host; undefined: it is late, of a host that was given up. */
@@ -272,7 +281,7 @@ export class ControllerJob {
   #checkRunning(): void {
     if (this.#phase !== 'launching' || this.#launch === undefined || !this.#ledger.allStarted) return;
     this.#phase = 'running';
-    this.#launchTimer?.cancel();
+    this.#deadlines.onLaunched();
     this.emit({ type: 'running' });
   }
 
@@ -316,11 +325,6 @@ export class ControllerJob {
   /** In any case, neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
   #onJobTimeout(timeoutMs: number): void {
     if (this.#phase !== 'ending') this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen));
-    if (this.#phase === 'over') return;
-    this.#jobTimer = this.#node.platform.clock.after(this.#params.int('tool.grace') + END_REPORT_MS, () => {
-      this.#forced = true;
-      this.#checkOver();
-    });
   }
 
   /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */
@@ -333,7 +337,7 @@ export class ControllerJob {
     if (this.#phase === 'over') return;
     const first = this.#phase !== 'ending';
     this.#phase = 'ending';
-    this.#launchTimer?.cancel();
+    this.#deadlines.onLaunched();
     this.#recovery.giveUp();
     if (first) this.emit({ type: 'ending', reason });
     if (this.#launch !== undefined) this.#end.send(kill, reason);
@@ -363,7 +367,7 @@ export class ControllerJob {
     if (this.#phase === 'over' || !this.#ledger.complete) return;
     if (this.#hosts.isSettled) return this.#over();
     // A forced end waits for the last processes to be killed, not for the reader of output.
-    if (this.#forced) this.#drainTimer ??= this.#node.platform.clock.after(DRAIN_MS, () => this.#over());
+    if (this.#forced) this.#deadlines.awaitDrained(() => this.#over());
   }
 
   #over(): void {
@@ -386,10 +390,6 @@ export class ControllerJob {
     } catch (fault) {
       this.#node.fault(fault, 'front-end'); // The front-end has gone: the end of its link stops the session.
     }
-  }
-
-  #cancelTimers(): void {
-    for (const timer of [this.#launchTimer, this.#jobTimer, this.#drainTimer, this.#end]) timer?.cancel();
   }
 
   #now(): number {

@@ -6,7 +6,7 @@
 import type {
   Action, ErrorManager, Failure, HostIndex, JobContext, JobEvent, JobId, Rank, RestartAction,
 } from '@stci/interface';
-import type { Ledger } from '../job/ledger.js';
+import type { Ledger, RankEnd } from '../job/ledger.js';
 import type { JobHosts } from './job-hosts.js';
 import type { Launch } from './job-launch.js';
 import type { JobSession } from './job-session.js';
@@ -30,6 +30,8 @@ export interface JobRecoveryInit {
   readonly hosts: JobHosts;
   onNewAgent(host: HostIndex): void;
   emit(event: JobEvent): void;
+  /** An attempt has ended, and another follows. */
+  again(end: RankEnd, afterMs: number): void;
   /** Tells the outcome of a rank, which the ledger has. */
   exited(rank: Rank): void;
   record(found: Failure): void;
@@ -56,7 +58,7 @@ export class JobRecovery {
 
   /** Whether the ranks of a lost agent are started again. */
   restart(found: Failure): boolean {
-    const { phase, emit } = this.#init;
+    const { phase, again } = this.#init;
     const ledger = this.#init.ledger();
     const ranks = ledger.openRanks(found.host as HostIndex);
     if (phase() === 'ending' || ranks.length === 0) return false;
@@ -66,8 +68,7 @@ export class JobRecovery {
     const afterMs = Math.max(action.afterMs, this.#endMs(found));
     this.#tell(found, 'its ranks are started again');
     for (const rank of ranks) {
-      const report = ledger.again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 });
-      if (report !== undefined) emit({ type: 'restarting', report, attempt: ledger.attempt(rank), afterMs });
+      again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 }, afterMs);
     }
     this.#moves ??= this.#makeMoves(ledger);
     this.#moves.add(ranks, found, afterMs);

@@ -1,7 +1,7 @@
 /**
  * Ranks of lost agents that are started again (the global recovery manager; STCI paper, II-F.4), at the controller:
- * after their pause each goes back to its own host if only its session agent was lost, else to the host with the most
- * free slots that its program may use. Where no host has room, hosts that are being started again are waited for.
+ * after their pause each goes back to its own host if that runs, or to the spare in its place, else to the host with
+ * the most free slots that its program may use. Where no host has room, hosts that are being started are waited for.
  *
  * A host whose session agent runs gets the ranks in a message; on another a session agent is started by a launch that
  * names them, as the start of the next number: a root agent takes a launch only if its number is higher.
@@ -45,6 +45,9 @@ export class RankMoves {
   /** By host, messages with ranks that its session agent was sent. */
   readonly #sent = new Map<HostIndex, number>();
 
+  /** Places of lost hosts that spares have taken. */
+  readonly #spares = new Set<HostIndex>();
+
   constructor(init: RankMovesInit) {
     this.#init = init;
   }
@@ -63,6 +66,7 @@ export class RankMoves {
 
   /** Starts what is due, as far as there is room. */
   place(): void {
+    if (this.#waiting.size > 0) this.#adoptSpares();
     const byHost = new Map<HostIndex, Rank[]>();
     const noRoom = new Map<Rank, Failure>();
     const { members } = this.#init.session;
@@ -100,18 +104,30 @@ export class RankMoves {
     return this.#sent.get(host) ?? 0;
   }
 
+  /** Spares that have the places of lost hosts are the job's hosts from now on. */
+  #adoptSpares(): void {
+    const { session: { members: { table, hosts } }, ledger, onMapped } = this.#init;
+    for (const [host, { name }] of ledger.spec.hosts.entries()) {
+      const spec = hosts[host];
+      if (spec === undefined || spec.name === name || !table.isUsable(host)) continue;
+      ledger.replaceHost(host, spec);
+      this.#spares.add(host);
+      onMapped(ledger.map);
+    }
+  }
+
   #hostFor(rank: Rank, placed: ReadonlyMap<HostIndex, readonly Rank[]>): HostIndex | undefined {
     const { session, ledger, job } = this.#init;
     const { spec, placements } = ledger;
     const { host: own, app } = placements.placement(rank);
     const { table, hosts } = session.members;
-    // Another host may have the index by now: a spare.
     const isUsable = (host: HostIndex): boolean => table.isUsable(host) && hosts[host]?.name === spec.hosts[host]?.name;
-    if (isUsable(own)) return own;
     const taken = session.slotsTaken(job);
     const free = (host: HostIndex): number =>
       (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0) - ledger.openRanks(host).length
       - (placed.get(host) ?? []).filter((each) => placements.host(each) !== host).length;
+    // Its own has room for it, and so has a spare in its place that has as many slots.
+    if (isUsable(own) && (!this.#spares.has(own) || free(own) >= 0)) return own;
     const usable = [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter(isUsable).sort((a, b) => free(b) - free(a));
     const [first] = usable;
     if (first !== undefined && free(first) > 0) return first;

@@ -161,7 +161,7 @@ export class SessionAgent {
       if (this.#ending) this.#skipUnstarted();
     };
     const restarts = launch.restarts ?? [...placements.keys()].map((rank) => [rank, 1] as const);
-    this.#openPrograms(job, size, (error) => {
+    const open = (): void => this.#openPrograms(job, size, (error) => {
       start(restarts.map(([rank, attempt]) => [rank, placements.get(rank)?.app ?? 0, attempt]));
       if (error !== undefined) for (const tool of this.#unstarted.splice(0)) tool.refuse(error);
       this.#onRestart = (ranks) => {
@@ -170,6 +170,9 @@ export class SessionAgent {
       };
       for (const ranks of this.#early.splice(0)) this.#onRestart(ranks);
     });
+    if (launch.restarts === undefined) return open();
+    // What is left of the session agent before this one, whose guardian may be slow, is ended first.
+    this.#node.platform.processes.sweep(this.#mark, SWEEP_MS, () => this.#isStopped || open());
   }
 
   #checkLaunch(launch: Pick<Launch, 'size' | 'nodes' | 'apps' | 'hosts'>): void {
@@ -212,11 +215,8 @@ export class SessionAgent {
     const env = { ...rankEnvironment(launch, context, placement, attempt), ...this.#programs?.add(rank, attempt) };
     const tool = new Tool(
       {
-        platform,
-        rank,
-        attempt,
-        graceMs: params.int('tool.grace'),
-        drainMs: params.int('iof.drain'),
+        platform, rank, attempt,
+        graceMs: params.int('tool.grace'), drainMs: params.int('iof.drain'),
         spawn: {
           program: app.program,
           args: app.args,

@@ -8,8 +8,8 @@
 
 import { assert } from '@stci/interface';
 import type {
-  ErrorRecord, Failure, HostIndex, JobId, JobMap, JobReport, AllocatedJob, ProcessEnd, Rank, RankAttempt, RankOutcome,
-  RankReport,
+  AllocatedJob, ErrorRecord, Failure, HostIndex, HostSpec, JobId, JobMap, JobReport, ProcessEnd, Rank, RankAttempt,
+  RankOutcome, RankReport,
 } from '@stci/interface';
 import { decideExit, errorExitCode, failureOf, failuresInOrder } from './exit-rule.js';
 import { hostOf, ranksOf } from './placement.js';
@@ -47,6 +47,8 @@ export interface Entry {
 
 interface Row {
   pid: number;
+  /** Name of the host of its last end: another may have its place by now. */
+  host?: string;
   startWallMs?: number;
   done?: RankEnd;
   /** Attempts that were followed by another; absent: none. */
@@ -81,6 +83,8 @@ export interface Ledger {
   exited(end: RankEnd, nowWallMs: number): Entry;
   /** Ranks were moved to other hosts. */
   remap(map: JobMap): void;
+  /** Another host has the place of a lost one. */
+  replaceHost(host: HostIndex, spec: HostSpec): void;
   /** Ranks of `host` without an outcome. */
   openRanks(host: HostIndex): readonly Rank[];
   /** A rank is not started again after all: its last attempt was the last. */
@@ -107,7 +111,7 @@ export function createLedger(init: LedgerInit): Ledger {
 
 class JobLedger implements Ledger {
   readonly job: JobId;
-  readonly spec: AllocatedJob;
+  spec: AllocatedJob;
   map: JobMap;
   placements: PlacementLookup;
   readonly failures: Failure[] = [];
@@ -162,6 +166,7 @@ class JobLedger implements Ledger {
     const { rank: _rank, app: _app, ...attempt } = report;
     row.earlier = [...earlier, attempt];
     delete row.done;
+    delete row.host;
     delete row.startWallMs;
     row.pid = 0;
     this.ranksOpen++;
@@ -200,6 +205,13 @@ class JobLedger implements Ledger {
     this.placements = hostOf(map);
   }
 
+  replaceHost(host: HostIndex, spec: HostSpec): void {
+    this.spec = { ...this.spec, hosts: this.spec.hosts.with(host, spec) };
+    this.map = {
+      ...this.map, hosts: this.map.hosts.map((each) => (each.host === host ? { ...each, name: spec.name } : each)),
+    };
+  }
+
   openRanks(host: HostIndex): readonly Rank[] {
     return [...ranksOf(this.map.hosts[host]!)].filter((rank) => this.#row(rank).done === undefined);
   }
@@ -207,7 +219,9 @@ class JobLedger implements Ledger {
   giveUp(rank: Rank): void {
     const row = this.#row(rank);
     const last = row.earlier?.pop();
-    if (last !== undefined && row.done === undefined) this.#close(row, { rank, ...last });
+    if (last === undefined || row.done !== undefined) return;
+    this.#close(row, { rank, ...last });
+    row.host = last.host;
   }
 
   drained(host: HostIndex, daemons: number): void {
@@ -268,6 +282,7 @@ class JobLedger implements Ledger {
       ...(end.endWallMs !== undefined && { endWallMs: Math.max(end.endWallMs, startWallMs ?? 0) }),
     };
     row.done = done;
+    row.host = this.#hostName(this.placements.host(end.rank));
     if (running) this.ranksAlive--;
     else if (row.earlier === undefined) this.#unstarted--;
     this.ranksOpen--;
@@ -284,10 +299,10 @@ class JobLedger implements Ledger {
 
   #reportOf(end: RankEnd): RankReport {
     const { host, app } = this.placements.placement(end.rank);
-    const { earlier = [] } = this.#row(end.rank);
+    const { earlier = [], host: own } = this.#row(end.rank);
     const { rank, pid, outcome, leftovers, error, startWallMs, endWallMs } = end;
     return {
-      rank, host: this.#hostName(host), app, pid, outcome, leftovers,
+      rank, host: own ?? this.#hostName(host), app, pid, outcome, leftovers,
       ...(end.end !== undefined && { end: end.end }),
       ...(error !== undefined && { error }),
       ...(startWallMs !== undefined && { startWallMs }),
