@@ -134,8 +134,13 @@ suite('stcirun --on-failure restart, agents that are lost', (test) => {
   }, { timeoutMs: 30_000 });
 
   test('a spare that takes the place of a lost host gets its ranks', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'stci-restart-'));
+    // Rank 0 stays until rank 1 is back, so that its slot is taken.
+    const wait =
+      `if [ $STCI_RANK = 1 ]; then : >${place}/done; else until [ -e ${place}/done ]; do sleep 0.1; done; fi`;
     const { exitCode, out, err } = await run([...args('a:1,b:1,c:1', '--spares', '1', '--exit-report', 'json',
-      '--mca', 'errmgr.loss=use-spare'), ...sh(`${KILLS}exit 0`)], { input: 'go\n' });
+      '--mca', 'errmgr.loss=use-spare'), ...sh(KILLS + wait)]);
+    rmSync(place, { recursive: true });
     assert.is(exitCode, 0, err);
     assert.equal(out.split('\n').filter((line) => line.startsWith('[1]')), ['[1] 1 on b', '[1] begun', '[1] 1 on c']);
     const [, second] = ranksOf(err);
