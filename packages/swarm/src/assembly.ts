@@ -23,10 +23,11 @@ import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
 import { launcherRemote } from './launcher-remote.js';
+import { detectorWitness } from './witness.js';
 
 const registry: Registry = createRegistry(
   builtins([
-    detectorMesh, detectorRing, detectorSwim, launcherLocal, launcherRemote, launcherSsh, notifierBmg,
+    detectorMesh, detectorRing, detectorSwim, detectorWitness, launcherLocal, launcherRemote, launcherSsh, notifierBmg,
     notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents,
   ]),
 );

@@ -3,7 +3,9 @@
  */
 
 import { StciError } from '@stci/interface';
+import { drawFailures } from './failure-plan.js';
 import { drawOptions } from './options.js';
+import { runFailures } from './run-failures.js';
 import { runJob, type RunOutcome } from './run-job.js';
 
 export interface ExplorePlan {
@@ -15,6 +17,8 @@ export interface ExplorePlan {
   readonly hosts: number | undefined;
   /** In every run, not only in some, programs agree. */
   readonly agree: boolean;
+  /** Sessions whose agents fail, with detectors, instead of jobs. */
+  readonly failures: boolean;
   /** Every event as a line. */
   readonly isTraced: boolean;
 }
@@ -37,8 +41,10 @@ export const USAGE = `Usage: npm run swarm -- [options]
   --minutes M    run seeds until M minutes are over
   --hosts N      this many hosts in every run (1..1000)
   --agree        in every run programs agree with each other, not only in some
+  --failures     sessions with detectors and overlays, whose agents fail, instead of jobs
   --trace        print every event`;
 
+const FLAGS = ['--trace', '--agree', '--failures'];
 const NUMBER_OPTIONS = ['--seed', '--from', '--seeds', '--minutes', '--hosts'];
 const HOSTS_MAX = 1000;
 const SEEDS_DEFAULT = 1000;
@@ -54,7 +60,7 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
   const given = new Set<string>();
   for (let index = 0; index < args.length; index++) {
     const name = args[index] as string;
-    if (name === '--trace' || name === '--agree') {
+    if (FLAGS.includes(name)) {
       given.add(name);
       continue;
     }
@@ -74,7 +80,7 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
   const seeds = values.get('--seeds') ?? (minutes === Infinity ? SEEDS_DEFAULT : Infinity);
   return {
     from: seed ?? values.get('--from') ?? 1, seeds: seed === undefined ? seeds : 1, minutes, hosts,
-    agree: given.has('--agree'), isTraced: given.has('--trace'),
+    agree: given.has('--agree'), failures: given.has('--failures'), isTraced: given.has('--trace'),
   };
 }
 
@@ -92,12 +98,11 @@ export function explore(plan: ExplorePlan, io: ExploreIo): Exploration {
   for (let seed = plan.from; seed < plan.from + plan.seeds; seed++) {
     if (io.nowMs() - startMs >= plan.minutes * 60_000) break;
     runs++;
-    const options = drawOptions(seed, { hosts: plan.hosts, ...(plan.agree && { agree: true }) });
-    const outcome = runJob(options, plan.isTraced ? { onTrace: io.print } : {});
-    if (isReplay) io.print(summary(outcome));
+    const outcome = runSeed(plan, seed, io);
+    if (isReplay) io.print(outcome.summary());
     if (outcome.problems.length === 0) continue;
     failedSeeds.push(seed);
-    printFailure(seed, outcome, io);
+    printFailure(plan, seed, outcome, io);
     if (failedSeeds.length >= FAILURES_MAX) break;
   }
   const seconds = ((io.nowMs() - startMs) / 1000).toFixed(1);
@@ -109,10 +114,25 @@ export function explore(plan: ExplorePlan, io: ExploreIo): Exploration {
   return { runs, failedSeeds };
 }
 
-function printFailure(seed: number, { problems, traceHash }: RunOutcome, io: ExploreIo): void {
+interface Explored extends Pick<RunOutcome, 'problems' | 'traceHash'> {
+  summary(): string;
+}
+
+function runSeed({ hosts, agree, failures, isTraced }: ExplorePlan, seed: number, io: ExploreIo): Explored {
+  const hooks = isTraced ? { onTrace: io.print } : {};
+  if (failures) {
+    const { run, problems } = runFailures(drawFailures(seed), hooks);
+    const { plan, traceHash } = run;
+    return { problems, traceHash, summary: () => `plan ${JSON.stringify(plan)}\ntrace ${traceHash}` };
+  }
+  const outcome = runJob(drawOptions(seed, { hosts, ...(agree && { agree: true }) }), hooks);
+  return { ...outcome, summary: () => summary(outcome) };
+}
+
+function printFailure({ failures }: ExplorePlan, seed: number, { problems, traceHash }: Explored, io: ExploreIo): void {
   io.print(`FAILED seed ${seed}, trace ${traceHash}:`);
   for (const problem of problems) io.print(`  ${problem.replaceAll('\n', '\n    ')}`);
-  io.print(`  replay: npm run swarm -- --seed ${seed} --trace`);
+  io.print(`  replay: npm run swarm --${failures ? ' --failures' : ''} --seed ${seed} --trace`);
 }
 
 function summary({ run, traceHash }: RunOutcome): string {

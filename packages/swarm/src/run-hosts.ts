@@ -9,7 +9,7 @@ import type { SimProcess, World } from '@stci/platform-sim';
 import { composition, resolveSettings } from './assembly.js';
 import { LOGIN_HOST } from './faults.js';
 import { hostName } from './job-spec.js';
-import type { BadHost } from './options.js';
+import type { BadHost, SwarmOptions } from './options.js';
 import { PLAIN } from './plain.js';
 import { makeWorld } from './run-job.js';
 
@@ -29,6 +29,9 @@ export interface HostsOptions {
   /** Hosts behind those with which it begins. */
   readonly spares?: number;
   readonly badHosts?: readonly BadHost[];
+  readonly link?: SwarmOptions['link'];
+  /** Before anything happens. */
+  readonly onWorld?: (world: World) => void;
 }
 
 type Command = readonly [string, ...string[]];
@@ -56,8 +59,9 @@ export interface HostsSession {
 
 /** Runs the script once the session is up. Returns what is wrong with the world in the end. */
 export function runHosts(options: HostsOptions, script: (session: HostsSession) => void): string[] {
-  const { hosts, hostsMax, seed, slots = 8, spares = 0, badHosts = [] } = options;
-  const world = makeWorld({ ...PLAIN, seed, hosts: hostsMax, remote: true, badHosts });
+  const { hosts, hostsMax, seed, slots = 8, spares = 0, badHosts = [], link = PLAIN.link } = options;
+  const world = makeWorld({ ...PLAIN, seed, hosts: hostsMax, remote: true, badHosts, link });
+  options.onWorld?.(world);
   const events: JobEvent[] = [];
   let stopped = 0;
   const spec = (host: number): HostSpec => ({ name: hostName(host), slots, slotsBound: true, origin: 'swarm' });
@@ -66,7 +70,7 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
     const all = Array.from({ length: hosts + spares }, (_, host) => spec(host));
     const allocation = { hosts: all.slice(0, hosts), spares: all.slice(hosts) };
     const { platform } = context;
-    const nothing = (): void => undefined;
+    const stop = (): void => session.stop(() => context.exit(stopped += 1));
     const onReady = (): void => script({
       world,
       clock: platform.clock,
@@ -76,10 +80,10 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
       remove: (some, how, done) => session.removeHosts(some.map(hostName), how, done),
       submit: (command, more, done) => submit(session, command, more, done),
       kill: (host) => killAgent(world, host),
-      stop: () => session.stop(() => context.exit(stopped += 1)),
+      stop,
     });
     const init = { platform, composition, params, snapshot, allocation };
-    const session = new ResidentSession(init, { onEvent: (event) => events.push(event), onReady, onAborted: nothing });
+    const session = new ResidentSession(init, { onEvent: (event) => events.push(event), onReady, onAborted: stop });
   }, { PATH: '/bin' });
   const outcome = world.run({ until: () => !frontEnd.isAlive, untilMs: UNTIL_MS, maxEvents: EVENTS_MAX });
   world.run({ untilMs: world.nowMs + REST_MS, maxEvents: EVENTS_MAX });

@@ -60,6 +60,8 @@ export class BootSubtree {
   readonly #logins = new Map<Position, HostLogin>();
   /** Next hops to hosts that the mended tree reaches otherwise than the planned one. */
   readonly #mended = new Map<HostIndex, HostIndex>();
+  /** Agents planned below were there before this one: others above have linked to them, and say so if it is to know. */
+  readonly #isLate: boolean;
   readonly #children: ChildSupervisor;
 
   constructor(init: BootSubtreeInit, events: SupervisorEvents) {
@@ -68,6 +70,7 @@ export class BootSubtree {
     this.#tree = init.treeOf(init.common.hosts);
     this.places = init.treeOf(HOSTS_MAX);
     for (const login of init.logins) this.#logins.set(bootPosition(login[0]), login);
+    this.#isLate = init.position !== 0 && init.logins.length === 1 && this.#tree.subtree(init.position).length > 1;
     // Root agents on each level below, and a session agent below the last.
     this.#children = init.agentLauncher.supervise(events, this.#tree.height + 1, true);
     init.node.router.rule = (destination) => this.#nextHop(destination);
@@ -129,7 +132,7 @@ export class BootSubtree {
     });
   }
 
-  /** The agents of `hosts` are reached by that of `child`. */
+  /** The agents of `hosts` are reached by that of `child`; if it is this host, not from here, but by the parent. */
   route(child: HostIndex, hosts: readonly HostIndex[]): void {
     for (const host of hosts) this.#mended.set(host, child);
     this.#init.node.router.clearReachable();
@@ -227,7 +230,10 @@ export class BootSubtree {
     if (kind !== 'root' && kind !== 'session') return undefined;
     const target = bootPosition(addressIndex(destination));
     if (target === this.#init.position) return destination;
-    return this.#isBelow(target) ? rootAddress(this.#hostBelow(target)) : undefined;
+    if (!this.#isBelow(target)) return undefined;
+    const isKnown = !this.#isLate || this.#logins.has(target) || this.#mended.has(bootHost(target));
+    const hop = this.#hostBelow(target);
+    return isKnown && bootPosition(hop) !== this.#init.position ? rootAddress(hop) : undefined;
   }
 
   /** The host of the child over which a position below is reached. */

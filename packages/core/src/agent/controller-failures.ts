@@ -58,6 +58,8 @@ export class ControllerFailures implements JobFailures {
   readonly #metrics: MetricStore;
   readonly #records = new FailureRecords();
   readonly #losses = new Map<HostIndex, Loss>();
+  /** Hosts that are asked for an answer. */
+  readonly #probed = new Set<HostIndex>();
   /** Why hosts are just being given up. */
   readonly #notices = new Map<HostIndex, FailureNotice>();
   #table: MembershipTable | undefined;
@@ -70,8 +72,9 @@ export class ControllerFailures implements JobFailures {
     this.#init = init;
     this.#metrics = openMetrics(init.scope);
     const { messages } = init.node;
-    messages.on('failure.seen', ({ seen }) => {
+    messages.on('failure.seen', ({ seen, members }, { source }) => {
       for (const [key, wallMs] of seen) this.#records.seen(key, wallMs);
+      for (const member of members) this.#onBelievedDead(member, addressName(source));
     });
     bindFailureWatch(init.node, () => this.#watch);
     messages.on('failure.interest', () => this.#startWatch());
@@ -194,6 +197,7 @@ export class ControllerFailures implements JobFailures {
     const { node, scope, overlay } = this.#init;
     this.#watch = openFailureWatch(node, scope, overlay, this.#metrics, {
       onNotice: (notice, news) => this.#onNotice(notice, news),
+      onGone: () => undefined,
       onFenced: () => undefined,
       onCutOff: () => undefined,
     });
@@ -217,19 +221,36 @@ export class ControllerFailures implements JobFailures {
   }
 
   /**
+   * An agent was told by another that this one is dead, and the controller was not, or has refuted it before: the
+   * notice was late, or went among agents that were cut off. It is decided now, and all are told.
+   */
+  #onBelievedDead(member: MemberId, by: string): void {
+    const host = bootHost(member.position);
+    if (member.position === 0 || host >= this.table.size || this.#isDead(member) || this.#probed.has(host)) return;
+    const subject = this.#hostSubject(host);
+    const error = new StciError('STCI_AGENT_LOST', `${by} was told that it is dead`);
+    this.#probe(this.#watch?.board.get(subject)?.notice ?? this.#notice(subject, error, undefined), member);
+  }
+
+  /**
    * Messages may follow the boot tree: hosts below one that stands still seem silent, too. The first on the way that
    * does not answer is given up; those below it are linked to others, and live.
    */
   #probe(notice: FailureNotice, member: MemberId): void {
     const { node } = this.#init;
-    const way = this.#wayTo(bootHost(member.position));
+    const target = bootHost(member.position);
+    if (this.#probed.has(target)) return;
+    this.#probed.add(target);
+    const way = this.#wayTo(target);
     const timeoutMs = PROBE_LATENCIES * Math.max(1, node.params.int('detector.latency'));
     const silent = new Set(way);
     let open = way.length;
     const onSettled = (host: HostIndex, error: StciError | undefined): void => {
       if (error === undefined) silent.delete(host);
       open -= 1;
-      if (open === 0 && !this.#isStopped) this.#onProbed(notice, member, way.find((one) => silent.has(one)));
+      if (open > 0) return;
+      this.#probed.delete(target);
+      if (!this.#isStopped) this.#onProbed(notice, member, way.find((one) => silent.has(one)));
     };
     for (const host of way) {
       node.messages.request(rootAddress(host), 'agent.echo', 0, (error) => onSettled(host, error), { timeoutMs });

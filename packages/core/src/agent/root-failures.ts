@@ -8,8 +8,9 @@ import {
   type Timer, CONTROLLER,
 } from '@stci/interface';
 import type { ToolFailure } from '../am/failure-shapes.js';
-import type { FailureWatch } from '../failure/watch.js';
+import { memberOf, type FailureWatch } from '../failure/watch.js';
 import type { Overlay } from '../overlay/contracts.js';
+import { addressAt } from '../overlay/members.js';
 import type { MetricStore } from '../metrics/store.js';
 import { bindFailureWatch, openFailureWatch, openMetrics } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
@@ -26,8 +27,10 @@ export interface RootFailuresInit {
   jobs(): Iterable<JobId>;
   /** This agent is dead to the others. */
   fence(reason: string): void;
-  /** This agent does not hear the controller. */
+  /** This agent does not hear the controller: its parent's link is of no use. */
   cutOff(reason: string): void;
+  /** Nor where its parent is dead, whose link may be open still: another agent may link to this one. */
+  parentGone(): void;
 }
 
 export class RootFailures {
@@ -36,6 +39,8 @@ export class RootFailures {
   readonly #metrics: MetricStore;
   #watch: FailureWatch | undefined;
   #seen: [string, number][] = [];
+  /** Agents among those that were seen, which nobody has refuted since. */
+  #gone: MemberId[] = [];
   #seenTimer: Timer | undefined;
 
   constructor(init: RootFailuresInit) {
@@ -46,7 +51,10 @@ export class RootFailures {
     messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
     messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
     messages.on('agent.metrics', () => this.#metrics.rows());
-    messages.on('failure.verdict', (verdict) => this.#watch?.onVerdict(verdict));
+    messages.on('failure.verdict', (verdict) => {
+      this.#gone = this.#gone.filter(({ position }) => position !== verdict.member.position);
+      this.#watch?.onVerdict(verdict);
+    });
     bindFailureWatch(init.node, () => this.#watch);
   }
 
@@ -62,9 +70,12 @@ export class RootFailures {
   }
 
   #start(members: readonly MemberId[]): void {
-    const { node, scope, overlay, fence, cutOff } = this.#init;
+    const { node, scope, overlay, fence, cutOff, parentGone } = this.#init;
     this.#watch ??= openFailureWatch(node, scope, overlay, this.#metrics, {
       onNotice: (notice, news) => news === 'new' && this.#onNotice(notice),
+      onGone: ({ position }) => {
+        if (node.router.parentLink?.peer === addressAt(position)) parentGone();
+      },
       onFenced: fence,
       onCutOff: cutOff,
     });
@@ -86,12 +97,15 @@ export class RootFailures {
       if (isOfJob && link !== undefined) node.messages.sendNeighbour(link, 'failure.notice', { notice }, job);
     }
     this.#seen.push([subjectKey(subject), node.platform.clock.wallMs()]);
+    const member = memberOf(subject);
+    if (member !== undefined) this.#gone.push(member);
     this.#seenTimer ??= node.platform.clock.after(SEEN_MS, () => this.#tellSeen());
   }
 
   #tellSeen(): void {
     this.#seenTimer = undefined;
-    this.#init.node.messages.send(CONTROLLER, 'failure.seen', { seen: this.#seen.splice(0) });
+    const told = { seen: this.#seen.splice(0), members: this.#gone.splice(0) };
+    this.#init.node.messages.send(CONTROLLER, 'failure.seen', told);
   }
 }
 

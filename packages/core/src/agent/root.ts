@@ -47,6 +47,7 @@ export interface RootDeps {
   readonly fence: (reason: string) => void;
   /** This agent does not hear the controller: it is as if its parent were lost. */
   readonly cutOff: (reason: string) => void;
+  readonly parentGone: () => void;
   readonly scope: AgentScope;
 }
 
@@ -91,6 +92,7 @@ export class RootAgent {
       node, scope: deps.scope, overlay: this.overlay, jobs: () => this.#jobs.keys(),
       fence: (reason) => deps.fence(reason),
       cutOff: (reason) => deps.cutOff(reason),
+      parentGone: () => deps.parentGone(),
     });
     const { messages } = node;
     answerSurveys(node);

@@ -142,6 +142,7 @@ class RunningAgent implements AgentHandle {
         node, details, agentLauncher, treeOf, incarnation: boot.start, overlay, adoption, fail, scope,
         fence: (reason) => this.#fence(reason),
         cutOff: (reason) => this.#parent?.destroy(`the controller is not heard: ${reason}`, 'silent'),
+        parentGone: () => this.#parent?.destroy('its agent is reported as dead', 'lost'),
       });
     } else if (addressKind(self) === 'session') {
       this.#role = new SessionAgent({ node, scope, hostName: (details.subtree[0] as HostLogin)[1] });

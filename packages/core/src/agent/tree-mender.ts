@@ -143,9 +143,24 @@ export class TreeMender {
     this.#events.onMended(hosts, isNew);
   }
 
+  /** Agents above in the planned tree that have them no longer below: they are reached by the parent. */
+  #bypass(mended: HostIndex, hosts: readonly HostIndex[]): void {
+    const { table, node } = this.#init;
+    const way = new Set<ParentHost>();
+    for (let at = table.get(mended).parent; at !== undefined; at = table.get(at).parent) way.add(at);
+    for (const at of table.ancestors(mended)) {
+      if (at === undefined || way.has(at)) continue;
+      const known = this.#routesOf(at);
+      if (hosts.every((host) => known.get(host) === at)) continue;
+      for (const host of hosts) known.set(host, at);
+      node.messages.send(rootAddress(at), 'tree.route', { child: at, hosts: [...hosts] });
+    }
+  }
+
   /** The new parent knows them; the agents above it may have known another way. */
   #updateRoutes(mended: HostIndex, hosts: readonly HostIndex[]): void {
     const { table, below, node } = this.#init;
+    this.#bypass(mended, hosts);
     let child = mended;
     for (let at = table.get(mended).parent; ; at = table.get(at).parent) {
       if (at === undefined) return below.route(child, hosts);
@@ -153,8 +168,11 @@ export class TreeMender {
       const hop = (host: HostIndex): HostIndex | undefined =>
         known.get(host) ?? (this.#late.has(at as HostIndex) ? undefined : below.plannedHop(at as HostIndex, host));
       const isNews = hosts.some((host) => hop(host) !== child);
+      const isBypassed = hosts.some((host) => known.get(host) === at);
       for (const host of hosts) known.set(host, child);
-      if (isNews && child !== mended) node.messages.send(rootAddress(at), 'tree.route', { child, hosts: [...hosts] });
+      if (isBypassed || (isNews && child !== mended)) {
+        node.messages.send(rootAddress(at), 'tree.route', { child, hosts: [...hosts] });
+      }
       child = at;
     }
   }

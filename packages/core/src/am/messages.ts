@@ -289,8 +289,10 @@ const MESSAGE_TYPES = {
   'failure.notice': { id: 72, from: 'parent', body: fields({ notice: failureNotice }) },
   /** Session agent → its root agent: ranks that have failed. */
   'failure.report': { id: 73, from: ['session'], body: fields({ ranks: list(toolFailure) }) },
-  /** Root agent → controller: when it was told of these failures, by the keys of their subjects. */
-  'failure.seen': { id: 74, from: ['root'], body: fields({ seen: list(tuple(str, wallTime)) }) },
+  /** Root agent → controller: when it was told of these failures, by the keys of their subjects; agents among them. */
+  'failure.seen': {
+    id: 74, from: ['root'], body: fields({ seen: list(tuple(str, wallTime)), members: list(memberId) }),
+  },
   /** Controller → root agents, the one concerned included: it is dead, lives all the same, or has left the session. */
   'failure.verdict': {
     id: 75,

@@ -147,7 +147,9 @@ export class Router {
     let next = direct;
     if (isFree && from === undefined) next = overlay.direct(destination);
     else if (isFree && wasByOverlay) next = overlay.next(destination, from);
-    const tree = next ?? this.next(destination, job);
+    const planned = next ?? this.next(destination, job);
+    // The tree does not lead back: an agent above may not know yet who is reached otherwise.
+    const tree = planned === from ? undefined : planned;
     const link = tree ?? (isFree ? overlay.next(destination, from) : undefined);
     if (link === undefined) {
       if (!isFree) return false;

@@ -48,6 +48,8 @@ export interface FailureWatchInit {
 export interface FailureWatchEvents {
   /** For the first time, whoever reported it; `confirmed`: somebody else reports it, too. */
   onNotice(notice: FailureNotice, news: 'new' | 'confirmed'): void;
+  /** This member is dead, as somebody says: it took part until now. */
+  onGone(member: MemberId): void;
   /** This agent is dead to the others. */
   onFenced(reason: string): void;
   /** A detector does not hear the controller. */
@@ -284,7 +286,7 @@ export class FailureWatch {
     const news = this.board.take(notice);
     if (news === 'known') return;
     if (member !== undefined && this.#isSelf(member)) return;
-    if (member !== undefined) this.#gone(member);
+    if (member !== undefined && this.#gone(member)) this.#events.onGone(member);
     this.#events.onNotice(notice, news);
   }
 
@@ -300,15 +302,16 @@ export class FailureWatch {
     this.#events.onFenced(`the controller has given this agent up${why}`);
   }
 
-  /** Its messages are not heard any more, and nothing is expected of it. */
-  #gone(member: MemberId): void {
+  /** Its messages are not heard any more, and nothing is expected of it. False: that was known. */
+  #gone(member: MemberId): boolean {
     const known = this.#members.get(member.position);
-    if (this.#phase !== 'watching' || (known !== undefined && known.incarnation > member.incarnation)) return;
-    if (known?.incarnation === member.incarnation && known.isGone) return;
+    if (this.#phase !== 'watching' || (known !== undefined && known.incarnation > member.incarnation)) return false;
+    if (known?.incarnation === member.incarnation && known.isGone) return false;
     this.#members.set(member.position, { incarnation: member.incarnation, isGone: true });
     this.#init.overlay.gone(member);
     this.#notifiers.on({ type: 'gone', member });
     this.#detectors.on({ type: 'gone', member });
+    return true;
   }
 
   #onRefuted(member: MemberId): void {

@@ -94,6 +94,7 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
 
   override joined(member: MemberId): void {
     super.joined(member);
+    this.#links?.back(member);
     this.#avoid(member.position, false);
   }
 

@@ -26,6 +26,8 @@ interface Peer {
   link: Link | undefined;
   /** The connection that this agent has made, which may be the link. It counts as up before the other end takes it. */
   attempt: Link | undefined;
+  /** It takes no part, for as long as nobody says otherwise. */
+  isGone: boolean;
   /** Addresses that were tried since the last pause. */
   tried: number;
   pauseMs: number;
@@ -95,7 +97,8 @@ export class OverlayLinks {
       if (known !== undefined && known.neighbour.incarnation >= neighbour.incarnation) continue;
       if (known !== undefined) this.#drop(known, 'it was started again');
       const peer = {
-        neighbour, link: undefined, attempt: undefined, tried: 0, pauseMs: PAUSE_MS, timer: undefined, waiting: [],
+        neighbour, link: undefined, attempt: undefined, isGone: false, tried: 0, pauseMs: PAUSE_MS, timer: undefined,
+        waiting: [],
       };
       this.#peers.set(neighbour.position, peer);
       this.#connectEagerly(peer);
@@ -116,8 +119,16 @@ export class OverlayLinks {
   gone({ position, incarnation }: MemberId): void {
     const peer = this.#peers.get(position);
     if (peer === undefined || peer.neighbour.incarnation > incarnation) return;
-    this.#peers.delete(position);
+    peer.isGone = true;
     this.#drop(peer, 'it is gone');
+  }
+
+  /** It takes part after all. */
+  back({ position, incarnation }: MemberId): void {
+    const peer = this.#peers.get(position);
+    if (peer === undefined || !peer.isGone || peer.neighbour.incarnation !== incarnation) return;
+    peer.isGone = false;
+    this.#connectEagerly(peer);
   }
 
   /** Opens the link to a neighbour, unless it is being opened; it may be wanted for a route. */
@@ -149,6 +160,8 @@ export class OverlayLinks {
 
   #drop(peer: Peer, text: string): void {
     peer.timer?.cancel();
+    peer.timer = undefined;
+    peer.tried = 0;
     peer.waiting = [];
     peer.attempt?.destroy(text);
     peer.link?.destroy(text);
@@ -160,8 +173,8 @@ export class OverlayLinks {
 
   /** To the next of its addresses; a pause after the last. */
   #connect(peer: Peer): void {
-    const { neighbour, attempt, link, timer } = peer;
-    if (this.#isClosed || attempt !== undefined || link !== undefined || timer !== undefined) return;
+    const { neighbour, attempt, isGone, link, timer } = peer;
+    if (this.#isClosed || isGone || attempt !== undefined || link !== undefined || timer !== undefined) return;
     const address = neighbour.addresses[peer.tried];
     if (address === undefined) return;
     const { node, kind, bootcom } = this.#init;
@@ -192,6 +205,7 @@ export class OverlayLinks {
     const admit: HandshakeInit['admit'] = (from, incarnation, job) => {
       const peer = peerOf(from);
       if (peer === undefined || job !== 0 || incarnation !== peer.neighbour.incarnation) return 'it is no neighbour';
+      if (peer.isGone) return 'it is gone';
       if (peer.attempt === undefined) return peer.link === undefined ? undefined : 'it is linked already';
       return this.#init.self.position < peer.neighbour.position ? 'this agent connects to it' : undefined;
     };
@@ -240,7 +254,8 @@ export class OverlayLinks {
   /** A link, or an attempt at one. What waits goes another way after the last address. */
   #onEnded(peer: Peer, link: Link, reason: LinkCloseReason): void {
     if (peer.link === link) peer.link = undefined;
-    if (this.#isClosed || this.#peers.get(peer.neighbour.position) !== peer || peer.link !== undefined) return;
+    const isWanted = !peer.isGone && this.#peers.get(peer.neighbour.position) === peer;
+    if (this.#isClosed || !isWanted || peer.link !== undefined) return;
     if (reason === 'goodbye') return;
     if (peer.tried > 0 && peer.tried < peer.neighbour.addresses.length) return this.#connect(peer);
     peer.tried = 0;
@@ -261,6 +276,6 @@ function flush(peer: Peer): void {
   for (const send of waiting) send();
 }
 
-function canConnect({ neighbour, attempt, timer }: Peer): boolean {
-  return attempt !== undefined || (timer === undefined && neighbour.addresses.length > 0);
+function canConnect({ neighbour, attempt, isGone, timer }: Peer): boolean {
+  return !isGone && (attempt !== undefined || (timer === undefined && neighbour.addresses.length > 0));
 }

@@ -86,7 +86,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'notifier.message': { notifier: 'tree', incarnation: 1, body: [1] },
   'failure.notice': { notice: NOTICE },
   'failure.report': { ranks: [{ ...FOUND, rank: 3 }] },
-  'failure.seen': { seen: [['tool 1 3', 1.5]] },
+  'failure.seen': { seen: [['tool 1 3', 1.5]], members: [{ position: 2, incarnation: 1 }] },
   'failure.verdict': { member: { position: 1, incarnation: 2 }, verdict: 'dead', notice: NOTICE },
   'failure.joined': { member: { position: 1, incarnation: 2 } },
   'failure.watch': { members: [[0, 1, 0], [1, 8, 1]] },

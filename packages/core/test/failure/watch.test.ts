@@ -90,6 +90,7 @@ function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: r
     },
     {
       onNotice: ({ subject }, news) => void told.push(`${news} ${subject.kind} ${subject.host}`),
+      onGone: () => undefined,
       onFenced: (reason) => void told.push(`fenced: ${reason}`),
       onCutOff: (evidence) => void told.push(`cut off: ${evidence}`),
       onFault: (error, where) => void told.push(`${where}: ${error.code} ${error.message}`),

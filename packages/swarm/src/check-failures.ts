@@ -1,0 +1,133 @@
+/** What must hold of failures: who is told of what, who goes, who stays. By processes, witnesses and events. */
+
+import { subjectKey, type FailureRecord } from '@stci/interface';
+import type { FailurePlan } from './failure-plan.js';
+import { hostName } from './job-spec.js';
+import type { FailureRun, QuietState } from './failure-run.js';
+import type { MemberKey } from './witness.js';
+
+type Checker = (run: FailureRun, quiet: QuietState) => string[];
+
+export function checkFailures(run: FailureRun): string[] {
+  const { quiet, readyMs, problems, plan } = run;
+  const found = [...problems];
+  if (quiet !== undefined) {
+    for (const [name, check] of Object.entries(FAILURE_CHECKERS)) {
+      found.push(...check(run, quiet).map((problem) => `${name}: ${problem}`));
+    }
+  } else if (readyMs !== undefined || plan.edges.length === 0) found.push('the session was not watched to its end');
+  return found;
+}
+
+export const FAILURE_CHECKERS: Readonly<Record<string, Checker>> = {
+  accuracy: checkAccuracy,
+  decision: checkDecision,
+  completeness: checkCompleteness,
+  routes: checkRoutes,
+  records: checkRecords,
+};
+
+export function recordsOf({ events }: Pick<FailureRun, 'events'>): FailureRecord[] {
+  return events.flatMap((event) => (event.type === 'failure-record' ? [event.record] : []));
+}
+
+/** The shortest standstill or silence after which a host may be given up; Infinity: whatever happens, none may be. */
+function toleranceMs({ settings }: FailurePlan): number {
+  const names = (settings['detector'] as string).split(',').filter((name) => name !== 'witness');
+  const msOf = (name: string, param: string): number =>
+    Number.parseInt(settings[`detector.${name}.${param}`] as string, 10);
+  const each = names.map((name) => (name === 'swim' ? 0 : (msOf(name, 'timeout') - msOf(name, 'period')) / 2));
+  return Math.min(Number.parseInt(settings['bootcom.lease'] as string, 10) / 2, ...each);
+}
+
+/** Hosts to which something happened for which they may be given up; undefined: messages took longer than promised. */
+function disturbed(plan: FailurePlan): Set<number> | undefined {
+  const tolerance = toleranceMs(plan);
+  const hosts = new Set<number>();
+  // While the session is launched, agents end with their parents.
+  for (const { when, host } of plan.edges) if (when === 'launch') addBelow(plan, host, hosts);
+  for (const fault of plan.faults) {
+    if (fault.kind === 'slow') return undefined;
+    const isLong = !('lastsMs' in fault) || fault.lastsMs === undefined || fault.lastsMs >= tolerance;
+    if (!isLong) continue;
+    if (fault.kind === 'part') fault.hosts.forEach((host) => addBelow(plan, host, hosts));
+    else if (fault.kind === 'cut') fault.between.forEach((place) => place !== 'login' && addBelow(plan, place, hosts));
+    else hosts.add(fault.host);
+  }
+  return hosts;
+}
+
+/** An agent that is cut off ends those below it with itself, if they are still linked to it by then. */
+function addBelow(plan: FailurePlan, host: number, hosts: Set<number>): void {
+  const arity = Number(plan.settings['launcher.tree.arity']);
+  hosts.add(host);
+  for (let child = (host + 1) * arity; child < (host + 2) * arity && child < plan.hosts; child++) {
+    addBelow(plan, child, hosts);
+  }
+}
+
+/** Nobody is declared dead who lives, and whose messages took no longer than promised. */
+function checkAccuracy(run: FailureRun, { hosts }: QuietState): string[] {
+  const may = disturbed(run.plan);
+  if (may === undefined) return [];
+  return hosts.filter(({ host, state, incarnation }) => (state !== 'up' || incarnation !== 1) && !may.has(host))
+    .map(({ host, state, incarnation }) => {
+      const record = recordsOf(run).find(({ hostName: name }) => name === hostName(host));
+      const why = record === undefined ? 'no record' : `${record.detector} ${record.evidence}`;
+      return `host ${host} is ${state}, incarnation ${incarnation}: ${why}`;
+    });
+}
+
+/** Who was given up does not go on, neither it nor its tools; who was not, does. */
+function checkDecision(_run: FailureRun, { hosts, agents, tools }: QuietState): string[] {
+  return hosts.flatMap(({ host, state }) => {
+    const name = hostName(host);
+    const count = agents.filter((each) => each === name).length;
+    const tooled = tools.includes(name) && state !== 'up' ? [`host ${host} is ${state}, and has tools`] : [];
+    const isRight = count === (state === 'up' ? 1 : 0);
+    return isRight ? tooled : [...tooled, `host ${host} is ${state}, and has ${count} agents`];
+  });
+}
+
+function membersOf({ hosts }: QuietState): Set<MemberKey> {
+  const up = hosts.filter(({ state }) => state === 'up');
+  return new Set(['0#0', ...up.map(({ host, incarnation }): MemberKey => `${host + 1}#${incarnation}`)] as MemberKey[]);
+}
+
+/** Every survivor knows of every death, and of everybody who lives. */
+function checkCompleteness({ witness }: FailureRun, quiet: QuietState): string[] {
+  const members = membersOf(quiet);
+  return [...members].flatMap((by) => {
+    const view = witness.views.get(by);
+    if (view === undefined) return [`${by} watches nobody`];
+    return [
+      ...[...view].filter((one) => !members.has(one)).map((one) => `${by} was not told that ${one} is dead`),
+      ...[...members].filter((one) => !view.has(one)).map((one) => `${by} believes that ${one} is dead`),
+    ];
+  });
+}
+
+/** Each survivor reaches each other. */
+function checkRoutes({ witness, plan }: FailureRun, quiet: QuietState): string[] {
+  if (!plan.routes) return [];
+  const members = [...membersOf(quiet)];
+  return members.flatMap((by) => members.filter((from) => from !== by && !witness.heard.has(`${by} ${from}`))
+    .map((from) => `${from} does not reach ${by}`));
+}
+
+/** One record of each failure: of who is dead, and of nobody else but former incarnations. */
+function checkRecords(run: FailureRun, { hosts }: QuietState): string[] {
+  const keys = recordsOf(run).map(({ subject }) => subjectKey(subject));
+  const twice = keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `${key} has two records`);
+  const lost = hosts.flatMap(({ host, state, incarnation }) => {
+    const last = state === 'up' ? incarnation - 1 : incarnation;
+    const all = Array.from({ length: last }, (_, index) => index + 1);
+    // Others did not come up.
+    return all.filter((one) => run.witness.views.has(`${host + 1}#${one}`)).map((one) => `host ${host}#${one}`);
+  });
+  return [
+    ...twice,
+    ...lost.filter((key) => !keys.includes(key)).map((key) => `${key} has no record`),
+    ...keys.filter((key) => key.startsWith('host') && !lost.includes(key)).map((key) => `${key} lives, with a record`),
+  ];
+}

@@ -1,0 +1,26 @@
+/** Result of a run with failures, for the checkers. */
+
+import type { JobEvent } from '@stci/interface';
+import type { FailurePlan } from './failure-plan.js';
+import type { HostsSession } from './run-hosts.js';
+import type { WitnessRecord } from './witness.js';
+
+/** When all was quiet, before the session was ended. */
+export interface QuietState {
+  readonly hosts: HostsSession['session']['hosts'];
+  /** Names of hosts: one for each root agent that runs, and for each tool. */
+  readonly agents: readonly string[];
+  readonly tools: readonly string[];
+}
+
+export interface FailureRun {
+  readonly plan: FailurePlan;
+  readonly witness: WitnessRecord;
+  readonly events: readonly JobEvent[];
+  /** When the session was up; undefined: its launch was ended. */
+  readonly readyMs: number | undefined;
+  readonly quiet: QuietState | undefined;
+  /** What is wrong with the world in the end. */
+  readonly problems: readonly string[];
+  readonly traceHash: string;
+}

@@ -1,0 +1,139 @@
+/** One run with failures: a session, a job, faults, then a time without any in which all must be told and mended. */
+
+import type { JobEvent } from '@stci/interface';
+import type { World } from '@stci/platform-sim';
+import { checkFailures } from './check-failures.js';
+import type { FailureFault, FailurePlan, Place } from './failure-plan.js';
+import type { FailureRun, QuietState } from './failure-run.js';
+import { LOGIN_HOST, isTool } from './faults.js';
+import { hostName } from './job-spec.js';
+import { runHosts, type HostsSession } from './run-hosts.js';
+import { WitnessRecord, withWitness } from './witness.js';
+
+/** How long the witnesses send to each other. */
+const ROUTES_MS = 1500;
+/** What follows a verdict: links are mended, agents start again, records are told. */
+const AFTERMATH_MS = 8000;
+
+export interface FailureOutcome {
+  readonly run: FailureRun;
+  readonly problems: readonly string[];
+}
+
+export interface FailureHooks {
+  readonly onTrace?: ((line: string) => void) | undefined;
+}
+
+export function runFailures(plan: FailurePlan, hooks: FailureHooks = {}): FailureOutcome {
+  const run = simulate(plan, hooks);
+  return { run, problems: checkFailures(run) };
+}
+
+function simulate(plan: FailurePlan, { onTrace }: FailureHooks): FailureRun {
+  const { seed, hosts, settings, link, edges } = plan;
+  let world: World | undefined;
+  let readyMs: number | undefined;
+  let quiet: QuietState | undefined;
+  let events: readonly JobEvent[] = [];
+  const witness = new WitnessRecord(() => world?.nowMs ?? 0);
+  const onWorld = (made: World): void => {
+    world = made;
+    made.scheduler.onTrace = onTrace;
+    for (const { when, host, atMs } of edges) if (when === 'launch') made.at(atMs, () => kill(made, host));
+  };
+  const problems = withWitness(witness, () =>
+    runHosts({ seed, hosts, hostsMax: hosts, settings, link, onWorld }, (one) => {
+      ({ events } = one);
+      readyMs = one.world.nowMs;
+      play(plan, one, witness, (state) => void (quiet = state));
+    }));
+  return { plan, witness, events, readyMs, quiet, problems, traceHash: world?.traceHash ?? '' };
+}
+
+function play(
+  plan: FailurePlan, one: HostsSession, witness: WitnessRecord, onQuiet: (state: QuietState) => void,
+): void {
+  const { world } = one;
+  const readyMs = world.nowMs;
+  one.submit(['sleep', '100000'], {}, () => undefined);
+  for (const fault of plan.faults) world.at(readyMs + fault.atMs, () => inject(world, fault));
+  const quietMs = readyMs + lastFaultMs(plan) + settlingMs(plan);
+  world.at(quietMs, () => witness.ask());
+  world.at(quietMs + ROUTES_MS, () => {
+    onQuiet(stateOf(one));
+    for (const { when, host, atMs } of plan.edges) {
+      if (when === 'end') world.at(world.nowMs + atMs, () => kill(world, host));
+    }
+    one.stop();
+  });
+}
+
+function lastFaultMs({ faults }: FailurePlan): number {
+  const ends = faults.map((fault) =>
+    fault.atMs + (('lastsMs' in fault ? fault.lastsMs : undefined) ?? 0) + (('backMs' in fault && fault.backMs) || 0));
+  return Math.max(0, ...ends);
+}
+
+/** From the last fault until nothing changes any more. */
+function settlingMs({ settings, faults }: FailurePlan): number {
+  const leaseMs = Number.parseInt(settings['bootcom.lease'] as string, 10);
+  return AFTERMATH_MS + 3 * leaseMs * (1 + Math.min(faults.length, 3));
+}
+
+function stateOf({ world, session }: HostsSession): QuietState {
+  const living = world.livingProcesses();
+  return {
+    hosts: session.hosts.map((host) => ({ ...host })),
+    agents: living.filter(({ command }) => command[0] === 'stci-agent').map(({ host }) => host),
+    tools: living.filter(isTool).map(({ host }) => host),
+  };
+}
+
+function agentOn(world: World, host: number): { host: string; pid: number } | undefined {
+  const name = hostName(host);
+  return world.livingProcesses().find((each) => each.host === name && each.command[0] === 'stci-agent');
+}
+
+function kill(world: World, host: number): void {
+  const agent = agentOn(world, host);
+  if (agent !== undefined) world.killProcess(agent.host, agent.pid);
+}
+
+function placeName(place: Place): string {
+  return place === 'login' ? LOGIN_HOST : hostName(place);
+}
+
+function inject(world: World, fault: FailureFault): void {
+  const later = (ms: number, call: () => void): void => world.at(world.nowMs + ms, call);
+  switch (fault.kind) {
+    case 'kill':
+      return kill(world, fault.host);
+    case 'crash': {
+      const name = hostName(fault.host);
+      world.crashHost(name);
+      if (fault.backMs !== undefined) later(fault.backMs, () => void (world.host(name).isCrashed = false));
+      return;
+    }
+    case 'freeze': {
+      const agent = agentOn(world, fault.host);
+      if (agent === undefined) return;
+      world.pauseProcess(agent.host, agent.pid);
+      return later(fault.lastsMs, () => world.resumeProcess(agent.host, agent.pid));
+    }
+    case 'part': {
+      const away = fault.hosts.map(hostName);
+      const others = [...world.hosts].map(({ name }) => name).filter((name) => !away.includes(name));
+      const mend = world.partition(away, others);
+      if (fault.lastsMs !== undefined) later(fault.lastsMs, mend);
+      return;
+    }
+    case 'cut':
+    case 'slow': {
+      const [a, b] = fault.between.map(placeName) as [string, string];
+      if (a === b) return;
+      if (fault.kind === 'slow') return world.slowLink(a, b, { latencyMs: fault.latencyMs });
+      world.cutLink(a, b);
+      return later(fault.lastsMs, () => world.mendLink(a, b));
+    }
+  }
+}
