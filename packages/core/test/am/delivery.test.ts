@@ -32,8 +32,11 @@ class Pair {
   constructor(next: IntegerSource) {
     this.next = next;
     for (const self of [NEAR, FAR]) {
-      const link = { send: (pieces: readonly Uint8Array[]) => this.#carry(self, pieces) };
-      const router = { self, job: self === FAR ? 3 : 0, next: () => (this.#isCut ? undefined : link) };
+      const forward = (_to: Address, _job: number, pieces: readonly Uint8Array[]): boolean => {
+        if (!this.#isCut) this.#carry(self, pieces);
+        return !this.#isCut;
+      };
+      const router = { self, job: self === FAR ? 3 : 0, forward };
       const layer = new DeliveryLayer({
         router: router as never, clock: this.place.platform.clock, incarnation: 1, windowBytes: WINDOW, ttl: 9,
         onUndeliverable: () => undefined,
@@ -99,9 +102,9 @@ suite('delivery', (test) => {
   test('a receiver that asks again and again for what is missing gets it twice a second', () => {
     const { platform } = testPlace();
     let [frames, nowMs] = [0, 0];
-    const link = { send: () => (frames += 1) };
     const layer = new DeliveryLayer({
-      router: { self: NEAR, job: 0, next: () => link } as never, clock: { ...platform.clock, nowMs: () => nowMs },
+      router: { self: NEAR, job: 0, forward: () => (frames += 1) > 0 } as never,
+      clock: { ...platform.clock, nowMs: () => nowMs },
       incarnation: 1, windowBytes: WINDOW, ttl: 9, onUndeliverable: () => undefined,
     });
     for (let i = 0; i < 10; i++) layer.send(header, [encodeHeader(header, 4), new Uint8Array(4)]);
