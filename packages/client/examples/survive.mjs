@@ -5,6 +5,8 @@
  * themselves. In the end the first of them adds up all blocks, and compares the sum with that of one process alone.
  *
  *   stcirun --client --on-failure continue --host a,b -n 4 node survive.mjs DIRECTORY [BLOCKS [POINTS]]
+ *
+ * With `--on-failure restart`, ranks that were started again take their part of what is missing from the next round on.
  */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -31,26 +31,42 @@ function rankOf(pid: number): { rank: number; host: string; agent: number } | un
 
 type Victim = { readonly rank: number } | { readonly agentOf: string };
 
-function kill(job: Run, victim: Victim): void {
+function signal(job: Run, to: Victim, name: NodeJS.Signals): void {
   for (const pid of job.leftovers()) {
     const found = rankOf(pid);
-    if ('rank' in victim && found?.rank === victim.rank) return void process.kill(pid, 'SIGKILL');
-    if ('agentOf' in victim && found?.host === victim.agentOf) return void process.kill(found.agent, 'SIGKILL');
+    if ('rank' in to && found?.rank === to.rank) return void process.kill(pid, name);
+    if ('agentOf' in to && found?.host === to.agentOf) return void process.kill(found.agent, name);
   }
-  assert.unreachable(`no process of ${JSON.stringify(victim)}`);
+  assert.unreachable(`no process of ${JSON.stringify(to)}`);
 }
 
-/** Runs the example with 48 blocks; kills each victim when so many blocks are done. */
-async function survive(options: readonly string[], victims: readonly (readonly [number, Victim])[]): Promise<Result> {
+/** How often ranks have said that others are lost. */
+const told = (out: string): number => out.split(': lost ').length;
+
+/**
+ * Runs the example with 48 blocks; kills the first victim when so many blocks are done, and each further one when
+ * the one before is known. One rank is stopped after the first block until all that is done, so that the
+ * job cannot be over before.
+ */
+async function survive(options: readonly string[], blocks: number, victims: readonly Victim[]): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), 'stci-survive-'));
   try {
     const example = join(CLIENT, 'examples/survive.mjs');
     const job = start([...JOB, ...options, NODE, example, directory, '48', '400000'], { limitMs: 60_000 });
-    const done = (): number => readdirSync(directory).filter((name) => /^block-\d+$/.test(name)).length;
-    for (const [blocks, victim] of victims) {
-      await eventually(() => done() >= blocks, { what: `${blocks} blocks`, deadlineMs: 60_000 });
-      kill(job, victim);
+    const until = (condition: () => boolean, what: string): Promise<unknown> =>
+      eventually(condition, { what, deadlineMs: 60_000 });
+    const done = (count: number): Promise<unknown> => until(
+      () => readdirSync(directory).filter((name) => /^block-\d+$/.test(name)).length >= count, `${count} blocks`);
+    await done(1);
+    const held = { rank: victims.some((victim) => 'agentOf' in victim && victim.agentOf === 'a') ? 5 : 1 };
+    if (victims.length > 0) signal(job, held, 'SIGSTOP');
+    await done(blocks);
+    for (const victim of victims) {
+      const before = told(job.out());
+      signal(job, victim, 'SIGKILL');
+      await until(() => told(job.out()) > before, `news of ${JSON.stringify(victim)}`);
     }
+    if (victims.length > 0) signal(job, held, 'SIGCONT');
     const result = await job.result;
     // A guardian whose agent was killed outlives the job for a moment.
     await eventually(() => job.leftovers().length === 0, { what: 'the end of all processes' });
@@ -68,31 +84,33 @@ const CLIENT_DIRECTORY = { cwd: CLIENT };
 
 suite('client library', (test) => {
   test('the example computes what one process computes', async () => {
-    const { exitCode, out, err } = await survive(CONTINUE, []);
+    const { exitCode, out, err } = await survive(CONTINUE, 0, []);
     assert.equal([exitCode, err], [0, '']);
     assert.match(out, /ranks left: 6 of 6, as computed by one process/);
   }, LONG);
 
   for (const blocks of [1, 20, 40]) {
-    test(`… also if two ranks are killed, the first after ${blocks} blocks`, async () => {
-      const { exitCode, out } = await survive(CONTINUE, [[blocks, { rank: 0 }], [blocks + 4, { rank: 3 }]]);
-      assert.is(exitCode, 137);
-      assert.match(out, /ranks left: 4 of 6, as computed by one process/);
-      const lost = 'lost 0: it was ended by SIGKILL';
-      for (const rank of [1, 2, 4, 5]) assert.ok(out.includes(`rank ${rank}: ${lost}`), out);
-    }, LONG);
+    for (const policy of blocks === 20 ? ['continue', 'notify'] : ['continue']) {
+      test(`… also if two ranks are killed after ${blocks} blocks, with ${policy}`, async () => {
+        const { exitCode, out } = await survive(['--on-failure', policy], blocks, [{ rank: 0 }, { rank: 3 }]);
+        assert.is(exitCode, 137);
+        assert.match(out, /ranks left: 4 of 6, as computed by one process/);
+        const lost = 'lost 0: it was ended by SIGKILL';
+        for (const rank of [1, 2, 4, 5]) assert.ok(out.includes(`rank ${rank}: ${lost}`), out);
+      }, LONG);
+    }
   }
 
-  for (const host of ['a', 'b', 'c']) {
-    test(`… also if a rank and the host ${host} are lost, in a chain of hosts`, async () => {
-      const rank = host === 'b' ? 0 : 2;
-      const { out } = await survive([...CONTINUE, ...CHAIN], [[6, { rank }], [12, { agentOf: host }]]);
+  for (const [host, policy] of [['a', 'continue'], ['b', 'continue'], ['c', 'notify']] as const) {
+    test(`… also if a rank and the host ${host} are lost, in a chain of hosts, with ${policy}`, async () => {
+      const options = ['--on-failure', policy, ...CHAIN];
+      const { out } = await survive(options, 6, [{ rank: host === 'b' ? 0 : 2 }, { agentOf: host }]);
       assert.match(out, /ranks left: 3 of 6, as computed by one process/);
     }, LONG);
   }
 
   test('… also with ranks that are started again, and take part again', async () => {
-    const { exitCode, out } = await survive(['--on-failure', 'restart'], [[1, { rank: 0 }], [12, { rank: 3 }]]);
+    const { exitCode, out } = await survive(['--on-failure', 'restart'], 6, [{ rank: 0 }, { rank: 3 }]);
     assert.is(exitCode, 0, out);
     assert.match(out, /ranks left: [456] of 6, as computed by one process/);
     assert.match(out, /rank 1: lost 0: it was ended by SIGKILL/);
@@ -100,7 +118,7 @@ suite('client library', (test) => {
 
   test('… also with ranks of a lost host that are started again on another', async () => {
     const hosts = ['--host', 'a:2,b:2,c:4', '--on-failure', 'restart'];
-    const { exitCode, out } = await survive(hosts, [[6, { agentOf: 'b' }]]);
+    const { exitCode, out } = await survive(hosts, 6, [{ agentOf: 'b' }]);
     assert.is(exitCode, 0, out);
     assert.match(out, /ranks left: [456] of 6, as computed by one process/);
     assert.match(out, /rank 0: lost [\d, ]+: .*host b/);

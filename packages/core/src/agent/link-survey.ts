@@ -92,9 +92,10 @@ export class LinkSurveys {
     this.#found.clear();
     this.#timer = platform.clock.after(SURVEY_MS, () => void (this.#timer = undefined));
     this.#asked = this.#connected.map(({ host }) => host);
-    for (const host of this.#asked) messages.send(rootAddress(host), 'links.survey', { survey });
+    // First: what is sent over a link of the overlay after a survey, which goes by the tree, would wait for that there.
     reportLinks(this.#node, (links) => {
       if (survey === this.#survey) this.#found.set(undefined, links);
     });
+    for (const host of this.#asked) messages.send(rootAddress(host), 'links.survey', { survey });
   }
 }

@@ -6,10 +6,12 @@
  */
 
 import { CONTROLLER, isSessionAddress, type Address, type Clock, type JobId, type Timer } from '@stci/interface';
+import type { Link } from '../bootcom/link.js';
 import {
   LAYER, decodeHeader, encodeHeader, frameBody, frameJob, frameSource, frameType, readDelivery, writeDelivery,
   type DeliveryMark, type Frame, type FrameHeader,
 } from '../codec/frame.js';
+import { AheadFrames, type AheadFrame } from './ahead-frames.js';
 import { Receiver, Sender, isAckDue, type AgentTest, type Incoming } from './delivery.js';
 import type { Router } from './router.js';
 
@@ -45,6 +47,7 @@ export class DeliveryLayer {
   readonly #init: DeliveryInit;
   readonly #sender: Sender;
   readonly #receiver = new Receiver();
+  readonly #ahead = new AheadFrames();
   /** To be acknowledged. */
   readonly #unacknowledged = new Set<Incoming>();
   #ackTimer: Timer | undefined;
@@ -83,6 +86,7 @@ export class DeliveryLayer {
   drop(isGone: AgentTest): void {
     this.#sender.drop(isGone);
     this.#receiver.drop(isGone);
+    this.#ahead.drop(isGone);
     for (const pair of this.#unacknowledged) if (isGone(pair.source, pair.job)) this.#unacknowledged.delete(pair);
   }
 
@@ -91,17 +95,26 @@ export class DeliveryLayer {
     this.#probeTimer?.cancel();
   }
 
-  /** Whether a numbered frame for this agent is the next one; others are dropped. */
-  accepts(frame: Frame): boolean {
+  /** Whether a numbered frame for this agent is the next one; one that comes before its turn is kept for it. */
+  accepts(frame: Frame, from: Link): boolean {
     const [source, job] = sourceOf(frame);
     const [verdict, pair] = this.#receiver.receive(source, job, frame);
+    if (verdict === 'gap' || verdict === 'early') this.#ahead.keep(pair, readDelivery(frame).number, { frame, from });
     if (verdict === 'gap') this.#answer(pair, DELIVERY_FRAME.missing);
-    else if (verdict !== 'stale' && isAckDue(pair)) this.#answer(pair, DELIVERY_FRAME.ack);
-    else if (verdict !== 'stale') {
+    else if (verdict === 'stale' || verdict === 'early') return false;
+    else if (isAckDue(pair)) this.#answer(pair, DELIVERY_FRAME.ack);
+    else {
       this.#unacknowledged.add(pair);
       this.#ackTimer ??= this.#init.clock.after(ACK_MS, () => this.#acknowledge());
     }
     return verdict === 'take';
+  }
+
+  /** The one that follows a frame that was taken, if it has come already: its turn is now. */
+  next(taken: Frame): AheadFrame | undefined {
+    if (this.#ahead.isEmpty) return undefined;
+    const expected = this.#receiver.expected(...sourceOf(taken));
+    return expected && this.#ahead.take(...expected);
   }
 
   /** A frame of this layer, for this agent. */

@@ -3,8 +3,9 @@
  * clock and the links.
  *
  * The sender numbers the frames of each pair of agents 1, 2, … and keeps them until they are acknowledged. The receiver
- * takes only the next number: a smaller one is a duplicate, a greater one follows frames that were lost, which the
- * sender sends again, with all after them. A pair that is given up begins again with the next generation.
+ * takes only the next number: a smaller one is a duplicate, a greater one follows frames that were lost, or that it
+ * overtook on another route. The sender sends those again, with all after them. A pair that is given up begins again
+ * with the next generation.
  */
 
 import {
@@ -219,8 +220,11 @@ export interface Incoming {
   askedAt: number;
 }
 
-/** `take`: deliver it. `gap`: ask for the missing ones. The others are dropped, `stale` ones without an answer. */
-export type Verdict = 'take' | 'duplicate' | 'gap' | 'stale';
+/**
+ * `take`: deliver it. `gap`: ask for the missing ones; `early`: they have been asked for. Both may be kept until those
+ * have come. The others are dropped, `stale` ones without an answer.
+ */
+export type Verdict = 'take' | 'duplicate' | 'gap' | 'early' | 'stale';
 
 export class Receiver {
   readonly #pairs = new Map<Address, Map<JobId, Incoming>>();
@@ -249,7 +253,13 @@ export class Receiver {
     // Asked for once: the frames on their way behind the gap would ask for all of them again each.
     const isAsked = pair.askedAt === pair.last;
     pair.askedAt = pair.last;
-    return [isAsked ? 'stale' : 'gap', pair];
+    return [isAsked ? 'early' : 'gap', pair];
+  }
+
+  /** The pair of a source, and the number of the frame that is to come next. */
+  expected(source: Address, job: JobId): readonly [Incoming, number] | undefined {
+    const pair = this.#pairs.get(source)?.get(job);
+    return pair && [pair, following(pair.last)];
   }
 
   /** The pair that a probe is about. */

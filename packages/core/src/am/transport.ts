@@ -166,7 +166,11 @@ export class Transport {
   #local(frame: Frame, link: Link): void {
     if (frameLayer(frame) === LAYER.delivery) this.#delivery.onFrame(frame);
     else if (frameNumber(frame) === 0) this.#init.onLocal(frame, link);
-    else if (this.#init.hasRoom(frame) && this.#delivery.accepts(frame)) this.#init.onLocal(frame, link);
+    else if (this.#init.hasRoom(frame) && this.#delivery.accepts(frame, link)) {
+      this.#init.onLocal(frame, link);
+      const next = this.#delivery.next(frame);
+      if (next !== undefined) this.#local(next.frame, next.from);
+    }
   }
 
   #forward(frame: Frame, destination: Address, from: Link): void {

@@ -2,11 +2,13 @@
 
 import { CONTROLLER, StciError, rootAddress, sessionAddress, type Address } from '@stci/interface';
 import { assert, seededIntegers, suite, type IntegerSource } from '@stci/testkit';
+import { AheadFrames } from '../../dist/am/ahead-frames.js';
 import { Receiver, Sender } from '../../dist/am/delivery.js';
 import { DELIVERY_FRAME, DeliveryLayer } from '../../dist/am/delivery-layer.js';
 import {
-  LAYER, encodeHeader, frameBody, frameLayer, readDelivery, readU32, spendHop, writeU32, type Frame,
+  LAYER, encodeHeader, frameBody, frameLayer, frameType, readDelivery, readU32, spendHop, writeU32, type Frame,
 } from '../../dist/codec/frame.js';
+import type { Link } from '../../dist/bootcom/link.js';
 import { testPlace } from '../world.js';
 import { addressOf, ask, line, makeNet, star } from './net.js';
 
@@ -14,6 +16,8 @@ const [NEAR, FAR] = [rootAddress(1), sessionAddress(2)];
 const WINDOW = 64 * 1024;
 const header = { layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: NEAR, destination: FAR, job: 3,
   sequence: 0 };
+
+const NO_LINK = {} as Link;
 
 /** Two agents with delivery, and routes between them that lose, delay and repeat frames. */
 class Pair {
@@ -94,7 +98,13 @@ class Pair {
   #arrive(at: Address, frame: Frame): void {
     assert.ok(spendHop(frame));
     if (frameLayer(frame) === LAYER.delivery) this.layer(at).onFrame(frame);
-    else if (this.layer(at).accepts(frame)) this.got.push(readU32(frameBody(frame), 0));
+    else if (this.layer(at).accepts(frame, NO_LINK)) this.#take(this.layer(at), frame);
+  }
+
+  #take(layer: DeliveryLayer, frame: Frame): void {
+    this.got.push(readU32(frameBody(frame), 0));
+    const next = layer.next(frame);
+    if (next !== undefined && layer.accepts(next.frame, next.from)) this.#take(layer, next.frame);
   }
 }
 
@@ -113,6 +123,53 @@ suite('delivery', (test) => {
     for (nowMs = 0; nowMs < 1000; nowMs += 10) layer.onFrame(asked);
     layer.close();
     assert.is(frames, 10 + 2 * 10);
+  });
+
+  test('a frame that overtook others waits for them: nothing more is asked for, again and again', () => {
+    const answers: number[] = [];
+    const layerOf = (self: Address, forward: (pieces: readonly Uint8Array[]) => void): DeliveryLayer =>
+      new DeliveryLayer({
+        router: { self, job: 0, forward: (...args: [Address, number, Uint8Array[]]) => forward(args[2]) } as never,
+        clock: testPlace().platform.clock, incarnation: 1, windowBytes: WINDOW, ttl: 9,
+        onUndeliverable: () => undefined,
+      });
+    const sent: Frame[] = [];
+    const sender = layerOf(NEAR, (pieces) => sent.push(new Uint8Array(Buffer.concat(pieces))));
+    const receiver = layerOf(CONTROLLER, ([frame]) => answers.push(frameType(frame as Frame)));
+    const got: number[] = [];
+    const take = (frame: Frame): void => {
+      if (!receiver.accepts(frame, NO_LINK)) return;
+      got.push(readDelivery(frame).number);
+      const next = receiver.next(frame);
+      if (next !== undefined) take(next.frame);
+    };
+    for (let i = 0; i < 6; i++) {
+      sender.send({ ...header, destination: CONTROLLER }, [encodeHeader({ ...header, destination: CONTROLLER }, 0)]);
+    }
+    for (const at of [1, 2, 0, 5, 4, 3]) take(sent[at] as Frame);
+    assert.equal(got, [1, 2, 3, 4, 5, 6]);
+    assert.equal(answers, [DELIVERY_FRAME.missing, DELIVERY_FRAME.missing], 'once for each gap');
+    sender.close();
+    receiver.close();
+  });
+
+  test('what waits for others is bounded, and forgotten with its source', () => {
+    const ahead = new AheadFrames();
+    const pairOf = (generation: number) =>
+      ({ source: NEAR, job: 0, incarnation: 1, generation, last: 0, frames: 0, bytes: 0, askedAt: -1 });
+    const [old, pair] = [pairOf(0), pairOf(1)];
+    const keep = (number: number, bytes: number, of = pair): void =>
+      ahead.keep(of, number, { frame: new Uint8Array(bytes), from: NO_LINK });
+    for (let number = 2; number < 1000; number++) keep(number, 10, old);
+    assert.equal([ahead.take(old, 257)?.frame.length, ahead.take(old, 258)], [10, undefined], '256 frames');
+    keep(2, 1024 * 1024);
+    assert.equal([ahead.take(old, 2), ahead.take(pair, 2)], [undefined, undefined], 'of the pair before');
+    assert.ok(ahead.isEmpty);
+    keep(2, 1024 * 1024);
+    keep(3, 1);
+    assert.is(ahead.take(pair, 3), undefined, '1 MiB');
+    ahead.drop((source) => source === NEAR);
+    assert.ok(ahead.isEmpty);
   });
 
   test('once and in order over routes that lose, repeat and reorder; what is kept stays in its window', () => {

@@ -85,7 +85,9 @@ suite('params: snapshot', (test) => {
 
   test("a job's parameters take the place of its session's; others are refused by name", () => {
     const own = jobParamsSnapshot(registry.catalog, params);
-    assert.equal(Object.keys(own), ['errmgr', 'iof.drain', 'tool.grace']);
+    const scopes = new Set(Object.keys(own).map((name) => registry.catalog.get(name)?.spec.scope));
+    assert.equal([...scopes], ['job']);
+    assert.equal(['errmgr', 'errmgr.tool', 'iof.drain', 'tool.grace'].filter((name) => !(name in own)), []);
     const together = withJobParams(registry.catalog, params, { 'tool.grace': 77, errmgr: ['continue'] });
     assert.equal([together.int('tool.grace'), together.list('errmgr')], [77, ['continue']]);
     assert.is(params.int('tool.grace'), 2000, 'the session keeps its own');
