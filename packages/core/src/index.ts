@@ -18,3 +18,7 @@ export { roleFactory } from './agent/start.js';
 export { runAgent } from './agent/main.js';
 export type { Composition } from './agent/composition.js';
 export type { AgentNode, NodeMemory } from './agent/node.js';
+export { decode, encode } from './codec/cbor.js';
+export { FailureWatch } from './failure/watch.js';
+export { notifierDirect } from './notifier/direct.js';
+export type { Overlay, OverlayEvents } from './overlay/contracts.js';

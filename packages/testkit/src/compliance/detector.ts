@@ -1,7 +1,8 @@
 /**
  * Requirements on every detector of agents: the contract of packages/interface/src/detector.ts, on a model of a network
  * (detector-model.ts), by seeds: every death is reported within the promised interval, nobody who lives is while
- * messages keep their bound, and it costs what it promises. A component's own test calls this and adds its guarantees.
+ * messages keep their bound, and it costs what it promises; and on real sockets (detector-sockets.ts), under the
+ * failure watch that agents run. A component's own test calls this and adds its guarantees.
  */
 
 import { createRegistry, createSelector, resolveParams } from '@stci/core';
@@ -9,10 +10,13 @@ import { DETECTOR_MESSAGE_BYTES, detectorFramework } from '@stci/core/component'
 import type {
   Component, DetectionInterval, DetectorModule, DetectorPromise, NoDeps, Position, Topology,
 } from '@stci/interface';
+import { subjectName } from '@stci/interface';
 import * as assert from '../assert.js';
+import { eventually } from '../deadline.js';
 import { suite } from '../suite.js';
 import { DetectorModel, type DetectorModelInit } from './detector-model.js';
 import { checkComponent } from './detector-record.js';
+import { DetectorSockets } from './detector-sockets.js';
 
 export type DetectorComponent = Component<DetectorModule, NoDeps>;
 
@@ -40,6 +44,9 @@ export interface DetectorCase {
 const SIZES = [2, 3, 4, 7, 12];
 /** Floating-point times. */
 const ROUNDING_MS = 1e-6;
+/** Of the test on real sockets. */
+const REAL_SIZE = 4;
+const REAL_MS_MAX = 2000;
 const SLOW = { timeoutMs: 100_000 };
 
 /** A run of one case, before anything happens. */
@@ -105,6 +112,11 @@ export function detectorCompliance(component: DetectorComponent, cases: readonly
       test(`${one.label}: who comes back is watched again`, each(checkRestart), SLOW);
       test(`${one.label}: strange messages change nothing`, each(checkStrange), SLOW);
       test(`${one.label}: the same seed gives the same run`, () => checkDeterminism(module, one), SLOW);
+      // What takes longer is the same in the model.
+      if (startMs(module, one) > REAL_MS_MAX) continue;
+      test(`${one.label}: on real sockets, all are told of a death, and of nothing else`, () => {
+        return checkSockets(component.name, module, one);
+      }, SLOW);
     }
   });
 }
@@ -282,6 +294,32 @@ function checkDeterminism(module: DetectorModule, one: DetectorCase): void {
   });
   assert.ok(lines[0]!.length > 10, 'something happens');
   assert.equal(lines[1], lines[0]);
+}
+
+/** Until an agent that is silent from the start is reported, at most. */
+function startMs(module: DetectorModule, one: DetectorCase): number {
+  const { detection } = new DetectorRun(module, one, REAL_SIZE, 1);
+  return detection.maxMs + (one.graceMs ?? 0);
+}
+
+async function checkSockets(name: string, module: DetectorModule, one: DetectorCase): Promise<void> {
+  const latencyBoundMs = one.latencyBoundMs ?? 5;
+  const sockets = new DetectorSockets({
+    name, module, size: REAL_SIZE, latencyBoundMs, topologyOf: one.topology, links: one.links?.(REAL_SIZE),
+  });
+  try {
+    await sockets.start();
+    sockets.silence(2);
+    if (one.waits === true) sockets.waitForAll();
+    const subjects = () => sockets.told.map((notices) => notices.map(({ subject }) => subjectName(subject)));
+    await eventually(() => subjects().every(({ length }) => length > 0), {
+      what: 'all that live are told', deadlineMs: 10_000,
+    });
+    assert.equal(subjects(), sockets.told.map(() => ['host 1']));
+    assert.equal(sockets.faults, []);
+  } finally {
+    sockets.end();
+  }
 }
 
 /** Never the controller. */
