@@ -22,7 +22,7 @@ interface Shown {
 }
 
 suite('overlays', (test) => {
-  test('a topology that does not exist, a wrong option, no interface: refused with what is right', async () => {
+  test('a topology, detector or notifier that does not fit, no interface: refused with what is right', async () => {
     const six = ['--launcher', 'local', '--host', 'a,b,c', '-n', '3'];
     const refused = async (...args: string[]): Promise<string> => {
       const { exitCode, err, out } = await run([...args, 'true']);
@@ -32,6 +32,16 @@ suite('overlays', (test) => {
     assert.match(await refused(...six, '--overlay', 'bmgg'), /Unknown topology component "bmgg"\. Did you mean bmg\?/);
     assert.match(await refused(...six, '--overlay', 'tree:arty=3'), /topology tree: unknown option: expected one of/);
     assert.match(await refused(...six, '--overlay', 'bmg:'), /topology "bmg:": expected an option behind the colon/);
+    const detector = (...settings: string[]): Promise<string> =>
+      refused(...six, ...settings.flatMap((setting) => ['--mca', setting]));
+    const late = await detector('detector=ring', 'detector.ring.timeout=100ms');
+    assert.match(late, /detector\.ring\.timeout = 100 ms is not longer than detector\.ring\.period = 500 ms/);
+    assert.match(await detector('detector=ring', 'detector.ring.notifier=bgm'),
+      /detector\.ring\.notifier = 'bgm': Unknown notifier component "bgm"\. Did you mean bmg\?/);
+    assert.match(await detector('detector=mesh', 'detector.mesh.topology=msh'),
+      /detector\.mesh\.topology = 'msh': Unknown topology component "msh"\. Did you mean mesh\?/);
+    assert.match(await detector('detector=ring', 'notifier.tree.topology=tre'), /detector\.ring\.notifier = 'tree': /);
+    assert.match(await refused(...six, '--dry-run', '--overlay', 'bmgg'), /overlay\.topology = 'bmgg'/);
     const remote = ['--host', 'a,b,c', '--launcher', 'ssh', '-n', '3', '--overlay', 'bmg'];
     assert.match(await refused(...remote), /bootcom\.ws\.interface names no interface/);
   });
@@ -108,4 +118,13 @@ suite('overlays', (test) => {
       assert.ok(typeof at === 'string' && typeof monotonicMs === 'number' && type === 'failure-record');
       assert.equal((JSON.parse(readFileSync(report, 'utf8')) as Event)['failureRecords'], [record]);
     }), LONG);
+
+  test('agents that are killed: their failures are told, and no messages that had no way to them', async () => {
+    const line = 'case $STCI_RANK in 0|3) kill -9 $PPID;; esac; sleep 2';
+    const { exitCode, err } = await run(['--launcher', 'local', '--host', 'a,b,c,d,e,f', '--overlay', 'bmg',
+      '--mca', 'detector=mesh', '--mca', 'launcher.tree.arity=2', '--on-failure', 'continue', ...sh(line)]);
+    assert.is(exitCode, 200);
+    for (const host of 'ad') assert.match(err, new RegExp(`ost ${host} is (?:lost|cut off)`, 'u'));
+    assert.ok(!/STCI_|stci warn/u.test(err), err);
+  }, LONG);
 });

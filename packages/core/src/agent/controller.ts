@@ -17,6 +17,7 @@ import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerFailures } from './controller-failures.js';
 import { ControllerJob } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
+import { checkFailureParts } from './failure-watch.js';
 import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
 import { cutOffRecord, lossOf, restartingError } from './job-failures.js';
 import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
@@ -108,6 +109,7 @@ export class Controller implements JobSession {
     if (hosts.length === 0) throw new StciError('STCI_JOB_INVALID', 'Expected at least one host, got none');
     const { scope, agentLauncher, snapshot } = this.#deps;
     agentLauncher.plan([...hosts, ...spares]);
+    checkFailureParts(scope, this.node.params, hosts.length + 1);
     this.overlayControl.check(hosts, spares);
     const { arity } = bootTreeOf(scope, hosts.length, this.node.params);
     const treeOf = (size: number): TreeTopology => scope.bootTree(size, arity);
@@ -291,7 +293,7 @@ export class Controller implements JobSession {
       checkSize: (size) => {
         bootTreeOf(this.scope, size, this.node.params);
         creditBytes(this.node.params, size);
-        this.overlayControl.checkSize(size);
+        checkFailureParts(this.scope, this.node.params, size + 1);
       },
     });
     this.overlayControl.start(table);

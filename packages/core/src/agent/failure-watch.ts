@@ -1,10 +1,10 @@
 /** The failure watch of an agent, made of the components that its parameters select; what binds it to messages. */
 
-import type { StciError } from '@stci/interface';
+import { StciError, type Params } from '@stci/interface';
 import { positionOf } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { MetricStore } from '../metrics/store.js';
-import { FailureWatch, type FailureWatchEvents } from '../failure/watch.js';
+import { FailureWatch, notifierFor, topologyFor, type FailureWatchEvents } from '../failure/watch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
@@ -35,6 +35,33 @@ export function openFailureWatch(
     },
     { ...events, onFault: (error: StciError, where: string) => node.fault(error, where) },
   );
+}
+
+/**
+ * Throws StciError, before anything is started, for parameters that the overlay, a detector or a notifier refuses in a
+ * session of so many agents. Whoever notices that later cannot tell the user any more.
+ */
+export function checkFailureParts(scope: AgentScope, params: Params, agents: number): void {
+  const overlay = params.string('overlay.topology');
+  const topologyOf = (text: string): unknown => text === '' ? undefined : scope.topologyOf(text, agents);
+  named('overlay.topology', overlay, () => topologyOf(overlay));
+  for (const detector of scope.detectors()) {
+    const { name, module, isNamed } = detector;
+    if (!isNamed && overlay === '' && detector.notifier === 'auto') continue;
+    const notifier = notifierFor(detector, overlay);
+    named(`detector.${name}.notifier`, notifier, () => topologyOf(scope.notifier(notifier).topology));
+    if (isNamed) named(`detector.${name}.topology`, module.topology, () => topologyOf(topologyFor(module, overlay)));
+  }
+}
+
+/** What `check` throws is the fault of this parameter. */
+function named(param: string, value: string, check: () => unknown): void {
+  try {
+    check();
+  } catch (thrown) {
+    if (!(thrown instanceof StciError)) throw thrown;
+    throw new StciError(thrown.code, `${param} = '${value}': ${thrown.message}`, { data: thrown.data, cause: thrown });
+  }
 }
 
 /** Messages to the watch; what comes before it is there is of no use to it. */

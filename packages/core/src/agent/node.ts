@@ -19,6 +19,7 @@ import {
 import { OUTPUT_KEPT_MAX } from '../am/delivery.js';
 import type { Received } from '../am/inbox.js';
 import { MessageLayer } from '../am/message-layer.js';
+import { BOUNCED } from '../am/requests.js';
 import { Router } from '../am/router.js';
 import { StreamLayer } from '../am/stream-layer.js';
 import { agentSecret } from '../bootcom/agent-key.js';
@@ -231,10 +232,15 @@ export class AgentNode {
     this.messages.resend((agent, job) => this.router.next(agent, job) === this.router.parentLink);
   }
 
-  /** Logs an error that no caller waits for. */
+  /**
+   * Logs an error that no caller waits for. A message without a way is none for a user: its destination has failed,
+   * which is reported as such, or its source sends it again.
+   */
   fault(fault: unknown, where: string): void {
-    const text = fault instanceof StciError ? `${fault.code}: ${fault.message}` : describe(fault);
-    this.platform.log.write('warn', `${this.name}: ${where}: ${text}`);
+    const isKnown = fault instanceof StciError;
+    const text = isKnown ? `${fault.code}: ${fault.message}` : describe(fault);
+    const level = isKnown && BOUNCED.includes(fault.code) ? 'debug' : 'warn';
+    this.platform.log.write(level, `${this.name}: ${where}: ${text}`);
   }
 
   close(): void {

@@ -69,11 +69,6 @@ export class OverlayControl {
     throw new StciError('STCI_PARAM_INVALID', text, { data: { name: 'bootcom.ws.interface' } });
   }
 
-  /** Throws StciError if the overlay cannot have so many hosts. */
-  checkSize(hosts: number): void {
-    if (this.#linked !== undefined) this.#topologyOf(hosts + 1);
-  }
-
   /** All hosts are up or left out. */
   start(table: MembershipTable): void {
     if (this.#linked === undefined) return;

@@ -10,8 +10,8 @@ import { checkReply, type MessageName } from './messages.js';
 
 const REQUESTS_MAX = 65_536;
 
-/** Errors that a forwarding agent may reply with in the destination's name. */
-const BOUNCED: readonly ErrorCode[] = ['STCI_MESSAGE_UNROUTABLE', 'STCI_MESSAGE_TTL'];
+/** Errors of a message without a way; a forwarding agent may reply with them in the destination's name. */
+export const BOUNCED: readonly ErrorCode[] = ['STCI_MESSAGE_UNROUTABLE', 'STCI_MESSAGE_TTL'];
 
 export interface RequestOptions {
   readonly timeoutMs?: number;

@@ -186,8 +186,7 @@ export class FailureWatch {
   }
 
   #open(module: DetectorModule, self: MemberId, members: readonly MemberId[]): Detector {
-    const overlay = module.followsOverlay === true ? this.#init.overlayTopology : '';
-    const topologyOf = this.#topologyOf(overlay === '' ? module.topology : overlay);
+    const topologyOf = this.#topologyOf(topologyFor(module, this.#init.overlayTopology));
     return module.open({ self, members, topologyOf, random: () => this.#init.random() });
   }
 
@@ -202,9 +201,8 @@ export class FailureWatch {
     return found === undefined ? undefined : this.#notifierName(found);
   }
 
-  #notifierName({ notifier }: SelectedDetector): string {
-    if (notifier !== 'auto') return notifier;
-    return this.#init.overlayTopology === '' ? 'tree' : 'lazy';
+  #notifierName(detector: SelectedDetector): string {
+    return notifierFor(detector, this.#init.overlayTopology);
   }
 
   #onLink(event: Extract<DetectorEvent, { readonly type: 'link' }>): void {
@@ -348,6 +346,17 @@ export class FailureWatch {
       this.#init.metrics?.count('messages_unsent', 1);
     }
   }
+}
+
+/** The topology of a detector in a session with this overlay; each may be empty. */
+export function topologyFor({ followsOverlay, topology }: DetectorModule, overlay: string): string {
+  return followsOverlay === true && overlay !== '' ? overlay : topology;
+}
+
+/** Name of a detector's notifier in a session with this overlay. */
+export function notifierFor({ notifier }: SelectedDetector, overlay: string): string {
+  if (notifier !== 'auto') return notifier;
+  return overlay === '' ? 'tree' : 'lazy';
 }
 
 /** The agent that failed; undefined: not one of the overlay. */

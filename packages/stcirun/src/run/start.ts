@@ -1,6 +1,6 @@
 /** From a parsed command line to a job: its hosts, its map, its agents or the session that has them. */
 
-import { createFrontEnd, mapJob, paramsSnapshot, promiseText, type Composition } from '@stci/core';
+import { checkFailureParts, createFrontEnd, mapJob, paramsSnapshot, promiseText, type Composition } from '@stci/core';
 import type { AllocatedJob, HostSpec, JobMap } from '@stci/interface';
 import { checkSpec } from '../cli/bytes.js';
 import { withheld } from '../cli/environment.js';
@@ -41,7 +41,10 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   const scope = prepared.composition.scope('stcirun', params, platform);
   const method = session === undefined ? scope.launchMethod([...spec.hosts, ...spares]) : 'session';
   const isHere = (host: string): boolean => method === 'local' || host === platform.env.hostname;
-  if (request.dryRun) checkPrograms(spec, map, isHere);
+  if (request.dryRun) {
+    checkPrograms(spec, map, isHere);
+    if (session === undefined) checkFailureParts(scope, params, spec.hosts.length + 1);
+  }
   if (request.dryRun || request.display !== undefined) {
     const text = showPlan({ request, spec, spares, map, params, scope, hasAgents: session !== undefined });
     if (request.dryRun || request.json) printOut(text);
