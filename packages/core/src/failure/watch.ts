@@ -20,6 +20,11 @@ import type { Metrics } from '../metrics/contracts.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { NoticeBoard } from './notice-board.js';
 
+/** Messages of agents whose joining is not known yet that are kept. */
+const EARLY_MAX = 64;
+
+type Early = MessageBody<'detector.message'> | MessageBody<'notifier.message'>;
+
 /** A detector as it was selected. */
 export interface SelectedDetector {
   readonly name: string;
@@ -71,6 +76,7 @@ export class FailureWatch {
   /** By position: the latest incarnation, and whether it takes part. */
   readonly #members = new Map<Position, { incarnation: number; isGone: boolean }>();
   readonly #faulty = new Set<Position>();
+  readonly #early: (readonly [from: Position, message: Early])[] = [];
   #number = 0;
   #phase: 'waiting' | 'watching' | 'stopped' = 'waiting';
 
@@ -120,18 +126,32 @@ export class FailureWatch {
     this.#notifiers.stop();
   }
 
-  onMessage(from: Position, message: MessageBody<'detector.message'> | MessageBody<'notifier.message'>): void {
+  /**
+   * One that is gone is not heard any more. A message may come before the controller's news that its sender joined: it
+   * waits for that, since what an agent says of its own incarnation proves nothing.
+   */
+  onMessage(from: Position, message: Early): void {
+    if (this.#phase !== 'watching') return;
     const { incarnation, body } = message;
     const member = { position: from, incarnation };
-    if (!this.#admits(member)) return;
+    const known = this.#members.get(from);
+    if (known === undefined || known.incarnation < incarnation) {
+      if (this.#early.push([from, message]) > EARLY_MAX) this.#early.shift();
+      return;
+    }
+    if (this.#isGone(member)) return;
     const event = { type: 'message', from: member, body } as const;
     if ('detector' in message) this.#detectors.on(event, message.detector);
     else this.#notifiers.on(event, message.notifier);
   }
 
-  /** Of this agent itself, or what it answers for: all members are told. */
+  /**
+   * Of this agent itself, or what it answers for: all members are told. Throws STCI_MESSAGE_INVALID for a detector that
+   * the session does not have.
+   */
   report(finding: Finding): void {
     if (this.#phase !== 'watching') return;
+    this.#checkDetector(finding.detector);
     this.#number += 1;
     const notice: FailureNotice = { ...finding, reporter: this.#init.overlay.self, number: this.#number };
     this.#take(notice);
@@ -157,6 +177,7 @@ export class FailureWatch {
     this.#detectors.on({ type: 'joined', member });
     this.#notifiers.on({ type: 'joined', member });
     this.#init.overlay.joined(member);
+    for (const [from, message] of this.#early.splice(0)) this.onMessage(from, message);
   }
 
   /** Somebody at this agent begins to wait for another, or for all. */
@@ -208,16 +229,6 @@ export class FailureWatch {
   #onLink(event: Extract<DetectorEvent, { readonly type: 'link' }>): void {
     if (this.#phase === 'stopped' || this.#isGone(event.peer)) return;
     this.#detectors.on(event);
-  }
-
-  /** A message may come before the news that its sender joined. One that is gone is not heard any more. */
-  #admits(member: MemberId): boolean {
-    if (this.#phase !== 'watching') return false;
-    const known = this.#members.get(member.position);
-    if (known?.incarnation === member.incarnation) return !known.isGone;
-    if (known !== undefined && known.incarnation > member.incarnation) return false;
-    this.joined(member);
-    return true;
   }
 
   #onDetectorAction(name: string, action: DetectorAction, nowMs: number): void {
@@ -272,11 +283,22 @@ export class FailureWatch {
     try {
       notice = failureNotice(decode(payload), 'notice');
       checkReporter(notice, source);
+      this.#checkDetector(notice.detector);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       return this.#events.onFault(fault, `notice of ${memberName(source)} by notifier ${notifier}`);
     }
-    this.#take(notice);
+    const member = memberOf(notice.subject);
+    // Of one that is not known, or not any more, the controller's verdict counts alone.
+    if (member === undefined || this.#members.get(member.position)?.incarnation === member.incarnation) {
+      this.#take(notice);
+    }
+  }
+
+  /** Names of detectors are names of metrics, too. */
+  #checkDetector(detector: string): void {
+    if (this.#init.detectors.some(({ name }) => name === detector)) return;
+    throw new StciError('STCI_MESSAGE_INVALID', `Expected a detector of this session, got ${detector}`);
   }
 
   #take(notice: FailureNotice): void {

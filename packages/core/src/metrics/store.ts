@@ -1,6 +1,6 @@
 /** The metrics of one agent: sums, and counts by bucket. To read them does not change them. */
 
-import { assert, type MetricSpec } from '@stci/interface';
+import type { MetricSpec } from '@stci/interface';
 import { list, num, oneOf, str, tuple } from '../codec/shape.js';
 import type { MetricLabels, Metrics } from './contracts.js';
 import { BUCKETS_S, METRICS, detectorFamily, type MetricFamily } from './table.js';
@@ -15,7 +15,7 @@ export type MetricRow = readonly [
 
 export const metricRows = list(tuple(str, oneOf('counter', 'histogram'), str, list(str), list(num)));
 
-/** Labels are names of components and kinds of failures: there are few. */
+/** Labels are names of components and kinds of failures: there are few. What comes beyond is not counted. */
 const ROWS_MAX = 1000;
 
 interface Row {
@@ -36,6 +36,7 @@ export class MetricStore implements Metrics {
   count(name: string, value: number, labels: MetricLabels = {}): void {
     const key = `${name} ${Object.values(labels).join(' ')}`;
     const row = this.#rows.get(key) ?? this.#open(key, name, labels);
+    if (row === undefined) return;
     const scaled = value * row.family.scale;
     row.values[0]! += scaled;
     if (row.family.type === 'counter') return;
@@ -48,8 +49,8 @@ export class MetricStore implements Metrics {
       [family.name, family.type, family.help, labels, [...values]]);
   }
 
-  #open(key: string, name: string, labels: MetricLabels): Row {
-    assert(this.#rows.size < ROWS_MAX, `there are at most ${ROWS_MAX} metrics, no label has many values: ${key}`);
+  #open(key: string, name: string, labels: MetricLabels): Row | undefined {
+    if (this.#rows.size >= ROWS_MAX) return undefined;
     const family = this.#familyOf(name, labels['detector']);
     const values = new Array<number>(family.type === 'counter' ? 1 : BUCKETS_S.length + 2).fill(0);
     const row = { family, labels: Object.entries(labels).flat(), values };

@@ -4,6 +4,7 @@ import type {
   Detector, DetectorAction, DetectorEvent, DetectorModule, FailureNotice, MemberId, NotifierModule,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { encode } from '../../dist/codec/cbor.js';
 import { FailureWatch } from '../../dist/failure/watch.js';
 import type { Overlay, OverlayEvents } from '../../dist/overlay/contracts.js';
 import { testPlace, type TestPlace } from '../world.js';
@@ -191,7 +192,43 @@ suite('failure watch', (test) => {
     ]);
   });
 
-  test('a former incarnation, and one that is gone, are not heard; a later one joins by its message', () => {
+  test('a notice of an incarnation, or of a host, that nobody has told of changes nothing', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    const finding = {
+      cause: 'silent', evidence: 'e', detector: 'scripted', suspectedWallMs: 1, confirmedWallMs: 1,
+    } as const;
+    for (const [host, incarnation] of [[2, 2], [2, 0xffff_ffff], [0xffff_fffe, 1], [2, 0]] as const) {
+      agents[1]?.watch.report({ ...finding, subject: { kind: 'host', host, incarnation } });
+    }
+    place.run();
+    for (const at of [0, 2]) assert.equal([agents[at]?.told, agents[at]?.gone], [[], []]);
+    cause(agents[2], reportOf(3));
+    place.run();
+    assert.equal([agents[0]?.told, agents[0]?.gone], [['new host 2'], ['gone 3']]);
+    agents[0]?.watch.joined(idOf(3, 2));
+    cause(agents[2], reportOf(3, 2)); // It does not know that one.
+    agents[2]?.watch.joined(idOf(3, 2));
+    cause(agents[2], reportOf(3, 2));
+    place.run();
+    assert.equal(agents[0]?.gone, ['gone 3', 'gone 3']);
+  });
+
+  test('an agent reports by the detectors of the session only', () => {
+    const place = testPlace();
+    const agents = network(place, 3);
+    const finding = { cause: 'silent', evidence: 'e', suspectedWallMs: 1, confirmedWallMs: 1 } as const;
+    const subject = { kind: 'tool', host: 0, job: 1, rank: 4 } as const;
+    const report = (): void => agents[1]?.watch.report({ ...finding, subject, detector: 'd1' });
+    assert.throwsCode('STCI_MESSAGE_INVALID', report);
+    const notice = { ...finding, subject, detector: 'd1', reporter: idOf(1), number: 1 };
+    agents[2]?.watch.onMessage(1, { notifier: 'direct', incarnation: 1, body: encode(notice) });
+    assert.equal(agents[2]?.told, [
+      'notice of root:0 by notifier direct: STCI_MESSAGE_INVALID Expected a detector of this session, got d1',
+    ]);
+  });
+
+  test('a former incarnation, and one that is gone, are not heard; a later one once the controller tells of it', () => {
     const place = testPlace();
     const agents = network(place, 3);
     const heard = (incarnation: number): number => {
@@ -202,8 +239,12 @@ suite('failure watch', (test) => {
     };
     assert.equal([heard(0), heard(1)], [0, 1]);
     agents[1]?.watch.onVerdict({ member: idOf(2), verdict: 'left', notice: undefined });
-    assert.equal([heard(1), heard(2), heard(1)], [0, 1, 0]);
-    assert.ok(agents[1]?.detector.seen.includes('joined 2'));
+    assert.equal([heard(1), heard(2), heard(3)], [0, 0, 0]);
+    agents[1]?.watch.joined(idOf(2, 2));
+    assert.equal(agents[1]?.detector.seen.slice(-2), ['joined 2', 'message']);
+    assert.equal([heard(2), heard(1), heard(0xffff_ffff)], [1, 0, 0]);
+    agents[1]?.watch.joined(idOf(2, 3));
+    assert.equal(agents[1]?.detector.seen.slice(-2), ['joined 2', 'message']);
   });
 
   test('a detector that throws is stopped and named, others go on; a malformed message is dropped, told once', () => {

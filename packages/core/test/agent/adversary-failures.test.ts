@@ -1,0 +1,94 @@
+/**
+ * A root agent that was taken over, and what it may say of failures: of itself and others, by notifiers and detectors.
+ * Others may be disturbed for a moment; nobody is lost, and the session ends as usual.
+ */
+// @timeoutMs 240000
+
+import { assert, suite } from '@stci/testkit';
+import type { AgentNode } from '../../dist/agent/node.js';
+import type { MessageBody } from '../../dist/am/messages.js';
+import { encode } from '../../dist/codec/cbor.js';
+import type { Settings } from '../assembly.js';
+import { at, open } from './overlay-help.js';
+
+const HOSTS = 6;
+const BAD = 3;
+/** The parent of others in the boot tree. */
+const VICTIM = 2;
+const RING: Settings = { detector: 'ring', 'detector.ring.period': '100ms', 'detector.ring.timeout': '1s' };
+
+interface Place {
+  readonly session: ReturnType<typeof open>;
+  node(position: number): AgentNode;
+  run(ms: number): void;
+  /** By the notifier, as if from these members. */
+  spread(notice: object, source?: readonly [position: number, incarnation: number], number?: number): void;
+  say(to: number, message: MessageBody<'notifier.message'> | MessageBody<'detector.message'>): void;
+  links(position: number): number;
+  /** Nobody was lost, and all links are there. */
+  end(): void;
+}
+
+function place(settings: Settings): Place {
+  const session = open(HOSTS, { ...RING, ...settings });
+  const { nodes, world } = session;
+  const node = (position: number): AgentNode => nodes.get(at(position)) as AgentNode;
+  const run = (ms: number): void => void world.run({ untilMs: world.nowMs + ms, maxEvents: 5_000_000 });
+  run(2000);
+  const links = (position: number): number => node(position).router.links().length;
+  const before = Array.from({ length: HOSTS + 1 }, (_, position) => links(position));
+  const say: Place['say'] = (to, message) => {
+    const name = 'detector' in message ? 'detector.message' : 'notifier.message';
+    node(BAD).messages.send(at(to), name, message as never);
+  };
+  let sent = 0;
+  const spread: Place['spread'] = (notice, source = [BAD, 1], number = sent++) => {
+    const reporter = { position: source[0], incarnation: source[1] };
+    const body = [...source, number, HOSTS + 1, [], encode({ ...NOTICE, reporter, ...notice })];
+    const notifier = settings['overlay.topology'] === undefined ? 'tree' : 'lazy';
+    for (let to = 0; to <= HOSTS; to++) if (to !== BAD) say(to, { notifier, incarnation: 1, body });
+  };
+  const end = (): void => {
+    run(20_000);
+    assert.equal(before.map((_, position) => links(position)), before, 'links as before');
+    for (let to = 1; to <= HOSTS; to++) assert.is(node(to).identity.incarnation, 1);
+    // Ended by the runtime, not by a loss.
+    assert.is(session.end(), 137);
+  };
+  return { session, node, run, spread, say, links, end };
+}
+
+const NOTICE = {
+  number: 1, cause: 'silent', evidence: 'no heartbeat', detector: 'ring', suspectedWallMs: 1, confirmedWallMs: 2,
+};
+const host = (position: number, incarnation: number): object => ({
+  subject: { kind: 'host', host: position - 1, incarnation },
+});
+
+suite('adversaries among detectors and notifiers', (test) => {
+  for (const [label, settings] of [['an overlay', { 'overlay.topology': 'bmg' }], ['the tree', {}]] as const) {
+    test(`over ${label}, notices of incarnations and hosts that are not there change nothing`, () => {
+      const here = place(settings);
+      for (const incarnation of [0, 2, 0xffff_ffff]) here.spread(host(VICTIM, incarnation));
+      here.spread(host(0xffff_ffff, 1));
+      here.end();
+    });
+  }
+
+  test('an incarnation that somebody claims for himself does not count', () => {
+    const here = place({});
+    for (let to = 0; to <= HOSTS; to++) {
+      if (to !== BAD) here.say(to, { detector: 'ring', incarnation: 0xffff_ffff, body: { type: 'observe' } });
+    }
+    here.end();
+  });
+
+  test('names of detectors that are none do not fill the controller\'s metrics', () => {
+    const here = place({});
+    for (let i = 0; i < 1200; i++) {
+      here.spread({ subject: { kind: 'tool', host: BAD - 1, job: 1, rank: i }, detector: `d${i}`, number: i });
+      if (i % 100 === 0) here.run(20);
+    }
+    here.end();
+  });
+});
