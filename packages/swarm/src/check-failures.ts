@@ -119,15 +119,17 @@ function checkRoutes({ witness, plan }: FailureRun, quiet: QuietState): string[]
 function checkRecords(run: FailureRun, { hosts }: QuietState): string[] {
   const keys = recordsOf(run).map(({ subject }) => subjectKey(subject));
   const twice = keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `${key} has two records`);
-  const lost = hosts.flatMap(({ host, state, incarnation }) => {
+  const gone = hosts.flatMap(({ host, state, incarnation }) => {
     const last = state === 'up' ? incarnation - 1 : incarnation;
-    const all = Array.from({ length: last }, (_, index) => index + 1);
-    // Others did not come up.
-    return all.filter((one) => run.witness.views.has(`${host + 1}#${one}`)).map((one) => `host ${host}#${one}`);
+    return Array.from({ length: last }, (_, index) => [host, index + 1] as const);
   });
+  // Others did not come up, or were lost before they were told to watch.
+  const watched = gone.filter(([host, incarnation]) => run.witness.views.has(`${host + 1}#${incarnation}`));
+  const [all, lost] = [gone, watched].map((some) => some.map(([host, incarnation]) => `host ${host}#${incarnation}`));
   return [
     ...twice,
-    ...lost.filter((key) => !keys.includes(key)).map((key) => `${key} has no record`),
-    ...keys.filter((key) => key.startsWith('host') && !lost.includes(key)).map((key) => `${key} lives, with a record`),
+    ...(lost as string[]).filter((key) => !keys.includes(key)).map((key) => `${key} has no record`),
+    ...keys.filter((key) => key.startsWith('host') && all?.includes(key) === false)
+      .map((key) => `${key} lives, with a record`),
   ];
 }

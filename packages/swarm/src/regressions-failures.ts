@@ -6,6 +6,8 @@ import { PLAIN } from './plain.js';
 export interface FailureRegression {
   readonly found: string;
   readonly plan: FailurePlan;
+  /** No agent is started more often. */
+  readonly incarnationMax?: number;
 }
 
 export function plainFailures(plan: Pick<FailurePlan, 'hosts' | 'faults'> & Partial<FailurePlan>): FailurePlan {
@@ -16,7 +18,8 @@ export function plainFailures(plan: Pick<FailurePlan, 'hosts' | 'faults'> & Part
   };
 }
 
-const CHAIN = { 'launcher.tree.arity': '1', 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '0ms' };
+const AGAIN = { 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '0ms' };
+const CHAIN = { 'launcher.tree.arity': '1', ...AGAIN };
 const MESH = { detector: 'mesh,witness', 'detector.mesh.period': '200ms', 'detector.mesh.grace': '0' };
 
 export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
@@ -53,6 +56,61 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
     plan: plainFailures({
       seed: 1044, hosts: 8, faults: [{ kind: 'part', hosts: [3, 4], atMs: 1248, lastsMs: 2546 }],
       settings: { 'launcher.tree.arity': '1' },
+    }),
+  },
+  {
+    found: 'a frame for an agent that is reached otherwise by now went back up where it had come from, and the agent '
+      + 'above took that for a forged one: it closed the link, and gave the agent up',
+    plan: plainFailures({
+      seed: 498, hosts: 4, faults: [{ kind: 'kill', host: 1, atMs: 369 }, { kind: 'kill', host: 2, atMs: 369 }],
+      settings: { ...CHAIN, detector: 'ring,witness', 'detector.ring.period': '100ms', 'detector.ring.grace': '0' },
+    }),
+    incarnationMax: 2,
+  },
+  {
+    found: 'an agent that was started again while its former incarnation was asked for an answer was given up for the '
+      + 'answer that did not come',
+    plan: plainFailures({
+      seed: 797, hosts: 8,
+      faults: [
+        { kind: 'freeze', host: 1, atMs: 2094.379707472399, lastsMs: 700 },
+        { kind: 'freeze', host: 4, atMs: 2094.379707472399, lastsMs: 700 },
+      ],
+      settings: {
+        ...AGAIN, 'launcher.tree.arity': '3', detector: 'ring,swim,witness', 'bootcom.lease': '1000ms',
+        'detector.link.notifier': 'lazy', 'detector.ring.notifier': 'hypercube', 'detector.ring.period': '50ms',
+        'detector.ring.timeout': '500ms', 'detector.ring.grace': '0', 'detector.swim.notifier': 'tree',
+        'detector.swim.period': '50ms', 'detector.swim.grace': '0', 'detector.ring.reconnect': '1',
+        'detector.ring.order': 'cabinets:0*2,1*3,2*4,0*9', 'errmgr.loss.retries': '4',
+      },
+      link: { latencyMs: 3, jitterMs: 0, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 60_000 },
+      routes: false,
+    }),
+    incarnationMax: 2,
+  },
+  {
+    found: 'what had gone a part of its way by the overlay was refused by its destination where the last link was one '
+      + 'of the tree, between two that are no neighbours in the overlay',
+    plan: plainFailures({
+      seed: 1239, hosts: 9, faults: [{ kind: 'kill', host: 3, atMs: 348 }, { kind: 'kill', host: 0, atMs: 348 }],
+      settings: {
+        ...MESH, 'detector.mesh.timeout': '1000ms', 'launcher.tree.arity': '1', 'overlay.topology': 'mesh:wrap=true',
+        'overlay.open': 'lazy', 'overlay.queue': '1', 'bootcom.ws.interface': 'eth0',
+      },
+    }),
+  },
+  {
+    found: 'what was for a neighbour in the overlay that could not be connected to waited for each attempt to end, '
+      + 'while the tree led to it',
+    plan: plainFailures({
+      seed: 1304, hosts: 4,
+      // In the end hosts 1 and 2 are still cut off from host 3.
+      faults: [{ kind: 'part', hosts: [3], atMs: 760 }, { kind: 'part', hosts: [1, 2, 3], atMs: 1839, lastsMs: 3003 }],
+      settings: {
+        ...AGAIN, detector: 'ring,witness', 'detector.ring.period': '200ms', 'detector.ring.timeout': '2000ms',
+        'overlay.topology': 'bmg', 'overlay.open': 'eager',
+        'bootcom.ws.interface': 'eth0',
+      },
     }),
   },
 ];

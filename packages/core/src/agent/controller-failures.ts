@@ -241,19 +241,20 @@ export class ControllerFailures implements JobFailures {
     const target = bootHost(member.position);
     if (this.#probed.has(target)) return;
     this.#probed.add(target);
-    const way = this.#wayTo(target);
+    const way = this.#wayTo(target).map((host) => this.#memberOf(host));
     const timeoutMs = PROBE_LATENCIES * Math.max(1, node.params.int('detector.latency'));
     const silent = new Set(way);
     let open = way.length;
-    const onSettled = (host: HostIndex, error: StciError | undefined): void => {
-      if (error === undefined) silent.delete(host);
+    const onSettled = (asked: MemberId, error: StciError | undefined): void => {
+      if (error === undefined) silent.delete(asked);
       open -= 1;
       if (open > 0) return;
       this.#probed.delete(target);
       if (!this.#isStopped) this.#onProbed(notice, member, way.find((one) => silent.has(one)));
     };
-    for (const host of way) {
-      node.messages.request(rootAddress(host), 'agent.echo', 0, (error) => onSettled(host, error), { timeoutMs });
+    for (const asked of way) {
+      const agent = rootAddress(bootHost(asked.position));
+      node.messages.request(agent, 'agent.echo', 0, (error) => onSettled(asked, error), { timeoutMs });
     }
   }
 
@@ -264,17 +265,17 @@ export class ControllerFailures implements JobFailures {
     return way;
   }
 
-  #onProbed(notice: FailureNotice, member: MemberId, silent: HostIndex | undefined): void {
-    const host = bootHost(member.position);
-    const { state, incarnation } = this.table.get(host);
-    if (incarnation !== member.incarnation || this.table.isGone(host)) return;
-    if (silent === host) return this.#declare(notice, member);
+  #onProbed(notice: FailureNotice, member: MemberId, silent: MemberId | undefined): void {
+    if (this.#isDead(member)) return;
+    if (silent?.position === member.position) return this.#declare(notice, member);
     // Where a link above it is lost, the mender has it linked again, or gives it up.
     this.#refute(member);
-    if (silent === undefined || state !== 'up') return;
-    const top = this.#memberOf(silent);
-    const subject = { kind: 'host', host: silent, incarnation: top.incarnation } as const;
-    this.#declare({ ...notice, subject, evidence: `no answer, and silence below it (${notice.evidence})` }, top);
+    if (silent === undefined || this.#isDead(silent)) return;
+    const host = bootHost(silent.position);
+    if (this.table.get(host).state !== 'up') return;
+    const subject = { kind: 'host', host, incarnation: silent.incarnation } as const;
+    const evidence = `no answer, and silence below it (${notice.evidence})`;
+    this.#declare({ ...notice, subject, evidence, confirmedWallMs: this.#wallMs }, silent);
   }
 
   #refute(member: MemberId): void {

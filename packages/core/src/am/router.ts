@@ -128,8 +128,10 @@ export class Router {
     const { overlay } = this;
     if (overlay !== undefined) return this.#forwardEither(overlay, destination, job, pieces, from);
     const next = this.next(destination, job);
-    next?.send(pieces);
-    return next !== undefined;
+    // Back where it came from: an agent on the way there does not know yet who is reached otherwise.
+    if (next === undefined || next === from) return false;
+    next.send(pieces);
+    return true;
   }
 
   /**

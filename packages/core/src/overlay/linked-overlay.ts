@@ -10,7 +10,7 @@ import type { MessageBody, MessageName } from '../am/messages.js';
 import type { OverlayRouting } from '../am/router.js';
 import type { AgentNode } from '../agent/node.js';
 import type { Link } from '../bootcom/link.js';
-import { frameDestination, frameSource, type Frame } from '../codec/frame.js';
+import { frameDestination, frameJob, frameSource, type Frame } from '../codec/frame.js';
 import { isCommandFrame } from './command.js';
 import { overlayTls } from './keys.js';
 import { addressAt, positionOf } from './members.js';
@@ -18,6 +18,9 @@ import type { Neighbour, OverlayLinkKind } from './neighbour.js';
 import { OverlayLinks } from './overlay-links.js';
 import { OverlayRoutes } from './routes.js';
 import { TreeOverlay } from './tree-overlay.js';
+
+/** What another way leads to as well waits so long for a link that is being opened: its other end may be cut off. */
+const WAIT_MS = 200;
 
 export interface LinkedOverlayInit {
   readonly node: AgentNode;
@@ -83,7 +86,7 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
 
   override send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void {
     const post = (): void => super.send(to, name, body);
-    if (this.#linkTo(to) !== undefined || this.#links?.wait(to, post) !== true) post();
+    if (this.#linkTo(to) !== undefined || this.#links?.wait(to, post, WAIT_MS) !== true) post();
   }
 
   override gone(member: MemberId): void {
@@ -118,8 +121,9 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   }
 
   /**
-   * Not a command; of the peer, or of an agent that the overlay reaches over it. One of this host may come back: the
-   * tree took it to where the overlay's route begins.
+   * Not a command; of the peer, or of an agent that the tree or the overlay reaches over it, and from the parent of any
+   * other: agents above can speak for all. One of this host may come back: the tree took it to where the overlay's
+   * route begins.
    */
   admits(link: Link, frame: Frame): boolean {
     const source = frameSource(frame);
@@ -128,7 +132,8 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     const [from, peer] = [positionOf(source), positionOf(link.peer)];
     if (from === undefined || peer === undefined || this.#routes === undefined) return false;
     if (from === this.self.position) return positionOf(frameDestination(frame)) !== from;
-    return this.#routes.isBeyond(from, peer);
+    return link.role === 'parent' || this.node.router.leadsTo(source, frameJob(frame), link)
+      || this.#routes.isBeyond(from, peer);
   }
 
   override detour(): void {

@@ -32,7 +32,14 @@ interface Peer {
   tried: number;
   pauseMs: number;
   timer: Timer | undefined;
-  waiting: (() => void)[];
+  /** When the first of its addresses was tried. */
+  attemptAtMs: number;
+  waiting: Waiting[];
+}
+
+interface Waiting {
+  send(): void;
+  timer: Timer | undefined;
 }
 
 export interface OverlayLinksInit {
@@ -98,7 +105,7 @@ export class OverlayLinks {
       if (known !== undefined) this.#drop(known, 'it was started again');
       const peer = {
         neighbour, link: undefined, attempt: undefined, isGone: false, tried: 0, pauseMs: PAUSE_MS, timer: undefined,
-        waiting: [],
+        attemptAtMs: -Infinity, waiting: [],
       };
       this.#peers.set(neighbour.position, peer);
       this.#connectEagerly(peer);
@@ -137,12 +144,21 @@ export class OverlayLinks {
     if (peer !== undefined && peer.link === undefined) this.#connect(peer);
   }
 
-  /** Calls `send` when the link is up, or fails. False: there is none to wait for. Beyond the bound, it is dropped. */
-  wait(position: Position, send: () => void): boolean {
+  /**
+   * Calls `send` when the link is up, fails, or is not up within some time of the first attempt. False: there is none
+   * to wait for. Beyond the bound, it is dropped.
+   */
+  wait(position: Position, send: () => void, withinMs = Infinity): boolean {
     const peer = this.#peers.get(position);
     if (peer === undefined || peer.link !== undefined || !canConnect(peer)) return false;
-    if (peer.waiting.length < this.#queueMax) peer.waiting.push(send);
     this.#connect(peer);
+    const { clock } = this.#init.node.platform;
+    const leftMs = peer.attemptAtMs + withinMs - clock.nowMs();
+    if (leftMs <= 0) return false;
+    if (peer.waiting.length >= this.#queueMax) return true;
+    const waiting: Waiting = { send, timer: undefined };
+    peer.waiting.push(waiting);
+    if (leftMs < Infinity) waiting.timer = clock.after(leftMs, () => goOn(peer, waiting));
     return true;
   }
 
@@ -162,7 +178,7 @@ export class OverlayLinks {
     peer.timer?.cancel();
     peer.timer = undefined;
     peer.tried = 0;
-    peer.waiting = [];
+    for (const { timer } of peer.waiting.splice(0)) timer?.cancel();
     peer.attempt?.destroy(text);
     peer.link?.destroy(text);
   }
@@ -180,6 +196,7 @@ export class OverlayLinks {
     const { node, kind, bootcom } = this.#init;
     const { platform, params } = node;
     const deadlineMs = params.int('bootcom.handshake');
+    if (peer.tried === 0) peer.attemptAtMs = platform.clock.nowMs();
     peer.tried += 1;
     const channel = kind === 'private'
       ? platform.network.connectPrivate(address, deadlineMs)
@@ -271,9 +288,15 @@ export class OverlayLinks {
 }
 
 function flush(peer: Peer): void {
-  const { waiting } = peer;
-  peer.waiting = [];
-  for (const send of waiting) send();
+  for (const waiting of [...peer.waiting]) goOn(peer, waiting);
+}
+
+function goOn(peer: Peer, waiting: Waiting): void {
+  const at = peer.waiting.indexOf(waiting);
+  if (at < 0) return; // It was dropped meanwhile.
+  peer.waiting.splice(at, 1);
+  waiting.timer?.cancel();
+  waiting.send();
 }
 
 function canConnect({ neighbour, attempt, isGone, timer }: Peer): boolean {

@@ -46,9 +46,13 @@ export class OverlayRoutes {
     return ways;
   }
 
-  /** Whether `neighbour` may have got a frame of `source` for another agent than this one's host. */
-  isBeyond(source: Position, neighbour: Position): boolean {
-    return source === neighbour || this.ways(source).includes(neighbour);
+  /**
+   * Whether an agent with a link to this one, of the overlay or of the tree, may have got a frame of `source`: both are
+   * connected without this agent, and so lead to the same of its neighbours.
+   */
+  isBeyond(source: Position, peer: Position): boolean {
+    const [way] = this.ways(peer);
+    return source === peer || (way !== undefined && this.ways(source).includes(way));
   }
 
   /** Breadth-first from the target, over positions that are alive, without this one. */
