@@ -16,8 +16,13 @@ import { pack, packWhole } from './pack.mjs';
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(here, 'dist/bundle');
 
-/** stcirun uses oclif's parser only; its help, prompts and error handler would cost 4 ms per start. */
-const UNUSED = ['help/index.js', 'ux/index.js', 'errors/handle.js'].map((path) => `@oclif/core/lib/${path}`);
+/** stcirun uses oclif's parser only; its help, prompts, error handler, log and files would cost 8 ms per start. */
+const UNUSED = [
+  ...['help/index.js', 'ux/index.js', 'errors/handle.js', 'util/fs.js'].map((path) => `@oclif/core/lib/${path}`),
+  'node:readline',
+  'wrap-ansi/index.js',
+  ['debug/src/index.js', 'module.exports = () => () => undefined;'],
+];
 
 const PROGRAMS = [
   { name: 'stcirun', entry: 'dist/main-stcirun.js', without: UNUSED },

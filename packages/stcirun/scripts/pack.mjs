@@ -26,8 +26,8 @@ const QUICK_CBOR = {
 
 /**
  * Writes the parts of `entry` to `out`; returns the file names, the first part's first. `without`: ends of paths of
- * CommonJS modules that are required but never used; they are replaced by empty ones. `small`: short names, which save
- * half a megabyte of heap per agent.
+ * CommonJS modules, and names of Node's own, that are required but never used; they are replaced by empty ones, or by
+ * the code that is given with them. `small`: short names, which save half a megabyte of heap per agent.
  */
 export async function pack({ root, name, entry, out, without = [], small = false }) {
   const pieces = await split({ root, name, entry, out, without, common: small ? SMALL : COMMON });
@@ -113,7 +113,22 @@ async function split({ root, name, entry, out, without = [], common = COMMON }) 
   return pieces;
 }
 
-const emptied = (end) => changed(end, () => 'module.exports = {};');
+const EMPTY = 'module.exports = {};';
+
+function emptied(without) {
+  if (Array.isArray(without)) return changed(without[0], () => without[1]);
+  return without.startsWith('node:') ? emptiedBuiltin(without) : changed(without, () => EMPTY);
+}
+
+function emptiedBuiltin(name) {
+  return {
+    name: `without ${name}`,
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: 'empty' }));
+      onLoad({ filter: new RegExp(`^${name}$`), namespace: 'empty' }, () => ({ contents: EMPTY, loader: 'js' }));
+    },
+  };
+}
 
 const replaced = ({ end, text, by }) => changed(end, (code) => {
   if (code.split(text).length !== 2) throw new Error(`${end} does not have once: ${text}`);

@@ -83,9 +83,10 @@ export class ControllerFailures implements JobFailures {
   /** All hosts are up or left out. Nothing is sent for the detectors that always run: they need no others. */
   start(table: MembershipTable): void {
     this.#table = table;
-    const { overlay, scope } = this.#init;
-    const isWanted = overlay.topology !== undefined
-      || scope.detectors().some(({ isNamed, module }) => isNamed && module.watches === 'agents');
+    const { node, overlay, scope } = this.#init;
+    // Where none is named, none is asked.
+    const isWanted = overlay.topology !== undefined || node.params.list('detector').length > 0
+      && scope.detectors().some(({ isNamed, module }) => isNamed && module.watches === 'agents');
     if (isWanted) this.#startWatch();
   }
 

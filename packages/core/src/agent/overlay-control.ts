@@ -47,9 +47,9 @@ export class OverlayControl {
     this.#hooks = hooks;
     this.#node = node;
     this.#scope = scope;
-    this.overlay = overlayOf(node, scope);
-    if (!(this.overlay instanceof LinkedOverlay)) return;
-    this.#linked = this.overlay;
+    this.#linked = linkedOverlayOf(node, scope);
+    this.overlay = this.#linked ?? new TreeOverlay(node);
+    if (this.#linked === undefined) return;
     node.messages.on('overlay.opened', ({ host, incarnation, addresses, problem }, { source }) => {
       const member = this.#table === undefined ? undefined : memberOf(this.#table, host);
       if (host !== addressIndex(source) || member?.incarnation !== incarnation) return;
@@ -185,8 +185,12 @@ export class OverlayControl {
 
 /** The overlay that the parameters ask for. */
 export function overlayOf(node: AgentNode, scope: AgentScope, size?: number): TreeOverlay {
+  return linkedOverlayOf(node, scope, size) ?? new TreeOverlay(node);
+}
+
+function linkedOverlayOf(node: AgentNode, scope: AgentScope, size?: number): LinkedOverlay | undefined {
   const text = node.params.string('overlay.topology');
-  if (text === '') return new TreeOverlay(node);
+  if (text === '') return undefined;
   const topologyOf = (size: number): Topology => scope.topologyOf(text, size);
   return new LinkedOverlay({ node, size, topologyOf, bootcom: () => scope.bootcom('ws') });
 }

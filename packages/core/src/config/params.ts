@@ -39,10 +39,27 @@ export function createParams(catalog: ParamCatalog, resolved: Iterable<ResolvedP
     has: (name: string) => byName.has(name),
     entries: () => sorted,
     under: (prefix: string) => {
-      const below = sorted.filter((param) => param.name.startsWith(`${prefix}.`));
-      return Object.freeze(Object.fromEntries(below.map((p) => [p.name.slice(prefix.length + 1), p.value])));
+      // They follow each other: `.` is before any letter and digit.
+      const start = `${prefix}.`;
+      const below: Record<string, ParamValue> = {};
+      for (let at = firstFrom(sorted, start); sorted[at]?.name.startsWith(start) === true; at++) {
+        const { name, value } = sorted[at] as ResolvedParam;
+        below[name.slice(start.length)] = value;
+      }
+      return Object.freeze(below);
     },
   });
+}
+
+/** Index of the first whose name is not before this one; names are sorted. */
+function firstFrom(sorted: readonly ResolvedParam[], name: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as ResolvedParam).name < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function frozenParam(param: ResolvedParam): ResolvedParam {
