@@ -59,6 +59,8 @@ suite('errmgr: restart, and policies by what failed', (test) => {
   const restart = { errmgr: 'restart', 'errmgr.restart.retries': '3', 'errmgr.restart.pause': '100ms' };
   const local = (settings: Settings, kind: FailureKind, attempt: number, code: ErrorCode = 'STCI_TOOL_STATUS') =>
     managerOf(settings).local?.({ ...failure(kind), error: { code, message: 'test' } }, { of: 'tool', attempt });
+  const agent = (settings: Settings, attempt: number) =>
+    managerOf(settings).local?.(failure('session-lost'), { of: 'agent', attempt });
   const global = (settings: Settings, kind: FailureKind, attempt: number): string =>
     managerOf(settings).decide(failure(kind), { ...JOB, attempt }).map(({ type }) => type).join();
 
@@ -70,6 +72,13 @@ suite('errmgr: restart, and policies by what failed', (test) => {
     ]);
     assert.is(global(settings, 'tool-status', 4), 'end-job');
     assert.is(global({ ...settings, 'errmgr.restart.then': 'continue' }, 'tool-status', 4), 'go-on');
+  });
+
+  test('a lost session agent is started again at once, then after such pauses, and so often', () => {
+    assert.equal([1, 2, 3, 4].map((attempt) => agent(restart, attempt)), [
+      { type: 'restart', afterMs: 0 }, { type: 'restart', afterMs: 100 }, { type: 'restart', afterMs: 200 },
+      { type: 'report' },
+    ]);
   });
 
   test('a program that does not exist is not started again; one that could not be started is', () => {
@@ -94,7 +103,9 @@ suite('errmgr: restart, and policies by what failed', (test) => {
     assert.equal((['agent-lost', 'session-lost', 'tool-survived', 'timeout'] as const)
       .map((kind) => global(settings, kind, 1)), ['go-on', 'go-on', 'end-job', 'end-job']);
     assert.is(global({ ...settings, 'errmgr.agent': 'notify' }, 'session-lost', 1), 'notify');
-    assert.is(managerOf({ errmgr: 'restart', 'errmgr.tool': 'abort' }).local, undefined);
+    const agentsOnly = { ...restart, 'errmgr.tool': 'abort' };
+    assert.equal([local(agentsOnly, 'tool-signal', 1), agent(agentsOnly, 1)?.type], [{ type: 'report' }, 'restart']);
+    assert.equal([agent(settings, 1), managerOf({ 'errmgr.host': 'continue' }).local], [{ type: 'report' }, undefined]);
     assert.throws(() => managerOf({ 'errmgr.tool': 'resart' }), /unknown component.*resart.*restart/);
   });
 });

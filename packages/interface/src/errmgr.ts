@@ -73,6 +73,15 @@ export interface ToolContext {
   readonly attempt: number;
 }
 
+/** Asked where a session agent ran, by its root agent: it is lost, or did not come up. */
+export interface AgentContext {
+  readonly of: 'agent';
+  /** Starts of the job's session agent on this host so far, at least 1. */
+  readonly attempt: number;
+}
+
+export type LocalContext = ToolContext | AgentContext;
+
 export type FailureContext = SessionContext | JobContext;
 
 /** Of a session, about the host that failed. */
@@ -95,7 +104,11 @@ export type RestartAction = { readonly type: 'restart'; readonly afterMs: number
  */
 export type JobAction = { readonly type: 'end-job' | 'go-on' | 'notify' } | RestartAction;
 
-/** Of a session agent, which tells the controller. `report`: the controller's error manager decides. */
+/**
+ * Of a session agent about a tool, or of a root agent about a session agent, which tells the controller. `report`: the
+ * controller's error manager decides. A session agent that is started again waits for its ranks: that one decides about
+ * them.
+ */
 export type LocalAction = { readonly type: 'report' } | RestartAction;
 
 export type Action = HostAction | JobAction;
@@ -109,6 +122,6 @@ export interface ErrorManager {
   readonly goesOn: boolean;
   /** Of the global manager, at the controller. */
   decide(failure: Failure, context: FailureContext): readonly Action[];
-  /** Of the local manager, where the tool ran: without asking the controller. Absent: all is reported to that. */
-  local?(failure: Failure, context: ToolContext): LocalAction;
+  /** Of the local manager, where it happened: without asking the controller. Absent: all is reported to that. */
+  local?(failure: Failure, context: LocalContext): LocalAction;
 }

@@ -113,10 +113,12 @@ suite('stcirun --on-failure restart, agents that are lost', (test) => {
 
   test('a lost session agent is replaced on its host', async () => {
     const { exitCode, out, err } = await run([...args('a,b', '--mca', 'launcher.session.method=process'),
-      ...sh(`${KILLS}exit 0`)], { input: 'go\n' });
+      '--exit-report', 'json', ...sh(`${KILLS}exit 0`)], { input: 'go\n' });
     assert.is(exitCode, 0, err);
     assert.equal(out.split('\n').filter((line) => line.startsWith('[1]')), ['[1] 1 on b', '[1] begun', '[1] 1 on b']);
     assert.match(err, 'rank 1 on b: lost; started again in 500 ms, attempt 2');
+    assert.match(err, 'restart: its root agent starts another');
+    assert.match(err, 'restart: its ranks are started again');
   }, { timeoutMs: 30_000 });
 
   test('what is left of a session agent whose guardian hangs has ended before the next attempt begins', async () => {

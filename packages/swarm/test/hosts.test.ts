@@ -16,6 +16,9 @@ const optionsOf = (hosts: number, arity: number, seed = 1): HostsOptions => {
   return { seed, hosts, hostsMax: 40, settings };
 };
 
+/** That of the controller. */
+const LOGIN_HOST = 'login';
+
 /** Names of hosts by a job with a rank on each. */
 function hostsOf({ report, out }: EndedJob): string[] {
   assert.equal([report.exitCode, report.failures], [0, []]);
@@ -242,6 +245,32 @@ suite('hosts of a running session', (test) => {
       assert.equal(problems, [], `killed at ${atMs}`);
     }
   }, { timeoutMs: 60_000 });
+
+  test('a session agent that is lost while its host is cut off is replaced there at once; its ranks come later', () => {
+    const options = optionsOf(3, 8);
+    const settings = { ...options.settings, 'launcher.session.method': 'process' };
+    const problems = runHosts({ ...options, settings }, (one) => {
+      const agents = (): number[] => one.world.livingProcesses()
+        .filter(({ host, command }) => host === 'n1' && command[0] === 'stci-agent').map(({ pid }) => pid);
+      const apps = [{ program: 'sleep', args: ['3'], env: {}, hosts: [1] }];
+      one.submit(['sleep'], { apps, params: { errmgr: ['restart'] } }, ({ report }) => {
+        assert.equal([report.exitCode, report.ranks[0]?.host, report.ranks[0]?.earlier?.length], [0, 'n1', 1]);
+        one.stop();
+      });
+      one.clock.after(1000, () => {
+        const [root, session] = agents() as [number, number];
+        const heal = one.world.partition([LOGIN_HOST, 'n0', 'n2'], ['n1']);
+        one.world.killProcess('n1', session);
+        one.clock.after(1000, () => {
+          const [same, other] = agents();
+          assert.is(same, root);
+          assert.ok(other !== undefined && other !== session, 'another runs');
+          heal();
+        });
+      });
+    });
+    assert.equal(problems, []);
+  });
 
   const from = firstSeed();
   test(`hosts are added, removed, killed and started again at any moment: ${SEEDS} seeds from ${from}`, () => {

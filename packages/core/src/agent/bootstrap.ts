@@ -305,7 +305,8 @@ export class Bootstrap {
   #report({ job, error, ...failure }: ChildFailure): void {
     const { messages, platform } = this.#init.node;
     const wallMs = platform.clock.wallMs();
-    messages.send(CONTROLLER, 'agent.failed', { ...failure, error: toErrorRecord(error), wallMs }, job);
+    const found = { ...failure, session: undefined, error: toErrorRecord(error), wallMs };
+    messages.send(CONTROLLER, 'agent.failed', found, job);
   }
 
   #restart(host: HostIndex, spec: HostSpec): void {

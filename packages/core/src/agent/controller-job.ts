@@ -18,9 +18,7 @@ import { validateJob } from '../job/validate.js';
 import type { BootstrapFailure } from './bootstrap.js';
 import { JobDeadlines } from './job-deadlines.js';
 import { JobEnd } from './job-end.js';
-import {
-  failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError,
-} from './job-failures.js';
+import { failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError } from './job-failures.js';
 import { JobHosts } from './job-hosts.js';
 import { creditBytes, jobLaunch, mapWithin, onHosts, type Launch } from './job-launch.js';
 import { JobPrograms } from './job-programs.js';
@@ -285,13 +283,16 @@ export class ControllerJob {
     this.emit({ type: 'running' });
   }
 
-  #loseHost({ host, error, kind }: HostLoss): Failure[] {
+  #loseHost({ host, error, kind, session }: HostLoss): Failure[] {
     if (this.#hosts.isLost(host) || host >= this.#ledger.spec.hosts.length) return [];
+    if (session !== undefined && session.launch < this.#recovery.launchOf(host)) return []; // It waited for ranks.
     const isOthers = this.#session.stays && this.ranksOn(host) === 0;
     this.#hosts.onLost(host);
     if (isOthers) return [];
     this.#session.failures.onRanksLost(this.job, { host, error, kind }, this.#ledger.openRanks(host));
-    const isRestarted = this.#recovery.restart({ ...this.#ledger.lossOf(host, error, this.#now()), kind });
+    const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
+    if (session?.isReplaced === true) this.#recovery.onReplaced(found);
+    const isRestarted = this.#recovery.restart(found);
     this.#send('job.host.lost', { host });
     if (isRestarted) return [];
     const entry = this.#ledger.agentLost(host, error, this.#now());

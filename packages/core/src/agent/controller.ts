@@ -8,6 +8,7 @@ import {
   type Address, type Allocation, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
   type JobId, type JobSpec, type TreeTopology,
 } from '@stci/interface';
+import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
 import type { RankEnd } from '../job/ledger.js';
@@ -326,7 +327,7 @@ export class Controller implements JobSession {
   /** A root agent's failure is the bootstrap's, or the tree's; a session agent's is its job's. */
   #onAgentFailed(found: MessageBody<'agent.failed'>, { source, job }: MessageContext, error: StciError): void {
     const { agent, incarnation, evidence } = found;
-    if (addressKind(agent) !== 'root') return this.#onSessionLost(agent, job, error);
+    if (addressKind(agent) !== 'root') return this.#onSessionLost(agent, job, error, found.session);
     const reporter = source === CONTROLLER ? undefined : addressIndex(source);
     this.#bootstrap?.onFailed({ host: addressIndex(agent), reporter, incarnation, evidence, error });
   }
@@ -344,8 +345,8 @@ export class Controller implements JobSession {
     this.#mender?.lost(report);
   }
 
-  #onSessionLost(agent: Address, job: JobId, error: StciError): void {
-    this.#jobs.get(job)?.onHostsLost([{ ...lossOf(addressIndex(agent), error), kind: 'session-lost' }]);
+  #onSessionLost(agent: Address, job: JobId, error: StciError, session?: SessionFailure): void {
+    this.#jobs.get(job)?.onHostsLost([{ ...lossOf(addressIndex(agent), error), kind: 'session-lost', session }]);
   }
 
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */

@@ -85,6 +85,16 @@ export class JobRecovery {
     return GUARDIAN_MS + (hasEnded ? 0 : graceMs);
   }
 
+  /** The root agent of a lost session agent starts another, which waits for ranks. */
+  onReplaced(found: Failure): void {
+    this.#tell(found, 'its root agent starts another');
+  }
+
+  /** Number of the launch that the session agent there has been given. */
+  launchOf(host: HostIndex): number {
+    return this.#moves?.launchOf(host) ?? 1;
+  }
+
   /** Hosts came, or are not awaited any more. */
   place(): void {
     this.#moves?.place();

@@ -3,6 +3,7 @@
 import type {
   Address, ErrorRecord, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, RankReport,
 } from '@stci/interface';
+import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentScope } from './composition.js';
 import type { Launch } from './job-launch.js';
@@ -12,6 +13,8 @@ export interface HostLoss {
   readonly host: HostIndex;
   readonly kind: 'agent-launch' | 'agent-lost' | 'session-lost';
   readonly error: ErrorRecord;
+  /** Of a session agent, as its root agent says. */
+  readonly session?: SessionFailure | undefined;
 }
 
 /** What a job tells of failures, for their records. */

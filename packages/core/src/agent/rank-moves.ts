@@ -95,6 +95,10 @@ export class RankMoves {
     return [...this.#launches.values()];
   }
 
+  launchOf(host: HostIndex): number {
+    return this.#launches.get(host)?.start ?? 1;
+  }
+
   startedAgain(host: HostIndex): boolean {
     return this.#launches.has(host);
   }
@@ -154,7 +158,7 @@ export class RankMoves {
     const launch: Launch = {
       ...whole,
       hosts: whole.hosts.filter(([each]) => each === host),
-      start: 1 + (this.#launches.get(host)?.start ?? 1),
+      start: 1 + this.launchOf(host),
       restarts: ranks.map((rank) => [rank, ledger.attempt(rank)] as const),
     };
     this.#launches.set(host, launch);

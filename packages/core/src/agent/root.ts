@@ -11,23 +11,23 @@ import {
   sessionAddress,
   toErrorRecord,
   type Address,
-  type AgentMethod,
   type HostIndex,
   type JobId,
   type TreeTopology,
 } from '@stci/interface';
+import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageBody } from '../am/messages.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
 import { encodeAnswer, type AdoptionListener } from './adoption.js';
-import { encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
+import type { BootDetails } from './boot-details.js';
 import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
-import type { ChildSupervisor } from './child-supervisor.js';
 import type { Launch } from './job-launch.js';
 import { answerSurveys } from './link-survey.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 import { RootFailures } from './root-failures.js';
+import { SessionAgents } from './session-agents.js';
 import type { TreeOverlay } from '../overlay/tree-overlay.js';
 import type { AgentLauncher } from './agent-launcher.js';
 
@@ -51,21 +51,13 @@ export interface RootDeps {
   readonly scope: AgentScope;
 }
 
-/** What a session agent that is not up yet will be sent. The launch's `start` is the number of its start. */
-interface LocalJob {
-  readonly launch?: Launch;
-  /** May come before the launch: all agents forward it at once, but each handles the launch before it passes it on. */
-  readonly end?: MessageBody<'job.end'>;
-}
-
 export class RootAgent {
   readonly #deps: RootDeps;
   readonly #host: HostIndex;
   readonly overlay: TreeOverlay;
   readonly #below: BootSubtree;
-  readonly #sessions: ChildSupervisor;
+  readonly #sessions: SessionAgents;
   readonly #failures: RootFailures;
-  readonly #jobs = new Map<JobId, LocalJob>();
   #stopping = false;
   /** It leaves the session: others link to the agents below. */
   #isLeaving = false;
@@ -87,9 +79,12 @@ export class RootAgent {
       { node, agentLauncher, treeOf, position, logins, common: { hosts, arity, outlivesParent, params } },
       { onFailed, onUp: () => undefined },
     );
-    this.#sessions = agentLauncher.supervise({ onFailed, onUp: (_agent, job) => this.#onSessionUp(job) });
+    this.#sessions = new SessionAgents({
+      node, scope: deps.scope, agentLauncher, details,
+      onFailed: (failure, session) => this.#report(failure, session),
+    });
     this.#failures = new RootFailures({
-      node, scope: deps.scope, overlay: this.overlay, jobs: () => this.#jobs.keys(),
+      node, scope: deps.scope, overlay: this.overlay, jobs: () => this.#sessions.jobs,
       fence: (reason) => deps.fence(reason),
       cutOff: (reason) => deps.cutOff(reason),
       parentGone: () => deps.parentGone(),
@@ -99,7 +94,7 @@ export class RootAgent {
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     // The subtree frame itself is forwarded to the session agent.
     for (const name of ['job.signal', 'program.failed', 'program.agreed'] as const) messages.on(name, () => undefined);
-    messages.on('job.end', (end, { job }) => this.#onJobEnd(end, job));
+    messages.on('job.end', (end, { job }) => this.#sessions.onEnd(end, job));
     messages.on('job.close', (_body, { job }) => this.#onJobClose(job));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
     messages.on('tree.start', ({ login }) => this.#below.startLate(login));
@@ -182,12 +177,7 @@ export class RootAgent {
 
   /** Ends its tools as SIGKILL does; the agents below are others' from now on. */
   end(): void {
-    const { node } = this.#deps;
-    for (const job of this.#jobs.keys()) {
-      const link = node.router.link(sessionAddress(this.#host), job);
-      const end = { kill: true, reason: 'the agent of this host was given up' };
-      if (link !== undefined) node.messages.sendNeighbour(link, 'job.end', end, job);
-    }
+    this.#sessions.kill('the agent of this host was given up');
   }
 
   leave(done: () => void): void {
@@ -198,42 +188,8 @@ export class RootAgent {
   #onLaunch(launch: Launch, job: JobId): void {
     this.#isReady = true;
     const own = launch.hosts.filter(([host]) => host === this.#host);
-    if (own.length > 0) this.#startSession({ ...launch, hosts: own }, job);
+    if (own.length > 0) this.#sessions.onLaunch({ ...launch, hosts: own }, job);
     this.#below.passLaunch(launch, job);
-  }
-
-  #startSession(launch: Launch, job: JobId): void {
-    const { details, node, agentLauncher } = this.#deps;
-    const local = this.#jobs.get(job) ?? {};
-    const start = launch.start ?? 1;
-    if (local.launch !== undefined && start <= (local.launch.start ?? 1)) return;
-    this.#jobs.set(job, { ...local, launch });
-    const login = details.subtree[0] as HostLogin;
-    const method = node.params.string('launcher.session.method') as AgentMethod;
-    const agent = { address: sessionAddress(this.#host), host: hostSpec(login), method };
-    agentLauncher.ready(() => {
-      if (!this.#jobs.has(job)) return;
-      const child: BootDetails = { ...details, subtree: [login], ...agentLauncher.connection() };
-      this.#sessions.relaunch(agentLauncher.sessionSpec(agent, job, start, encodeBootDetails(child)));
-    });
-  }
-
-  /** An end that came first is sent before the launch, so that the session agent starts no tool. */
-  #onSessionUp(job: JobId): void {
-    const { node } = this.#deps;
-    const link = node.router.link(sessionAddress(this.#host), job);
-    const { launch, end } = this.#jobs.get(job) ?? {};
-    if (link === undefined || launch === undefined) return;
-    if (end !== undefined) node.messages.sendNeighbour(link, 'job.end', end, job);
-    node.messages.sendNeighbour(link, 'job.launch', launch, job);
-  }
-
-  /** The frame was forwarded to the links that were up; the session agent's may have come up since. */
-  #onJobEnd(end: MessageBody<'job.end'>, job: JobId): void {
-    const { node } = this.#deps;
-    this.#jobs.set(job, { ...this.#jobs.get(job), end });
-    const link = node.router.link(sessionAddress(this.#host), job);
-    if (link !== undefined) node.messages.sendNeighbour(link, 'job.end', end, job);
   }
 
   #onJobClose(job: JobId): void {
@@ -245,27 +201,26 @@ export class RootAgent {
   #onJobs(jobs: MessageBody<'session.jobs'>): void {
     const { messages, router } = this.#deps.node;
     const running = new Set(jobs.running);
-    const known = new Set([...this.#jobs.keys(), ...messages.broadcastJobs]);
+    const known = new Set([...this.#sessions.jobs, ...messages.broadcastJobs]);
     for (const job of known) if (job !== 0 && job <= jobs.last && !running.has(job)) this.#closeJob(job);
     for (const link of router.childLinks(0)) messages.sendNeighbour(link, 'session.jobs', jobs);
   }
 
   #closeJob(job: JobId): void {
-    this.#jobs.delete(job);
+    this.#sessions.close(job);
     this.#deps.node.messages.closeJob(job);
-    if (!this.#stopping) this.#sessions.release(sessionAddress(this.#host), job, 'the job is over');
   }
 
   #expel(agent: Address, reason: string, job: JobId): void {
-    if (agent === sessionAddress(this.#host)) this.#sessions.expel(agent, reason, job);
+    if (agent === sessionAddress(this.#host)) this.#sessions.expel(reason, job);
     else this.#below.expel(addressIndex(agent), reason);
   }
 
-  #report({ job, error, ...failure }: ChildFailure): void {
+  #report({ job, error, ...failure }: ChildFailure, session?: SessionFailure): void {
     const { node } = this.#deps;
     try {
       const wallMs = node.platform.clock.wallMs();
-      node.messages.send(CONTROLLER, 'agent.failed', { ...failure, error: toErrorRecord(error), wallMs }, job);
+      node.messages.send(CONTROLLER, 'agent.failed', { ...failure, session, error: toErrorRecord(error), wallMs }, job);
     } catch (fault) {
       node.fault(fault, 'report of a failure'); // The parent is gone: this agent is about to end.
     }

@@ -103,7 +103,7 @@ export class SessionAgent {
     messages.on('job.restarting.noted', () => this.#restarts?.onNoted());
     messages.on('tree.mended', () => {
       deps.node.resendUp();
-      messages.send(CONTROLLER, 'job.resent', { host: this.#host });
+      if (this.#hasLaunch) messages.send(CONTROLLER, 'job.resent', { host: this.#host });
     });
     messages.on('failure.notice', ({ notice: { subject, evidence } }) => {
       if (subject.kind === 'tool') this.#programs?.onRankFailed(subject.rank, evidence);

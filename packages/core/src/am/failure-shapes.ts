@@ -3,7 +3,7 @@
 import type {
   DetectionInterval, FailedSubject, FailureCause, FailureNotice, FailureRecord, MemberId,
 } from '@stci/interface';
-import { list, num, object, oneOf, optional, shortStr, str, u32, variant, wallTime } from '../codec/shape.js';
+import { bool, list, num, object, oneOf, optional, shortStr, str, u32, variant, wallTime } from '../codec/shape.js';
 
 /** Longest text of a notice, so that one fits into every message of a notifier. */
 export const TEXT_CHARS_MAX = 1024;
@@ -67,3 +67,13 @@ export const toolFailure = object<ToolFailure>({
 export type ToolFailure = Pick<FailureNotice,
   'cause' | 'evidence' | 'detector' | 'failedWallMs' | 'suspectedWallMs' | 'confirmedWallMs'>
   & { readonly rank: number };
+
+/** What a root agent says of a session agent that it has lost. */
+export interface SessionFailure {
+  /** Number of the launch that it was given; 0: none. */
+  readonly launch: number;
+  /** Another is started, which waits for a launch. */
+  readonly isReplaced: boolean;
+}
+
+export const sessionFailure = object<SessionFailure>({ launch: u32, isReplaced: bool });

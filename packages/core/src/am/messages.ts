@@ -13,7 +13,7 @@ import {
   allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
   signalName, stdinTo, texts,
 } from './job-shapes.js';
-import { failureNotice, memberId, toolFailure } from './failure-shapes.js';
+import { failureNotice, memberId, sessionFailure, toolFailure } from './failure-shapes.js';
 import { metricRows } from '../metrics/store.js';
 import type { Neighbour } from '../overlay/neighbour.js';
 import type { LinkReport } from '../session/topology-report.js';
@@ -94,6 +94,7 @@ const MESSAGE_TYPES = {
       evidence: oneOf('exited', 'closed', 'silent'),
       error: errorRecord,
       wallMs: wallTime,
+      session: optional(sessionFailure),
     }),
   },
   /** Front-end → controller: this agent's messages do not fit their types. */

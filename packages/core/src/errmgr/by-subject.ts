@@ -11,12 +11,13 @@ export function bySubject(rest: ErrorManager, own: Readonly<Partial<Record<Subje
     // A session agent is lost as a host is, if nothing else is said.
     return (subject && own[subject]) ?? (subject === 'agent' ? own.host : undefined) ?? rest;
   };
-  const { local } = own.tool ?? rest;
+  const managers = [rest, ...Object.values(own)];
+  const hasLocal = managers.some(({ local }) => local !== undefined);
   return {
     policy: [...chosen.map((subject) => `${subject}=${own[subject]?.policy}`), rest.policy].join(','),
     policyOf: (failure) => of(failure).policy,
-    goesOn: [rest, ...Object.values(own)].some(({ goesOn }) => goesOn),
+    goesOn: managers.some(({ goesOn }) => goesOn),
     decide: (failure, context) => (context.of === 'session' ? rest : of(failure)).decide(failure, context),
-    ...(local !== undefined && { local }),
+    ...(hasLocal && { local: (failure, context) => of(failure).local?.(failure, context) ?? { type: 'report' } }),
   };
 }

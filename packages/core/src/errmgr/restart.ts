@@ -41,10 +41,11 @@ export const errmgrRestart = defineComponent({
   query: () => accept(5, 'only by name'),
   create: ({ hosts }, params) => {
     const { retries, pause, 'pause.max': pauseMax, then } = params as Readonly<Record<string, number>>;
-    const next = (failure: Failure, attempt: number): RestartAction | undefined => {
-      if (!mayRestart(failure) || attempt > (retries as number)) return undefined;
-      return { type: 'restart', afterMs: Math.min((pause as number) * 2 ** (attempt - 1), pauseMax as number) };
-    };
+    const afterMs = (starts: number): number => Math.min((pause as number) * 2 ** (starts - 1), pauseMax as number);
+    const isAllowed = (failure: Failure, starts: number): boolean =>
+      mayRestart(failure) && starts <= (retries as number);
+    const next = (failure: Failure, starts: number): RestartAction | undefined =>
+      isAllowed(failure, starts) ? { type: 'restart', afterMs: afterMs(starts) } : undefined;
     return {
       policy: 'restart',
       goesOn: params['then'] === 'continue',
@@ -55,7 +56,12 @@ export const errmgrRestart = defineComponent({
         const last: JobAction = { type: String(then) === 'continue' && mayRestart(failure) ? 'go-on' : 'end-job' };
         return [next(failure, context.attempt) ?? last];
       },
-      local: (failure, { attempt }) => next(failure, attempt) ?? { type: 'report' },
+      local: (failure, { of, attempt }) => {
+        if (!isAllowed(failure, attempt)) return { type: 'report' };
+        if (of === 'tool') return { type: 'restart', afterMs: afterMs(attempt) };
+        // The pause of a lost session agent's ranks runs meanwhile.
+        return { type: 'restart', afterMs: attempt === 1 ? 0 : afterMs(attempt - 1) };
+      },
     };
   },
 });

@@ -71,6 +71,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'agent.stop': { reason: 'r' },
   'agent.failed': {
     kind: 'agent-lost', agent: 0x2000_0001, incarnation: 1, evidence: 'closed', error: ERROR, wallMs: 1.5,
+    session: { launch: 1, isReplaced: true },
   },
   'tree.adopt': { attempt: 1, login: [3, 'h3', '', 1], socket: '/a.sock', hosts: [3, 4] },
   'tree.adopted': { attempt: 1, result: 'busy', parent: 0x2000_0001 },
@@ -170,7 +171,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
   'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'heardWallMs', 'promised', 'notifiedWallMs', 'achievedMs',
-  'achievedMaxMs', 'notice',
+  'achievedMaxMs', 'notice', 'session',
   'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs'];
 
 /** Fields of such names that must be there. */

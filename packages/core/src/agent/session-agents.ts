@@ -1,0 +1,168 @@
+/**
+ * The session agents of a host, at its root agent, which starts one for each job; and their local recovery manager
+ * (STCI paper, II-F.4). If one is lost, and the job's error manager says so, another is started without asking the
+ * controller, which is told. It comes up while the pause of its ranks runs, and waits for them: which have ended, and
+ * at which attempt the others are, only the controller knows, which sends them with its next launch, here or elsewhere.
+ */
+
+import {
+  sessionAddress, toErrorRecord, type Address, type AgentMethod, type HostIndex, type JobId, type Timer,
+} from '@stci/interface';
+import type { SessionFailure } from '../am/failure-shapes.js';
+import type { MessageBody } from '../am/messages.js';
+import type { AgentLauncher } from './agent-launcher.js';
+import { encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
+import type { ChildFailure } from './child.js';
+import type { ChildSupervisor } from './child-supervisor.js';
+import type { AgentScope } from './composition.js';
+import type { Launch } from './job-launch.js';
+import type { AgentNode } from './node.js';
+
+export interface SessionAgentsInit {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  readonly agentLauncher: AgentLauncher;
+  /** Of the root agent. */
+  readonly details: BootDetails;
+  onFailed(failure: ChildFailure, more: SessionFailure): void;
+}
+
+interface LocalJob {
+  /** The last that came. Its `start` is its number. */
+  launch?: Launch;
+  /** May come before the launch: all agents forward it at once, but each handles the launch before it passes it on. */
+  end?: MessageBody<'job.end'>;
+  /** Of its agent, so far. */
+  starts: number;
+  /** The agent that runs, or is to be started, waits for the next launch. */
+  isWaiting: boolean;
+  /** The pause before a start. */
+  timer?: Timer | undefined;
+}
+
+export class SessionAgents {
+  readonly #init: SessionAgentsInit;
+  readonly #host: HostIndex;
+  readonly #children: ChildSupervisor;
+  readonly #jobs = new Map<JobId, LocalJob>();
+  #isStopping = false;
+
+  constructor(init: SessionAgentsInit) {
+    this.#init = init;
+    this.#host = init.details.host;
+    this.#children = init.agentLauncher.supervise({
+      onFailed: (failure) => this.#onFailed(failure),
+      onUp: (_agent, job) => this.#onUp(job),
+    });
+  }
+
+  get jobs(): Iterable<JobId> {
+    return this.#jobs.keys();
+  }
+
+  /** A launch comes again when the host has been linked again. */
+  onLaunch(launch: Launch, job: JobId): void {
+    const local = this.#local(job);
+    if (local.launch !== undefined && numberOf(launch) <= numberOf(local.launch)) return;
+    local.launch = launch;
+    if (!local.isWaiting || local.timer !== undefined) return this.#start(job, local);
+    local.isWaiting = false;
+    this.#onUp(job);
+  }
+
+  /** The frame was forwarded to the links that were up; the session agent's may have come up since. */
+  onEnd(end: MessageBody<'job.end'>, job: JobId): void {
+    this.#local(job).end = end;
+    this.#send(job, 'job.end', end);
+  }
+
+  /** Ends the tools as SIGKILL does. */
+  kill(reason: string): void {
+    for (const job of this.#jobs.keys()) this.#send(job, 'job.end', { kill: true, reason });
+  }
+
+  close(job: JobId): void {
+    this.#jobs.get(job)?.timer?.cancel();
+    this.#jobs.delete(job);
+    if (!this.#isStopping) this.#children.release(this.#address, job, 'the job is over');
+  }
+
+  expel(reason: string, job: JobId): void {
+    this.#children.expel(this.#address, reason, job);
+  }
+
+  stop(reason: string, done: () => void): void {
+    this.#isStopping = true;
+    for (const { timer } of this.#jobs.values()) timer?.cancel();
+    this.#children.stop(reason, done);
+  }
+
+  get #address(): Address {
+    return sessionAddress(this.#host);
+  }
+
+  #local(job: JobId): LocalJob {
+    let local = this.#jobs.get(job);
+    if (local === undefined) this.#jobs.set(job, (local = { starts: 0, isWaiting: false }));
+    return local;
+  }
+
+  #start(job: JobId, local: LocalJob, isWaiting = false): void {
+    const { details, node, agentLauncher } = this.#init;
+    local.timer?.cancel();
+    local.timer = undefined;
+    local.isWaiting = isWaiting;
+    const login = details.subtree[0] as HostLogin;
+    const method = node.params.string('launcher.session.method') as AgentMethod;
+    const agent = { address: this.#address, host: hostSpec(login), method };
+    agentLauncher.ready(() => {
+      if (this.#jobs.get(job) !== local) return;
+      local.starts += 1;
+      const child: BootDetails = { ...details, subtree: [login], ...agentLauncher.connection() };
+      this.#children.relaunch(agentLauncher.sessionSpec(agent, job, local.starts, encodeBootDetails(child)));
+    });
+  }
+
+  /** An end that came first is sent before the launch, so that the session agent starts no tool. */
+  #onUp(job: JobId): void {
+    const { launch, end, isWaiting } = this.#local(job);
+    if (end !== undefined) this.#send(job, 'job.end', end);
+    if (launch !== undefined && !isWaiting) this.#send(job, 'job.launch', launch);
+  }
+
+  #onFailed(failure: ChildFailure): void {
+    const local = this.#jobs.get(failure.job);
+    const launch = local === undefined || local.isWaiting ? 0 : numberOf(local.launch);
+    const pauseMs = local === undefined ? undefined : this.#pauseOf(failure, local);
+    this.#init.onFailed(failure, { launch, isReplaced: pauseMs !== undefined });
+    if (local === undefined) return;
+    local.isWaiting = pauseMs !== undefined;
+    if (pauseMs === undefined) return;
+    const start = (): void => this.#start(failure.job, local, true);
+    if (pauseMs === 0) start();
+    else local.timer = this.#init.node.platform.clock.after(pauseMs, start);
+  }
+
+  /** Before another is started; undefined: none is, unless the controller says so. */
+  #pauseOf({ error }: ChildFailure, { launch, end, starts }: LocalJob): number | undefined {
+    const { node, scope } = this.#init;
+    if (this.#isStopping || launch === undefined || end !== undefined) return undefined;
+    const found = {
+      kind: 'session-lost', error: toErrorRecord(error), host: this.#host, exitCode: error.exitCode,
+      wallMs: node.platform.clock.wallMs(),
+    } as const;
+    const manager = scope.errorManager(scope.jobParams(launch.params));
+    const action = manager.local?.(found, { of: 'agent', attempt: starts });
+    return action?.type === 'restart' ? action.afterMs : undefined;
+  }
+
+  #send<Name extends 'job.end' | 'job.launch'>(job: JobId, name: Name, body: MessageBody<Name>): void {
+    const { messages, router } = this.#init.node;
+    const link = router.link(this.#address, job);
+    if (link !== undefined) messages.sendNeighbour(link, name, body, job);
+  }
+}
+
+function numberOf(launch: Launch | undefined): number {
+  return launch?.start ?? 1;
+}
