@@ -10,6 +10,7 @@ import {
   FRONT_END,
   JOB_MAX,
   NEIGHBOUR,
+  addressIndex,
   addressKind,
   addressName,
   agentKey,
@@ -49,9 +50,11 @@ export class LinkGuard implements PeerGuard {
 
   #admitsByTree(link: Link, frame: Frame): boolean {
     const source = frameSource(frame);
+    const { router, isPlannedBelow } = this.#node;
     const comesFromAbove = link.role === 'parent' || link.role === 'front-end';
+    const isKnown = router.leadsTo(source, frameJob(frame), link);
     // An agent that may link to others, those planned below it, may have done so before this agent learns the way.
-    if (!this.#node.router.leadsTo(source, frameJob(frame), link) && !this.#node.isPlannedBelow(source, link.peer)) {
+    if (!isKnown && !isPlannedBelow(source, link.peer) && !this.#hasMoved(source, link)) {
       this.#close(link, `it sent a frame in the name of ${addressName(source)}`);
       return false;
     }
@@ -60,6 +63,14 @@ export class LinkGuard implements PeerGuard {
       return false;
     }
     return true;
+  }
+
+  /**
+   * An agent may have been linked to another before this one learns the way: one above then sends in the name of one
+   * that was below this agent, which it can anyway, as it derives that one's key.
+   */
+  #hasMoved(source: Address, link: Link): boolean {
+    return link.role === 'parent' && addressIndex(source) !== addressIndex(this.#node.identity.self);
   }
 
   /** What may not go that way is dropped: its source, if it meant well, sends it again by the tree. */

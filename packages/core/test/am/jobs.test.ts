@@ -1,6 +1,8 @@
 /** Several jobs at once: their session agents on one host share an address; each gets what is for its job only. */
 
-import { CONTROLLER, DEFAULT_STREAM, sessionAddress, type StreamEvents } from '@stci/interface';
+import {
+  CONTROLLER, DEFAULT_STREAM, rootAddress, sessionAddress, type Address, type StreamEvents,
+} from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LinkGuard } from '../../dist/agent/peer-guard.js';
 import { LAYER, encodeHeader } from '../../dist/codec/frame.js';
@@ -98,5 +100,28 @@ suite('agents of several jobs', (test) => {
     settle(net);
     assert.equal(net.closed, ['root:1 protocol', 'session:1 lost']);
     assert.match(net.faults.join(), /in the name of session:1/);
+  });
+});
+
+suite('guard of an agent whose tree is mended', (test) => {
+  const echo = (source: Address): Uint8Array[] => [encodeHeader({
+    layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source, destination: addressOf(2), job: 0, sequence: 0,
+  }, 1), Uint8Array.of(0)];
+
+  test('from above it hears those that were below it; its own name, or one from below, ends the link', () => {
+    for (const [sender, receiver, source, isHeard] of [
+      // Node 3 is below node 2, as node 2 knows it.
+      [1, 2, rootAddress(2), true],
+      [1, 2, rootAddress(1), false],
+      [3, 2, rootAddress(0), false],
+    ] as const) {
+      const net = makeNet(line(4));
+      for (const node of net.nodes) new LinkGuard(node);
+      net.nodes[sender]?.router.link(addressOf(receiver))?.send(echo(source));
+      settle(net);
+      const what = `${source} from node ${sender}`;
+      assert.is(net.closed.length === 0, isHeard, what);
+      assert.is(/in the name of/.test(net.faults.join()), !isHeard, what);
+    }
   });
 });
