@@ -36,6 +36,7 @@ export const ERROR_KINDS = {
   STCI_PARAM_UNKNOWN: kind(EXIT.parameter),
   STCI_PARAM_INVALID: kind(EXIT.parameter),
   STCI_PARAM_FILE: kind(EXIT.parameter),
+  STCI_PLUGIN_INVALID: kind(EXIT.parameter),
   STCI_MCA_FRAMEWORK_UNKNOWN: kind(EXIT.parameter),
   STCI_MCA_COMPONENT_UNKNOWN: kind(EXIT.parameter),
   STCI_MCA_COMPONENT_DECLINED: kind(EXIT.parameter),

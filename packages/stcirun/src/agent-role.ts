@@ -2,5 +2,9 @@
 
 import { createComposition, roleFactory } from '@stci/core';
 import { assembleRegistry } from './assembly.js';
+import { pluginsIn } from './plugins.js';
 
-export const startRole = roleFactory(createComposition(assembleRegistry()));
+export const startRole = roleFactory(createComposition(assembleRegistry(), (snapshot) => {
+  const plugins = pluginsIn(snapshot);
+  return plugins.length === 0 ? undefined : assembleRegistry([], plugins);
+}));

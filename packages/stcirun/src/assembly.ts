@@ -11,6 +11,7 @@ import {
   type ParamRule,
   type Registry,
 } from '@stci/core';
+import type { AnyComponent } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
@@ -21,8 +22,13 @@ import { notifierHypercube } from '@stci/notifier-hypercube';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
+import { pluginGroup, withPlugins, type Plugin } from './plugins.js';
 
-export function assembleRegistry(groups: readonly ParamGroup[] = []): Registry {
+export function assembleRegistry(groups: readonly ParamGroup[] = [], plugins: readonly Plugin[] = []): Registry {
+  return withPlugins(plugins, (added) => assemble(groups, added));
+}
+
+function assemble(groups: readonly ParamGroup[], added: readonly AnyComponent[]): Registry {
   const init = builtins([
     ...bootcomComponents,
     detectorMesh,
@@ -35,9 +41,10 @@ export function assembleRegistry(groups: readonly ParamGroup[] = []): Registry {
     launcherSsh,
     notifierBmg,
     notifierHypercube,
+    ...added,
   ]);
   const rules = [...(init.rules ?? []), ...['client', 'options'].map(fixedPathRule)];
-  return createRegistry({ ...init, rules, groups: [...(init.groups ?? []), ...groups] });
+  return createRegistry({ ...init, rules, groups: [...(init.groups ?? []), pluginGroup, ...groups] });
 }
 
 const FILES: ReadonlySet<string> = new Set(['override', 'am file', 'project file', 'user file', 'system file']);

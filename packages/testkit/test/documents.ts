@@ -55,7 +55,9 @@ export function commands(text: string): string[] {
   for (const line of text.split('\n')) {
     const command = unfinished + line;
     if (command.trim() === '' || /^\s*#/.test(command)) continue;
-    const isWhole = spawnSync('bash', ['-n', '-c', command]).status === 0 && !command.endsWith('\\');
+    // A here-document without its end is a warning only.
+    const { status, stderr } = spawnSync('bash', ['-n', '-c', command]);
+    const isWhole = status === 0 && stderr.length === 0 && !command.endsWith('\\');
     if (isWhole) found.push(command);
     unfinished = isWhole ? '' : `${command}\n`;
   }

@@ -16,6 +16,7 @@ import {
 import { bootcomFramework } from '../bootcom/framework.js';
 import { createParams, paramsFromSnapshot, withJobParams } from '../config/params.js';
 import { bySubject } from '../errmgr/by-subject.js';
+import { guarded } from '../errmgr/guarded.js';
 import { detectorFramework } from '../detector/framework.js';
 import { errmgrFramework } from '../errmgr/framework.js';
 import { hostPolicyOf } from '../errmgr/host-policy.js';
@@ -32,14 +33,19 @@ import { notifierFramework } from '../notifier/framework.js';
 import { parseTopology } from '../overlay/spec.js';
 import { topologyFramework } from '../topology/framework.js';
 import { decodeParams } from './boot-details.js';
-import type { AgentScope, Composition } from './composition.js';
+import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
 
 const PLATFORM = token<Platform>('platform');
 const PARAMS = token<Params>('parameters');
 const SELECTOR = token<Selector>('selector');
 const LAUNCHER = token<Launcher>('launcher');
 
-export function createComposition(registry: Registry): Composition {
+/** `withPlugins`: the registry of a session with these parameters, if it has more components than `own`. */
+export function createComposition(
+  own: Registry,
+  withPlugins?: (snapshot: ParamSnapshot) => Registry | undefined,
+): Composition {
+  let registry = own;
   const container = createContainer();
   container.provide(SELECTOR, (agent) =>
     createSelector(registry, agent.get(PARAMS), platformFacts(agent.get(PLATFORM))),
@@ -50,7 +56,9 @@ export function createComposition(registry: Registry): Composition {
     paramsOf: (encoded) => {
       // The agents of one process get the same parameters.
       if (!sameBytes(encoded, known.encoded)) {
-        known = { encoded: encoded.slice(), params: paramsFromSnapshot(registry.catalog, decodeParams(encoded)) };
+        const snapshot = decodeParams(encoded);
+        registry = withPlugins?.(snapshot) ?? own;
+        known = { encoded: encoded.slice(), params: paramsFromSnapshot(registry.catalog, snapshot) };
       }
       return known.params;
     },
@@ -103,7 +111,8 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
     errorManager: (params) => {
       const select = (chosen: Params): ErrorManager => {
         const selected = createSelector(registry, chosen, platformFacts(scope.get(PLATFORM))).one(errmgrFramework);
-        return selected.create({ hosts: hostPolicyOf(params) }, undefined);
+        const manager = selected.create({ hosts: hostPolicyOf(params) }, undefined);
+        return guarded(manager, (text) => scope.get(PLATFORM).log.write('warn', text));
       };
       const own = SUBJECTS.flatMap((subject) => {
         const names = params.list(`errmgr.${subject}`);

@@ -121,7 +121,8 @@ export function paramsFromSnapshot(catalog: ParamCatalog, snapshot: ParamSnapsho
   return createParams(catalog, resolved);
 }
 
-const SKEW = 'The agent and its parent run different versions of STCI; install the same version on all hosts.';
+const SKEW = 'The agent and its parent run different versions of STCI, or have different plugins: install the same '
+  + 'version on all hosts, and give stci start the plugins of its jobs, too.';
 
 function snapshotProblem(catalog: ParamCatalog, name: string, value: unknown): ParamProblem | undefined {
   const shared = { name, source: 'boot record' };

@@ -105,6 +105,11 @@ export const FLAGS = {
     description: 'sets a parameter; `stci info` lists them all',
   }),
   am: text('--am')({ multiple: true, helpValue: 'FILE', description: 'file of parameters, key = value a line' }),
+  plugin: text('--plugin')({
+    multiple: true,
+    helpValue: 'PATH',
+    description: 'package, or file, whose components are added (docs/cli.md)',
+  }),
   'on-failure': onFailure({
     helpValue: 'POLICY',
     description:
@@ -218,6 +223,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   overlay: facts(GROUPS[2]),
   mca: facts(GROUPS[2]),
   am: facts(GROUPS[2]),
+  plugin: facts(GROUPS[2]),
   'on-failure': facts(GROUPS[2]),
   client: facts(GROUPS[2]),
   'on-launch-failure': facts(GROUPS[2]),

@@ -8,6 +8,7 @@ import type { TagMode } from '@stci/core/iof';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 import type { OptionDefault } from './defaults.js';
 import type { ColorMode } from '../output/colors.js';
+import { pluginPairs } from '../plugins.js';
 import { FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
 import { scan } from './scan.js';
 import { OptionValueError, type Display, type ExitReportRequest, type Pair } from './values.js';
@@ -237,6 +238,7 @@ function mcaOf(flags: FlagValues): RunRequest['mca'] {
   return [
     ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
     ...short('launcher', 'launcherproc', flags.launcher),
+    ...pluginPairs(flags.plugin),
     ...short('overlay', 'overlay.topology', flags.overlay),
     ...(onFailure?.pairs ?? []).map((pair) => ({ ...pair, origin: `--on-failure ${onFailure?.text}` })),
     ...(flags.client ? [{ key: 'client.enable', value: 'true', origin: '--client' }] : []),

@@ -33,7 +33,7 @@ export async function prepare(
 ): Promise<Prepared> {
   colorErrors(given.color);
   const wdir = callerDirectory();
-  const registry = frontEndRegistry();
+  const registry = frontEndRegistry(given.mca);
   const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : given.quiet ? 'error' : 'warn';
   const agentMain = join(agents, AGENT_MAIN);
   const platform = createNodePlatform({

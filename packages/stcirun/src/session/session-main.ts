@@ -80,7 +80,7 @@ class SessionProcess {
       agentBundle: join(programs, AGENT_BUNDLE),
       logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : 'warn',
     });
-    const registry = frontEndRegistry();
+    const registry = frontEndRegistry(instruction.mca);
     const { params } = loadParams(registry, instruction, wdir, this.#platform.env.variables);
     this.#place = new SessionPlace(params.string('session.directory'));
     this.#key = makeSessionKey(this.#platform);

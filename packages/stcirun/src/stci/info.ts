@@ -11,9 +11,10 @@ import { createNodePlatform } from '@stci/platform-node';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { optionDefaults } from '../cli/defaults.js';
 import { parseDefault } from '../cli/parse.js';
+import { pluginPairs } from '../plugins.js';
 import { printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
-import { loadFlagParams, paramFlags, StciCommand } from './base.js';
+import { loadFlagParams, paramFlags, repeated, StciCommand } from './base.js';
 
 /** For which promises and costs are shown where the hosts are not known. */
 const AGENTS = 16;
@@ -32,6 +33,7 @@ export class InfoCommand extends StciCommand {
   --json            one JSON object
   --mca KEY=VALUE   as if stcirun had been given it
   --am FILE         as if stcirun had been given it
+  --plugin PATH     with the components of this package
 
 Examples:
   stci info                    everything
@@ -43,13 +45,15 @@ Examples:
   static override flags = {
     json: Flags.boolean(),
     why: Flags.boolean(),
+    plugin: Flags.string(repeated),
     ...paramFlags,
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(InfoCommand);
-    const registry = frontEndRegistry();
-    const { params, files } = loadFlagParams(registry, flags, callerDirectory());
+    const given = { ...flags, mca: [...pluginPairs(flags.plugin), ...(flags.mca ?? [])] };
+    const registry = frontEndRegistry(given.mca);
+    const { params, files } = loadFlagParams(registry, given, callerDirectory());
     for (const option of optionDefaults(params)) await parseDefault(option);
     const facts = platformFacts(createNodePlatform());
     const target = args.target === undefined ? undefined : parseInfoTarget(args.target);

@@ -31,7 +31,7 @@ export interface Sessions {
 
 export function openSessions(given: Given): Sessions {
   const platform = createNodePlatform();
-  const { params } = loadFlagParams(frontEndRegistry(), given, callerDirectory());
+  const { params } = loadFlagParams(frontEndRegistry(given.mca), given, callerDirectory());
   return { platform, params, place: new SessionPlace(params.string('session.directory')) };
 }
 

@@ -5,6 +5,7 @@ import * as Flags from '@oclif/core/flags';
 import { allocate, counted, didYouMean, signalNamed } from '@stci/core';
 import { StciError, type SignalName } from '@stci/interface';
 import { parseCount } from '../cli/values.js';
+import { pluginPairs } from '../plugins.js';
 import { printError, printStarted } from '../print.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { readHostfile, splitSpares } from '../run/spec.js';
@@ -35,6 +36,7 @@ export class StartCommand extends StciCommand {
                     short for --mca overlay.topology=NAME
   --mca KEY=VALUE   sets a parameter of the session
   --am FILE         file of parameters
+  --plugin PATH     adds the components of a package; docs/architecture.md
   --events FILE     what happens to its hosts and ranks as JSON lines; docs/failures.md
   --quiet           print errors only
 
@@ -56,6 +58,7 @@ Examples:
     launcher: Flags.string(),
     overlay: Flags.string(),
     events: Flags.string(),
+    plugin: Flags.string(repeated),
     quiet: Flags.boolean({ char: 'q' }),
     ...paramFlags,
   };
@@ -63,6 +66,7 @@ Examples:
   async run(): Promise<number> {
     const { flags } = await this.parse(StartCommand);
     const mca = [
+      ...pluginPairs(flags.plugin),
       ...(flags.mca ?? []),
       ...(flags.launcher === undefined ? [] : [{ key: 'launcherproc', value: flags.launcher }]),
       ...(flags.overlay === undefined ? [] : [{ key: 'overlay.topology', value: flags.overlay }]),

@@ -1,0 +1,30 @@
+/** An error manager whose faults are its own: where it throws, its policy is that of `abort`. Pure. */
+
+import type { Action, ErrorManager, FailureContext } from '@stci/interface';
+
+export function guarded(manager: ErrorManager, onFault: (text: string) => void): ErrorManager {
+  const { policy, goesOn } = manager;
+  const attempt = <T>(call: () => T, otherwise: T): T => {
+    try {
+      return call();
+    } catch (fault) {
+      const text = fault instanceof Error ? fault.message : String(fault);
+      onFault(`error manager ${policy} failed, abort takes its place: ${text}`);
+      return otherwise;
+    }
+  };
+  return {
+    policy,
+    goesOn,
+    ...(manager.policyOf !== undefined && { policyOf: (failure) => manager.policyOf?.(failure) ?? policy }),
+    decide: (failure, context) => attempt(() => manager.decide(failure, context), [abort(context)]),
+    ...(manager.local !== undefined && {
+      local: (failure, context) => attempt(() => manager.local?.(failure, context), undefined) ?? { type: 'report' },
+    }),
+  };
+}
+
+function abort(context: FailureContext): Action {
+  if (context.of === 'job') return { type: 'end-job' };
+  return { type: context.phase === 'launching' ? 'end-launch' : 'leave-out' };
+}
