@@ -50,14 +50,13 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
     if (fault.kind === 'slow') return undefined;
     const isLong = !('lastsMs' in fault) || fault.lastsMs === undefined || fault.lastsMs >= tolerance;
     if (!isLong) continue;
-    if (fault.kind === 'part') fault.hosts.forEach((host) => addBelow(plan, host, hosts));
-    else if (fault.kind === 'cut') fault.between.forEach((place) => place !== 'login' && addBelow(plan, place, hosts));
+    if (fault.kind === 'part') fault.hosts.forEach((host) => hosts.add(host));
+    else if (fault.kind === 'cut') fault.between.forEach((place) => place !== 'login' && hosts.add(place));
     else hosts.add(fault.host);
   }
   return hosts;
 }
 
-/** An agent that is cut off ends those below it with itself, if they are still linked to it by then. */
 function addBelow(plan: FailurePlan, host: number, hosts: Set<number>): void {
   const arity = Number(plan.settings['launcher.tree.arity']);
   hosts.add(host);

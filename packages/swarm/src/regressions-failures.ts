@@ -113,4 +113,15 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       },
     }),
   },
+  {
+    found: 'an agent that was cut off from all above it ended those below it with itself, though others reached them',
+    plan: plainFailures({
+      hosts: 5,
+      faults: [
+        { kind: 'cut', between: [1, 0], atMs: 500, lastsMs: 20_000 },
+        { kind: 'cut', between: [1, 'login'], atMs: 500, lastsMs: 20_000 },
+      ],
+      settings: { 'launcher.tree.arity': '1' },
+    }),
+  },
 ];

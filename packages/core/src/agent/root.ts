@@ -48,6 +48,8 @@ export interface RootDeps {
   /** This agent does not hear the controller: it is as if its parent were lost. */
   readonly cutOff: (reason: string) => void;
   readonly parentGone: () => void;
+  /** The agent above is cut off: another may link to this one within so long. */
+  readonly onReleased: (waitMs: number) => void;
   readonly scope: AgentScope;
 }
 
@@ -103,6 +105,7 @@ export class RootAgent {
       this.#below.adopt(request, (answer) => this.#onAnswer(attempt, answer)));
     messages.on('tree.route', ({ child, hosts: reached }) => this.#below.route(child, reached));
     messages.on('tree.mended', () => this.onMended());
+    messages.on('tree.release', ({ waitMs }) => deps.onReleased(waitMs));
     messages.on('session.jobs', (jobs) => this.#onJobs(jobs));
     messages.on('session.ready', () => void (this.#isReady = true));
     messages.on('session.end', () => {
@@ -134,6 +137,12 @@ export class RootAgent {
 
   onOrphaned(): void {
     this.overlay.detour();
+  }
+
+  /** Those below that can be reached from elsewhere are not to end with this agent. */
+  release(waitMs: number): void {
+    const { messages, router } = this.#deps.node;
+    for (const link of router.childLinks(0)) messages.sendNeighbour(link, 'tree.release', { waitMs });
   }
 
   /** An agent above, or this one, has a new parent: what was lost on the way up is sent again, here and below. */

@@ -39,6 +39,9 @@ const GOODBYE_MS = 1000;
  */
 const CONTROLLER_WAIT_MS = 3000;
 
+/** Part of its waiting time after which it lets the agents below go: they have the rest to be linked to others. */
+const RELEASE_FRACTION = 1 / 2;
+
 /** Common interface of root and session agents. */
 interface Role {
   start?(): void;
@@ -49,6 +52,8 @@ interface Role {
   end?(kill: boolean): void;
   readonly outlivesParent?: boolean;
   onOrphaned?(): void;
+  /** The agents below are to wait for another parent, at most so long. */
+  release?(waitMs: number): void;
   onMended?(): void;
 }
 
@@ -79,6 +84,8 @@ class RunningAgent implements AgentHandle {
   #connection: ParentConnection | undefined;
   #goodbyeTimer: Timer | undefined;
   #orphanTimer: Timer | undefined;
+  /** The parent is cut off and has let this agent go: how long it waits for another. */
+  #releasedMs: number | undefined;
   #end: AgentEnd = { failed: false, reason: 'stopped' };
 
   constructor(init: RoleInit, composition: Composition, startRole: RoleFactory) {
@@ -143,6 +150,10 @@ class RunningAgent implements AgentHandle {
         fence: (reason) => this.#fence(reason),
         cutOff: (reason) => this.#parent?.destroy(`the controller is not heard: ${reason}`, 'silent'),
         parentGone: () => this.#parent?.destroy('its agent is reported as dead', 'lost'),
+        onReleased: (waitMs) => {
+          this.#releasedMs = waitMs;
+          this.#parent?.destroy('the agent above is cut off', 'lost');
+        },
       });
     } else if (addressKind(self) === 'session') {
       this.#role = new SessionAgent({ node, scope, hostName: (details.subtree[0] as HostLogin)[1] });
@@ -213,12 +224,23 @@ class RunningAgent implements AgentHandle {
       this.#lifecycle.apply('orphan');
       this.#release();
       this.#role.onOrphaned?.();
-      const leaseMs = (this.#node as AgentNode).params.int('bootcom.lease');
-      // After a silence, the other end has found out, too, and the lease has passed once already.
-      const waitMs = reason === 'silent' ? leaseMs / 2
-        : link.peer === CONTROLLER ? Math.min(leaseMs, CONTROLLER_WAIT_MS) : leaseMs;
-      this.#orphanTimer = this.#platform.clock.after(waitMs, () => this.#endWithoutParent(reason, text));
+      this.#waitForParent(link, reason, text);
     } else this.#endWithoutParent(reason, text);
+  }
+
+  #waitForParent({ peer }: Link, reason: LinkCloseReason, text: string): void {
+    const { clock } = this.#platform;
+    const leaseMs = (this.#node as AgentNode).params.int('bootcom.lease');
+    // After a silence, the other end has found out, too, and the lease has passed once already.
+    const ownMs = reason === 'silent' ? leaseMs / 2
+      : peer === CONTROLLER ? Math.min(leaseMs, CONTROLLER_WAIT_MS) : leaseMs;
+    const waitMs = Math.min(ownMs, this.#releasedMs ?? Infinity);
+    this.#releasedMs = undefined;
+    const restMs = Math.floor(waitMs * (1 - RELEASE_FRACTION));
+    this.#orphanTimer = clock.after(waitMs - restMs, () => {
+      this.#role?.release?.(restMs);
+      this.#orphanTimer = clock.after(restMs, () => this.#endWithoutParent(reason, text));
+    });
   }
 
   #endWithoutParent(reason: LinkCloseReason, text: string): void {

@@ -88,9 +88,7 @@ const MESSAGE_TYPES = {
     id: 3,
     from: ['root', 'controller'],
     body: fields({
-      kind: oneOf('agent-launch', 'agent-lost'),
-      agent: u32,
-      incarnation: u32,
+      kind: oneOf('agent-launch', 'agent-lost'), agent: u32, incarnation: u32,
       evidence: oneOf('exited', 'closed', 'silent'),
       error: errorRecord,
       wallMs: wallTime,
@@ -120,6 +118,8 @@ const MESSAGE_TYPES = {
   },
   /** Parent → child, neighbour, passed on to all below: an agent above has been linked again. */
   'tree.mended': { id: 62, from: 'parent', body: fields({}) },
+  /** Parent → child, neighbour: it is cut off; another agent may link to the child, which waits so long at most. */
+  'tree.release': { id: 69, from: 'parent', body: fields({ waitMs: u32 }) },
   /** Controller → front-end: these hosts have been linked again; what was sent to them may have been lost. */
   'tree.resend': { id: 64, from: ['controller'], body: fields({ hosts: list(u32) }) },
   /** Controller → every root agent: all have come up, in a session that has no job yet. */

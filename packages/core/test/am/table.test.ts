@@ -76,6 +76,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'tree.adopt': { attempt: 1, login: [3, 'h3', '', 1], socket: '/a.sock', hosts: [3, 4] },
   'tree.adopted': { attempt: 1, result: 'busy', parent: 0x2000_0001 },
   'tree.mended': {},
+  'tree.release': { waitMs: 5000 },
   'job.resent': { host: 3 },
   'tree.resend': { hosts: [3] },
   'tree.route': { child: 3, hosts: [3, 4] },
