@@ -86,8 +86,11 @@ export class Ring implements Detector {
         return this.#onMessage(event.from, event.body, nowMs);
       case 'joined':
       case 'gone':
-      case 'refuted':
         return this.#members.on(event) ? this.#onChange(event, nowMs) : [];
+      case 'refuted':
+        // Also where it was not known to be reported: its reporter has asked this agent for heartbeats meanwhile.
+        this.#members.on(event);
+        return this.#onChange(event, nowMs);
       case 'lag':
         this.#deadlineMs += event.lagMs;
         this.#noteLag(event.lagMs);

@@ -25,6 +25,14 @@ const EARLY_MAX = 64;
 
 type Early = MessageBody<'detector.message'> | MessageBody<'notifier.message'>;
 
+interface Member {
+  readonly incarnation: number;
+  /** It does not take part. */
+  isGone: boolean;
+  /** It was reported, and lives: from now on the controller's verdict counts alone, which asks it. */
+  wasRefuted?: boolean;
+}
+
 /** A detector as it was selected. */
 export interface SelectedDetector {
   readonly name: string;
@@ -73,8 +81,8 @@ export class FailureWatch {
   readonly #events: FailureWatchEvents;
   readonly #detectors: MachineDriver<DetectorEvent, DetectorAction>;
   readonly #notifiers: MachineDriver<NotifierEvent, NotifierAction>;
-  /** By position: the latest incarnation, and whether it takes part. */
-  readonly #members = new Map<Position, { incarnation: number; isGone: boolean }>();
+  /** By position, at its latest incarnation. */
+  readonly #members = new Map<Position, Member>();
   readonly #faulty = new Set<Position>();
   readonly #early: (readonly [from: Position, message: Early])[] = [];
   #number = 0;
@@ -164,8 +172,11 @@ export class FailureWatch {
     if (this.#phase === 'stopped') return;
     if (verdict === 'dead' && this.#isSelf(member)) this.#onFenced(notice);
     else if (verdict === 'refuted') this.#onRefuted(member);
-    else if (notice !== undefined) this.#take(notice);
-    else this.#gone(member);
+    else {
+      if (notice !== undefined) this.#take(notice);
+      else this.#gone(member);
+      if (this.#isGone(member)) this.#init.overlay.gone(member);
+    }
   }
 
   /** Another incarnation takes part. */
@@ -288,11 +299,15 @@ export class FailureWatch {
       if (!(fault instanceof StciError)) throw fault;
       return this.#events.onFault(fault, `notice of ${memberName(source)} by notifier ${notifier}`);
     }
-    const member = memberOf(notice.subject);
-    // Of one that is not known, or not any more, the controller's verdict counts alone.
-    if (member === undefined || this.#members.get(member.position)?.incarnation === member.incarnation) {
-      this.#take(notice);
-    }
+    if (this.#isHeard(memberOf(notice.subject))) this.#take(notice);
+  }
+
+  /** Of one that is not known, not any more, or was reported wrongly before, the controller's verdict counts alone. */
+  #isHeard(member: MemberId | undefined): boolean {
+    if (member === undefined) return true;
+    const known = this.#members.get(member.position);
+    const { self } = this.#init.overlay;
+    return known?.incarnation === member.incarnation && (self.position === 0 || known.wasRefuted !== true);
   }
 
   /** Names of detectors are names of metrics, too. */
@@ -328,7 +343,7 @@ export class FailureWatch {
     if (this.#phase !== 'watching' || (known !== undefined && known.incarnation > member.incarnation)) return false;
     if (known?.incarnation === member.incarnation && known.isGone) return false;
     this.#members.set(member.position, { incarnation: member.incarnation, isGone: true });
-    this.#init.overlay.gone(member);
+    this.#init.overlay.reported(member);
     this.#notifiers.on({ type: 'gone', member });
     this.#detectors.on({ type: 'gone', member });
     return true;
@@ -338,9 +353,13 @@ export class FailureWatch {
     const { position, incarnation } = member;
     this.board.withdraw({ kind: 'host', host: bootHost(position), incarnation });
     const known = this.#members.get(position);
-    if (known?.incarnation !== incarnation || !known.isGone) return;
+    if (known?.incarnation !== incarnation) return;
+    known.wasRefuted = true;
+    const wasGone = known.isGone;
     known.isGone = false;
+    // Where its report did not count, too: it, and who reported it, may watch others since.
     this.#detectors.on({ type: 'refuted', member });
+    if (!wasGone) return;
     this.#notifiers.on({ type: 'joined', member });
     this.#init.overlay.joined(member);
   }

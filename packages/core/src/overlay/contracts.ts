@@ -29,7 +29,9 @@ export interface Overlay {
   send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void;
   /** As MessageLayer.send: once and in order, over whatever routes there are, until one of both is gone. */
   sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void;
-  /** The agent at this position is dead or has left: its links are closed, and routes avoid it. */
+  /** Somebody says that it is dead: routes avoid it. Its links stay, so that the controller can ask it. */
+  reported(member: MemberId): void;
+  /** It is dead or has left, as the controller has decided: its links are closed, too. */
   gone(member: MemberId): void;
   /** Another incarnation takes part, or one that was thought gone does after all: it is linked and routed to again. */
   joined(member: MemberId): void;

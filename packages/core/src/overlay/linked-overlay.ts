@@ -89,10 +89,14 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     if (this.#linkTo(to) !== undefined || this.#links?.wait(to, post, WAIT_MS) !== true) post();
   }
 
-  override gone(member: MemberId): void {
-    super.gone(member);
-    this.#links?.gone(member);
+  override reported(member: MemberId): void {
+    super.reported(member);
     this.#avoid(member.position, true);
+  }
+
+  override gone(member: MemberId): void {
+    this.reported(member);
+    this.#links?.gone(member);
   }
 
   override joined(member: MemberId): void {

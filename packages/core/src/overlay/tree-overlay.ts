@@ -62,6 +62,10 @@ export class TreeOverlay implements Overlay {
     if (this.#hasStarted && this.#members.join(member)) this.#report(member.position);
   }
 
+  reported(member: MemberId): void {
+    this.#members.leave(member);
+  }
+
   gone(member: MemberId): void {
     this.#members.leave(member);
   }

@@ -72,7 +72,8 @@ function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: r
     self, members, topology: undefined, isLinked: () => true,
     set events(_events: OverlayEvents) { /* Links are others' concern. */ },
     send, sendReliably: send,
-    gone: ({ position }) => void gone.push(`gone ${position}`),
+    reported: ({ position }) => void gone.push(`gone ${position}`),
+    gone: () => undefined,
     joined: () => undefined,
     start: () => undefined,
   };

@@ -121,8 +121,8 @@ export class DetectorSockets {
     return {
       self: first(position), topology: undefined, members: Array.from({ length: this.#init.size }, (_, i) => first(i)),
       set events(events: OverlayEvents) { linkEvents.set(position, events); },
-      start: () => undefined, isLinked: () => true, send, sendReliably: send, gone: () => undefined,
-      joined: () => undefined,
+      start: () => undefined, isLinked: () => true, send, sendReliably: send,
+      reported: () => undefined, gone: () => undefined, joined: () => undefined,
     };
   }
 
