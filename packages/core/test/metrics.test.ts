@@ -41,6 +41,19 @@ suite('metrics of an agent', (test) => {
     assert.equal(where, [[0.0005, 1], [0.001, 1], [0.002, 1], [60, 1], [Infinity, 1]]);
   });
 
+  test('rows of another agent whose names could be lines of the text, or that lack values, are refused', () => {
+    const right = ['stci_failures', 'counter', 'H.', ['kind', 'a\nb'], [1]];
+    assert.equal(metricRows([right], 'rows'), [right]);
+    const wrong = [
+      [0, 'a 1\nb'], [0, ''], [0, 'stci_a{b="c"}'], [1, 'gauge'], [1, 'histogram'], [3, ['kind']], [3, ['a b', 'c']],
+      [3, ['__proto__', 'c']], [4, []], [4, [1, 2]], [4, [Infinity]],
+    ] as const;
+    for (const [index, value] of wrong) {
+      const row = right.map((item, i) => (i === index ? value : item));
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => metricRows([row], 'rows'));
+    }
+  });
+
   test('what was read does not change when more is counted', () => {
     const metrics = store();
     metrics.count('repairs', 1);

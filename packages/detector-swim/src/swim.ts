@@ -10,7 +10,7 @@
 import { MemberTable } from '@stci/core/component';
 import type { Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Position } from '@stci/interface';
 import { Gossip, type Rumour } from './gossip.js';
-import { encodeMessage, readMessage, type SwimMessage } from './wire.js';
+import { NUMBER_MAX, encodeMessage, readMessage, type SwimMessage } from './wire.js';
 
 export interface SwimSettings {
   readonly periodMs: number;
@@ -38,6 +38,9 @@ interface Probed {
   indirectMs: number;
   isAnswered: boolean;
 }
+
+/** Pings for others that are under way at a time. */
+const RELAYS_MAX = 4096;
 
 /** A ping that was sent for another agent. */
 interface Relay {
@@ -205,7 +208,7 @@ export class Swim implements Detector {
   }
 
   #pingFor(requester: Position, { n, position }: SwimMessage, nowMs: number, actions: DetectorAction[]): void {
-    if (position === undefined || this.#members.at(position) === undefined) return;
+    if (position === undefined || this.#members.at(position) === undefined || this.#relays.size >= RELAYS_MAX) return;
     const own = this.#nextNumber();
     this.#relays.set(own, { requester, n, target: position, endMs: nowMs + this.#settings.periodMs });
     this.#send(position, { type: 'ping', n: own }, actions);
@@ -247,7 +250,7 @@ export class Swim implements Detector {
   /** Also a suspicion of an earlier life: who still has it has not heard of the refutation. */
   #refute(suspectedLives: number, actions: DetectorAction[]): void {
     const { self } = this.#init;
-    const lives = Math.max(this.#livesOf(self), suspectedLives + 1);
+    const lives = Math.max(this.#livesOf(self), Math.min(NUMBER_MAX, suspectedLives + 1));
     this.#lives.set(self.position, lives);
     this.#gossip.add({ member: self, isSuspect: false, lives });
     actions.push({ type: 'count', metric: 'refutations', value: 1 });

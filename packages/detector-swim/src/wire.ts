@@ -22,8 +22,11 @@ export function encodeMessage({ rumours, ...rest }: SwimMessage): unknown {
   return { ...rest, rumours: bodies };
 }
 
+/** Numbers of lives, too: beyond, there is nothing to refute with, and the controller decides. */
+export const NUMBER_MAX = 0xffff_ffff;
+
 function isNatural(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= NUMBER_MAX;
 }
 
 function readRumour(value: unknown): Rumour | undefined {

@@ -1,6 +1,24 @@
-/** SWIM: compliance. */
+/** SWIM: compliance, and what other agents may say. */
 
 import { detectorSwim } from '@stci/detector-swim';
-import { detectorCompliance } from '@stci/testkit';
+import { assert, detectorCompliance, suite } from '@stci/testkit';
+import { Swim } from '../dist/swim.js';
+import { NUMBER_MAX, readMessage } from '../dist/wire.js';
 
 detectorCompliance(detectorSwim, [{ label: 'fast', params: { period: '100ms', grace: '0ms' }, seeds: 8 }]);
+
+suite('swim', (test) => {
+  test('a suspicion of any number of lives is refuted in a message that others can read', () => {
+    const members = [0, 1, 2].map((position) => ({ position, incarnation: 1 }));
+    const settings = { periodMs: 100, timeoutMs: 50, indirect: 1, graceMs: 0, suspicionMs: () => 400 };
+    for (const lives of [1, NUMBER_MAX - 1, NUMBER_MAX, NUMBER_MAX + 1, Number.MAX_SAFE_INTEGER]) {
+      const init = { self: members[0]!, members, topologyOf: undefined, random: () => 0.5 };
+      const swim = new Swim(init, settings);
+      swim.on({ type: 'start' }, 0);
+      const body = { type: 'ping', n: 1, rumours: [[0, 1, 1, lives]] };
+      swim.on({ type: 'message', from: members[1]!, body }, 1);
+      const [answer] = swim.on({ type: 'message', from: members[1]!, body: { ...body, rumours: [] } }, 1);
+      assert.ok(answer?.type === 'send' && readMessage(answer.body) !== undefined, `${lives} lives`);
+    }
+  });
+});

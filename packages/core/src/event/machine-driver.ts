@@ -15,7 +15,7 @@ export interface MachineDriverEvents<Event, Action> {
   onAction(name: string, action: Action, nowMs: number): void;
   /** The process could not run for so long when a machine was due. */
   onLate(lagMs: number): void;
-  /** A message was malformed, as STCI_MESSAGE_INVALID says: it is dropped. */
+  /** A message does not fit, as a coded error says: it is dropped. */
   onMalformed(name: string, event: Event, error: StciError): void;
   /** The machine threw: it has been removed. */
   onFault(name: string, error: StciError): void;
@@ -61,9 +61,12 @@ export class MachineDriver<Event extends { readonly type: string }, Action> {
     this.#queue.push({ event, name });
     if (this.#isRunning) return;
     this.#isRunning = true;
-    for (let input = this.#queue.shift(); input !== undefined; input = this.#queue.shift()) this.#handle(input);
-    this.#isRunning = false;
-    this.#setTimer();
+    try {
+      for (let input = this.#queue.shift(); input !== undefined; input = this.#queue.shift()) this.#handle(input);
+    } finally {
+      this.#isRunning = false;
+      this.#setTimer();
+    }
   }
 
   stop(): void {
@@ -92,9 +95,7 @@ export class MachineDriver<Event extends { readonly type: string }, Action> {
   }
 
   #onThrown(name: string, event: Event, fault: unknown): void {
-    if (event.type === 'message' && fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID') {
-      return this.#events.onMalformed(name, event, fault);
-    }
+    if (event.type === 'message' && fault instanceof StciError) return this.#events.onMalformed(name, event, fault);
     this.#machines.delete(name);
     const text = fault instanceof Error ? fault.message : String(fault);
     const message = `${this.#what} ${name} failed and has been stopped, the session goes on without it: ${text}`;

@@ -14,7 +14,6 @@ export interface Broadcast {
   readonly payload: Uint8Array;
 }
 
-/** Whoever relays a broadcast makes lists of so many positions. */
 const SIZE_MAX = 0x10_0000;
 const INCARNATION_MAX = 0xffff;
 const NUMBER_MAX = 0xffff_fffe;
@@ -28,9 +27,10 @@ export function encodeBroadcast({ source, number, size, dead, payload }: Broadca
   return [source.position, source.incarnation, number, size, [...dead], payload];
 }
 
-/** Throws STCI_MESSAGE_INVALID. */
-export function decodeBroadcast(body: unknown): Broadcast {
+/** Of at most `sizeMax` positions: whoever relays it makes lists of them. Throws STCI_MESSAGE_INVALID. */
+export function decodeBroadcast(body: unknown, sizeMax: number): Broadcast {
   const [at, incarnation, number, size, gone, payload] = shape(body, 'broadcast');
+  if (size > sizeMax) refuse(`${size} positions, ${sizeMax} are possible`);
   const dead = new Set(gone);
   if (payload.byteLength > NOTIFIER_PAYLOAD_MAX) refuse(`a payload of ${payload.byteLength} bytes`);
   if (at >= size || dead.has(at)) refuse(`source ${at}, which does not take part`);

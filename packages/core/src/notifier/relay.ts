@@ -34,6 +34,8 @@ export interface RelayRule {
   readonly repairs: boolean;
 }
 
+/** Agents that a broadcast's source may know beyond those that its relay knows: they have just joined. */
+const GROWTH_MAX = 4096;
 /** Broadcasts of which copies may still have to be sent: each holds its payload. Beyond, the oldest is sent at once. */
 const OPEN_MAX = 128;
 /** Whoever relayed a broadcast has failed noticeably, or has passed it on, after this time. */
@@ -102,7 +104,7 @@ class Relay implements Notifier {
   }
 
   #receive(from: MemberId, body: unknown, nowMs: number): NotifierAction[] {
-    const broadcast = decodeBroadcast(body);
+    const broadcast = decodeBroadcast(body, this.#size + GROWTH_MAX);
     const { source, number, payload } = broadcast;
     if (!this.#seen.add(source, number)) {
       this.#open.get(keyOf(broadcast))?.told.add(from.position);

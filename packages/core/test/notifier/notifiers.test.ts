@@ -52,11 +52,12 @@ suite('notifiers of core', (test) => {
 
   test('a broadcast that names positions outside of it is refused', () => {
     const right = [1, 1, 0, 4, [2, 3], Uint8Array.of(1)];
-    assert.equal(decodeBroadcast(right).source, { position: 1, incarnation: 1 });
+    assert.equal(decodeBroadcast(right, 4).source, { position: 1, incarnation: 1 });
     for (const [index, wrong] of [[0, 4], [0, 2], [3, 1], [3, 3], [4, [2, 2]], [4, [4]], [4, [1]]] as const) {
       const body = right.map((item, i) => (i === index ? wrong : item));
-      assert.throwsCode('STCI_MESSAGE_INVALID', () => decodeBroadcast(body));
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => decodeBroadcast(body, 4));
     }
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => decodeBroadcast(right, 3));
   });
 
   test('lazy: one message over each link if nobody fails, the spanning tree first', () => {
