@@ -8,7 +8,8 @@ import {
   type Timer, CONTROLLER,
 } from '@stci/interface';
 import type { ToolFailure } from '../am/failure-shapes.js';
-import { memberOf, type FailureWatch } from '../failure/watch.js';
+import { memberOf } from '../failure/notice.js';
+import type { FailureWatch } from '../failure/watch.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { addressAt } from '../overlay/members.js';
 import type { MetricStore } from '../metrics/store.js';

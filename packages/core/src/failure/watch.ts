@@ -8,8 +8,8 @@
  */
 
 import {
-  StciError, bootHost, subjectName, type Clock, type Detector, type DetectorAction, type DetectorEvent,
-  type DetectorModule, type FailedSubject, type FailureNotice, type MemberId, type NotifierAction,
+  StciError, bootHost, type Clock, type Detector, type DetectorAction, type DetectorEvent,
+  type DetectorModule, type FailureNotice, type MemberId, type NotifierAction,
   type NotifierEvent, type NotifierModule, type Position, type Topology,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
@@ -18,6 +18,7 @@ import { decode, encode } from '../codec/cbor.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import type { Metrics } from '../metrics/contracts.js';
 import type { Overlay } from '../overlay/contracts.js';
+import { checkReporter, memberName, memberOf } from './notice.js';
 import { NoticeBoard } from './notice-board.js';
 
 /** Messages of agents whose joining is not known yet that are kept. */
@@ -153,10 +154,7 @@ export class FailureWatch {
     else this.#notifiers.on(event, message.notifier);
   }
 
-  /**
-   * Of this agent itself, or what it answers for: all members are told. Throws STCI_MESSAGE_INVALID for a detector that
-   * the session does not have.
-   */
+  /** What this agent answers for: all are told. Throws STCI_MESSAGE_INVALID for a detector that is none of these. */
   report(finding: Finding): void {
     if (this.#phase !== 'watching') return;
     this.#checkDetector(finding.detector);
@@ -306,8 +304,8 @@ export class FailureWatch {
   #isHeard(member: MemberId | undefined): boolean {
     if (member === undefined) return true;
     const known = this.#members.get(member.position);
-    const { self } = this.#init.overlay;
-    return known?.incarnation === member.incarnation && (self.position === 0 || known.wasRefuted !== true);
+    if (known?.incarnation !== member.incarnation) return false;
+    return known.wasRefuted !== true || this.#init.overlay.self.position === 0;
   }
 
   /** Names of detectors are names of metrics, too. */
@@ -398,21 +396,4 @@ export function topologyFor({ followsOverlay, topology }: DetectorModule, overla
 export function notifierFor({ notifier }: SelectedDetector, overlay: string): string {
   if (notifier !== 'auto') return notifier;
   return overlay === '' ? 'tree' : 'lazy';
-}
-
-/** The agent that failed; undefined: not one of the overlay. */
-export function memberOf(subject: FailedSubject): MemberId | undefined {
-  return subject.kind === 'host' ? { position: subject.host + 1, incarnation: subject.incarnation } : undefined;
-}
-
-export function memberName({ position }: MemberId): string {
-  return position === 0 ? 'controller' : `root:${bootHost(position)}`;
-}
-
-/** An agent reports in its own name; of tools and session agents only its own host's, unless it is the controller. */
-function checkReporter({ reporter, subject }: FailureNotice, source: MemberId): void {
-  const isSource = reporter.position === source.position && reporter.incarnation === source.incarnation;
-  const isOwn = subject.kind === 'host' || reporter.position === 0 || subject.host === bootHost(reporter.position);
-  if (isSource && isOwn) return;
-  throw new StciError('STCI_MESSAGE_INVALID', `${memberName(source)} may not report ${subjectName(subject)}`);
 }

@@ -24,7 +24,8 @@ function metricRow(value: unknown, path: string): MetricRow {
   const names = [name, ...labels.filter((_, i) => i % 2 === 0)];
   const count = type === 'counter' ? 1 : BUCKETS_S.length + 2;
   if (names.every((one) => NAME.test(one)) && labels.length % 2 === 0 && values.length === count) return row;
-  throw new StciError('STCI_MESSAGE_INVALID', `Expected names in [a-z0-9_], label pairs and ${count} values at ${path}`);
+  const text = `Expected names in [a-z0-9_], label pairs and ${count} values at ${path}`;
+  throw new StciError('STCI_MESSAGE_INVALID', text);
 }
 
 export const metricRows = list(metricRow);
