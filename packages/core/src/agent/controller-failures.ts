@@ -211,9 +211,10 @@ export class ControllerFailures implements JobFailures {
   #onNotice(notice: FailureNotice, news: 'new' | 'confirmed'): void {
     const { subject, reporter, detector, evidence } = notice;
     const member = memberOf(subject);
-    if (member === undefined || subject.kind !== 'host') return this.#record(notice);
     const { table } = this;
-    if (subject.host >= table.size || table.get(subject.host).incarnation !== subject.incarnation) return;
+    if (subject.host >= table.size) return;
+    if (member === undefined || subject.kind !== 'host') return this.#record(notice);
+    if (table.get(subject.host).incarnation !== subject.incarnation) return;
     if (news === 'confirmed' || table.isGone(subject.host)) return this.#record(notice);
     if (reporter.position !== 0 && this.#isDead(reporter)) return this.#refute(member);
     this.#record(notice);

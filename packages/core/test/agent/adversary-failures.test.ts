@@ -84,6 +84,17 @@ suite('adversaries among detectors and notifiers', (define) => {
     here.end();
   });
 
+  test('tools of hosts that are not there are not recorded', () => {
+    const here = place({});
+    const reporter = { position: 71, incarnation: 1 };
+    const subject = { kind: 'tool', host: 70, job: 1, rank: 0 };
+    const body = [71, 1, 0, 100, [], encode({ ...NOTICE, reporter, subject })];
+    here.say(0, { notifier: 'tree', incarnation: 1, body });
+    here.run(100);
+    assert.equal(here.session.world.logLines.map(({ text }) => text), []);
+    here.end();
+  });
+
   test('names of detectors that are none do not fill the controller\'s metrics', () => {
     const here = place({});
     for (let i = 0; i < 1200; i++) {
