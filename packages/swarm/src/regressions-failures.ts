@@ -124,4 +124,17 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       settings: { 'launcher.tree.arity': '1' },
     }),
   },
+  {
+    found: 'an agent below one that stood still refused all others until it noticed itself that its parent was dead, '
+      + 'and was given up for the silence',
+    plan: plainFailures({
+      seed: 31_003, hosts: 5, faults: [{ kind: 'freeze', host: 1, atMs: 899, lastsMs: 11_300 }],
+      settings: {
+        detector: 'ring,mesh,witness', 'bootcom.lease': '4000ms', 'errmgr.loss': 'start-again',
+        'errmgr.loss.pause': '1000ms', 'detector.ring.period': '100ms', 'detector.ring.timeout': '1000ms',
+        'detector.mesh.period': '100ms', 'detector.mesh.timeout': '1000ms',
+      },
+      link: { latencyMs: 1, jitterMs: 0.05, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
+    }),
+  },
 ];

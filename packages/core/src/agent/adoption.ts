@@ -92,6 +92,8 @@ export interface AdoptionListenerInit {
   readonly tree: TreeTopology;
   /** The link to a new parent is up; `onClosed` as for other links. */
   readonly hooks: LinkHooks;
+  /** An agent above was refused for the parent that this one has, which may be of no use to the others. */
+  readonly onRefused: () => void;
 }
 
 /** The private socket at which a root agent waits for a new parent. */
@@ -163,13 +165,15 @@ export class AdoptionListener {
 
   /** Its own parent may have lost the link at its end only. */
   #refusalOf(peer: Address): string | undefined {
-    const { node, tree } = this.#init;
-    const parent = node.router.parentLink?.peer;
-    if (parent !== undefined && parent !== peer) return `${LINKED_TO}${addressName(parent)}`;
+    const { node, tree, onRefused } = this.#init;
     const above = bootPosition(addressIndex(peer));
     const isAbove = peer === CONTROLLER
       || (peer === rootAddress(addressIndex(peer)) && above < tree.size
         && tree.isAncestor(above, bootPosition(addressIndex(node.identity.self))));
-    return isAbove ? undefined : 'it is not above this agent';
+    if (!isAbove) return 'it is not above this agent';
+    const parent = node.router.parentLink?.peer;
+    if (parent === undefined || parent === peer) return undefined;
+    onRefused();
+    return `${LINKED_TO}${addressName(parent)}`;
   }
 }

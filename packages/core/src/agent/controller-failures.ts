@@ -21,7 +21,7 @@ import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { addressAt } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
-import { bindFailureWatch, openFailureWatch, openMetrics } from './failure-watch.js';
+import { bindFailureWatch, openFailureWatch, openMetrics, probeMs } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import type { HostLoss, JobFailures } from './job-session.js';
 import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
@@ -39,9 +39,6 @@ export interface ControllerFailuresInit {
   /** To all jobs. */
   emit(event: MemberEvent): void;
 }
-
-/** How long a host may take to answer, as a multiple of the expected latency: it may be busy. */
-const PROBE_LATENCIES = 10;
 
 /** Of ranks that failed by themselves. */
 const RANK_CAUSES: Readonly<Partial<Record<RankReport['outcome'], FailureCause>>> = {
@@ -245,7 +242,7 @@ export class ControllerFailures implements JobFailures {
     if (this.#probed.has(target)) return;
     this.#probed.add(target);
     const way = this.#wayTo(target).map((host) => this.#memberOf(host));
-    const timeoutMs = PROBE_LATENCIES * Math.max(1, node.params.int('detector.latency'));
+    const timeoutMs = probeMs(node.params);
     const silent = new Set(way);
     let open = way.length;
     const onSettled = (asked: MemberId, error: StciError | undefined): void => {

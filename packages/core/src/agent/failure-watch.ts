@@ -8,6 +8,14 @@ import { FailureWatch, notifierFor, topologyFor, type FailureWatchEvents } from 
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
+/** How long an agent may take to answer, as a multiple of the expected latency: it may be busy. */
+const PROBE_LATENCIES = 10;
+
+/** Time for an answer of an agent about which there is doubt. */
+export function probeMs(params: Params): number {
+  return PROBE_LATENCIES * Math.max(1, params.int('detector.latency'));
+}
+
 /** Of one agent, from its start: its detectors may count later. */
 export function openMetrics(scope: AgentScope): MetricStore {
   return new MetricStore((name) => scope.detectors().find((one) => one.name === name)?.module.metrics ?? {});

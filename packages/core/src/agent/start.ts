@@ -19,6 +19,7 @@ import {
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
 import { AdoptionListener } from './adoption.js';
 import { HOSTS_MAX, decodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
+import { probeMs } from './failure-watch.js';
 import { Lifecycle, isOver } from './lifecycle.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';
 import { AgentNode } from './node.js';
@@ -84,6 +85,8 @@ class RunningAgent implements AgentHandle {
   #connection: ParentConnection | undefined;
   #goodbyeTimer: Timer | undefined;
   #orphanTimer: Timer | undefined;
+  /** The parent's link, while an answer of the parent is awaited. */
+  #asked: Link | undefined;
   /** The parent is cut off and has let this agent go: how long it waits for another. */
   #releasedMs: number | undefined;
   #end: AgentEnd = { failed: false, reason: 'stopped' };
@@ -174,7 +177,18 @@ class RunningAgent implements AgentHandle {
       onUp: (link: Link) => this.#onAdopted(link),
       onClosed: (link: Link, reason: LinkCloseReason, text: string) => this.#onParentClosed(link, reason, text),
     };
-    return new AdoptionListener({ node, boot, tree, hooks });
+    return new AdoptionListener({ node, boot, tree, hooks, onRefused: () => this.#askParent(node) });
+  }
+
+  /** Others are to link to this agent: its parent may stand still, or may have lost the link at its end only. */
+  #askParent({ messages, params }: AgentNode): void {
+    const link = this.#parent;
+    if (link === undefined || link.state !== 'up' || this.#asked === link) return;
+    this.#asked = link;
+    messages.request(link.peer, 'agent.echo', 0, (error) => {
+      this.#asked = undefined;
+      if (error !== undefined && this.#parent === link) link.destroy('it does not answer', 'lost');
+    }, { timeoutMs: probeMs(params) });
   }
 
   #connect(
