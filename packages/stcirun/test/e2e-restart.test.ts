@@ -24,6 +24,14 @@ function ranksOf(err: string): readonly Rank[] {
 }
 
 suite('stcirun --on-failure restart', (test) => {
+  test('a number for a policy that takes none is refused by that name', async () => {
+    for (const policy of ['continue:3', 'tool=restart:2,host=continue:3']) {
+      const { exitCode, err } = await run(['--dry-run', '--on-failure', policy, 'true']);
+      assert.is(exitCode, 193);
+      assert.is(err, `stcirun: --on-failure ${policy}: policy continue takes no number. Write continue alone.\n`);
+    }
+  }, { timeoutMs: 20_000 });
+
   test('a rank that failed is started again; its last attempt counts, all output is there in order', async () => {
     const line = 'echo "$STCI_RANK: $STCI_ATTEMPT"; printf begun; '
       + '[ $STCI_RANK$STCI_ATTEMPT -gt 12 ] || [ $STCI_RANK = 0 ]';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { createComposition, type Composition, type ConfigFile, type Registry } from '@stci/core';
-import type { Params, Platform } from '@stci/interface';
+import { StciError, type Params, type Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
@@ -34,6 +34,7 @@ export async function prepare(
   colorErrors(given.color);
   const wdir = callerDirectory();
   const registry = frontEndRegistry(given.mca);
+  checkRetries(registry, given.mca);
   const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : given.quiet ? 'error' : 'warn';
   const agentMain = join(agents, AGENT_MAIN);
   const platform = createNodePlatform({
@@ -49,6 +50,16 @@ export async function prepare(
   if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
   if (request.verbose) for (const file of files) printError(fileLine(file));
   return { wdir, request, registry, composition: createComposition(registry), params, platform };
+}
+
+/** `--on-failure POLICY:N` sets a parameter of the policy, which not all have. */
+function checkRetries(registry: Registry, mca: RunRequest['mca']): void {
+  for (const { key, origin } of mca) {
+    const [, policy] = /^errmgr\.([a-z0-9]+)\.retries$/u.exec(key) ?? [];
+    if (policy === undefined || !origin.startsWith('--on-failure') || registry.catalog.has(key)) continue;
+    if (!registry.components('errmgr').some(({ name }) => name === policy)) continue;
+    throw new StciError('STCI_USAGE', `${origin}: policy ${policy} takes no number. Write ${policy} alone.`);
+  }
 }
 
 /** With --verbose ssh's steps are traced, unless the user has set the parameter. */
