@@ -28,7 +28,7 @@ export const notifierBmg = defineComponent({
         copies({ self, source, size, dead }) {
           const made = topologyOf(size);
           const first = liveChildren(made.spanningTree(source), self, dead);
-          return [...first, ...liveNeighbours(made, self, dead)].map((to) => ({ to, afterMs: 0 }));
+          return [...first, ...liveNeighbours(made, self, dead)];
         },
       });
     },

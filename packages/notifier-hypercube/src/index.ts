@@ -21,7 +21,7 @@ export const notifierHypercube = defineComponent({
         const labelled: Position[] = [];
         for (let i = 0; i < size; i++) if (!carried.has((source + i) % size)) labelled.push((source + i) % size);
         const label = labelled.indexOf(self);
-        return linkedLabels(label, labelled.length).map((linked) => ({ to: labelled[linked]!, afterMs: 0 }));
+        return linkedLabels(label, labelled.length).map((linked) => labelled[linked]!);
       },
     }),
   }),

@@ -126,11 +126,11 @@ export class ProgramPort {
   }
 
   /** The controller tells what is lost so far, and from then on; agents tell each other at once. */
-  #open({ messages }: AgentNode): void {
+  #open({ messages, router }: AgentNode): void {
     if (this.#hasOpened) return;
     this.#hasOpened = true;
     messages.send(CONTROLLER, 'program.open', { host: this.#init.host });
-    messages.send(CONTROLLER, 'failure.interest', {});
+    if (router.parentLink !== undefined) messages.sendNeighbour(router.parentLink, 'failure.interest', {});
   }
 
   #disconnected(program: Program): void {

@@ -18,7 +18,7 @@ import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
 /** When the controller learns that this agent was told: off the critical path, and many at once. */
-const SEEN_MS = 20;
+const SEEN_MS = 100;
 
 export interface RootFailuresInit {
   readonly node: AgentNode;
@@ -39,6 +39,8 @@ export class RootFailures {
   readonly #host: HostIndex;
   readonly #metrics: MetricStore;
   #watch: FailureWatch | undefined;
+  /** Jobs whose programs here want to know. */
+  #interested = new Set<JobId>();
   #seen: [string, number][] = [];
   /** Agents among those that were seen, which nobody has refuted since. */
   #gone: MemberId[] = [];
@@ -51,6 +53,7 @@ export class RootFailures {
     this.#host = addressIndex(identity.self);
     messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
     messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
+    messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
     messages.on('agent.metrics', () => this.#metrics.rows());
     messages.on('failure.verdict', (verdict) => {
       this.#gone = this.#gone.filter(({ position }) => position !== verdict.member.position);
@@ -89,10 +92,17 @@ export class RootFailures {
     }
   }
 
-  #onNotice(notice: FailureNotice): void {
+  /** All agents tell each other from now on; until then the controller tells. */
+  #onInterest(job: JobId): void {
     const { node, jobs } = this.#init;
+    this.#interested = new Set([...jobs()].filter((each) => each === job || this.#interested.has(each)));
+    node.messages.send(CONTROLLER, 'failure.interest', {});
+  }
+
+  #onNotice(notice: FailureNotice): void {
+    const { node } = this.#init;
     const { subject } = notice;
-    for (const job of jobs()) {
+    for (const job of this.#interested) {
       const link = node.router.link(sessionAddress(this.#host), job);
       const isOfJob = subject.kind === 'host' || subject.job === job;
       if (isOfJob && link !== undefined) node.messages.sendNeighbour(link, 'failure.notice', { notice }, job);

@@ -198,12 +198,12 @@ export class SessionAgent {
 
   /** Programs find the socket in their environment: it is open before the first is started. */
   #openPrograms(job: JobId, size: number, done: (error?: ErrorRecord) => void): void {
+    this.#watch.prepare(this.#params);
     if (!this.#params.bool('client.enable')) return done();
     this.#programs = new ProgramPort({
       node: this.#node, host: this.#host, job, size,
       onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs),
     });
-    this.#watch.prepare();
     this.#programs.open((error) => this.#isStopped || done(error));
   }
 
@@ -278,11 +278,7 @@ export class SessionAgent {
   }
 
   #reportUnread(owner: Address): void {
-    try {
-      this.#node.messages.send(owner, 'job.unread', { host: this.#host });
-    } catch (fault) {
-      this.#node.fault(fault, 'report of unread input'); // The parent is gone: the agent is about to end.
-    }
+    this.#tell('report of unread input', () => this.#node.messages.send(owner, 'job.unread', { host: this.#host }));
   }
 
   #skipUnstarted(): void {
@@ -338,13 +334,13 @@ export class SessionAgent {
   #scheduleFlush(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    this.#node.platform.clock.soon(() => this.#flush());
+    this.#watch.afterNews(() => this.#flush());
   }
 
   #flush(): void {
     this.#flushScheduled = false;
     const { messages } = this.#node;
-    try {
+    this.#tell('report of ranks', () => {
       if (this.#started.length > 0) {
         messages.send(CONTROLLER, 'job.started', { host: this.#host, ranks: this.#started.splice(0) });
       }
@@ -355,8 +351,14 @@ export class SessionAgent {
       if (this.#ended.length > 0) {
         messages.send(CONTROLLER, 'job.exited', { host: this.#host, ranks: this.#ended.splice(0) as never });
       }
+    });
+  }
+
+  #tell(what: string, send: () => void): void {
+    try {
+      send();
     } catch (fault) {
-      this.#node.fault(fault, 'report of ranks'); // The parent is gone: the agent is about to end.
+      this.#node.fault(fault, what); // The parent is gone: the agent is about to end.
     }
   }
 
@@ -372,19 +374,17 @@ export class SessionAgent {
     if (this.#drained || this.#tools.length === 0) return this.#finishStop();
     this.#drained = true;
     // Ranks that failed to start, or were skipped, left no processes behind.
-    if (this.#tools.every((tool) => tool.pid === 0)) this.#reportDrained(0);
-    else this.#node.platform.processes.sweep(this.#mark, SWEEP_MS, (swept) => this.#reportDrained(swept));
+    if (this.#tools.every((tool) => tool.pid === 0)) return this.#reportDrained(0);
+    const { processes } = this.#node.platform;
+    this.#watch.afterNews(() => processes.sweep(this.#mark, SWEEP_MS, (swept) => this.#reportDrained(swept)));
   }
 
   #reportDrained(swept: number): void {
     this.#flush();
-    try {
-      const restarts = this.#restartCount;
-      const survivors = this.#tools.flatMap((tool) => [...tool.survivors]);
-      this.#node.messages.send(CONTROLLER, 'job.drained', { host: this.#host, swept, survivors, restarts });
-    } catch (fault) {
-      this.#node.fault(fault, 'report of the end');
-    }
+    const restarts = this.#restartCount;
+    const survivors = this.#tools.flatMap((tool) => [...tool.survivors]);
+    const drained = { host: this.#host, swept, survivors, restarts };
+    this.#tell('report of the end', () => this.#node.messages.send(CONTROLLER, 'job.drained', drained));
     this.#finishStop();
   }
 

@@ -3,7 +3,7 @@
  * made when a tool fails, or promises a sign of life.
  */
 
-import type { DetectorAction, DetectorEvent, Rank } from '@stci/interface';
+import type { DetectorAction, DetectorEvent, Params, Rank } from '@stci/interface';
 import type { ToolFailure } from '../am/failure-shapes.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import { endText } from '../job/exit-rule.js';
@@ -20,20 +20,36 @@ export interface ToolWatchInit {
 
 type Report = Extract<DetectorAction, { readonly type: 'report' }>;
 
+/** What is slow waits so long after the news of a failure: it takes a few turns of two agents to leave this process. */
+const NEWS_MS = 20;
+
 export class ToolWatch {
   readonly #init: ToolWatchInit;
   #driver: MachineDriver<DetectorEvent, DetectorAction> | undefined;
   /** When the operating system said so. */
   readonly #failedWallMs = new Map<Rank, number>();
   #found: ToolFailure[] = [];
+  #isPrepared = false;
+  /** When what is slow may go on. */
+  #newsMs = -Infinity;
 
   constructor(init: ToolWatchInit) {
     this.#init = init;
   }
 
-  /** Somebody will want to know soon what fails: the detectors are made before. */
-  prepare(): void {
-    this.#driver ??= this.#open();
+  /** If somebody wants to know at once what fails, detectors are made before, and nothing slow delays the news. */
+  prepare(params: Params): void {
+    const isOverlay = params.string('overlay.topology') !== '';
+    this.#isPrepared = isOverlay || params.bool('client.enable') || params.list('detector').length > 0;
+    if (this.#isPrepared) this.#driver ??= this.#open();
+  }
+
+  /** Calls it in a later turn; if a failure has just been reported, when the news has left. */
+  afterNews(call: () => void): void {
+    const { clock } = this.#init.node.platform;
+    const leftMs = this.#newsMs - clock.nowMs();
+    if (leftMs > 0) clock.after(leftMs, call);
+    else clock.soon(call);
   }
 
   onEnded({ rank, outcome, end, error, endWallMs }: ToolEnd): void {
@@ -58,9 +74,10 @@ export class ToolWatch {
     this.#driver.on(event);
     const ranks = this.#found.splice(0);
     const parent = this.#init.node.router.parentLink;
-    if (ranks.length > 0 && parent !== undefined) {
-      this.#init.node.messages.sendNeighbour(parent, 'failure.report', { ranks });
-    }
+    if (ranks.length === 0 || parent === undefined) return;
+    const { messages, platform } = this.#init.node;
+    messages.sendNeighbour(parent, 'failure.report', { ranks });
+    if (this.#isPrepared) this.#newsMs = platform.clock.nowMs() + NEWS_MS;
   }
 
   #open(): MachineDriver<DetectorEvent, DetectorAction> {

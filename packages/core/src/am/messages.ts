@@ -309,8 +309,8 @@ const MESSAGE_TYPES = {
    * same incarnation.
    */
   'failure.watch': { id: 77, from: ['controller'], body: fields({ members: list(tuple(u32, u32, u32)) }) },
-  /** Session agent → controller: programs of the job want to know at once what fails anywhere. */
-  'failure.interest': { id: 78, from: ['session'], body: fields({}) },
+  /** Session agent → its root agent → controller: programs of the job want to know at once what fails anywhere. */
+  'failure.interest': { id: 78, from: ['session', 'root'], body: fields({}) },
   /** Controller → root agent: what it has counted, answered by its rows. */
   'agent.metrics': { id: 110, from: ['controller'], body: fields({}), reply: metricRows },
   /** Front-end → session: the metrics of all agents. Answered by those of each, then by who did not answer. */

@@ -280,14 +280,16 @@ export class FailureWatch {
   }
 
   #onNotifierAction(name: string, action: NotifierAction): void {
-    const { overlay } = this.#init;
-    if (action.type === 'deliver') return this.#onDelivered(name, action.source, action.payload);
+    const { clock, overlay } = this.#init;
+    // After its copies, which are sent at the end of this turn: others wait for them.
+    if (action.type === 'deliver') return clock.soon(() => this.#onDelivered(name, action.source, action.payload));
     const { incarnation } = overlay.self;
     const body = { notifier: name, incarnation, body: action.body };
     this.#try(() => overlay.sendReliably(action.to, 'notifier.message', body));
   }
 
   #onDelivered(notifier: string, source: MemberId, payload: Uint8Array): void {
+    if (this.#phase === 'stopped') return;
     let notice: FailureNotice;
     try {
       notice = failureNotice(decode(payload), 'notice');

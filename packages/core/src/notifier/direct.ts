@@ -25,7 +25,7 @@ export const notifierDirect = defineComponent({
     open: (init) => createRelay(init, {
       repairs: false,
       * copies({ self, source, size, dead }) {
-        for (let to = 0; self === source && to < size; to++) if (!dead.has(to)) yield { to, afterMs: 0 };
+        for (let to = 0; self === source && to < size; to++) if (!dead.has(to)) yield to;
       },
     }),
   }),

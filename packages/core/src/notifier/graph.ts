@@ -2,9 +2,11 @@
 
 import type { Position, SpanningTree, Topology } from '@stci/interface';
 
-/** The children; in place of a dead one, its own. */
+/** The children, in place of a dead one its own; first those with the most positions below them. */
 export function liveChildren(tree: SpanningTree, position: Position, dead: ReadonlySet<Position>): Position[] {
-  return tree.children(position).flatMap((child) => (dead.has(child) ? liveChildren(tree, child, dead) : [child]));
+  const alive = (at: Position): Position[] =>
+    tree.children(at).flatMap((child) => (dead.has(child) ? alive(child) : [child]));
+  return alive(position).sort((a, b) => tree.subtreeSize(b) - tree.subtreeSize(a));
 }
 
 /**

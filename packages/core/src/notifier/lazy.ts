@@ -21,7 +21,7 @@ export const notifierLazy = defineComponent({
   params: {
     topology: { type: 'string', default: 'bmg', help: 'The topology over whose links it sends.' },
     delay: {
-      type: 'duration', default: 5, min: 1, max: 60_000,
+      type: 'duration', default: 50, min: 1, max: 60_000,
       help: 'Before the redundant copies. More: fewer of them cross each other on the way; but each agent that '
         + 'fails meanwhile delays those beyond it by up to twice as much.',
     },
@@ -39,13 +39,15 @@ export const notifierLazy = defineComponent({
         const topologyOf = bySize(init.topologyOf);
         return createRelay(init, {
           repairs: false,
-          * copies({ self, source, size, dead }) {
-            const topology = topologyOf(size);
-            const tree = topology.spanningTree(source);
-            for (const to of liveChildren(tree, self, dead)) yield { to, afterMs: 0 };
-            for (const to of liveNeighbours(topology, self, dead)) {
-              yield { to, afterMs: goesFirst(tree, self, to) ? delayMs : 2 * delayMs };
-            }
+          copies: ({ self, source, size, dead }) => liveChildren(topologyOf(size).spanningTree(source), self, dead),
+          later: {
+            delayMs,
+            copies({ self, source, size, dead }) {
+              const topology = topologyOf(size);
+              const tree = topology.spanningTree(source);
+              return liveNeighbours(topology, self, dead)
+                .map((to) => ({ to, afterMs: goesFirst(tree, self, to) ? delayMs : 2 * delayMs }));
+            },
           },
         });
       },

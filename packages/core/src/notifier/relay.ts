@@ -23,13 +23,16 @@ export interface Route {
 
 export interface Copy {
   readonly to: Position;
-  /** How long to wait whether `to` sends one first. */
+  /** Since the broadcast came: how long to wait whether `to` sends one first. */
   readonly afterMs: number;
 }
 
+/** The source, and whoever a copy came from, get none in any case. */
 export interface RelayRule {
-  /** In the order of sending. The source, and whoever a copy came from, get none in any case. */
-  copies(route: Route): Iterable<Copy>;
+  /** Who gets a copy at once, in the order of sending. */
+  copies(route: Route): Iterable<Position>;
+  /** Who gets one later; computed after `delayMs`, because others wait for the first copies. */
+  readonly later?: { readonly delayMs: number; copies(route: Route): Iterable<Copy> };
   /** If a relay dies that had not been known to be dead, those next to it send again, past it. */
   readonly repairs: boolean;
 }
@@ -46,6 +49,8 @@ interface Open {
   readonly sinceMs: number;
   /** Agents that have sent it, or got it from here. */
   readonly told: Set<Position>;
+  /** When the later copies are computed; undefined: there are none, or they wait. */
+  laterMs: number | undefined;
   readonly waiting: Map<Position, number>;
 }
 
@@ -73,7 +78,8 @@ class Relay implements Notifier {
 
   get dueMs(): number | undefined {
     let due: number | undefined;
-    for (const { waiting } of this.#open.values()) {
+    for (const { laterMs, waiting } of this.#open.values()) {
+      if (laterMs !== undefined) due = Math.min(due ?? laterMs, laterMs);
       for (const at of waiting.values()) due = Math.min(due ?? at, at);
     }
     return due;
@@ -115,43 +121,51 @@ class Relay implements Notifier {
 
   #spread(broadcast: Broadcast, from: Position, nowMs: number): NotifierAction[] {
     const told = new Set([this.#self.position, broadcast.source.position, from]);
-    const open: Open = { broadcast, sinceMs: nowMs, told, waiting: new Map() };
-    const actions = this.#copy(open, nowMs);
-    if (open.waiting.size === 0 && !this.#rule.repairs) return actions;
+    const delayMs = this.#rule.later?.delayMs;
+    const laterMs = delayMs === undefined ? undefined : nowMs + delayMs;
+    const open: Open = { broadcast, sinceMs: nowMs, told, laterMs, waiting: new Map() };
+    const actions = this.#copy(open);
+    if (laterMs === undefined && !this.#rule.repairs) return actions;
     this.#open.set(keyOf(broadcast), open);
     return [...actions, ...this.#trim(nowMs)];
   }
 
-  /** Sends the copies that are due at once, and notes the others. */
-  #copy({ broadcast, told, waiting }: Open, nowMs: number): NotifierAction[] {
-    const { source, size, dead: carried } = broadcast;
-    // Its source did not know this agent: it has no place in the graph.
-    if (this.#self.position >= size || carried.has(this.#self.position)) return [];
-    const dead = carried.size === 0 ? this.#dead : new Set([...carried, ...this.#dead]);
-    const route: Route = { self: this.#self.position, source: source.position, size, carried, dead };
-    const actions: NotifierAction[] = [];
-    for (const { to, afterMs } of this.#rule.copies(route)) {
-      if (told.has(to) || !this.#alive.has(to)) continue;
-      if (afterMs > 0) {
-        if (!waiting.has(to)) waiting.set(to, nowMs + afterMs);
-        continue;
-      }
-      told.add(to);
-      actions.push({ type: 'send', to, body: encodeBroadcast(broadcast) });
-    }
-    return actions;
+  /** Sends the copies that are due at once. */
+  #copy(open: Open): NotifierAction[] {
+    const route = this.#routeOf(open.broadcast);
+    if (route === undefined) return [];
+    return [...this.#rule.copies(route)].flatMap((to) => this.#send(open, to));
   }
 
-  #flush(key: string, { broadcast, told, waiting }: Open, untilMs: number): NotifierAction[] {
+  /** Undefined: its source did not know this agent, which has no place in the graph. */
+  #routeOf({ source, size, dead: carried }: Broadcast): Route | undefined {
+    if (this.#self.position >= size || carried.has(this.#self.position)) return undefined;
+    const dead = carried.size === 0 ? this.#dead : new Set([...carried, ...this.#dead]);
+    return { self: this.#self.position, source: source.position, size, carried, dead };
+  }
+
+  #send({ broadcast, told }: Open, to: Position): NotifierAction[] {
+    if (told.has(to) || !this.#alive.has(to)) return [];
+    told.add(to);
+    return [{ type: 'send', to, body: encodeBroadcast(broadcast) }];
+  }
+
+  #flush(key: string, open: Open, untilMs: number): NotifierAction[] {
+    const { broadcast, sinceMs, waiting } = open;
+    const route = open.laterMs !== undefined && open.laterMs <= untilMs ? this.#routeOf(broadcast) : undefined;
+    if (route !== undefined) {
+      for (const { to, afterMs } of this.#rule.later?.copies(route) ?? []) {
+        if (!waiting.has(to)) waiting.set(to, sinceMs + afterMs);
+      }
+    }
+    if ((open.laterMs ?? Infinity) <= untilMs) open.laterMs = undefined;
     const actions: NotifierAction[] = [];
     for (const [to, atMs] of waiting) {
       if (atMs > untilMs) continue;
       waiting.delete(to);
-      if (told.has(to) || !this.#alive.has(to)) continue;
-      told.add(to);
-      actions.push({ type: 'send', to, body: encodeBroadcast(broadcast) });
+      actions.push(...this.#send(open, to));
     }
-    if (waiting.size === 0 && !this.#rule.repairs) this.#open.delete(key);
+    if (open.laterMs === undefined && waiting.size === 0 && !this.#rule.repairs) this.#open.delete(key);
     return actions;
   }
 
@@ -179,7 +193,7 @@ class Relay implements Notifier {
     if (!this.#rule.repairs) return [];
     const actions = this.#trim(nowMs);
     for (const open of this.#open.values()) {
-      if (!open.broadcast.dead.has(position)) actions.push(...this.#copy(open, nowMs));
+      if (!open.broadcast.dead.has(position)) actions.push(...this.#copy(open));
     }
     return actions;
   }

@@ -30,8 +30,7 @@ export const notifierTree = defineComponent({
       const topologyOf = bySize(init.topologyOf);
       return createRelay(init, {
         repairs: true,
-        copies: ({ self, source, size, dead }) =>
-          liveChildren(topologyOf(size).spanningTree(source), self, dead).map((to) => ({ to, afterMs: 0 })),
+        copies: ({ self, source, size, dead }) => liveChildren(topologyOf(size).spanningTree(source), self, dead),
       });
     },
   }),
