@@ -9,7 +9,7 @@ notifierCompliance(notifierBmg, { topologies: [topologyBmg] });
 suite('notifier bmg', (test) => {
   const module = notifierBmg.create({}, { topology: 'bmg' }, undefined);
 
-  test('to the children of the binomial tree first, the one with most below it first, then over the other links', () => {
+  test('to the children in the binomial tree first, most below them first, then over the other links', () => {
     const network = new NotifierNetwork({ module, topologyOf: createBmg, members: membersOf(16), seed: 1 });
     network.broadcast(1, Uint8Array.of(1));
     assert.equal(network.sent.map(({ to }) => to), [9, 5, 3, 2, 0, 13, 15]);

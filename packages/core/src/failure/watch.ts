@@ -283,8 +283,7 @@ export class FailureWatch {
     const { clock, overlay } = this.#init;
     // After its copies, which are sent at the end of this turn: others wait for them.
     if (action.type === 'deliver') return clock.soon(() => this.#onDelivered(name, action.source, action.payload));
-    const { incarnation } = overlay.self;
-    const body = { notifier: name, incarnation, body: action.body };
+    const body = { notifier: name, incarnation: overlay.self.incarnation, body: action.body };
     this.#try(() => overlay.sendReliably(action.to, 'notifier.message', body));
   }
 

@@ -224,6 +224,8 @@ suite('failure watch', (test) => {
     assert.throwsCode('STCI_MESSAGE_INVALID', report);
     const notice = { ...finding, subject, detector: 'd1', reporter: idOf(1), number: 1 };
     agents[2]?.watch.onMessage(1, { notifier: 'direct', incarnation: 1, body: encode(notice) });
+    assert.equal(agents[2]?.told, [], 'its copies leave first');
+    place.run();
     assert.equal(agents[2]?.told, [
       'notice of root:0 by notifier direct: STCI_MESSAGE_INVALID Expected a detector of this session, got d1',
     ]);
