@@ -107,8 +107,7 @@ function checkCompleteness({ witness }: FailureRun, quiet: QuietState): string[]
 }
 
 /** Each survivor reaches each other. */
-function checkRoutes({ witness, plan }: FailureRun, quiet: QuietState): string[] {
-  if (!plan.routes) return [];
+function checkRoutes({ witness }: FailureRun, quiet: QuietState): string[] {
   const members = [...membersOf(quiet)];
   return members.flatMap((by) => members.filter((from) => from !== by && !witness.heard.has(`${by} ${from}`))
     .map((from) => `${from} does not reach ${by}`));

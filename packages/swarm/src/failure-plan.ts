@@ -24,11 +24,6 @@ export interface FailurePlan {
   readonly link: LinkPlan;
   /** `atMs` from the time when all agents are up. */
   readonly faults: readonly FailureFault[];
-  /**
-   * Whether every survivor is to reach every other. Drawn without an overlay, and with agents that are cut off for a
-   * while, it is not: some are then not reached by others than the controller.
-   */
-  readonly routes: boolean;
   /** Agents that are killed while the session is launched or ends: `atMs` from the beginning of that. */
   readonly edges: readonly { readonly when: 'launch' | 'end'; readonly host: number; readonly atMs: number }[];
 }
@@ -76,8 +71,6 @@ export function drawFailures(seed: number): FailurePlan {
       timeoutMs: random.pick([60_000, 5000]),
     },
     faults,
-    routes: settings['overlay.topology'] !== undefined
-      || faults.every(({ kind }) => kind === 'kill' || kind === 'crash'),
     edges: random.chance(0.2)
       ? [{ when: random.pick(['launch', 'end'] as const), host: random.integer(hosts), atMs: random.between(0, 400) }]
       : [],

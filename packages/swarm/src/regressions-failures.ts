@@ -13,7 +13,7 @@ export interface FailureRegression {
 export function plainFailures(plan: Pick<FailurePlan, 'hosts' | 'faults'> & Partial<FailurePlan>): FailurePlan {
   const { settings, ...more } = plan;
   return {
-    seed: 1, link: PLAIN.link, edges: [], routes: true, ...more,
+    seed: 1, link: PLAIN.link, edges: [], ...more,
     settings: { detector: 'witness', 'launcher.tree.arity': '2', 'bootcom.lease': '2000ms', ...settings },
   };
 }
@@ -84,7 +84,6 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
         'detector.ring.order': 'cabinets:0*2,1*3,2*4,0*9', 'errmgr.loss.retries': '4',
       },
       link: { latencyMs: 3, jitterMs: 0, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 60_000 },
-      routes: false,
     }),
     incarnationMax: 2,
   },
@@ -135,6 +134,18 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
         'detector.mesh.period': '100ms', 'detector.mesh.timeout': '1000ms',
       },
       link: { latencyMs: 1, jitterMs: 0.05, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
+    }),
+  },
+  {
+    found: 'an agent below one that stood still for a while was given up: the one above it answered the controller '
+      + 'just in time, and it had no time left',
+    plan: plainFailures({
+      hosts: 2, faults: [{ kind: 'freeze', host: 0, atMs: 352.9411554802209, lastsMs: 646.8200894538313 }],
+      settings: {
+        detector: 'ring,witness', 'launcher.tree.arity': '1', 'detector.ring.period': '200ms',
+        'detector.ring.timeout': '600ms', 'detector.ring.grace': '0', 'detector.ring.reconnect': '1',
+        'detector.ring.notifier': 'tree',
+      },
     }),
   },
 ];

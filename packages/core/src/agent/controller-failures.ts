@@ -234,27 +234,33 @@ export class ControllerFailures implements JobFailures {
 
   /**
    * Messages may follow the boot tree: hosts below one that stands still seem silent, too. The first on the way that
-   * does not answer is given up; those below it are linked to others, and live.
+   * does not answer is given up; those below it are linked to others, and live. Where one above answers late, because
+   * it stood still, those below have had little time: they are asked again, once.
    */
-  #probe(notice: FailureNotice, member: MemberId): void {
+  #probe(notice: FailureNotice, member: MemberId, isAgain = false): void {
     const { node } = this.#init;
     const target = bootHost(member.position);
     if (this.#probed.has(target)) return;
     this.#probed.add(target);
     const way = this.#wayTo(target).map((host) => this.#memberOf(host));
-    const timeoutMs = probeMs(node.params);
+    const { params, platform: { clock } } = node;
+    const [timeoutMs, lateMs] = [probeMs(params), clock.nowMs() + probeMs(params) / 2];
     const silent = new Set(way);
     let open = way.length;
+    let isLate = false;
     const onSettled = (asked: MemberId, error: StciError | undefined): void => {
       if (error === undefined) silent.delete(asked);
+      isLate ||= error === undefined && clock.nowMs() > lateMs;
       open -= 1;
       if (open > 0) return;
       this.#probed.delete(target);
-      if (!this.#isStopped) this.#onProbed(notice, member, way.find((one) => silent.has(one)));
+      if (this.#isStopped || this.#isDead(member)) return;
+      const first = way.find((one) => silent.has(one));
+      if (first !== undefined && isLate && !isAgain) this.#probe(notice, member, true);
+      else this.#onProbed(notice, member, first);
     };
-    for (const asked of way) {
-      const agent = rootAddress(bootHost(asked.position));
-      node.messages.request(agent, 'agent.echo', 0, (error) => onSettled(asked, error), { timeoutMs });
+    for (const one of way) {
+      node.messages.request(addressAt(one.position), 'agent.echo', 0, (error) => onSettled(one, error), { timeoutMs });
     }
   }
 
@@ -266,7 +272,6 @@ export class ControllerFailures implements JobFailures {
   }
 
   #onProbed(notice: FailureNotice, member: MemberId, silent: MemberId | undefined): void {
-    if (this.#isDead(member)) return;
     if (silent?.position === member.position) return this.#declare(notice, member);
     // Where a link above it is lost, the mender has it linked again, or gives it up.
     this.#refute(member);
