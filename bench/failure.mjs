@@ -4,6 +4,7 @@
  * memberlist. Times are those of the machine's monotonic clock.
  */
 
+import { spawnSync } from 'node:child_process';
 import { broadcastFloor } from './lib/broadcast-floor.mjs';
 import { agentStops, toolKills } from './lib/failure-session.mjs';
 import { buildMember, memberlistKills, whyNoMemberlist } from './lib/memberlist.mjs';
@@ -15,7 +16,7 @@ const KILLS = 20;
 /** Stops of agents, for each period. */
 const STOPS = 20;
 const PERIODS_MS = [500, 200, 100, 50];
-/** Kills of the peer: one takes some ten seconds at its defaults. */
+/** Kills of the peer memberlist: one takes some ten seconds at its defaults. */
 const PEER_KILLS = 10;
 
 export async function bench({ sizes = SIZES, kills = KILLS, stops = STOPS, periodsMs = PERIODS_MS,
@@ -23,6 +24,7 @@ export async function bench({ sizes = SIZES, kills = KILLS, stops = STOPS, perio
   const whyNoPeer = whyNoMemberlist();
   if (whyNoPeer !== undefined) print(`  without its peer: ${whyNoPeer}`);
   const program = whyNoPeer === undefined ? buildMember() : undefined;
+  if (!hasUlfm()) print('  mpirun --with-ft ulfm is not measured: Open MPI here has none (5.0 and later do)');
   print('  a process killed until the last of the others was told, ms\n'
     + '  | | n | kills | median (least–most) |\n  |---|---|---|---|');
   for (const size of sizes) {
@@ -44,6 +46,11 @@ export async function bench({ sizes = SIZES, kills = KILLS, stops = STOPS, perio
     if (peer !== undefined) printGoal("… against memberlist's defaults", median(ours.lazy) / median(peer), 0.01);
   }
   await silent(sizes[0], stops, periodsMs);
+}
+
+/** `ompi_info` names its fault tolerance. */
+function hasUlfm() {
+  return /ulfm/iu.test(spawnSync('ompi_info', ['--all'], { encoding: 'utf8' }).stdout ?? '');
 }
 
 function row(name, size, times) {

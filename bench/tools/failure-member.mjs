@@ -1,16 +1,20 @@
 /**
  * A rank that waits for the failure of others. Prints `up RANK`, its agent's process and its own; then, for each rank
- * that failed, `failed RANK NS`: the machine's monotonic time at which it was told, taken before anything else.
+ * that failed, `failed RANK NS`: the machine's monotonic time at which it was told, taken before anything else. It is
+ * printed later: the output of all ranks goes through the agents, and would delay the news that is measured.
  */
 
 import { built } from '../lib/place.mjs';
 
 const { connect } = await built('client', 'index.js');
 
+/** Longer than it takes to tell all. */
+const PRINT_MS = 500;
+
 const program = await connect();
 program.onFailure(({ ranks }) => {
   const atNs = process.hrtime.bigint();
-  for (const rank of ranks) process.stdout.write(`failed ${rank} ${atNs}\n`);
+  setTimeout(() => ranks.forEach((rank) => process.stdout.write(`failed ${rank} ${atNs}\n`)), PRINT_MS);
 });
 await program.barrier();
 process.stdout.write(`up ${program.rank} ${process.ppid} ${process.pid}\n`);
