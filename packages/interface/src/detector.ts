@@ -43,6 +43,8 @@ export interface DetectorModule {
   readonly topology: string;
   /** True: where the session has an overlay, its topology takes the place of `topology`. */
   readonly followsOverlay?: boolean;
+  /** True: it is passed `waiting` and `over`, at each message or request. */
+  readonly hearsWaits?: boolean;
   readonly metrics: Readonly<Record<string, MetricSpec>>;
   promise(request: PromiseRequest): DetectorPromise;
   open(init: DetectorInit): Detector;

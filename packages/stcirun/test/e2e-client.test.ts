@@ -148,6 +148,37 @@ suite('client library', (test) => {
     assert.equal(lines, [...[0, 2, 3, 4, 5].map((rank) => `${rank} lost 1`), ...Array(5).fill(agreed)].sort());
   }, LONG);
 
+  test('sporadic: a host that stands still is nobody\'s concern until ranks wait for it in a barrier', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-barrier-'));
+    const events = join(directory, 'events');
+    const sporadic = ['detector=sporadic', 'detector.sporadic.timeout=500ms', 'detector.sporadic.period=100ms'];
+    const text = 'console.log("up"); if (stci.rank === 1) setTimeout(() => undefined, 60000); else {'
+      + 'process.stdin.once("data", async () => { console.log("since", Date.now()); await stci.barrier();'
+      + 'console.log("past"); process.exit(); }); }';
+    const options = ['--client', '--launcher', 'local', '--host', 'a,b', '-n', '2', ...CONTINUE, '--events', events,
+      '--stdin', '0', ...sporadic.flatMap((setting) => ['--mca', setting])];
+    const records = (): string[] =>
+      readFileSync(events, 'utf8').split('\n').filter((line) => line.includes('"failure-record"'));
+    try {
+      const job = start([...options, NODE, '--input-type=module', '-e', ...module(text).slice(3), 'barrier.mjs'],
+        { cwd: CLIENT, input: 'open', limitMs: 60_000 });
+      await eventually(() => job.out().split('up').length === 3, { what: 'both ranks', deadlineMs: 20_000 });
+      signal(job, { agentOf: 'b' }, 'SIGSTOP');
+      job.child.stdin?.end('go\n');
+      await eventually(() => job.out().includes('past'), { what: 'the end of the barrier', deadlineMs: 20_000 });
+      const { exitCode, err } = await job.result;
+      assert.is(exitCode, 200, err);
+      const [record, ...more] = records().map((line) => JSON.parse(line) as Record<string, unknown>);
+      assert.equal([record?.['hostName'], record?.['detector'], more], ['b', 'sporadic', []]);
+      const sinceMs = Number(/since (\d+)/u.exec(job.out())?.[1]);
+      const tookMs = Date.parse(String(record?.['confirmed'])) - sinceMs;
+      // The wait may have begun with a message that was not acknowledged yet when the agent stopped.
+      assert.ok(tookMs >= 900 && tookMs < 5000, `${tookMs} ms`);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  }, LONG);
+
   test('what ranks call at the same place must be the same; a second connection is refused', async () => {
     const text = 'await (stci.rank === 2 ? stci.barrier() : stci.agree(true)).catch(({ code }) => console.log(code));'
       + 'await connect().catch(({ message }) => console.log(message.replace(/.*: rank ./, "rank N")));';

@@ -14,13 +14,20 @@ const DETECTORS = {
   swim: { 'detector.swim.period': '100ms', 'detector.swim.grace': '0' },
 } as const;
 
+/** Who is waited for is reported after twice the timeout and a period, and the time of a message. */
+const SPORADIC = { 'detector.sporadic.period': '100ms', 'detector.sporadic.timeout': '500ms' };
+const SPORADIC_MS = 1100;
+const LATENCY_MS = 20;
+
 type Name = keyof typeof DETECTORS;
 
 const recordsOf = ({ events }: HostsSession): FailureRecord[] =>
   events.flatMap((event) => (event.type === 'failure-record' ? [event.record] : []));
 
+const OF = { ...DETECTORS, sporadic: SPORADIC };
+
 interface Scene {
-  readonly detector: Name;
+  readonly detector: Name | 'sporadic';
   readonly seed: number;
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -33,7 +40,7 @@ interface Outcome {
 /** Runs `act` once all watch, and looks after `waitMs` at what became of the hosts. */
 function play({ detector, seed, settings }: Scene, waitMs: number, act: (one: HostsSession) => void): Outcome {
   let outcome: Outcome | undefined;
-  const all = { detector, 'launcher.tree.arity': '2', 'bootcom.lease': '20s', ...DETECTORS[detector], ...settings };
+  const all = { detector, 'launcher.tree.arity': '2', 'bootcom.lease': '20s', ...OF[detector], ...settings };
   const problems = runHosts({ seed, hosts: HOSTS, hostsMax: HOSTS, settings: all }, (one) => {
     one.clock.after(3000, () => act(one));
     one.clock.after(3000 + waitMs, () => {
@@ -99,5 +106,30 @@ suite('detectors in a session', (test) => {
     assert.equal([record?.hostName, record?.cause, more], ['n2', 'exited', []]);
     assert.equal(record?.newParents.map(({ host }) => host).sort(), ['n6', 'n7']);
     assert.ok((record?.notified ?? 0) >= HOSTS - 2, `${record?.notified} agents were told`);
+  });
+
+  test('sporadic: one that stands still is found once somebody waits for it, in the promised time', () => {
+    for (const waitsFrom of [undefined, 1000]) {
+      const scene = { detector: 'sporadic', seed: 5, settings: { 'bootcom.lease': '60s' } } as const;
+      let sinceWallMs = 0;
+      const { states, records } = play(scene, 8000, (one) => {
+        const { host, pid } = agentOf(one, 5);
+        one.world.pauseProcess(host, pid);
+        one.world.at(one.world.nowMs + 7500, () => one.world.resumeProcess(host, pid));
+        if (waitsFrom === undefined) return;
+        one.clock.after(waitsFrom, () => {
+          sinceWallMs = one.clock.wallMs();
+          one.session.gatherMetrics({ onAgent: () => undefined, onDone: () => undefined });
+        });
+      });
+      if (waitsFrom === undefined) {
+        assert.equal([states, records], [Array(HOSTS).fill('up 1'), []]);
+        continue;
+      }
+      assert.equal(states, Array.from({ length: HOSTS }, (_, i) => (i === 5 ? 'fenced 1' : 'up 1')));
+      assert.equal(records.map(({ hostName, detector }) => [hostName, detector]), [['n5', 'sporadic']]);
+      const tookMs = (records[0]?.confirmedWallMs ?? 0) - sinceWallMs;
+      assert.ok(tookMs >= SPORADIC_MS && tookMs <= SPORADIC_MS + LATENCY_MS, `${tookMs} ms`);
+    }
   });
 });

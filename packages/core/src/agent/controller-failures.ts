@@ -21,7 +21,7 @@ import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { addressAt } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
-import { bindFailureWatch, openFailureWatch, openMetrics, probeMs } from './failure-watch.js';
+import { bindFailureWatch, openFailureWatch, openMetrics, probeMs, startFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import type { HostLoss, JobFailures } from './job-session.js';
 import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
@@ -202,7 +202,7 @@ export class ControllerFailures implements JobFailures {
     });
     const members = this.#members();
     this.#tell('failure.watch', { members: runsOf(members) });
-    this.#watch.start(members);
+    startFailureWatch(node, scope, this.#watch, members);
   }
 
   #onNotice(notice: FailureNotice, news: 'new' | 'confirmed'): void {

@@ -1,6 +1,6 @@
 /** The failure watch of an agent, made of the components that its parameters select; what binds it to messages. */
 
-import { StciError, type Params } from '@stci/interface';
+import { StciError, type MemberId, type Params } from '@stci/interface';
 import { positionOf } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { MetricStore } from '../metrics/store.js';
@@ -43,6 +43,34 @@ export function openFailureWatch(
     },
     { ...events, onFault: (error: StciError, where: string) => node.fault(error, where) },
   );
+}
+
+/** All agents are up: these take part. */
+export function startFailureWatch(
+  node: AgentNode, scope: AgentScope, watch: FailureWatch, members: readonly MemberId[],
+): void {
+  if (watch.isWatching) return;
+  watch.start(members);
+  if (scope.detectors().some(({ module }) => module.hearsWaits === true)) passWaits(node, watch);
+}
+
+/** Detectors know waits by number, and agents by position. */
+function passWaits({ messages }: AgentNode, watch: FailureWatch): void {
+  const ids = new Map<string, number>();
+  let last = 0;
+  messages.observeWaits({
+    waiting: (key, to) => {
+      const on = to === 'all' ? to : positionOf(to);
+      if (on === undefined || ids.has(key)) return;
+      last += 1;
+      ids.set(key, last);
+      watch.waiting(last, on);
+    },
+    over: (key) => {
+      const id = ids.get(key);
+      if (id !== undefined && ids.delete(key)) watch.over(id);
+    },
+  });
 }
 
 /**

@@ -14,6 +14,9 @@ import type { Ledger } from '../job/ledger.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
 
+/** Kind of wait: of ranks that have voted, for the others. */
+const WAIT = 'agreement';
+
 /** Longest reason of a loss, in characters. */
 const REASON_CHARS_MAX = 500;
 
@@ -105,6 +108,8 @@ export class JobPrograms {
     const { messages } = this.#node;
     if (lost.length > 0) messages.sendSubtree('program.failed', { lost }, this.#job);
     const decision = this.#agreement.decide();
+    if (this.#agreement.isAwaited) messages.waits.begin(WAIT, this.#job, 'all');
+    else messages.waits.end(WAIT, this.#job);
     if (decision === undefined) return;
     this.#forget(decision.joined);
     messages.sendSubtree('program.agreed', decision, this.#job);

@@ -13,7 +13,7 @@ import type { FailureWatch } from '../failure/watch.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { addressAt } from '../overlay/members.js';
 import type { MetricStore } from '../metrics/store.js';
-import { bindFailureWatch, openFailureWatch, openMetrics } from './failure-watch.js';
+import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
@@ -83,7 +83,7 @@ export class RootFailures {
       onFenced: fence,
       onCutOff: cutOff,
     });
-    this.#watch.start(members);
+    startFailureWatch(node, scope, this.#watch, members);
   }
 
   #onToolsFailed(job: JobId, ranks: readonly ToolFailure[]): void {

@@ -14,6 +14,7 @@ import {
 import { AheadFrames, type AheadFrame } from './ahead-frames.js';
 import { Receiver, Sender, isAckDue, type AgentTest, type Incoming } from './delivery.js';
 import type { Router } from './router.js';
+import type { Waits } from './waits.js';
 
 /** Frame types of the layer: all carry the mark of the pair; its number is the last one taken, or sent in a probe. */
 export const DELIVERY_FRAME = {
@@ -39,6 +40,7 @@ export interface DeliveryInit {
   readonly incarnation: number;
   /** Bytes kept for one destination. */
   readonly windowBytes: number;
+  readonly waits?: Waits | undefined;
   /** The controller says that a destination is gone for good: it is to be dropped. */
   onUndeliverable(destination: Address, job: JobId, body: Uint8Array): void;
 }
@@ -65,6 +67,10 @@ export class DeliveryLayer {
   /** Pairs of which something is known, in both directions. */
   get pairs(): number {
     return this.#sender.size + this.#receiver.size;
+  }
+
+  get waits(): Iterable<readonly [key: string, on: Address]> {
+    return this.#sender.waits();
   }
 
   /** Sends a frame, or keeps it until there is a route. Throws STCI_MESSAGE_WINDOW. */

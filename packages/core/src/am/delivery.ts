@@ -13,6 +13,7 @@ import {
 } from '@stci/interface';
 import { readDelivery, setHops, writeDelivery, type DeliveryMark, type Frame } from '../codec/frame.js';
 import { CHUNK_COST_BYTES, CREDIT_BYTES_MAX } from './credit.js';
+import type { Waits } from './waits.js';
 
 /** Least charge of a kept frame: the overhead of keeping it. */
 const FRAME_CHARGE_MIN = 256;
@@ -28,6 +29,9 @@ export const OUTPUT_KEPT_MAX = CREDIT_BYTES_MAX * Math.ceil(FRAME_CHARGE_MIN / C
 /** Time without an acknowledgement after which the sender asks for one; it doubles up to the longest. */
 const PROBE_MS = 1000;
 const PROBE_MS_MAX = 8000;
+
+/** Kind of wait: for acknowledgements. */
+const WAIT = 'delivery';
 
 /** A receiver that asks more often for what is missing gets it again only so often. */
 const RESEND_MS = 500;
@@ -67,6 +71,7 @@ export interface SenderInit {
   readonly windowBytes: number;
   /** Hops that a frame has when it is sent. */
   readonly ttl: number;
+  readonly waits?: Waits | undefined;
 }
 
 export class Sender {
@@ -108,6 +113,7 @@ export class Sender {
     writeDelivery(pieces[0] as Uint8Array, { number: pair.last, incarnation, generation: pair.generation });
     if (pair.kept.length === 0) {
       this.#open.add(pair);
+      this.#init.waits?.begin(WAIT, agentKey(destination, pair.job), destination);
       pair.probeMs = PROBE_MS;
       pair.probeAtMs = nowMs + PROBE_MS;
     }
@@ -137,7 +143,7 @@ export class Sender {
     release(pair.kept.splice(0, count));
     pair.probeMs = PROBE_MS;
     pair.probeAtMs = nowMs + PROBE_MS;
-    if (pair.kept.length === 0) this.#open.delete(pair);
+    if (pair.kept.length === 0) this.#close(pair);
     return pair;
   }
 
@@ -175,10 +181,20 @@ export class Sender {
     for (const [key, pair] of this.#pairs) {
       if (!isGone(pair.destination, pair.job)) continue;
       this.#pairs.delete(key);
-      this.#open.delete(pair);
+      this.#close(pair);
       release(pair.kept);
       this.#generation = (this.#generation + 1) & 0xffff;
     }
+  }
+
+  /** Of acknowledgements. */
+  *waits(): Generator<readonly [key: string, on: Address]> {
+    for (const { destination, job } of this.#open) yield [`${WAIT} ${agentKey(destination, job)}`, destination];
+  }
+
+  #close(pair: Outgoing): void {
+    this.#open.delete(pair);
+    this.#init.waits?.end(WAIT, agentKey(pair.destination, pair.job));
   }
 
   #pair(destination: Address, job: JobId): Outgoing {

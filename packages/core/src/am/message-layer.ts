@@ -36,6 +36,7 @@ import {
 import { PendingRequests, decodeBody, type RequestDone, type RequestOptions } from './requests.js';
 import type { Router } from './router.js';
 import { SUBTREE, Transport, type MessageLimits } from './transport.js';
+import { Waits, type WaitObserver } from './waits.js';
 
 /** Errors that are always the sender's fault. */
 const SENDER_FAULTS: readonly ErrorCode[] = [
@@ -88,6 +89,7 @@ export class MessageLayer {
   readonly #reassembly: Reassembly;
   readonly #transport: Transport;
   readonly inbox: Inbox;
+  readonly waits = new Waits();
   #guard: PeerGuard | undefined;
   #sequence = 0;
 
@@ -95,10 +97,10 @@ export class MessageLayer {
     this.#init = init;
     const { messageBytesMax, requestTimeoutMs } = init.limits;
     this.#reassembly = new Reassembly(init.clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
-    this.#requests = new PendingRequests(init.clock);
+    this.#requests = new PendingRequests(init.clock, this.waits);
     const { router, clock, limits, incarnation = 0 } = init;
     this.#transport = new Transport({
-      router, clock, limits, incarnation,
+      router, clock, limits, incarnation, waits: this.waits,
       hasRoom: (frame) => frameLayer(frame) !== LAYER.stream || init.hasRoom(frame),
       onLocal: (frame, from) => this.#local(frame, from),
       onUnforwarded: (request, error) => this.#replyError(request, toErrorRecord(error)),
@@ -134,6 +136,10 @@ export class MessageLayer {
 
   set guard(guard: PeerGuard) {
     this.#guard = guard;
+  }
+
+  observeWaits(observer: WaitObserver): void {
+    this.waits.observe(observer, this.#transport.waits);
   }
 
   /** One handler per type. It returns the reply if one is requested; an error that it throws is the error reply. */

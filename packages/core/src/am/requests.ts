@@ -7,6 +7,7 @@ import { FLAG, type FrameHeader } from '../codec/frame.js';
 import type { AgentTest } from './delivery.js';
 import { errorRecord } from './job-shapes.js';
 import { checkReply, type MessageName } from './messages.js';
+import type { Waits } from './waits.js';
 
 const REQUESTS_MAX = 65_536;
 
@@ -30,11 +31,13 @@ interface Request {
 
 export class PendingRequests {
   readonly #clock: Clock;
+  readonly #waits: Waits;
   /** By sequence number. */
   readonly #pending = new Map<number, Request & { readonly timer: Timer }>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, waits: Waits) {
     this.#clock = clock;
+    this.#waits = waits;
   }
 
   /** Returns false if there are too many: `done` has been called then. */
@@ -48,6 +51,7 @@ export class PendingRequests {
     const onTimeout = (): void => this.settle(sequence, new StciError('STCI_REQUEST_TIMEOUT', text));
     const timer = this.#clock.after(timeoutMs, onTimeout);
     this.#pending.set(sequence, { ...request, timer });
+    this.#waits.begin('request', sequence, destination);
     return true;
   }
 
@@ -57,6 +61,7 @@ export class PendingRequests {
     if (pending === undefined) return;
     this.#pending.delete(sequence);
     pending.timer.cancel();
+    this.#waits.end('request', sequence);
     pending.done(error, reply);
   }
 

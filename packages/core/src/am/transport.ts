@@ -21,6 +21,7 @@ import { Reassembly, cut, join } from './fragments.js';
 import { errorRecord } from './job-shapes.js';
 import { decodeBody } from './requests.js';
 import type { Router } from './router.js';
+import type { Waits } from './waits.js';
 
 /** Destination of a frame for every agent at and below the receiver. */
 export const SUBTREE: Address = 0xffff_fffe;
@@ -39,6 +40,7 @@ export interface TransportInit {
   readonly limits: MessageLimits;
   /** Of this agent. */
   readonly incarnation: number;
+  readonly waits: Waits;
   /** Whether to take a frame for this agent now. */
   hasRoom(frame: Frame): boolean;
   /** A frame for this agent. */
@@ -63,14 +65,14 @@ export class Transport {
   isGone: AgentTest;
 
   constructor(init: TransportInit) {
-    const { router, clock, limits, incarnation } = init;
+    const { router, clock, limits, incarnation, waits } = init;
     const { messageBytesMax, requestTimeoutMs } = limits;
     this.#init = init;
     this.#router = router;
     this.isGone = () => router.self === CONTROLLER;
     this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.#delivery = new DeliveryLayer({
-      router, clock, incarnation, ttl: limits.ttl, windowBytes: limits.windowBytes,
+      router, clock, incarnation, waits, ttl: limits.ttl, windowBytes: limits.windowBytes,
       onUndeliverable: (destination, job, body) =>
         this.drop(destination, job, fromErrorRecord(errorRecord(decodeBody(body), 'undeliverable frame'))),
     });
@@ -149,6 +151,11 @@ export class Transport {
 
   get pairs(): number {
     return this.#delivery.pairs;
+  }
+
+  /** For acknowledgements. */
+  get waits(): Iterable<readonly [key: string, on: Address]> {
+    return this.#delivery.waits;
   }
 
   close(): void {

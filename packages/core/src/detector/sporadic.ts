@@ -163,6 +163,7 @@ function createSporadic(params: Readonly<Record<string, ParamValue>>): DetectorM
   const { periodMs, timeoutMs } = times;
   return {
     watches: 'agents',
+    hearsWaits: true,
     topology: '',
     metrics: PROBE_METRICS,
     promise: ({ latencyBoundMs }) => ({

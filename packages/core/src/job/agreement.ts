@@ -51,6 +51,11 @@ export class Agreement {
     return this.#decided;
   }
 
+  /** Ranks have voted, and wait for others. */
+  get isAwaited(): boolean {
+    return this.#voted.size > 0 || this.#joining.size > 0;
+  }
+
   /** A late vote, or that of an ended rank, counts for nothing. Throws STCI_MESSAGE_INVALID for an early one. */
   vote({ rank, sequence, kind, flag }: Vote): void {
     if (sequence > this.#decided + 1) {
