@@ -8,27 +8,54 @@ import type { Run } from './run.js';
 import { truthOf } from './truth.js';
 
 export function checkAgreement(run: Run): string[] {
+  const programs = truthOf(run).filter(({ app }) => app.program === 'agree');
+  const isUndisturbed = run.faults.every(({ plan }) => plan.kind === 'kill-tool');
+  const well = programs.filter(({ process }) => isUndisturbed && process?.end?.status === 0);
+  const lines = new Map(programs.map(({ rank }) => [rank, linesOf(textOf(run, rank))]));
+  return agreementProblems(lines, new Set(well.map(({ rank }) => rank)));
+}
+
+/** `lines`: the results that each rank wrote. `well`: ranks that ended by themselves, on hosts that stayed. */
+export function agreementProblems(
+  lines: ReadonlyMap<number, readonly string[]>, well: ReadonlySet<number>,
+): string[] {
   const problems: string[] = [];
   const results: string[] = [];
-  for (const { rank, app, process } of truthOf(run)) {
-    if (app.program !== 'agree') continue;
-    for (const [round, line] of linesOf(run, rank).entries()) {
+  for (const [rank, own] of lines) {
+    for (const [round, line] of own.entries()) {
       results[round] ??= line;
       if (results[round] !== line) problems.push(`rank ${rank}, round ${round}: ${line}, others ${results[round]}`);
     }
-    const isWell = process?.end?.status === 0 && run.faults.every(({ plan }) => plan.kind === 'kill-tool');
-    const called = results.find((line) => isWell && isInRanges((JSON.parse(line) as Agreed).failed, rank));
+    const called = results.find((line) => well.has(rank) && isInRanges((JSON.parse(line) as Agreed).failed, rank));
     if (called !== undefined) problems.push(`rank ${rank} ended well, and is called lost: ${called}`);
   }
-  const counts = results.map((line) => count((JSON.parse(line) as Agreed).failed));
+  const agreed = results.map((line) => JSON.parse(line) as Agreed);
+  const counts = agreed.map(({ failed }) => count(failed));
   if (counts.some((lost, round) => lost < (counts[round - 1] ?? 0))) problems.push(`lost ranks by round: ${counts}`);
-  return problems;
+  return [...problems, ...agreed.flatMap((each, round) => flagProblems(each, round, [...lines.keys()]))];
 }
 
-/** Whole lines of its standard output. */
-function linesOf({ record }: Run, rank: number): string[] {
+/** A flag is that of all who took part; a rank that was lost after its vote may have had its say. */
+function flagProblems({ flag, ranks, isMismatch }: Agreed, round: number, all: readonly number[]): string[] {
+  const denied = all.filter((rank) => !flagOf(rank, round));
+  const isWrong = flag ? denied.some((rank) => isInRanges(ranks, rank)) : denied.length === 0;
+  const text = `round ${round}: ${flag} of ranks ${JSON.stringify(ranks)}, where ${denied} vote against it`;
+  return [...(isWrong ? [text] : []), ...(isMismatch ? [`round ${round}: not all called the same`] : [])];
+}
+
+/** What a rank votes, by program `agree`. */
+function flagOf(rank: number, round: number): boolean {
+  return (rank + round) % 5 > 0;
+}
+
+/** Its standard output. */
+function textOf({ record }: Run, rank: number): string {
   const chunks = record.streams.get(`${rank}/stdout`)?.chunks ?? [];
-  const text = chunks.map((chunk) => String.fromCharCode(...chunk)).join('');
+  return chunks.map((chunk) => String.fromCharCode(...chunk)).join('');
+}
+
+/** Those that are whole. */
+export function linesOf(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }
 

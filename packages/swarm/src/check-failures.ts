@@ -1,9 +1,11 @@
 /** What must hold of failures: who is told of what, who goes, who stays. By processes, witnesses and events. */
 
 import { subjectKey, type FailureRecord } from '@stci/interface';
+import { agreementProblems, linesOf } from './check-agreement.js';
 import type { FailurePlan } from './failure-plan.js';
 import { hostName } from './job-spec.js';
 import type { FailureRun, QuietState } from './failure-run.js';
+import { checkStabilization } from './stabilization.js';
 import type { MemberKey } from './witness.js';
 
 type Checker = (run: FailureRun, quiet: QuietState) => string[];
@@ -19,12 +21,19 @@ export function checkFailures(run: FailureRun): string[] {
   return found;
 }
 
+/** What can be seen before witnesses send to each other. */
+export function checkSettled(run: FailureRun, quiet: QuietState): string[] {
+  return Object.values(FAILURE_CHECKERS).filter((check) => check !== checkRoutes).flatMap((check) => check(run, quiet));
+}
+
 export const FAILURE_CHECKERS: Readonly<Record<string, Checker>> = {
   accuracy: checkAccuracy,
   decision: checkDecision,
   completeness: checkCompleteness,
   routes: checkRoutes,
   records: checkRecords,
+  agreement: checkPrograms,
+  stabilization: checkStabilization,
 };
 
 export function recordsOf({ events }: Pick<FailureRun, 'events'>): FailureRecord[] {
@@ -54,7 +63,18 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
     else if (fault.kind === 'cut') fault.between.forEach((place) => place !== 'login' && hosts.add(place));
     else hosts.add(fault.host);
   }
+  for (const host of belowTwo(plan)) hosts.add(host);
   return hosts;
+}
+
+/** Without an overlay, agents below two that crash are reached when both are given up: their leases end before. */
+function belowTwo({ settings, hosts: count, faults }: FailurePlan): number[] {
+  const arity = Number(settings['launcher.tree.arity']);
+  const above = (host: number): number[] => (host < 0 ? [] : [host, ...above(Math.floor(host / arity) - 1)]);
+  if (settings['overlay.topology'] !== undefined) return [];
+  const crashed = new Set(faults.flatMap((fault) => (fault.kind === 'crash' ? [fault.host] : [])));
+  const all = Array.from({ length: count }, (_, host) => host);
+  return all.filter((host) => above(host).filter((each) => crashed.has(each)).length > 1);
 }
 
 function addBelow(plan: FailurePlan, host: number, hosts: Set<number>): void {
@@ -130,4 +150,21 @@ function checkRecords(run: FailureRun, { hosts }: QuietState): string[] {
     ...keys.filter((key) => key.startsWith('host') && all?.includes(key) === false)
       .map((key) => `${key} lives, with a record`),
   ];
+}
+
+/** The job whose ranks agree ended, each rank on a host that stayed with all results; see check-agreement.ts. */
+function checkPrograms({ plan, agreed }: FailureRun, { hosts }: QuietState): string[] {
+  if (plan.agree === undefined) return [];
+  if (agreed === undefined) return ['the job whose ranks agree did not end'];
+  const { rounds } = plan.agree;
+  const stayed = new Set(hosts.flatMap(({ host, state, incarnation }) =>
+    (state === 'up' && incarnation === 1 ? [hostName(host)] : [])));
+  const { ranks } = agreed.report;
+  const lines = new Map(ranks.map(({ rank }) => [rank, linesOf(agreed.out[rank] ?? '')]));
+  const well = ranks.filter(({ host, outcome, end }) => stayed.has(host) && outcome === 'exited' && end?.status === 0);
+  const unwell = ranks.filter((rank) => stayed.has(rank.host) && !well.includes(rank))
+    .map(({ rank, host, outcome, end }) => `rank ${rank} on ${host}, which stayed: ${outcome} ${JSON.stringify(end)}`);
+  const short = well.filter(({ rank }) => lines.get(rank)?.length !== rounds)
+    .map(({ rank }) => `rank ${rank} has ${lines.get(rank)?.length} results of ${rounds}`);
+  return [...unwell, ...short, ...agreementProblems(lines, new Set(well.map(({ rank }) => rank)))];
 }

@@ -3,7 +3,7 @@
  */
 
 import { StciError } from '@stci/interface';
-import { drawFailures } from './failure-plan.js';
+import { drawFailures } from './draw-failures.js';
 import { drawOptions } from './options.js';
 import { runFailures } from './run-failures.js';
 import { runJob, type RunOutcome } from './run-job.js';
@@ -19,6 +19,8 @@ export interface ExplorePlan {
   readonly agree: boolean;
   /** Sessions whose agents fail, with detectors, instead of jobs. */
   readonly failures: boolean;
+  /** Of these, few hosts and short times. */
+  readonly small: boolean;
   /** Every event as a line. */
   readonly isTraced: boolean;
 }
@@ -42,9 +44,10 @@ export const USAGE = `Usage: npm run swarm -- [options]
   --hosts N      this many hosts in every run (1..1000)
   --agree        in every run programs agree with each other, not only in some
   --failures     sessions with detectors and overlays, whose agents fail, instead of jobs
+  --small        with --failures: few hosts and short times, a fifth of the cost
   --trace        print every event`;
 
-const FLAGS = ['--trace', '--agree', '--failures'];
+const FLAGS = ['--trace', '--agree', '--failures', '--small'];
 const NUMBER_OPTIONS = ['--seed', '--from', '--seeds', '--minutes', '--hosts'];
 const HOSTS_MAX = 1000;
 const SEEDS_DEFAULT = 1000;
@@ -80,7 +83,8 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
   const seeds = values.get('--seeds') ?? (minutes === Infinity ? SEEDS_DEFAULT : Infinity);
   return {
     from: seed ?? values.get('--from') ?? 1, seeds: seed === undefined ? seeds : 1, minutes, hosts,
-    agree: given.has('--agree'), failures: given.has('--failures'), isTraced: given.has('--trace'),
+    agree: given.has('--agree'), failures: given.has('--failures'),
+    small: given.has('--small'), isTraced: given.has('--trace'),
   };
 }
 
@@ -118,10 +122,10 @@ interface Explored extends Pick<RunOutcome, 'problems' | 'traceHash'> {
   summary(): string;
 }
 
-function runSeed({ hosts, agree, failures, isTraced }: ExplorePlan, seed: number, io: ExploreIo): Explored {
+function runSeed({ hosts, agree, failures, small, isTraced }: ExplorePlan, seed: number, io: ExploreIo): Explored {
   const hooks = isTraced ? { onTrace: io.print } : {};
   if (failures) {
-    const { run, problems } = runFailures(drawFailures(seed), hooks);
+    const { run, problems } = runFailures(drawFailures(seed, small ? 'small' : 'any'), hooks);
     const { plan, traceHash } = run;
     return { problems, traceHash, summary: () => `plan ${JSON.stringify(plan)}\ntrace ${traceHash}` };
   }
@@ -129,10 +133,11 @@ function runSeed({ hosts, agree, failures, isTraced }: ExplorePlan, seed: number
   return { ...outcome, summary: () => summary(outcome) };
 }
 
-function printFailure({ failures }: ExplorePlan, seed: number, { problems, traceHash }: Explored, io: ExploreIo): void {
+function printFailure(plan: ExplorePlan, seed: number, { problems, traceHash }: Explored, io: ExploreIo): void {
+  const options = [...(plan.failures ? ['--failures'] : []), ...(plan.small ? ['--small'] : []), '--seed', seed];
   io.print(`FAILED seed ${seed}, trace ${traceHash}:`);
   for (const problem of problems) io.print(`  ${problem.replaceAll('\n', '\n    ')}`);
-  io.print(`  replay: npm run swarm --${failures ? ' --failures' : ''} --seed ${seed} --trace`);
+  io.print(`  replay: npm run swarm -- ${options.join(' ')} --trace`);
 }
 
 function summary({ run, traceHash }: RunOutcome): string {

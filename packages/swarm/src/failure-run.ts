@@ -2,7 +2,7 @@
 
 import type { JobEvent } from '@stci/interface';
 import type { FailurePlan } from './failure-plan.js';
-import type { HostsSession } from './run-hosts.js';
+import type { EndedJob, HostsSession } from './run-hosts.js';
 import type { WitnessRecord } from './witness.js';
 
 /** When all was quiet, before the session was ended. */
@@ -20,6 +20,8 @@ export interface FailureRun {
   /** When the session was up; undefined: its launch was ended. */
   readonly readyMs: number | undefined;
   readonly quiet: QuietState | undefined;
+  /** The job whose ranks agree, if it ended. */
+  readonly agreed: EndedJob | undefined;
   /** What is wrong with the world in the end. */
   readonly problems: readonly string[];
   readonly traceHash: string;

@@ -13,7 +13,7 @@ export interface FailureRegression {
 export function plainFailures(plan: Pick<FailurePlan, 'hosts' | 'faults'> & Partial<FailurePlan>): FailurePlan {
   const { settings, ...more } = plan;
   return {
-    seed: 1, link: PLAIN.link, edges: [], ...more,
+    seed: 1, link: PLAIN.link, edges: [], isPatient: true, ...more,
     settings: { detector: 'witness', 'launcher.tree.arity': '2', 'bootcom.lease': '2000ms', ...settings },
   };
 }
@@ -147,5 +147,22 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
         'detector.ring.notifier': 'tree',
       },
     }),
+  },
+  {
+    found: 'two hosts crashed, one below the other in the boot tree: the report of the one below was refuted, though '
+      + 'it did not answer, and its observer on the ring reported it again and again until its lease ended',
+    plan: {
+      ...plainFailures({
+        seed: 31, hosts: 13, faults: [{ kind: 'crash', host: 2, atMs: 1355 }, { kind: 'crash', host: 3, atMs: 1355 }],
+        settings: {
+          detector: 'ring,witness', 'detector.ring.timeout': '600ms', 'detector.ring.grace': '0',
+          'detector.ring.period': '100ms', 'detector.ring.notifier': 'bmg', 'overlay.topology': 'bmg',
+          'overlay.open': 'eager', 'launcher.tree.arity': '1', 'bootcom.lease': '10000ms',
+          'bootcom.ws.interface': 'eth0',
+        },
+        link: { latencyMs: 0.05, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
+      }),
+      isTimed: true, isPatient: false,
+    },
   },
 ];

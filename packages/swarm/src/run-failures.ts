@@ -1,8 +1,7 @@
 /** One run with failures: a session, a job, faults, then a time without any in which all must be told and mended. */
 
-import type { JobEvent } from '@stci/interface';
 import type { World } from '@stci/platform-sim';
-import { checkFailures } from './check-failures.js';
+import { checkFailures, checkSettled } from './check-failures.js';
 import type { FailureFault, FailurePlan, Place } from './failure-plan.js';
 import type { FailureRun, QuietState } from './failure-run.js';
 import { LOGIN_HOST, isTool } from './faults.js';
@@ -12,6 +11,8 @@ import { WitnessRecord, withWitness } from './witness.js';
 
 /** How long the witnesses send to each other. */
 const ROUTES_MS = 1500;
+/** Between two looks at whether all is well. */
+const LOOK_MS = 500;
 /** What follows a verdict: links are mended, agents start again, records are told. */
 const AFTERMATH_MS = 8000;
 
@@ -29,43 +30,70 @@ export function runFailures(plan: FailurePlan, hooks: FailureHooks = {}): Failur
   return { run, problems: checkFailures(run) };
 }
 
+/** Of a run that goes on. */
+type Record = { -readonly [Key in keyof FailureRun]: FailureRun[Key] };
+
 function simulate(plan: FailurePlan, { onTrace }: FailureHooks): FailureRun {
   const { seed, hosts, settings, link, edges } = plan;
   let world: World | undefined;
-  let readyMs: number | undefined;
-  let quiet: QuietState | undefined;
-  let events: readonly JobEvent[] = [];
   const witness = new WitnessRecord(() => world?.nowMs ?? 0);
+  const run: Record = {
+    plan, witness, events: [], readyMs: undefined, quiet: undefined, agreed: undefined, problems: [], traceHash: '',
+  };
   const onWorld = (made: World): void => {
     world = made;
     made.scheduler.onTrace = onTrace;
     for (const { when, host, atMs } of edges) if (when === 'launch') made.at(atMs, () => kill(made, host));
   };
-  const problems = withWitness(witness, () =>
+  run.problems = withWitness(witness, () =>
     runHosts({ seed, hosts, hostsMax: hosts, settings, link, onWorld }, (one) => {
-      ({ events } = one);
-      readyMs = one.world.nowMs;
-      play(plan, one, witness, (state) => void (quiet = state));
+      run.events = one.events;
+      run.readyMs = one.world.nowMs;
+      play(run, one);
     }));
-  return { plan, witness, events, readyMs, quiet, problems, traceHash: world?.traceHash ?? '' };
+  run.traceHash = world?.traceHash ?? '';
+  return run;
 }
 
-function play(
-  plan: FailurePlan, one: HostsSession, witness: WitnessRecord, onQuiet: (state: QuietState) => void,
-): void {
+function play(run: Record, one: HostsSession): void {
+  const { plan, witness } = run;
   const { world } = one;
   const readyMs = world.nowMs;
   one.submit(['sleep', '100000'], {}, () => undefined);
+  if (plan.agree !== undefined) {
+    const { rounds, pauseMs, policy } = plan.agree;
+    const params = { errmgr: [policy] };
+    one.submit(['agree', `${rounds}`, `${pauseMs / 1000}`], { params }, (job) => void (run.agreed = job));
+  }
   for (const fault of plan.faults) world.at(readyMs + fault.atMs, () => inject(world, fault));
-  const quietMs = readyMs + lastFaultMs(plan) + settlingMs(plan);
-  world.at(quietMs, () => witness.ask());
-  world.at(quietMs + ROUTES_MS, () => {
-    onQuiet(stateOf(one));
-    for (const { when, host, atMs } of plan.edges) {
-      if (when === 'end') world.at(world.nowMs + atMs, () => kill(world, host));
-    }
-    one.stop();
-  });
+  world.at(readyMs + lastFaultMs(plan), () => whenSettled(run, one, () => {
+    witness.ask();
+    world.at(world.nowMs + ROUTES_MS, () => {
+      run.quiet = stateOf(one);
+      for (const { when, host, atMs } of plan.edges) {
+        if (when === 'end') world.at(world.nowMs + atMs, () => kill(world, host));
+      }
+      one.stop();
+    });
+  }));
+}
+
+/** Calls `done` once all has been well for a lease, in which nothing was told; at the latest when all must be well. */
+function whenSettled(run: Record, one: HostsSession, done: () => void): void {
+  const { plan, witness, events } = run;
+  const { world } = one;
+  const lastMs = world.nowMs + settlingMs(plan);
+  let wellMs = Infinity;
+  let told = -1;
+  const look = (): void => {
+    const count = witness.sightings.length + events.length;
+    const isWell = count === told && !plan.isPatient && checkSettled(run, stateOf(one)).length === 0;
+    wellMs = isWell ? Math.min(wellMs, world.nowMs) : Infinity;
+    told = count;
+    if (world.nowMs >= Math.min(lastMs, wellMs + leaseMsOf(plan) + LOOK_MS)) return done();
+    world.at(world.nowMs + LOOK_MS, look);
+  };
+  look();
 }
 
 function lastFaultMs({ faults }: FailurePlan): number {
@@ -75,9 +103,12 @@ function lastFaultMs({ faults }: FailurePlan): number {
 }
 
 /** From the last fault until nothing changes any more. */
-function settlingMs({ settings, faults }: FailurePlan): number {
-  const leaseMs = Number.parseInt(settings['bootcom.lease'] as string, 10);
-  return AFTERMATH_MS + 3 * leaseMs * (1 + Math.min(faults.length, 3));
+function settlingMs(plan: FailurePlan): number {
+  return AFTERMATH_MS + 3 * leaseMsOf(plan) * (1 + Math.min(plan.faults.length, 3));
+}
+
+function leaseMsOf({ settings }: FailurePlan): number {
+  return Number.parseInt(settings['bootcom.lease'] as string, 10);
 }
 
 function stateOf({ world, session }: HostsSession): QuietState {

@@ -1,7 +1,7 @@
 // @timeoutMs 600000
 /**
  * Detectors by seeds, on the model of a network: any size, times, deaths, standstills, comebacks and partitions. Each
- * commit has seeds of its own; STCI_SWARM_FULL=1 runs 20 000, STCI_SWARM_FROM=N begins with seed N, and
+ * commit has seeds of its own; STCI_SWARM_FULL=1 runs more of them, STCI_SWARM_FROM=N begins with seed N, and
  * STCI_SWARM_SEEDS=M runs M of them: a replay is the two together.
  */
 
@@ -9,11 +9,13 @@ import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
 import type { Position } from '@stci/interface';
-import { DetectorRun, assert, detectorModule, seededIntegers, suite, type DetectorComponent } from '@stci/testkit';
+import {
+  DetectorRun, assert, detectorModule, seededIntegers, suite, swarmSeeds, type DetectorComponent,
+} from '@stci/testkit';
 import { createMesh } from '@stci/topology-mesh';
-import { firstSeed, isFull } from './first-seed.js';
+import { firstSeed } from './first-seed.js';
 
-const SEEDS = Number(process.env['STCI_SWARM_SEEDS'] ?? (isFull ? 20_000 : 300));
+const SEEDS = Number(process.env['STCI_SWARM_SEEDS'] ?? swarmSeeds('detectors'));
 const COMPONENTS: readonly DetectorComponent[] = [detectorRing, detectorRing, detectorMesh, detectorSwim];
 
 type Below = (limit: number) => number;

@@ -4,11 +4,11 @@
  * A failure names its seed: npm run swarm -- --seed N replays it.
  */
 
-import { assert, suite } from '@stci/testkit';
+import { assert, suite, swarmSeeds, swarmTotal } from '@stci/testkit';
 import { REGRESSIONS, commitSeed, explore, parseArguments, runJob, type ExplorePlan } from '@stci/swarm';
 import { firstSeed, isFull } from './first-seed.js';
 
-const SEEDS = isFull ? 3000 : 80;
+const SEEDS = swarmSeeds('jobs');
 
 const DEADLINE_MS = 240_000;
 
@@ -30,10 +30,11 @@ suite('swarm', (test) => {
     { timeoutMs: DEADLINE_MS });
 
   test('programs that agree, in every run', () => {
-    run(['--agree', '--from', from, '--seeds', isFull ? '2000' : '60']);
+    run(['--agree', '--from', from, '--seeds', String(swarmSeeds('jobs that agree'))]);
   }, { timeoutMs: DEADLINE_MS });
 
-  test('each commit has seeds of its own', () => {
+  test('each commit has seeds of its own, 20 000 and more', () => {
+    assert.ok(swarmTotal() >= 20_000, `${swarmTotal()}`);
     assert.equal(['0000000fff', '1037bfa000', 'fffffff000'].map(commitSeed), [1, 0x1037bfa + 1, 0xfffffff + 1]);
   });
 

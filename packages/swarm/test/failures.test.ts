@@ -4,13 +4,12 @@
  * npm run swarm -- --failures --seed N replays it. Each checker is seen to find what it is for.
  */
 
-import { assert, suite } from '@stci/testkit';
+import { assert, suite, swarmSeeds } from '@stci/testkit';
 import {
-  FAILURE_REGRESSIONS, checkFailures, explore, parseArguments, plainFailures, runFailures, type FailureRun,
+  FAILURE_REGRESSIONS, agreementProblems, checkFailures, explore, parseArguments, plainFailures, runFailures,
+  type FailureRun,
 } from '@stci/swarm';
-import { firstSeed, isFull } from './first-seed.js';
-
-const SEEDS = isFull ? 1000 : 20;
+import { firstSeed } from './first-seed.js';
 
 const WELL = runFailures(plainFailures({ hosts: 4, faults: [{ kind: 'kill', host: 3, atMs: 500 }] }));
 
@@ -34,12 +33,17 @@ suite('failures', (test) => {
   }
 
   const from = firstSeed();
-  test(`${SEEDS} seeds from ${from}, this commit's`, () => {
-    const lines: string[] = [];
-    const plan = parseArguments(['--failures', '--from', String(from), '--seeds', String(SEEDS)]);
-    const { failedSeeds } = explore(plan, { print: (line) => lines.push(line), nowMs: () => performance.now() });
-    assert.equal(failedSeeds, [], lines.join('\n'));
-  }, { timeoutMs: 590_000 });
+  const sizes = [
+    ['small', swarmSeeds('small sessions with failures')], ['of any size', swarmSeeds('sessions with failures')],
+  ] as const;
+  for (const [size, seeds] of sizes) {
+    test(`${seeds} sessions, ${size}, seeds from ${from}, this commit's`, () => {
+      const lines: string[] = [];
+      const args = ['--failures', ...(size === 'small' ? ['--small'] : []), '--from', `${from}`, '--seeds', `${seeds}`];
+      const io = { print: (line: string) => void lines.push(line), nowMs: () => performance.now() };
+      assert.equal(explore(parseArguments(args), io).failedSeeds, [], lines.join('\n'));
+    }, { timeoutMs: 590_000 });
+  }
 
   test('the checkers find who is not told, or wrongly, who goes on, who is not reached or recorded', () => {
     assert.equal(WELL.problems, []);
@@ -54,7 +58,29 @@ suite('failures', (test) => {
     red(/^decision: host 3 is failed, and has tools/, (run) => changed(run, () => ({ tools: ['n3'] })));
     red(/^records: host 3#1 has no record/, () => ({ events: [] }));
     red(/^records: host 3#1 has two records/, ({ events }) => ({ events: [...events, ...events] }));
+    const timed = WELL.run.plan;
+    red(/^stabilization: all knew all deaths after/, () =>
+      ({ plan: { ...timed, isTimed: true, settings: { ...timed.settings, 'detector.ring.timeout': '-1000ms' } } }));
+    const agree = { rounds: 1, pauseMs: 0, policy: 'continue' };
+    red(/^agreement: the job whose ranks agree did not end/, () => ({ plan: { ...timed, agree } }));
     red(/^the session did not end/, () => ({ problems: ['the session did not end: idle'] }));
+  });
+});
+
+suite('agreement of ranks', (test) => {
+  const result = (flag: boolean, failed: readonly (readonly [number, number])[] = []): string =>
+    JSON.stringify({ flag, isMismatch: false, ranks: [[1, 2]], joined: [], failed });
+  const found = (one: readonly string[], two: readonly string[]): string =>
+    agreementProblems(new Map([[1, one], [2, two]]), new Set([1])).join(' | ');
+
+  test('each result is that of all, of their votes, and who is lost stays lost', () => {
+    assert.is(found([result(true), result(true)], [result(true)]), '');
+    assert.ok(/rank 2, round 0/.test(found([result(true)], [result(false)])), 'it was decided twice');
+    assert.ok(/round 0: false/.test(found([result(false)], [])), 'nobody voted against it');
+    const four = Array.from({ length: 5 }, () => result(true));
+    assert.ok(/round 4: true/.test(found(four, [])), 'rank 1 voted against it');
+    assert.ok(/called lost/.test(found([result(true, [[1, 1]])], [])), 'rank 1 ended well');
+    assert.ok(/lost ranks by round: 1,0/.test(found([result(true, [[0, 0]]), result(true)], [])), 'rank 0 is back');
   });
 });
 

@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { commitSeed } from '@stci/swarm';
+import { isFullSwarm as isFull } from '@stci/testkit';
 
 /** CI names it (and prints it); else it is the commit's too, or the first where there is no repository. */
 export function firstSeed(): number {
@@ -12,7 +13,7 @@ export function firstSeed(): number {
   return status === 0 ? commitSeed(stdout) : 1;
 }
 
-export const isFull = process.env['STCI_SWARM_FULL'] === '1';
+export { isFull };
 
 /** From `first` up to and without `end`. */
 export function range(first: number, end: number, step = 1): readonly number[] {

@@ -1,14 +1,14 @@
 // @timeoutMs 240000
 /** Hosts of a session while it runs: added, lost, started again, with jobs beside. */
 
-import { assert, suite } from '@stci/testkit';
+import { assert, suite, swarmSeeds } from '@stci/testkit';
 import { SimRandom } from '@stci/platform-sim';
 import { runHosts, type EndedJob, type HostsOptions, type HostsSession } from '@stci/swarm';
-import { firstSeed, isFull, range, share } from './first-seed.js';
+import { firstSeed, range, share } from './first-seed.js';
 
 const LINES = 100;
 
-const SEEDS = isFull ? 400 : 12;
+const SEEDS = swarmSeeds('sessions whose hosts change');
 const LONG = ['lines', String(LINES), '60', '0.02'] as const;
 
 const optionsOf = (hosts: number, arity: number, seed = 1): HostsOptions => {

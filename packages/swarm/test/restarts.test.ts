@@ -2,9 +2,9 @@
 /** Ranks that are started again: seeded plans with kills of tools, agents and hosts at any moment. */
 
 import { SimRandom } from '@stci/platform-sim';
-import { assert, suite } from '@stci/testkit';
+import { assert, suite, swarmSeeds } from '@stci/testkit';
 import { PLAIN, runJob, type FaultPlan, type SwarmOptions } from '@stci/swarm';
-import { firstSeed, isFull, range } from './first-seed.js';
+import { firstSeed, range } from './first-seed.js';
 
 function drawRestarts(seed: number): SwarmOptions {
   const random = new SimRandom(`restarts ${seed}`);
@@ -38,7 +38,7 @@ function drawRestarts(seed: number): SwarmOptions {
 
 suite('restarts', (test) => {
   test('no more attempts than allowed, one outcome a rank, output of each attempt whole, nothing left', () => {
-    const count = isFull ? 5000 : 150;
+    const count = swarmSeeds('jobs with restarts');
     const first = firstSeed() % 1_000_000;
     for (const seed of range(first, first + count)) {
       const { problems } = runJob(drawRestarts(seed));

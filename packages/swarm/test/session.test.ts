@@ -4,11 +4,11 @@
  * seeds are new with each commit.
  */
 
-import { assert, suite } from '@stci/testkit';
+import { assert, suite, swarmSeeds } from '@stci/testkit';
 import { SESSION_REGRESSIONS, drawSession, plainSession, runSession, type SessionOptions } from '@stci/swarm';
-import { firstSeed, isFull, share } from './first-seed.js';
+import { firstSeed, share } from './first-seed.js';
 
-const SEEDS = isFull ? 200 : 5;
+const SEEDS = swarmSeeds('sessions with front-ends');
 /** Messages and acknowledgements more than without it that one kill costs for each host. */
 const MESSAGES_MAX = 5;
 

@@ -1,10 +1,10 @@
 /** launcher-ssh on simulated hosts: jobs that swarm has drawn, with faults and without, started over simulated ssh. */
 
 import { PLAIN, drawOptions, runJob, type SwarmOptions } from '@stci/swarm';
-import { assert, suite } from '@stci/testkit';
-import { firstSeed, isFull } from './first-seed.js';
+import { assert, suite, swarmSeeds } from '@stci/testkit';
+import { firstSeed } from './first-seed.js';
 
-const SEEDS = isFull ? 150 : 15;
+const SEEDS = swarmSeeds('jobs over ssh');
 
 /** Hosts that do not come up are the simulated login's doing, which ssh does not pass through. */
 const overSsh = (options: SwarmOptions): SwarmOptions => ({

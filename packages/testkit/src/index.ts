@@ -8,6 +8,7 @@ export { patient } from './patience.js';
 export { DEFAULT_TIMEOUT_MS, eventually, withDeadline } from './deadline.js';
 export type { EventuallyOptions } from './deadline.js';
 export { suite } from './suite.js';
+export { isFullSwarm, swarmSeeds, swarmTotal } from './swarm-seeds.js';
 export type { Hook, StepOptions, TestApi, TestBody } from './suite.js';
 export { channelCompliance, Recorder } from './compliance/channel.js';
 export type { ChannelComplianceOptions, ChannelPair, Until } from './compliance/channel.js';

@@ -18,7 +18,7 @@ import { memberOf } from '../failure/notice.js';
 import type { FailureWatch } from '../failure/watch.js';
 import type { LossReport } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
-import { addressAt } from '../overlay/members.js';
+import { addressAt, runsOf } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { bindFailureWatch, openFailureWatch, openMetrics, probeMs, startFailureWatch } from './failure-watch.js';
@@ -257,30 +257,39 @@ export class ControllerFailures implements JobFailures {
       if (this.#isStopped || this.#isDead(member)) return;
       const first = way.find((one) => silent.has(one));
       if (first !== undefined && isLate && !isAgain) this.#probe(notice, member, true);
-      else this.#onProbed(notice, member, first);
+      else this.#onProbed(notice, member, first, silent.has(way.at(-1) as MemberId));
     };
     for (const one of way) {
       node.messages.request(addressAt(one.position), 'agent.echo', 0, (error) => onSettled(one, error), { timeoutMs });
     }
   }
 
-  /** Hosts from the one below the controller to this one. */
+  /** Hosts from the one below the controller to this one; the overlay leads around those that the tree has lost. */
   #wayTo(host: HostIndex): HostIndex[] {
-    const way: HostIndex[] = [];
-    for (let at: ParentHost = host; at !== undefined; at = this.table.get(at).parent) way.unshift(at);
+    const way: HostIndex[] = [host];
+    for (let at = this.table.get(host).parent; at !== undefined; at = this.table.get(at).parent) {
+      if (this.#init.overlay.topology === undefined || this.table.get(at).state === 'up') way.unshift(at);
+    }
     return way;
   }
 
-  #onProbed(notice: FailureNotice, member: MemberId, silent: MemberId | undefined): void {
+  /** `silent`: the first on the way that did not answer. */
+  #onProbed(notice: FailureNotice, member: MemberId, silent: MemberId | undefined, isSilent: boolean): void {
     if (silent?.position === member.position) return this.#declare(notice, member);
-    // Where a link above it is lost, the mender has it linked again, or gives it up.
-    this.#refute(member);
-    if (silent === undefined || this.#isDead(silent)) return;
-    const host = bootHost(silent.position);
-    if (this.table.get(host).state !== 'up') return;
-    const subject = { kind: 'host', host, incarnation: silent.incarnation } as const;
+    // The overlay leads to it once the one above it is given up. Without one, the mender has it linked again, or gives
+    // it up.
+    const isOpen = isSilent && this.#init.overlay.topology !== undefined;
+    if (!isOpen) this.#refute(member);
+    if (silent !== undefined) this.#declareAbove(notice, silent);
+    if (isOpen) this.#probe(notice, member);
+  }
+
+  #declareAbove(notice: FailureNotice, member: MemberId): void {
+    const host = bootHost(member.position);
+    if (this.#isDead(member) || this.table.get(host).state !== 'up') return;
+    const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
     const evidence = `no answer, and silence below it (${notice.evidence})`;
-    this.#declare({ ...notice, subject, evidence, confirmedWallMs: this.#wallMs }, silent);
+    this.#declare({ ...notice, subject, evidence, confirmedWallMs: this.#wallMs }, member);
   }
 
   #refute(member: MemberId): void {
@@ -386,15 +395,4 @@ export class ControllerFailures implements JobFailures {
     const hosts = this.table.hosts('up', 'suspect', 'orphaned');
     return [this.#init.overlay.self, ...hosts.map((host) => this.#memberOf(host))];
   }
-}
-
-/** `[position, count, incarnation]` of each run of positions with the same incarnation. */
-function runsOf(members: readonly MemberId[]): [number, number, number][] {
-  const runs: [number, number, number][] = [];
-  for (const { position, incarnation } of members) {
-    const last = runs.at(-1);
-    if (last !== undefined && last[0] + last[1] === position && last[2] === incarnation) last[1] += 1;
-    else runs.push([position, 1, incarnation]);
-  }
-  return runs;
 }

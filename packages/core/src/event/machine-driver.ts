@@ -114,8 +114,11 @@ export class MachineDriver<Event extends { readonly type: string }, Action> {
   }
 
   #setTimer(): void {
-    const dues = [...this.#machines.values()].flatMap(({ dueMs }) => (dueMs === undefined ? [] : [dueMs]));
-    const dueMs = dues.length === 0 ? undefined : Math.min(...dues);
+    let dueMs: number | undefined;
+    for (const machine of this.#machines.values()) {
+      const { dueMs: ownMs = Infinity } = machine;
+      if (ownMs < (dueMs ?? Infinity)) dueMs = ownMs;
+    }
     if (this.#timer !== undefined && dueMs === this.#timerMs) return;
     this.#timer?.cancel();
     this.#timer = undefined;

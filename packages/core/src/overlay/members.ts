@@ -51,3 +51,14 @@ export class Members {
     return this.has(member) && this.#incarnations.delete(member.position);
   }
 }
+
+/** `[position, count, incarnation]` of each run of positions with the same incarnation. */
+export function runsOf(members: readonly MemberId[]): [number, number, number][] {
+  const runs: [number, number, number][] = [];
+  for (const { position, incarnation } of members) {
+    const last = runs.at(-1);
+    if (last !== undefined && last[0] + last[1] === position && last[2] === incarnation) last[1] += 1;
+    else runs.push([position, 1, incarnation]);
+  }
+  return runs;
+}

@@ -9,6 +9,7 @@ import { NOTIFIER_PAYLOAD_MAX, StciError } from '@stci/interface';
 import type { Component, NoDeps, NotifierModule, NotifierPromise, Position, Topology } from '@stci/interface';
 import * as assert from '../assert.js';
 import { suite, type TestApi } from '../suite.js';
+import { isFullSwarm, swarmSeeds } from '../swarm-seeds.js';
 import { LATENCY_MS, NotifierNetwork, membersOf } from './notifier-network.js';
 import { seededIntegers } from './seeded.js';
 import type { TopologyComponent } from './topology-record.js';
@@ -16,16 +17,14 @@ import type { TopologyComponent } from './topology-record.js';
 export interface NotifierComplianceOptions {
   /** Those that the component may name, by default. */
   readonly topologies?: readonly TopologyComponent[];
-  /** For each of so many seeds, a network with agents that fail; default 300, or 10 000 with STCI_SWARM_FULL=1. */
+  /** For each of so many seeds, a network with agents that fail; default: those of swarm-seeds.ts. */
   readonly seeds?: number;
 }
 
 /** All choices of failing agents up to this size: a second of work; or, with STCI_SWARM_FULL=1, half a minute. */
-const IS_FULL = process.env['STCI_SWARM_FULL'] === '1';
-const EXHAUSTIVE_SIZE = IS_FULL ? 16 : 11;
+const EXHAUSTIVE_SIZE = isFullSwarm ? 16 : 11;
 /** As the swarm's: CI names another one each time. */
 const FIRST_SEED = Number(process.env['STCI_SWARM_FROM'] ?? 0);
-const SEEDS = IS_FULL ? 10_000 : 300;
 /** Of so many failures; as many as there are of 6 of 15. */
 const CHOICES_MAX = 5005;
 const SLOW = { timeoutMs: 300_000 };
@@ -81,7 +80,7 @@ export function notifierCompliance(
       for (let size = 1; size <= 40; size++) checkQuiet(bench, size, size % 7);
       for (const size of [64, 100, 1024]) checkQuiet(bench, size, size - 1);
     }, SLOW);
-    failureTests(test, bench, options.seeds ?? SEEDS);
+    failureTests(test, bench, options.seeds);
     membershipTests(test, bench);
     bodyTests(test, bench);
   });
@@ -125,7 +124,9 @@ function checkTold(bench: Bench, network: NotifierNetwork, size: number, source:
   assert.ok(network.sent.length <= messages, `${where}: ${network.sent.length} messages, promised are ${messages}`);
 }
 
-function failureTests(test: TestApi, bench: Bench, seeds: number): void {
+function failureTests(test: TestApi, bench: Bench, all: number | undefined): void {
+  const dead = all ?? swarmSeeds('notifiers, agents that are dead');
+  const dying = all ?? swarmSeeds('notifiers, agents that die');
   test(`agents are dead that nobody knows of: all choices that it tolerates, up to ${EXHAUSTIVE_SIZE} agents`, () => {
     for (let size = 2; size <= EXHAUSTIVE_SIZE; size++) {
       for (let failures = 1; failures <= Math.min(bench.promise(size, 0).tolerates, size - 2); failures++) {
@@ -137,8 +138,8 @@ function failureTests(test: TestApi, bench: Bench, seeds: number): void {
     }
   }, SLOW);
 
-  test(`… and ${seeds} random choices of up to 1024 agents`, () => {
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + seeds; seed++) {
+  test(`… and ${dead} random choices of up to 1024 agents`, () => {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + dead; seed++) {
       const random = seededIntegers(seed);
       const size = 2 + random(seed % 50 === 0 ? 1023 : 98);
       const source = random(size);
@@ -148,9 +149,9 @@ function failureTests(test: TestApi, bench: Bench, seeds: number): void {
     }
   }, SLOW);
 
-  test(`… that die while they send, the source too: all survivors are told, or none (${seeds} seeds)`, () => {
+  test(`… that die while they send, the source too: all survivors are told, or none (${dying} seeds)`, () => {
     if (!bench.promise(64, 0).isUniform) return;
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + seeds; seed++) checkUniform(bench, seed);
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + dying; seed++) checkUniform(bench, seed);
   }, SLOW);
 }
 

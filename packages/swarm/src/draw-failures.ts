@@ -1,0 +1,151 @@
+/** Draws runs with failures from their seeds. */
+
+import { SimRandom } from '@stci/platform-sim';
+import type { AgreePlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
+import { drawLoss, drawOverlay } from './options.js';
+import { drawStabilization } from './stabilization.js';
+
+const DETECTORS = [
+  [], ['ring'], ['ring'], ['ring'], ['mesh'], ['mesh'], ['swim'], ['sporadic'], ['ring', 'swim'], ['ring', 'mesh'],
+] as const;
+
+const NOTIFIERS = ['auto', 'auto', 'tree', 'lazy', 'bmg', 'hypercube', 'direct'];
+
+/** Faults begin after that: once the job runs, before which an agent does not outlive its parent. */
+const FIRST_MS = 300;
+
+/** Few hosts and short times cost a fifth, and show most of what goes wrong. */
+const SIZES = {
+  any: { hosts: [4, 8, 8, 16], periodMs: [50, 100, 200], timeouts: [3, 5, 10], leaseMs: [2000, 4000], busyMs: 2500 },
+  small: { hosts: [3, 4, 6], periodMs: [100, 200], timeouts: [3, 5], leaseMs: [1000], busyMs: 1000 },
+} as const;
+
+export type FailureSize = keyof typeof SIZES;
+
+export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePlan {
+  const random = new SimRandom(`failures ${seed}`);
+  if (random.fork('stabilization').chance(0.1)) return drawStabilization(seed, size);
+  const sizes = SIZES[size];
+  const hosts = 2 + random.integer(random.pick(sizes.hosts));
+  const times = {
+    periodMs: random.pick(sizes.periodMs), timeouts: random.pick(sizes.timeouts), leaseMs: random.pick(sizes.leaseMs),
+    busyMs: sizes.busyMs,
+  };
+  const detectors = random.pick(DETECTORS);
+  const settings: Record<string, string> = {
+    detector: [...detectors, 'witness'].join(','),
+    'launcher.tree.arity': String(random.pick([1, 2, 2, 3, 8])),
+    'bootcom.lease': `${times.leaseMs}ms`,
+    'errmgr.launch': random.pick(['abort', 'retry', 'shrink']),
+    'bootcom.ws.interface': 'eth0',
+    ...drawDetectors(random, detectors, times),
+    ...drawOverlay(random, true),
+    ...drawLoss(random),
+  };
+  if (settings['errmgr.loss'] === 'use-spare') settings['errmgr.loss'] = 'start-again';
+  const faults = drawFaults(random, hosts, times);
+  const agree = drawAgree(random, times);
+  if (agree !== undefined) settings['client.enable'] = 'true';
+  return {
+    seed,
+    hosts,
+    settings,
+    link: {
+      latencyMs: random.pick([0.05, 0.2, 1, 3]),
+      jitterMs: random.pick([0, 0.05, 0.5]),
+      cutChance: random.pick([0, 0, 0.3]),
+      bytesPerMs: random.pick([Infinity, Infinity, 20_000]),
+      timeoutMs: random.pick([60_000, 5000]),
+    },
+    faults,
+    edges: random.chance(0.2)
+      ? [{ when: random.pick(['launch', 'end'] as const), host: random.integer(hosts), atMs: random.between(0, 400) }]
+      : [],
+    agree,
+    isPatient: random.fork('patience').chance(0.1),
+  };
+}
+
+/** By a fork: the other draws do not depend on it. It goes on while agents fail. */
+function drawAgree(random: SimRandom, times: Times): AgreePlan | undefined {
+  const fork = random.fork('agree');
+  if (!fork.chance(0.4)) return undefined;
+  const rounds = 3 + fork.integer(30);
+  return { rounds, pauseMs: fork.pick([0, times.busyMs / rounds]), policy: fork.pick(['continue', 'notify']) };
+}
+
+interface Times {
+  readonly periodMs: number;
+  readonly timeouts: number;
+  readonly leaseMs: number;
+  /** Faults begin before that. */
+  readonly busyMs: number;
+}
+
+function drawDetectors(random: SimRandom, names: readonly string[], times: Times): Record<string, string> {
+  const { periodMs, timeouts } = times;
+  const settings: Record<string, string> = {};
+  for (const name of ['link', ...names]) {
+    settings[`detector.${name}.notifier`] = random.pick(NOTIFIERS);
+    if (name === 'link') continue;
+    settings[`detector.${name}.period`] = `${periodMs}ms`;
+    if (name !== 'swim') settings[`detector.${name}.timeout`] = `${periodMs * timeouts}ms`;
+    if (name !== 'sporadic') settings[`detector.${name}.grace`] = random.pick(['0', '300ms']);
+  }
+  if (names.some((name) => name === 'ring')) {
+    settings['detector.ring.order'] = random.pick(['rank', 'rank', 'cabinets:0*2,1*3,2*4,0*9']);
+    settings['detector.ring.reconnect'] = String(random.pick([1, 2]));
+  }
+  return settings;
+}
+
+/** Of one kind, scattered, contiguous or in a cascade; or of any kinds. */
+function drawFaults(random: SimRandom, hosts: number, times: Times): FailureFault[] {
+  const count = random.pick([0, 1, 1, 1, 2, 2, 3, Math.max(1, Math.floor(hosts / 2))]);
+  const first = random.integer(hosts);
+  const isContiguous = random.chance(0.5);
+  const isAtOnce = random.chance(0.5);
+  const baseMs = random.between(FIRST_MS, times.busyMs);
+  const kind = random.pick([...KINDS, undefined]);
+  return Array.from({ length: count }, (_, index) => {
+    const host = isContiguous ? (first + index) % hosts : random.integer(hosts);
+    const atMs = isAtOnce ? baseMs : random.between(FIRST_MS, times.busyMs);
+    return drawFault(random, kind ?? random.pick(KINDS), host, atMs, { hosts, times });
+  });
+}
+
+const KINDS = ['kill', 'kill', 'crash', 'freeze', 'freeze', 'part', 'cut', 'slow'] as const;
+
+interface Scene {
+  readonly hosts: number;
+  readonly times: Times;
+}
+
+function drawFault(
+  random: SimRandom, kind: FailureFault['kind'], host: number, atMs: number, { hosts, times }: Scene,
+): FailureFault {
+  const { periodMs, timeouts, leaseMs } = times;
+  const place = (): Place => (random.chance(0.3) ? 'login' : random.integer(hosts));
+  const timeoutMs = periodMs * timeouts;
+  // Shorter and longer than the timeout; just before the lease ends, and after it.
+  const lastsMs = random.pick([
+    random.between(1, timeoutMs / 3), random.between(timeoutMs, 2 * timeoutMs), leaseMs - random.between(1, 300),
+    random.between(leaseMs, 3 * leaseMs),
+  ]);
+  switch (kind) {
+    case 'kill':
+      return { atMs, kind, host };
+    case 'crash':
+      return { atMs, kind, host, ...(random.chance(0.3) && { backMs: random.between(100, 5000) }) };
+    case 'freeze':
+      return { atMs, kind, host, lastsMs };
+    case 'part': {
+      const away = Array.from({ length: 1 + random.integer(3) }, (_, index) => (host + index) % hosts);
+      return { atMs, kind, hosts: [...new Set(away)], ...(random.chance(0.7) && { lastsMs }) };
+    }
+    case 'cut':
+      return { atMs, kind, between: [host, place()], lastsMs };
+    case 'slow':
+      return { atMs, kind, between: [host, place()], latencyMs: random.between(2, 200) };
+  }
+}
