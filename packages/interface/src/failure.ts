@@ -17,7 +17,8 @@ export interface MemberId {
 export type FailedSubject =
   | { readonly kind: 'host'; readonly host: HostIndex; readonly incarnation: number }
   | { readonly kind: 'session-agent'; readonly host: HostIndex; readonly incarnation: number; readonly job: JobId }
-  | { readonly kind: 'tool'; readonly host: HostIndex; readonly job: JobId; readonly rank: Rank };
+  | { readonly kind: 'tool'; readonly host: HostIndex; readonly job: JobId; readonly rank: Rank;
+    /** 1, or more if the rank was started again. */ readonly attempt: number };
 
 /**
  * How it is known. `exited`, `signalled`: the operating system said so; `closed`: a link ended without goodbye;
@@ -84,11 +85,11 @@ export function subjectName(subject: FailedSubject): string {
     case 'session-agent':
       return `session agent on host ${subject.host} of job ${subject.job}`;
     case 'tool':
-      return `rank ${subject.rank} of job ${subject.job}`;
+      return `rank ${subject.rank} of job ${subject.job}${subject.attempt > 1 ? `, attempt ${subject.attempt}` : ''}`;
   }
 }
 
-/** Names the same failure, whoever reports it: a rank fails once, an agent once in each incarnation. */
+/** Names the same failure, whoever reports it: a rank fails once in each attempt, an agent in each incarnation. */
 export function subjectKey(subject: FailedSubject): string {
   switch (subject.kind) {
     case 'host':
@@ -96,7 +97,7 @@ export function subjectKey(subject: FailedSubject): string {
     case 'session-agent':
       return `session ${subject.host}#${subject.incarnation} ${subject.job}`;
     case 'tool':
-      return `tool ${subject.job} ${subject.rank}`;
+      return `tool ${subject.job} ${subject.rank}#${subject.attempt}`;
   }
 }
 

@@ -244,7 +244,8 @@ export type JobEvent =
     }
   | { readonly type: 'running' }
   | { readonly type: 'exited'; readonly report: RankReport }
-  | { readonly type: 'failure'; readonly error: ErrorRecord }
+  /** `isRecorded`: its record follows within a second, and is told to all. */
+  | { readonly type: 'failure'; readonly error: ErrorRecord; readonly isRecorded?: boolean }
   /** Of a failure that was told before, or of one that concerns no rank: once what follows from it has been done. */
   | { readonly type: 'failure-record'; readonly record: FailureRecord }
   /** Something does not work as it was asked for, and the job goes on without it. */

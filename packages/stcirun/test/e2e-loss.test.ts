@@ -77,7 +77,7 @@ suite('records of failures', (test) => {
   test('ranks that cannot be started, and one that ends with a status; policies by kind', async () => {
     const found = await records('--host', 'a,b', '-n', '1', '/nowhere/x');
     assert.equal(found.map(({ subject, cause, reporter, policy }) => [subject, cause, reporter, policy]),
-      [[{ kind: 'tool', host: 0, job: 1, rank: 0 }, 'not-started', 'root:0', ['abort: the job is ended']]]);
+      [[{ kind: 'tool', host: 0, job: 1, rank: 0, attempt: 1 }, 'not-started', 'root:0', ['abort: the job is ended']]]);
     assert.match(String(found[0]?.['evidence']), "Program '/nowhere/x' not found");
     const [one] = await records('--host', 'a,b', '--on-failure', 'tool=continue', '-n', '2', ...sh('exit $STCI_RANK'));
     assert.equal([one?.['cause'], one?.['evidence'], one?.['policy']],

@@ -94,6 +94,20 @@ suite('overlays', (test) => {
       assert.equal([...new Set(linked.map(({ host }) => host))].sort(), ['c', 'e']);
     }), LONG);
 
+  test('a lost host is told once where the job goes on: by its record', withPlace(async () => {
+    const job = start(['--launcher', 'local', '--host', 'a,b,c', '--mca', 'detector=ring', '--on-failure', 'continue',
+      '--stdin', 'all', ...sh('echo $STCI_RANK $PPID; read x')], { input: 'open' });
+    await soon(() => job.out().split('\n').length === 4, 'all ranks');
+    process.kill(Number(/^1 (\d+)$/mu.exec(job.out())?.[1]), 'SIGKILL');
+    await soon(() => job.err().includes('Ranks lost: 1.'), 'the record');
+    job.child.stdin?.end('go\n');
+    const { err } = await job.result;
+    const [told = '', left, ...more] = err.trimEnd().split('\n');
+    assert.match(told, /^stcirun: .* host b .*Found by link at .*Then: continue: the job goes on; /u);
+    assert.match(left ?? '', /^stcirun: programs on b may still run/u);
+    assert.equal(more, []);
+  }), LONG);
+
   test('a host that falls silent: one paragraph with all that is known, the same in the file and the report',
     withPlace(async ({ directory }) => {
       const [events, report] = [join(directory, 'events'), join(directory, 'report')];

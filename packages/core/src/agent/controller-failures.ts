@@ -23,6 +23,7 @@ import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { bindFailureWatch, openFailureWatch, openMetrics, probeMs, startFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
+import { RANK_CAUSES } from './job-failures.js';
 import type { HostLoss, JobFailures } from './job-session.js';
 import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
 import type { AgentNode } from './node.js';
@@ -39,11 +40,6 @@ export interface ControllerFailuresInit {
   /** To all jobs. */
   emit(event: MemberEvent): void;
 }
-
-/** Of ranks that failed by themselves. */
-const RANK_CAUSES: Readonly<Partial<Record<RankReport['outcome'], FailureCause>>> = {
-  exited: 'exited', signalled: 'signalled', 'failed-start': 'not-started',
-};
 
 /** What is known of the loss of a link before its host is given up. */
 interface Loss {
@@ -86,6 +82,10 @@ export class ControllerFailures implements JobFailures {
     const isWanted = overlay.topology !== undefined || node.params.list('detector').length > 0
       && scope.detectors().some(({ isNamed, module }) => isNamed && module.watches === 'agents');
     if (isWanted) this.#startWatch();
+  }
+
+  get tellsHosts(): boolean {
+    return this.#watch !== undefined;
   }
 
   /** Metrics of all agents that run. */
@@ -135,14 +135,14 @@ export class ControllerFailures implements JobFailures {
   onRankFailed(job: JobId, { error, host }: Failure, report: RankReport): void {
     const cause = RANK_CAUSES[report.outcome];
     if (host === undefined || cause === undefined) return;
-    const subject = { kind: 'tool', host, job, rank: report.rank } as const;
     const now = this.#wallMs;
-    const { endWallMs = now } = report;
+    const { rank, earlier = [], endWallMs = now } = report;
+    const subject = { kind: 'tool', host, job, rank, attempt: 1 + earlier.length } as const;
     this.#record({
       ...this.#first(subject, error), reporter: this.#memberOf(host), detector: 'process', cause,
       failedWallMs: endWallMs, suspectedWallMs: endWallMs, confirmedWallMs: Math.max(endWallMs, now),
     });
-    this.#records.lost(subject, job, [report.rank]);
+    this.#records.lost(subject, job, [rank]);
   }
 
   onRanksLost(job: JobId, { host, kind, error }: HostLoss, ranks: readonly Rank[]): void {
@@ -152,10 +152,10 @@ export class ControllerFailures implements JobFailures {
     this.#records.lost(subject, job, ranks);
   }
 
-  onDecision(job: JobId, { host, rank, kind }: Failure, decision: string): void {
+  onDecision(job: JobId, { host, rank, kind }: Failure, decision: string, attempt: number): void {
     if (host === undefined) return;
     const agent = kind === 'session-lost' ? this.#agentSubject(host, job) : this.#hostSubject(host);
-    this.#records.decided(rank === undefined ? agent : { kind: 'tool', host, job, rank }, decision);
+    this.#records.decided(rank === undefined ? agent : { kind: 'tool', host, job, rank, attempt }, decision);
   }
 
   onEnding(job: JobId): void {
@@ -366,11 +366,10 @@ export class ControllerFailures implements JobFailures {
 
   /** As the controller sees it now. */
   #first(subject: FailedSubject, { message }: { readonly message: string }) {
-    this.#number += 1;
     const now = this.#wallMs;
     const evidence = (message.split('\n', 1)[0] as string).slice(0, TEXT_CHARS_MAX);
     return {
-      reporter: { position: 0, incarnation: 0 }, number: this.#number, subject, detector: 'link', evidence,
+      reporter: { position: 0, incarnation: 0 }, number: (this.#number += 1), subject, detector: 'link', evidence,
       suspectedWallMs: now, confirmedWallMs: now,
     };
   }

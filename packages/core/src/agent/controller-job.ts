@@ -241,7 +241,8 @@ export class ControllerJob {
     if (this.#phase === 'over' || this.#launch === undefined) return;
     const found = losses.flatMap((loss) => this.#loseHost(loss));
     // All losses are reported before the first decision, because a decision may end the job.
-    for (const { error } of found) this.emit({ type: 'failure', error });
+    const isRecorded = this.#session.failures.tellsHosts && losses.every(({ kind }) => kind === 'agent-lost');
+    for (const { error } of found) this.emit({ type: 'failure', error, ...(isRecorded && { isRecorded }) });
     for (const one of found) this.#recovery.apply(one);
     this.#checkRunning();
     this.#checkOver();

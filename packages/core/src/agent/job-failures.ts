@@ -5,13 +5,20 @@ import {
   toErrorRecord,
   type ErrorRecord,
   type Failure,
+  type FailureCause,
   type FailureKind,
   type HostIndex,
   type HostSpec,
+  type RankReport,
 } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
 import { foldSorted } from '../job/hostset.js';
 import type { HostLoss } from './job-session.js';
+
+/** Of ranks that failed by themselves. */
+export const RANK_CAUSES: Readonly<Partial<Record<RankReport['outcome'], FailureCause>>> = {
+  exited: 'exited', signalled: 'signalled', 'failed-start': 'not-started',
+};
 
 /** Process ids listed in a message; the rest is counted. */
 const PIDS_SHOWN = 8;

@@ -112,7 +112,8 @@ export class JobPrograms {
     else messages.waits.end(WAIT, this.#job);
     if (decision === undefined) return;
     this.#forget(decision.joined);
-    messages.sendSubtree('program.agreed', decision, this.#job);
+    const attempts = ranksInRanges(decision.joined).map((rank) => this.#ledger.attempt(rank));
+    messages.sendSubtree('program.agreed', { ...decision, attempts }, this.#job);
   }
 
   /** Ranks that take part again are not lost. */

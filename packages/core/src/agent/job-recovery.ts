@@ -121,7 +121,8 @@ export class JobRecovery {
   #tell(found: Failure, text: string): void {
     const { errorManager, session, job } = this.#init;
     const policy = errorManager.policyOf?.(found) ?? errorManager.policy;
-    session.failures.onDecision(job, found, `${policy}: ${text}`);
+    const attempt = found.rank === undefined ? 0 : this.#init.ledger().attempt(found.rank);
+    session.failures.onDecision(job, found, `${policy}: ${text}`, attempt);
   }
 
   #decide(found: Failure, attempt: number): readonly Action[] {

@@ -19,12 +19,14 @@ export interface HostLoss {
 
 /** What a job tells of failures, for their records. */
 export interface JobFailures {
+  /** Detectors watch the agents: the record of a host is told to the user. */
+  readonly tellsHosts: boolean;
   /** A rank failed by itself. */
   onRankFailed(job: JobId, failure: Failure, report: RankReport): void;
   /** Ranks were lost with their host, or with the job's session agent there. */
   onRanksLost(job: JobId, loss: HostLoss, ranks: readonly Rank[]): void;
-  /** What the error manager decided. */
-  onDecision(job: JobId, failure: Failure, decision: string): void;
+  /** What the error manager decided; `attempt`: of the failure's rank. */
+  onDecision(job: JobId, failure: Failure, decision: string, attempt: number): void;
   /** The job is about to be over: what is recorded is told. */
   onEnding(job: JobId): void;
 }

@@ -42,6 +42,8 @@ export class ProgramPort {
   readonly #connections = new Set<ProgramConnection>();
   /** Ranks of the job that are known to be lost, and why. */
   readonly #lost = new Map<Rank, string>();
+  /** Of ranks that take part again: as which attempt. */
+  readonly #attempts = new Map<Rank, number>();
   #listener: PrivateListener | undefined;
   #closed = false;
   /** Agreements decided so far; undefined until the controller has said so. */
@@ -89,8 +91,8 @@ export class ProgramPort {
   }
 
   /** Ranks that were lost are told to the programs, once each, whoever says it first. */
-  onRankFailed(rank: Rank, reason: string): void {
-    this.#onLost([[rank, rank, reason]]);
+  onRankFailed(rank: Rank, attempt: number, reason: string): void {
+    if (attempt >= (this.#attempts.get(rank) ?? 1)) this.#onLost([[rank, rank, reason]]);
   }
 
   #accept(channel: Channel): void {
@@ -190,9 +192,12 @@ export class ProgramPort {
     return false;
   }
 
-  #onAgreed({ sequence, ...agreed }: MessageBody<'program.agreed'>): void {
+  #onAgreed({ sequence, attempts, ...agreed }: MessageBody<'program.agreed'>): void {
     this.#decided = sequence;
-    for (const rank of ranksInRanges(agreed.joined)) this.#lost.delete(rank);
+    ranksInRanges(agreed.joined).forEach((rank, i) => {
+      this.#lost.delete(rank);
+      this.#attempts.set(rank, attempts[i] ?? 1);
+    });
     for (const program of this.#programs.values()) {
       if (program.vote === undefined) continue;
       if (isInRanges(agreed.ranks, program.rank)) {

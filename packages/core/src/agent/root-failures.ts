@@ -87,8 +87,8 @@ export class RootFailures {
   }
 
   #onToolsFailed(job: JobId, ranks: readonly ToolFailure[]): void {
-    for (const { rank, ...found } of ranks) {
-      this.#watch?.report({ ...found, subject: { kind: 'tool', host: this.#host, job, rank } });
+    for (const { rank, attempt, ...found } of ranks) {
+      this.#watch?.report({ ...found, subject: { kind: 'tool', host: this.#host, job, rank, attempt } });
     }
   }
 

@@ -4,19 +4,8 @@
  */
 
 import {
-  DEFAULT_STREAM,
-  CONTROLLER,
-  addressIndex,
-  type Address,
-  type AppSpec,
-  type ErrorRecord,
-  type HostIndex,
-  type JobId,
-  type Params,
-  type Placement,
-  type Rank,
-  type StdinTo,
-  type StreamEvents,
+  CONTROLLER, DEFAULT_STREAM, addressIndex, type Address, type AppSpec, type ErrorRecord, type HostIndex, type JobId,
+  type Params, type Placement, type Rank, type StdinTo, type StreamEvents,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { bytes } from '../codec/shape.js';
@@ -90,6 +79,7 @@ export class SessionAgent {
     this.#host = addressIndex(deps.node.identity.self);
     this.#watch = new ToolWatch({
       node: deps.node, scope: deps.scope,
+      attemptOf: (rank) => this.#tools.findLast((tool) => tool.rank === rank)?.attempt ?? 1,
       onStuck: (rank) => this.#tools.find((tool) => tool.rank === rank && !tool.ended)?.signal('SIGKILL'),
     });
     const { messages } = deps.node;
@@ -106,7 +96,7 @@ export class SessionAgent {
       if (this.#hasLaunch) messages.send(CONTROLLER, 'job.resent', { host: this.#host });
     });
     messages.on('failure.notice', ({ notice: { subject, evidence } }) => {
-      if (subject.kind === 'tool') this.#programs?.onRankFailed(subject.rank, evidence);
+      if (subject.kind === 'tool') this.#programs?.onRankFailed(subject.rank, subject.attempt, evidence);
     });
     messages.on('job.signal', ({ signal }) => this.#tools.forEach((tool) => tool.signal(signal)));
     messages.on('job.end', ({ kill }) => this.end(kill));

@@ -14,6 +14,8 @@ import type { ToolEnd } from './tool.js';
 export interface ToolWatchInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
+  /** Of the rank's last process. */
+  attemptOf(rank: Rank): number;
   /** A tool that runs is to be ended: it did not give the sign of life that it had promised. */
   onStuck(rank: Rank): void;
 }
@@ -107,7 +109,10 @@ export class ToolWatch {
     const suspectedWallMs = Math.max(0, confirmedWallMs - Math.max(0, nowMs - suspectedMs));
     const failedWallMs = this.#failedWallMs.get(rank);
     this.#failedWallMs.delete(rank);
-    this.#found.push({ rank, cause, evidence, detector, failedWallMs, suspectedWallMs, confirmedWallMs });
+    const attempt = this.#init.attemptOf(rank);
+    this.#found.push({
+      rank, attempt, cause, evidence, detector, failedWallMs, suspectedWallMs, confirmedWallMs,
+    });
     if (cause === 'watchdog') this.#init.onStuck(rank);
   }
 }

@@ -19,7 +19,7 @@ export const failedSubject = variant<'kind', FailedSubject>('kind', {
   'session-agent': object<Subject<'session-agent'>>({
     kind: oneOf('session-agent'), host: u32, incarnation: u32, job: u32,
   }),
-  tool: object<Subject<'tool'>>({ kind: oneOf('tool'), host: u32, job: u32, rank: u32 }),
+  tool: object<Subject<'tool'>>({ kind: oneOf('tool'), host: u32, job: u32, rank: u32, attempt: u32 }),
 });
 
 const CAUSES: readonly FailureCause[] = [
@@ -60,13 +60,13 @@ export const failureRecord = object<FailureRecord>({
 
 /** What a session agent found out about one of its tools. */
 export const toolFailure = object<ToolFailure>({
-  rank: u32, cause: failureCause, evidence: text, detector: text, failedWallMs: optional(wallTime),
+  rank: u32, attempt: u32, cause: failureCause, evidence: text, detector: text, failedWallMs: optional(wallTime),
   suspectedWallMs: wallTime, confirmedWallMs: wallTime,
 });
 
 export type ToolFailure = Pick<FailureNotice,
   'cause' | 'evidence' | 'detector' | 'failedWallMs' | 'suspectedWallMs' | 'confirmedWallMs'>
-  & { readonly rank: number };
+  & { readonly rank: number; readonly attempt: number };
 
 /** What a root agent says of a session agent that it has lost. */
 export interface SessionFailure {

@@ -155,7 +155,9 @@ export const jobEvent = variant<'type', JobEvent>('type', {
   }),
   running: object<EventOf<'running'>>({ type: oneOf('running') }),
   exited: object<EventOf<'exited'>>({ type: oneOf('exited'), report: rankReport }),
-  failure: object<EventOf<'failure'>>({ type: oneOf('failure'), error: errorRecord }),
+  failure: object<EventOf<'failure'>>({
+    type: oneOf('failure'), error: errorRecord, isRecorded: optional(bool),
+  }),
   'failure-record': object<EventOf<'failure-record'>>({ type: oneOf('failure-record'), record: failureRecord }),
   warning: object<EventOf<'warning'>>({ type: oneOf('warning'), text: str }),
   ending: object<EventOf<'ending'>>({ type: oneOf('ending'), reason: str }),

@@ -336,7 +336,7 @@ const MESSAGE_TYPES = {
     id: 100, from: 'above',
     body: fields({
       sequence: u32, flag: bool, isMismatch: bool, ranks: list(tuple(u32, u32)), joined: list(tuple(u32, u32)),
-      failed: list(tuple(u32, u32)),
+      failed: list(tuple(u32, u32)), attempts: list(u32),
     }),
   },
 } as const satisfies Record<string, MessageType>;

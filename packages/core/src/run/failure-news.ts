@@ -4,13 +4,15 @@
  * the loss of one is told as soon as its record is complete, with all that is known of it.
  */
 
-import type { ErrorRecord, FailureRecord, MemberEvent, RecoveryEvent } from '@stci/interface';
+import type { ErrorRecord, FailureRecord, JobEvent, MemberEvent, RecoveryEvent } from '@stci/interface';
 import { recordText } from './record-text.js';
 import { memberText, recoveryText } from './recovery-text.js';
 import { withHosts } from './report.js';
 
 /** Records that are told one by one: a switch that dies takes many hosts. */
 const RECORDS_SHOWN = 4;
+
+type FailureEvent = Extract<JobEvent, { readonly type: 'failure' }>;
 
 export interface FailureNewsInit {
   readonly verbose: boolean;
@@ -30,6 +32,8 @@ export class FailureNews {
   readonly #init: FailureNewsInit;
   /** By host, messages of its agents' losses. */
   readonly #losses = new Map<string, string[]>();
+  /** Records of lost hosts are told. */
+  #isWatched = false;
   #recordsShown = 0;
 
   constructor(init: FailureNewsInit) {
@@ -37,15 +41,16 @@ export class FailureNews {
   }
 
   /** `isOwn`: the front-end caused it, and has reported it. */
-  onFailure(error: ErrorRecord, isOwn: boolean): void {
+  onFailure({ error, isRecorded = false }: FailureEvent, isOwn: boolean): void {
     const { verbose, failuresAtOnce, say, logStep } = this.#init;
     const { code, data, host, rank } = error;
     this.last = error;
+    this.#isWatched ||= isRecorded;
     if (host !== undefined && rank === undefined && code === 'STCI_AGENT_LOST') {
       this.#losses.set(host, [...(this.#losses.get(host) ?? []), error.message]);
     }
     // The error manager decides whether a host that does not come up is a failure of the job.
-    const atOnce = verbose || (failuresAtOnce && code !== 'STCI_LAUNCH_FAILED');
+    const atOnce = !isRecorded && (verbose || (failuresAtOnce && code !== 'STCI_LAUNCH_FAILED'));
     const text = withHosts(error);
     if (!atOnce || this.reported.has(text) || isOwn) return;
     const searched = data?.['searched'] === undefined ? '' : `\n  PATH=${data['searched']}`;
@@ -56,13 +61,14 @@ export class FailureNews {
 
   onRecord(record: FailureRecord): void {
     const { verbose, say, logStep } = this.#init;
-    if (verbose) return logStep(recordText(record));
     const { subject, hostName, detector, notified } = record;
-    const isWatched = notified > 0 || detector !== 'link';
-    if (subject.kind === 'tool' || !isWatched || this.#recordsShown >= RECORDS_SHOWN) return;
+    const isWatched = notified > 0 || detector !== 'link' || (this.#isWatched && subject.kind === 'host');
+    const isShown = subject.kind !== 'tool' && isWatched && this.#recordsShown < RECORDS_SHOWN;
+    if (!verbose && !isShown) return;
     this.#recordsShown += 1;
-    say(recordText(record));
-    this.#report(...(this.#losses.get(hostName) ?? []));
+    if (verbose) logStep(recordText(record));
+    else say(recordText(record));
+    if (subject.kind === 'host') this.#report(...(this.#losses.get(hostName) ?? []));
   }
 
   onMember(event: MemberEvent): void {

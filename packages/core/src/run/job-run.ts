@@ -162,7 +162,7 @@ export class JobRun implements FrontEndEvents {
         if (!this.#hasRanks && this.#endReason !== undefined) this.#watchStall();
         return this.#logStep(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
       case 'failure':
-        return this.#news.onFailure(event.error, this.#isOwn(event.error));
+        return this.#news.onFailure(event, this.#isOwn(event.error));
       case 'failure-record':
         return this.#news.onRecord(event.record);
       case 'member':

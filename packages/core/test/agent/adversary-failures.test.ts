@@ -87,7 +87,7 @@ suite('adversaries among detectors and notifiers', (define) => {
   test('tools of hosts that are not there are not recorded', () => {
     const here = place({});
     const reporter = { position: 71, incarnation: 1 };
-    const subject = { kind: 'tool', host: 70, job: 1, rank: 0 };
+    const subject = { kind: 'tool', host: 70, job: 1, rank: 0, attempt: 1 };
     const body = [71, 1, 0, 100, [], encode({ ...NOTICE, reporter, subject })];
     here.say(0, { notifier: 'tree', incarnation: 1, body });
     here.run(100);
@@ -98,7 +98,8 @@ suite('adversaries among detectors and notifiers', (define) => {
   test('names of detectors that are none do not fill the controller\'s metrics', () => {
     const here = place({});
     for (let i = 0; i < 1200; i++) {
-      here.spread({ subject: { kind: 'tool', host: BAD - 1, job: 1, rank: i }, detector: `d${i}`, number: i });
+      const subject = { kind: 'tool', host: BAD - 1, job: 1, rank: i, attempt: 1 };
+      here.spread({ subject, detector: `d${i}`, number: i });
       if (i % 100 === 0) here.run(20);
     }
     here.end();

@@ -25,8 +25,10 @@ function play() {
   const messages = {
     on: (name: string, handler: (body: unknown) => void) => handlers.set(name, handler),
     send: (_to: number, name: string, body: unknown) => sent.push([name, body]),
+    sendNeighbour: (_link: unknown, name: string, body: unknown) => sent.push([name, body]),
   };
-  const node = { platform: place.platform, params: { int: () => 64 }, messages } as unknown as AgentNode;
+  const parts = { platform: place.platform, params: { int: () => 64 }, messages, router: { parentLink: {} } };
+  const node = parts as unknown as AgentNode;
   const onAlive = (rank: Rank, withinMs: number): void => void alive.push([rank, withinMs]);
   const port = new ProgramPort({ node, host: 1, job: 7, size: SIZE, onAlive });
   let isOpen = false;
@@ -74,7 +76,7 @@ suite('programs at their session agent', (test) => {
     three.send(hello(3));
     assert.equal(two.told, [{ type: 'welcome', rank: 2, size: SIZE, job: 7, attempt: 1 }]);
     assert.equal(sent, [['program.open', { host: 1 }], ['failure.interest', {}]]);
-    port.onRankFailed(5, 'sooner');
+    port.onRankFailed(5, 1, 'sooner');
     run();
     deliver('program.state', { decided: 0, lost: [[0, 0, 'r']] });
     deliver('program.failed', { lost: [[5, 5, 'later'], [6, 7, 's']] });
@@ -97,10 +99,22 @@ suite('programs at their session agent', (test) => {
     deliver('program.state', { decided: 4, lost: [] });
     assert.equal(sent[2], ['program.votes', { host: 1, sequence: 5, votes: [[2, 0, true], [3, 0, false]] }]);
     const agreed = { flag: false, isMismatch: false, ranks: [[0, 2]], joined: [], failed: [[3, 3]] };
-    deliver('program.agreed', { sequence: 5, ...agreed });
+    deliver('program.agreed', { sequence: 5, ...agreed, attempts: [] });
     assert.equal(two.told[1], { type: 'agreed', agreed });
     assert.is(three.told.length, 1);
     assert.equal(sent[3], ['program.votes', { host: 1, sequence: 6, votes: [[3, 0, false]] }]);
+  });
+
+  test('news of a former attempt of a rank that takes part again comes too late', () => {
+    const { port, connect, hello, deliver, run } = play();
+    const two = connect();
+    two.send(hello(2));
+    deliver('program.state', { decided: 4, lost: [[5, 6, 'r']] });
+    const agreed = { flag: false, isMismatch: false, ranks: [], joined: [[5, 6]], failed: [] };
+    deliver('program.agreed', { sequence: 5, ...agreed, attempts: [3, 2] });
+    for (const [rank, attempt] of [[5, 1], [5, 2], [6, 1], [6, 2]] as const) port.onRankFailed(rank, attempt, 'again');
+    run();
+    assert.equal(two.told.slice(2), [{ type: 'failed', lost: [[6, 6, 'again']] }]);
   });
 
   test('signs of life are passed on; a promise ends with its connection', () => {

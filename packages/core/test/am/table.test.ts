@@ -30,7 +30,7 @@ const REPORT = { job: 1, exitCode: 1, failures: [ERROR], ranks: [RANK], daemons:
 const FOUND = {
   cause: 'signalled', evidence: 'e', detector: 'process', failedWallMs: 1, suspectedWallMs: 1.5, confirmedWallMs: 1.5,
 };
-const TOLD = { ...FOUND, subject: { kind: 'tool', host: 0, job: 1, rank: 3 } };
+const TOLD = { ...FOUND, subject: { kind: 'tool', host: 0, job: 1, rank: 3, attempt: 1 } };
 const NOTICE = { ...TOLD, reporter: { position: 1, incarnation: 1 }, number: 1, promised: { minMs: 0, maxMs: 5 } };
 const RECORD = {
   ...TOLD, hostName: 'h', reporter: 'root:0', confirmers: ['root:1'], notified: 2, notifiedWallMs: 3,
@@ -87,8 +87,8 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'detector.message': { detector: 'ring', incarnation: 1, body: [1] },
   'notifier.message': { notifier: 'tree', incarnation: 1, body: [1] },
   'failure.notice': { notice: NOTICE },
-  'failure.report': { ranks: [{ ...FOUND, rank: 3 }] },
-  'failure.seen': { seen: [['tool 1 3', 1.5]], members: [{ position: 2, incarnation: 1 }] },
+  'failure.report': { ranks: [{ ...FOUND, rank: 3, attempt: 1 }] },
+  'failure.seen': { seen: [['tool 1 3#1', 1.5]], members: [{ position: 2, incarnation: 1 }] },
   'failure.verdict': { member: { position: 1, incarnation: 2 }, verdict: 'dead', notice: NOTICE },
   'failure.joined': { member: { position: 1, incarnation: 2 } },
   'failure.watch': { members: [[0, 1, 0], [1, 8, 1]] },
@@ -162,6 +162,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'program.failed': { lost: [[0, 3, 'r'], [5, 5, 's']] },
   'program.agreed': {
     sequence: 1, flag: true, isMismatch: false, ranks: [[0, 0], [2, 3]], joined: [[2, 2]], failed: [[1, 1]],
+    attempts: [2],
   },
   'client.wait': { job: 1 },
   'client.ended': { report: REPORT },

@@ -54,7 +54,7 @@ suite('records of failures', (test) => {
 
   test('a job that ends has its records told before they are due; others wait', () => {
     const records = gathered();
-    const tool = { kind: 'tool', host: 1, job: 2, rank: 0 } as const;
+    const tool = { kind: 'tool', host: 1, job: 2, rank: 0, attempt: 1 } as const;
     records.add(notice({ subject: tool }), names('root:1'), 0);
     assert.equal(records.take(1, (subject) => subject.kind === 'tool').map(({ subject }) => subject), [tool]);
     records.withdraw(HOST);
@@ -69,7 +69,7 @@ suite('records of failures', (test) => {
     assert.match(recordText({ ...record, evidence: 'Host c is lost' }), /^Host c is lost\. Found by ring/u);
     const bare = { ...record, confirmers: [], lostRanks: [], newParents: [], policy: [], suspectedWallMs: 1005 };
     const { promised: _promised, notifiedWallMs: _told, achievedMs: _achieved, ...rest } = bare;
-    assert.is(recordText({ ...rest, subject: { kind: 'tool', host: 2, job: 1, rank: 4 } }),
+    assert.is(recordText({ ...rest, subject: { kind: 'tool', host: 2, job: 1, rank: 4, attempt: 1 } }),
       'rank 4 on c failed: no heartbeat for 9 ms. Found by ring at root:0 at 1970-01-01T00:00:01.005Z.');
     assert.equal((recordJson(record) as { confirmed: string }).confirmed, '1970-01-01T00:00:01.005Z');
   });

@@ -184,8 +184,8 @@ suite('failure watch', (test) => {
     const finding = {
       cause: 'exited', evidence: 'e', detector: 'scripted', suspectedWallMs: 1, confirmedWallMs: 1,
     } as const;
-    agents[1]?.watch.report({ ...finding, subject: { kind: 'tool', host: 0, job: 1, rank: 4 } });
-    agents[1]?.watch.report({ ...finding, subject: { kind: 'tool', host: 1, job: 1, rank: 5 } });
+    agents[1]?.watch.report({ ...finding, subject: { kind: 'tool', host: 0, job: 1, rank: 4, attempt: 1 } });
+    agents[1]?.watch.report({ ...finding, subject: { kind: 'tool', host: 1, job: 1, rank: 5, attempt: 1 } });
     place.run();
     assert.equal(agents[2]?.told, [
       'new tool 0',
@@ -219,7 +219,7 @@ suite('failure watch', (test) => {
     const place = testPlace();
     const agents = network(place, 3);
     const finding = { cause: 'silent', evidence: 'e', suspectedWallMs: 1, confirmedWallMs: 1 } as const;
-    const subject = { kind: 'tool', host: 0, job: 1, rank: 4 } as const;
+    const subject = { kind: 'tool', host: 0, job: 1, rank: 4, attempt: 1 } as const;
     const report = (): void => agents[1]?.watch.report({ ...finding, subject, detector: 'd1' });
     assert.throwsCode('STCI_MESSAGE_INVALID', report);
     const notice = { ...finding, subject, detector: 'd1', reporter: idOf(1), number: 1 };
