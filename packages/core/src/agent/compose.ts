@@ -21,7 +21,7 @@ import { detectorFramework } from '../detector/framework.js';
 import { errmgrFramework } from '../errmgr/framework.js';
 import { hostPolicyOf } from '../errmgr/host-policy.js';
 import { SUBJECTS, type Subject } from '../errmgr/kinds.js';
-import type { SelectedDetector } from '../failure/watch.js';
+import type { SelectedDetector } from '../failure/selected.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import type { Facts } from '../mca/candidates.js';

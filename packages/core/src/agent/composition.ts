@@ -21,7 +21,7 @@ import type {
   Topology,
   TreeTopology,
 } from '@stci/interface';
-import type { SelectedDetector } from '../failure/watch.js';
+import type { SelectedDetector } from '../failure/selected.js';
 import type { AgentNode } from './node.js';
 
 /** Job-wide parameters by full name, in their wire form. */

@@ -4,7 +4,8 @@ import { StciError, type MemberId, type Params } from '@stci/interface';
 import { positionOf } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { MetricStore } from '../metrics/store.js';
-import { FailureWatch, notifierFor, topologyFor, type FailureWatchEvents } from '../failure/watch.js';
+import { notifierFor, topologyFor } from '../failure/selected.js';
+import { FailureWatch, type FailureWatchEvents } from '../failure/watch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 

@@ -10,7 +10,7 @@
 import {
   StciError, bootHost, type Clock, type Detector, type DetectorAction, type DetectorEvent,
   type DetectorModule, type FailureNotice, type MemberId, type NotifierAction,
-  type NotifierEvent, type NotifierModule, type Position, type Topology,
+  type NotifierEvent, type NotifierModule, type Position, type Timer, type Topology,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { failureNotice } from '../am/failure-shapes.js';
@@ -20,6 +20,8 @@ import type { Metrics } from '../metrics/contracts.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { checkReporter, memberName, memberOf } from './notice.js';
 import { NoticeBoard } from './notice-board.js';
+import { REHEARSAL_MS, REHEARSAL_PAYLOAD, isRehearsal, rehearse } from './rehearsal.js';
+import { notifierFor, topologyFor, type SelectedDetector } from './selected.js';
 
 /** Messages of agents whose joining is not known yet that are kept. */
 const EARLY_MAX = 64;
@@ -32,16 +34,6 @@ interface Member {
   isGone: boolean;
   /** It was reported, and lives: from now on the controller's verdict counts alone, which asks it. */
   wasRefuted?: boolean;
-}
-
-/** A detector as it was selected. */
-export interface SelectedDetector {
-  readonly name: string;
-  readonly module: DetectorModule;
-  /** Name of a notifier, or `auto`. */
-  readonly notifier: string;
-  /** False: it runs always. */
-  readonly isNamed: boolean;
 }
 
 export interface FailureWatchInit {
@@ -88,6 +80,7 @@ export class FailureWatch {
   readonly #early: (readonly [from: Position, message: Early])[] = [];
   #number = 0;
   #phase: 'waiting' | 'watching' | 'stopped' = 'waiting';
+  #rehearsal: Timer | undefined;
 
   constructor(init: FailureWatchInit, events: FailureWatchEvents) {
     this.#init = init;
@@ -118,7 +111,7 @@ export class FailureWatch {
     if (this.#phase !== 'waiting') return;
     this.#phase = 'watching';
     for (const { position, incarnation } of members) this.#members.set(position, { incarnation, isGone: false });
-    const { overlay } = this.#init;
+    const { clock, overlay } = this.#init;
     overlay.start(members);
     this.#openAll(overlay.self, members);
     overlay.events = {
@@ -126,11 +119,13 @@ export class FailureWatch {
       onClosed: (peer, reason, text) => this.#onLink({ type: 'link', peer, state: 'closed', reason, text }),
     };
     this.#detectors.on({ type: 'start' });
+    if (overlay.self.position === 0) this.#rehearsal = clock.after(REHEARSAL_MS, () => this.#rehearse());
   }
 
   /** The session ends: whoever goes now is no failure. */
   stop(): void {
     this.#phase = 'stopped';
+    this.#rehearsal?.cancel();
     this.#detectors.stop();
     this.#notifiers.stop();
   }
@@ -289,6 +284,7 @@ export class FailureWatch {
 
   #onDelivered(notifier: string, source: MemberId, payload: Uint8Array): void {
     if (this.#phase === 'stopped') return;
+    if (isRehearsal(source, payload)) return rehearse();
     let notice: FailureNotice;
     try {
       notice = failureNotice(decode(payload), 'notice');
@@ -299,6 +295,11 @@ export class FailureWatch {
       return this.#events.onFault(fault, `notice of ${memberName(source)} by notifier ${notifier}`);
     }
     if (this.#isHeard(memberOf(notice.subject))) this.#take(notice);
+  }
+
+  /** After a failure there is nothing left to compile. */
+  #rehearse(): void {
+    if (this.board.size === 0) this.#notifiers.on({ type: 'broadcast', payload: REHEARSAL_PAYLOAD });
   }
 
   /** Of one that is not known, not any more, or was reported wrongly before, the controller's verdict counts alone. */
@@ -386,15 +387,4 @@ export class FailureWatch {
       this.#init.metrics?.count('messages_unsent', 1);
     }
   }
-}
-
-/** The topology of a detector in a session with this overlay; each may be empty. */
-export function topologyFor({ followsOverlay, topology }: DetectorModule, overlay: string): string {
-  return followsOverlay === true && overlay !== '' ? overlay : topology;
-}
-
-/** Name of a detector's notifier in a session with this overlay. */
-export function notifierFor({ notifier }: SelectedDetector, overlay: string): string {
-  if (notifier !== 'auto') return notifier;
-  return overlay === '' ? 'tree' : 'lazy';
 }

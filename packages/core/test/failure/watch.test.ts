@@ -52,6 +52,8 @@ interface Agent {
   readonly detector: ScriptedDetector;
   readonly told: string[];
   readonly gone: string[];
+  /** To whom it sent. */
+  readonly sent: number[];
 }
 
 function network(place: TestPlace, count: number): Agent[] {
@@ -65,7 +67,9 @@ function network(place: TestPlace, count: number): Agent[] {
 function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: readonly MemberId[]): Agent {
   const told: string[] = [];
   const gone: string[] = [];
+  const sent: number[] = [];
   const send = (to: number, _name: string, body: unknown): void => {
+    sent.push(to);
     place.world.at(place.world.nowMs + 1, () => agents[to]?.watch.onMessage(self.position, body as never));
   };
   const overlay: Overlay = {
@@ -98,7 +102,7 @@ function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: r
       onFault: (error, where) => void told.push(`${where}: ${error.code} ${error.message}`),
     },
   );
-  return { watch, detector, told, gone };
+  return { watch, detector, told, gone, sent };
 }
 
 function reportOf(position: number, incarnation?: number): DetectorAction {
@@ -213,6 +217,33 @@ suite('failure watch', (test) => {
     cause(agents[2], reportOf(3, 2));
     place.run();
     assert.equal(agents[0]?.gone, ['gone 3', 'gone 3']);
+  });
+
+  test('all rehearse once they have settled: the controller says nothing to each, and nobody is told', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    place.run(900);
+    const sent = (): number[][] => agents.map((agent) => agent.sent);
+    assert.equal(sent(), [[], [], [], []], 'a short session has none');
+    place.run(10_000);
+    assert.equal(sent(), [[1, 2, 3], [], [], []]);
+    for (const { told, watch } of agents) assert.equal([told, watch.board.size], [[], 0]);
+    cause(agents[1], reportOf(3));
+    place.run();
+    assert.equal(agents[2]?.told, ['new host 2'], 'the first failure is news nevertheless');
+    agents[2]?.watch.onMessage(1, { notifier: 'direct', incarnation: 1, body: new Uint8Array(0) });
+    place.run();
+    assert.ok(agents[2]?.told[1]?.startsWith('notice of root:0 by notifier direct: STCI_CODEC_INVALID'), 'of it only');
+  });
+
+  test('after a failure, or the end, nobody rehearses', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    cause(agents[1], reportOf(3));
+    const stopped = network(place, 3);
+    for (const { watch } of stopped) watch.stop();
+    place.run(10_000);
+    assert.equal([agents[0]?.sent, stopped[0]?.sent], [[], []]);
   });
 
   test('an agent reports by the detectors of the session only', () => {
