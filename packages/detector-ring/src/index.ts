@@ -87,8 +87,9 @@ export const detectorRing = defineComponent({
     order: {
       type: 'string',
       default: 'rank',
+      hostGroupsAs: 'cabinets:',
       help: `Order of the ring: ${ORDER_FORM}. With cabinets, neighbours share none where possible, so that the loss of`
-        + ' a cabinet is found in one timeout.',
+        + ' a cabinet is found in one timeout. A file has a line `HOSTS CABINET` for hosts of each cabinet.',
     },
   },
   query: (context) => acceptNamed(context, problemOf(context.params)),

@@ -8,12 +8,15 @@ import type { Position } from '@stci/interface';
 /** Host h is at position h + 1; the controller, at 0, is first in every order. */
 export type RingOrder =
   | { readonly type: 'rank' }
+  /** The front-end has not read it yet. */
+  | { readonly type: 'file' }
   /** Hosts as they follow one another; others come after them, by number. */
   | { readonly type: 'hosts'; readonly hosts: readonly number[] }
   /** The cabinet of each host; one that is not listed has its own. */
   | { readonly type: 'cabinets'; readonly cabinets: readonly number[] };
 
-export const ORDER_FORM = 'rank, hosts:0,2,1,… or cabinets:0*4,1*4,… (N*COUNT for COUNT hosts in cabinet N)';
+export const ORDER_FORM =
+  'rank, hosts:0,2,1,…, cabinets:0*4,1*4,… (N*COUNT for COUNT hosts in cabinet N) or file:PATH';
 
 /** More than any session has hosts. */
 const ENTRIES_MAX = 1_000_000;
@@ -21,6 +24,7 @@ const ENTRIES_MAX = 1_000_000;
 /** The order that a text means; undefined if it means none. */
 export function parseOrder(text: string): RingOrder | undefined {
   if (text === 'rank') return { type: 'rank' };
+  if (/^file:./s.test(text)) return { type: 'file' };
   const match = /^(hosts|cabinets):(.*)$/.exec(text);
   if (match === null) return undefined;
   const [, type, list = ''] = match;
@@ -55,7 +59,7 @@ export function spreadCabinets(cabinets: readonly number[]): number[] {
 /** `positions` as they follow one another on the ring. */
 export function orderRing(order: RingOrder, positions: readonly Position[]): Position[] {
   const ascending = [...positions].sort((a, b) => a - b);
-  if (order.type === 'rank') return ascending;
+  if (order.type === 'rank' || order.type === 'file') return ascending;
   const hosts = order.type === 'hosts' ? order.hosts : spreadCabinets(order.cabinets);
   const present = new Set(ascending);
   const listed = [0, ...hosts.map((host) => host + 1)].filter((position) => present.delete(position));

@@ -7,8 +7,9 @@ suite('ring order', (test) => {
   test('as it is written', () => {
     assert.equal(parseOrder('rank'), { type: 'rank' });
     assert.equal(parseOrder('hosts:2,0,1'), { type: 'hosts', hosts: [2, 0, 1] });
+    assert.equal(parseOrder('file:cabinets.txt'), { type: 'file' });
     assert.equal(parseOrder('cabinets:7*2,3'), { type: 'cabinets', cabinets: [7, 7, 3] });
-    for (const bad of ['', 'random', 'hosts:', 'hosts:1,1', 'hosts:1*2', 'cabinets:a', 'cabinets:0*9999999']) {
+    for (const bad of ['', 'file:', 'random', 'hosts:', 'hosts:1,1', 'hosts:1*2', 'cabinets:a', 'cabinets:0*9999999']) {
       assert.is(parseOrder(bad), undefined, bad);
     }
   });

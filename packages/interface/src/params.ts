@@ -28,6 +28,11 @@ export interface ParamSpec {
   readonly scope?: 'session' | 'job' | 'front-end';
   /** A list of components of the framework that declares it; names are checked as those of its selection list. */
   readonly selects?: true;
+  /**
+   * Of a string: `file:PATH` names a file of hosts and their groups. The front-end reads it, and agents get this text
+   * with the groups of the session's hosts behind it, in order, as numbers: `0*32,1*32`.
+   */
+  readonly hostGroupsAs?: string;
   readonly level?: 'basic' | 'tuner' | 'developer';
 }
 

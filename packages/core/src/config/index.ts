@@ -3,7 +3,7 @@
 export type { ParamGroup, ParamRule } from './catalog.js';
 export { formatDuration } from './duration.js';
 export { didYouMean, nearest } from './nearest.js';
-export { jobParamsSnapshot, paramsFromSnapshot, paramsSnapshot } from './params.js';
+export { jobParamsSnapshot, paramsFromSnapshot, paramsSnapshot, withParams } from './params.js';
 export type { ParamSnapshot } from './params.js';
 export { resolveParams } from './resolve.js';
 export type { Resolution } from './resolve.js';

@@ -96,6 +96,14 @@ export function withJobParams(catalog: ParamCatalog, session: Params, job: Param
   return createParams(catalog, byName.values());
 }
 
+/** With other texts for these parameters. */
+export function withParams(catalog: ParamCatalog, params: Params, texts: ReadonlyMap<string, string>): Params {
+  return createParams(catalog, params.entries().map((param) => {
+    const value = texts.get(param.name);
+    return value === undefined ? param : { ...param, value };
+  }));
+}
+
 function scopeProblem(catalog: ParamCatalog, name: string): ParamProblem | undefined {
   if (catalog.get(name)?.spec.scope === 'job') return undefined;
   const message = `${name} is a parameter of the session, not of a job: give it where the session is started.`;

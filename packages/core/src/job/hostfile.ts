@@ -29,12 +29,19 @@ const BAD_LINES_MAX = 1000;
 
 /** The hosts of the file `name`. Throws STCI_HOSTFILE_INVALID: of each bad line, its place and what was expected. */
 export function parseHostfile(name: string, text: string): HostSpec[] {
+  const hosts = joinHosts(parseLines(name, text, parseLine));
+  if (hosts.length > 0) return hosts;
+  throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at least one host, got none`);
+}
+
+/** What `parseLine` finds in each line. Throws STCI_HOSTFILE_INVALID with the problems of all lines. */
+export function parseLines<T>(name: string, text: string, parseLine: (line: string, origin: string) => T[]): T[] {
   if (text.length > HOSTFILE_BYTES_MAX) {
     throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at most ${HOSTFILE_BYTES_MAX} characters`);
   }
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   const problems: string[] = [];
-  const parse = (line: string, index: number): HostSpec[] => {
+  const parse = (line: string, index: number): T[] => {
     try {
       return problems.length < BAD_LINES_MAX ? parseLine(line, `${name}:${index + 1}`) : [];
     } catch (thrown) {
@@ -43,14 +50,13 @@ export function parseHostfile(name: string, text: string): HostSpec[] {
       return [];
     }
   };
-  const hosts = joinHosts(lines.flatMap(parse));
+  const found = lines.flatMap(parse);
   if (problems.length > 0) {
     const isCut = problems.length === BAD_LINES_MAX;
     const text = listed(problems, BAD_LINES_SHOWN).join('\n') + (isCut ? ' at least' : '');
     throw new StciError('STCI_HOSTFILE_INVALID', text);
   }
-  if (hosts.length > 0) return hosts;
-  throw new StciError('STCI_HOSTFILE_INVALID', `${name}: expected at least one host, got none`);
+  return found;
 }
 
 /**

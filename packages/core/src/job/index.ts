@@ -4,6 +4,7 @@ export { allocate } from './allocation.js';
 export type { AllocationRequest } from './allocation.js';
 export { RANK_VARIABLES, RESERVED_VARIABLES, rankEnvironment } from './environment.js';
 export { decideExit } from './exit-rule.js';
+export { groupRuns, parseHostGroups } from './host-groups.js';
 export { HOSTFILE_BYTES_MAX, parseHostfile } from './hostfile.js';
 export { expandHostlist } from './hostlist.js';
 export { foldHostlist, foldSorted, intersectHosts, minusHosts, unionHosts, xorHosts } from './hostset.js';

@@ -8,6 +8,7 @@ import type { CommandLine } from '../cli/parse.js';
 import { printError, printOut, printStarted } from '../print.js';
 import { jobName } from '../session/session-name.js';
 import { checkPrograms } from './check-programs.js';
+import { withHostGroups } from './host-groups.js';
 import { mpiRemarks } from './mpi-program.js';
 import { prepare, type Prepared } from './prepare.js';
 import {
@@ -33,11 +34,13 @@ interface Planned {
  */
 export async function startRun(line: RunLine, agents: string, ignoresHangup = false): Promise<number> {
   const prepared = await prepare(line.request, agents, (defaults) => line.withDefaults(defaults));
-  const { wdir, request, params, platform, registry } = prepared;
+  const { wdir, request, platform, registry } = prepared;
   const session = await openSession(request, prepared);
   if (session !== undefined) checkSessionParams(request, registry, session.name);
   const planned = plan(prepared, session);
   const { spec, spares, map } = planned;
+  // Of a session, its agents have read them.
+  const params = session === undefined ? withHostGroups(prepared, spec.hosts) : prepared.params;
   const scope = prepared.composition.scope('stcirun', params, platform);
   const method = session === undefined ? scope.launchMethod([...spec.hosts, ...spares]) : 'session';
   const isHere = (host: string): boolean => method === 'local' || host === platform.env.hostname;
@@ -66,7 +69,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
     printStarted('stcirun', 'job', jobName(own.name, accepted.job));
     return 0;
   }
-  if (session === undefined) return showJob({ ...show, events, ...ownAgents(prepared, planned, scope) });
+  if (session === undefined) return showJob({ ...show, events, ...ownAgents({ ...prepared, params }, planned, scope) });
   const hasPolicy = Object.keys(job.params).some((name) => /^errmgr(?:\.|$)/.test(name));
   const continues = hasPolicy ? scope.errorManager(params).goesOn : session.status.continues;
   const accepted = await submitTo(session, job, request);

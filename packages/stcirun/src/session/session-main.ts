@@ -15,6 +15,7 @@ import {
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
+import { withHostGroups } from '../run/host-groups.js';
 import { loadParams } from '../run/params.js';
 import { printError } from '../print.js';
 import { VERSION } from '../version.js';
@@ -81,7 +82,8 @@ class SessionProcess {
       logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : 'warn',
     });
     const registry = frontEndRegistry(instruction.mca);
-    const { params } = loadParams(registry, instruction, wdir, this.#platform.env.variables);
+    const loaded = loadParams(registry, instruction, wdir, this.#platform.env.variables);
+    const params = withHostGroups({ registry, params: loaded.params, wdir }, hosts);
     this.#place = new SessionPlace(params.string('session.directory'));
     this.#key = makeSessionKey(this.#platform);
     const backend = openBackend({
