@@ -46,6 +46,7 @@ function createRing(params: Params): DetectorModule {
     topology: '',
     metrics: {
       heartbeats: { type: 'counter', help: 'Heartbeats sent.' },
+      misses: { type: 'counter', help: 'Heartbeats that did not come in their period.' },
       lag_ms: { type: 'histogram', help: 'How late the emitter of a heartbeat says that it ran.' },
     },
     promise: ({ members, latencyBoundMs }) => {

@@ -54,6 +54,9 @@ export class Ring implements Detector {
   #deadlineMs = Infinity;
   /** Last heartbeat of the emitter; undefined: none yet. */
   #heardMs: number | undefined;
+  /** Since when it is silent, or was to be heard; its heartbeats that have not come since. */
+  #silentMs = Infinity;
+  #missed = 0;
   /** When the emitter is asked again to send heartbeats here. */
   #askMs = Infinity;
   /** Who gets heartbeats, and until when. */
@@ -93,6 +96,7 @@ export class Ring implements Detector {
         return this.#onChange(event, nowMs);
       case 'lag':
         this.#deadlineMs += event.lagMs;
+        this.#silentMs += event.lagMs;
         this.#noteLag(event.lagMs);
         return [];
       default:
@@ -104,7 +108,8 @@ export class Ring implements Detector {
     const { timeoutMs, graceMs, periodMs } = this.#settings;
     this.#heartbeatMs = nowMs;
     if (this.#emitter === undefined) return [];
-    this.#deadlineMs = nowMs + timeoutMs + (this.#heardMs === undefined ? graceMs : 0);
+    const startMs = nowMs + (this.#heardMs === undefined ? graceMs : 0);
+    this.#expect(startMs, startMs + timeoutMs);
     if (this.#heardMs === undefined) this.#askMs = nowMs + periodMs;
     return [];
   }
@@ -124,11 +129,13 @@ export class Ring implements Detector {
     if (message.type === 'observe') return this.#onObserver(from.position, nowMs);
     if (from.position !== this.#emitter?.position || from.incarnation !== this.#emitter.incarnation) return [];
     const { timeoutMs, lagMaxMs } = this.#settings;
+    const actions: DetectorAction[] = [{ type: 'count', metric: 'lag_ms', value: message.lagMs }];
+    this.#countMisses(nowMs, actions);
     const isStarted = this.#heartbeatMs !== Infinity;
-    if (isStarted) this.#deadlineMs = nowMs + timeoutMs + Math.min(message.lagMs, lagMaxMs);
+    if (isStarted) this.#expect(nowMs, nowMs + timeoutMs + Math.min(message.lagMs, lagMaxMs));
     this.#heardMs = nowMs;
     this.#askMs = Infinity;
-    return [{ type: 'count', metric: 'lag_ms', value: message.lagMs }];
+    return actions;
   }
 
   /** NEW_OBSERVER: a heartbeat goes out at once. */
@@ -171,10 +178,26 @@ export class Ring implements Detector {
     if (emitter?.position === this.#emitter?.position && emitter?.incarnation === this.#emitter?.incarnation) return;
     this.#emitter = emitter;
     this.#heardMs = undefined;
-    this.#deadlineMs = this.#askMs = Infinity;
+    this.#expect(Infinity, Infinity);
+    this.#askMs = Infinity;
     if (emitter === undefined || this.#heartbeatMs === Infinity) return;
-    this.#deadlineMs = nowMs + waitMs;
+    this.#expect(nowMs + Math.max(0, waitMs - this.#reconnectMs), nowMs + waitMs);
     this.#ask(nowMs, actions);
+  }
+
+  /** The emitter is to be heard from now on, and is reported at the deadline. */
+  #expect(sinceMs: number, deadlineMs: number): void {
+    this.#silentMs = sinceMs;
+    this.#missed = 0;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  /** One is missed when half a period more has passed: messages take different times. */
+  #countMisses(nowMs: number, actions: DetectorAction[]): void {
+    const missed = Math.floor((nowMs - this.#silentMs) / this.#settings.periodMs - 0.5);
+    if (missed <= this.#missed) return;
+    actions.push({ type: 'count', metric: 'misses', value: missed - this.#missed });
+    this.#missed = missed;
   }
 
   #ask(nowMs: number, actions: DetectorAction[]): void {
@@ -186,6 +209,7 @@ export class Ring implements Detector {
   #onSilence(nowMs: number, actions: DetectorAction[]): void {
     const failed = this.#emitter;
     if (failed === undefined) return;
+    this.#countMisses(nowMs, actions);
     const heard = this.#heardMs;
     const evidence = heard === undefined
       ? 'no heartbeat since it was asked for one' : `no heartbeat for ${Math.round(nowMs - heard)} ms`;
@@ -211,6 +235,7 @@ export class Ring implements Detector {
       else actions.push(this.#heartbeatTo(position));
     }
     if (actions.length > 0) actions.push({ type: 'count', metric: 'heartbeats', value: actions.length });
+    this.#countMisses(nowMs, actions);
     // An agent that ran late once is less likely to do so again the longer that is ago.
     this.#lagMs = Math.floor(this.#lagMs / 2);
   }

@@ -38,6 +38,7 @@ function createSwim(params: Params): DetectorModule {
     topology: '',
     metrics: {
       pings: { type: 'counter', help: 'Pings sent, one a period.' },
+      misses: { type: 'counter', help: 'Answers, through others too, that did not come in their period.' },
       round_trip_ms: { type: 'histogram', help: 'From a ping to its answer, through others too.' },
       refutations: { type: 'counter', help: 'Suspicions of this agent that it refuted.' },
     },

@@ -136,7 +136,10 @@ export class Swim implements Detector {
     if (before !== undefined && !before.isAnswered && this.#members.has(before.member)) {
       const evidence = `no answer for ${Math.round(nowMs - before.pingedMs)} ms, asked through others too`;
       const lives = this.#livesOf(before.member);
-      if (nowMs >= this.#graceEndMs) this.#suspect(before.member, lives, evidence, nowMs, actions);
+      if (nowMs >= this.#graceEndMs) {
+        actions.push({ type: 'count', metric: 'misses', value: 1 });
+        this.#suspect(before.member, lives, evidence, nowMs, actions);
+      }
     }
     // From now on: each probe has a whole period for its answer, also one that went late.
     this.#periodMs = nowMs + periodMs;

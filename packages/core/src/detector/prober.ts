@@ -20,6 +20,7 @@ export interface ProbeTimes {
 /** Of every detector that probes. */
 export const PROBE_METRICS: Readonly<Record<string, MetricSpec>> = {
   pings: { type: 'counter', help: 'Pings sent.' },
+  misses: { type: 'counter', help: 'Answers that did not come in their period.' },
   round_trip_ms: { type: 'histogram', help: 'From a ping to its answer.' },
 };
 
@@ -134,6 +135,7 @@ export class Prober {
 
   onLag(lagMs: number): void {
     for (const target of this.#targets.values()) {
+      target.n = undefined; // Its answer may wait unread: it says nothing, nor does its absence.
       target.heardMs += lagMs;
       if (target.suspectedMs !== undefined) target.suspectedMs += lagMs;
     }
@@ -153,12 +155,20 @@ export class Prober {
       actions.push({ type: 'suspect', member, evidence: silence });
       return;
     }
+    this.#countMiss(target, nowMs, actions);
     this.#targets.delete(member.position);
     const evidence = options.evidence === undefined ? silence : `${options.evidence}; ${silence}`;
     actions.push({ type: 'report', failed: member, cause: options.cause, evidence, suspectedMs, heardMs: lastMs });
   }
 
+  /** Not of an agent that may still be starting. */
+  #countMiss({ n, pingedMs, lastMs, heardMs }: Target, nowMs: number, actions: DetectorAction[]): void {
+    const isMissed = n !== undefined && nowMs - pingedMs >= this.#times.periodMs;
+    if (isMissed && (lastMs !== undefined || nowMs > heardMs)) actions.push({ type: 'count', metric: 'misses', value: 1 });
+  }
+
   #ping(target: Target, nowMs: number, actions: DetectorAction[]): void {
+    this.#countMiss(target, nowMs, actions);
     this.#pings = (this.#pings + 1) % 0x1_0000_0000;
     // From the time when it was due, not from now: else each late turn would make the period longer.
     const nextMs = target.pingDueMs + this.#times.periodMs;

@@ -71,6 +71,8 @@ export class DetectorModel {
   /** Deaths, the ones that agents caused themselves included: they learned that they were declared dead. */
   readonly deaths: ModelDeath[] = [];
   messages = 0;
+  /** By metric, the sum of what was counted. */
+  readonly counted = new Map<string, number>();
   bodyBytes = 0;
   /** Sees every message as it is sent. */
   onSend: ((from: Position, to: Position, body: unknown) => void) | undefined;
@@ -235,6 +237,7 @@ export class DetectorModel {
       case 'count':
         if (this.#init.module.metrics[action.metric] === undefined) throw new Error(`no metric ${action.metric}`);
         if (!(action.value >= 0)) throw new Error(`${action.metric} counts ${action.value}`);
+        this.counted.set(action.metric, (this.counted.get(action.metric) ?? 0) + action.value);
     }
   }
 

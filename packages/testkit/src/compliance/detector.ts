@@ -111,6 +111,7 @@ export function detectorCompliance(component: DetectorComponent, cases: readonly
       test(`${one.label}: an agent that stood still accuses nobody`, each(checkStandstill), SLOW);
       test(`${one.label}: who comes back is watched again`, each(checkRestart), SLOW);
       test(`${one.label}: strange messages change nothing`, each(checkStrange), SLOW);
+      test(`${one.label}: counts what its metrics declare`, () => checkMetrics(module, one), SLOW);
       test(`${one.label}: the same seed gives the same run`, () => checkDeterminism(module, one), SLOW);
       // What takes longer is the same in the model.
       if (startMs(module, one) > REAL_MS_MAX) continue;
@@ -281,6 +282,25 @@ function checkStrange(start: Parameters<Check>[0], size: number): void {
   }
   model.run(steadyMs + 6 * detection.maxMs);
   assert.equal(model.reports, [], 'nobody died');
+}
+
+/** Misses only while somebody is silent; and all that is declared once an agent stood still, a link ended, one died. */
+function checkMetrics(module: DetectorModule, one: DetectorCase): void {
+  const counted = new Set<string>();
+  for (let seed = 1; seed <= (one.seeds ?? 20); seed++) {
+    const { model, steadyMs, detection: { minMs, maxMs }, ...run } = new DetectorRun(module, one, 7, seed);
+    model.run(steadyMs + maxMs);
+    assert.is(model.counted.get('misses') ?? 0, 0, `seed ${seed}: misses while nobody is silent`);
+    model.freeze(3, minMs / 2);
+    const closed = { type: 'link', peer: model.agent(4).member, state: 'closed', reason: 'lost', text: '' } as const;
+    if (one.links !== undefined) model.give(2, closed);
+    model.run(model.nowMs + 4 * maxMs);
+    model.crash(5);
+    model.run(model.nowMs + maxMs + run.latencyBoundMs + 1);
+    if ('misses' in module.metrics) assert.ok(model.counted.has('misses'), `seed ${seed}: misses`);
+    for (const metric of model.counted.keys()) counted.add(metric);
+  }
+  assert.equal([...counted].sort(), Object.keys(module.metrics).sort(), 'metrics that were counted');
 }
 
 function checkDeterminism(module: DetectorModule, one: DetectorCase): void {
