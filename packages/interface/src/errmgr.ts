@@ -122,6 +122,9 @@ export interface ErrorManager {
   readonly goesOn: boolean;
   /** Of the global manager, at the controller. */
   decide(failure: Failure, context: FailureContext): readonly Action[];
-  /** Of the local manager, where it happened: without asking the controller. Absent: all is reported to that. */
+  /**
+   * Of the local manager, where it happened: without asking the controller. Absent: all is reported to that. The
+   * controller asks its own about each restart of a tool that it is told: where that one would not, the agent is lost.
+   */
   local?(failure: Failure, context: LocalContext): LocalAction;
 }

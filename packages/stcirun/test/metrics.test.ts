@@ -25,6 +25,7 @@ suite('stci metrics', (test) => {
     assert.equal([lag.get('stci_agent_lag_seconds_sum{}'), lag.get('stci_agent_lag_seconds_count{}')],
       [1, 2 * (1 + 2 * BUCKETS_S.length)]);
     assert.is(lag.get('stci_agent_lag_seconds_bucket{le="0.001"}'), 6);
+    assert.equal([...families.values()].map(({ unit }) => unit), [undefined, 'seconds']);
   });
 
   test('each agent by itself', async () => {

@@ -5,6 +5,7 @@ import { assert } from '@stci/testkit';
 export interface Family {
   readonly type: string;
   readonly help: string;
+  readonly unit?: string;
   /** By name and labels, as they stand. */
   readonly samples: Map<string, number>;
 }
@@ -16,11 +17,11 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function parseOpenMetrics(text: string): Map<string, Family> {
-  assert.ok(text.endsWith('\n# EOF\n') || text === '\n# EOF\n', 'it ends with EOF');
+  assert.ok(text.endsWith('\n# EOF\n') || text === '# EOF\n', 'it ends with EOF');
   const families = new Map<string, Family>();
   let last = '';
-  for (const line of text.slice(0, -'# EOF\n'.length).split('\n').filter((one) => one !== '')) {
-    const [, word, name = '', rest = ''] = /^# (HELP|TYPE) ([a-z_]+) (.*)$/u.exec(line) ?? [];
+  for (const line of text.slice(0, -'# EOF\n'.length).split('\n').slice(0, -1)) {
+    const [, word, name = '', rest = ''] = /^# (HELP|TYPE|UNIT) ([a-z_]+) (.*)$/u.exec(line) ?? [];
     if (word === 'HELP') {
       assert.not.ok(families.has(name), `${name} comes once`);
       families.set(name, { type: '', help: rest, samples: new Map() });
@@ -28,6 +29,10 @@ export function parseOpenMetrics(text: string): Map<string, Family> {
     } else if (word === 'TYPE') {
       assert.is(name, last, 'the type follows its help');
       families.set(name, { ...families.get(name)!, type: rest });
+    } else if (word === 'UNIT') {
+      assert.ok(name === last && families.get(name)?.samples.size === 0, 'the unit follows the type');
+      assert.ok(name.endsWith(`_${rest}`), `${name} ends with its unit, ${rest}`);
+      families.set(name, { ...families.get(name)!, unit: rest });
     } else {
       addSample(last, families.get(last), line);
     }
@@ -55,6 +60,7 @@ function checkBuckets(name: string, samples: ReadonlyMap<string, number>): void 
     if (le === '') continue;
     const bound = le === '+Inf' ? Infinity : Number(le);
     const last = before.get(labels) ?? { bound: -Infinity, count: 0 };
+    assert.match(le, /^(?:\+Inf|\d+\.\d+)$/u, 'a bound as OpenMetrics writes it:');
     assert.ok(bound > last.bound && count >= last.count, `${key} after le=${last.bound}`);
     before.set(labels, { bound, count });
   }

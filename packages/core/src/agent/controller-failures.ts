@@ -25,7 +25,7 @@ import { bindFailureWatch, openFailureWatch, openMetrics, probeMs, startFailureW
 import type { AgentScope } from './composition.js';
 import { RANK_CAUSES } from './job-failures.js';
 import type { HostLoss, JobFailures } from './job-session.js';
-import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
+import { gatherMetrics, type AgentOfJob, type GatheredMetrics } from './gather-metrics.js';
 import type { AgentNode } from './node.js';
 
 export interface ControllerFailuresInit {
@@ -33,6 +33,7 @@ export interface ControllerFailuresInit {
   readonly scope: AgentScope;
   readonly overlay: Overlay;
   hostName(host: HostIndex): string;
+  sessionAgents(): readonly AgentOfJob[];
   /** The host's agent is given up, for this reason. */
   declare(host: HostIndex, incarnation: number, error: StciError): void;
   /** To the jobs that it concerns. */
@@ -49,7 +50,7 @@ interface Loss {
 
 export class ControllerFailures implements JobFailures {
   readonly #init: ControllerFailuresInit;
-  readonly #metrics: MetricStore;
+  readonly metrics: MetricStore;
   readonly #records = new FailureRecords();
   readonly #losses = new Map<HostIndex, Loss>();
   /** Hosts that are asked for an answer. */
@@ -64,7 +65,7 @@ export class ControllerFailures implements JobFailures {
 
   constructor(init: ControllerFailuresInit) {
     this.#init = init;
-    this.#metrics = openMetrics(init.scope);
+    this.metrics = openMetrics(init.scope);
     const { messages } = init.node;
     messages.on('failure.seen', ({ seen, members }, { source }) => {
       for (const [key, wallMs] of seen) this.#records.seen(key, wallMs);
@@ -90,8 +91,8 @@ export class ControllerFailures implements JobFailures {
 
   /** Metrics of all agents that run. */
   gatherMetrics(gathered: GatheredMetrics): void {
-    const hosts = this.#table?.hosts('up') ?? [];
-    gatherMetrics(this.#init.node, this.#metrics.rows(), hosts.map(rootAddress), gathered);
+    const roots = (this.#table?.hosts('up') ?? []).map((host) => [rootAddress(host), 0] as const);
+    gatherMetrics(this.#init.node, this.metrics.rows(), [...roots, ...this.#init.sessionAgents()], gathered);
   }
 
   /** The session ends: whoever goes now is no failure. What is recorded is told. */
@@ -169,7 +170,7 @@ export class ControllerFailures implements JobFailures {
   onMended(host: HostIndex, parent: ParentHost): void {
     const { hostName } = this.#init;
     const name = parent === undefined ? 'controller' : hostName(parent);
-    this.#metrics.count('repairs', 1);
+    this.metrics.count('repairs', 1);
     this.#records.linked(hostName(host), name);
     this.#init.emit({ ...this.#changed(this.#memberOf(host)), change: 'linked', parent: name });
   }
@@ -178,7 +179,7 @@ export class ControllerFailures implements JobFailures {
   #flush(isDue: (subject: FailedSubject) => boolean = () => false): void {
     const { clock } = this.#init.node.platform;
     for (const record of this.#records.take(clock.nowMs(), isDue)) {
-      countFailure(this.#metrics, record);
+      countFailure(this.metrics, record);
       this.#init.onRecord(record);
     }
     this.#timer?.cancel();
@@ -194,7 +195,7 @@ export class ControllerFailures implements JobFailures {
   #startWatch(): void {
     if (this.#watch !== undefined || this.#table === undefined || this.#isStopped) return;
     const { node, scope, overlay } = this.#init;
-    this.#watch = openFailureWatch(node, scope, overlay, this.#metrics, {
+    this.#watch = openFailureWatch(node, scope, overlay, this.metrics, {
       onNotice: (notice, news) => this.#onNotice(notice, news),
       onGone: () => undefined,
       onFenced: () => undefined,

@@ -16,6 +16,7 @@ import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { localSize, ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
 import type { BootstrapFailure } from './bootstrap.js';
+import type { AgentOfJob } from './gather-metrics.js';
 import { JobDeadlines } from './job-deadlines.js';
 import { JobEnd } from './job-end.js';
 import { failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError } from './job-failures.js';
@@ -79,7 +80,7 @@ export class ControllerJob {
       hosts: this.#hosts,
       onNewAgent: (host) => this.#send('job.host.joined', { host }),
       emit: (event) => this.emit(event),
-      again: (end, afterMs) => this.#again(end, afterMs),
+      onRestarting: (report) => this.#programs?.onRestarting(report),
       exited: (rank) => this.#exited(rank),
       record: (found) => this.#record(found),
       endJob: (reason) => this.#endJob(false, reason),
@@ -107,6 +108,11 @@ export class ControllerJob {
   ranksOn(host: HostIndex): number {
     const place = this.#hosts.isLost(host) ? undefined : this.#ledger.map.hosts[host];
     return place === undefined ? 0 : localSize(place);
+  }
+
+  /** Session agents of its that are there. */
+  get agents(): AgentOfJob[] {
+    return this.#hosts.present.map((host) => [sessionAddress(host), this.job]);
   }
 
   /** Waits for its hosts, or for ranks to start. */
@@ -199,22 +205,10 @@ export class ControllerJob {
 
   /** The session agent starts them again. */
   onRestarting({ host, ranks }: MessageBody<'job.restarting'>): void {
-    const ledger = this.#checked(host, ranks.map(({ rank }) => rank));
-    if (ledger === undefined) return;
-    for (const { afterMs, ...end } of ranks as readonly (RankEnd & { readonly afterMs: number })[]) {
-      this.#again(end, afterMs, host);
-    }
+    if (this.#checked(host, ranks.map(({ rank }) => rank)) === undefined) return;
+    this.#recovery.onRestarting(host, ranks as readonly (RankEnd & { readonly afterMs: number })[]);
     const { messages } = this.#node;
     if (!this.#hosts.isLost(host)) messages.send(sessionAddress(host), 'job.restarting.noted', {}, this.job);
-  }
-
-  /** An attempt has ended, and another follows; on the same host where one is given. */
-  #again(end: RankEnd, afterMs: number, host?: HostIndex): void {
-    const report = this.#ledger.again(end);
-    if (report === undefined) return;
-    const attempt = this.#ledger.attempt(end.rank);
-    this.emit({ type: 'restarting', report, ...(host !== undefined && { host }), attempt, afterMs });
-    this.#programs?.onRestarting(report);
   }
 
   /** The ledger, for a report of these ranks of a host; undefined: it is late, of a host that was given up. */

@@ -83,6 +83,7 @@ export class Controller implements JobSession {
     this.failures = new ControllerFailures({
       node: deps.node, scope: deps.scope, overlay: this.overlayControl.overlay,
       hostName: (host) => (this.#bootstrap as Bootstrap).hostName(host),
+      sessionAgents: () => [...this.#jobs.values()].flatMap((job) => job.agents),
       declare: (host, incarnation, error) => {
         this.#lossErrors.set(host, error);
         this.#mender?.declare(host, incarnation, error.message);
@@ -302,9 +303,8 @@ export class Controller implements JobSession {
     this.#deps.observer?.onReady();
     // A launch says the same.
     if (this.#jobs.size === 0) this.node.messages.sendSubtree('session.ready', {}, 0);
-    const hosts = [...bootstrap.hosts];
     const leftOut = this.#leftOut();
-    for (const job of [...this.#jobs.values()]) job.onReady(hosts, leftOut);
+    for (const job of [...this.#jobs.values()]) job.onReady([...bootstrap.hosts], leftOut);
   }
 
   #onAborted(failures: readonly BootstrapFailure[]): void {

@@ -58,6 +58,11 @@ export class JobHosts {
     this.#undrained.clear();
   }
 
+  /** Those whose session agent is there, as far as is known. */
+  get present(): HostIndex[] {
+    return [...this.#heard].filter((host) => this.#undrained.has(host));
+  }
+
   get isSettled(): boolean {
     return this.#undrained.size === 0 && this.#unsettled.size === 0;
   }

@@ -3,9 +3,11 @@
  * Ranks of a lost agent that are started again are no failure of the job yet: they are if that is given up.
  */
 
-import type {
-  Action, ErrorManager, Failure, HostIndex, JobContext, JobEvent, JobId, Rank, RestartAction,
+import {
+  StciError, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobEvent, type JobId,
+  type Rank, type RankReport, type RestartAction,
 } from '@stci/interface';
+import { failureOf } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
 import type { JobHosts } from './job-hosts.js';
 import type { Launch } from './job-launch.js';
@@ -30,8 +32,8 @@ export interface JobRecoveryInit {
   readonly hosts: JobHosts;
   onNewAgent(host: HostIndex): void;
   emit(event: JobEvent): void;
-  /** An attempt has ended, and another follows. */
-  again(end: RankEnd, afterMs: number): void;
+  /** Told to the job's front-end already. */
+  onRestarting(report: RankReport): void;
   /** Tells the outcome of a rank, which the ledger has. */
   exited(rank: Rank): void;
   record(found: Failure): void;
@@ -58,21 +60,54 @@ export class JobRecovery {
 
   /** Whether the ranks of a lost agent are started again. */
   restart(found: Failure): boolean {
-    const { phase, again } = this.#init;
     const ledger = this.#init.ledger();
     const ranks = ledger.openRanks(found.host as HostIndex);
-    if (phase() === 'ending' || ranks.length === 0) return false;
+    if (this.#init.phase() === 'ending' || ranks.length === 0) return false;
     const action = this.#decide(found, Math.max(...ranks.map((rank) => ledger.attempt(rank))))
       .find((each): each is RestartAction => each.type === 'restart');
     if (action === undefined) return false;
     const afterMs = Math.max(action.afterMs, this.#endMs(found));
     this.#tell(found, 'its ranks are started again');
     for (const rank of ranks) {
-      again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 }, afterMs);
+      this.#again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 }, afterMs);
     }
     this.#moves ??= this.#makeMoves(ledger);
     this.#moves.add(ranks, found, afterMs);
     return true;
+  }
+
+  /**
+   * Their session agent starts them again. Throws STCI_MESSAGE_INVALID where the error manager would not have it so:
+   * each start costs an entry of the ledger, and events.
+   */
+  onRestarting(host: HostIndex, ends: readonly (RankEnd & { readonly afterMs: number })[]): void {
+    // Each after the one before is counted: a message may name a rank twice.
+    for (const { afterMs, ...end } of ends) {
+      const { rank } = end;
+      const attempt = this.#init.ledger().attempt(rank);
+      if (this.#mayRestart(host, end, attempt)) this.#again(end, afterMs, host);
+      else if (!this.#init.hosts.isLost(host)) {
+        const text = `Expected restarts as the error manager allows, got one after attempt ${attempt} of rank ${rank}`;
+        throw new StciError('STCI_MESSAGE_INVALID', text);
+      }
+    }
+  }
+
+  #mayRestart(host: HostIndex, end: RankEnd, attempt: number): boolean {
+    const { errorManager, ledger } = this.#init;
+    if (ledger().rankReport(end.rank) !== undefined) return true; // It is late: nothing is counted.
+    const failure = failureOf(end, { index: host, name: ledger().map.hosts[host]!.name }, end.endWallMs ?? 0);
+    return failure !== undefined && errorManager.local?.(failure, { of: 'tool', attempt }).type === 'restart';
+  }
+
+  /** An attempt has ended, and another follows; on the same host where one is given. */
+  #again(end: RankEnd, afterMs: number, host?: HostIndex): void {
+    const { ledger, emit, onRestarting } = this.#init;
+    const report = ledger().again(end);
+    if (report === undefined) return;
+    const attempt = ledger().attempt(end.rank);
+    emit({ type: 'restarting', report, ...(host !== undefined && { host }), attempt, afterMs });
+    onRestarting(report);
   }
 
   /**

@@ -109,7 +109,7 @@ class LocalSession {
     const scope = this.#scope;
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
-    this.surveys = new LinkSurveys(node, () => this.controller.hosts());
+    this.surveys = new LinkSurveys(node, this.controller.failures.metrics, () => this.controller.hosts());
   }
 
   /** A failure does not end a job that says nothing else. */

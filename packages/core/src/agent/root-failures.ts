@@ -37,7 +37,7 @@ export interface RootFailuresInit {
 export class RootFailures {
   readonly #init: RootFailuresInit;
   readonly #host: HostIndex;
-  readonly #metrics: MetricStore;
+  readonly metrics: MetricStore;
   #watch: FailureWatch | undefined;
   /** Jobs whose programs here want to know. */
   #interested = new Set<JobId>();
@@ -48,13 +48,13 @@ export class RootFailures {
 
   constructor(init: RootFailuresInit) {
     this.#init = init;
-    this.#metrics = openMetrics(init.scope);
+    this.metrics = openMetrics(init.scope);
     const { messages, identity } = init.node;
     this.#host = addressIndex(identity.self);
     messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
     messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
-    messages.on('agent.metrics', () => this.#metrics.rows());
+    messages.on('agent.metrics', () => this.metrics.rows());
     messages.on('failure.verdict', (verdict) => {
       this.#gone = this.#gone.filter(({ position }) => position !== verdict.member.position);
       this.#watch?.onVerdict(verdict);
@@ -75,7 +75,7 @@ export class RootFailures {
 
   #start(members: readonly MemberId[]): void {
     const { node, scope, overlay, fence, cutOff, parentGone } = this.#init;
-    this.#watch ??= openFailureWatch(node, scope, overlay, this.#metrics, {
+    this.#watch ??= openFailureWatch(node, scope, overlay, this.metrics, {
       onNotice: (notice, news) => news === 'new' && this.#onNotice(notice),
       onGone: ({ position }) => {
         if (node.router.parentLink?.peer === addressAt(position)) parentGone();

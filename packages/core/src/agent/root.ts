@@ -92,7 +92,7 @@ export class RootAgent {
       parentGone: () => deps.parentGone(),
     });
     const { messages } = node;
-    answerSurveys(node);
+    answerSurveys(node, this.#failures.metrics);
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     // The subtree frame itself is forwarded to the session agent.
     for (const name of ['job.signal', 'program.failed', 'program.agreed'] as const) messages.on(name, () => undefined);

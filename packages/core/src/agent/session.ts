@@ -12,8 +12,10 @@ import { bytes } from '../codec/shape.js';
 import { MARK_VARIABLE, rankEnvironment, type HostContext } from '../job/environment.js';
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
+import type { MetricStore } from '../metrics/store.js';
 import type { Launch } from './job-launch.js';
 import type { AgentScope } from './composition.js';
+import { openMetrics } from './failure-watch.js';
 import type { AgentNode } from './node.js';
 import { AttemptOutput } from './attempt-output.js';
 import { OutputQueue } from './output-queue.js';
@@ -45,6 +47,7 @@ export class SessionAgent {
   readonly #host: HostIndex;
   /** Of all attempts. */
   readonly #watch: ToolWatch;
+  readonly #metrics: MetricStore;
   readonly #tools: Tool[] = [];
   readonly #unstarted: Tool[] = [];
   #restarts: ToolRestarts | undefined;
@@ -77,13 +80,15 @@ export class SessionAgent {
     this.#scope = deps.scope;
     this.#params = deps.node.params;
     this.#host = addressIndex(deps.node.identity.self);
+    this.#metrics = openMetrics(deps.scope);
     this.#watch = new ToolWatch({
-      node: deps.node, scope: deps.scope,
+      node: deps.node, scope: deps.scope, metrics: this.#metrics,
       attemptOf: (rank) => this.#tools.findLast((tool) => tool.rank === rank)?.attempt ?? 1,
       onStuck: (rank) => this.#tools.find((tool) => tool.rank === rank && !tool.ended)?.signal('SIGKILL'),
     });
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
+    messages.on('agent.metrics', () => this.#metrics.rows());
     messages.on('overlay.detour', () => deps.node.resendUp());
     messages.on('job.restart', ({ ranks }) => {
       this.#restartCount += 1;
@@ -177,6 +182,7 @@ export class SessionAgent {
       host: { index: this.#host, name: this.#hostName },
       make,
       onRestarting: (end, afterMs) => {
+        this.#metrics.count('restarts', 1);
         this.#restarting.push({ ...this.#withHost(end), afterMs });
         this.#scheduleFlush();
         return this.#restartReports + 1;

@@ -7,6 +7,8 @@ import type { DetectorAction, DetectorEvent, Params, Rank } from '@stci/interfac
 import type { ToolFailure } from '../am/failure-shapes.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import { endText } from '../job/exit-rule.js';
+import type { Metrics } from '../metrics/contracts.js';
+import { countAction } from '../metrics/actions.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 import type { ToolEnd } from './tool.js';
@@ -14,6 +16,7 @@ import type { ToolEnd } from './tool.js';
 export interface ToolWatchInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
+  readonly metrics: Metrics;
   /** Of the rank's last process. */
   attemptOf(rank: Rank): number;
   /** A tool that runs is to be ended: it did not give the sign of life that it had promised. */
@@ -83,11 +86,17 @@ export class ToolWatch {
   }
 
   #open(): MachineDriver<DetectorEvent, DetectorAction> {
-    const { node, scope } = this.#init;
+    const { node, scope, metrics } = this.#init;
     const { clock, random, env } = node.platform;
     const driver = new MachineDriver<DetectorEvent, DetectorAction>(clock, 'Detector', {
-      onAction: (name, action, nowMs) => action.type === 'report' && this.#onReport(name, action, nowMs),
-      onLate: (lagMs) => driver.on({ type: 'lag', lagMs }),
+      onAction: (name, action, nowMs) => {
+        countAction(metrics, name, action);
+        if (action.type === 'report') this.#onReport(name, action, nowMs);
+      },
+      onLate: (lagMs) => {
+        driver.on({ type: 'lag', lagMs });
+        metrics.count('lag', lagMs);
+      },
       onMalformed: () => undefined,
       onFault: (name, error) => node.fault(error, `detector ${name}`),
     });

@@ -163,8 +163,9 @@ export class Prober {
 
   /** Not of an agent that may still be starting. */
   #countMiss({ n, pingedMs, lastMs, heardMs }: Target, nowMs: number, actions: DetectorAction[]): void {
-    const isMissed = n !== undefined && nowMs - pingedMs >= this.#times.periodMs;
-    if (isMissed && (lastMs !== undefined || nowMs > heardMs)) actions.push({ type: 'count', metric: 'misses', value: 1 });
+    const isStarting = lastMs === undefined && nowMs <= heardMs;
+    if (n === undefined || isStarting || nowMs - pingedMs < this.#times.periodMs) return;
+    actions.push({ type: 'count', metric: 'misses', value: 1 });
   }
 
   #ping(target: Target, nowMs: number, actions: DetectorAction[]): void {

@@ -16,6 +16,7 @@ import type { MessageBody } from '../am/messages.js';
 import { failureNotice } from '../am/failure-shapes.js';
 import { decode, encode } from '../codec/cbor.js';
 import { MachineDriver } from '../event/machine-driver.js';
+import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { checkReporter, memberName, memberOf } from './notice.js';
@@ -237,23 +238,11 @@ export class FailureWatch {
 
   #onDetectorAction(name: string, action: DetectorAction, nowMs: number): void {
     const { overlay, metrics } = this.#init;
-    const labels = { detector: name };
-    switch (action.type) {
-      case 'send': {
-        const { incarnation } = overlay.self;
-        const body = { detector: name, incarnation, body: action.body };
-        return this.#try(() => overlay.send(action.to, 'detector.message', body));
-      }
-      case 'report':
-        metrics?.count('reports', 1, labels);
-        return this.#onReport(name, action, nowMs);
-      case 'suspect':
-        return metrics?.count('suspicions', 1, labels);
-      case 'trust':
-        return metrics?.count('suspicions_false', 1, labels);
-      case 'count':
-        return metrics?.count(action.metric, action.value, labels);
-    }
+    if (metrics !== undefined) countAction(metrics, name, action);
+    if (action.type === 'report') return this.#onReport(name, action, nowMs);
+    if (action.type !== 'send') return;
+    const body = { detector: name, incarnation: overlay.self.incarnation, body: action.body };
+    this.#try(() => overlay.send(action.to, 'detector.message', body));
   }
 
   #onReport(name: string, { failed, cause, evidence, suspectedMs, heardMs }: Report, nowMs: number): void {

@@ -36,11 +36,13 @@ export const METRICS: Readonly<Record<string, MetricFamily>> = {
   messages_unsent: counter('stci_agent_messages_unsent', 'Messages of detectors and notifiers that had no route.'),
   suspicions: counter('stci_detector_suspicions', 'Agents that a detector suspected, having missed a sign of life.'),
   suspicions_false: counter('stci_detector_suspicions_false', 'Suspicions that a later sign of life took back.'),
-  reports: counter('stci_detector_reports', 'Agents that a detector reported as dead.'),
+  reports: counter('stci_detector_reports', 'Agents and programs that a detector reported.'),
   failures: counter('stci_failures', 'Failures on record, by what failed and how that is known.'),
   detection_ms: timeMs('stci_failure_detection_seconds', 'From a failure, where its time is known, to its report.'),
   suspicion_ms: timeMs('stci_failure_suspicion_seconds', 'From the first suspicion to the report.'),
   propagation_ms: timeMs('stci_failure_propagation_seconds', 'From the report until the last agent was told.'),
+  restarts: counter('stci_tool_restarts', 'Programs that their session agent started again.'),
+  link_round_trip_ms: timeMs('stci_link_round_trip_seconds', 'From an echo over a link to its answer.'),
   repairs: counter('stci_tree_repairs', 'Agents that were linked to another parent.'),
 };
 

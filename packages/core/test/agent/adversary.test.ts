@@ -311,6 +311,22 @@ suite('an authenticated agent that breaks the rules', (test) => {
     });
   }
 
+  for (const [what, errmgr] of [['forbids all', 'continue'], ['allows three', 'restart']] as const) {
+    test(`restarts beyond what the error manager allows, which ${what}, cost the agent that tells them`, () => {
+      const end = { rank: BAD, pid: 1, outcome: 'exited', end: { status: 1 }, endWallMs: 1, leftovers: 0, afterMs: 0 };
+      const one = (count: number): Uint8Array => frame({ type: 90, source: sessionAddress(BAD), sequence: 1000 },
+        encode({ host: BAD, ranks: Array.from({ length: count }, () => end) }));
+      for (const frames of [[one(50)], Array.from({ length: 50 }, () => one(1))]) {
+        const settings = { errmgr, 'errmgr.host': 'continue', 'errmgr.agent': 'continue' };
+        const done = play(once((own) => [own, ...frames]), 3, lines, settings);
+        assertOthersUnharmed(done, expected, what);
+        const restarts = done.events.filter(({ type }) => type === 'restarting').length;
+        assert.is(restarts, errmgr === 'restart' ? 3 : 0);
+        assert.equal(done.report.failures.map(({ code, host }) => [code, host]), [['STCI_AGENT_LOST', `h${BAD}`]]);
+      }
+    });
+  }
+
   test('a flood at the front-end ends with its host, and is heard by nobody else', () => {
     const echo = frame({ type: 4, destination: FRONT_END, flags: FLAG.request }, encode('x'));
     const done = play(once((own) => [own, ...Array.from({ length: 20_000 }, () => echo.slice())]), 3, lines);

@@ -15,7 +15,9 @@ export async function metricsText(agents: readonly AgentMetrics[], byAgent: bool
   const all = agents.map(({ agent, rows }) => jsonOf(rows, byAgent ? { agent } : {}));
   const registry = AggregatorRegistry.aggregate<RegistryContentType>(all);
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  return registry.metrics();
+  const text = await registry.metrics();
+  // What prom-client leaves out: the unit; an exposition without metrics has no empty line.
+  return text.trimStart().replace(/^# TYPE (\w+_seconds) .*$/gmu, '$&\n# UNIT $1 seconds');
 }
 
 /** The rows of one agent, with those of one name together. */
@@ -32,13 +34,19 @@ function jsonOf(rows: readonly MetricRow[], added: Readonly<Record<string, strin
   return [...found.values()];
 }
 
+/** Labels are text: a bound is written as OpenMetrics recommends, `1.0`. */
+function boundText(bound: number | undefined): string {
+  if (bound === undefined) return '+Inf';
+  return Number.isInteger(bound) ? bound.toFixed(1) : String(bound);
+}
+
 /** Cumulated, as the text has them. */
 function histogramValues(name: string, labels: Readonly<Record<string, string>>, values: readonly number[]): Value[] {
   const [sum = 0, ...counts] = values;
   let total = 0;
   const buckets = counts.map((count, i): Value => {
     total += count;
-    return { metricName: `${name}_bucket`, labels: { ...labels, le: BUCKETS_S[i] ?? '+Inf' }, value: total };
+    return { metricName: `${name}_bucket`, labels: { ...labels, le: boundText(BUCKETS_S[i]) }, value: total };
   });
   return [
     ...buckets,
