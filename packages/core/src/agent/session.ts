@@ -372,7 +372,7 @@ export class SessionAgent {
     // Ranks that failed to start, or were skipped, left no processes behind.
     if (this.#tools.every((tool) => tool.pid === 0)) return this.#reportDrained(0);
     const { processes } = this.#node.platform;
-    this.#watch.afterNews(() => processes.sweep(this.#mark, SWEEP_MS, (swept) => this.#reportDrained(swept)));
+    this.#watch.afterNews(() => processes.sweep(this.#mark, SWEEP_MS, (swept) => this.#reportDrained(swept)), true);
   }
 
   #reportDrained(swept: number): void {

@@ -27,6 +27,8 @@ type Report = Extract<DetectorAction, { readonly type: 'report' }>;
 
 /** What is slow waits so long after the news of a failure: it takes a few turns of two agents to leave this process. */
 const NEWS_MS = 20;
+/** What keeps this host busy waits until the other agents, which may run on it, too, have been told. */
+const TOLD_MS = 100;
 
 export class ToolWatch {
   readonly #init: ToolWatchInit;
@@ -35,7 +37,7 @@ export class ToolWatch {
   readonly #failedWallMs = new Map<Rank, number>();
   #found: ToolFailure[] = [];
   #isPrepared = false;
-  /** When what is slow may go on. */
+  /** When a failure was reported to somebody who wants to know at once. */
   #newsMs = -Infinity;
 
   constructor(init: ToolWatchInit) {
@@ -49,10 +51,10 @@ export class ToolWatch {
     if (this.#isPrepared) this.#driver ??= this.#open();
   }
 
-  /** Calls it in a later turn; if a failure has just been reported, when the news has left. */
-  afterNews(call: () => void): void {
+  /** Calls it in a later turn; if a failure has just been reported, when the news has left, or has been told to all. */
+  afterNews(call: () => void, isBusy = false): void {
     const { clock } = this.#init.node.platform;
-    const leftMs = this.#newsMs - clock.nowMs();
+    const leftMs = this.#newsMs + (isBusy ? TOLD_MS : NEWS_MS) - clock.nowMs();
     if (leftMs > 0) clock.after(leftMs, call);
     else clock.soon(call);
   }
@@ -82,7 +84,7 @@ export class ToolWatch {
     if (ranks.length === 0 || parent === undefined) return;
     const { messages, platform } = this.#init.node;
     messages.sendNeighbour(parent, 'failure.report', { ranks });
-    if (this.#isPrepared) this.#newsMs = platform.clock.nowMs() + NEWS_MS;
+    if (this.#isPrepared) this.#newsMs = platform.clock.nowMs();
   }
 
   #open(): MachineDriver<DetectorEvent, DetectorAction> {

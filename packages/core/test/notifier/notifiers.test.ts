@@ -39,6 +39,19 @@ suite('notifiers of core', (test) => {
     }
   });
 
+  test('children with the most agents below them get their copies first, also in place of a dead one', () => {
+    const firstCopies = (module: NotifierModule, topologyOf: TopologyOf, size: number, dead?: number): number[] => {
+      const agents = network(module, topologyOf, size, 5);
+      if (dead !== undefined) agents.tell({ type: 'gone', member: { position: dead, incarnation: 1 } });
+      agents.broadcast(0, Uint8Array.of(1));
+      return agents.sent.map(({ to }) => to);
+    };
+    assert.equal(firstCopies(tree, binary, 6, 1), [2, 3, 4], 'tree: 5 is below 2');
+    const { subtreeSize } = createBmg(64).spanningTree(0);
+    const below = firstCopies(lazy, createBmg, 64).map((to) => subtreeSize(to));
+    assert.equal(below, [32, 16, 8, 4, 2, 1]);
+  });
+
   test('tree: an agent that died long after a broadcast is no reason to send it again', () => {
     const agents = network(tree, binary, 7, 10);
     agents.broadcast(0, Uint8Array.of(1));

@@ -1,0 +1,92 @@
+/** The star at a root agent: whose programs it tells of a failure. */
+
+import { addressName, rootAddress, sessionAddress, type JobId } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import type { AgentScope } from '../../dist/agent/composition.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import { RootFailures } from '../../dist/agent/root-failures.js';
+import { detectorProcess } from '../../dist/detector/process.js';
+import type { Overlay } from '../../dist/overlay/contracts.js';
+import { testPlace } from '../world.js';
+
+const FOUND = {
+  cause: 'signalled', evidence: 'e', detector: 'process', suspectedWallMs: 1, confirmedWallMs: 1,
+} as const;
+
+type Handler = (body: unknown, context: { readonly job: JobId }) => unknown;
+
+/** Root agent of host 0, with session agents of some jobs. */
+function rootAgent(jobs: Set<JobId>) {
+  const place = testPlace();
+  const handlers = new Map<string, Handler>();
+  const told: string[] = [];
+  const node = {
+    name: 'root:0', platform: place.platform, identity: { self: rootAddress(0), incarnation: 1 },
+    fault: (fault: unknown) => { throw fault as Error; },
+    params: { string: () => '', int: () => 1, list: () => [] },
+    router: {
+      parentLink: undefined,
+      link: (address: number, job: JobId) => (address === sessionAddress(0) && jobs.has(job) ? { job } : undefined),
+    },
+    messages: {
+      on: (name: string, handler: Handler) => void handlers.set(name, handler),
+      send: (to: number, name: string) => void told.push(`${name} to ${addressName(to)}`),
+      sendNeighbour: (link: { job: JobId }, name: string) => void told.push(`${name} to job ${link.job}`),
+      observeWaits: () => undefined,
+    },
+  } as unknown as AgentNode;
+  const notifier = { topology: '', open: () => ({ dueMs: undefined, on: () => [] }) };
+  const scope = {
+    detectors: () => [{
+      name: 'process', module: detectorProcess.create({}, {}, undefined), notifier: 'auto', isNamed: false,
+    }],
+    notifier: () => notifier,
+  } as unknown as AgentScope;
+  const overlay = {
+    self: { position: 1, incarnation: 1 }, members: [], start: () => undefined, reported: () => undefined,
+    gone: () => undefined, joined: () => undefined,
+  } as unknown as Overlay;
+  const failures = new RootFailures({
+    node, scope, overlay, jobs: () => jobs, fence: () => undefined, cutOff: () => undefined,
+    parentGone: () => undefined,
+  });
+  const receive = (name: string, body: unknown, job = 0): string[] => {
+    told.length = 0;
+    handlers.get(name)?.(body, { job });
+    return [...told];
+  };
+  receive('failure.watch', { members: [[0, 1, 0], [1, 5, 1]] });
+  const tool = (job: JobId, rank: number): string[] =>
+    receive('failure.report', { ranks: [{ ...FOUND, rank, attempt: 1 }] }, job);
+  const host = (position: number): string[] => {
+    const subject = { kind: 'host', host: position - 1, incarnation: 1 };
+    const notice = { ...FOUND, subject, reporter: { position: 0, incarnation: 0 }, number: position };
+    return receive('failure.verdict', { member: { position, incarnation: 1 }, verdict: 'dead', notice });
+  };
+  return { failures, receive, tool, host };
+}
+
+suite('failures at a root agent', (test) => {
+  test('only jobs that want to know are told: of hosts, and of their own ranks', () => {
+    const jobs = new Set([1, 2, 3]);
+    const { receive, tool, host } = rootAgent(jobs);
+    assert.equal([host(2), tool(1, 0)], [[], []], 'nobody wants to know');
+    assert.equal(receive('failure.interest', {}, 1), ['failure.interest to controller'], 'all agents are to tell');
+    assert.equal(host(3), ['failure.notice to job 1']);
+    receive('failure.interest', {}, 3);
+    assert.equal(host(4), ['failure.notice to job 1', 'failure.notice to job 3']);
+    assert.equal(host(4), [], 'once');
+    assert.equal([tool(1, 1), tool(2, 1), tool(3, 1)], [['failure.notice to job 1'], [], ['failure.notice to job 3']]);
+  });
+
+  test('the interest of a job ends with it', () => {
+    const jobs = new Set([1, 2]);
+    const { receive, host } = rootAgent(jobs);
+    receive('failure.interest', {}, 1);
+    jobs.delete(1);
+    assert.equal(host(2), []);
+    receive('failure.interest', {}, 2);
+    jobs.add(1); // Numbers of jobs are not used again: if this one were, it would have to say so itself.
+    assert.equal(host(3), ['failure.notice to job 2']);
+  });
+});
