@@ -23,8 +23,8 @@ export type FailedSubject =
 /**
  * How it is known. `exited`, `signalled`: the operating system said so; `closed`: a link ended without goodbye;
  * `silent`: nothing was heard for too long; `watchdog`: a tool did not give the sign of life that it had promised;
- * `unreachable`: nobody could link to it again; `malformed`: it broke the protocol; `not-started`: a tool could not be
- * started.
+ * `unreachable`: nobody could link to it again; `malformed`: it broke the protocol; `not-started`: a tool or an
+ * agent could not be started.
  */
 export type FailureCause =
   | 'exited' | 'signalled' | 'closed' | 'silent' | 'watchdog' | 'unreachable' | 'malformed'

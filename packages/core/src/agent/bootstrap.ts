@@ -28,9 +28,11 @@ import { MembershipTable, type ParentHost } from '../membership/table.js';
 import { encodeParams, type HostLogin } from './boot-details.js';
 import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
+import { FailureCounts } from './failure-counts.js';
 import { HostRecovery } from './host-recovery.js';
 import { HostStarts, type HostStarted } from './host-starts.js';
 import { failureOf } from './job-failures.js';
+import { startCause, type StartFailure } from './loss-notices.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { ParamSnapshot } from './composition.js';
@@ -56,6 +58,8 @@ export interface BootstrapEvents {
   onAborted(failures: readonly BootstrapFailure[]): void;
   /** After onReady: the link of an agent that was up is lost. */
   onLost(report: LossReport, error: StciError): void;
+  /** Its agent did not come up, or was lost before onReady. */
+  onStartFailed(failure: StartFailure): void;
   /** After onReady: a host is about to be started by its parent in the table. */
   onStarting(host: HostIndex): void;
   /** The agent of `parent` is to end its link to that of `host`, or the start of it, which was given up. */
@@ -89,8 +93,7 @@ export class Bootstrap {
   /** Where the agents wait that lost their parent. */
   readonly #sockets: (string | undefined)[] = [];
   readonly recovery: HostRecovery;
-  /** Failures so far by host name: a further failure of a host is numbered in its report. */
-  readonly #failureCounts = new Map<string, number>();
+  readonly #failureCounts = new FailureCounts();
   readonly #failures: BootstrapFailure[] = [];
   #abortReason: string | undefined;
   #phase: 'starting' | 'aborting' | 'ready' | 'over' = 'starting';
@@ -126,6 +129,7 @@ export class Bootstrap {
       hostSpec: (host) => this.#hosts[host] as HostSpec,
       loginOf: (host) => this.loginOf(host),
       onStarting: (host) => events.onStarting(host),
+      onFailed: (failure) => events.onStartFailed(failure),
       onGivenUp: (host, parent) => events.onGivenUp(host, parent),
     });
     this.recovery = this.#makeRecovery();
@@ -221,12 +225,13 @@ export class Bootstrap {
 
   /** A root agent did not come up, or was up and is lost; reported by the agent that has, or had, its link. */
   onFailed({ error, ...failure }: RootFailure): void {
-    const { host, incarnation } = failure;
+    const { host, incarnation, reporter, evidence } = failure;
     const { state, incarnation: current } = this.table.get(host);
     if (this.#phase === 'over' || state === 'left' || incarnation !== current) return;
+    const numbered = (): StciError => this.#failureCounts.numbered(this.hostName(host), error);
     if (this.#phase === 'ready') {
-      if (this.lateStarts.has(host)) return this.lateStarts.fail(host, this.#numberFailure(host, error));
-      return this.#events.onLost({ ...failure, text: error.message }, this.#numberFailure(host, error));
+      if (this.lateStarts.has(host)) return this.lateStarts.fail(host, numbered(), reporter);
+      return this.#events.onLost({ ...failure, text: error.message }, numbered());
     }
     if (state !== 'starting' && state !== 'up') return;
     this.#dropSubtree(host);
@@ -235,13 +240,14 @@ export class Bootstrap {
       const { state, parent } = this.table.get(below);
       if (below !== host && state !== 'failed') this.#renew(below, parent);
     }
-    const numbered = this.#numberFailure(host, error);
-    const record = toErrorRecord(numbered);
+    const found = numbered();
+    const record = toErrorRecord(found);
     this.table.apply(host, 'fail', { evidence: error.message });
     this.#failures.push({ host, error: record });
     this.#events.emit({ type: 'failure', error: record });
+    this.#events.onStartFailed({ host, reporter, cause: state === 'up' ? evidence : startCause(error), error: found });
     if (this.#phase === 'aborting') return this.#check();
-    this.decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', numbered);
+    this.decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', found);
   }
 
   /** The error manager decides what becomes of a host that has no agent any more, unless that has been decided. */
@@ -280,18 +286,6 @@ export class Bootstrap {
       this.#init.agentLauncher.close();
       done();
     })));
-  }
-
-  /** Numbers the further failures of a host: the same text twice would read as one failure reported twice. */
-  #numberFailure(host: HostIndex, error: StciError): StciError {
-    const { name } = this.#hosts[host] as HostSpec;
-    const count = (this.#failureCounts.get(name) ?? 0) + 1;
-    this.#failureCounts.set(name, count);
-    if (count === 1) return error;
-    const [first = '', ...rest] = error.message.split('\n');
-    const message = [`${first} (failure ${count})`, ...rest].join('\n');
-    const { code, agent, rank, data, cause } = error;
-    return new StciError(code, message, { agent, host: error.host, rank, data: { ...data, failure: count }, cause });
   }
 
   /** The next incarnation of a host is being started, unless the host has been left out. */

@@ -5,11 +5,10 @@
  */
 
 import {
-  StciError, addressName, bootHost, bootPosition, rootAddress, type FailedSubject, type Failure, type FailureCause,
+  StciError, addressName, bootHost, bootPosition, rootAddress, type FailedSubject, type Failure,
   type FailureNotice, type FailureRecord, type HostIndex, type JobId, type MemberEvent, type MemberId, type Rank,
   type RankReport, type RecoveryEvent, type Timer,
 } from '@stci/interface';
-import { TEXT_CHARS_MAX } from '../am/failure-shapes.js';
 import type { MessageBody } from '../am/messages.js';
 import { countFailure } from '../metrics/failures.js';
 import type { MetricStore } from '../metrics/store.js';
@@ -26,12 +25,15 @@ import type { AgentScope } from './composition.js';
 import { RANK_CAUSES } from './job-failures.js';
 import type { HostLoss, JobFailures } from './job-session.js';
 import { gatherMetrics, type AgentOfJob, type GatheredMetrics } from './gather-metrics.js';
+import { LossNotices, type StartFailure } from './loss-notices.js';
 import type { AgentNode } from './node.js';
 
 export interface ControllerFailuresInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
   readonly overlay: Overlay;
+  /** Once the session has been opened. */
+  table(): MembershipTable | undefined;
   hostName(host: HostIndex): string;
   sessionAgents(): readonly AgentOfJob[];
   /** The host's agent is given up, for this reason. */
@@ -42,30 +44,24 @@ export interface ControllerFailuresInit {
   emit(event: MemberEvent): void;
 }
 
-/** What is known of the loss of a link before its host is given up. */
-interface Loss {
-  readonly report: LossReport;
-  readonly wallMs: number;
-}
-
 export class ControllerFailures implements JobFailures {
   readonly #init: ControllerFailuresInit;
   readonly metrics: MetricStore;
   readonly #records = new FailureRecords();
-  readonly #losses = new Map<HostIndex, Loss>();
+  readonly #losses: LossNotices;
   /** Hosts that are asked for an answer. */
   readonly #probed = new Set<HostIndex>();
   /** Why hosts are just being given up. */
   readonly #notices = new Map<HostIndex, FailureNotice>();
-  #table: MembershipTable | undefined;
   #watch: FailureWatch | undefined;
-  #number = 0;
   #timer: Timer | undefined;
+  #isStarted = false;
   #isStopped = false;
 
   constructor(init: ControllerFailuresInit) {
     this.#init = init;
     this.metrics = openMetrics(init.scope);
+    this.#losses = new LossNotices(() => this.#wallMs);
     const { messages } = init.node;
     messages.on('failure.seen', ({ seen, members }, { source }) => {
       for (const [key, wallMs] of seen) this.#records.seen(key, wallMs);
@@ -76,8 +72,8 @@ export class ControllerFailures implements JobFailures {
   }
 
   /** All hosts are up or left out. Nothing is sent for the detectors that always run: they need no others. */
-  start(table: MembershipTable): void {
-    this.#table = table;
+  start(): void {
+    this.#isStarted = true;
     const { node, overlay, scope } = this.#init;
     // Where none is named, none is asked.
     const isWanted = overlay.topology !== undefined || node.params.list('detector').length > 0
@@ -91,7 +87,7 @@ export class ControllerFailures implements JobFailures {
 
   /** Metrics of all agents that run. */
   gatherMetrics(gathered: GatheredMetrics): void {
-    const roots = (this.#table?.hosts('up') ?? []).map((host) => [rootAddress(host), 0] as const);
+    const roots = (this.#init.table()?.hosts('up') ?? []).map((host) => [rootAddress(host), 0] as const);
     gatherMetrics(this.#init.node, this.metrics.rows(), [...roots, ...this.#init.sessionAgents()], gathered);
   }
 
@@ -105,7 +101,7 @@ export class ControllerFailures implements JobFailures {
 
   /** The agent of a host runs, another incarnation than before. */
   onUp(host: HostIndex): void {
-    if (this.#watch === undefined || this.#table === undefined) return;
+    if (this.#watch === undefined) return;
     const member = this.#memberOf(host);
     this.#watch.joined(member);
     this.#tell('failure.joined', { member }, host);
@@ -118,17 +114,21 @@ export class ControllerFailures implements JobFailures {
   }
 
   onLinkLost(report: LossReport): void {
-    this.#losses.set(report.host, { report, wallMs: this.#wallMs });
+    this.#losses.onLinkLost(report);
+  }
+
+  /** It is no member yet, and nobody else is told. */
+  onStartFailed({ host, reporter, cause, error }: StartFailure): void {
+    this.#record({ ...this.#losses.of(this.#hostSubject(host), error), cause }, reporter);
   }
 
   /** The host is given up: all members are told. */
   onHostLost(host: HostIndex, error: StciError): void {
     const member = this.#memberOf(host);
     const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
-    const loss = this.#losses.get(host);
-    this.#losses.delete(host);
+    const loss = this.#losses.takeLoss(host);
     const notice = this.#notices.get(host) ?? this.#watch?.board.get(subject)?.notice
-      ?? this.#notice(subject, error, loss);
+      ?? this.#losses.ofHost(subject, error, this.table.get(host).state === 'failed', loss);
     this.#record(notice, loss?.report.reporter);
     this.#verdict({ member, verdict: 'dead', notice });
   }
@@ -140,7 +140,7 @@ export class ControllerFailures implements JobFailures {
     const { rank, earlier = [], endWallMs = now } = report;
     const subject = { kind: 'tool', host, job, rank, attempt: 1 + earlier.length } as const;
     this.#record({
-      ...this.#first(subject, error), reporter: this.#memberOf(host), detector: 'process', cause,
+      ...this.#losses.of(subject, error), reporter: this.#memberOf(host), detector: 'process', cause,
       failedWallMs: endWallMs, suspectedWallMs: endWallMs, confirmedWallMs: Math.max(endWallMs, now),
     });
     this.#records.lost(subject, job, [rank]);
@@ -149,7 +149,7 @@ export class ControllerFailures implements JobFailures {
   onRanksLost(job: JobId, { host, kind, error }: HostLoss, ranks: readonly Rank[]): void {
     const isAgent = kind === 'session-lost';
     const subject = isAgent ? this.#agentSubject(host, job) : this.#hostSubject(host);
-    if (isAgent) this.#record({ ...this.#first(subject, error), reporter: this.#memberOf(host), cause: 'closed' });
+    if (isAgent) this.#record({ ...this.#losses.of(subject, error), reporter: this.#memberOf(host), cause: 'closed' });
     this.#records.lost(subject, job, ranks);
   }
 
@@ -164,7 +164,7 @@ export class ControllerFailures implements JobFailures {
   }
 
   onRecovery(event: RecoveryEvent): void {
-    if (event.phase !== 'launching') this.#records.decided(this.#hostSubject(event.host), recoveryText(event));
+    this.#records.decided(this.#hostSubject(event.host), recoveryText(event));
   }
 
   onMended(host: HostIndex, parent: ParentHost): void {
@@ -193,7 +193,7 @@ export class ControllerFailures implements JobFailures {
   }
 
   #startWatch(): void {
-    if (this.#watch !== undefined || this.#table === undefined || this.#isStopped) return;
+    if (this.#watch !== undefined || !this.#isStarted || this.#isStopped) return;
     const { node, scope, overlay } = this.#init;
     this.#watch = openFailureWatch(node, scope, overlay, this.metrics, {
       onNotice: (notice, news) => this.#onNotice(notice, news),
@@ -230,7 +230,7 @@ export class ControllerFailures implements JobFailures {
     if (member.position === 0 || host >= this.table.size || this.#isDead(member) || this.#probed.has(host)) return;
     const subject = this.#hostSubject(host);
     const error = new StciError('STCI_AGENT_LOST', `${by} was told that it is dead`);
-    this.#probe(this.#watch?.board.get(subject)?.notice ?? this.#notice(subject, error, undefined), member);
+    this.#probe(this.#watch?.board.get(subject)?.notice ?? this.#losses.ofHost(subject, error, false), member);
   }
 
   /**
@@ -357,26 +357,8 @@ export class ControllerFailures implements JobFailures {
     this.#flush();
   }
 
-  /** Of a loss that no detector reported, but the agent that had the link. */
-  #notice(subject: FailedSubject, error: StciError, loss: Loss | undefined): FailureNotice {
-    const isEnded = this.table.get(subject.host).state === 'failed';
-    const cause: FailureCause = isEnded ? 'exited' : loss?.report.evidence === 'silent' ? 'silent' : 'unreachable';
-    const first = this.#first(subject, error);
-    return { ...first, cause, ...(loss !== undefined && { suspectedWallMs: loss.wallMs }) };
-  }
-
-  /** As the controller sees it now. */
-  #first(subject: FailedSubject, { message }: { readonly message: string }) {
-    const now = this.#wallMs;
-    const evidence = (message.split('\n', 1)[0] as string).slice(0, TEXT_CHARS_MAX);
-    return {
-      reporter: { position: 0, incarnation: 0 }, number: (this.#number += 1), subject, detector: 'link', evidence,
-      suspectedWallMs: now, confirmedWallMs: now,
-    };
-  }
-
   get table(): MembershipTable {
-    return this.#table as MembershipTable;
+    return this.#init.table() as MembershipTable;
   }
 
   #agentSubject(host: HostIndex, job: JobId): FailedSubject {

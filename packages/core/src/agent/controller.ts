@@ -16,13 +16,14 @@ import type { LossReport } from '../membership/mender.js';
 import { isOnHost } from './agents-of-host.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerFailures } from './controller-failures.js';
-import { ControllerJob } from './controller-job.js';
+import type { ControllerJob } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
 import { checkFailureParts } from './failure-watch.js';
 import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
-import { cutOffRecord, lossOf, restartingError } from './job-failures.js';
+import { admitJob } from './job-admission.js';
+import { cutOffRecord, lossOf } from './job-failures.js';
 import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
-import type { ControllerJobInit, JobSession } from './job-session.js';
+import type { JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { OverlayControl } from './overlay-control.js';
 import { TreeMender } from './tree-mender.js';
@@ -82,6 +83,7 @@ export class Controller implements JobSession {
     });
     this.failures = new ControllerFailures({
       node: deps.node, scope: deps.scope, overlay: this.overlayControl.overlay,
+      table: () => this.#bootstrap?.table,
       hostName: (host) => (this.#bootstrap as Bootstrap).hostName(host),
       sessionAgents: () => [...this.#jobs.values()].flatMap((job) => job.agents),
       declare: (host, incarnation, error) => {
@@ -124,6 +126,7 @@ export class Controller implements JobSession {
         onReady: () => this.#onReady(),
         onAborted: (failures) => this.#onAborted(failures),
         onLost: (report, error) => this.#onLinkLost(report, error),
+        onStartFailed: (failure) => this.failures.onStartFailed(failure),
         onStarting: (host) => {
           this.#expulsion.forgive(host);
           this.#mender?.onStarting(host);
@@ -233,29 +236,16 @@ export class Controller implements JobSession {
     if (this.#lastJob === JOB_MAX) {
       throw new StciError('STCI_JOB_INVALID', `A session runs at most ${JOB_MAX} jobs: stop it and start another`);
     }
-    const hosts = [...(this.#bootstrap as Bootstrap).hosts];
+    const bootstrap = this.#bootstrap as Bootstrap;
+    const hosts = [...bootstrap.hosts];
     const leftOut = this.#leftOut();
-    const job = this.#makeJob({ session: this, job: this.#lastJob + 1, spec, hosts, leftOut, owner });
+    const job = admitJob({ session: this, job: this.#lastJob + 1, spec, hosts, leftOut, owner }, bootstrap);
     this.#lastJob = job.job;
     this.#jobs.set(job.job, job);
     job.start();
     if (this.#mender !== undefined) job.onReady(hosts, leftOut);
     else if (this.#aborted !== undefined) job.onAborted(this.#aborted);
     return job.job;
-  }
-
-  /** Where the job would fit if hosts were up that are being started again, `data.busy` of the error says so. */
-  #makeJob(init: ControllerJobInit): ControllerJob {
-    try {
-      return new ControllerJob(init);
-    } catch (fault) {
-      const bootstrap = this.#bootstrap as Bootstrap;
-      const awaited = [...init.leftOut].filter((host) => bootstrap.isRestarting(host));
-      if (!(fault instanceof StciError) || fault.data['busy'] === true || awaited.length === 0) throw fault;
-      const leftOut = new Set([...init.leftOut].filter((host) => !awaited.includes(host)));
-      void new ControllerJob({ ...init, leftOut }); // Throws if not even then.
-      throw restartingError(awaited.map((host) => bootstrap.hostName(host)));
-    }
   }
 
   /** Without a number: the one that this front-end submitted last. */
@@ -299,7 +289,7 @@ export class Controller implements JobSession {
       },
     });
     this.overlayControl.start(table);
-    this.failures.start(table);
+    this.failures.start();
     this.#deps.observer?.onReady();
     // A launch says the same.
     if (this.#jobs.size === 0) this.node.messages.sendSubtree('session.ready', {}, 0);
@@ -364,7 +354,7 @@ export class Controller implements JobSession {
     if (this.#changes?.onLost(host) === true) return this.failures.onLeft(host);
     this.failures.onHostLost(host, fromErrorRecord(loss.error));
     // No job has been given it.
-    if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error));
+    if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error), undefined);
     const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';
     for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);
     bootstrap.decide(host, phase, 'agent-lost', fromErrorRecord(loss.error));

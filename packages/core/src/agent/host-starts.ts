@@ -13,6 +13,7 @@ import { startMsMax } from '../launcher/start-pace.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import type { HostLogin } from './boot-details.js';
 import type { BootSubtree } from './boot-subtree.js';
+import { startCause, type StartFailure } from './loss-notices.js';
 import type { AgentNode } from './node.js';
 
 /** For each host that is being started, because one agent starts only some at a time. */
@@ -29,6 +30,8 @@ export interface HostStartsInit {
   loginOf(host: HostIndex): HostLogin;
   /** It has a parent, and is about to be started. */
   onStarting(host: HostIndex): void;
+  /** Its agent did not come up. */
+  onFailed(failure: StartFailure): void;
   /** The agent of `parent` is to end a start that is given up. */
   onGivenUp(host: HostIndex, parent: ParentHost): void;
 }
@@ -67,23 +70,29 @@ export class HostStarts {
   }
 
   /** It did not come up, or its parent was lost meanwhile. */
-  fail(host: HostIndex, error: StciError): void {
-    const { table } = this.#init;
-    if (table.get(host).state === 'starting') table.apply(host, 'fail', { evidence: error.message });
-    this.#settle(host, error);
+  fail(host: HostIndex, error: StciError, reporter: ParentHost): void {
+    const { table, onFailed } = this.#init;
+    if (table.get(host).state === 'starting') onFailed({ host, reporter, cause: startCause(error), error });
+    this.#end(host, error);
   }
 
   /** Ends a start that is not wanted any more. */
   giveUp(host: HostIndex, error: StciError): void {
     const { table, onGivenUp } = this.#init;
     const { state, parent } = table.get(host);
-    this.fail(host, error);
+    this.#end(host, error);
     if (state === 'starting') onGivenUp(host, parent);
   }
 
   /** The session stops: all agents are ended. */
   close(error: StciError): void {
     for (const host of [...this.#starts.keys()]) this.#settle(host, error);
+  }
+
+  #end(host: HostIndex, error: StciError): void {
+    const { table } = this.#init;
+    if (table.get(host).state === 'starting') table.apply(host, 'fail', { evidence: error.message });
+    this.#settle(host, error);
   }
 
   #settle(host: HostIndex, error: StciError | undefined): void {
@@ -111,15 +120,17 @@ export class HostStarts {
     node.messages.drop(sessionAddress(host));
     onStarting(host);
     const waitMs = startMsMax(node.params.int('launcher.handshake')) + PER_HOST_MS * this.#starts.size;
-    start.timer = node.platform.clock.after(waitMs, () => this.giveUp(host, this.#overdue(host, waitMs)));
+    start.timer = node.platform.clock.after(waitMs, () => this.#onOverdue(host, waitMs));
     const login = this.#init.loginOf(host);
     if (parent === undefined) below.startLate(login);
     else node.messages.send(rootAddress(parent), 'tree.start', { login });
   }
 
-  #overdue(host: HostIndex, waitMs: number): StciError {
+  #onOverdue(host: HostIndex, waitMs: number): void {
     const { name } = this.#init.hostSpec(host);
     const text = `The agent of host ${name} was not up after ${formatDuration(waitMs)}`;
-    return new StciError('STCI_LAUNCH_FAILED', text, { host: name });
+    const error = new StciError('STCI_LAUNCH_FAILED', text, { host: name });
+    this.#init.onFailed({ host, reporter: undefined, cause: startCause(error), error });
+    this.giveUp(host, error);
   }
 }

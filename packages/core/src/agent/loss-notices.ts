@@ -1,0 +1,63 @@
+/** Notices of failures that no detector has reported, at the controller: as it sees them when it hears of them. */
+
+import type { FailedSubject, FailureCause, FailureNotice, HostIndex, StciError } from '@stci/interface';
+import { TEXT_CHARS_MAX } from '../am/failure-shapes.js';
+import type { LossReport } from '../membership/mender.js';
+import type { ParentHost } from '../membership/table.js';
+
+/** The agent of a host did not come up, or was lost before all were up. */
+export interface StartFailure {
+  readonly host: HostIndex;
+  readonly reporter: ParentHost;
+  readonly cause: FailureCause;
+  readonly error: StciError;
+}
+
+/** `unreachable`: its launcher says so. */
+export function startCause({ data }: StciError): FailureCause {
+  return data['reach'] === 'unreachable' ? 'unreachable' : 'not-started';
+}
+
+/** What is known of the loss of a link before its host is given up. */
+interface Loss {
+  readonly report: LossReport;
+  readonly wallMs: number;
+}
+
+export class LossNotices {
+  readonly #wallMs: () => number;
+  readonly #losses = new Map<HostIndex, Loss>();
+  #number = 0;
+
+  constructor(wallMs: () => number) {
+    this.#wallMs = wallMs;
+  }
+
+  onLinkLost(report: LossReport): void {
+    this.#losses.set(report.host, { report, wallMs: this.#wallMs() });
+  }
+
+  /** The host is given up: what was reported of its link is taken. */
+  takeLoss(host: HostIndex): Loss | undefined {
+    const loss = this.#losses.get(host);
+    this.#losses.delete(host);
+    return loss;
+  }
+
+  /** Of a host's agent; `hasEnded`: it is known to have ended. */
+  ofHost(subject: FailedSubject, error: StciError, hasEnded: boolean, loss?: Loss): FailureNotice {
+    const cause = hasEnded ? 'exited' : loss?.report.evidence === 'silent' ? 'silent' : 'unreachable';
+    const now = this.of(subject, error);
+    return { ...now, cause, ...(loss !== undefined && { suspectedWallMs: loss.wallMs }) };
+  }
+
+  /** All but its cause. */
+  of(subject: FailedSubject, { message }: { readonly message: string }): Omit<FailureNotice, 'cause'> {
+    const now = this.#wallMs();
+    const evidence = (message.split('\n', 1)[0] as string).slice(0, TEXT_CHARS_MAX);
+    return {
+      reporter: { position: 0, incarnation: 0 }, number: (this.#number += 1), subject, detector: 'link', evidence,
+      suspectedWallMs: now, confirmedWallMs: now,
+    };
+  }
+}
