@@ -1,7 +1,8 @@
 /** The mesh: compliance along several topologies, and a session that grows. */
 
 import { detectorMesh } from '@stci/detector-mesh';
-import { assert, detectorCompliance, detectorModule, suite } from '@stci/testkit';
+import type { MemberId } from '@stci/interface';
+import { assert, detectorCompliance, detectorModule, firstSuspicionMs, suite } from '@stci/testkit';
 import { createMesh, nearCubic } from '@stci/topology-mesh';
 
 detectorCompliance(detectorMesh, [
@@ -25,5 +26,24 @@ suite('mesh detector', (test) => {
     assert.equal(pinged(100), [1, 2]);
     for (const position of [3, 4, 5]) detector.on({ type: 'joined', member: member(position) }, 110);
     assert.equal(pinged(310), [1, 5]);
+  });
+
+  test('who starts, or joins, may take the grace longer for its first answer', () => {
+    const module = detectorModule(detectorMesh, { period: '100ms', timeout: '300ms', grace: '1s' });
+    const line = (size: number) => createMesh([size], false);
+    assert.equal([firstSuspicionMs(module, undefined, line), firstSuspicionMs(module, 5000, line)], [1300, 6300]);
+  });
+
+  test('the time that this process stood still does not count against a suspect', () => {
+    const [self, other] = [0, 1].map((position) => ({ position, incarnation: 1 })) as [MemberId, MemberId];
+    const detector = detectorModule(detectorMesh, { period: '100ms', timeout: '300ms', grace: '0ms' }).open({
+      self, members: [self, other], topologyOf: (size) => createMesh([size], false), random: () => 0,
+    });
+    const found = (nowMs: number): string[] => detector.on({ type: 'due' }, nowMs)
+      .flatMap(({ type }) => (type === 'suspect' || type === 'report' ? [type] : []));
+    detector.on({ type: 'start' }, 0);
+    assert.equal(found(300), ['suspect']);
+    detector.on({ type: 'lag', lagMs: 1000 }, 1350);
+    assert.equal([found(1350), found(1400)], [[], ['report']]);
   });
 });

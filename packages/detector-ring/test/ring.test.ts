@@ -2,7 +2,9 @@
 
 import { detectorRing } from '@stci/detector-ring';
 import type { Detector, DetectorAction, MemberId, Position } from '@stci/interface';
-import { DetectorRun, assert, detectorCompliance, detectorModule, suite, type DetectorCase } from '@stci/testkit';
+import {
+  DetectorRun, assert, detectorCompliance, detectorModule, firstSuspicionMs, suite, type DetectorCase,
+} from '@stci/testkit';
 
 const PERIOD_MS = 100;
 const TIMEOUT_MS = 10 * PERIOD_MS;
@@ -142,6 +144,21 @@ suite('ring: one agent', (test) => {
     detector.on({ type: 'start' }, 0);
     assert.equal(detector.on({ type: 'due' }, 3999).filter(({ type }) => type === 'report'), []);
     assert.is(detector.on({ type: 'due' }, 4000).filter(({ type }) => type === 'report').length, 1);
+  });
+
+  test('who joins may take the grace longer, too', () => {
+    const module = detectorModule(detectorRing, { period: '100ms', timeout: '300ms', grace: '1s' });
+    assert.is(firstSuspicionMs(module, 5000), 6300);
+  });
+
+  test('an emitter that was asked for heartbeats is asked again each period until it is heard', () => {
+    const detector = open();
+    detector.on({ type: 'start' }, 0);
+    const asked = (nowMs: number): string[] =>
+      sends(detector.on({ type: 'due' }, nowMs)).filter((text) => text.includes('observe'));
+    assert.equal([asked(100), asked(150), asked(200)], [['1 {"type":"observe"}'], [], ['1 {"type":"observe"}']]);
+    detector.on(heartbeat(0), 250);
+    assert.equal(asked(300), []);
   });
 
   test('the lag that a heartbeat carries is granted, up to the bound', () => {

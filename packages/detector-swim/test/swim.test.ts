@@ -1,7 +1,7 @@
 /** SWIM: compliance, and what other agents may say. */
 
 import { detectorSwim } from '@stci/detector-swim';
-import { assert, detectorCompliance, suite } from '@stci/testkit';
+import { assert, detectorCompliance, detectorModule, firstSuspicionMs, suite } from '@stci/testkit';
 import { Swim } from '../dist/swim.js';
 import { NUMBER_MAX, readMessage } from '../dist/wire.js';
 
@@ -20,5 +20,10 @@ suite('swim', (test) => {
       const [answer] = swim.on({ type: 'message', from: members[1]!, body: { ...body, rumours: [] } }, 1);
       assert.ok(answer?.type === 'send' && readMessage(answer.body) !== undefined, `${lives} lives`);
     }
+  });
+
+  test('nobody is suspected within the grace after the start, or after another joined', () => {
+    const module = detectorModule(detectorSwim, { period: '100ms', grace: '1s' });
+    assert.equal([firstSuspicionMs(module), firstSuspicionMs(module, 5000)], [1000, 6000]);
   });
 });

@@ -17,7 +17,7 @@ export type { NetworkSetup } from './compliance/network.js';
 export { privateListener, privateNetworkCompliance } from './compliance/private-network.js';
 export type { PrivateNetworkSetup } from './compliance/private-network.js';
 export {
-  DetectorRun, detectorCompliance, detectorModule, type DetectorCase, type DetectorComponent,
+  DetectorRun, detectorCompliance, detectorModule, firstSuspicionMs, type DetectorCase, type DetectorComponent,
 } from './compliance/detector.js';
 export { DetectorModel, type DetectorModelInit, type ModelReport } from './compliance/detector-model.js';
 export { seededIntegers } from './compliance/seeded.js';

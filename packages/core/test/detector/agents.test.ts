@@ -79,6 +79,14 @@ suite('detector link', (test) => {
       assert.is(detector.dueMs, undefined, event.type);
     }
   });
+
+  test('the time that this process stood still does not count against a suspect', () => {
+    const detector = open();
+    detector.on(closed('lost'), 0);
+    detector.on({ type: 'lag', lagMs: 1000 }, 1000);
+    assert.equal(texts(detector.on({ type: 'due' }, 1000)), ['{"type":"ping","n":1} to 1']);
+    assert.is(texts(detector.on({ type: 'due' }, 1300))[0], 'report closed: reset; no answer for 300 ms');
+  });
 });
 
 suite('detector sporadic', (test) => {
@@ -100,6 +108,17 @@ suite('detector sporadic', (test) => {
     assert.equal(texts(detector.on({ type: 'due' }, 400)), ['{"type":"ping","n":1} to 0']);
     detector.on({ type: 'over', id: 7 }, 450);
     assert.is(detector.dueMs, undefined);
+  });
+
+  test('the time that this process stood still does not count against a suspect', () => {
+    const detector = open();
+    detector.on({ type: 'waiting', id: 7, on: 0 }, 0);
+    detector.on({ type: 'due' }, 400);
+    assert.ok(texts(detector.on({ type: 'due' }, 800)).includes('suspect'));
+    detector.on({ type: 'lag', lagMs: 1000 }, 1850);
+    const isReported = (now: number): boolean => texts(detector.on({ type: 'due' }, now)).some((text) =>
+      text.startsWith('report'));
+    assert.equal([isReported(1850), isReported(1900)], [false, true]);
   });
 
   test('a wait for all goes around the ring, and each asks the next', () => {

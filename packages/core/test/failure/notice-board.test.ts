@@ -35,4 +35,12 @@ suite('notice board', (test) => {
     for (const host of [1, 2, 3]) board.take(notice(host, 0));
     assert.equal([board.size, board.get({ kind: 'host', host: 1, incarnation: 1 })], [2, undefined]);
   });
+
+  test('what reporters can make it hold is bounded', () => {
+    const board = new NoticeBoard();
+    for (let host = 0; host < 5000; host++) board.take(notice(host, 0));
+    for (let reporter = 1; reporter < 100; reporter++) board.take(notice(4999, reporter));
+    const last = board.get({ kind: 'host', host: 4999, incarnation: 1 });
+    assert.equal([board.size, last?.confirmers.length], [4096, 64]);
+  });
 });

@@ -61,6 +61,17 @@ suite('records of failures', (test) => {
     assert.equal(records.take(1e9), []);
   });
 
+  test('more failures than can be gathered at a time are told early; those told are remembered up to a bound', () => {
+    const records = new FailureRecords();
+    const add = (host: number): void => records.add(notice({ subject: { ...HOST, host } }), names('root:0'), 0);
+    for (let host = 0; host < 1030; host++) add(host);
+    assert.equal(records.take(0).map(({ subject }) => subject.host), [0, 1, 2, 3, 4, 5]);
+    for (let host = 1030; host < 5000; host++) add(host);
+    records.take(RECORD_MS);
+    for (const host of [0, 4999]) add(host);
+    assert.equal(records.take(1e9).map(({ subject }) => subject.host), [0], 'only the oldest is forgotten');
+  });
+
   test('it reads as one paragraph, without what is not known', () => {
     const [record] = gathered().take(1e9) as [FailureRecord];
     assert.is(recordText(record), 'host c failed: no heartbeat for 9 ms. Found by ring at root:0, confirmed by root:3 '

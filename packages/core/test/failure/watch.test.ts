@@ -37,6 +37,7 @@ const directNotifier: NotifierModule = {
       dueMs: undefined,
       on: (event) => {
         if (event.type === 'gone') others.delete(event.member.position);
+        if (event.type === 'joined') others.add(event.member.position);
         if (event.type === 'message') {
           return [{ type: 'deliver', source: event.from, payload: event.body as Uint8Array }];
         }
@@ -54,6 +55,8 @@ interface Agent {
   readonly gone: string[];
   /** To whom it sent. */
   readonly sent: number[];
+  /** What its overlay is told of links. */
+  readonly links: string[];
 }
 
 function network(place: TestPlace, count: number): Agent[] {
@@ -68,6 +71,7 @@ function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: r
   const told: string[] = [];
   const gone: string[] = [];
   const sent: number[] = [];
+  const links: string[] = [];
   const send = (to: number, _name: string, body: unknown): void => {
     sent.push(to);
     place.world.at(place.world.nowMs + 1, () => agents[to]?.watch.onMessage(self.position, body as never));
@@ -77,8 +81,8 @@ function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: r
     set events(_events: OverlayEvents) { /* Links are others' concern. */ },
     send, sendReliably: send,
     reported: ({ position }) => void gone.push(`gone ${position}`),
-    gone: () => undefined,
-    joined: () => undefined,
+    gone: ({ position }) => void links.push(`closed ${position}`),
+    joined: ({ position }) => void links.push(`open ${position}`),
     start: () => undefined,
   };
   const detector = new ScriptedDetector();
@@ -102,7 +106,7 @@ function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: r
       onFault: (error, where) => void told.push(`${where}: ${error.code} ${error.message}`),
     },
   );
-  return { watch, detector, told, gone, sent };
+  return { watch, detector, told, gone, sent, links };
 }
 
 function reportOf(position: number, incarnation?: number): DetectorAction {
@@ -166,6 +170,58 @@ suite('failure watch', (test) => {
     cause(agents[2], reportOf(3));
     place.run();
     assert.equal(agents[0]?.told, ['new host 2', 'new host 2']);
+  });
+
+  test('one that was refuted is told of failures again, and routes lead over it', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    cause(agents[1], reportOf(3));
+    place.run();
+    assert.equal(agents[1]?.links, [], 'a report closes no link');
+    const finding = { cause: 'exited', evidence: 'e', suspectedWallMs: 1, confirmedWallMs: 1 } as const;
+    const subject = { kind: 'tool', host: 0, job: 1, rank: 4, attempt: 1 } as const;
+    agents[1]?.watch.report({ ...finding, detector: 'scripted', subject });
+    place.run();
+    assert.equal([agents[2]?.told, agents[3]?.told], [['new host 2', 'new tool 0'], []], 'meanwhile it is not told');
+    agents[1]?.watch.onVerdict({ member: idOf(3), verdict: 'refuted', notice: undefined });
+    assert.equal(agents[1]?.links, ['open 3']);
+    cause(agents[1], reportOf(2));
+    place.run();
+    assert.equal(agents[3]?.told, ['new host 1']);
+  });
+
+  test('once refuted, other agents report it in vain: the controller, which is told, and its verdict decide', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    for (const { watch } of agents) watch.onVerdict({ member: idOf(3), verdict: 'refuted', notice: undefined });
+    cause(agents[1], reportOf(3));
+    place.run();
+    assert.equal([agents[0]?.told, agents[2]?.told], [['new host 2'], []]);
+    agents[2]?.watch.onVerdict({ member: idOf(3), verdict: 'dead', notice: undefined });
+    assert.equal([agents[2]?.gone, agents[2]?.links], [['gone 3'], ['closed 3']]);
+  });
+
+  test('a verdict on a former incarnation ends neither the agent nor its links', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    for (const { watch } of agents.slice(1)) {
+      watch.joined(idOf(3, 2));
+      watch.onVerdict({ member: idOf(3, 1), verdict: 'dead', notice: undefined });
+      watch.onVerdict({ member: idOf(3, 1), verdict: 'refuted', notice: undefined });
+      watch.joined(idOf(3, 2));
+    }
+    assert.equal([agents[1]?.gone, agents[1]?.detector.seen], [[], ['start', 'joined 3']]);
+    assert.ok(!agents[3]?.links.includes('closed 2'));
+    agents[2]?.watch.onVerdict({ member: idOf(2, 0), verdict: 'dead', notice: undefined });
+    assert.equal(agents[2]?.told, [], 'it is another incarnation');
+  });
+
+  test('of messages that come before the news of their sender, the latest are kept', () => {
+    const place = testPlace();
+    const [agent] = network(place, 3) as [Agent];
+    for (let i = 0; i < 100; i++) agent.watch.onMessage(2, { detector: 'scripted', incarnation: 2, body: i });
+    agent.watch.joined(idOf(2, 2));
+    assert.is(agent.detector.seen.filter((type) => type === 'message').length, 64);
   });
 
   test('a verdict needs no notifier; one that left is expected no more, and is no failure', () => {

@@ -353,3 +353,18 @@ function checkReports(model: DetectorModel): void {
   const keys = model.reports.map(({ by, failed }) => `${by}: ${failed.position}#${failed.incarnation}`);
   assert.is(new Set(keys).size, keys.length, `a report is not repeated: ${keys.join(', ')}`);
 }
+
+type TopologyOf = (size: number) => Topology;
+
+/** The first suspicion of a detector that hears nothing, at 0, of an agent that was there at the start, or joined. */
+export function firstSuspicionMs(module: DetectorModule, joinedMs?: number, topologyOf?: TopologyOf): number {
+  const member = (position: Position) => ({ position, incarnation: 1 });
+  const members = joinedMs === undefined ? [member(0), member(1)] : [member(0)];
+  const detector = module.open({ self: member(0), members, topologyOf, random: () => 0 });
+  detector.on({ type: 'start' }, 0);
+  if (joinedMs !== undefined) detector.on({ type: 'joined', member: member(1) }, joinedMs);
+  for (let now = joinedMs ?? 0; now < 60_000; now = Math.max(now, detector.dueMs ?? Infinity)) {
+    if (detector.on({ type: 'due' }, now).some(({ type }) => type === 'suspect')) return now;
+  }
+  return Infinity;
+}
