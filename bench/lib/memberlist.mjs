@@ -42,8 +42,10 @@ export async function memberlistKills(program, size, periodMs, kills) {
     const all = () => Promise.all(members.flatMap((each) => members.map(({ name }) => knows(each, name))));
     await all();
     const times = [];
+    await pause(8 * (periodMs || 1000));
     for (let kill = 0; kill < kills; kill++) {
-      await pause(8 * (periodMs || 1000));
+      // At another moment of a period each time.
+      await pause(50 + ((kill * 0.618) % 1) * (periodMs || 1000));
       const at = 1 + (kill * 7) % (members.length - 1);
       const [victim] = members.splice(at, 1);
       const pattern = new RegExp(`^left ${victim.name} (\\d+)$`, 'u');

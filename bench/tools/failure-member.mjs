@@ -1,7 +1,7 @@
 /**
- * A rank that waits for the failure of others. Prints `up RANK`, its agent's process and its own; then, for each rank
- * that failed, `failed RANK NS`: the machine's monotonic time at which it was told, taken before anything else. It is
- * printed later: the output of all ranks goes through the agents, and would delay the news that is measured.
+ * A rank that waits for the failure of others. Prints `up RANK PID`; then, for each rank that failed, `failed RANK NS`:
+ * the machine's monotonic time at which it was told, taken before anything else. It is printed later: the output of all
+ * ranks goes through the agents, and would delay the news that is measured.
  */
 
 import { built } from '../lib/place.mjs';
@@ -17,5 +17,5 @@ program.onFailure(({ ranks }) => {
   setTimeout(() => ranks.forEach((rank) => process.stdout.write(`failed ${rank} ${atNs}\n`)), PRINT_MS);
 });
 await program.barrier();
-process.stdout.write(`up ${program.rank} ${process.ppid} ${process.pid}\n`);
+process.stdout.write(`up ${program.rank} ${process.pid}\n`);
 setInterval(() => undefined, 60_000); // The library keeps no process alive.

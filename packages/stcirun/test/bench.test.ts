@@ -23,6 +23,22 @@ suite('benches', (test) => {
     for (const name of NAMES) assert.match(text, new RegExp(`^${name}$`, 'm'));
   }, { timeoutMs: 60_000 });
 
+  test('that of failures runs each of its parts', async () => {
+    const { status, text } = await bench(['failure', '--part', 'silent,noise', '--part', 'false,lag']);
+    assert.is(status, 0, text);
+    for (const part of ['silent', 'noise', 'false', 'lag']) assert.match(text, new RegExp(`^failure, ${part}$`, 'm'));
+    assert.ok(!/Infinity|NaN|undefined/.test(text), text);
+  }, { timeoutMs: 120_000 });
+
+  test('options of another one and unknown parts are refused', async () => {
+    const wrong = await bench(['failure', '--part', 'loud']);
+    assert.is(wrong.status, 2);
+    assert.match(wrong.text, /failure has no part loud; expected some of tool, silent/);
+    const other = await bench(['run', '--long']);
+    assert.is(other.status, 2);
+    assert.match(other.text, /--part and --long are options of failure alone/);
+  });
+
   test('an unknown one is refused', async () => {
     const { status, text } = await bench(['sart']);
     assert.is(status, 2);

@@ -43,6 +43,7 @@ suite('metrics', (test) => {
     const killed = await place.run('night', ['-n', '1', '--host', 'a', ...sh('kill -9 $$')]).result;
     assert.is(killed.exitCode, 137, killed.err);
     await soon(() => total('stci_failures', 'kind="tool",cause="signalled"') === 1, 'the rank');
+    assert.ok(total('stci_notifier_messages', 'notifier="tree"') >= 2, 'one to each of the others');
     await place.run('night', ['-n', '1', '--host', 'b', ...sh('kill -9 $PPID; sleep 60')]).result;
     await soon(() => place.stci('metrics', 'night').out.includes('stci_failures_total{kind="host"'), 'the host');
     place.stci('stop', 'night');

@@ -269,6 +269,7 @@ export class FailureWatch {
     if (action.type === 'deliver') return clock.soon(() => this.#onDelivered(name, action.source, action.payload));
     const body = { notifier: name, incarnation: overlay.self.incarnation, body: action.body };
     this.#try(() => overlay.sendReliably(action.to, 'notifier.message', body));
+    this.#init.metrics?.count('notices', 1, { notifier: name });
   }
 
   #onDelivered(notifier: string, source: MemberId, payload: Uint8Array): void {

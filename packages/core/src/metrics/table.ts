@@ -34,6 +34,7 @@ export const METRICS: Readonly<Record<string, MetricFamily>> = {
   lag: timeMs('stci_agent_lag_seconds', 'How long an agent stood still, each time that a detector noticed it.'),
   messages_malformed: counter('stci_agent_messages_malformed', 'Messages of detectors and notifiers refused.'),
   messages_unsent: counter('stci_agent_messages_unsent', 'Messages of detectors and notifiers that had no route.'),
+  notices: counter('stci_notifier_messages', 'Messages that a notifier sent.'),
   suspicions: counter('stci_detector_suspicions', 'Agents that a detector suspected, having missed a sign of life.'),
   suspicions_false: counter('stci_detector_suspicions_false', 'Suspicions that a later sign of life took back.'),
   reports: counter('stci_detector_reports', 'Agents and programs that a detector reported.'),
