@@ -12,7 +12,7 @@ import { above } from '../lib/metrics.mjs';
 
 const PERIODS_MS = scaled([100, 20], [100]);
 /** Of each of two ranks. */
-const BYTES = scaled(600_000_000, 1_000_000);
+const BYTES = scaled(300_000_000, 1_000_000);
 const IDLE_MS = scaled(4000, 100);
 const BOUNDS_MS = [5, 20, 50, 100];
 /** Two with ranks, one without. */
@@ -25,7 +25,7 @@ export async function lag() {
   for (const periodMs of PERIODS_MS) {
     await inSession(AGENTS.length, ringParams(periodMs), async (session) => {
       await measured(session, `${periodMs} | none`, () => pause(IDLE_MS));
-      await measured(session, `${periodMs} | compute`, () => run(session, 'noise-job.cjs', 'compute', 20 * BYTES / 3));
+      await measured(session, `${periodMs} | compute`, () => run(session, 'noise-job.cjs', 'compute', 4 * BYTES));
       await measured(session, `${periodMs} | output`, () => run(session, 'lines.cjs', BYTES));
       const counts = session.counts();
       const names = ['heartbeats', 'suspicions', 'reports'];
