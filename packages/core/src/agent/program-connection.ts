@@ -62,6 +62,11 @@ export class ProgramConnection {
     this.#channel.close();
   }
 
+  /** Without waiting for the program, which may never read. */
+  destroy(): void {
+    this.#channel.destroy('too many connections wait for their hello');
+  }
+
   #onData(chunk: Uint8Array): void {
     const lines = this.#isOpen ? this.#lines.add(chunk) : [];
     if (lines === undefined) return this.close(`a line is longer than ${PROGRAM_LINE_BYTES_MAX} bytes`);

@@ -40,6 +40,8 @@ export class ProgramPort {
   readonly #init: ProgramPortInit;
   readonly #programs = new Map<Rank, Program>();
   readonly #connections = new Set<ProgramConnection>();
+  /** Of these, those that have not said which rank they are. */
+  readonly #strangers = new Set<ProgramConnection>();
   /** Ranks of the job that are known to be lost, and why. */
   readonly #lost = new Map<Rank, string>();
   /** Of ranks that take part again: as which attempt. */
@@ -99,15 +101,22 @@ export class ProgramPort {
     let program: Program | undefined;
     const connection = new ProgramConnection(channel, {
       onRequest: (request) => {
+        this.#strangers.delete(connection);
         if (program !== undefined) this.#onRequest(program, request);
         else program = request.type === 'hello' ? this.#onHello(connection, request.token) : undefined;
       },
       onClosed: () => {
         this.#connections.delete(connection);
+        this.#strangers.delete(connection);
         if (program?.connection === connection) this.#disconnected(program);
       },
     });
     this.#connections.add(connection);
+    this.#strangers.add(connection);
+    const [oldest] = this.#strangers;
+    if (oldest === undefined || this.#strangers.size <= this.#init.node.params.int('bootcom.pending.max')) return;
+    this.#strangers.delete(oldest);
+    oldest.destroy();
   }
 
   #onHello(connection: ProgramConnection, token: string): Program | undefined {
