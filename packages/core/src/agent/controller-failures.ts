@@ -20,11 +20,12 @@ import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { addressAt, runsOf } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
-import { bindFailureWatch, openFailureWatch, openMetrics, probeMs, startFailureWatch } from './failure-watch.js';
+import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import { RANK_CAUSES } from './job-failures.js';
 import type { HostLoss, JobFailures } from './job-session.js';
 import { gatherMetrics, type AgentOfJob, type GatheredMetrics } from './gather-metrics.js';
+import { HostProbes } from './host-probe.js';
 import { LossNotices, type StartFailure } from './loss-notices.js';
 import type { AgentNode } from './node.js';
 
@@ -49,8 +50,7 @@ export class ControllerFailures implements JobFailures {
   readonly metrics: MetricStore;
   readonly #records = new FailureRecords();
   readonly #losses: LossNotices;
-  /** Hosts that are asked for an answer. */
-  readonly #probed = new Set<HostIndex>();
+  readonly #probes: HostProbes;
   /** Why hosts are just being given up. */
   readonly #notices = new Map<HostIndex, FailureNotice>();
   #watch: FailureWatch | undefined;
@@ -61,7 +61,9 @@ export class ControllerFailures implements JobFailures {
   constructor(init: ControllerFailuresInit) {
     this.#init = init;
     this.metrics = openMetrics(init.scope);
+    const { node, overlay } = init;
     this.#losses = new LossNotices(() => this.#wallMs);
+    this.#probes = new HostProbes({ node, table: () => this.table, hasOverlay: overlay.topology !== undefined });
     const { messages } = init.node;
     messages.on('failure.seen', ({ seen, members }, { source }) => {
       for (const [key, wallMs] of seen) this.#records.seen(key, wallMs);
@@ -227,51 +229,22 @@ export class ControllerFailures implements JobFailures {
    */
   #onBelievedDead(member: MemberId, by: string): void {
     const host = bootHost(member.position);
-    if (member.position === 0 || host >= this.table.size || this.#isDead(member) || this.#probed.has(host)) return;
+    if (member.position === 0 || host >= this.table.size || this.#isDead(member) || this.#probes.isOpen(host)) return;
     const subject = this.#hostSubject(host);
     const error = new StciError('STCI_AGENT_LOST', `${by} was told that it is dead`);
     this.#probe(this.#watch?.board.get(subject)?.notice ?? this.#losses.ofHost(subject, error, false), member);
   }
 
-  /**
-   * Messages may follow the boot tree: hosts below one that stands still seem silent, too. The first on the way that
-   * does not answer is given up; those below it are linked to others, and live. Where one above answers late, because
-   * it stood still, those below have had little time: they are asked again, once.
-   */
-  #probe(notice: FailureNotice, member: MemberId, isAgain = false): void {
-    const { node } = this.#init;
-    const target = bootHost(member.position);
-    if (this.#probed.has(target)) return;
-    this.#probed.add(target);
-    const way = this.#wayTo(target).map((host) => this.#memberOf(host));
-    const { params, platform: { clock } } = node;
-    const [timeoutMs, lateMs] = [probeMs(params), clock.nowMs() + probeMs(params) / 2];
-    const silent = new Set(way);
-    let open = way.length;
-    let isLate = false;
-    const onSettled = (asked: MemberId, error: StciError | undefined): void => {
-      if (error === undefined) silent.delete(asked);
-      isLate ||= error === undefined && clock.nowMs() > lateMs;
-      open -= 1;
-      if (open > 0) return;
-      this.#probed.delete(target);
-      if (this.#isStopped || this.#isDead(member)) return;
-      const first = way.find((one) => silent.has(one));
-      if (first !== undefined && isLate && !isAgain) this.#probe(notice, member, true);
-      else this.#onProbed(notice, member, first, silent.has(way.at(-1) as MemberId));
-    };
-    for (const one of way) {
-      node.messages.request(addressAt(one.position), 'agent.echo', 0, (error) => onSettled(one, error), { timeoutMs });
-    }
-  }
-
-  /** Hosts from the one below the controller to this one; the overlay leads around those that the tree has lost. */
-  #wayTo(host: HostIndex): HostIndex[] {
-    const way: HostIndex[] = [host];
-    for (let at = this.table.get(host).parent; at !== undefined; at = this.table.get(at).parent) {
-      if (this.#init.overlay.topology === undefined || this.table.get(at).state === 'up') way.unshift(at);
-    }
-    return way;
+  /** The first on the way that does not answer is given up; those below it are linked to others, and live. */
+  #probe(notice: FailureNotice, member: MemberId): void {
+    if (this.#probes.isOpen(bootHost(member.position))) return;
+    this.#records.hold(notice.subject);
+    this.#probes.probe(member, (silent, isSilent) => {
+      if (this.#isStopped) return;
+      this.#records.release(notice.subject, this.#init.node.platform.clock.nowMs());
+      this.#flush();
+      if (!this.#isDead(member)) this.#onProbed(notice, member, silent, isSilent);
+    });
   }
 
   /** `silent`: the first on the way that did not answer. */

@@ -18,7 +18,9 @@ const TOLD_MAX = 4096;
 const OPEN_MAX = 1024;
 
 interface OpenRecord {
-  readonly dueMs: number;
+  dueMs: number;
+  /** It is not decided yet whether it is one. */
+  isHeld: boolean;
   readonly hostName: string;
   readonly reporter: string;
   notice: FailureNotice;
@@ -35,7 +37,8 @@ export class FailureRecords {
   readonly #told = new Set<string>();
 
   get dueMs(): number | undefined {
-    return this.#open.values().next().value?.dueMs;
+    for (const { isHeld, dueMs } of this.#open.values()) if (!isHeld) return dueMs;
+    return undefined;
   }
 
   /** A report; those after the first add to its record. `reporter`: name of the agent. */
@@ -52,8 +55,9 @@ export class FailureRecords {
       return;
     }
     this.#open.set(key, {
-      dueMs: nowMs + RECORD_MS, hostName: names.host, reporter: names.reporter, notice, confirmers: new Set(),
-      notified: 0, notifiedWallMs: undefined, lostRanks: new Map(), newParents: new Map(), policy: new Set(),
+      dueMs: nowMs + RECORD_MS, isHeld: false, hostName: names.host, reporter: names.reporter, notice,
+      confirmers: new Set(), notified: 0, notifiedWallMs: undefined, lostRanks: new Map(), newParents: new Map(),
+      policy: new Set(),
     });
   }
 
@@ -81,6 +85,22 @@ export class FailureRecords {
     this.#open.get(subjectKey(subject))?.policy.add(decision);
   }
 
+  /** It is not told before it is decided. */
+  hold(subject: FailedSubject): void {
+    const open = this.#open.get(subjectKey(subject));
+    if (open !== undefined) open.isHeld = true;
+  }
+
+  /** It is decided: what follows is gathered from now on. */
+  release(subject: FailedSubject, nowMs: number): void {
+    const key = subjectKey(subject);
+    const open = this.#open.get(key);
+    if (open === undefined || !open.isHeld) return;
+    // At the end: those that are due first come first.
+    this.#open.delete(key);
+    this.#open.set(key, Object.assign(open, { isHeld: false, dueMs: nowMs + RECORD_MS }));
+  }
+
   withdraw(subject: FailedSubject): void {
     this.#open.delete(subjectKey(subject));
   }
@@ -89,7 +109,8 @@ export class FailureRecords {
   take(nowMs: number, isDue: (subject: FailedSubject) => boolean = () => false): FailureRecord[] {
     const taken: FailureRecord[] = [];
     for (const [key, open] of this.#open) {
-      if (open.dueMs > nowMs && this.#open.size <= OPEN_MAX && !isDue(open.notice.subject)) continue;
+      const isDueNow = open.dueMs <= nowMs || isDue(open.notice.subject);
+      if ((open.isHeld || !isDueNow) && this.#open.size <= OPEN_MAX) continue;
       this.#open.delete(key);
       this.#told.add(key);
       if (this.#told.size > TOLD_MAX) this.#told.delete(this.#told.values().next().value as string);

@@ -52,6 +52,18 @@ suite('records of failures', (test) => {
     assert.is((recordJson(record) as { heard: string }).heard, '1970-01-01T00:00:00.996Z');
   });
 
+  test('what is not decided is not told, and gathers what follows from its decision on', () => {
+    const records = gathered();
+    records.hold(HOST);
+    assert.equal([records.take(1e9, () => true), records.dueMs], [[], undefined]);
+    records.release(HOST, 5000);
+    records.release(HOST, 9000);
+    assert.equal([records.take(5000 + RECORD_MS - 1), records.dueMs], [[], 5000 + RECORD_MS]);
+    assert.is(records.take(5000 + RECORD_MS).length, 1);
+    records.hold(HOST);
+    assert.is(records.dueMs, undefined);
+  });
+
   test('a job that ends has its records told before they are due; others wait', () => {
     const records = gathered();
     const tool = { kind: 'tool', host: 1, job: 2, rank: 0, attempt: 1 } as const;
