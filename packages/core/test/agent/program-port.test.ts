@@ -180,4 +180,16 @@ suite('programs at their session agent', (test) => {
     run();
     assert.ok(three.isClosed);
   });
+
+  test('connections that never say hello: no more than may be pending, and ranks still connect', () => {
+    const { connect, hello, run } = play();
+    const idle = Array.from({ length: 200 }, () => connect());
+    for (const peer of idle) peer.send(Uint8Array.of(123));
+    run();
+    assert.ok(idle.filter(({ isClosed }) => !isClosed).length <= 64, 'idle ones are closed');
+    const honest = connect();
+    honest.send(hello(2));
+    assert.is(honest.told[0]?.type, 'welcome');
+    assert.ok(!honest.isClosed);
+  });
 });
