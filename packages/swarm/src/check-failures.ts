@@ -67,14 +67,14 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
   return hosts;
 }
 
-/** Without an overlay, agents below two that crash are reached when both are given up: their leases end before. */
+/** Without an overlay, agents below two that fail are reached when both are given up: their leases may end before. */
 function belowTwo({ settings, hosts: count, faults }: FailurePlan): number[] {
   const arity = Number(settings['launcher.tree.arity']);
   const above = (host: number): number[] => (host < 0 ? [] : [host, ...above(Math.floor(host / arity) - 1)]);
   if (settings['overlay.topology'] !== undefined) return [];
-  const crashed = new Set(faults.flatMap((fault) => (fault.kind === 'crash' ? [fault.host] : [])));
+  const failed = new Set(faults.flatMap((fault) => ('host' in fault ? [fault.host] : [])));
   const all = Array.from({ length: count }, (_, host) => host);
-  return all.filter((host) => above(host).filter((each) => crashed.has(each)).length > 1);
+  return all.filter((host) => above(host).filter((each) => failed.has(each)).length > 1);
 }
 
 function addBelow(plan: FailurePlan, host: number, hosts: Set<number>): void {

@@ -46,17 +46,19 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
   const faults = drawFaults(random, hosts, times);
   const agree = drawAgree(random, times);
   if (agree !== undefined) settings['client.enable'] = 'true';
+  const link = {
+    latencyMs: random.pick([0.05, 0.2, 1, 3]),
+    jitterMs: random.pick([0, 0.05, 0.5]),
+    cutChance: random.pick([0, 0, 0.3]),
+    bytesPerMs: random.pick([Infinity, Infinity, 20_000]),
+    timeoutMs: random.pick([60_000, 5000]),
+  };
+  settings['detector.latency'] = `${latencyMs(hosts, Number(settings['launcher.tree.arity']), link)}ms`;
   return {
     seed,
     hosts,
     settings,
-    link: {
-      latencyMs: random.pick([0.05, 0.2, 1, 3]),
-      jitterMs: random.pick([0, 0.05, 0.5]),
-      cutChance: random.pick([0, 0, 0.3]),
-      bytesPerMs: random.pick([Infinity, Infinity, 20_000]),
-      timeoutMs: random.pick([60_000, 5000]),
-    },
+    link,
     faults,
     edges: random.chance(0.2)
       ? [{ when: random.pick(['launch', 'end'] as const), host: random.integer(hosts), atMs: random.between(0, 400) }]
@@ -64,6 +66,13 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
     agree,
     isPatient: random.fork('patience').chance(0.1),
   };
+}
+
+/** Of a message between two agents, by the boot tree. */
+function latencyMs(hosts: number, arity: number, link: FailurePlan['link']): number {
+  let depth = 0;
+  for (let below = hosts; below > 0; depth++) below -= arity ** (depth + 1);
+  return Math.max(20, Math.ceil(2 * depth * (link.latencyMs + link.jitterMs)));
 }
 
 /** By a fork: the other draws do not depend on it. It goes on while agents fail. */

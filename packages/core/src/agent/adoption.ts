@@ -90,6 +90,8 @@ export interface AdoptionListenerInit {
   readonly node: AgentNode;
   readonly boot: BootRecord;
   readonly tree: TreeTopology;
+  /** Its parent is reported as dead: another may take its place before the link is lost. */
+  isParentDoubted(): boolean;
   /** The link to a new parent is up; `onClosed` as for other links. */
   readonly hooks: LinkHooks;
   /** An agent above was refused for the parent that this one has, which may be of no use to the others. */
@@ -165,14 +167,14 @@ export class AdoptionListener {
 
   /** Its own parent may have lost the link at its end only. */
   #refusalOf(peer: Address): string | undefined {
-    const { node, tree, onRefused } = this.#init;
+    const { node, tree, isParentDoubted, onRefused } = this.#init;
     const above = bootPosition(addressIndex(peer));
     const isAbove = peer === CONTROLLER
       || (peer === rootAddress(addressIndex(peer)) && above < tree.size
         && tree.isAncestor(above, bootPosition(addressIndex(node.identity.self))));
     if (!isAbove) return 'it is not above this agent';
     const parent = node.router.parentLink?.peer;
-    if (parent === undefined || parent === peer) return undefined;
+    if (parent === undefined || parent === peer || isParentDoubted()) return undefined;
     onRefused();
     return `${LINKED_TO}${addressName(parent)}`;
   }

@@ -11,7 +11,7 @@ import type { ToolFailure } from '../am/failure-shapes.js';
 import { memberOf } from '../failure/notice.js';
 import type { FailureWatch } from '../failure/watch.js';
 import type { Overlay } from '../overlay/contracts.js';
-import { addressAt } from '../overlay/members.js';
+import { addressAt, positionOf } from '../overlay/members.js';
 import type { MetricStore } from '../metrics/store.js';
 import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
@@ -71,6 +71,12 @@ export class RootFailures {
   /** The parent is linked again. */
   onMended(): void {
     this.#watch?.onLinked();
+  }
+
+  /** It is reported as dead, and nobody has refuted that. */
+  isParentDoubted(): boolean {
+    const parent = positionOf(this.#init.node.router.parentLink?.peer ?? CONTROLLER);
+    return parent !== undefined && this.#watch?.believesDead(parent) === true;
   }
 
   #start(members: readonly MemberId[]): void {

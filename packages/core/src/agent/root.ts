@@ -145,6 +145,10 @@ export class RootAgent {
     for (const link of router.childLinks(0)) messages.sendNeighbour(link, 'tree.release', { waitMs });
   }
 
+  isParentDoubted(): boolean {
+    return this.#failures.isParentDoubted();
+  }
+
   /** An agent above, or this one, has a new parent: what was lost on the way up is sent again, here and below. */
   onMended(): void {
     const { node } = this.#deps;

@@ -56,6 +56,7 @@ interface Role {
   /** The agents below are to wait for another parent, at most so long. */
   release?(waitMs: number): void;
   onMended?(): void;
+  isParentDoubted?(): boolean;
 }
 
 export function roleFactory(composition: Composition): RoleFactory {
@@ -152,7 +153,10 @@ class RunningAgent implements AgentHandle {
         node, details, agentLauncher, treeOf, incarnation: boot.start, overlay, adoption, fail, scope,
         fence: (reason) => this.#fence(reason),
         cutOff: (reason) => this.#parent?.destroy(`the controller is not heard: ${reason}`, 'silent'),
-        parentGone: () => this.#parent?.destroy('its agent is reported as dead', 'lost'),
+        parentGone: () => {
+          // By the overlay messages go on at once. Without one, the report may be wrong, and there is no other link.
+          if (overlay.topology !== undefined) this.#parent?.destroy('its agent is reported as dead', 'lost');
+        },
         onReleased: (waitMs) => {
           this.#releasedMs = waitMs;
           this.#parent?.destroy('the agent above is cut off', 'lost');
@@ -177,7 +181,8 @@ class RunningAgent implements AgentHandle {
       onUp: (link: Link) => this.#onAdopted(link),
       onClosed: (link: Link, reason: LinkCloseReason, text: string) => this.#onParentClosed(link, reason, text),
     };
-    return new AdoptionListener({ node, boot, tree, hooks, onRefused: () => this.#askParent(node) });
+    const isParentDoubted = (): boolean => this.#role?.isParentDoubted?.() === true;
+    return new AdoptionListener({ node, boot, tree, hooks, isParentDoubted, onRefused: () => this.#askParent(node) });
   }
 
   /** Others are to link to this agent: its parent may stand still, or may have lost the link at its end only. */
@@ -217,9 +222,11 @@ class RunningAgent implements AgentHandle {
     const former = this.#parent;
     this.#parent = link;
     former?.destroy('replaced');
-    if (this.#lifecycle.state !== 'orphaned') return;
-    this.#orphanTimer?.cancel();
-    this.#lifecycle.apply('linked');
+    const { state } = this.#lifecycle;
+    if (state === 'orphaned') {
+      this.#orphanTimer?.cancel();
+      this.#lifecycle.apply('linked');
+    } else if (state !== 'running') return;
     this.#role?.onMended?.();
   }
 

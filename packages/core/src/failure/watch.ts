@@ -123,6 +123,10 @@ export class FailureWatch {
     if (overlay.self.position === 0) this.#rehearsal = clock.after(REHEARSAL_MS, () => this.#rehearse());
   }
 
+  believesDead(position: Position): boolean {
+    return this.#members.get(position)?.isGone === true;
+  }
+
   /** The session ends: whoever goes now is no failure. */
   stop(): void {
     this.#phase = 'stopped';
