@@ -165,4 +165,28 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       isTimed: true, isPatient: false,
     },
   },
+  {
+    found: 'hosts that answered the controller by agents that were just being linked to others were given up',
+    plan: plainFailures({
+      seed: 300_027, hosts: 11, faults: [{ kind: 'crash', host: 4, atMs: 387 }],
+      settings: {
+        detector: 'swim,witness', 'launcher.tree.arity': '1', 'bootcom.lease': '4000ms',
+        'detector.link.notifier': 'lazy', 'detector.swim.notifier': 'auto', 'detector.swim.period': '100ms',
+        'detector.swim.grace': '0',
+      },
+    }),
+  },
+  {
+    found: 'agents whose parent was reported wrongly gave up their only link; a record was told before the controller '
+      + 'had decided',
+    plan: plainFailures({
+      seed: 300_005, hosts: 15, faults: [{ kind: 'crash', host: 12, atMs: 599, backMs: 374 }],
+      settings: {
+        ...AGAIN, detector: 'mesh,witness', 'launcher.tree.arity': '1', 'bootcom.lease': '2000ms',
+        'detector.link.notifier': 'hypercube', 'detector.mesh.notifier': 'bmg', 'detector.mesh.period': '50ms',
+        'detector.mesh.timeout': '150ms', 'detector.mesh.grace': '0',
+      },
+      link: { latencyMs: 3, jitterMs: 0.05, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 60_000 },
+    }),
+  },
 ];

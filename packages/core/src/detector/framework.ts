@@ -13,7 +13,8 @@ export const detectorFramework = defineFramework<DetectorModule, NoDeps>({
     latency: {
       type: 'duration', default: 20, min: 0, max: 60_000,
       help: 'The longest that a message between two agents is expected to take. The promised times of detectors hold '
-        + 'as long as it does. The controller gives an agent that was reported ten times as long to answer, at most a quarter of bootcom.lease.',
+        + 'as long as it does. The controller gives an agent that was reported ten times as long to answer, at most a '
+        + 'quarter of bootcom.lease.',
     },
   },
 });
