@@ -72,7 +72,10 @@ function belowTwo({ settings, hosts: count, faults }: FailurePlan): number[] {
   const arity = Number(settings['launcher.tree.arity']);
   const above = (host: number): number[] => (host < 0 ? [] : [host, ...above(Math.floor(host / arity) - 1)]);
   if (settings['overlay.topology'] !== undefined) return [];
-  const failed = new Set(faults.flatMap((fault) => ('host' in fault ? [fault.host] : [])));
+  const failed = new Set(faults.flatMap((fault) => {
+    if (fault.kind === 'part') return fault.hosts;
+    return 'host' in fault ? [fault.host] : [];
+  }));
   const all = Array.from({ length: count }, (_, host) => host);
   return all.filter((host) => above(host).filter((each) => failed.has(each)).length > 1);
 }
