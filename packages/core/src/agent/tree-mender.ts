@@ -43,6 +43,8 @@ export class TreeMender {
   readonly #mender: Mender;
   /** For each agent, next hops that differ from the planned ones. */
   readonly #routes = new Map<HostIndex, Map<HostIndex, HostIndex>>();
+  /** Of the latest attempt for a host: who is to link to it, and the hosts that it then takes to be below it. */
+  readonly #attempted = new Map<HostIndex, { readonly by: ParentHost; readonly subtree: readonly HostIndex[] }>();
   /** Agents that were started while the session runs: they know no other hops. */
   readonly #late = new Set<HostIndex>();
   #timer: Timer | undefined;
@@ -128,6 +130,7 @@ export class TreeMender {
 
   #attempt({ id, by, host, subtree }: MendAction & { readonly type: 'attempt' }): void {
     const { node, below, socketOf, loginOf } = this.#init;
+    this.#attempted.set(host, { by, subtree });
     const socket = socketOf(host);
     const request = { login: loginOf(host), socket: socket ?? '', hosts: [...subtree] };
     // At once: the answer is to be known before anything that comes over the new link.
@@ -140,7 +143,23 @@ export class TreeMender {
   #onMended(host: HostIndex, isNew: boolean): void {
     const hosts = this.#init.table.hostsBelow(host);
     this.#updateRoutes(host, hosts);
+    const { by, subtree } = this.#attempted.get(host) ?? { by: undefined, subtree: [] };
+    for (const stray of subtree) if (!hosts.includes(stray)) this.#correct(by, stray);
     this.#events.onMended(hosts, isNew);
+  }
+
+  /** The agent of `at` takes this host to be below the one that it has linked to, but it is linked to another. */
+  #correct(at: ParentHost, host: HostIndex): void {
+    const { table, below, node } = this.#init;
+    if (!table.isConnected(host)) return;
+    let child = host;
+    for (let above = table.get(host).parent; above !== at && above !== undefined; above = table.get(above).parent) {
+      child = above;
+    }
+    if (at === undefined) return below.route(child, [host]);
+    const hop = table.get(child).parent === at ? child : at;
+    this.#routesOf(at).set(host, hop);
+    node.messages.send(rootAddress(at), 'tree.route', { child: hop, hosts: [host] });
   }
 
   /** Agents above in the planned tree that have them no longer below: they are reached by the parent. */
