@@ -40,11 +40,22 @@ suite('overlays', (test) => {
       /detector\.ring\.notifier = 'bgm': Unknown notifier component "bgm"\. Did you mean bmg\?/);
     assert.match(await detector('detector=mesh', 'detector.mesh.topology=msh'),
       /detector\.mesh\.topology = 'msh': Unknown topology component "msh"\. Did you mean mesh\?/);
-    assert.match(await detector('detector=ring', 'notifier.tree.topology=tre'), /detector\.ring\.notifier = 'tree': /);
+    for (const more of [[], ['detector=ring']]) {
+      assert.match(await detector(...more, 'notifier.tree.topology=tre'), /: notifier\.tree\.topology = 'tre': /);
+    }
+    assert.match(await detector('notifier.tree.topology=mesh:dimensions=2x3'),
+      /: notifier\.tree\.topology = 'mesh:dimensions=2x3': .*expected a product of 4/);
     assert.match(await refused(...six, '--dry-run', '--overlay', 'bmgg'), /overlay\.topology = 'bmgg'/);
     const remote = ['--host', 'a,b,c', '--launcher', 'ssh', '-n', '3', '--overlay', 'bmg'];
     assert.match(await refused(...remote), /bootcom\.ws\.interface names no interface/);
   });
+
+  test('a host for which the topology of a notifier has no place is refused', withPlace(async (place) => {
+    place.start('fixed', '--mca', 'notifier.tree.topology=mesh:dimensions=3x1');
+    const { exitCode, err } = await place.later('add-hosts', 'c', '--session', 'fixed');
+    assert.is(exitCode, 194);
+    assert.match(err, /notifier\.tree\.topology = 'mesh:dimensions=3x1': .*expected a product of 4/);
+  }), LONG);
 
   test('hosts that join a session are linked in its overlay; one that leaves is not', withPlace(async (place) => {
     place.start('grown', '--overlay', 'bmg');

@@ -20,6 +20,7 @@ import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { addressAt, runsOf } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
+import { Beliefs } from './beliefs.js';
 import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import { RANK_CAUSES } from './job-failures.js';
@@ -49,6 +50,7 @@ export class ControllerFailures implements JobFailures {
   readonly #init: ControllerFailuresInit;
   readonly metrics: MetricStore;
   readonly #records = new FailureRecords();
+  readonly #beliefs: Beliefs;
   readonly #losses: LossNotices;
   readonly #probes: HostProbes;
   /** Why hosts are just being given up. */
@@ -64,10 +66,20 @@ export class ControllerFailures implements JobFailures {
     const { node, overlay } = init;
     this.#losses = new LossNotices(() => this.#wallMs);
     this.#probes = new HostProbes({ node, table: () => this.table, hasOverlay: overlay.topology !== undefined });
-    const { messages } = init.node;
+    const { messages, platform: { clock } } = init.node;
+    this.#beliefs = new Beliefs({
+      clock,
+      isOpen: (member) => this.#watch !== undefined && member.position > 0
+        && bootHost(member.position) < this.table.size && !this.#isDead(member)
+        && !this.#probes.isOpen(bootHost(member.position)),
+      ask: (member, error) => {
+        const subject = this.#hostSubject(bootHost(member.position));
+        this.#probe(this.#watch?.board.get(subject)?.notice ?? this.#losses.ofHost(subject, error, false), member);
+      },
+    });
     messages.on('failure.seen', ({ seen, members }, { source }) => {
       for (const [key, wallMs] of seen) this.#records.seen(key, wallMs);
-      for (const member of members) this.#onBelievedDead(member, addressName(source));
+      this.#beliefs.add(source, members);
     });
     bindFailureWatch(init.node, () => this.#watch);
     messages.on('failure.interest', () => this.#startWatch());
@@ -97,6 +109,7 @@ export class ControllerFailures implements JobFailures {
   stop(): void {
     this.#isStopped = true;
     this.#watch?.stop();
+    this.#beliefs.stop();
     this.#flush(() => true);
     this.#timer?.cancel();
   }
@@ -221,18 +234,6 @@ export class ControllerFailures implements JobFailures {
     const by = addressName(addressAt(reporter.position));
     this.#init.emit({ ...this.#changed(member), change: 'suspected', detector, reporter: by, evidence });
     this.#probe(notice, member);
-  }
-
-  /**
-   * An agent was told by another that this one is dead, and the controller was not, or has refuted it before: the
-   * notice was late, or went among agents that were cut off. It is decided now, and all are told.
-   */
-  #onBelievedDead(member: MemberId, by: string): void {
-    const host = bootHost(member.position);
-    if (member.position === 0 || host >= this.table.size || this.#isDead(member) || this.#probes.isOpen(host)) return;
-    const subject = this.#hostSubject(host);
-    const error = new StciError('STCI_AGENT_LOST', `${by} was told that it is dead`);
-    this.#probe(this.#watch?.board.get(subject)?.notice ?? this.#losses.ofHost(subject, error, false), member);
   }
 
   /** The first on the way that does not answer is given up; those below it are linked to others, and live. */

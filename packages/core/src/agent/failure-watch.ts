@@ -84,17 +84,17 @@ export function checkFailureParts(scope: AgentScope, params: Params, agents: num
   named('overlay.topology', overlay, () => topologyOf(overlay));
   for (const detector of scope.detectors()) {
     const { name, module, isNamed } = detector;
-    if (!isNamed && overlay === '' && detector.notifier === 'auto') continue;
     const notifier = notifierFor(detector, overlay);
-    named(`detector.${name}.notifier`, notifier, () => topologyOf(scope.notifier(notifier).topology));
+    const { topology } = named(`detector.${name}.notifier`, notifier, () => scope.notifier(notifier));
+    named(`notifier.${notifier}.topology`, topology, () => topologyOf(topology));
     if (isNamed) named(`detector.${name}.topology`, module.topology, () => topologyOf(topologyFor(module, overlay)));
   }
 }
 
 /** What `check` throws is the fault of this parameter. */
-function named(param: string, value: string, check: () => unknown): void {
+function named<T>(param: string, value: string, check: () => T): T {
   try {
-    check();
+    return check();
   } catch (thrown) {
     if (!(thrown instanceof StciError)) throw thrown;
     throw new StciError(thrown.code, `${param} = '${value}': ${thrown.message}`, { data: thrown.data, cause: thrown });

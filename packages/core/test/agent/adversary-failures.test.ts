@@ -4,7 +4,9 @@
  */
 // @timeoutMs 240000
 
+import { CONTROLLER } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { ASKED_MAX, ASK_MS } from '../../dist/agent/beliefs.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import type { MessageBody } from '../../dist/am/messages.js';
 import { encode } from '../../dist/codec/cbor.js';
@@ -94,6 +96,27 @@ suite('adversaries among detectors and notifiers', (define) => {
     assert.equal(here.session.world.logLines.map(({ text }) => text), []);
     here.end();
   });
+
+  for (const [label, settings] of [['an overlay', { 'overlay.topology': 'bmg' }], ['the tree', {}]] as const) {
+    test(`over ${label}, who holds all others for dead again and again does not have all told each time`, () => {
+      const here = place(settings);
+      const { messages } = here.node(0);
+      const send = messages.send.bind(messages);
+      let verdicts = 0;
+      messages.send = (...args: Parameters<typeof send>) => {
+        if (args[1] === 'failure.verdict') verdicts += 1;
+        return send(...args);
+      };
+      const members = OTHERS.map((position) => ({ position, incarnation: 1 }));
+      for (let i = 0; i < 100; i++) {
+        here.node(BAD).messages.send(CONTROLLER, 'failure.seen', { seen: [], members });
+        here.run(10);
+      }
+      const most = HOSTS * ASKED_MAX * (1 + 1000 / ASK_MS);
+      assert.ok(verdicts > 0 && verdicts <= most, `${verdicts} verdicts, at most ${most}`);
+      here.end();
+    });
+  }
 
   test('names of detectors that are none do not fill the controller\'s metrics', () => {
     const here = place({});
