@@ -13,7 +13,7 @@ interface Share {
 
 const SHARES = {
   // Whole sessions and jobs, of the shipped code.
-  'small sessions with failures': { seeds: 200, full: 100_000 },
+  'small sessions with failures': { seeds: 60, full: 100_000 },
   'sessions with failures': { seeds: 20, full: 5000 },
   'sessions with front-ends': { seeds: 8, full: 200 },
   'sessions whose hosts change': { seeds: 12, full: 400 },
