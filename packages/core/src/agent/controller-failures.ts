@@ -108,6 +108,7 @@ export class ControllerFailures implements JobFailures {
   /** The session ends: whoever goes now is no failure. What is recorded is told. */
   stop(): void {
     this.#isStopped = true;
+    this.#probes.stop();
     this.#watch?.stop();
     this.#beliefs.stop();
     this.#flush(() => true);

@@ -24,6 +24,8 @@ interface Probe {
   readonly done: Done;
   /** It is not repeated after that. */
   readonly untilMs: number;
+  /** The last answers come at this time at the latest. */
+  readonly endMs: number;
   /** One above answered late, because it stood still: those below had little time. */
   wasLate: boolean;
 }
@@ -31,9 +33,15 @@ interface Probe {
 export class HostProbes {
   readonly #init: HostProbesInit;
   readonly #open = new Set<HostIndex>();
+  #isStopped = false;
 
   constructor(init: HostProbesInit) {
     this.#init = init;
+  }
+
+  /** Nothing is asked any more. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   isOpen(host: HostIndex): boolean {
@@ -43,7 +51,7 @@ export class HostProbes {
   probe(member: MemberId, done: Done): void {
     const { params, platform: { clock } } = this.#init.node;
     this.#open.add(bootHost(member.position));
-    this.#ask({ member, done, untilMs: clock.nowMs() + params.int('bootcom.lease'), wasLate: false });
+    this.#ask({ member, done, untilMs: clock.nowMs() + params.int('bootcom.lease'), endMs: 0, wasLate: false });
   }
 
   #ask(probe: Probe): void {
@@ -51,15 +59,15 @@ export class HostProbes {
     const { params, platform: { clock } } = node;
     const way = this.#wayTo(bootHost(probe.member.position));
     const timeoutMs = probeMs(params);
-    const lateMs = clock.nowMs() + timeoutMs / 2;
+    const endMs = clock.nowMs() + timeoutMs;
     const silent = new Set(way);
     let asked = way.length;
     let isLate = false;
     const onSettled = (one: MemberId, hasAnswered: boolean): void => {
       if (hasAnswered) silent.delete(one);
-      isLate ||= hasAnswered && clock.nowMs() > lateMs;
+      isLate ||= hasAnswered && clock.nowMs() > endMs - timeoutMs / 2;
       asked -= 1;
-      if (asked === 0) this.#onSettled(probe, way, silent, isLate);
+      if (asked === 0) this.#onSettled({ ...probe, endMs }, way, silent, isLate);
     };
     for (const one of way) {
       const onReply = (error: unknown): void => onSettled(one, error === undefined);
@@ -68,12 +76,19 @@ export class HostProbes {
   }
 
   #onSettled(probe: Probe, way: readonly MemberId[], silent: ReadonlySet<MemberId>, isLate: boolean): void {
-    const { member, done, untilMs, wasLate } = probe;
+    const { member, done, untilMs, endMs, wasLate } = probe;
+    const { clock } = this.#init.node.platform;
     const host = bootHost(member.position);
     const first = way.find((each) => silent.has(each));
     const isAgain = first !== undefined && this.#isThere(member)
-      && ((isLate && !wasLate) || (!this.#isSteady(way, host) && this.#init.node.platform.clock.nowMs() < untilMs));
-    if (isAgain) return this.#ask({ ...probe, wasLate: wasLate || isLate });
+      && ((isLate && !wasLate) || (!this.#isSteady(way, host) && clock.nowMs() < untilMs));
+    // Not at once: that nothing leads to an agent is answered without delay.
+    if (isAgain) {
+      clock.after(Math.max(0, endMs - clock.nowMs()), () => {
+        if (!this.#isStopped) this.#ask({ ...probe, wasLate: wasLate || isLate });
+      });
+      return;
+    }
     this.#open.delete(host);
     done(first, silent.has(way.at(-1) as MemberId));
   }
