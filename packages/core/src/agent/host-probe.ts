@@ -3,7 +3,7 @@
  * may follow the tree: hosts below one that stands still seem silent, too.
  */
 
-import { bootHost, bootPosition, type HostIndex, type MemberId } from '@stci/interface';
+import { bootHost, bootPosition, type HostIndex, type MemberId, type Timer } from '@stci/interface';
 import type { MembershipTable } from '../membership/table.js';
 import { addressAt } from '../overlay/members.js';
 import { probeMs } from './failure-watch.js';
@@ -33,6 +33,7 @@ interface Probe {
 export class HostProbes {
   readonly #init: HostProbesInit;
   readonly #open = new Set<HostIndex>();
+  readonly #timers = new Set<Timer>();
   #isStopped = false;
 
   constructor(init: HostProbesInit) {
@@ -42,6 +43,7 @@ export class HostProbes {
   /** Nothing is asked any more. */
   stop(): void {
     this.#isStopped = true;
+    for (const timer of this.#timers) timer.cancel();
   }
 
   isOpen(host: HostIndex): boolean {
@@ -84,9 +86,12 @@ export class HostProbes {
       && ((isLate && !wasLate) || (!this.#isSteady(way, host) && clock.nowMs() < untilMs));
     // Not at once: that nothing leads to an agent is answered without delay.
     if (isAgain) {
-      clock.after(Math.max(0, endMs - clock.nowMs()), () => {
-        if (!this.#isStopped) this.#ask({ ...probe, wasLate: wasLate || isLate });
+      if (this.#isStopped) return;
+      const timer = clock.after(Math.max(0, endMs - clock.nowMs()), () => {
+        this.#timers.delete(timer);
+        this.#ask({ ...probe, wasLate: wasLate || isLate });
       });
+      this.#timers.add(timer);
       return;
     }
     this.#open.delete(host);
