@@ -128,14 +128,20 @@ function lastPid(): number {
 
 /**
  * Real, effective, saved and file system user ids of `pid` are those of this process. The owner of `/proc/PID` is the
- * effective one alone: a program that is setuid root would pass for root's, whoever started it.
+ * effective one alone: a program that is setuid root would pass for root's, whoever started it. False: it is gone, or
+ * cannot be read.
  */
 export function isOfThisUser(pid: string): boolean {
-  return idsOf(pid) === idsOf('self');
+  const ids = idsOf(pid);
+  return ids !== undefined && ids === idsOf('self');
 }
 
 function idsOf(pid: string): string | undefined {
-  return /^Uid:(.*)$/m.exec(builtin('node:fs').readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+  try {
+    return /^Uid:(.*)$/m.exec(builtin('node:fs').readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+  } catch {
+    return undefined;
+  }
 }
 
 /** Those of `pids` that belong to this user; root: all. */

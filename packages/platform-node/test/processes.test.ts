@@ -9,7 +9,7 @@ import type { ErrorRecord, ProcessEnd, SpawnSpec } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, processesCompliance, suite } from '@stci/testkit';
 import type { TestProgram, Until } from '@stci/testkit';
-import { groupSize } from '../dist/proc.js';
+import { groupSize, isOfThisUser } from '../dist/proc.js';
 
 const until: Until = async (condition, what) => void (await eventually(condition, { what }));
 const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' };
@@ -58,6 +58,11 @@ async function run(options: Partial<SpawnSpec>): Promise<Outcome> {
 }
 
 suite('tools of platform-node', (test) => {
+  test('a process that has ended is nobody\'s', () => {
+    assert.ok(isOfThisUser(String(process.pid)));
+    assert.is(isOfThisUser('4194305'), false);
+  });
+
   const wdir = mkdtempSync(join(tmpdir(), 'stci-processes-'));
   const file = (name: string, text: string, mode: number): void => {
     writeFileSync(join(wdir, name), text);

@@ -263,7 +263,7 @@ suite('stcirun, other forms', (test) => {
   });
 
   test('an exit report as a table', async () => {
-    const { err } = await run(['-n', '2', '--exit-report', ...sh('kill -9 $$')]);
+    const { err } = await run(['-n', '2', '--on-failure', 'continue', '--exit-report', ...sh('kill -9 $$')]);
     assert.match(err, /^rank +host +pid +outcome +status +signal/mu);
     assert.match(err, /^0 .* signalled +- +SIGKILL/mu);
     assert.match(err, 'job exit code 137');
