@@ -9,6 +9,7 @@ import { findTestFiles, testFile } from './find.js';
 import type { TestFile } from './find.js';
 import { parseOptions } from './options.js';
 import type { RunnerOptions } from './options.js';
+import { poolOptions, runPool } from './pool.js';
 import { count, failureLines, fileLines, slowestLine, totalLine } from './report.js';
 import type { Totals } from './report.js';
 import { runFile } from './run-file.js';
@@ -54,16 +55,14 @@ function explicit(root: string, path: string, timeoutMs: number): TestFile {
   return testFile(root, compiled, existsSync(source) ? source : compiled, timeoutMs);
 }
 
+/** Those that may take longest first, so that none of them is left for the end. */
 async function runAll(files: readonly TestFile[], options: RunnerOptions, reports: FileReport[]): Promise<void> {
-  const waiting = [...files];
-  const worker = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const report = await runFile(file, options.grep);
-      reports.push(report);
-      print(fileLines(report));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(options.jobs, files.length) }, worker));
+  const longestFirst = [...files].sort((a, b) => b.timeoutMs - a.timeoutMs);
+  await runPool(longestFirst, poolOptions(options.jobs), async (file) => {
+    const report = await runFile(file, options.grep);
+    reports.push(report);
+    print(fileLines(report));
+  });
 }
 
 function conclude(reports: readonly FileReport[], failedBefore: readonly string[]): number {

@@ -6,8 +6,8 @@
 export interface RunnerOptions {
   readonly words: readonly string[];
   readonly grep: string | undefined;
-  /** Test files run at a time. */
-  readonly jobs: number;
+  /** Test files run at a time; undefined: as the machine allows. */
+  readonly jobs: number | undefined;
   /** Deadline of a file that declares none. */
   readonly timeoutMs: number;
   /** Compiled files to run instead of all. */
@@ -17,11 +17,11 @@ export interface RunnerOptions {
 export const USAGE = `Usage: npm test -- [WORD...] [--grep TEXT] [--jobs N] [--timeout MS] [--file COMPILED]
   WORD       only test files whose path contains it, such as core or iof
   --grep     only tests whose "suite › test" contains TEXT
-  --jobs     files run at a time (default 2)
+  --jobs     files run at a time (default: one a core, twice as many while a core is idle)
   --timeout  deadline of a file in ms (default 120000; a file may say // @timeoutMs 300000 in its head)
   --file     run this compiled file, found or not (may be repeated)`;
 
-export const DEFAULTS: RunnerOptions = { words: [], grep: undefined, jobs: 2, timeoutMs: 120_000, files: [] };
+export const DEFAULTS: RunnerOptions = { words: [], grep: undefined, jobs: undefined, timeoutMs: 120_000, files: [] };
 
 /** Throws with the usage for an unknown argument. */
 export function parseOptions(args: readonly string[]): RunnerOptions {
