@@ -128,11 +128,15 @@ suite('stci doctor --clean', (test) => {
     ];
     try {
       await hosts.runOn('h1', ['sh', '-c', lines.map((line) => `(${line}) </dev/null >/dev/null 2>&1 &`).join('\n')]);
-      const isThere = () => ['sleep 608', 'tail -f', 'sleep 609', 'sleep 610'].map((at) => running(at).length);
-      await eventually(() => running('sleep 610').length === 3, { deadlineMs: 20_000, what: 'the ranks of prun' });
-      const before = isThere();
+      // Whole command lines: a shell that is about to become one of them has all of them in its own.
+      const isThere = (): boolean => {
+        const commands = hosts.processes('h1').map(({ command }) => command);
+        const count = (line: string): number => commands.filter((command) => command === line).length;
+        return ['sleep 608', `tail -f ${tail}`, 'sleep 609', 'sleep 610'].map(count).join(' ') === '1 1 1 2';
+      };
+      await eventually(isThere, { deadlineMs: 20_000, what: 'them and the ranks of prun' });
       const { checks } = await doctor('--clean');
-      assert.equal([checks.leftovers.text.slice(0, 4), isThere()], ['none', before], checks.leftovers.problem ?? '');
+      assert.equal([checks.leftovers.text.slice(0, 4), isThere()], ['none', true], checks.leftovers.problem ?? '');
     } finally {
       for (const at of ['prun', 'sleep 60', 'tail -f']) for (const pid of running(at)) process.kill(pid, 'SIGTERM');
       rmSync(directory, { recursive: true });
