@@ -191,7 +191,7 @@ function recoveryOf(settings: Settings, spares: readonly string[] = []) {
       add(`start ${spec.name}`);
     },
     leaveOut: (host) => add(`left ${host}`),
-    endLaunch: (reason) => add(`end ${reason}`),
+    endLaunch: (_host, reason) => add(`end ${reason}`),
   });
   const lose = (): void => recovery.onFailed(1, 'idle', failure('agent-lost'));
   return { place, recovery, member, lose, take: () => done.splice(0) };

@@ -16,7 +16,8 @@ export interface MemberId {
 /** What failed: the root agent of a host, with all that it runs; a job's session agent; or a job's ranks. */
 export type FailedSubject =
   | { readonly kind: 'host'; readonly host: HostIndex; readonly incarnation: number }
-  | { readonly kind: 'session-agent'; readonly host: HostIndex; readonly incarnation: number; readonly job: JobId }
+  | { readonly kind: 'session-agent'; readonly host: HostIndex; readonly incarnation: number; readonly job: JobId;
+    /** 1, or more if the job has lost session agents there before. */ readonly attempt: number }
   | { readonly kind: 'tool'; readonly host: HostIndex; readonly job: JobId; readonly rank: Rank;
     /** 1, or more if the rank was started again. */ readonly attempt: number };
 
@@ -79,23 +80,24 @@ export interface FailureRecord extends Omit<FailureNotice, 'reporter' | 'number'
 
 /** The subject's name, as in messages: `host 3`, `session agent on host 3 of job 2`, `rank 5 of job 2`. */
 export function subjectName(subject: FailedSubject): string {
+  const attempt = subject.kind !== 'host' && subject.attempt > 1 ? `, attempt ${subject.attempt}` : '';
   switch (subject.kind) {
     case 'host':
       return `host ${subject.host}`;
     case 'session-agent':
-      return `session agent on host ${subject.host} of job ${subject.job}`;
+      return `session agent on host ${subject.host} of job ${subject.job}${attempt}`;
     case 'tool':
-      return `rank ${subject.rank} of job ${subject.job}${subject.attempt > 1 ? `, attempt ${subject.attempt}` : ''}`;
+      return `rank ${subject.rank} of job ${subject.job}${attempt}`;
   }
 }
 
-/** Names the same failure, whoever reports it: a rank fails once in each attempt, an agent in each incarnation. */
+/** Names the same failure, whoever reports it: of a host, once in each incarnation; of others, in each attempt. */
 export function subjectKey(subject: FailedSubject): string {
   switch (subject.kind) {
     case 'host':
       return `host ${subject.host}#${subject.incarnation}`;
     case 'session-agent':
-      return `session ${subject.host}#${subject.incarnation} ${subject.job}`;
+      return `session ${subject.job} ${subject.host}#${subject.attempt}`;
     case 'tool':
       return `tool ${subject.job} ${subject.rank}#${subject.attempt}`;
   }

@@ -92,11 +92,15 @@ suite('stcirun, hosts that do not come up', (test) => {
     const retried = await launch('--host a,dead --on-launch-failure retry:1 --json', 'true');
     const again = 'restarting the agent of host dead, attempt 2';
     assert.equal(records(retried.out), [
-      [host(1, 1), 'dead', 'not-started', 'controller', [again]], [host(1, 2), 'dead', 'not-started', 'controller', []],
+      [host(1, 1), 'dead', 'not-started', 'controller', [again]], [host(1, 2), 'dead', 'not-started', 'controller',
+        ['the launch is ended: dead was started 2 times (errmgr.launch.retries)']],
     ]);
     const fewer = await launch('--host dead,a --min-hosts 1 --json', 'true');
     assert.equal(records(fewer.out),
       [[host(0, 1), 'dead', 'not-started', 'controller', ['host dead is left out']]]);
+    const late = await launch('--host a,dead,slow --on-launch-failure retry:9 --launch-timeout 1ms --json', 'true');
+    assert.equal(records(late.out), [0, 1, 2].map((index) =>
+      [host(index, 1), ['a', 'dead', 'slow'][index], 'not-started', 'controller', ['the launch is ended']]));
     await withPlace(async (place) => {
       const events = join(place.directory, 'events');
       Object.assign(place.env, { XDG_CACHE_HOME: directory, FAKE_SSH_DIR: directory });

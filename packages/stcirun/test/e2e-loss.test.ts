@@ -69,10 +69,30 @@ suite('records of failures', (test) => {
     const found = await records('--host', 'a,b:2', ...own, '-n', '3', ...sh(line));
     assert.equal(found.map(({ subject, hostName, cause, lostRanks, policy, detector }) =>
       [subject, hostName, cause, lostRanks, policy, detector]), [[
-      { kind: 'session-agent', host: 1, job: 1, incarnation: 1 }, 'b', 'closed', [{ job: 1, ranks: [1, 2] }],
-      ['continue: the job goes on'], 'link',
+      { kind: 'session-agent', host: 1, job: 1, attempt: 1, incarnation: 1 }, 'b', 'closed',
+      [{ job: 1, ranks: [1, 2] }], ['continue: the job goes on'], 'link',
     ]]);
   });
+
+  test('each session agent of a job that is lost on a host, and what is started again', async () => {
+    const own = ['--mca', 'launcher.session.method=process', '--mca', 'errmgr.restart.pause=10ms'];
+    const line = '[ $STCI_RANK$STCI_ATTEMPT -gt 12 ] || { [ $STCI_RANK = 1 ] && kill -KILL $PPID; sleep 0.3; }';
+    const found = await records('--host', 'b', ...own, '-n', '2', '--on-failure', 'restart', ...sh(line));
+    const policy = ['restart: its root agent starts another', 'restart: its ranks are started again'];
+    assert.equal(found.map(({ subject, lostRanks, policy }) => [subject, lostRanks, policy]), [1, 2].map((attempt) =>
+      [{ kind: 'session-agent', host: 0, job: 1, attempt, incarnation: 1 }, [{ job: 1, ranks: [0, 1] }], policy]));
+  }, { timeoutMs: 20_000 });
+
+  test('each attempt of a rank that is started again', async () => {
+    const own = ['-n', '1', '--on-failure', 'restart:1', '--mca', 'errmgr.restart.pause=10ms'];
+    for (const more of [[], ['--overlay', 'bmg']]) {
+      const found = await records('--host', 'a,b', ...own, ...more, ...sh('exit 3'));
+      assert.equal(found.map(({ subject, lostRanks, policy }) => [subject, lostRanks, policy]), [
+        ['restart: its session agent starts it again'], ['restart: the job is ended'],
+      ].map((decided, i) =>
+        [{ kind: 'tool', host: 0, job: 1, rank: 0, attempt: i + 1 }, [{ job: 1, ranks: [0] }], decided]));
+    }
+  }, { timeoutMs: 20_000 });
 
   test('ranks that cannot be started, and one that ends with a status; policies by kind', async () => {
     const found = await records('--host', 'a,b', '-n', '1', '/nowhere/x');

@@ -60,6 +60,8 @@ export interface BootstrapEvents {
   onLost(report: LossReport, error: StciError): void;
   /** Its agent did not come up, or was lost before onReady. */
   onStartFailed(failure: StartFailure): void;
+  /** Its start failed, and the launch ends: for this reason, where there is one besides. */
+  onLaunchEnding(host: HostIndex, reason: string | undefined): void;
   /** After onReady: a host is about to be started by its parent in the table. */
   onStarting(host: HostIndex): void;
   /** The agent of `parent` is to end its link to that of `host`, or the start of it, which was given up. */
@@ -142,7 +144,7 @@ export class Bootstrap {
       emit: (event) => this.#events.emit(event),
       start: (host, spec) => (this.#phase === 'ready' ? this.#recover(host, spec) : this.#restart(host, spec)),
       leaveOut: (host) => this.#phase === 'starting' && this.#leaveOut(host),
-      endLaunch: (reason) => this.#phase === 'starting' && this.#abort(reason),
+      endLaunch: (host, reason) => this.#phase === 'starting' && this.#abort(host, reason),
     });
   }
 
@@ -246,7 +248,10 @@ export class Bootstrap {
     this.#failures.push({ host, error: record });
     this.#events.emit({ type: 'failure', error: record });
     this.#events.onStartFailed({ host, reporter, cause: state === 'up' ? evidence : startCause(error), error: found });
-    if (this.#phase === 'aborting') return this.#check();
+    if (this.#phase === 'aborting') {
+      this.#events.onLaunchEnding(host, undefined);
+      return this.#check();
+    }
     this.decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', found);
   }
 
@@ -314,7 +319,7 @@ export class Bootstrap {
   }
 
   #leaveOut(host: HostIndex): void {
-    if (this.table.count('up', 'starting') === 0) return this.#abort('no host is left');
+    if (this.table.count('up', 'starting') === 0) return this.#abort(host, 'no host is left');
     this.table.apply(host, 'leave');
     const starter = this.table.starterOf(host);
     for (const child of this.table.children(host)) this.#renew(child, starter);
@@ -348,9 +353,10 @@ export class Bootstrap {
   }
 
   /** Further failures may be on their way: they are collected and reported together. */
-  #abort(reason?: string): void {
+  #abort(host: HostIndex, reason: string | undefined): void {
     this.#phase = 'aborting';
     this.#abortReason = reason;
+    this.#events.onLaunchEnding(host, reason);
     const collectMs = this.#init.node.params.int('errmgr.launch.collect');
     this.#timer = this.#init.node.platform.clock.after(collectMs, () => this.#aborted());
     this.#check();

@@ -7,7 +7,7 @@
 import {
   StciError, addressName, bootHost, bootPosition, rootAddress, type FailedSubject, type Failure,
   type FailureNotice, type FailureRecord, type HostIndex, type JobId, type MemberEvent, type MemberId, type Rank,
-  type RankReport, type RecoveryEvent, type Timer,
+  type RecoveryEvent, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { countFailure } from '../metrics/failures.js';
@@ -15,6 +15,7 @@ import type { MetricStore } from '../metrics/store.js';
 import { FailureRecords } from '../failure/records.js';
 import { memberOf } from '../failure/notice.js';
 import type { FailureWatch } from '../failure/watch.js';
+import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { addressAt, runsOf } from '../overlay/members.js';
@@ -149,12 +150,12 @@ export class ControllerFailures implements JobFailures {
     this.#verdict({ member, verdict: 'dead', notice });
   }
 
-  onRankFailed(job: JobId, { error, host }: Failure, report: RankReport): void {
-    const cause = RANK_CAUSES[report.outcome];
+  onRankFailed(job: JobId, { error, host }: Failure, end: RankEnd, attempt: number): void {
+    const cause = RANK_CAUSES[end.outcome];
     if (host === undefined || cause === undefined) return;
     const now = this.#wallMs;
-    const { rank, earlier = [], endWallMs = now } = report;
-    const subject = { kind: 'tool', host, job, rank, attempt: 1 + earlier.length } as const;
+    const { rank, endWallMs = now } = end;
+    const subject = { kind: 'tool', host, job, rank, attempt } as const;
     this.#record({
       ...this.#losses.of(subject, error), reporter: this.#memberOf(host), detector: 'process', cause,
       failedWallMs: endWallMs, suspectedWallMs: endWallMs, confirmedWallMs: Math.max(endWallMs, now),
@@ -162,21 +163,37 @@ export class ControllerFailures implements JobFailures {
     this.#records.lost(subject, job, [rank]);
   }
 
-  onRanksLost(job: JobId, { host, kind, error }: HostLoss, ranks: readonly Rank[]): void {
+  onRanksLost(job: JobId, { host, kind, error }: HostLoss, ranks: readonly Rank[], attempt: number): void {
     const isAgent = kind === 'session-lost';
-    const subject = isAgent ? this.#agentSubject(host, job) : this.#hostSubject(host);
+    const subject = isAgent ? this.#agentSubject(host, job, attempt) : this.#hostSubject(host);
     if (isAgent) this.#record({ ...this.#losses.of(subject, error), reporter: this.#memberOf(host), cause: 'closed' });
     this.#records.lost(subject, job, ranks);
   }
 
   onDecision(job: JobId, { host, rank, kind }: Failure, decision: string, attempt: number): void {
     if (host === undefined) return;
-    const agent = kind === 'session-lost' ? this.#agentSubject(host, job) : this.#hostSubject(host);
+    const agent = kind === 'session-lost' ? this.#agentSubject(host, job, attempt) : this.#hostSubject(host);
     this.#records.decided(rank === undefined ? agent : { kind: 'tool', host, job, rank, attempt }, decision);
   }
 
   onEnding(job: JobId): void {
     this.#flush((subject) => subject.kind === 'host' || subject.job === job);
+  }
+
+  /** A session of one job ends, since these have not come up in time. */
+  onLaunchTimeout(): void {
+    for (const host of this.table.hosts('planned', 'starting')) {
+      const text = 'its agent was not up when the time for the launch was over (--launch-timeout)';
+      const error = new StciError('STCI_LAUNCH_TIMEOUT', text);
+      this.onStartFailed({ host, reporter: undefined, cause: 'not-started', error });
+      this.onLaunchEnding(host, undefined);
+    }
+  }
+
+  /** The start of the host failed, and with it the launch. */
+  onLaunchEnding(host: HostIndex, reason: string | undefined): void {
+    const text = `the launch is ended${reason === undefined ? '' : `: ${reason}`}`;
+    this.#records.decided(this.#hostSubject(host), text);
   }
 
   onRecovery(event: RecoveryEvent): void {
@@ -336,8 +353,8 @@ export class ControllerFailures implements JobFailures {
     return this.#init.table() as MembershipTable;
   }
 
-  #agentSubject(host: HostIndex, job: JobId): FailedSubject {
-    return { kind: 'session-agent', host, job, incarnation: this.#memberOf(host).incarnation };
+  #agentSubject(host: HostIndex, job: JobId, attempt: number): FailedSubject {
+    return { kind: 'session-agent', host, job, attempt, incarnation: this.#memberOf(host).incarnation };
   }
 
   #hostSubject(host: HostIndex): FailedSubject {

@@ -278,13 +278,18 @@ export class ControllerJob {
     this.emit({ type: 'running' });
   }
 
-  #loseHost({ host, error, kind, session }: HostLoss): Failure[] {
-    if (this.#hosts.isLost(host) || host >= this.#ledger.spec.hosts.length) return [];
-    if (session !== undefined && session.launch < this.#recovery.launchOf(host)) return []; // It waited for ranks.
+  #loseHost(loss: HostLoss): Failure[] {
+    const { host, error, kind, session } = loss;
+    if (host >= this.#ledger.spec.hosts.length) return [];
+    // It waited for ranks: nothing is lost with it.
+    if (session?.launch === 0) this.#recovery.onIdleLost(loss);
+    if (this.#hosts.isLost(host) || (session?.launch ?? Infinity) < this.#recovery.launchOf(host)) return [];
     const isOthers = this.#session.stays && this.ranksOn(host) === 0;
     this.#hosts.onLost(host);
     if (isOthers) return [];
-    this.#session.failures.onRanksLost(this.job, { host, error, kind }, this.#ledger.openRanks(host));
+    if (kind === 'session-lost') this.#hosts.countLoss(host);
+    const ranks = this.#ledger.openRanks(host);
+    this.#session.failures.onRanksLost(this.job, loss, ranks, this.#hosts.losses(host));
     const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
     if (session?.isReplaced === true) this.#recovery.onReplaced(found);
     const isRestarted = this.#recovery.restart(found);
@@ -299,7 +304,8 @@ export class ControllerJob {
     const report = this.#ledger.rankReport(rank);
     if (report === undefined) return;
     this.emit({ type: 'exited', report });
-    if (failure !== undefined) this.#session.failures.onRankFailed(this.job, failure, report);
+    const { failures } = this.#session;
+    if (failure !== undefined) failures.onRankFailed(this.job, failure, report, this.#ledger.attempt(rank));
     this.#programs?.onEnded(report);
   }
 
@@ -314,7 +320,7 @@ export class ControllerJob {
 
   #onLaunchTimeout(timeoutMs: number): void {
     if (this.#phase !== 'launching') return;
-    const missing = this.#launch !== undefined ? [] : this.#session.missing();
+    const missing = this.#launch !== undefined ? [] : this.#session.takeOverdue();
     this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, this.#ledger.ranksOpen));
   }
 

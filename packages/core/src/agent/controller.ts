@@ -127,6 +127,7 @@ export class Controller implements JobSession {
         onAborted: (failures) => this.#onAborted(failures),
         onLost: (report, error) => this.#onLinkLost(report, error),
         onStartFailed: (failure) => this.failures.onStartFailed(failure),
+        onLaunchEnding: (host, reason) => this.failures.onLaunchEnding(host, reason),
         onStarting: (host) => {
           this.#expulsion.forgive(host);
           this.#mender?.onStarting(host);
@@ -184,7 +185,8 @@ export class Controller implements JobSession {
     throw new StciError('STCI_SESSION_REFUSED', text);
   }
 
-  missing(): readonly string[] {
+  takeOverdue(): readonly string[] {
+    if (!this.stays) this.failures.onLaunchTimeout();
     return (this.#bootstrap as Bootstrap).missing;
   }
 

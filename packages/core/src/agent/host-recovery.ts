@@ -26,7 +26,7 @@ export interface HostRecoveryEvents {
   /** The next incarnation is to be started on this host, which has the index from now on. */
   start(host: HostIndex, spec: HostSpec): void;
   leaveOut(host: HostIndex): void;
-  endLaunch(reason: string | undefined): void;
+  endLaunch(host: HostIndex, reason: string | undefined): void;
 }
 
 /** Another epoch of the host's row ends it. */
@@ -103,7 +103,7 @@ export class HostRecovery {
   }
 
   #carryOut(host: HostIndex, phase: SessionContext['phase'], { error }: Failure, action: HostAction): void {
-    if (action.type === 'end-launch') return this.#events.endLaunch(action.reason);
+    if (action.type === 'end-launch') return this.#events.endLaunch(host, action.reason);
     const event = { type: 'recovery', phase, host, name: this.#spec(host).name, error } as const;
     if (action.type === 'leave-out') {
       const { type, ...rest } = action;

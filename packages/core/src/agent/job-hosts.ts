@@ -12,6 +12,8 @@ export class JobHosts {
   readonly #unsettled = new Set<HostIndex>();
   /** Something has been heard of the session agent that is there now. */
   readonly #heard = new Set<HostIndex>();
+  /** Session agents that were lost there. */
+  readonly #losses = new Map<HostIndex, number>();
 
   onMapped(map: JobMap): void {
     this.#undrained.clear();
@@ -31,6 +33,15 @@ export class JobHosts {
 
   isLost(host: HostIndex): boolean {
     return this.#lost.has(host);
+  }
+
+  /** Its session agent is lost. */
+  countLoss(host: HostIndex): void {
+    this.#losses.set(host, 1 + this.losses(host));
+  }
+
+  losses(host: HostIndex): number {
+    return this.#losses.get(host) ?? 0;
   }
 
   /** Ranks are to be started there, by another session agent if it was lost. */

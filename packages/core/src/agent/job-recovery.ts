@@ -11,7 +11,7 @@ import { failureOf } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
 import type { JobHosts } from './job-hosts.js';
 import type { Launch } from './job-launch.js';
-import type { JobSession } from './job-session.js';
+import type { HostLoss, JobSession } from './job-session.js';
 import { RankMoves } from './rank-moves.js';
 
 /** Longest time from the end of an agent to that of its tools. */
@@ -85,19 +85,26 @@ export class JobRecovery {
     for (const { afterMs, ...end } of ends) {
       const { rank } = end;
       const attempt = this.#init.ledger().attempt(rank);
-      if (this.#mayRestart(host, end, attempt)) this.#again(end, afterMs, host);
-      else if (!this.#init.hosts.isLost(host)) {
+      if (this.#init.ledger().rankReport(rank) !== undefined) continue; // It is late: nothing is counted.
+      const found = this.#restarted(host, end, attempt);
+      if (found !== undefined) {
+        const { session, job } = this.#init;
+        session.failures.onRankFailed(job, found, end, attempt);
+        this.#tell(found, 'its session agent starts it again', attempt);
+        this.#again(end, afterMs, host);
+      } else if (!this.#init.hosts.isLost(host)) {
         const text = `Expected restarts as the error manager allows, got one after attempt ${attempt} of rank ${rank}`;
         throw new StciError('STCI_MESSAGE_INVALID', text);
       }
     }
   }
 
-  #mayRestart(host: HostIndex, end: RankEnd, attempt: number): boolean {
+  /** The failure for which a rank may be started again by its session agent. */
+  #restarted(host: HostIndex, end: RankEnd, attempt: number): Failure | undefined {
     const { errorManager, ledger } = this.#init;
-    if (ledger().rankReport(end.rank) !== undefined) return true; // It is late: nothing is counted.
     const failure = failureOf(end, { index: host, name: ledger().map.hosts[host]!.name }, end.endWallMs ?? 0);
-    return failure !== undefined && errorManager.local?.(failure, { of: 'tool', attempt }).type === 'restart';
+    const mayRestart = failure && errorManager.local?.(failure, { of: 'tool', attempt }).type === 'restart';
+    return mayRestart === true ? failure : undefined;
   }
 
   /** An attempt has ended, and another follows; on the same host where one is given. */
@@ -123,6 +130,17 @@ export class JobRecovery {
   /** The root agent of a lost session agent starts another, which waits for ranks. */
   onReplaced(found: Failure): void {
     this.#tell(found, 'its root agent starts another');
+  }
+
+  /** A session agent that waited for ranks is lost, and none with it. */
+  onIdleLost(loss: HostLoss): void {
+    const { session, job, hosts, ledger } = this.#init;
+    const { host, kind, error } = loss;
+    hosts.countLoss(host);
+    session.failures.onRanksLost(job, loss, [], hosts.losses(host));
+    const found = { ...ledger().lossOf(host, error, session.node.platform.clock.wallMs()), kind };
+    if (loss.session?.isReplaced === true) this.onReplaced(found);
+    else this.#tell(found, 'another is started with its ranks');
   }
 
   /** Number of the launch that the session agent there has been given. */
@@ -153,11 +171,17 @@ export class JobRecovery {
     return this.#moves === undefined || this.#moves.sentTo(host) === restarts;
   }
 
-  #tell(found: Failure, text: string): void {
+  #tell(found: Failure, text: string, attempt = this.#attemptOf(found)): void {
     const { errorManager, session, job } = this.#init;
     const policy = errorManager.policyOf?.(found) ?? errorManager.policy;
-    const attempt = found.rank === undefined ? 0 : this.#init.ledger().attempt(found.rank);
     session.failures.onDecision(job, found, `${policy}: ${text}`, attempt);
+  }
+
+  /** The number of the rank, or of the session agent, that failed last. */
+  #attemptOf({ rank, host }: Failure): number {
+    const { ledger, hosts } = this.#init;
+    if (rank !== undefined) return ledger().attempt(rank);
+    return host === undefined ? 0 : hosts.losses(host);
   }
 
   #decide(found: Failure, attempt: number): readonly Action[] {

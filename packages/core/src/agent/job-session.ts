@@ -1,9 +1,10 @@
 /** What a job at the controller and its session know of each other. */
 
 import type {
-  Address, ErrorRecord, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, RankReport,
+  Address, ErrorRecord, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
+import type { RankEnd } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentScope } from './composition.js';
 import type { Launch } from './job-launch.js';
@@ -21,11 +22,11 @@ export interface HostLoss {
 export interface JobFailures {
   /** Detectors watch the agents: the record of a host is told to the user. */
   readonly tellsHosts: boolean;
-  /** A rank failed by itself. */
-  onRankFailed(job: JobId, failure: Failure, report: RankReport): void;
-  /** Ranks were lost with their host, or with the job's session agent there. */
-  onRanksLost(job: JobId, loss: HostLoss, ranks: readonly Rank[]): void;
-  /** What the error manager decided; `attempt`: of the failure's rank. */
+  /** An attempt of a rank failed by itself. */
+  onRankFailed(job: JobId, failure: Failure, end: RankEnd, attempt: number): void;
+  /** Ranks were lost with their host, or with the job's session agent there: its `attempt`. */
+  onRanksLost(job: JobId, loss: HostLoss, ranks: readonly Rank[], attempt: number): void;
+  /** What the error manager decided; `attempt`: of the failure's rank, or session agent. */
   onDecision(job: JobId, failure: Failure, decision: string, attempt: number): void;
   /** The job is about to be over: what is recorded is told. */
   onEnding(job: JobId): void;
@@ -37,8 +38,8 @@ export interface JobSession {
   readonly scope: AgentScope;
   /** It has jobs of others, on hosts that may be no concern of this one. */
   readonly stays: boolean;
-  /** Names of hosts that are neither up nor left out. */
-  missing(): readonly string[];
+  /** A job has waited too long for its hosts. Names of those that are not up; in a session of one job they failed. */
+  takeOverdue(): readonly string[];
   /** Its hosts as they are now; once it is open. */
   readonly members: {
     readonly table: Pick<MembershipTable, 'isUsable' | 'get'>;

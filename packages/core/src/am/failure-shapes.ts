@@ -17,7 +17,7 @@ type Subject<Kind extends FailedSubject['kind']> = Extract<FailedSubject, { read
 export const failedSubject = variant<'kind', FailedSubject>('kind', {
   host: object<Subject<'host'>>({ kind: oneOf('host'), host: u32, incarnation: u32 }),
   'session-agent': object<Subject<'session-agent'>>({
-    kind: oneOf('session-agent'), host: u32, incarnation: u32, job: u32,
+    kind: oneOf('session-agent'), host: u32, incarnation: u32, job: u32, attempt: u32,
   }),
   tool: object<Subject<'tool'>>({ kind: oneOf('tool'), host: u32, job: u32, rank: u32, attempt: u32 }),
 });

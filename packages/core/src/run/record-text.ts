@@ -12,9 +12,9 @@ const NAMES_SHOWN = 4;
 /** One sentence a fact; what is not known is left out. */
 export function recordText(record: FailureRecord): string {
   const { subject, hostName, evidence, detector, reporter, confirmers, lostRanks, newParents, policy } = record;
-  const attempt = subject.kind === 'tool' && subject.attempt > 1 ? `, attempt ${subject.attempt},` : '';
+  const attempt = subject.kind !== 'host' && subject.attempt > 1 ? `, attempt ${subject.attempt},` : '';
   const what = subject.kind === 'tool' ? `rank ${subject.rank}${attempt} on ${hostName}`
-    : subject.kind === 'host' ? `host ${hostName}` : `session agent on ${hostName}`;
+    : subject.kind === 'host' ? `host ${hostName}` : `session agent${attempt} on ${hostName}`;
   const also = confirmers.length === 0 ? '' : `, confirmed by ${listed(confirmers)}`;
   const lost = subject.kind === 'tool' ? [] : lostRanks.map(({ ranks }) => `Ranks lost: ${foldRanks(ranks)}.`);
   return [

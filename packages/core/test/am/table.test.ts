@@ -61,7 +61,9 @@ const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
   ['job.event', { type: 'ending', reason: 'r' }],
   ['job.event', { type: 'failure-record', record: RECORD }],
   ['failure.notice', { notice: { ...NOTICE, subject: { kind: 'host', host: 1, incarnation: 2 } } }],
-  ['failure.notice', { notice: { ...NOTICE, subject: { kind: 'session-agent', host: 1, incarnation: 2, job: 1 } } }],
+  ['failure.notice', {
+    notice: { ...NOTICE, subject: { kind: 'session-agent', host: 1, incarnation: 2, job: 1, attempt: 1 } },
+  }],
   ['client.records', { records: [{ type: 'reported', error: ERROR }], missed: [] }],
   ['client.records', { records: [{ type: 'ending', reason: 'r' }], missed: [] }],
 ];

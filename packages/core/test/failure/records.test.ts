@@ -90,6 +90,8 @@ suite('records of failures', (test) => {
       + 'at 1970-01-01T00:00:01.005Z, 7 ms after it failed, suspected 5 ms before, promised 5 ms to 10 ms, '
       + '3 agents told within 4 ms. Ranks lost: 4-5. Linked again: f to a. Then: the job goes on.');
     assert.match(recordText({ ...record, evidence: 'Host c is lost' }), /^Host c is lost\. Found by ring/u);
+    const subject = { kind: 'session-agent', host: 2, incarnation: 1, job: 1, attempt: 2 } as const;
+    assert.match(recordText({ ...record, subject }), /^session agent, attempt 2, on c failed: /u);
     const bare = { ...record, confirmers: [], lostRanks: [], newParents: [], policy: [], suspectedWallMs: 1005 };
     const { promised: _promised, notifiedWallMs: _told, achievedMs: _achieved, ...rest } = bare;
     assert.is(recordText({ ...rest, subject: { kind: 'tool', host: 2, job: 1, rank: 4, attempt: 1 } }),
