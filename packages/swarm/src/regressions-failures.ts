@@ -189,4 +189,18 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       link: { latencyMs: 3, jitterMs: 0.05, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 60_000 },
     }),
   },
+  {
+    found: 'the record of a report that came while its host was being asked already, since another held it for dead, '
+      + 'was told before the controller had decided',
+    plan: plainFailures({
+      seed: 7_000_040, hosts: 2, faults: [{ kind: 'part', hosts: [1, 0], atMs: 391.60510837100446, lastsMs: 197 }],
+      settings: {
+        detector: 'ring,swim,witness', 'bootcom.lease': '4000ms', 'detector.ring.notifier': 'bmg',
+        'detector.ring.period': '50ms', 'detector.ring.timeout': '150ms', 'detector.ring.grace': '0',
+        'detector.swim.notifier': 'hypercube', 'detector.swim.period': '50ms', 'detector.swim.grace': '0',
+        'detector.ring.reconnect': '2',
+      },
+      link: { latencyMs: 0.2, jitterMs: 0.05, cutChance: 0.3, bytesPerMs: Infinity, timeoutMs: 5000 },
+    }),
+  },
 ];

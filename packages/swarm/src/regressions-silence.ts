@@ -66,4 +66,37 @@ export const SILENCE_REGRESSIONS: readonly Regression[] = [
       link: { latencyMs: 1, jitterMs: 0, cutChance: 0.05, bytesPerMs: Infinity, timeoutMs: 60_000 },
     },
   },
+  {
+    found:
+      'Agents that the end of the session had linked to again, because their links were closed when it took too ' +
+      'long, were taken for ended: attempts to reach them were left after the end.',
+    options: {
+      ...PLAIN,
+      seed: 92_106_708,
+      hosts: 2,
+      remote: true,
+      slots: 3,
+      apps: [
+        { program: 'read-one-line-and-exit', args: [], count: 3 },
+        { program: 'close-stdout', args: ['0.3'], count: 2 },
+        { program: 'sleep', args: ['0.5'], count: 1 },
+      ],
+      settings: {
+        launcherproc: 'remote',
+        'launcher.tree.arity': '8',
+        errmgr: 'continue',
+        'tool.grace': '50ms',
+        'bootcom.lease': '30s',
+      },
+      stdin: { to: 'rank', rank: 4 },
+      stdinBytes: 1,
+      timeoutMs: 3567,
+      faults: [
+        { atMs: 3.6, kind: 'cut-host', pick: 0.39 },
+        { atMs: 34, kind: 'pause-tool', pick: 0.8412623757030815, lastsMs: 976 },
+        { atMs: 72, kind: 'cut-host', pick: 0.65, lastsMs: 11_139 },
+      ],
+      link: { latencyMs: 0.1, jitterMs: 0, cutChance: 0.05, bytesPerMs: 5000, timeoutMs: 60_000 },
+    },
+  },
 ];

@@ -215,7 +215,7 @@ export class ChildSupervisor {
   }
 
   #start(child: Child): void {
-    const { node, handshakeMs } = this.#init;
+    const { node, handshakeMs, nativeLink } = this.#init;
     child.state = 'starting';
     child.exited = false;
     this.#starting += 1;
@@ -229,7 +229,6 @@ export class ChildSupervisor {
       onExit: (end) => this.#onExit(child, end),
     });
     child.process = process;
-    const { nativeLink } = this.#init;
     process.channel.send([bootRecordOf(node, child, { nativeLink, handshakeMs: this.#pace.allowanceMs })]);
     if (nativeLink) this.#makeLink(child, process.channel);
     else process.channel.bind(NOTHING_EXPECTED);
@@ -372,27 +371,30 @@ export class ChildSupervisor {
   }
 
   #checkStopped(): void {
-    if (this.#onStopped === undefined || this.alive > 0) return;
-    const done = this.#onStopped;
-    this.#onStopped = undefined;
+    if (this.alive === 0) this.#stopped();
+  }
+
+  #stopped(done = this.#onStopped): void {
     this.#stopTimer?.cancel();
-    done();
+    this.#onStopped = undefined;
+    done?.();
   }
 
   #overdue(child: Child): void {
     if (child.state === 'gone') return;
-    const text = `still there after ${formatDuration(this.#init.stopMs)}, killed`;
-    this.#init.node.fault(text, addressName(child.spec.address));
+    const { node, stopMs } = this.#init;
+    node.fault(`still there after ${formatDuration(stopMs)}, killed`, addressName(child.spec.address));
     this.#kill(child);
     child.link?.destroy('did not stop in time');
   }
 
+  /** Those that are adopted in consequence are left to `stopRest`. */
   #killRest(): void {
-    for (const child of this.#all()) this.#overdue(child);
-    const giveUp = (): void => {
-      for (const child of this.#all()) child.state = 'gone';
-      this.#checkStopped();
-    };
-    this.#stopTimer = this.#init.node.platform.clock.after(KILL_WAIT_MS, giveUp);
+    const rest = this.#all();
+    for (const child of rest) this.#overdue(child);
+    this.#stopTimer = this.#init.node.platform.clock.after(KILL_WAIT_MS, () => {
+      for (const child of rest) child.state = 'gone';
+      this.#stopped();
+    });
   }
 }

@@ -72,7 +72,7 @@ export class ControllerFailures implements JobFailures {
       clock,
       isOpen: (member) => this.#watch !== undefined && member.position > 0
         && bootHost(member.position) < this.table.size && !this.#isDead(member)
-        && !this.#probes.isOpen(bootHost(member.position)),
+        && !this.#probes.isOpen(member),
       ask: (member, error) => {
         const subject = this.#hostSubject(bootHost(member.position));
         this.#probe(this.#watch?.board.get(subject)?.notice ?? this.#losses.ofHost(subject, error, false), member);
@@ -256,8 +256,8 @@ export class ControllerFailures implements JobFailures {
 
   /** The first on the way that does not answer is given up; those below it are linked to others, and live. */
   #probe(notice: FailureNotice, member: MemberId): void {
-    if (this.#probes.isOpen(bootHost(member.position))) return;
     this.#records.hold(notice.subject);
+    if (this.#probes.isOpen(member)) return;
     this.#probes.probe(member, (silent, isSilent) => {
       if (this.#isStopped) return;
       this.#records.release(notice.subject, this.#init.node.platform.clock.nowMs());

@@ -32,7 +32,8 @@ interface Probe {
 
 export class HostProbes {
   readonly #init: HostProbesInit;
-  readonly #open = new Set<HostIndex>();
+  /** Incarnations that are being asked. */
+  readonly #open = new Map<HostIndex, number>();
   readonly #timers = new Set<Timer>();
   #isStopped = false;
 
@@ -46,13 +47,13 @@ export class HostProbes {
     for (const timer of this.#timers) timer.cancel();
   }
 
-  isOpen(host: HostIndex): boolean {
-    return this.#open.has(host);
+  isOpen({ position, incarnation }: MemberId): boolean {
+    return this.#open.get(bootHost(position)) === incarnation;
   }
 
   probe(member: MemberId, done: Done): void {
     const { params, platform: { clock } } = this.#init.node;
-    this.#open.add(bootHost(member.position));
+    this.#open.set(bootHost(member.position), member.incarnation);
     this.#ask({ member, done, untilMs: clock.nowMs() + params.int('bootcom.lease'), endMs: 0, wasLate: false });
   }
 
@@ -94,7 +95,7 @@ export class HostProbes {
       this.#timers.add(timer);
       return;
     }
-    this.#open.delete(host);
+    if (this.isOpen(member)) this.#open.delete(host);
     done(first, silent.has(way.at(-1) as MemberId));
   }
 

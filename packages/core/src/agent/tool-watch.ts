@@ -3,7 +3,7 @@
  * made when a tool fails, or promises a sign of life.
  */
 
-import type { DetectorAction, DetectorEvent, Params, Rank } from '@stci/interface';
+import type { DetectorAction, DetectorEvent, Params, Rank, Timer } from '@stci/interface';
 import type { ToolFailure } from '../am/failure-shapes.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import { endText } from '../job/exit-rule.js';
@@ -39,6 +39,8 @@ export class ToolWatch {
   #isPrepared = false;
   /** When a failure was reported to somebody who wants to know at once. */
   #newsMs = -Infinity;
+  /** What waits until it has left. */
+  readonly #waiting = new Map<Timer, () => void>();
 
   constructor(init: ToolWatchInit) {
     this.#init = init;
@@ -55,8 +57,12 @@ export class ToolWatch {
   afterNews(call: () => void, isBusy = false): void {
     const { clock } = this.#init.node.platform;
     const leftMs = this.#newsMs + (isBusy ? TOLD_MS : NEWS_MS) - clock.nowMs();
-    if (leftMs > 0) clock.after(leftMs, call);
-    else clock.soon(call);
+    if (leftMs <= 0) return clock.soon(call);
+    const timer = clock.after(leftMs, () => {
+      this.#waiting.delete(timer);
+      call();
+    });
+    this.#waiting.set(timer, call);
   }
 
   onEnded({ rank, outcome, end, error, endWallMs }: ToolEnd): void {
@@ -72,8 +78,15 @@ export class ToolWatch {
     this.#on({ type: 'tool-alive', rank, withinMs });
   }
 
+  /** Nothing waits for news any more. */
   stop(): void {
     this.#driver?.stop();
+    this.#newsMs = -Infinity;
+    for (const [timer, call] of this.#waiting) {
+      timer.cancel();
+      this.#init.node.platform.clock.soon(call);
+    }
+    this.#waiting.clear();
   }
 
   #on(event: DetectorEvent): void {

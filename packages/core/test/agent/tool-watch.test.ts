@@ -45,6 +45,17 @@ suite('tool watch', (test) => {
     assert.equal(log, ['before 0', 'failure.report 1', 'slow 21', 'busy 101', 'later 1001']);
   });
 
+  test('what waits for the news is done at once when the agent stops, and leaves no timer', () => {
+    const { place, log, tell, watch } = watching('bmg');
+    watch.onEnded(END);
+    watch.afterNews(tell('busy'), true);
+    watch.stop();
+    watch.afterNews(tell('slow'));
+    place.run(1);
+    assert.equal(log, ['failure.report 0', 'busy 0', 'slow 0']);
+    assert.equal(place.world.scheduler.queue.pending(), []);
+  });
+
   test('a good end, and a failure of which nobody wants to hear at once, delay nothing', () => {
     for (const [overlay, outcome] of [['bmg', 'ended'], ['', 'signalled']] as const) {
       const { place, log, tell, watch } = watching(overlay);
