@@ -61,7 +61,7 @@ export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
       min: 200,
       max: 86_400_000,
       help: 'Silence after which a link is lost, never earlier: an agent that is cut off then ends its tools and '
-        + 'itself. Each end sends within a quarter of it. Shorter detects a loss sooner, longer allows longer stalls.',
+        + 'itself. Each end sends every quarter of it. Shorter detects a loss sooner, longer allows longer stalls.',
     },
     'frame.max': {
       type: 'size',

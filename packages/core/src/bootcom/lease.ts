@@ -2,7 +2,7 @@
  * Lease of a link: a cut cable causes no end of file, only silence. Each end sends at least once every quarter of the
  * lease, data or a keepalive. After half of the lease in silence the peer is suspect; after all of it the link is lost,
  * never earlier, and not later while this process runs freely. One timer per link; a message costs a clock reading for
- * each chunk received and a flag for each one sent.
+ * each chunk received and for each one sent.
  *
  * Only time in which this end could receive counts: not while its process was stopped, or so busy that its timers were
  * late, nor while it did not read.
@@ -29,17 +29,21 @@ export interface LeaseEvents {
 export class Lease {
   readonly #init: LeaseInit;
   readonly #events: LeaseEvents;
-  /** Interval of checks; something is sent every two of them, a quarter of the lease. */
-  readonly #periodMs: number;
+  /** Longest time without sending. */
+  readonly #quietMs: number;
+  /**
+   * Keepalives leave at multiples of this, so that those of all links of a process share wake-ups. A check that is
+   * later than this shows that the process did not run.
+   */
+  readonly #stepMs: number;
   #heardMs: number;
   /** Silence that the peer has announced, beyond the lease. */
   #announcedMs = 0;
   #announcementMs = 0;
-  /** Time of the next check, and of the check at which something must have been sent. */
+  #sentMs: number;
+  /** Time of the next check. */
   #checkMs: number;
-  #sendMs: number;
   #isListening = true;
-  #hasSent = false;
   #isSuspect = false;
   #isStopped = false;
   #timer: Timer | undefined;
@@ -47,21 +51,22 @@ export class Lease {
   constructor(init: LeaseInit, events: LeaseEvents) {
     this.#init = init;
     this.#events = events;
-    this.#periodMs = init.leaseMs / 8;
+    this.#quietMs = init.leaseMs / 4;
+    this.#stepMs = init.leaseMs / 8;
     this.#heardMs = init.clock.nowMs();
+    this.#sentMs = this.#heardMs;
     this.#checkMs = this.#heardMs;
-    this.#sendMs = this.#heardMs + this.#periodMs;
     this.#arm(this.#heardMs);
   }
 
   heard(): void {
     this.#heardMs = this.#init.clock.nowMs();
     // A peer that is about to be stopped may still send a little after announcing its silence.
-    if (this.#heardMs - this.#announcementMs >= 2 * this.#periodMs) this.#announcedMs = 0;
+    if (this.#heardMs - this.#announcementMs >= this.#quietMs) this.#announcedMs = 0;
   }
 
   onSent(): void {
-    this.#hasSent = true;
+    this.#sentMs = this.#init.clock.nowMs();
   }
 
   /** False while the link is not read: nothing can be received then. */
@@ -86,13 +91,18 @@ export class Lease {
   #arm(nowMs: number): void {
     const { clock, leaseMs } = this.#init;
     const silentMs = this.#silentMs(nowMs);
-    let waitMs = this.#sendMs - nowMs;
+    let waitMs = this.#dueMs - nowMs;
     for (const limitMs of [leaseMs / 2, leaseMs]) {
       if (silentMs < limitMs) waitMs = Math.min(waitMs, limitMs - silentMs);
     }
     waitMs = Math.max(waitMs, WAIT_MIN_MS);
     this.#checkMs = nowMs + waitMs;
     this.#timer = clock.after(waitMs, () => this.#check());
+  }
+
+  /** When something must have been sent. */
+  get #dueMs(): number {
+    return Math.floor((this.#sentMs + this.#quietMs) / this.#stepMs) * this.#stepMs;
   }
 
   #silentMs(nowMs: number): number {
@@ -103,11 +113,10 @@ export class Lease {
     const nowMs = this.#init.clock.nowMs();
     const lateMs = nowMs - this.#checkMs;
     if (!this.#isListening) this.#heardMs = nowMs;
-    else if (lateMs > this.#periodMs) this.#heardMs = Math.min(nowMs, this.#heardMs + lateMs);
-    if (nowMs >= this.#sendMs) {
-      if (!this.#hasSent) this.#events.sendKeepalive();
-      this.#hasSent = false;
-      this.#sendMs = nowMs + this.#periodMs;
+    else if (lateMs > this.#stepMs) this.#heardMs = Math.min(nowMs, this.#heardMs + lateMs);
+    if (nowMs >= this.#dueMs) {
+      this.#events.sendKeepalive();
+      this.#sentMs = nowMs;
     }
     const silentMs = this.#silentMs(nowMs);
     const isSuspect = silentMs >= this.#init.leaseMs / 2;

@@ -50,8 +50,7 @@ class HandClock {
   }
 }
 
-function leasing(leaseMs = LEASE_MS) {
-  const hand = new HandClock();
+function leasing(leaseMs = LEASE_MS, hand = new HandClock()) {
   const told: { what: string; atMs: number }[] = [];
   const tell = (what: string) => void told.push({ what, atMs: hand.now });
   const lease = new Lease(
@@ -113,7 +112,7 @@ suite('lease', (test) => {
     assert.equal(of('expired'), [2 * LEASE_MS]);
   });
 
-  test('says something at least every quarter, and nothing where enough is said', () => {
+  test('says something every quarter, not more often, and nothing where enough is said', () => {
     const { hand, lease, of } = leasing();
     const hear = (untilMs: number, speak: boolean): void => {
       for (let at = hand.now + 40; at <= untilMs; at += 40) {
@@ -125,9 +124,28 @@ suite('lease', (test) => {
     hear(10 * LEASE_MS, false);
     const times = of('alive');
     const gaps = times.slice(1).map((atMs, i) => atMs - (times[i] as number));
-    assert.ok(gaps.length > 30 && gaps.every((gap) => gap <= LEASE_MS / 4), gaps.join());
+    assert.ok(gaps.length > 30 && gaps.every((gap) => gap === LEASE_MS / 4), gaps.join());
+    lease.onSent();
+    hand.to(hand.now + LEASE_MS / 4 - 1);
+    assert.is(of('alive').length, times.length, 'data counts from when it was sent');
+    lease.heard();
     hear(20 * LEASE_MS, true);
     assert.equal(of('alive').filter((atMs) => atMs > 10.5 * LEASE_MS), []);
+  });
+
+  test('links of one process say it together, whenever they were made', () => {
+    const hand = new HandClock();
+    const made = [0, 10, 130, 170, 290, 310, 450].map((atMs) => {
+      hand.to(atMs);
+      return leasing(LEASE_MS, hand);
+    });
+    for (let at = 500; at <= 5 * LEASE_MS; at += 50) {
+      hand.to(at);
+      for (const { lease } of made) lease.heard();
+    }
+    const phases = made.map(({ of }) => new Set(of('alive').map((atMs) => atMs % (LEASE_MS / 4))));
+    assert.ok(made.every(({ of }) => of('alive').length >= 16));
+    assert.ok(new Set(phases.flatMap((each) => [...each])).size <= 2, phases.map((each) => [...each].join()).join(' '));
   });
 
   test('is suspect at half of it, and trusts again', () => {
