@@ -8,7 +8,7 @@ function headBytes(value: number): number {
 export function plainSize(value: unknown): number {
   if (value === null || value === undefined || typeof value === 'boolean') return 1;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? headBytes(Math.abs(value)) : 9;
-  if (typeof value === 'string') return sized(new TextEncoder().encode(value).length);
+  if (typeof value === 'string') return sized(Buffer.byteLength(value));
   if (value instanceof Uint8Array) return sized(value.length);
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + plainSize(item), headBytes(value.length));
   if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) {
