@@ -5,6 +5,7 @@
 
 import { isInRanges, type Agreed } from '@stci/interface';
 import type { Run } from './run.js';
+import { bytesText } from './text.js';
 import { truthOf } from './truth.js';
 
 export function checkAgreement(run: Run): string[] {
@@ -51,7 +52,7 @@ function flagOf(rank: number, round: number): boolean {
 /** Its standard output. */
 function textOf({ record }: Run, rank: number): string {
   const chunks = record.streams.get(`${rank}/stdout`)?.chunks ?? [];
-  return chunks.map((chunk) => String.fromCharCode(...chunk)).join('');
+  return chunks.map(bytesText).join('');
 }
 
 /** Those that are whole. */

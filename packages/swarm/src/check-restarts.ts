@@ -8,6 +8,7 @@ import type { SimProcess } from '@stci/platform-sim';
 import { hostName, stdinBytes } from './job-spec.js';
 import { expectedOf, isOutputDetermined } from './programs.js';
 import type { Run } from './run.js';
+import { bytesText } from './text.js';
 import { rankProcesses, truthOf, type RankTruth } from './truth.js';
 
 export function restartsOf({ options }: Pick<Run, 'options'>): number | undefined {
@@ -63,7 +64,7 @@ function checkText(run: Run, { rank, app }: RankTruth, own: readonly SimProcess[
   if (record !== undefined && record.ends > 1) return [`its end was reported ${record.ends} times`];
   if (record !== undefined && record.lateBytes > 0) return [`${record.lateBytes} bytes after its end`];
   if (!isOutputDetermined(app) || run.options.stdin.to !== 'none' || own.length === 0) return [];
-  const text = (record?.chunks ?? []).map(textOf).join('');
+  const text = (record?.chunks ?? []).map(bytesText).join('');
   const isReported = run.record.report?.ranks[rank]?.outcome === 'exited';
   // Where what is left may begin: of an attempt whose agent was lost, nothing may have arrived.
   let starts = new Set([0]);
@@ -72,7 +73,7 @@ function checkText(run: Run, { rank, app }: RankTruth, own: readonly SimProcess[
     const { stdout, end } = expectedOf(app, { rank, hostname, stdin: stdinBytes({ stdinBytes: 0 }) });
     const isWhole = process.end?.status !== undefined && process.end.status === end?.status;
     const mustBeWhole = isReported && index === own.length - 1 && isWhole;
-    starts = new Set([...starts].flatMap((start) => endsOf(text, start, textOf(stdout), mustBeWhole)));
+    starts = new Set([...starts].flatMap((start) => endsOf(text, start, bytesText(stdout), mustBeWhole)));
   }
   return starts.has(text.length) ? [] : [`${text.length} bytes are not the output of ${own.length} attempts`];
 }
@@ -88,9 +89,4 @@ function endsOf(text: string, start: number, expected: string, mustBeWhole: bool
     else if (text[at] === '\n') ends.push(at + 1);
   }
   return ends;
-}
-
-/** Programs write one byte a character. */
-function textOf(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => String.fromCharCode(byte)).join('');
 }

@@ -12,6 +12,7 @@ import { hostName } from './job-spec.js';
 import type { BadHost, SwarmOptions } from './options.js';
 import { PLAIN } from './plain.js';
 import { makeWorld } from './run-job.js';
+import { bytesText } from './text.js';
 
 const UNTIL_MS = 3_600_000;
 const EVENTS_MAX = 30_000_000;
@@ -115,7 +116,7 @@ function submit(
       done({ report: event.report, out });
     },
     onOutput: (rank, _stream, chunk, _wallMs, release) => {
-      out[rank] = (out[rank] ?? '') + String.fromCharCode(...chunk);
+      out[rank] = (out[rank] ?? '') + bytesText(chunk);
       release();
     },
     onStdinDrain: () => undefined,
