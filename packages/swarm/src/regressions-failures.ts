@@ -203,4 +203,25 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       link: { latencyMs: 0.2, jitterMs: 0.05, cutChance: 0.3, bytesPerMs: Infinity, timeoutMs: 5000 },
     }),
   },
+  {
+    found: 'an agent that was started again kept no broadcasts before it had a child: the agents below, linked to it '
+      + 'then, missed what their jobs had been told meanwhile, and an agreement never ended',
+    plan: plainFailures({
+      seed: 7_000_422, hosts: 6,
+      faults: [
+        { kind: 'freeze', host: 4, atMs: 944, lastsMs: 1427 },
+        { kind: 'freeze', host: 5, atMs: 359, lastsMs: 2102 },
+        { kind: 'freeze', host: 0, atMs: 971, lastsMs: 2580 },
+      ],
+      settings: {
+        ...AGAIN, detector: 'sporadic,witness', 'launcher.tree.arity': '3', 'bootcom.lease': '1000ms',
+        'detector.sporadic.notifier': 'bmg', 'detector.sporadic.period': '200ms', 'detector.sporadic.timeout': '600ms',
+        'overlay.topology': 'bmg', 'overlay.open': 'lazy', 'bootcom.ws.interface': 'eth0',
+        'errmgr.loss.pause': '300ms', 'client.enable': 'true', 'detector.latency': '20ms',
+      },
+      agree: { rounds: 16, pauseMs: 62.5, policy: 'continue' },
+      link: { latencyMs: 0.05, jitterMs: 0.05, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 60_000 },
+      isPatient: false,
+    }),
+  },
 ];

@@ -70,6 +70,9 @@ function play(run: Record, one: HostsSession): void {
     witness.ask();
     world.at(world.nowMs + ROUTES_MS, () => {
       run.quiet = stateOf(one);
+      // Agents that are killed while jobs are being ended are failures, too.
+      run.events = [...one.events];
+      witness.end();
       for (const { when, host, atMs } of plan.edges) {
         if (when === 'end') world.at(world.nowMs + atMs, () => kill(world, host));
       }

@@ -33,6 +33,7 @@ export class WitnessRecord {
   readonly heard = new Set<string>();
   readonly #nowMs: () => number;
   #isAsked = false;
+  #isOver = false;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -48,11 +49,17 @@ export class WitnessRecord {
     this.heard.clear();
   }
 
+  /** What agents are told from now on is not written down. */
+  end(): void {
+    this.#isOver = true;
+  }
+
   opened(self: MemberId, members: readonly MemberId[]): void {
     this.views.set(memberKey(self), new Set(members.map(memberKey)));
   }
 
   saw(by: MemberId, type: Sighting['type'], member: MemberId): void {
+    if (this.#isOver) return;
     const view = this.views.get(memberKey(by)) as Set<MemberKey>;
     const key = memberKey(member);
     if (type === 'gone') view.delete(key);

@@ -215,6 +215,11 @@ export class MessageLayer {
     this.#transport.drop(agent, job, error);
   }
 
+  /** Others may be linked to this agent as children, before it has any. */
+  keepBroadcasts(): void {
+    this.#transport.keepBroadcasts();
+  }
+
   /** A child has a new link: it gets the broadcasts that it may have missed. */
   onChild(link: Link): void {
     this.#transport.onChild(link);

@@ -57,8 +57,7 @@ export class Transport {
   readonly #router: Router;
   readonly #delivery: DeliveryLayer;
   readonly #broadcasts = new Broadcasts();
-  /** Others may be linked to this agent as children, too. */
-  #hadChildren = false;
+  #keepsBroadcasts = false;
   /** Of messages that cannot be forwarded. */
   readonly #reassembly: Reassembly;
   /** Whether a destination without a route is gone for good. An agent without a parent knows all routes there are. */
@@ -121,9 +120,14 @@ export class Transport {
     else this.#forward(frame, destination, link);
   }
 
+  /** Others may be linked to this agent as children: it keeps from now on what they may have missed. */
+  keepBroadcasts(): void {
+    this.#keepsBroadcasts = true;
+  }
+
   /** Sends a child over its new link the broadcasts that it may have missed. */
   onChild(link: Link): void {
-    this.#hadChildren = true;
+    this.keepBroadcasts();
     for (const pieces of this.#broadcasts.kept()) link.send(pieces);
   }
 
@@ -167,7 +171,7 @@ export class Transport {
     const job = frameJob(frame);
     for (const link of this.#router.childLinks(job)) if (link !== from) link.send(withOwnHeader(frame));
     // What is about no job is not repeated.
-    if (job !== 0 && this.#hadChildren) this.#broadcasts.keep(frame);
+    if (job !== 0 && this.#keepsBroadcasts) this.#broadcasts.keep(frame);
   }
 
   #local(frame: Frame, link: Link): void {
