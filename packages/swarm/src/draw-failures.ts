@@ -155,6 +155,7 @@ function drawFault(
     case 'cut':
       return { atMs, kind, between: [host, place()], lastsMs };
     case 'slow':
-      return { atMs, kind, between: [host, place()], latencyMs: random.between(2, 200) };
+      // Not for ever: an agent whose messages take longer than promised is given up each time that it is started again.
+      return { atMs, kind, between: [host, place()], latencyMs: random.between(2, 200), lastsMs };
   }
 }

@@ -20,7 +20,11 @@ export type FailureFault = { readonly atMs: number } & (
   /** These hosts from all others; without `lastsMs` for ever. */
   | { readonly kind: 'part'; readonly hosts: readonly number[]; readonly lastsMs?: number }
   | { readonly kind: 'cut'; readonly between: readonly [Place, Place]; readonly lastsMs: number }
-  | { readonly kind: 'slow'; readonly between: readonly [Place, Place]; readonly latencyMs: number }
+  /** Without `lastsMs` for ever. */
+  | {
+    readonly kind: 'slow'; readonly between: readonly [Place, Place]; readonly latencyMs: number;
+    readonly lastsMs?: number;
+  }
 );
 
 export interface FailurePlan {

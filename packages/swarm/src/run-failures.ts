@@ -65,7 +65,7 @@ function play(run: Record, one: HostsSession): void {
     const params = { errmgr: [policy] };
     one.submit(['agree', `${rounds}`, `${pauseMs / 1000}`], { params }, (job) => void (run.agreed = job));
   }
-  for (const fault of plan.faults) world.at(readyMs + fault.atMs, () => inject(world, fault));
+  for (const fault of plan.faults) world.at(readyMs + fault.atMs, () => inject(world, fault, plan.link));
   world.at(readyMs + lastFaultMs(plan), () => whenSettled(run, one, () => {
     witness.ask();
     world.at(world.nowMs + ROUTES_MS, () => {
@@ -137,7 +137,7 @@ function placeName(place: Place): string {
   return place === 'login' ? LOGIN_HOST : hostName(place);
 }
 
-function inject(world: World, fault: FailureFault): void {
+function inject(world: World, fault: FailureFault, { latencyMs }: FailurePlan['link']): void {
   const later = (ms: number, call: () => void): void => world.at(world.nowMs + ms, call);
   switch (fault.kind) {
     case 'kill':
@@ -165,9 +165,13 @@ function inject(world: World, fault: FailureFault): void {
     case 'slow': {
       const [a, b] = fault.between.map(placeName) as [string, string];
       if (a === b) return;
-      if (fault.kind === 'slow') return world.slowLink(a, b, { latencyMs: fault.latencyMs });
-      world.cutLink(a, b);
-      return later(fault.lastsMs, () => world.mendLink(a, b));
+      if (fault.kind === 'cut') {
+        world.cutLink(a, b);
+        return later(fault.lastsMs, () => world.mendLink(a, b));
+      }
+      world.slowLink(a, b, { latencyMs: fault.latencyMs });
+      if (fault.lastsMs !== undefined) later(fault.lastsMs, () => world.slowLink(a, b, { latencyMs }));
+      return;
     }
   }
 }

@@ -17,8 +17,13 @@ import type { MembershipTable, ParentHost } from './table.js';
 /** Delay before a second attempt; it doubles up to a quarter of the lease. */
 const RETRY_MS = 100;
 
-/** An attempt that takes longer than this does not keep the hosts below from being reached. */
+/**
+ * An attempt that takes longer than this does not keep the hosts below from being reached; nor, below a host of which
+ * nobody reported a loss, longer than this part of the lease. Several that are cut off, one below the other, are found
+ * within the time for which those below them wait.
+ */
 const SPREAD_MS = 300;
+const SPREAD_FRACTION = 1 / 10;
 
 /** Leases after which a host is given up that is known to live, or about which nobody could say anything. */
 const LEASES_MAX = 3;
@@ -268,8 +273,9 @@ export class Mender {
     found.attempts += 1;
     found.pending = id;
     found.pendingUntilMs = this.#nowMs + this.#attemptMs;
-    const spreadMs = found.lostBy === undefined ? Infinity : this.#nowMs + SPREAD_MS;
-    found.dueMs = Math.min(found.pendingUntilMs, spreadMs);
+    const partMs = this.#leaseMs * SPREAD_FRACTION;
+    const spreadMs = found.lostBy === undefined ? partMs : Math.min(SPREAD_MS, partMs);
+    found.dueMs = Math.min(found.pendingUntilMs, this.#nowMs + spreadMs);
     const subtree = this.#table.hostsBelow(host);
     this.#actions.push({ type: 'attempt', id, by, host, incarnation, subtree });
   }
