@@ -224,4 +224,21 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       isPatient: false,
     }),
   },
+  {
+    found: 'below two hosts that were cut off, one below the other, the next were reached only after the attempts for '
+      + 'both, too late, although there was an overlay',
+    plan: plainFailures({
+      seed: 7_100_007, hosts: 4,
+      faults: [{ kind: 'part', hosts: [0, 1], atMs: 607 }, { kind: 'part', hosts: [1], atMs: 976 }],
+      settings: {
+        ...CHAIN, detector: 'ring,swim,witness', 'bootcom.lease': '1000ms', 'errmgr.loss.pause': '20ms',
+        'detector.ring.period': '100ms', 'detector.ring.timeout': '500ms', 'detector.ring.grace': '0',
+        'detector.swim.period': '100ms', 'detector.swim.grace': '300ms', 'detector.latency': '20ms',
+        'overlay.topology': 'mesh', 'overlay.open': 'eager', 'overlay.queue': '1', 'bootcom.ws.interface': 'eth0',
+        'detector.link.notifier': 'bmg',
+      },
+      link: { latencyMs: 0.05, jitterMs: 0, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 5000 },
+      isPatient: false,
+    }),
+  },
 ];
