@@ -54,19 +54,19 @@ suite('stcirun, signals', (test) => {
   }, { timeoutMs: 20_000 });
 
   test('stopped for long while hosts come up: what agents said meanwhile counts', async () => {
-    // The agent starts late, so that its own deadline is still ahead when that of stcirun is over.
+    // The agent starts late, so that its own deadline is far ahead when that of stcirun is over.
     const directory = mkdtempSync(join(tmpdir(), 'stci-signals-'));
     const client = join(directory, 'ssh');
-    const script = `for COMMAND; do :; done; cd ${directory}; export HOME=$PWD; >started; [ ! -e late ] || sleep 3`;
+    const script = `for COMMAND; do :; done; cd ${directory}; export HOME=$PWD; >started; [ ! -e late ] || sleep 5`;
     writeFileSync(client, `#!/bin/sh\n${script}\nexec sh -c "$COMMAND"\n`, { mode: 0o755 });
-    const args = ['--mca', 'launcher.ssh.client', client, '--mca', 'launcher.handshake', '4s', '--host', 'a', 'true'];
+    const args = ['--mca', 'launcher.ssh.client', client, '--mca', 'launcher.handshake', '6s', '--host', 'a', 'true'];
     assert.is((await start(args).result).exitCode, 0); // The agent's bundle is kept.
     rmSync(join(directory, 'started'));
     writeFileSync(join(directory, 'late'), '');
     const job = start(args);
     await eventually(() => existsSync(join(directory, 'started')), { deadlineMs: 5000, what: 'the client' });
     job.child.kill('SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, 5000));
+    await new Promise((resolve) => setTimeout(resolve, 6500));
     job.child.kill('SIGCONT');
     const result = await job.result;
     assert.is(result.exitCode, 0, result.err);
