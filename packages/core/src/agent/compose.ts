@@ -96,6 +96,7 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
     const { kind, options } = parseTopology(text);
     return topology(kind, size, options);
   };
+  let detectors: readonly SelectedDetector[] | undefined;
   return {
     bootTree: (hosts, arity) => {
       const tree = topology('tree', hosts + 1, { arity });
@@ -121,7 +122,7 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
       });
       return bySubject(select(params), Object.fromEntries(own) as Partial<Record<Subject, ErrorManager>>);
     },
-    detectors: () => selectedDetectors(selector(), scope.get(PARAMS)),
+    detectors: () => (detectors ??= selectedDetectors(selector(), scope.get(PARAMS))),
     notifier: (name) => selector().keyed(notifierFramework).create(name, {}, undefined),
     topologyOf,
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),

@@ -17,8 +17,8 @@ import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } fr
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
-/** When the controller learns that this agent was told: off the critical path, and many at once. */
-const SEEN_MS = 100;
+/** When the controller learns that this agent was told: after all have been told, and many at once. */
+const SEEN_MS = 250;
 
 export interface RootFailuresInit {
   readonly node: AgentNode;

@@ -21,9 +21,9 @@ export const notifierLazy = defineComponent({
   params: {
     topology: { type: 'string', default: 'bmg', help: 'The topology over whose links it sends.' },
     delay: {
-      type: 'duration', default: 50, min: 1, max: 60_000,
-      help: 'Before the redundant copies. More: fewer of them cross each other on the way; but each agent that '
-        + 'fails meanwhile delays those beyond it by up to twice as much.',
+      type: 'duration', default: 150, min: 1, max: 60_000,
+      help: 'Before the redundant copies, longer than the news takes to all agents. More: fewer of them cross each '
+        + 'other on the way; but each agent that fails meanwhile delays those beyond it by up to twice as much.',
     },
   },
   query: () => accept(20),

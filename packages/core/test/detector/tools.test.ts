@@ -4,6 +4,8 @@ import type { DetectorAction, DetectorEvent } from '@stci/interface';
 import { assert, detectorModule, suite } from '@stci/testkit';
 import { detectorProcess } from '../../dist/detector/process.js';
 import { detectorWatchdog } from '../../dist/detector/watchdog.js';
+import { composition, resolved } from '../assembly.js';
+import { testPlace } from '../world.js';
 
 const init = { self: { position: 1, incarnation: 1 }, members: [], topologyOf: undefined, random: () => 0 };
 const texts = (actions: readonly DetectorAction[]): string[] => actions.map((action) => {
@@ -22,6 +24,12 @@ suite('detector process', (test) => {
     assert.equal(texts(detector.on(ended(true, true), 5)), ['{"rank":3} signalled: it ended']);
     assert.equal(texts(detector.on(ended(false, false), 5)), []);
     assert.is(detector.dueMs, undefined);
+  });
+
+  test('an agent selects its detectors once, not again when the first failure is counted', () => {
+    const scope = composition.scope('agent', resolved({}).params, testPlace().platform);
+    assert.ok(scope.detectors().some(({ name }) => name === 'process'));
+    assert.is(scope.detectors(), scope.detectors());
   });
 });
 
