@@ -6,6 +6,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { assert, eventually, suite } from '@stci/testkit';
 import { RUNTIME_DIRECTORY, attach, listSets, up, whyNoHosts } from '@stci/testkit/hosts';
 import type { Hosts, RunResult } from '@stci/testkit/hosts';
+import { removeSet } from '../dist/hosts/remove.js';
+import { underLock } from '../dist/hosts/state.js';
 
 const why = whyNoHosts();
 const skipped = why !== undefined;
@@ -216,6 +218,20 @@ suite('npm run hosts', (test) => {
       assert.match((await cli(...set, 'down'))[1], 'are gone');
     }
     assert.equal(traces('forcli'), []);
+  }, LONG);
+
+  test.skipIf(skipped, reason, 'list waits for a set that is being taken down, and leaves it out', async () => {
+    assert.is((await cli(...set, 'up', '1'))[0], 0);
+    let said: [number | null, string] | undefined;
+    const waiting = (): number => readdirSync('/proc').filter((pid) =>
+      commandOf(pid).startsWith(`flock\0--exclusive\0${RUNTIME_DIRECTORY}`)).length;
+    await underLock(async () => {
+      void cli('list').then((result) => (said = result));
+      await eventually(() => said !== undefined || waiting() > 1, { deadlineMs: 10_000, what: 'list at the lock' });
+      await removeSet('forcli');
+    });
+    await eventually(() => said !== undefined, { deadlineMs: 20_000, what: 'the list' });
+    assert.equal([said?.[0], said?.[1].includes('forcli')], [0, false], said?.[1]);
   }, LONG);
 
   test('a wrong command line is told with the usage', async () => {

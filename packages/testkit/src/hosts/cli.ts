@@ -131,16 +131,20 @@ async function takeDown(set: string, force: boolean): Promise<number> {
   return 0;
 }
 
-function list(): number {
-  const states = listSets();
-  if (states.length === 0) console.log('no test hosts are up; npm run hosts -- up 8 makes some');
-  for (const state of states) {
+/** Under the lock, since sets may be removed meanwhile. */
+async function list(): Promise<number> {
+  if (listSets().length > 0) await underLock(async () => listAll());
+  else console.log('no test hosts are up; npm run hosts -- up 8 makes some');
+  return 0;
+}
+
+function listAll(): void {
+  for (const state of listSets()) {
     const left = isLeftover(state);
     const whose = left ? 'left by a run that is gone' : state.kept ? 'kept' : `of process ${state.owner.pid}`;
     console.log(`${state.set}: ${state.size} hosts, 10.77.${state.subnet}.0/24, ${whose}`);
     if (!left && state.phase === 'up' && whyNoHosts() === undefined) listHosts(attach(state.set));
   }
-  return 0;
 }
 
 function listHosts(hosts: Hosts): void {
