@@ -53,7 +53,7 @@ suite('overlays', (test) => {
   test('a host for which the topology of a notifier has no place is refused', withPlace(async (place) => {
     place.start('fixed', '--mca', 'notifier.tree.topology=mesh:dimensions=3x1');
     const { exitCode, err } = await place.later('add-hosts', 'c', '--session', 'fixed');
-    assert.is(exitCode, 194);
+    assert.is(exitCode, 194, err);
     assert.match(err, /notifier\.tree\.topology = 'mesh:dimensions=3x1': .*expected a product of 4/);
   }), LONG);
 

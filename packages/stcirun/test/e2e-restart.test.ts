@@ -71,7 +71,7 @@ suite('stcirun --on-failure restart', (test) => {
 
   test('a rank that waits for its next attempt is not started when the job ends', async () => {
     const line = 'echo $STCI_ATTEMPT; [ $STCI_RANK = 0 ] || exit 5; sleep 60';
-    const over = await run(['-n', '2', '--on-failure', 'restart', ...LATE, '--timeout', '700ms', ...sh(line)]);
+    const over = await run(['-n', '2', '--on-failure', 'restart', ...LATE, '--timeout', '3s', ...sh(line)]);
     // The failure of its attempt came first, and nothing has made up for it.
     assert.equal([over.exitCode, over.out], [5, '1\n1\n'], over.err);
     const job = start(['-n', '2', '--on-failure', 'restart', ...LATE, ...sh(line)]);

@@ -52,7 +52,7 @@ suite('overlays over ssh', (test) => {
   }
 
   check('links are encrypted; inner hosts are killed and cut off, and the ranks of the others go on', async () => {
-    const flags = ['--mca', 'launcher.tree.arity=1', '--mca', 'bootcom.lease=4s', '--on-failure', 'continue'];
+    const flags = ['--mca', 'launcher.tree.arity=1', '--mca', 'bootcom.lease=8s', '--on-failure', 'continue'];
     const line = ['sh', '-c', 'echo up $STCI_HOST; read x; echo went on $STCI_HOST'];
     const [file, ...rest] = hosts.loginArgv([process.execPath, STCIRUN, ...options, ...onEth0, ...flags,
       '--stdin', 'all', ...line]);
