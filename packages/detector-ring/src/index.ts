@@ -5,10 +5,10 @@ import {
   timeoutProblem,
 } from '@stci/core/component';
 import type { DetectorModule, ParamValue } from '@stci/interface';
-import { ORDER_FORM, parseOrder } from './order.js';
+import { ORDER_FORM, orderProblem, parseOrder } from './order.js';
 import { Ring, type RingSettings } from './ring.js';
 
-export { ORDER_FORM, orderRing, parseOrder, spreadCabinets, type RingOrder } from './order.js';
+export { ORDER_FORM, orderProblem, orderRing, parseOrder, spreadCabinets, type RingOrder } from './order.js';
 
 /** The papers' ratio for shared machines (IJHPCA, 5.3). */
 const TIMEOUT_PERIODS = 10;
@@ -60,6 +60,10 @@ function createRing(params: Params): DetectorModule {
         text: `A dead agent is reported after ${detection.minMs} to ${detection.maxMs} ms, up to ${lagMaxMs} ms later `
           + `if it ran late before; each neighbour that died with it ${reconnectTimeouts * timeoutMs} ms later.`,
       };
+    },
+    problemFor: (hosts) => {
+      const problem = orderProblem(settings.order, hosts);
+      return problem && `detector.ring.order = '${String(params['order'])}': ${problem}`;
     },
     open: (init) => new Ring(init, settings),
   };

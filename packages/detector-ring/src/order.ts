@@ -40,6 +40,16 @@ export function parseOrder(text: string): RingOrder | undefined {
   return new Set(entries).size === entries.length ? { type: 'hosts', hosts: entries } : undefined;
 }
 
+/**
+ * What is wrong with an order in a session that has so many hosts and gets no more. Cabinets may be those of more
+ * hosts: one description of a machine serves jobs of any size.
+ */
+export function orderProblem(order: RingOrder, hosts: number): string | undefined {
+  const absent = order.type === 'hosts' ? order.hosts.find((host) => host >= hosts) : undefined;
+  if (absent === undefined) return undefined;
+  return `there is no host ${absent}. Hosts are numbered from 0 as they are allocated: expected 0 to ${hosts - 1}`;
+}
+
 /** Indices 0..n-1 of `cabinets` in an order in which neighbours differ, around, where no cabinet has more than half. */
 export function spreadCabinets(cabinets: readonly number[]): number[] {
   const groups = new Map<number, number[]>();

@@ -38,6 +38,11 @@ suite('ring order', (test) => {
     const refused = (params: Record<string, string>): string => {
       return assert.throwsCode('STCI_PARAM_INVALID', () => detectorModule(detectorRing, params)).message;
     };
+    const { problemFor } = detectorModule(detectorRing, { order: 'hosts:3,1' });
+    assert.is(problemFor?.(3), "detector.ring.order = 'hosts:3,1': there is no host 3. Hosts are numbered from 0 as "
+      + 'they are allocated: expected 0 to 2');
+    assert.is(problemFor?.(4), undefined);
+    assert.is(detectorModule(detectorRing, { order: 'cabinets:0*9' }).problemFor?.(3), undefined);
     assert.match(refused({ order: 'random' }), "detector.ring.order = 'random' is no order. Expected rank, hosts:");
     assert.match(refused({ period: '2s', timeout: '2s' }), 'detector.ring.timeout = 2000 ms is not longer than');
   });

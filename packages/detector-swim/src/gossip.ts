@@ -3,13 +3,15 @@
  * the least sent first, so that it reaches all with high probability and is then forgotten.
  */
 
-import type { MemberId } from '@stci/interface';
+import type { MemberId, Position } from '@stci/interface';
 
 /** That a member is suspected, or lives: the higher number of lives stands, and at the same number the suspicion. */
 export interface Rumour {
   readonly member: MemberId;
   readonly isSuspect: boolean;
   readonly lives: number;
+  /** Who says so first. */
+  readonly by: Position;
 }
 
 /** Of one message. */

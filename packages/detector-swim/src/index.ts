@@ -32,7 +32,7 @@ function problemOf({ periodMs, timeoutMs }: SwimSettings): string | undefined {
 
 function createSwim(params: Params): DetectorModule {
   const settings = settingsOf(params);
-  const { periodMs } = settings;
+  const { periodMs, timeoutMs } = settings;
   return {
     watches: 'agents',
     topology: '',
@@ -44,10 +44,12 @@ function createSwim(params: Params): DetectorModule {
     },
     promise: ({ members, latencyBoundMs }) => {
       const suspicionMs = settings.suspicionMs(members);
-      // At the latest, every agent had it first in a round, and has it last in the next one.
+      // At the latest, every agent had it first in a round, and has it last in the next one; and who suspected it first
+      // dies as well: the others wait for his report for the timeout.
       const roundsMs = 2 * Math.max(1, members - 1) * periodMs;
       const minMs = suspicionMs + periodMs - 2 * latencyBoundMs;
-      const detection = { minMs: Math.max(0, minMs), maxMs: roundsMs + periodMs + suspicionMs + latencyBoundMs };
+      const maxMs = roundsMs + periodMs + suspicionMs + timeoutMs + latencyBoundMs;
+      const detection = { minMs: Math.max(0, minMs), maxMs };
       const rate = members > 1 ? 2 * perSecond(periodMs) : 0;
       // Of n - 1 agents, none picks the dead one in a period with the probability 1/e: 1.6 periods in the mean.
       const meanMs = Math.round(1.6 * periodMs + periodMs + suspicionMs);

@@ -8,6 +8,7 @@
  */
 
 import { MemberTable } from '@stci/core/component';
+import { bootHost } from '@stci/interface';
 import type { Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Position } from '@stci/interface';
 import { Gossip, type Rumour } from './gossip.js';
 import { NUMBER_MAX, encodeMessage, readMessage, type SwimMessage } from './wire.js';
@@ -24,6 +25,8 @@ export interface SwimSettings {
 interface Suspicion {
   readonly sinceMs: number;
   readonly lives: number;
+  /** Who suspected it first. */
+  readonly by: Position;
   readonly evidence: string;
   /** When it is asked once more, a period before the end. */
   askMs: number;
@@ -135,10 +138,11 @@ export class Swim implements Detector {
     const before = this.#probed;
     if (before !== undefined && !before.isAnswered && this.#members.has(before.member)) {
       const evidence = `no answer for ${Math.round(nowMs - before.pingedMs)} ms, asked through others too`;
-      const lives = this.#livesOf(before.member);
+      const by = this.#init.self.position;
+      const rumour = { member: before.member, isSuspect: true, lives: this.#livesOf(before.member), by };
       if (nowMs >= this.#graceEndMs) {
         actions.push({ type: 'count', metric: 'misses', value: 1 });
-        this.#suspect(before.member, lives, evidence, nowMs, actions);
+        this.#suspect(rumour, evidence, nowMs, actions);
       }
     }
     // From now on: each probe has a whole period for its answer, also one that went late.
@@ -233,7 +237,8 @@ export class Swim implements Detector {
     probed.indirectMs = Infinity;
   }
 
-  #onRumour({ member, isSuspect, lives }: Rumour, nowMs: number, actions: DetectorAction[]): void {
+  #onRumour(rumour: Rumour, nowMs: number, actions: DetectorAction[]): void {
+    const { member, isSuspect, lives } = rumour;
     if (!this.#members.has(member)) return;
     if (member.position === this.#init.self.position) {
       if (isSuspect) this.#refute(lives, actions);
@@ -241,12 +246,12 @@ export class Swim implements Detector {
     }
     const known = this.#livesOf(member);
     if (isSuspect) {
-      if (lives >= known) this.#suspect(member, lives, 'suspected by another agent', nowMs, actions);
+      if (lives >= known) this.#suspect(rumour, `no answer to ${nameOf(rumour.by)}, nor to others`, nowMs, actions);
       return;
     }
     if (lives <= known) return;
     this.#lives.set(member.position, lives);
-    this.#gossip.add({ member, isSuspect, lives });
+    this.#gossip.add(rumour);
     if (this.#suspicions.delete(member.position)) actions.push({ type: 'trust', member });
   }
 
@@ -255,7 +260,7 @@ export class Swim implements Detector {
     const { self } = this.#init;
     const lives = Math.max(this.#livesOf(self), Math.min(NUMBER_MAX, suspectedLives + 1));
     this.#lives.set(self.position, lives);
-    this.#gossip.add({ member: self, isSuspect: false, lives });
+    this.#gossip.add({ member: self, isSuspect: false, lives, by: self.position });
     actions.push({ type: 'count', metric: 'refutations', value: 1 });
   }
 
@@ -265,14 +270,17 @@ export class Swim implements Detector {
     this.#send(position, { type: 'ping', n: this.#nextNumber() }, actions);
   }
 
-  #suspect(member: MemberId, lives: number, evidence: string, nowMs: number, actions: DetectorAction[]): void {
+  #suspect(rumour: Rumour, evidence: string, nowMs: number, actions: DetectorAction[]): void {
+    const { member, lives, by } = rumour;
     const before = this.#suspicions.get(member.position);
     if (before !== undefined && before.lives >= lives) return;
     this.#lives.set(member.position, lives);
-    const endMs = nowMs + this.#settings.suspicionMs(this.#members.alive);
+    // Who suspected it first reports it, if he lives: his report comes before.
+    const waitMs = by === this.#init.self.position ? 0 : this.#settings.timeoutMs;
+    const endMs = nowMs + this.#settings.suspicionMs(this.#members.alive) + waitMs;
     const askMs = endMs - this.#settings.periodMs;
-    this.#suspicions.set(member.position, { sinceMs: nowMs, lives, evidence, askMs, endMs });
-    this.#gossip.add({ member, isSuspect: true, lives });
+    this.#suspicions.set(member.position, { sinceMs: nowMs, lives, by, evidence, askMs, endMs });
+    this.#gossip.add(rumour);
     actions.push({ type: 'suspect', member, evidence });
   }
 
@@ -306,8 +314,13 @@ export class Swim implements Detector {
     const suspicion = this.#suspicions.get(to);
     const member = this.#members.at(to);
     if (suspicion !== undefined && member !== undefined && !rumours.some((rumour) => rumour.member.position === to)) {
-      rumours.splice(0, 1, { member, isSuspect: true, lives: suspicion.lives });
+      rumours.splice(0, 1, { member, isSuspect: true, lives: suspicion.lives, by: suspicion.by });
     }
     actions.push({ type: 'send', to, body: encodeMessage({ ...message, rumours }) });
   }
+}
+
+/** As all agents are called. */
+function nameOf(position: Position): string {
+  return position === 0 ? 'controller' : `root:${bootHost(position)}`;
 }

@@ -3,7 +3,7 @@
 import type { MemberId, Position } from '@stci/interface';
 import { RUMOURS_MAX, type Rumour } from './gossip.js';
 
-type RumourBody = readonly [position: number, incarnation: number, isSuspect: 0 | 1, lives: number];
+type RumourBody = readonly [position: number, incarnation: number, isSuspect: 0 | 1, lives: number, by: number];
 
 export interface SwimMessage {
   /** `ping-for`: ping `position` and pass its answer on. */
@@ -16,8 +16,8 @@ export interface SwimMessage {
 }
 
 export function encodeMessage({ rumours, ...rest }: SwimMessage): unknown {
-  const bodies = rumours.map(({ member, isSuspect, lives }): RumourBody => {
-    return [member.position, member.incarnation, isSuspect ? 1 : 0, lives];
+  const bodies = rumours.map(({ member, isSuspect, lives, by }): RumourBody => {
+    return [member.position, member.incarnation, isSuspect ? 1 : 0, lives, by];
   });
   return { ...rest, rumours: bodies };
 }
@@ -30,10 +30,10 @@ function isNatural(value: unknown): value is number {
 }
 
 function readRumour(value: unknown): Rumour | undefined {
-  if (!Array.isArray(value) || value.length !== 4 || !value.every(isNatural)) return undefined;
-  const [position, incarnation, isSuspect, lives] = value as [number, number, number, number];
+  if (!Array.isArray(value) || value.length !== 5 || !value.every(isNatural)) return undefined;
+  const [position, incarnation, isSuspect, lives, by] = value as [number, number, number, number, number];
   const member: MemberId = { position, incarnation };
-  return { member, isSuspect: isSuspect === 1, lives };
+  return { member, isSuspect: isSuspect === 1, lives, by };
 }
 
 /** Undefined if the body has another form. */

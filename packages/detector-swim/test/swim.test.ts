@@ -15,11 +15,24 @@ suite('swim', (test) => {
       const init = { self: members[0]!, members, topologyOf: undefined, random: () => 0.5 };
       const swim = new Swim(init, settings);
       swim.on({ type: 'start' }, 0);
-      const body = { type: 'ping', n: 1, rumours: [[0, 1, 1, lives]] };
+      const body = { type: 'ping', n: 1, rumours: [[0, 1, 1, lives, 1]] };
       swim.on({ type: 'message', from: members[1]!, body }, 1);
       const [answer] = swim.on({ type: 'message', from: members[1]!, body: { ...body, rumours: [] } }, 1);
       assert.ok(answer?.type === 'send' && readMessage(answer.body) !== undefined, `${lives} lives`);
     }
+  });
+
+  test('who suspected it first reports it; the others do if he does not, and name him', () => {
+    const members = [0, 1, 2, 3].map((position) => ({ position, incarnation: 1 }));
+    const settings = { periodMs: 100, timeoutMs: 50, indirect: 1, graceMs: 0, suspicionMs: () => 400 };
+    const swim = new Swim({ self: members[0]!, members, topologyOf: undefined, random: () => 0.5 }, settings);
+    swim.on({ type: 'start' }, 0);
+    const body = { type: 'ping', n: 1, rumours: [[2, 1, 1, 0, 3]] };
+    const [suspect] = swim.on({ type: 'message', from: members[1]!, body }, 1);
+    assert.equal(suspect, { type: 'suspect', member: members[2], evidence: 'no answer to root:2, nor to others' });
+    const reportsAt = (nowMs: number): unknown[] =>
+      swim.on({ type: 'due' }, nowMs).flatMap((action) => (action.type === 'report' ? [action.evidence] : []));
+    assert.equal([reportsAt(450), reportsAt(451)], [[], ['no answer to root:2, nor to others']]);
   });
 
   test('nobody is suspected within the grace after the start, or after another joined', () => {

@@ -16,7 +16,7 @@ export interface ChannelEvents {
 export interface Channel {
   /** `stdio`, `ws`, `unix`, `memory`, `thread`: for logs and `stci info`. */
   readonly kind: string;
-  /** Description of the other end for messages: `child 4711`, `ws://127.0.0.1:40123`. */
+  /** Description of the other end for messages: `process 4711`, `ws://127.0.0.1:40123`. */
   readonly label: string;
   /** Bytes accepted and not yet written to the system. */
   readonly queuedBytes: number;

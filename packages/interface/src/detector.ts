@@ -47,6 +47,8 @@ export interface DetectorModule {
   readonly hearsWaits?: boolean;
   readonly metrics: Readonly<Record<string, MetricSpec>>;
   promise(request: PromiseRequest): DetectorPromise;
+  /** What is wrong with its parameters in a session of so many hosts that gets no more; undefined: nothing. */
+  problemFor?(hosts: number): string | undefined;
   open(init: DetectorInit): Detector;
 }
 

@@ -76,7 +76,7 @@ export function spawnAgentProcess(
   (child.stdio as unknown[]).fill(null);
   return {
     pid: child.pid,
-    channel: streamChannel({ kind: 'stdio', label: `child ${child.pid}`, readable, writable }),
+    channel: streamChannel({ kind: 'stdio', label: `process ${child.pid}`, readable, writable }),
     kill: () => void child.kill('SIGKILL'),
   };
 }

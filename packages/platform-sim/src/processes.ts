@@ -91,7 +91,7 @@ export class SimProcesses implements Processes {
     const pair = joinChannels(
       init,
       world.sizes.markBytes,
-      { kind, label: `child ${process.pid}`, task: this.#task },
+      { kind, label: `process ${process.pid}`, task: this.#task },
       { kind, label: 'parent', task },
     );
     const onDiagnostic = (line: string): void => this.#after(() => events.onDiagnostic(line));

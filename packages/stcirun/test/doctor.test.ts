@@ -5,9 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runInNewContext } from 'node:vm';
 import { assert, suite } from '@stci/testkit';
 import { up, whyNoHosts } from '@stci/testkit/hosts';
 import { parseConfiguration } from '@stci/stcirun';
+import { PROGRAM_OF } from '../dist/doctor/probe.js';
 
 const PROGRAM = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
 const CLIENT = fileURLToPath(new URL('../test/fake-ssh.sh', import.meta.url));
@@ -52,6 +54,17 @@ suite('stci doctor', (test) => {
       for (const { pid } of [left, named]) process.kill(-(pid as number), 'SIGKILL');
     }
   }, LONG);
+
+  test('the program that Node runs is found behind its options and their values', () => {
+    const programOf = (words: string): unknown => runInNewContext(`${PROGRAM_OF}programOf(words)`, {
+      words: words.split(' '),
+    });
+    const [run, option] = ['/x/stcirun.cjs', '--max-old-space-size=9'];
+    for (const words of ['', '--require /x/y.cjs', '-r y -C dev --import=z', `${option} --import z --title stci`]) {
+      assert.is(programOf(`node ${words} ${run} -n 2 cat`.replace('  ', ' ')), run);
+    }
+    assert.equal([programOf(`tail -f ${run}`), programOf('node -r x')], [run, undefined]);
+  });
 
   test('this machine, where nothing is said', async () => {
     const { exitCode, out, err } = await doctor();

@@ -53,6 +53,17 @@ suite('files of cabinets', (test) => {
     assert.match(refused.err, `${ORDER}: ${file} names none of the hosts that are used.`);
   }), { timeoutMs: 60_000 });
 
+  test('an order of hosts that are not there is refused before the start, but where hosts may join', withPlace(
+    async (place) => {
+      const order = ['--mca', `${ORDER}=hosts:3,1`];
+      const said = await run([...RUN, ...order, '--dry-run', 'true']);
+      assert.is(said.exitCode, 194);
+      assert.match(said.err, `${ORDER} = 'hosts:3,1': there is no host 3. Hosts are numbered from 0 as they are `
+        + 'allocated: expected 0 to 2');
+      place.start('rows', '--mca', 'detector=ring', ...order);
+    },
+  ), { timeoutMs: 40_000 });
+
   test('what is refused, and why', withPlace(async ({ directory }) => {
     const file = join(directory, 'cabinets');
     const refused = async (path: string, exitCode = 194): Promise<string> => {

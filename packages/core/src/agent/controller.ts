@@ -113,7 +113,7 @@ export class Controller implements JobSession {
     if (hosts.length === 0) throw new StciError('STCI_JOB_INVALID', 'Expected at least one host, got none');
     const { scope, agentLauncher, snapshot } = this.#deps;
     agentLauncher.plan([...hosts, ...spares]);
-    checkFailureParts(scope, this.node.params, hosts.length + 1);
+    checkFailureParts(scope, this.node.params, hosts.length, this.stays);
     this.overlayControl.check(hosts, spares);
     const { arity } = bootTreeOf(scope, hosts.length, this.node.params);
     const treeOf = (size: number): TreeTopology => scope.bootTree(size, arity);
@@ -287,7 +287,7 @@ export class Controller implements JobSession {
       checkSize: (size) => {
         bootTreeOf(this.scope, size, this.node.params);
         creditBytes(this.node.params, size);
-        checkFailureParts(this.scope, this.node.params, size + 1);
+        checkFailureParts(this.scope, this.node.params, size, true);
       },
     });
     this.overlayControl.start(table);

@@ -76,17 +76,19 @@ function passWaits({ messages }: AgentNode, watch: FailureWatch): void {
 
 /**
  * Throws StciError, before anything is started, for parameters that the overlay, a detector or a notifier refuses in a
- * session of so many agents. Whoever notices that later cannot tell the user any more.
+ * session of so many hosts; `mayGrow`: it may get more. Whoever notices that later cannot tell the user any more.
  */
-export function checkFailureParts(scope: AgentScope, params: Params, agents: number): void {
+export function checkFailureParts(scope: AgentScope, params: Params, hosts: number, mayGrow: boolean): void {
   const overlay = params.string('overlay.topology');
-  const topologyOf = (text: string): unknown => text === '' ? undefined : scope.topologyOf(text, agents);
+  const topologyOf = (text: string): unknown => text === '' ? undefined : scope.topologyOf(text, hosts + 1);
   named('overlay.topology', overlay, () => topologyOf(overlay));
   for (const detector of scope.detectors()) {
     const { name, module, isNamed } = detector;
     const notifier = notifierFor(detector, overlay);
     const { topology } = named(`detector.${name}.notifier`, notifier, () => scope.notifier(notifier));
     named(`notifier.${notifier}.topology`, topology, () => topologyOf(topology));
+    const problem = isNamed && !mayGrow ? module.problemFor?.(hosts) : undefined;
+    if (problem !== undefined) throw new StciError('STCI_PARAM_INVALID', problem);
     if (isNamed) named(`detector.${name}.topology`, module.topology, () => topologyOf(topologyFor(module, overlay)));
   }
 }

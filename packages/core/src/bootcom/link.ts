@@ -333,11 +333,9 @@ export class Link {
   #onClose(reason: string): void {
     if (this.#state === 'closed') return;
     const cut = this.#decoder.midFrame ? ', in the middle of a frame' : '';
-    const wasUp = this.#state !== 'connecting';
-    const end = this.#closing ?? {
-      reason: 'lost' as const,
-      text: `${this.#channel.label}: ${reason}${cut}${wasUp ? '' : ', before the handshake was over'}`,
-    };
+    const when = this.#state === 'connecting' ? 'before the handshake was over' : 'without goodbye';
+    const text = `the connection to ${this.#channel.label} closed ${when}: ${reason}${cut}`;
+    const end = this.#closing ?? { reason: 'lost' as const, text };
     this.#state = 'closed';
     this.#early = [];
     this.#timer?.cancel();

@@ -132,7 +132,7 @@ suite('link', (test) => {
     lost.place.run();
     lost.near.destroy('pulled out');
     lost.place.run();
-    assert.equal(lost.child.heard.log.at(-1), 'lost: near: pulled out');
+    assert.equal(lost.child.heard.log.at(-1), 'lost: the connection to near closed without goodbye: pulled out');
     assert.equal(lost.parent.heard.log, [up + CHILD, 'lost: far: connection reset']);
   });
 

@@ -68,6 +68,19 @@ export function hostFacts(text: string): HostFacts {
   return FACTS(JSON.parse(text, oneLine), 'facts');
 }
 
+/** The program that a command line of Node runs: the first word that is neither an option nor the value of one. */
+export const PROGRAM_OF = `
+var VALUED = new RegExp('^(-[rC]|--(require|import|loader|experimental-loader|conditions|env-file|title|icu-data-dir'
+  + '|env-file-if-exists|openssl-config|unhandled-rejections|disable-warning|redirect-warnings|diagnostic-dir'
+  + '|input-type|dns-result-order|inspect-port|max-http-header-size))$');
+function programOf(command) {
+  for (var i = 1; i < command.length; i++) {
+    if (VALUED.test(command[i])) i++;
+    else if (command[i][0] !== '-') return command[i];
+  }
+}
+`;
+
 /**
  * Expects `low` and `tried`, the first port and how many, or 0 and 0; `wantsClean`; and `size`, that of the agent's
  * bundle. Leftovers carry the mark of an agent (platform-node's process-mark.ts), or are agents, and no agent of a
@@ -76,7 +89,7 @@ export function hostFacts(text: string): HostFacts {
  * may be called by any name; by its name too, where it is the first process of a container. Words of a command line
  * alone make no process an agent that may be ended: the program that it runs has to be Node.
  */
-const BODY = `
+const BODY = `${PROGRAM_OF}
 var facts = { node: me.version, nodePath: real(me.execPath), hostname: require('os').hostname() };
 function cache() {
   var home = me.env.XDG_CACHE_HOME || '';
@@ -109,7 +122,7 @@ function processOf(pid) {
   var one = { pid: pid, parent: fields[1], command: command.join(' ').trim() };
   one.dead = fields[0] === 'Z' || fields[0] === 'X';
   one.own = usersOf(pid) === usersOf('self');
-  one.run = [command[0], command.slice(1).find(function (word) { return word[0] !== '-'; })].some(function (word) {
+  one.run = [command[0], programOf(command)].some(function (word) {
     return /[/]stcirun([.]cjs)?$/.test(word);
   });
   one.guardian = command[3] === 'stci-guardian';

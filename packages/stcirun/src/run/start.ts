@@ -46,7 +46,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   const isHere = (host: string): boolean => method === 'local' || host === platform.env.hostname;
   if (request.dryRun) {
     checkPrograms(spec, map, isHere);
-    if (session === undefined) checkFailureParts(scope, params, spec.hosts.length + 1);
+    if (session === undefined) checkFailureParts(scope, params, spec.hosts.length, false);
   }
   if (request.dryRun || request.display !== undefined) {
     const text = showPlan({ request, spec, spares, map, params, scope, hasAgents: session !== undefined });
