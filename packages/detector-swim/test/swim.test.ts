@@ -35,6 +35,34 @@ suite('swim', (test) => {
     assert.equal([reportsAt(450), reportsAt(451)], [[], ['no answer to root:2, nor to others']]);
   });
 
+  test('a suspect is pinged a last time a period before; a standstill of this process counts for nobody', () => {
+    const members = [0, 1, 2].map((position) => ({ position, incarnation: 1 }));
+    const settings = { periodMs: 1000, timeoutMs: 500, indirect: 0, graceMs: 1e6, suspicionMs: () => 3700 };
+    const swim = new Swim({ self: members[0]!, members, topologyOf: undefined, random: () => 0.5 }, settings);
+    swim.on({ type: 'start' }, 0);
+    swim.on({ type: 'message', from: members[1]!, body: { type: 'ping', n: 1, rumours: [[2, 1, 1, 0, 1]] } }, 0);
+    const at = (nowMs: number): string[] => swim.on({ type: 'due' }, nowMs).flatMap((action) =>
+      action.type === 'report' ? ['report'] : action.type === 'send' ? [`ping ${action.to}`] : []);
+    for (const nowMs of [500, 1500, 2500]) at(nowMs);
+    assert.equal(at(3200), ['ping 2']);
+    swim.on({ type: 'lag', lagMs: 1000 }, 4400);
+    assert.ok(!at(4400).includes('report'));
+    assert.ok(at(5200).includes('report'));
+  });
+
+  test('pings for others are bounded', () => {
+    const members = [0, 1, 2].map((position) => ({ position, incarnation: 1 }));
+    const settings = { periodMs: 1000, timeoutMs: 500, indirect: 1, graceMs: 0, suspicionMs: () => 4000 };
+    const swim = new Swim({ self: members[0]!, members, topologyOf: undefined, random: () => 0.5 }, settings);
+    swim.on({ type: 'start' }, 0);
+    let pings = 0;
+    for (let n = 0; n < 5000; n++) {
+      const body = { type: 'ping-for', n, position: 2, rumours: [] };
+      pings += swim.on({ type: 'message', from: members[1]!, body }, 1).length;
+    }
+    assert.is(pings, 4096);
+  });
+
   test('nobody is suspected within the grace after the start, or after another joined', () => {
     const module = detectorModule(detectorSwim, { period: '100ms', grace: '1s' });
     assert.equal([firstSuspicionMs(module), firstSuspicionMs(module, 5000)], [1000, 6000]);

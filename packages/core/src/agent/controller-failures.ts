@@ -31,6 +31,9 @@ import { HostProbes } from './host-probe.js';
 import { LossNotices, type StartFailure } from './loss-notices.js';
 import type { AgentNode } from './node.js';
 
+/** Reports of a host that has answered so shortly before wait for one another: nobody keeps the session busy. */
+const REFUTED_MS = 1000;
+
 export interface ControllerFailuresInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
@@ -54,6 +57,7 @@ export class ControllerFailures implements JobFailures {
   readonly #beliefs: Beliefs;
   readonly #losses: LossNotices;
   readonly #probes: HostProbes;
+  readonly #refutedMs = new Map<HostIndex, number>();
   /** Why hosts are just being given up. */
   readonly #notices = new Map<HostIndex, FailureNotice>();
   #watch: FailureWatch | undefined;
@@ -156,6 +160,8 @@ export class ControllerFailures implements JobFailures {
     const now = this.#wallMs;
     const { rank, endWallMs = now } = end;
     const subject = { kind: 'tool', host, job, rank, attempt } as const;
+    const told = this.#watch?.board.get(subject)?.notice;
+    if (told !== undefined) this.#record(told);
     this.#record({
       ...this.#losses.of(subject, error), reporter: this.#memberOf(host), detector: 'process', cause,
       failedWallMs: endWallMs, suspectedWallMs: endWallMs, confirmedWallMs: Math.max(endWallMs, now),
@@ -244,12 +250,16 @@ export class ControllerFailures implements JobFailures {
     const member = memberOf(subject);
     const { table } = this;
     if (subject.host >= table.size) return;
-    if (member === undefined || subject.kind !== 'host') return this.#record(notice);
-    if (table.get(subject.host).incarnation !== subject.incarnation) return;
+    // Of a rank, only what its job has a failure of: an agent may speak of ranks that are not there.
+    if (member === undefined) return this.#records.has(subject) ? this.#record(notice) : undefined;
+    if (table.get(subject.host).incarnation !== member.incarnation) return;
     if (news === 'confirmed' || table.isGone(subject.host)) return this.#record(notice);
     if (reporter.position !== 0 && this.#isDead(reporter)) return this.#refute(member);
+    const address = addressAt(reporter.position);
+    const refutedMs = this.#refutedMs.get(subject.host) ?? -Infinity;
+    if (this.#init.node.platform.clock.nowMs() < refutedMs + REFUTED_MS) return this.#beliefs.add(address, [member]);
     this.#record(notice);
-    const by = addressName(addressAt(reporter.position));
+    const by = addressName(address);
     this.#init.emit({ ...this.#changed(member), change: 'suspected', detector, reporter: by, evidence });
     this.#probe(notice, member);
   }
@@ -286,7 +296,9 @@ export class ControllerFailures implements JobFailures {
   }
 
   #refute(member: MemberId): void {
-    this.#records.withdraw({ kind: 'host', host: bootHost(member.position), incarnation: member.incarnation });
+    const host = bootHost(member.position);
+    this.#refutedMs.set(host, this.#init.node.platform.clock.nowMs());
+    this.#records.withdraw({ kind: 'host', host, incarnation: member.incarnation });
     this.#init.emit({ ...this.#changed(member), change: 'refuted' });
     this.#verdict({ member, verdict: 'refuted', notice: undefined });
   }

@@ -61,6 +61,11 @@ export class FailureRecords {
     });
   }
 
+  /** It is being gathered. */
+  has(subject: FailedSubject): boolean {
+    return this.#open.has(subjectKey(subject));
+  }
+
   /** An agent was told. */
   seen(key: string, wallMs: number): void {
     const open = this.#open.get(key);

@@ -65,6 +65,18 @@ const host = (position: number, incarnation: number): object => ({
   subject: { kind: 'host', host: position - 1, incarnation },
 });
 
+/** That the controller has sent. */
+function countVerdicts(here: Place): () => number {
+  const { messages } = here.node(0);
+  const send = messages.send.bind(messages);
+  let verdicts = 0;
+  messages.send = (...args: Parameters<typeof send>) => {
+    if (args[1] === 'failure.verdict') verdicts += 1;
+    return send(...args);
+  };
+  return () => verdicts;
+}
+
 suite('adversaries among detectors and notifiers', (define) => {
   const test = (name: string, body: () => void): void => define(name, body, { timeoutMs: 60_000 });
 
@@ -86,6 +98,16 @@ suite('adversaries among detectors and notifiers', (define) => {
     here.end();
   });
 
+  test('ranks of its own host that are not there have no records', () => {
+    const here = place({});
+    for (let rank = 20; rank < 40; rank++) {
+      here.spread({ subject: { kind: 'tool', host: BAD - 1, job: 1, rank, attempt: 1 }, detector: 'process' });
+    }
+    here.run(2000);
+    assert.equal(here.session.records, []);
+    here.end();
+  });
+
   test('tools of hosts that are not there are not recorded', () => {
     const here = place({});
     const reporter = { position: 71, incarnation: 1 };
@@ -100,20 +122,14 @@ suite('adversaries among detectors and notifiers', (define) => {
   for (const [label, settings] of [['an overlay', { 'overlay.topology': 'bmg' }], ['the tree', {}]] as const) {
     test(`over ${label}, who holds all others for dead again and again does not have all told each time`, () => {
       const here = place(settings);
-      const { messages } = here.node(0);
-      const send = messages.send.bind(messages);
-      let verdicts = 0;
-      messages.send = (...args: Parameters<typeof send>) => {
-        if (args[1] === 'failure.verdict') verdicts += 1;
-        return send(...args);
-      };
+      const verdicts = countVerdicts(here);
       const members = OTHERS.map((position) => ({ position, incarnation: 1 }));
       for (let i = 0; i < 100; i++) {
         here.node(BAD).messages.send(CONTROLLER, 'failure.seen', { seen: [], members });
         here.run(10);
       }
       const most = HOSTS * ASKED_MAX * (1 + 1000 / ASK_MS);
-      assert.ok(verdicts > 0 && verdicts <= most, `${verdicts} verdicts, at most ${most}`);
+      assert.ok(verdicts() > 0 && verdicts() <= most, `${verdicts()} verdicts, at most ${most}`);
       here.end();
     });
   }
@@ -135,12 +151,15 @@ suite('adversaries among detectors and notifiers', (define) => {
       here.end();
     });
 
-    test(`over ${label}, who reports others again and again does not have them lost`, () => {
+    test(`over ${label}, who reports others again and again does not have them lost, nor all told each time`, () => {
       const here = place(settings);
+      const verdicts = countVerdicts(here);
       for (let i = 0; i < 100; i++) {
         for (const position of OTHERS) here.spread(host(position, 1));
         here.run(50);
       }
+      const most = HOSTS * (6 * OTHERS.length + ASKED_MAX * (1 + 5000 / ASK_MS));
+      assert.ok(verdicts() > 0 && verdicts() <= most, `${verdicts()} verdicts, at most ${most}`);
       here.end();
     });
   }

@@ -5,7 +5,7 @@
 // @timeoutMs 240000
 
 import {
-  CONTROLLER, NEIGHBOUR, rootAddress, sessionAddress, type Address, type Channel, type Platform,
+  CONTROLLER, NEIGHBOUR, rootAddress, sessionAddress, type Address, type Channel, type MemberId, type Platform,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentNode } from '../../dist/agent/node.js';
@@ -226,6 +226,32 @@ suite('adversaries over an overlay', (test) => {
       assert.equal(stranger.heard, [LINK_FRAME.hello, LINK_FRAME.proof, ...answer]);
     }
     assert.is(here.linkTo(VICTIM, BAD), undefined);
+    here.canTalk(BAD, VICTIM);
+    here.end();
+  });
+
+  test('a neighbour that connects several times at once has one link', () => {
+    const here = place(LAZY);
+    const { identity, platform } = here.node(BAD);
+    const [one, victim] = [BAD, VICTIM].map((position) => ({ position, incarnation: 1 })) as [MemberId, MemberId];
+    const secret = pairKey(platform.secrets, here.node(0).identity.secret, one, victim);
+    const all = Array.from({ length: 3 }, () => {
+      const end = new Handshake({
+        role: 'connect', self: at(BAD), session: identity.session, secret, secrets: platform.secrets, start: 1,
+        admit: () => undefined,
+      });
+      const stranger = new Stranger(here);
+      stranger.onFrame = (each) => {
+        if (LINK_FRAME.hello === frameType(each)) void end.receive(each);
+        if (LINK_FRAME.proof === frameType(each)) stranger.channel.send(end.receive(each).send.slice());
+      };
+      stranger.channel.send(end.begin().slice());
+      return stranger;
+    });
+    here.session.until(() => all.filter(({ closed }) => closed !== undefined).length === 2, 'two are refused');
+    const links = here.node(VICTIM).router.links().filter(({ peer }) => peer === at(BAD));
+    assert.is(links.length, 1);
+    all.find(({ closed }) => closed === undefined)?.channel.destroy('enough');
     here.canTalk(BAD, VICTIM);
     here.end();
   });

@@ -2,7 +2,7 @@
 
 import { createFrontEnd, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
 import {
-  CONTROLLER, DeferredChannel, addressKind, rootAddress, type Address, type FrontEnd, type Platform,
+  CONTROLLER, DeferredChannel, addressKind, rootAddress, type Address, type FailureRecord, type FrontEnd, type Platform,
 } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert } from '@stci/testkit';
@@ -14,6 +14,7 @@ export interface Session {
   readonly nodes: Map<Address, AgentNode>;
   readonly pids: Map<Address, number>;
   readonly frontEnd: FrontEnd;
+  readonly records: readonly FailureRecord[];
   /** Runs until this holds. */
   until(holds: () => boolean, what: string, withinMs?: number): void;
   end(): number | undefined;
@@ -40,6 +41,7 @@ export function open(hosts: number, settings: Settings, seed = 1, platformOf = (
 ): Session {
   const world = createWorld({ seed });
   const nodes = new Map<Address, AgentNode>();
+  const records: FailureRecord[] = [];
   const pids = new Map<Address, number>();
   const watched: Composition = {
     ...composition,
@@ -65,6 +67,7 @@ export function open(hosts: number, settings: Settings, seed = 1, platformOf = (
     frontEnd = createFrontEnd({ platform: platformOf(platform), composition: watched, params, snapshot, allocation }, {
       onJobEvent: (event) => {
         if (event.type === 'running') isRunning = true;
+        if (event.type === 'failure-record') records.push(event.record);
         if (event.type !== 'ended') return;
         exitCode = event.report.exitCode;
         frontEnd?.stop();
@@ -96,7 +99,7 @@ export function open(hosts: number, settings: Settings, seed = 1, platformOf = (
     assert.equal(world.livingProcesses().map(({ command }) => command.join(' ')), [], 'nothing is left');
     return exitCode;
   };
-  return { world, nodes, pids, frontEnd: frontEnd as unknown as FrontEnd, until, end };
+  return { world, nodes, pids, records, frontEnd: frontEnd as unknown as FrontEnd, until, end };
 }
 
 export const at = (position: number): Address => (position === 0 ? CONTROLLER : rootAddress(position - 1));

@@ -1,6 +1,7 @@
 /** Sessions with an overlay, in simulation: which links it opens, and who can talk to whom when agents die. */
 
 import { assert, suite } from '@stci/testkit';
+import { positionOf } from '../../dist/overlay/members.js';
 import type { LinkedOverlay } from '../../dist/overlay/linked-overlay.js';
 import type { Settings } from '../assembly.js';
 import { seeded } from '../config/seeded.js';
@@ -34,6 +35,25 @@ suite('sessions with an overlay', (test) => {
       assert.equal(all.filter(({ role }) => role === 'overlay').length, 0);
       session.end();
     }
+  });
+
+  test('routes lead around one that is reported until it is refuted; the link to one that is gone closes', () => {
+    const session = open(12, { 'overlay.topology': 'bmg' });
+    session.until(() => isIn(pairs(session, 13), bmgPairs(13)), 'all links');
+    const overlay = overlayOf(session, 5);
+    // 12 is no neighbour of 5 in the binomial graph of 13.
+    const over = (): number => positionOf(overlay.next(at(12), undefined)?.peer as number) as number;
+    const first = over();
+    const member = { position: first, incarnation: 1 };
+    assert.ok(first !== 12);
+    overlay.reported(member);
+    assert.ok(![first, 12].includes(over()));
+    overlay.joined(member);
+    assert.is(over(), first);
+    const link = overlay.direct(at(first));
+    overlay.gone(member);
+    session.until(() => link?.state === 'closed', 'its end', 100);
+    session.end();
   });
 
   test('lazy: what waits for a link goes as soon as it is up, whoever connects; beyond the bound it is dropped', () => {

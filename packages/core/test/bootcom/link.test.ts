@@ -133,7 +133,8 @@ suite('link', (test) => {
     lost.near.destroy('pulled out');
     lost.place.run();
     assert.equal(lost.child.heard.log.at(-1), 'lost: the connection to near closed without goodbye: pulled out');
-    assert.equal(lost.parent.heard.log, [up + CHILD, 'lost: far: connection reset']);
+    const text = 'lost: the connection to far closed without goodbye: connection reset';
+    assert.equal(lost.parent.heard.log, [up + CHILD, text]);
   });
 
   test('destroy ends both ends at once, with the words given', () => {

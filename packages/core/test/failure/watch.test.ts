@@ -1,7 +1,8 @@
 /** The failure watch of several agents over a network that delivers at once: who is told, of what, how often. */
 
-import type {
-  Detector, DetectorAction, DetectorEvent, DetectorModule, FailureNotice, MemberId, NotifierModule,
+import {
+  StciError, type Detector, type DetectorAction, type DetectorEvent, type DetectorModule, type FailureNotice,
+  type MemberId, type NotifierModule,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { encode } from '../../dist/codec/cbor.js';
@@ -67,12 +68,15 @@ function network(place: TestPlace, count: number): Agent[] {
   return agents;
 }
 
-function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: readonly MemberId[]): Agent {
+function makeAgent(
+  place: TestPlace, agents: Agent[], self: MemberId, members: readonly MemberId[], notifier = directNotifier,
+): Agent {
   const told: string[] = [];
   const gone: string[] = [];
   const sent: number[] = [];
   const links: string[] = [];
   const send = (to: number, _name: string, body: unknown): void => {
+    if (to >= members.length) throw new StciError('STCI_MESSAGE_UNROUTABLE', 'no way');
     sent.push(to);
     place.world.at(place.world.nowMs + 1, () => agents[to]?.watch.onMessage(self.position, body as never));
   };
@@ -95,7 +99,7 @@ function makeAgent(place: TestPlace, agents: Agent[], self: MemberId, members: r
     {
       clock: place.platform.clock, overlay, overlayTopology: '', latencyMs: 0, random: () => 0.5,
       detectors: [{ name: 'scripted', module, notifier: 'direct', isNamed: true }],
-      notifier: () => directNotifier,
+      notifier: () => notifier,
       topologyOf: () => { throw new Error('no topology'); },
     },
     {
@@ -346,6 +350,28 @@ suite('failure watch', (test) => {
     agent.watch.onMessage(1, malformed);
     assert.equal(agent.told, ['detector scripted: STCI_INTERNAL Detector scripted failed and has been stopped, the '
       + 'session goes on without it: no such body']);
+    const [, other] = network(place, 3) as [Agent, Agent];
+    other.detector.fault = new StciError('STCI_MESSAGE_INVALID', 'no such body');
+    for (const from of [2, 2, 0, 2]) other.watch.onMessage(from, { ...malformed, ...idOf(from) });
+    assert.equal(other.told, ['root:1', 'controller'].map((from) =>
+      `message of ${from} to detector scripted: STCI_MESSAGE_INVALID no such body`));
+  });
+
+  test('what has no route is lost, and the detector that sent it goes on', () => {
+    const place = testPlace();
+    const agents = network(place, 4);
+    cause(agents[1], { type: 'send', to: 9, body: null }, reportOf(3));
+    assert.equal(agents[1]?.told, ['new host 2']);
+  });
+
+  test('at the end, no notifier has anything left to send', () => {
+    const place = testPlace();
+    const waiting: NotifierModule = { ...directNotifier, open: () => ({ dueMs: 1e9, on: () => [] }) };
+    const agent = makeAgent(place, [], idOf(1), [idOf(0)], waiting);
+    agent.watch.start([idOf(0)]);
+    agent.watch.joined(idOf(2)); // As after any event, its timer is set.
+    agent.watch.stop();
+    assert.equal(place.world.scheduler.queue.pending(), []);
   });
 
   test('a process that stood still tells its detectors for how long, before they find others silent', () => {

@@ -1,0 +1,61 @@
+/** What the controller tells the programs of a job: who is lost, and not any more; who waits for whom. */
+
+import { createLedger, mapJob } from '@stci/core';
+import { AGREEMENT_KINDS } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { JobPrograms } from '../../dist/agent/job-programs.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import { LIMITS, app, hosts, job } from '../job-help.js';
+import { testPlace } from '../world.js';
+
+const END = { pid: 9, outcome: 'exited', end: { status: 1 }, endWallMs: 1, leftovers: 0 } as const;
+
+/** Of a job of two ranks on one host. */
+function programsOf() {
+  const place = testPlace();
+  const log: string[] = [];
+  let waits = 0;
+  const node = {
+    platform: place.platform,
+    messages: {
+      send: (_to: number, name: string, { lost }: { readonly lost: unknown }) => {
+        log.push(`${name} ${JSON.stringify(lost)}`);
+      },
+      sendSubtree: (name: string) => void log.push(name),
+      waits: { begin: () => (waits = 1), end: () => (waits = 0) },
+    },
+  } as unknown as AgentNode;
+  const spec = job({ apps: [app(2)], hosts: hosts('a') });
+  const ledger = createLedger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+  const programs = new JobPrograms(node, 1, ledger);
+  const vote = (rank: number, sequence: number): void => {
+    programs.onVotes({ host: 0, sequence, votes: [[rank, AGREEMENT_KINDS.indexOf('shrink'), true]] });
+    place.run(1);
+  };
+  const told = (): string[] => log.splice(0);
+  return { place, ledger, programs, vote, told, isAwaited: () => waits > 0 };
+}
+
+suite('programs of a job', (test) => {
+  test('ranks that have voted wait for the others, until it is decided', () => {
+    const { vote, told, isAwaited } = programsOf();
+    vote(0, 1);
+    assert.equal([isAwaited(), told()], [true, []]);
+    vote(1, 1);
+    assert.equal([isAwaited(), told()], [false, ['program.agreed']]);
+  });
+
+  test('a rank that was started again is lost until it takes part', () => {
+    const { place, ledger, programs, vote, told } = programsOf();
+    const report = ledger.again({ rank: 1, ...END });
+    assert.ok(report !== undefined);
+    programs.onRestarting(report);
+    place.run(1);
+    programs.onOpen(0);
+    assert.equal(told(), ['program.failed', 'program.state [[1,1,"it ended with status 1"]]']);
+    vote(1, 1);
+    vote(0, 1);
+    programs.onOpen(0);
+    assert.equal(told(), ['program.agreed', 'program.state []']);
+  });
+});
