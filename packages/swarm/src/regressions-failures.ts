@@ -241,4 +241,26 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       isPatient: false,
     }),
   },
+  {
+    found: 'what was sent again when an agent had been linked to another went the old way, before those above knew the '
+      + 'new one, and waited there for the next repetition: the agent seemed silent',
+    plan: plainFailures({
+      seed: 7_402_275, hosts: 5,
+      faults: [
+        { kind: 'part', hosts: [1, 2, 3], atMs: 326.48294309619814, lastsMs: 13.679148325774197 },
+        { kind: 'part', hosts: [2], atMs: 326.48294309619814, lastsMs: 739.8227045778185 },
+        { kind: 'part', hosts: [3], atMs: 326.48294309619814, lastsMs: 37.72347381656679 },
+      ],
+      settings: {
+        detector: 'ring,witness', 'launcher.tree.arity': '1', 'bootcom.lease': '1000ms',
+        'detector.ring.notifier': 'auto', 'detector.ring.period': '100ms', 'detector.ring.timeout': '500ms',
+        'detector.ring.grace': '300ms', 'detector.ring.order': 'cabinets:0*2,1*3,2*4,0*9',
+        'detector.ring.reconnect': '2', 'detector.latency': '30ms', 'overlay.topology': 'tree:arity=3',
+        'overlay.open': 'eager', 'overlay.queue': '1', 'bootcom.ws.interface': 'eth0',
+        'client.enable': 'true', 'errmgr.launch': 'retry', 'detector.link.notifier': 'auto',
+      },
+      agree: { rounds: 25, pauseMs: 40, policy: 'notify' },
+      link: { latencyMs: 3, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 5000 },
+    }),
+  },
 ];

@@ -9,6 +9,7 @@ import {
 import type { MessageBody } from '../am/messages.js';
 import { Mender, type AdoptionAnswer, type LossReport, type MendAction } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
+import { isOnHost } from './agents-of-host.js';
 import type { BootSubtree } from './boot-subtree.js';
 import type { HostLogin } from './boot-details.js';
 import type { AgentNode } from './node.js';
@@ -150,7 +151,7 @@ export class TreeMender {
 
   /** The agent of `at` takes this host to be below the one that it has linked to, but it is linked to another. */
   #correct(at: ParentHost, host: HostIndex): void {
-    const { table, below, node } = this.#init;
+    const { table, below } = this.#init;
     if (!table.isConnected(host)) return;
     let child = host;
     for (let above = table.get(host).parent; above !== at && above !== undefined; above = table.get(above).parent) {
@@ -159,12 +160,12 @@ export class TreeMender {
     if (at === undefined) return below.route(child, [host]);
     const hop = table.get(child).parent === at ? child : at;
     this.#routesOf(at).set(host, hop);
-    node.messages.send(rootAddress(at), 'tree.route', { child: hop, hosts: [host] });
+    this.#route(at, hop, [host]);
   }
 
   /** Agents above in the planned tree that have them no longer below: they are reached by the parent. */
   #bypass(mended: HostIndex, hosts: readonly HostIndex[]): void {
-    const { table, node } = this.#init;
+    const { table } = this.#init;
     const way = new Set<ParentHost>();
     for (let at = table.get(mended).parent; at !== undefined; at = table.get(at).parent) way.add(at);
     for (const at of table.ancestors(mended)) {
@@ -172,13 +173,13 @@ export class TreeMender {
       const known = this.#routesOf(at);
       if (hosts.every((host) => known.get(host) === at)) continue;
       for (const host of hosts) known.set(host, at);
-      node.messages.send(rootAddress(at), 'tree.route', { child: at, hosts: [...hosts] });
+      this.#route(at, at, hosts);
     }
   }
 
   /** The new parent knows them; the agents above it may have known another way. */
   #updateRoutes(mended: HostIndex, hosts: readonly HostIndex[]): void {
-    const { table, below, node } = this.#init;
+    const { table, below } = this.#init;
     this.#bypass(mended, hosts);
     let child = mended;
     for (let at = table.get(mended).parent; ; at = table.get(at).parent) {
@@ -189,11 +190,18 @@ export class TreeMender {
       const isNews = hosts.some((host) => hop(host) !== child);
       const isBypassed = hosts.some((host) => known.get(host) === at);
       for (const host of hosts) known.set(host, child);
-      if (isBypassed || (isNews && child !== mended)) {
-        node.messages.send(rootAddress(at), 'tree.route', { child, hosts: [...hosts] });
-      }
+      if (isBypassed || (isNews && child !== mended)) this.#route(at, child, hosts);
       child = at;
     }
+  }
+
+  /** What was sent before the agent of `at` knew may have gone where nothing led on: it is sent again. */
+  #route(at: HostIndex, child: HostIndex, hosts: readonly HostIndex[]): void {
+    const { messages } = this.#init.node;
+    const moved = new Set(hosts);
+    messages.request(rootAddress(at), 'tree.route', { child, hosts: [...hosts] }, (error) => {
+      if (error === undefined && !this.#isOver) messages.resend((agent) => isOnHost(agent, moved));
+    });
   }
 
   #routesOf(at: HostIndex): Map<HostIndex, HostIndex> {
