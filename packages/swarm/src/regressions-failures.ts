@@ -263,4 +263,26 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       link: { latencyMs: 3, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 5000 },
     }),
   },
+  {
+    found: 'an attempt at a link of the overlay that began while both ends were cut off kept the other end from '
+      + 'connecting until it timed out: what that sent was lost',
+    plan: plainFailures({
+      seed: 7_500_716, hosts: 4,
+      faults: [
+        { kind: 'part', hosts: [1, 2, 3], atMs: 719.3620654055849, lastsMs: 138.06217689206824 },
+        { kind: 'part', hosts: [2, 3], atMs: 719.3620654055849, lastsMs: 1673.1882109306753 },
+        { kind: 'part', hosts: [3, 0], atMs: 719.3620654055849, lastsMs: 827.09282473661 },
+      ],
+      settings: {
+        ...AGAIN, detector: 'ring,witness', 'launcher.tree.arity': '8', 'bootcom.lease': '1000ms',
+        'errmgr.launch': 'retry', 'detector.link.notifier': 'auto', 'detector.ring.notifier': 'auto',
+        'detector.ring.period': '200ms', 'detector.ring.timeout': '600ms', 'detector.ring.grace': '300ms',
+        'detector.ring.order': 'rank', 'detector.ring.reconnect': '2', 'detector.latency': '20ms',
+        'overlay.topology': 'bmg', 'overlay.open': 'lazy', 'overlay.queue': '256', 'bootcom.ws.interface': 'eth0',
+        'errmgr.loss.retries': '3',
+      },
+      link: { latencyMs: 1, jitterMs: 0.05, cutChance: 0.3, bytesPerMs: Infinity, timeoutMs: 5000 },
+      isPatient: false,
+    }),
+  },
 ];

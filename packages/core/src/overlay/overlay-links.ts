@@ -21,6 +21,9 @@ import type { Neighbour, OverlayLinkKind } from './neighbour.js';
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 5000;
 
+/** An attempt that takes longer, which began while they were cut off, does not keep the other end from connecting. */
+const LATE_MS = 1000;
+
 interface Peer {
   readonly neighbour: Neighbour;
   link: Link | undefined;
@@ -224,7 +227,8 @@ export class OverlayLinks {
       if (peer === undefined || job !== 0 || incarnation !== peer.neighbour.incarnation) return 'it is no neighbour';
       if (peer.isGone) return 'it is gone';
       if (peer.attempt === undefined) return peer.link === undefined ? undefined : 'it is linked already';
-      return this.#init.self.position < peer.neighbour.position ? 'this agent connects to it' : undefined;
+      const isLate = this.#init.node.platform.clock.nowMs() - peer.attemptAtMs > LATE_MS;
+      return this.#init.self.position < peer.neighbour.position && !isLate ? 'this agent connects to it' : undefined;
     };
     const link = this.#link(channel, { role: 'accept', secret: nobody, secretOf, admit }, (ended, reason) => {
       this.#pending.delete(ended);
