@@ -81,7 +81,10 @@ function play(run: Record, one: HostsSession): void {
   }));
 }
 
-/** Calls `done` once all has been well for a lease, in which nothing was told; at the latest when all must be well. */
+/**
+ * Calls `done` once all has been well for a lease, in which nothing was told and no start of an agent was awaited; at
+ * the latest when all must be well.
+ */
 function whenSettled(run: Record, one: HostsSession, done: () => void): void {
   const { plan, witness, events } = run;
   const { world } = one;
@@ -90,7 +93,9 @@ function whenSettled(run: Record, one: HostsSession, done: () => void): void {
   let told = -1;
   const look = (): void => {
     const count = witness.sightings.length + events.length;
-    const isWell = count === told && !plan.isPatient && checkSettled(run, stateOf(one)).length === 0;
+    const state = stateOf(one);
+    const isAwaited = state.hosts.some(({ isRestarting }) => isRestarting);
+    const isWell = count === told && !plan.isPatient && !isAwaited && checkSettled(run, state).length === 0;
     wellMs = isWell ? Math.min(wellMs, world.nowMs) : Infinity;
     told = count;
     if (world.nowMs >= Math.min(lastMs, wellMs + leaseMsOf(plan) + LOOK_MS)) return done();
