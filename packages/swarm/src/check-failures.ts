@@ -63,21 +63,24 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
     else if (fault.kind === 'cut') fault.between.forEach((place) => place !== 'login' && hosts.add(place));
     else hosts.add(fault.host);
   }
-  for (const host of belowTwo(plan)) hosts.add(host);
+  for (const host of belowSeveral(plan)) hosts.add(host);
   return hosts;
 }
 
-/** Without an overlay, agents below two that fail are reached when both are given up: their leases may end before. */
-function belowTwo({ settings, hosts: count, faults }: FailurePlan): number[] {
+/**
+ * Agents below two that fail, with an overlay below three, are reached when these are given up: their leases may end
+ * before.
+ */
+function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[] {
   const arity = Number(settings['launcher.tree.arity']);
   const above = (host: number): number[] => (host < 0 ? [] : [host, ...above(Math.floor(host / arity) - 1)]);
-  if (settings['overlay.topology'] !== undefined) return [];
+  const tolerated = settings['overlay.topology'] === undefined ? 1 : 2;
   const failed = new Set(faults.flatMap((fault) => {
     if (fault.kind === 'part') return fault.hosts;
     return 'host' in fault ? [fault.host] : [];
   }));
   const all = Array.from({ length: count }, (_, host) => host);
-  return all.filter((host) => above(host).filter((each) => failed.has(each)).length > 1);
+  return all.filter((host) => above(host).filter((each) => failed.has(each)).length > tolerated);
 }
 
 function addBelow(plan: FailurePlan, host: number, hosts: Set<number>): void {
