@@ -121,6 +121,16 @@ function orphanMs({ settings, faults }: SwarmOptions): number {
   return ORPHAN_MS + SILENT_ORPHAN_MS + params.int('bootcom.lease') + params.int('tool.grace');
 }
 
+/**
+ * What the ranks of a host have written, twice what their pipes hold at most, comes over a slow link, one share of the
+ * window each round trip.
+ */
+function drainMs({ settings, faults, hosts, slots, pipeBytes }: SwarmOptions): number {
+  const slowest = Math.max(0, ...faults.map((fault) => (fault.kind === 'slow' ? fault.latencyMs : 0)));
+  const shareBytes = resolveSettings(settings).params.int('iof.window') / hosts;
+  return (2 * slots * pipeBytes * 2 * slowest) / shareBytes;
+}
+
 function simulate(options: SwarmOptions, hooks: RunHooks): Run {
   const { peaks } = hooks;
   const world = makeWorld(options, peaks?.onNode);
@@ -147,7 +157,7 @@ function simulate(options: SwarmOptions, hooks: RunHooks): Run {
   const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
   peaks?.watch(world, () => true, () => frontEnd.isAlive);
   const faults = scheduleFaults(world, options, frontEnd);
-  const untilMs = Math.max(lastFaultMs(options), PROGRAM_MS_MAX) + LIVENESS_MS;
+  const untilMs = Math.max(lastFaultMs(options), PROGRAM_MS_MAX) + LIVENESS_MS + drainMs(options);
   world.run({ until: () => !frontEnd.isAlive, untilMs, maxEvents: EVENTS_MAX });
   const isOver = !frontEnd.isAlive;
   const restMs = Math.max(world.nowMs, lastFaultMs(options));
