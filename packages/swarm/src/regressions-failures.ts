@@ -285,4 +285,25 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       isPatient: false,
     }),
   },
+  {
+    found: 'an agent that had stood still linked to another by an earlier attempt than the last, and took agents to be '
+      + 'below it for good that others had been linked to meanwhile: what was for them got lost',
+    plan: plainFailures({
+      seed: 8_102_538, hosts: 6,
+      faults: [
+        { kind: 'freeze', host: 0, atMs: 909.0009572682902, lastsMs: 917.1174291307107 },
+        { kind: 'freeze', host: 1, atMs: 556.1434170231223, lastsMs: 896.7113514896482 },
+        { kind: 'freeze', host: 2, atMs: 389.0345450025052, lastsMs: 964.0669743586332 },
+      ],
+      settings: {
+        detector: 'ring,witness', 'launcher.tree.arity': '1', 'bootcom.lease': '1000ms', 'errmgr.launch': 'retry',
+        'bootcom.ws.interface': 'eth0', 'detector.ring.notifier': 'tree', 'detector.ring.period': '200ms',
+        'detector.ring.timeout': '600ms', 'detector.ring.grace': '300ms', 'detector.ring.reconnect': '2',
+        'client.enable': 'true', 'detector.latency': '20ms',
+      },
+      agree: { rounds: 7, pauseMs: 142.85714285714286, policy: 'notify' },
+      link: { latencyMs: 1, jitterMs: 0.05, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
+      isPatient: false,
+    }),
+  },
 ];

@@ -44,8 +44,6 @@ export class TreeMender {
   readonly #mender: Mender;
   /** For each agent, next hops that differ from the planned ones. */
   readonly #routes = new Map<HostIndex, Map<HostIndex, HostIndex>>();
-  /** Of the latest attempt for a host: who is to link to it, and the hosts that it then takes to be below it. */
-  readonly #attempted = new Map<HostIndex, { readonly by: ParentHost; readonly subtree: readonly HostIndex[] }>();
   /** Agents that were started while the session runs: they know no other hops. */
   readonly #late = new Set<HostIndex>();
   #timer: Timer | undefined;
@@ -114,6 +112,7 @@ export class TreeMender {
     if (this.#isOver) return;
     for (const action of actions) {
       if (action.type === 'attempt') this.#attempt(action);
+      else if (action.type === 'adopted') this.#onAdopted(action);
       else if (action.type === 'mended') this.#onMended(action.host, action.isNew);
       else if (action.type === 'expel') this.expel(action.host, action.by, GIVEN_UP);
       else {
@@ -131,7 +130,6 @@ export class TreeMender {
 
   #attempt({ id, by, host, subtree }: MendAction & { readonly type: 'attempt' }): void {
     const { node, below, socketOf, loginOf } = this.#init;
-    this.#attempted.set(host, { by, subtree });
     const socket = socketOf(host);
     const request = { login: loginOf(host), socket: socket ?? '', hosts: [...subtree] };
     // At once: the answer is to be known before anything that comes over the new link.
@@ -144,9 +142,16 @@ export class TreeMender {
   #onMended(host: HostIndex, isNew: boolean): void {
     const hosts = this.#init.table.hostsBelow(host);
     this.#updateRoutes(host, hosts);
-    const { by, subtree } = this.#attempted.get(host) ?? { by: undefined, subtree: [] };
-    for (const stray of subtree) if (!hosts.includes(stray)) this.#correct(by, stray);
     this.#events.onMended(hosts, isNew);
+  }
+
+  /** Some of those that were below `host` when this was asked may have been linked to others, or are so later. */
+  #onAdopted({ by, host, subtree }: MendAction & { readonly type: 'adopted' }): void {
+    const below = this.#init.table.hostsBelow(host);
+    for (const each of subtree) {
+      if (by !== undefined) this.#routesOf(by).set(each, host);
+      if (!below.includes(each)) this.#correct(by, each);
+    }
   }
 
   /** The agent of `at` takes this host to be below the one that it has linked to, but it is linked to another. */
@@ -177,7 +182,7 @@ export class TreeMender {
     }
   }
 
-  /** The new parent knows them; the agents above it may have known another way. */
+  /** The new parent knows those that it linked to; it and the agents above may have known another way to the others. */
   #updateRoutes(mended: HostIndex, hosts: readonly HostIndex[]): void {
     const { table, below } = this.#init;
     this.#bypass(mended, hosts);
@@ -188,9 +193,8 @@ export class TreeMender {
       const hop = (host: HostIndex): HostIndex | undefined =>
         known.get(host) ?? (this.#late.has(at as HostIndex) ? undefined : below.plannedHop(at as HostIndex, host));
       const isNews = hosts.some((host) => hop(host) !== child);
-      const isBypassed = hosts.some((host) => known.get(host) === at);
       for (const host of hosts) known.set(host, child);
-      if (isBypassed || (isNews && child !== mended)) this.#route(at, child, hosts);
+      if (isNews) this.#route(at, child, hosts);
       child = at;
     }
   }

@@ -55,6 +55,13 @@ export type MendAction =
       readonly incarnation: number;
       readonly subtree: readonly HostIndex[];
     }
+  /** `by` linked to it, by an attempt that may be an earlier one, and takes `subtree` to be below it since. */
+  | {
+      readonly type: 'adopted';
+      readonly by: ParentHost;
+      readonly host: HostIndex;
+      readonly subtree: readonly HostIndex[];
+    }
   /** `isNew`: it was linked now, and not found linked. */
   | { readonly type: 'mended'; readonly host: HostIndex; readonly by: ParentHost; readonly isNew: boolean }
   /** `cause`: the host whose loss cut it off; its own index if its own link was lost. */
@@ -73,6 +80,7 @@ interface Attempt {
   readonly by: ParentHost;
   readonly host: HostIndex;
   readonly incarnation: number;
+  readonly subtree: readonly HostIndex[];
 }
 
 /** A host that is suspect or orphaned. */
@@ -164,11 +172,12 @@ export class Mender {
       const attempt = this.#attempts.get(id);
       if (attempt === undefined || attempt.by !== from) return;
       this.#attempts.delete(id);
-      const { host, by, incarnation } = attempt;
+      const { host, by, incarnation, subtree } = attempt;
+      if (answer.result === 'adopted') this.#actions.push({ type: 'adopted', by, host, subtree });
       const found = this.#case(host);
       if (found === undefined) {
         const isGivenUp = this.#table.isGone(host) && this.#table.get(host).incarnation === incarnation;
-        if (isGivenUp && answer.result === 'adopted') this.#actions.push({ type: 'expel', ...attempt });
+        if (isGivenUp && answer.result === 'adopted') this.#actions.push({ type: 'expel', by, host, incarnation });
       } else if (found.incarnation === incarnation) {
         const awaited = found.pending === id;
         if (awaited) found.pending = undefined;
@@ -269,14 +278,14 @@ export class Mender {
     const by = above[found.unreached % above.length];
     this.#attemptCount += 1;
     const id = this.#attemptCount;
-    this.#attempts.set(id, { by, host, incarnation });
+    const subtree = this.#table.hostsBelow(host);
+    this.#attempts.set(id, { by, host, incarnation, subtree });
     found.attempts += 1;
     found.pending = id;
     found.pendingUntilMs = this.#nowMs + this.#attemptMs;
     const partMs = this.#leaseMs * SPREAD_FRACTION;
     const spreadMs = found.lostBy === undefined ? partMs : Math.min(SPREAD_MS, partMs);
     found.dueMs = Math.min(found.pendingUntilMs, this.#nowMs + spreadMs);
-    const subtree = this.#table.hostsBelow(host);
     this.#actions.push({ type: 'attempt', id, by, host, incarnation, subtree });
   }
 

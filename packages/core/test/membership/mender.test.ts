@@ -7,6 +7,11 @@ import { Mender, type AdoptionAnswer, type LossEvidence, type MendAction } from 
 import { MembershipTable, type ParentHost } from '../../dist/membership/table.js';
 import { ATTEMPT_MS, LEASE_MS, TreeModel } from './tree-model.js';
 
+/** That an attempt succeeded is news of what the agent that made it knows. */
+function isDecision({ type }: MendAction): boolean {
+  return type !== 'adopted';
+}
+
 /** Twelve hosts in a binary tree, all up. 0: 2, 3; 1: 4, 5; 2: 6, 7; 3: 8, 9; 4: 10, 11. */
 function setup(): {
   table: MembershipTable;
@@ -18,7 +23,7 @@ function setup(): {
   for (let host = 0; host < 12; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
   const mender = new Mender({ table, leaseMs: LEASE_MS, attemptMs: ATTEMPT_MS });
   const name = (by: ParentHost): string => (by === undefined ? 'controller' : String(by));
-  const text = (actions: readonly MendAction[]): string[] => actions.map((action) => {
+  const text = (actions: readonly MendAction[]): string[] => actions.filter(isDecision).map((action) => {
     if (action.type === 'attempt') return `${action.id}: ${name(action.by)} tries ${action.host}`;
     if (action.type === 'lost') return `${action.host} ${action.state} by ${action.cause}: ${action.evidence}`;
     return `${action.host} ${action.type} ${name(action.by)}`;
@@ -113,6 +118,17 @@ suite('mender: decisions', (test) => {
     lost(0, 2, 'closed');
     assert.equal(lost(0, 2, 'exited', 50).slice(0, 1), ['2 failed by 2: link exited']);
     assert.equal(text(mender.answered(1, { result: 'adopted' }, 60)), ['2 expel 0']);
+  });
+
+  test('who links to an agent by an earlier attempt takes those to be below it that were so then', () => {
+    const { mender, lost } = setup();
+    lost(0, 2, 'closed');
+    mender.tick(300);
+    mender.answered(3, { result: 'adopted' }, 310);
+    mender.tick(ATTEMPT_MS);
+    const [adopted, mended] = mender.answered(1, { result: 'adopted' }, ATTEMPT_MS + 10);
+    assert.equal(adopted, { type: 'adopted', by: 0, host: 2, subtree: [2, 6, 7] });
+    assert.equal(mended, { type: 'mended', host: 2, by: 0, isNew: true });
   });
 
   test('the agent that tries is lost itself: the next above tries, and a late answer counts', () => {
