@@ -306,4 +306,26 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       isPatient: false,
     }),
   },
+  {
+    found: 'agents kept what they had sent to one that was given up, for good: notices that were refuted long ago '
+      + 'reached its successor with the next repetition, which held an agent for dead that lives',
+    plan: plainFailures({
+      seed: 8_103_733, hosts: 4,
+      faults: [
+        { kind: 'part', hosts: [2, 3], atMs: 667.5389971584082, lastsMs: 1534.9067919887602 },
+        { kind: 'part', hosts: [3], atMs: 853.5718683619052, lastsMs: 1.7247635119905074 },
+      ],
+      settings: {
+        ...CHAIN, detector: 'ring,mesh,witness', 'bootcom.lease': '1000ms', 'errmgr.launch': 'retry',
+        'bootcom.ws.interface': 'eth0', 'detector.link.notifier': 'hypercube', 'detector.ring.notifier': 'bmg',
+        'detector.ring.period': '100ms', 'detector.ring.timeout': '500ms', 'detector.ring.grace': '0',
+        'detector.mesh.period': '100ms', 'detector.mesh.timeout': '500ms', 'detector.mesh.grace': '0',
+        'detector.ring.reconnect': '2', 'errmgr.loss.pause': '20ms', 'client.enable': 'true',
+        'detector.latency': '20ms',
+      },
+      agree: { rounds: 8, pauseMs: 0, policy: 'notify' },
+      link: { latencyMs: 1, jitterMs: 0.05, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 60_000 },
+      isPatient: false,
+    }),
+  },
 ];

@@ -88,9 +88,14 @@ export class DeliveryLayer {
     }
   }
 
-  /** Gives up what is kept for agents that are gone, and forgets what was received of them. */
-  drop(isGone: AgentTest): void {
+  /** Gives up what is kept for agents that are gone. */
+  dropKept(isGone: AgentTest): void {
     this.#sender.drop(isGone);
+  }
+
+  /** The same, and forgets what was received of them. */
+  drop(isGone: AgentTest): void {
+    this.dropKept(isGone);
     this.#receiver.drop(isGone);
     this.#ahead.drop(isGone);
     for (const pair of this.#unacknowledged) if (isGone(pair.source, pair.job)) this.#unacknowledged.delete(pair);

@@ -215,6 +215,11 @@ export class MessageLayer {
     this.#transport.drop(agent, job, error);
   }
 
+  /** A root agent is gone, but what its successor sends may have come already: as Transport.dropKept. */
+  dropKept(agent: Address): void {
+    this.#transport.dropKept(agent);
+  }
+
   /** Others may be linked to this agent as children, before it has any. */
   keepBroadcasts(): void {
     this.#transport.keepBroadcasts();

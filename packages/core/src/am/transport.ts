@@ -153,6 +153,11 @@ export class Transport {
     this.#broadcasts.closeJob(job);
   }
 
+  /** An agent is gone: what is kept for it is not for another incarnation, which may run already. */
+  dropKept(agent: Address): void {
+    this.#delivery.dropKept((to) => to === agent);
+  }
+
   get pairs(): number {
     return this.#delivery.pairs;
   }

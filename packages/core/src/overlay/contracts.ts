@@ -31,7 +31,7 @@ export interface Overlay {
   sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void;
   /** Somebody says that it is dead: routes avoid it. Its links stay, so that the controller can ask it. */
   reported(member: MemberId): void;
-  /** It is dead or has left, as the controller has decided: its links are closed, too. */
+  /** It is dead or has left, as the controller has decided: its links are closed, too, and nothing is kept for it. */
   gone(member: MemberId): void;
   /** Another incarnation takes part, or one that was thought gone does after all: it is linked and routed to again. */
   joined(member: MemberId): void;

@@ -95,7 +95,8 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   }
 
   override gone(member: MemberId): void {
-    this.reported(member);
+    super.gone(member);
+    this.#avoid(member.position, true);
     this.#links?.gone(member);
   }
 

@@ -68,6 +68,8 @@ export class TreeOverlay implements Overlay {
 
   gone(member: MemberId): void {
     this.#members.leave(member);
+    const { position } = member;
+    if (this.#members.at(position) === undefined) this.node.messages.dropKept(addressAt(position));
   }
 
   isLinked(to: Position): boolean {

@@ -76,6 +76,25 @@ suite('overlay without links of its own', (test) => {
     assert.ok(told[5]?.includes('up 0#0'));
   });
 
+  test('what was kept for one that is gone does not reach its successor', () => {
+    const { net, overlays, told, start } = makeRig(tree(7, 2));
+    start();
+    const got = echoes(net, 5);
+    net.channels[5]?.[0].destroy('cut');
+    net.until(() => told[5]?.includes('closed 2#1 lost') === true && told[2]?.includes('closed 5#1 lost') === true,
+      'both ends');
+    overlays[1]?.sendReliably(5, 'agent.echo', 'former');
+    assert.ok((net.nodes[1]?.memory.unacknowledged ?? 0) > 0);
+    overlays[1]?.gone({ position: 5, incarnation: 1 });
+    assert.is(net.nodes[1]?.memory.unacknowledged, 0);
+    net.adopt(0, 5);
+    overlays[1]?.joined({ position: 5, incarnation: 2 });
+    overlays[1]?.sendReliably(5, 'agent.echo', 'next');
+    overlays[1]?.gone({ position: 5, incarnation: 1 });
+    net.until(() => got.length > 0, 'what was sent since');
+    assert.equal(got, ['next']);
+  });
+
   test('the next incarnation joins once, and one that is gone is no member', () => {
     const { overlays, told, start } = makeRig(tree(3, 2));
     start();
