@@ -328,4 +328,29 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       isPatient: false,
     }),
   },
+  {
+    found: 'of two reports of an agent that had answered before, the second made a record, which was told, as a job '
+      + 'ended, before the controller had asked that agent again',
+    plan: plainFailures({
+      seed: 8_102_982, hosts: 5,
+      faults: [
+        { kind: 'kill', host: 3, atMs: 913.1950516719371 },
+        { kind: 'freeze', host: 4, atMs: 913.1950516719371, lastsMs: 881.6207731983159 },
+        {
+          kind: 'slow', between: [0, 'login'], atMs: 913.1950516719371, latencyMs: 192.04742074618116,
+          lastsMs: 927.207429361064,
+        },
+      ],
+      settings: {
+        detector: 'ring,mesh,witness', 'bootcom.lease': '1000ms', 'detector.ring.notifier': 'direct',
+        'detector.ring.period': '100ms', 'detector.ring.timeout': '300ms', 'detector.ring.grace': '0',
+        'detector.mesh.notifier': 'hypercube', 'detector.mesh.period': '100ms', 'detector.mesh.timeout': '300ms',
+        'detector.mesh.grace': '0', 'client.enable': 'true', 'bootcom.ws.interface': 'eth0', 'detector.latency': '20ms',
+        'detector.link.notifier': 'auto', 'detector.ring.reconnect': '1', 'errmgr.launch': 'abort',
+      },
+      agree: { rounds: 26, pauseMs: 38.46153846153846, policy: 'notify' },
+      link: { latencyMs: 1, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
+      isPatient: false,
+    }),
+  },
 ];

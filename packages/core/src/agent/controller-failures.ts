@@ -253,7 +253,9 @@ export class ControllerFailures implements JobFailures {
     // Of a rank, only what its job has a failure of: an agent may speak of ranks that are not there.
     if (member === undefined) return this.#records.has(subject) ? this.#record(notice) : undefined;
     if (table.get(subject.host).incarnation !== member.incarnation) return;
-    if (news === 'confirmed' || table.isGone(subject.host)) return this.#record(notice);
+    if (table.isGone(subject.host)) return this.#record(notice);
+    // One that is not recorded yet waits to be asked: its record would be told before that is decided.
+    if (news === 'confirmed') return this.#records.has(subject) ? this.#record(notice) : undefined;
     if (reporter.position !== 0 && this.#isDead(reporter)) return this.#refute(member);
     const address = addressAt(reporter.position);
     const refutedMs = this.#refutedMs.get(subject.host) ?? -Infinity;
