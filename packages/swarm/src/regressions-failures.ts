@@ -353,4 +353,23 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       isPatient: false,
     }),
   },
+  {
+    found: 'an agent whose parent was cut off from all refused the controller, and did not ask its parent as that had '
+      + 'been silent for half of the lease already: it was given up with its parent',
+    plan: plainFailures({
+      seed: 8_104_363, hosts: 4,
+      faults: [
+        { kind: 'part', hosts: [0, 1, 2], atMs: 352.43635261431336 },
+        { kind: 'part', hosts: [0], atMs: 352.43635261431336, lastsMs: 978.646725178929 },
+      ],
+      settings: {
+        ...AGAIN, detector: 'ring,witness', 'bootcom.lease': '1000ms', 'errmgr.launch': 'retry',
+        'detector.link.notifier': 'hypercube', 'detector.ring.notifier': 'hypercube', 'detector.ring.period': '200ms',
+        'detector.ring.timeout': '600ms', 'detector.ring.grace': '0', 'errmgr.loss.retries': '5',
+        'bootcom.ws.interface': 'eth0',
+      },
+      link: { latencyMs: 3, jitterMs: 0.5, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 5000 },
+      isPatient: false,
+    }),
+  },
 ];

@@ -188,7 +188,7 @@ class RunningAgent implements AgentHandle {
   /** Others are to link to this agent: its parent may stand still, or may have lost the link at its end only. */
   #askParent({ messages, params }: AgentNode): void {
     const link = this.#parent;
-    if (link === undefined || link.state !== 'up' || this.#asked === link) return;
+    if (link === undefined || link.state === 'closed' || this.#asked === link) return;
     this.#asked = link;
     messages.request(link.peer, 'agent.echo', 0, (error) => {
       this.#asked = undefined;
