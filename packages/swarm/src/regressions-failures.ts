@@ -372,4 +372,25 @@ export const FAILURE_REGRESSIONS: readonly FailureRegression[] = [
       isPatient: false,
     }),
   },
+  {
+    found: 'below an agent that was cut off from the controller, the next said that it was linked to that one, and was '
+      + 'not asked again when that had let it go: those farther below had too little time left',
+    plan: plainFailures({
+      seed: 8_100_161, hosts: 6,
+      faults: [
+        { kind: 'cut', between: [1, 3], atMs: 510.19056430086493, lastsMs: 27.356304705453415 },
+        { kind: 'cut', between: [0, 'login'], atMs: 438.6795669561252, lastsMs: 990.2781846467406 },
+        { kind: 'cut', between: [0, 'login'], atMs: 760.2059151278809, lastsMs: 1177.8541509993374 },
+      ],
+      settings: {
+        detector: 'mesh,witness', 'launcher.tree.arity': '1', 'bootcom.lease': '1000ms', 'errmgr.launch': 'retry',
+        'detector.link.notifier': 'direct', 'detector.mesh.notifier': 'auto', 'detector.mesh.period': '100ms',
+        'detector.mesh.timeout': '500ms', 'detector.mesh.grace': '0', 'client.enable': 'true',
+        'detector.latency': '37ms', 'bootcom.ws.interface': 'eth0',
+      },
+      agree: { rounds: 16, pauseMs: 0, policy: 'notify' },
+      link: { latencyMs: 3, jitterMs: 0.05, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 5000 },
+      isPatient: false,
+    }),
+  },
 ];

@@ -5,8 +5,8 @@
  * A host whose link is lost may live, and so may those below it. The nearest connected agent above it in the planned
  * tree is asked to reach it, then those farther up. If it does not answer soon, cannot be reached, or its process has
  * ended, the hosts below it are orphaned and reached in the same way. A host that nobody reached within the lease is
- * given up. One that answers "busy" lives: it waits with its parent if that one is being mended, or has not noticed
- * the loss yet, and gets more time. An orphan whose parent may live is not given up before its parent.
+ * given up. One that answers "busy" lives: its parent is being mended, and may let it go, or it has not noticed the
+ * loss yet. It gets more time, and is asked again. An orphan whose parent may live is not given up before its parent.
  *
  * At most one attempt for a host is awaited at any time, and the time between two grows.
  */
@@ -309,8 +309,11 @@ export class Mender {
   /** It lives. It waits with its parent if that is being mended itself; or it has not noticed yet that it lost it. */
   #onBusy(found: Case, parent: ParentHost): void {
     const { host, lostBy, isCut } = found;
-    const isSame = isCut ? this.#table.get(host).parent === parent : lostBy !== undefined && lostBy[0] === parent;
-    if (!isSame && this.#table.ancestors(host).includes(parent)) return this.#link(host, parent, false);
+    const isPlaced = this.#table.get(host).parent === parent;
+    const isSame = isCut ? isPlaced : lostBy !== undefined && lostBy[0] === parent;
+    // Its parent is cut off, and lets it go after a while: it is asked again until that parent is linked, or given up.
+    const isWaiting = isPlaced && parent !== undefined && !this.#table.isConnected(parent);
+    if (!isSame && !isWaiting && this.#table.ancestors(host).includes(parent)) return this.#link(host, parent, false);
     this.#extend(found);
   }
 

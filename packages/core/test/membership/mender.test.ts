@@ -146,10 +146,20 @@ suite('mender: decisions', (test) => {
     lost(0, 2, 'closed');
     assert.equal(text(mender.tick(300)), ['2: 0 tries 6', '3: 0 tries 7']);
     assert.equal(text(mender.answered(2, { result: 'busy', parent: 2 }, 310)), []);
-    assert.equal([table.get(6).state, table.get(7).state, table.isConnected(6)], ['up', 'orphaned', false]);
+    assert.equal([table.hosts('orphaned'), table.isConnected(6)], [[6, 7], false]);
     mender.answered(3, { result: 'unreachable' }, 310);
     assert.equal(text(mender.answered(1, { result: 'adopted' }, 320)), ['2 mended 0']);
     assert.equal([table.count('up'), table.isConnected(6), mender.dueMs], [12, true, undefined]);
+  });
+
+  test('an orphan whose parent is cut off is asked again, as that parent lets it go', () => {
+    const { table, mender, lost, text } = setup();
+    lost(0, 2, 'closed');
+    mender.tick(300);
+    assert.equal(text(mender.answered(2, { result: 'busy', parent: 2 }, 310)), []);
+    assert.equal(text(mender.tick(410)), ['4: 0 tries 6']);
+    assert.equal(text(mender.answered(4, { result: 'adopted' }, 420)), ['6 mended 0']);
+    assert.equal([table.get(6).state, table.get(2).state], ['up', 'suspect']);
   });
 
   test('an orphan that nobody reaches is not given up before its parent, which may live', () => {
