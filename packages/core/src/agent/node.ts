@@ -17,7 +17,7 @@ import {
   type StreamSpec,
 } from '@stci/interface';
 import { OUTPUT_KEPT_MAX } from '../am/delivery.js';
-import type { Received } from '../am/inbox.js';
+import type { Received, ReceivedFrame } from '../am/inbox.js';
 import { MessageLayer } from '../am/message-layer.js';
 import { BOUNCED } from '../am/requests.js';
 import { Router } from '../am/router.js';
@@ -118,7 +118,7 @@ export class AgentNode {
     };
     // Links stop being read at half of event.queue.max. Messages of a chunk that was read before, and those of this
     // agent to itself, are still queued: a bound that throws would lose them.
-    const domain = this.dispatcher.domain<{ received: Received }>('message', Infinity);
+    const domain = this.dispatcher.domain<{ received: Received | ReceivedFrame }>('message', Infinity);
     this.messages = new MessageLayer({
       router: this.router,
       clock: platform.clock,

@@ -2,12 +2,13 @@
  * Inbox: received messages wait in queues that are served round-robin, so that a flood from one sender delays no other.
  * Messages over a link from below share one queue, in order: those of a subtree depend on each other. Messages from
  * above have a queue per source, because all agents that are not below share the link to the parent. A message of an
- * agent to itself is served after all that came before it: it says what became of their senders.
+ * agent to itself is served after all that came before it: it says what became of their senders. So is a frame of a
+ * stream that comes while messages wait: they may say whose streams they are.
  */
 
 import { CONTROLLER, addressKind, agentKey, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
-import type { FrameHeader } from '../codec/frame.js';
+import { frameJob, frameSource, type Frame, type FrameHeader } from '../codec/frame.js';
 
 export interface Received {
   readonly header: FrameHeader;
@@ -15,8 +16,14 @@ export interface Received {
   readonly from: Link | undefined;
 }
 
+/** A frame of the stream layer that came behind messages over the same link. */
+export interface ReceivedFrame {
+  readonly frame: Frame;
+  readonly from: Link;
+}
+
 interface Entry {
-  readonly received: Received;
+  readonly received: Received | ReceivedFrame;
   /** Number of the message in this inbox. */
   readonly order: number;
   next: Entry | undefined;
@@ -48,9 +55,9 @@ export class Inbox {
     return isNear || from.role !== 'parent' ? 0 : (this.#queues.get(agentKey(source, job))?.count ?? 0);
   }
 
-  push(received: Received): void {
-    const { header, from } = received;
-    const key = from === undefined || from.role === 'parent' ? agentKey(header.source, header.job) : from;
+  push(received: Received | ReceivedFrame): void {
+    const { from } = received;
+    const key = keyOf(received);
     this.#pushed += 1;
     const entry: Entry = { received, order: this.#pushed, next: undefined };
     const queue = this.#queues.get(key);
@@ -64,10 +71,11 @@ export class Inbox {
   }
 
   /** The oldest message of the next queue. */
-  take(): Received | undefined {
+  take(): Received | ReceivedFrame | undefined {
     for (const [key, queue] of this.#queues) {
       const { received, next } = queue.first;
-      if (received.from === undefined && this.#isPreceded(queue.first)) continue;
+      const isLast = received.from === undefined || 'frame' in received;
+      if (isLast && this.#isPreceded(queue.first)) continue;
       this.#queues.delete(key);
       if (next !== undefined) {
         queue.first = next;
@@ -99,4 +107,12 @@ export class Inbox {
     if (count === 0) this.#byLink.delete(link);
     else this.#byLink.set(link, count);
   }
+}
+
+/** Frames of streams are not counted as messages of their source. */
+function keyOf(received: Received | ReceivedFrame): number | Link {
+  const { from } = received;
+  if (from !== undefined && from.role !== 'parent') return from;
+  if (!('frame' in received)) return agentKey(received.header.source, received.header.job);
+  return -1 - agentKey(frameSource(received.frame), frameJob(received.frame));
 }

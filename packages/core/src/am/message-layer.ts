@@ -29,7 +29,7 @@ import {
 import type { Link } from '../bootcom/link.js';
 import type { AgentTest } from './delivery.js';
 import { Reassembly, cut } from './fragments.js';
-import { Inbox, type Received } from './inbox.js';
+import { Inbox, type Received, type ReceivedFrame } from './inbox.js';
 import {
   checkBody, checkSender, messageId, messageName, type MessageBody, type MessageName,
 } from './messages.js';
@@ -60,7 +60,7 @@ export interface MessageLayerInit {
   /** Waiting messages of one distant agent; default: unbounded. */
   readonly waitingMax?: number;
   /** Triggered for each message that is queued. */
-  readonly domain: EventDomain<{ received: Received }>;
+  readonly domain: EventDomain<{ received: Received | ReceivedFrame }>;
   /** Whether to take a frame of the stream layer now; else its source sends it again. */
   hasRoom(frame: Frame): boolean;
   /** Frames of the stream layer for this agent. */
@@ -252,7 +252,7 @@ export class MessageLayer {
   }
 
   #local(frame: Frame, link: Link): void {
-    if (frameLayer(frame) === LAYER.stream) return this.#init.onStreamFrame(frame, link);
+    if (frameLayer(frame) === LAYER.stream) return this.#onStreamFrame(frame, link);
     try {
       const whole = this.#reassembly.take(frame);
       if (whole === undefined) return;
@@ -266,7 +266,13 @@ export class MessageLayer {
     }
   }
 
-  #enqueue(received: Received): void {
+  /** Messages that came before may say whose stream it is, such as another map of the job. */
+  #onStreamFrame(frame: Frame, from: Link): void {
+    if (this.inbox.waiting(from) > 0) this.#enqueue({ frame, from });
+    else this.#init.onStreamFrame(frame, from);
+  }
+
+  #enqueue(received: Received | ReceivedFrame): void {
     this.inbox.push(received);
     this.#init.domain.trigger('received', received);
   }
@@ -282,16 +288,15 @@ export class MessageLayer {
   }
 
   #notifyGuard(
-    { source, job }: Pick<FrameHeader, 'source' | 'job'>,
-    from: Link | undefined,
-    error: StciError,
+    { source, job }: Pick<FrameHeader, 'source' | 'job'>, from: Link | undefined, error: StciError,
   ): void {
     const isSenders = SENDER_FAULTS.includes(error.code) || error.data['tooLong'] === true;
     if (from !== undefined && isSenders) this.#guard?.onMalformed(source, job, from, error);
   }
 
-  #dispatch(received: Received | undefined): void {
+  #dispatch(received: Received | ReceivedFrame | undefined): void {
     if (received === undefined) return; // Its source was dropped meanwhile.
+    if ('frame' in received) return this.#init.onStreamFrame(received.frame, received.from);
     const { header, body, from } = received;
     try {
       if ((header.flags & FLAG.reply) !== 0) {

@@ -1,7 +1,7 @@
 /** Floods of messages, and which other messages they may delay. */
 
 import { assert, suite } from '@stci/testkit';
-import { Inbox } from '../../dist/am/inbox.js';
+import { Inbox, type Received } from '../../dist/am/inbox.js';
 import type { Link } from '../../dist/bootcom/link.js';
 import { LAYER, type FrameHeader } from '../../dist/codec/frame.js';
 import { addressOf, ask, makeNet, star } from './net.js';
@@ -48,7 +48,7 @@ suite('a flood of messages', (test) => {
     assert.equal([inbox.waiting(above), inbox.waiting(below)], [4, 2]);
     assert.equal([addressOf(5), 0, addressOf(9)].map((source) => inbox.waitingOf(source, 0, above)), [3, 0, 0]);
     const order = [0, 3, 4, 1, 5];
-    for (const sequence of order) assert.is(inbox.take()?.header.sequence, sequence);
+    for (const sequence of order) assert.is((inbox.take() as Received).header.sequence, sequence);
     inbox.drop(addressOf(5), 0);
     assert.equal([inbox.take(), inbox.waiting(above), inbox.waiting(below)], [undefined, 0, 0]);
   });

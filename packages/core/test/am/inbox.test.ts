@@ -1,8 +1,9 @@
 /** The order in which messages that wait are handled. */
 
-import { CONTROLLER, rootAddress } from '@stci/interface';
+import { CONTROLLER, FRONT_END, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { Inbox, type Received } from '../../dist/am/inbox.js';
+import { LAYER, encodeHeader } from '../../dist/codec/frame.js';
 import type { Link } from '../../dist/bootcom/link.js';
 
 const linkTo = (host: number): Link => ({ peer: rootAddress(host), role: 'child', job: 0 }) as Link;
@@ -14,7 +15,7 @@ suite('inbox', (test) => {
   function order(...messages: readonly Received[]): number[] {
     const inbox = new Inbox();
     for (const each of messages) inbox.push(each);
-    return messages.map(() => inbox.take()?.header.type ?? -1);
+    return messages.map(() => (inbox.take() as Received).header.type);
   }
 
   test('links take turns, each in order', () => {
@@ -27,5 +28,22 @@ suite('inbox', (test) => {
     const own = message(9, undefined);
     assert.equal(order(message(1, a), message(2, a), own, message(3, b)), [1, 3, 2, 9]);
     assert.equal(order(own, message(1, a), message(2, undefined), message(3, b)), [9, 1, 3, 2]);
+  });
+
+  test('a frame of a stream comes after the messages of all that came before it over the link to the parent', () => {
+    const parent = { peer: CONTROLLER, role: 'parent', job: 0 } as Link;
+    const frame = encodeHeader({
+      layer: LAYER.stream, type: 1, flags: 0, ttl: 64, stream: 1, source: sessionAddress(3), destination: FRONT_END,
+      job: 1, sequence: 1,
+    }, 0);
+    const inbox = new Inbox();
+    const messages = [message(1, parent), message(2, parent), { frame, from: parent }, message(3, parent)];
+    for (const each of messages) inbox.push(each);
+    assert.is(inbox.waiting(parent), 4);
+    const taken = Array.from({ length: 5 }, () => inbox.take());
+    const types = taken.map((each) => (each === undefined ? 'none' : 'frame' in each ? 'frame' : each.header.type));
+    assert.equal(types, [1, 2, 'frame', 3, 'none']);
+    assert.is(inbox.waiting(parent), 0);
+    assert.is(inbox.waitingOf(sessionAddress(3), 1, parent), 0);
   });
 });

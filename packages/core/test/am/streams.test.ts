@@ -37,6 +37,19 @@ suite('streams without reduction', (test) => {
     }
   });
 
+  test('what came before it over the same link is handled first, messages of others included', () => {
+    const { net, heard, streams } = open(makeNet(star(4)), specOf([1, 2, 3], 'tree:arity=3', 'none'), 1);
+    const told: number[] = [];
+    net.nodes[1]?.messages.on('session.ready', () => void told.push(heard[1]?.ups.length ?? -1));
+    for (let n = 0; n < 100; n++) net.nodes[0]?.messages.send(addressOf(1), 'session.ready', {});
+    for (let n = 0; n < 10; n++) for (const i of [2, 3]) streams[i]?.up([i, n]);
+    net.until(() => heard[1]?.ups.length === 20, 'all contributions');
+    assert.equal(told, Array.from({ length: 100 }, () => 0));
+    const ofTwo = (heard[1] as Heard).ups.map(({ data }) => data as number[]).filter(([node]) => node === 2);
+    assert.equal(ofTwo, all(10).map((n) => [2, n]));
+    assert.equal(net.faults, []);
+  });
+
   test('a slow reader stops its producer: what is under way stays within the window and one chunk', () => {
     const window = 256 * KIB;
     const net = makeNet(line(4), { 'iof.window': '256KiB' });
