@@ -14,6 +14,7 @@ export { PROBE_BYTES, PROBE_METRICS, Prober, readProbe, type Probe, type ProbeTi
 export { errmgrFramework, type ErrorManagerDeps } from './errmgr/framework.js';
 export { decideOnHost } from './errmgr/host-policy.js';
 export { SUBJECTS, isOver, mayRestart, subjectOf, type Subject } from './errmgr/kinds.js';
+export { faultFramework } from './fault/framework.js';
 export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
 export { notifierFramework } from './notifier/framework.js';

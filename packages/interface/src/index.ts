@@ -8,6 +8,7 @@ export * from './errmgr.js';
 export * from './errors.js';
 export * from './events.js';
 export * from './failure.js';
+export * from './fault.js';
 export * from './frontend.js';
 export * from './ids.js';
 export * from './job.js';

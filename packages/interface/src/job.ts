@@ -243,6 +243,9 @@ export type JobEvent =
       readonly afterMs: number;
     }
   | { readonly type: 'running' }
+  /** A program has called `mark(name)` of the client library, at its host's `wallMs`. */
+  | { readonly type: 'mark'; readonly rank: Rank; readonly host: HostIndex; readonly name: string;
+      readonly wallMs: number }
   | { readonly type: 'exited'; readonly report: RankReport }
   /** `isRecorded`: its record follows within a second, and is told to all. */
   | { readonly type: 'failure'; readonly error: ErrorRecord; readonly isRecorded?: boolean }

@@ -15,6 +15,7 @@ import type { AnyComponent } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
+import { faultComponents } from '@stci/finject';
 import { launcherLocal } from '@stci/launcher-local';
 import { findRelativePath, launcherSsh, sshParams } from '@stci/launcher-ssh';
 import { notifierBmg } from '@stci/notifier-bmg';
@@ -41,6 +42,7 @@ function assemble(groups: readonly ParamGroup[], added: readonly AnyComponent[])
     launcherSsh,
     notifierBmg,
     notifierHypercube,
+    ...faultComponents,
     ...added,
   ]);
   const rules = [...(init.rules ?? []), ...['client', 'options'].map(fixedPathRule)];

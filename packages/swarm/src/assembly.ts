@@ -15,6 +15,7 @@ import type { Params } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
+import { faultComponents } from '@stci/finject';
 import { launcherLocal } from '@stci/launcher-local';
 import { launcherSsh } from '@stci/launcher-ssh';
 import { notifierBmg } from '@stci/notifier-bmg';
@@ -28,7 +29,7 @@ import { detectorWitness } from './witness.js';
 const registry: Registry = createRegistry(
   builtins([
     detectorMesh, detectorRing, detectorSwim, detectorWitness, launcherLocal, launcherRemote, launcherSsh, notifierBmg,
-    notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents,
+    notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents, ...faultComponents,
   ]),
 );
 

@@ -132,6 +132,8 @@ function eventKey(event: JobEvent): string {
       return `recovery ${event.host} ${event.action}`;
     case 'member':
       return `member ${event.change} ${event.host} ${event.wallMs}`;
+    case 'mark':
+      return `mark ${event.rank} ${event.name} ${event.wallMs}`;
     case 'failure-record':
       return `record ${subjectKey(event.record.subject)}`;
     case 'mapped':

@@ -154,6 +154,7 @@ export const jobEvent = variant<'type', JobEvent>('type', {
     type: oneOf('restarting'), report: rankReport, host: optional(u32), attempt: u32, afterMs: u32,
   }),
   running: object<EventOf<'running'>>({ type: oneOf('running') }),
+  mark: object<EventOf<'mark'>>({ type: oneOf('mark'), rank: u32, host: u32, name: str, wallMs: wallTime }),
   exited: object<EventOf<'exited'>>({ type: oneOf('exited'), report: rankReport }),
   failure: object<EventOf<'failure'>>({
     type: oneOf('failure'), error: errorRecord, isRecorded: optional(bool),

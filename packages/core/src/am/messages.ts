@@ -13,6 +13,7 @@ import {
   allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
   signalName, stdinTo, texts,
 } from './job-shapes.js';
+import { FAULT_MESSAGES } from './fault-messages.js';
 import { failureNotice, memberId, sessionFailure, toolFailure } from './failure-shapes.js';
 import { metricRows } from '../metrics/store.js';
 import type { Neighbour } from '../overlay/neighbour.js';
@@ -25,7 +26,7 @@ const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
 /** A host: its index, name, user, incarnation of its agent; as in boot details. */
 const hostLogin = tuple(u32, str, str, u32);
 
-/** Ranks from the first to the last that were lost, and why. */
+/** Ranks, first to last, that were lost, and why. */
 const lostRanks = tuple(u32, u32, str);
 
 /** The end of a rank's attempt, the first if `attempt` is absent. */
@@ -106,14 +107,12 @@ const MESSAGE_TYPES = {
    * The answer is a message of its own, because it counts however late it is.
    */
   'tree.adopt': {
-    id: 60,
-    from: ['controller'],
+    id: 60, from: ['controller'],
     body: fields({ attempt: u32, login: hostLogin, socket: str, hosts: list(u32) }),
   },
   /** Root agent → controller. `parent`: of an agent that is `busy`. */
   'tree.adopted': {
-    id: 61,
-    from: ['root'],
+    id: 61, from: ['root'],
     body: fields({ attempt: u32, result: oneOf('adopted', 'dead', 'busy', 'unreachable'), parent: optional(u32) }),
   },
   /** Parent → child, neighbour, passed on to all below: an agent above has been linked again. */
@@ -339,6 +338,7 @@ const MESSAGE_TYPES = {
       failed: list(tuple(u32, u32)), attempts: list(u32),
     }),
   },
+  ...FAULT_MESSAGES,
 } as const satisfies Record<string, MessageType>;
 
 export type MessageName = keyof typeof MESSAGE_TYPES;

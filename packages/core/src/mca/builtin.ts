@@ -15,6 +15,7 @@ import { errmgrAbort } from '../errmgr/abort.js';
 import { errmgrContinue, errmgrNotify } from '../errmgr/continue.js';
 import { errmgrFramework } from '../errmgr/framework.js';
 import { errmgrRestart } from '../errmgr/restart.js';
+import { faultFramework } from '../fault/framework.js';
 import { launcherFlat } from '../launcher/flat.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
@@ -35,6 +36,7 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
       bootcomFramework,
       detectorFramework,
       errmgrFramework,
+      faultFramework,
       launcherFramework,
       launcherprocFramework,
       notifierFramework,

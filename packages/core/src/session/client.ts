@@ -14,6 +14,7 @@ import type { AgentNode } from '../agent/node.js';
 import { ReportBuilder } from '../agent/report-builder.js';
 import type { Link } from '../bootcom/link.js';
 import { sourceRank, sourceStream } from '../iof/source.js';
+import { ExperimentCalls } from './experiment-calls.js';
 import { LABEL_CHARS_MAX, costOf, type Reported, type Tally, type WireRecord } from './records.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 
@@ -61,6 +62,8 @@ export class SessionClient {
   readonly #init: ClientInit;
   readonly #node: AgentNode;
   readonly #link: Link;
+  /** Fault injection. */
+  readonly experiment: ExperimentCalls;
   #onAccepted: Done<AcceptedJob> = () => undefined;
   #onEnded: Done<JobReport> = () => undefined;
   #onChanged: Done<readonly HostOutcome[]> = () => undefined;
@@ -80,6 +83,7 @@ export class SessionClient {
       admit: (peer) => (peer === CONTROLLER ? undefined : 'it is no session'),
       onClosed: (text) => this.#onLost(text),
     });
+    this.experiment = new ExperimentCalls({ node: this.#node, lost: () => this.#lost });
     const { messages } = this.#node;
     messages.on('client.accepted', (job) => this.#onAccepted(undefined, job));
     messages.on('client.refused', ({ error }) => this.#answer(fromErrorRecord(error)));
@@ -184,6 +188,7 @@ export class SessionClient {
     this.#onEnded(error);
     this.#onChanged(error);
     this.#onGathered(error);
+    this.experiment.onLost(error);
     this.#frontEnd?.onLost(error);
   }
 

@@ -55,6 +55,7 @@ const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
   ['job.event', { type: 'member', change: 'refuted', host: 0, name: 'h', incarnation: 1, wallMs: 1.5 }],
   ['job.event', { type: 'member', change: 'linked', host: 0, name: 'h', incarnation: 1, wallMs: 1.5, parent: 'p' }],
   ['job.event', { type: 'running' }],
+  ['job.event', { type: 'mark', rank: 1, host: 0, name: 'half', wallMs: 1.5 }],
   ['job.event', { type: 'exited', report: RANK }],
   ['job.event', { type: 'failure', error: { ...ERROR, host: 'h', rank: 1, data: { a: 1, b: 'x', c: true },
     cause: ERROR } }],
@@ -68,9 +69,33 @@ const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
   ['client.records', { records: [{ type: 'ending', reason: 'r' }], missed: [] }],
 ];
 
+const ORDER = {
+  id: '1.kill.1', kind: 'pkill', args: {}, victim: { kind: 'rank', rank: 1 }, job: 1,
+  durationMs: 5, timeoutMs: 5000,
+};
+const FAULT_REPORT = {
+  id: '1.kill.1', agent: 'root:3', host: 3, state: 'injected', text: 't', wallMs: 1.5, monotonicMs: 2.5,
+};
+
 const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'agent.up': { host: 0, pid: 1, hostname: 'h', incarnation: 1, socket: '/run/user/0/stci/a.sock' },
   'agent.stop': { reason: 'r' },
+  'agent.clock': {},
+  'client.experiment': {
+    terms: {
+      leaseMs: 10_000, ownsSession: true, allow: ['controller'], victimsMax: 3, keepRanks: [0], keepHosts: [0],
+    },
+  },
+  'client.inject': { order: ORDER },
+  'client.fault': { report: FAULT_REPORT },
+  'client.undo': { id: '1.kill.1' },
+  'client.undone': { id: '1.kill.1', left: ['root:3'] },
+  'client.clocks': {},
+  'client.clocked': { clocks: [{ host: 1, name: 'h1', offsetMs: -3.5, errorMs: 0.5, samples: 8 }] },
+  'fault.inject': { order: ORDER, number: 0, part: { at: { role: 'root', host: 1 }, body: {} } },
+  'fault.undo': { id: '1.kill.1' },
+  'fault.report': { host: 3, number: 0, report: FAULT_REPORT, id: '1.kill.1', over: false },
+  'program.marked': { host: 3, marks: [[1, 'half', 1.5]] },
   'agent.failed': {
     kind: 'agent-lost', agent: 0x2000_0001, incarnation: 1, evidence: 'closed', error: ERROR, wallMs: 1.5,
     session: { launch: 1, isReplaced: true },
@@ -176,7 +201,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
   'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'heardWallMs', 'promised', 'notifiedWallMs', 'achievedMs',
   'achievedMaxMs', 'notice', 'session',
-  'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs'];
+  'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs', 'durationMs', 'report'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
@@ -186,14 +211,16 @@ const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.erro
   'job.restarting.ranks[0].rank', 'job.restarting.host', 'agent.up.host', 'job.started.host',
   'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
   'job.resent.host', 'program.open.host', 'program.votes.host', 'overlay.opened.host',
-  'links.report.host',
+  'links.report.host', 'client.inject.order.victim.rank', 'fault.inject.order.victim.rank',
+  'fault.inject.part.at.host', 'client.fault.report.host', 'fault.report.host', 'fault.report.report.host',
+  'client.clocked.clocks[0].host', 'program.marked.host',
   'tree.adopt.socket', 'failure.notice.notice', 'failure.notice.notice.subject.host',
   'failure.notice.notice.subject.rank', 'failure.report.ranks[0].rank', 'failure.verdict.notice.subject.host',
   'failure.verdict.notice.subject.rank', 'job.event.record.subject.host', 'job.event.record.subject.rank',
   'job.event.record.newParents[0].host', 'job.event.record.newParents[0].parent', 'job.event.parent'];
 
 /** Parts that are passed on as they are: the receiver looks into them. */
-const OPAQUE = ['agent.echo', 'detector.message.body', 'notifier.message.body'];
+const OPAQUE = ['agent.echo', 'detector.message.body', 'notifier.message.body', 'fault.inject.part.body'];
 
 type Path = readonly (string | number)[];
 

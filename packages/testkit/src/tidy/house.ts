@@ -38,16 +38,17 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
     workspace: [
       CONTRACTS, '@stci/core', '@stci/core/*', '@stci/platform-sim', '@stci/launcher-local', '@stci/launcher-ssh',
       '@stci/topology-tree', '@stci/topology-bmg', '@stci/topology-mesh', '@stci/detector-mesh', '@stci/detector-ring',
-      '@stci/detector-swim', '@stci/notifier-bmg', '@stci/notifier-hypercube',
+      '@stci/detector-swim', '@stci/notifier-bmg', '@stci/notifier-hypercube', '@stci/finject', '@stci/finject/*',
     ],
     external: {},
     free: 'src/main.ts',
   },
   finject: {
     workspace: [CONTRACTS, '@stci/core', '@stci/core/*'],
-    external: { '@oclif/core': 'src/cli/' },
-    free: 'src/cli/',
+    external: { yaml: 'src/experiment/', ajv: 'src/experiment/' },
+    free: undefined,
   },
+  'finject-cli': { workspace: ['@stci/*'], external: { '@oclif/core': 'src/' }, free: 'src/' },
   testkit: { workspace: [CONTRACTS, '@stci/core', '@stci/core/*'], external: { uvu: 'src/' }, free: 'src/' },
   stcirun: {
     workspace: ['@stci/*'],
@@ -76,7 +77,9 @@ export const OWNERS: Readonly<Record<string, string>> = {
   tsyringe: 'only packages/core/src/mca/container.ts; use its scopes',
   'reflect-metadata': 'only packages/core/src/mca/container.ts',
   'prom-client': 'only packages/stcirun/src/stci/metrics-text.ts, which is loaded when it is needed',
-  '@oclif/core': 'only packages/stcirun and the command line of packages/finject',
+  '@oclif/core': 'only packages/stcirun and packages/finject-cli',
+  yaml: 'only packages/finject/src/experiment',
+  ajv: 'only packages/finject/src/experiment',
   uvu: 'only packages/testkit; use suite and assert of @stci/testkit',
 };
 

@@ -1,0 +1,81 @@
+/** The calls of an experiment's front-end: terms, injections, undo, clocks. What comes back is called back. */
+
+import {
+  CONTROLLER, type ClockOffset, type ExperimentTerms, type FaultOrder, type FaultReport, type StciError,
+} from '@stci/interface';
+import type { MessageBody, MessageName } from '../am/messages.js';
+import type { AgentNode } from '../agent/node.js';
+
+export interface ExperimentCallsInit {
+  readonly node: AgentNode;
+  /** Why the connection has ended. */
+  readonly lost: () => StciError | undefined;
+}
+
+type Done<T> = (error: StciError | undefined, value?: T) => void;
+
+export class ExperimentCalls {
+  readonly #init: ExperimentCallsInit;
+  /** Set by the owner before the first injection. */
+  onReport: (report: FaultReport) => void = () => undefined;
+  readonly #onUndone = new Map<string, Done<readonly string[]>>();
+  #onClocked: Done<readonly ClockOffset[]> = () => undefined;
+
+  constructor(init: ExperimentCallsInit) {
+    this.#init = init;
+    const { messages } = init.node;
+    messages.on('client.fault', ({ report }) => this.onReport(report));
+    messages.on('client.undone', ({ id, left }) => {
+      const done = this.#onUndone.get(id);
+      this.#onUndone.delete(id);
+      done?.(undefined, left);
+    });
+    messages.on('client.clocked', ({ clocks }) => {
+      const done = this.#onClocked;
+      this.#onClocked = () => undefined;
+      done(undefined, clocks);
+    });
+  }
+
+  /** Begins the experiment, or renews it: at least once in `leaseMs`. */
+  open(terms: ExperimentTerms, done: (error: StciError | undefined) => void): void {
+    const lost = this.#init.lost();
+    if (lost !== undefined) return done(lost);
+    this.#init.node.messages.request(CONTROLLER, 'client.experiment', { terms }, (error) =>
+      done(this.#init.lost() ?? error));
+  }
+
+  /** What becomes of it is told by `onReport`. */
+  inject(order: FaultOrder): void {
+    this.#send('client.inject', { order });
+  }
+
+  /** Undoes one injection; with an empty `id` all, and ends the experiment. Answer: agents that were not reached. */
+  undo(id: string, done: Done<readonly string[]>): void {
+    const lost = this.#init.lost();
+    if (lost !== undefined) return done(lost);
+    this.#onUndone.set(id, done);
+    this.#send('client.undo', { id });
+  }
+
+  /** Measures the clocks of all hosts that are up against the controller's. */
+  clocks(done: Done<readonly ClockOffset[]>): void {
+    const lost = this.#init.lost();
+    if (lost !== undefined) return done(lost);
+    this.#onClocked = done;
+    this.#send('client.clocks', {});
+  }
+
+  /** The connection has ended, or the session has refused. */
+  onLost(error: StciError): void {
+    for (const done of [...this.#onUndone.values()]) done(error);
+    this.#onUndone.clear();
+    const done = this.#onClocked;
+    this.#onClocked = () => undefined;
+    done(error);
+  }
+
+  #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
+    if (this.#init.lost() === undefined) this.#init.node.messages.send(CONTROLLER, name, body);
+  }
+}

@@ -1,0 +1,3 @@
+/** The command line of fault injection: experiments on real sessions, and in simulation. */
+
+export { RUN_FILES } from './run-files.js';

@@ -1,0 +1,9 @@
+/** Experiments: file, plan, run, history, judgement, report. */
+
+export type * from './experiment/contracts.js';
+export { TRIGGER_EVENTS } from './experiment/contracts.js';
+export type * from './history/contracts.js';
+export { HISTORY_FORMAT } from './history/contracts.js';
+export type * from './judge/contracts.js';
+export { OUTCOMES } from './judge/contracts.js';
+export type { ExperimentDriver, OpenedTarget, RunInit, RunObserver } from './run/contracts.js';

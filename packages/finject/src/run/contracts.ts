@@ -1,0 +1,48 @@
+/**
+ * Between an experiment that runs and the world: real, in packages/finject-cli, or simulated. The runner itself is the
+ * same in both.
+ */
+
+import type { SessionClient } from '@stci/core/session';
+import type { JobSpec, Params, Platform, StciError } from '@stci/interface';
+import type { Check, Experiment, RepeatPlan, StopRules } from '../experiment/contracts.js';
+import type { HistoryRecord } from '../history/contracts.js';
+
+/** A session in which a repeat's job is to be run. */
+export interface OpenedTarget {
+  readonly session: string;
+  readonly client: SessionClient;
+  readonly spec: JobSpec;
+  readonly label: string;
+  readonly hosts: readonly string[];
+  readonly ownsSession: boolean;
+  /** Once the client is closed: all of the session has ended, or it stays. Calls back with processes that were left. */
+  close(done: (orphans: number) => void): void;
+}
+
+/** The environment of a run. */
+export interface ExperimentDriver {
+  readonly platform: Pick<Platform, 'clock' | 'random'>;
+  /** Opens the session of a repeat, or connects to the one that is named. */
+  open(plan: RepeatPlan, done: (error: StciError | undefined, target: OpenedTarget | undefined) => void): void;
+  /** Runs a command of a check; a simulated driver says that it cannot. */
+  command(check: Extract<Check, { readonly type: 'command' }>, done: (isPassed: boolean, text: string) => void): void;
+  write(record: HistoryRecord): void;
+  /** SIGKILL for this process: a fault at the front-end itself. */
+  killSelf(): void;
+}
+
+/** What a watcher sees of a run. */
+export interface RunObserver {
+  onRecord(record: HistoryRecord): void;
+}
+
+export interface RunInit {
+  readonly experiment: Experiment;
+  readonly plans: readonly RepeatPlan[];
+  readonly driver: ExperimentDriver;
+  readonly observer: RunObserver;
+  readonly stop: StopRules;
+}
+
+export type { Params };
