@@ -95,7 +95,7 @@ suite('registry', (test) => {
 
   test('what core brings makes a registry, and so does nothing at all', () => {
     const names = createRegistry(builtins()).frameworks.map(({ name }) => name);
-    assert.equal(names, ['bootcom', 'detector', 'errmgr', 'launcher', 'launcherproc', 'notifier', 'topology']);
+    assert.equal(names, ['bootcom', 'detector', 'errmgr', 'fault', 'launcher', 'launcherproc', 'notifier', 'topology']);
     assert.is(createRegistry({ frameworks: [], components: [] }).catalog.size, 0);
   });
 });
