@@ -155,8 +155,16 @@ export interface Experiment {
   readonly keepAlive: { readonly ranks: readonly Rank[]; readonly hosts: readonly HostIndex[] };
   readonly allow: readonly ('controller' | 'front-end')[];
   readonly victimsMax: number;
-  /** The same experiment with other parameters, to be compared: name → options that are added to the target's. */
-  readonly configurations: readonly { readonly name: string; readonly options: readonly string[] }[];
+  /** The same experiment with other parameters, or on other hosts, to be compared. */
+  readonly configurations: readonly Configuration[];
+}
+
+export interface Configuration {
+  readonly name: string;
+  /** Added to the target's. */
+  readonly options: readonly string[];
+  /** In place of the experiment's hosts; undefined: those. */
+  readonly hosts?: readonly string[] | undefined;
 }
 
 /** What the plan knows of the target: from stcirun's own options, without a launch. */
@@ -166,6 +174,8 @@ export interface TargetShape {
   readonly hostOfRank: readonly HostIndex[];
   /** Children per agent of the boot tree. */
   readonly arity: number;
+  /** Of the configurations that have other hosts or ranks, by name. */
+  readonly configurations?: Readonly<Record<string, TargetShape>> | undefined;
 }
 
 export interface PlannedInjection {
