@@ -6,3 +6,4 @@ import { node } from './lib/run.mjs';
 
 node('node_modules/typescript/bin/tsc', ['-b']);
 node('packages/stcirun/scripts/bundle.mjs', []);
+node('packages/finject-cli/scripts/bundle.mjs', []);

@@ -30,19 +30,20 @@ function install() {
 }
 
 /** pnpm links commands during the installation, but not those whose file the build makes: they are linked here. */
-function linkCommands() {
-  const { bin = {} } = JSON.parse(readFileSync(join(root, 'packages/stcirun/package.json'), 'utf8'));
+function linkCommands(folder) {
+  const { bin = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
   for (const [name, target] of Object.entries(bin)) {
     const link = join(root, 'node_modules/.bin', name);
-    const file = join(root, 'packages/stcirun', target);
-    if (!existsSync(file)) throw new Error(`packages/stcirun/package.json: bin ${name}: there is no ${target}`);
+    const file = join(root, folder, target);
+    if (!existsSync(file)) throw new Error(`${folder}/package.json: bin ${name}: there is no ${target}`);
     chmodSync(file, 0o755);
     if (existsSync(link)) continue;
     rmSync(link, { force: true });
-    symlinkSync(join('../../packages/stcirun', target), link);
+    symlinkSync(join('../..', folder, target), link);
   }
 }
 
 install();
 node('scripts/build.mjs', []);
-linkCommands();
+linkCommands('packages/stcirun');
+linkCommands('packages/finject-cli');

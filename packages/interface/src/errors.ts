@@ -25,6 +25,7 @@ export const EXIT = {
   protocol: 201,
   output: 202,
   survived: 203,
+  experiment: 204,
   internal: 215,
 } as const;
 
@@ -98,6 +99,12 @@ export const ERROR_KINDS = {
   /** The reader of standard output has gone: 128 + SIGPIPE, as for any program that writes into a closed pipe. */
   STCI_OUTPUT_CLOSED: kind(141),
   STCI_OUTPUT_TEMPLATE: kind(EXIT.usage),
+  /** An experiment's file, or what it asks for. */
+  STCI_EXPERIMENT_INVALID: kind(EXIT.usage),
+  /** A repeat of an experiment did not pass. */
+  STCI_EXPERIMENT_FAILED: kind(EXIT.experiment),
+  /** An experiment's record cannot be read. */
+  STCI_HISTORY_INVALID: kind(EXIT.usage),
   STCI_INTERNAL: kind(EXIT.internal),
 } as const satisfies Record<string, ErrorKind>;
 

@@ -1,6 +1,6 @@
 /**
  * The base of the commands of `stci`. Each is an oclif Command; the table in commands.ts lists them explicitly, so
- * that no directory is searched.
+ * that no directory is searched. The commands of `finject` are made in the same way.
  */
 
 import { Command } from '@oclif/core/command';
@@ -26,12 +26,12 @@ export abstract class StciCommand extends Command {
     const unknown = /^Nonexistent flags?: ([^\s=,]+)/u.exec(error.message)?.[1];
     if (unknown !== undefined) throw this.#unknownOption(unknown);
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');
-    throw new StciError('STCI_USAGE', `${words} See stci help.`);
+    throw new StciError('STCI_USAGE', `${words} See ${this.config.bin} help.`);
   }
 
   #unknownOption(option: string): StciError {
     const near = didYouMean(option, Object.keys(this.ctor.flags ?? {}).map((name) => `--${name}`));
-    return new StciError('STCI_USAGE', `Unknown option ${option}.${near} See stci help.`);
+    return new StciError('STCI_USAGE', `Unknown option ${option}.${near} See ${this.config.bin} help.`);
   }
 }
 

@@ -1,0 +1,15 @@
+/** The commands of `finject` by name. */
+
+import { CommandTable, type StciCommandClass } from '@stci/stcirun/front-end';
+import { VersionCommand } from './version.js';
+
+const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
+  version: VersionCommand,
+};
+
+export const FINJECT = new CommandTable({
+  bin: 'finject',
+  about: `Experiments on resilience: starts a target job, injects faults, records what the target and the
+runtime do, judges and reports it. docs/finject.md has an introduction.`,
+  commands: COMMANDS,
+});
