@@ -7,7 +7,7 @@
  * victims and delays are drawn all the same, in the order in which they will be made.
  */
 
-import type { AgentRole, FaultVictim, HostIndex, ParamValue, Rank } from '@stci/interface';
+import type { AgentRole, FaultModule, FaultVictim, HostIndex, ParamValue, Rank } from '@stci/interface';
 
 /** Where in the file something stands, for messages: lines and columns from 1. */
 export interface SourcePlace {
@@ -64,23 +64,35 @@ export type Choice =
   /** Neighbours in the order of ranks or hosts, which is a ring; where it begins is random. */
   | { readonly pick: 'contiguous'; readonly count: number };
 
+/** A host by its name or its number, from 0; the plan finds names in the target's shape. */
+export type HostRef = string | HostIndex;
+
+/** One end of a link. */
+export type EndRef = 'controller' | { readonly host: HostRef };
+
 /** Who may be a victim. Of each injection the choice is drawn anew. */
 export type Who =
-  | ({ readonly of: 'ranks'; readonly ranks: readonly Rank[] } & Filter)
-  | ({ readonly of: 'hosts'; readonly hosts: readonly HostIndex[] } & Filter)
-  | ({ readonly of: 'agents'; readonly role: AgentRole; readonly hosts: readonly HostIndex[];
-      /** Hops from the controller in the boot tree; undefined: any. */ readonly depth: number | undefined } & Filter)
-  /** Links of the boot tree, or between two named agents; positions. */
-  | ({ readonly of: 'links'; readonly links: readonly (readonly [number, number])[] } & Filter)
+  | ({ readonly of: 'ranks'; readonly ranks: readonly Rank[] | 'all' } & Filter)
+  | ({ readonly of: 'hosts'; readonly hosts: readonly HostRef[] | 'all' } & Filter)
+  | ({ readonly of: 'agents'; readonly role: AgentRole } & Filter)
+  /** Those of the boot tree, or between named agents. */
+  | ({ readonly of: 'links'; readonly links: readonly (readonly [EndRef, EndRef])[] | 'all' } & Filter)
   | { readonly of: 'partition'; readonly shape: 'halves' | 'ring' | 'bridge' | 'isolate' }
-  | { readonly of: 'sets'; readonly sets: readonly (readonly number[])[] }
+  | { readonly of: 'sets'; readonly sets: readonly (readonly EndRef[])[] }
+  /** Of `compose` and `sequence`, whose parts have victims. */
   | { readonly of: 'nobody' };
 
 export interface Filter {
   readonly choice: Choice;
+  /** Only those on these hosts; a link is on the host of its lower end. */
+  readonly on: readonly HostRef[] | 'all';
+  /** Hops from the controller in the boot tree, of root agents and of a link's lower end; undefined: any. */
+  readonly depth: number | undefined;
+  /** Ranks or hosts that are left out. */
+  readonly not: readonly HostRef[];
   /** Only those on the host of a victim of this fault's injection with the same number. */
   readonly sameHostAs: string | undefined;
-  /** None that an earlier injection of these faults had; its own name: not the same twice. */
+  /** None that an injection of these faults has; its own name: none of an earlier one, not the same twice. */
   readonly notOf: readonly string[];
 }
 
@@ -152,7 +164,8 @@ export interface Experiment {
   readonly checks: readonly Check[];
   readonly stop: StopRules;
   readonly outputs: Outputs;
-  readonly keepAlive: { readonly ranks: readonly Rank[]; readonly hosts: readonly HostIndex[] };
+  /** Never victims; for the session `RepeatPlan.keep` has them by number. */
+  readonly keepAlive: { readonly ranks: readonly Rank[]; readonly hosts: readonly HostRef[] };
   readonly allow: readonly ('controller' | 'front-end')[];
   readonly victimsMax: number;
   /** The same experiment with other parameters, or on other hosts, to be compared. */
@@ -203,6 +216,8 @@ export interface RepeatPlan {
   readonly repeat: number;
   /** Its name; empty: there is one only. */
   readonly configuration: string;
+  /** What no fault may harm, by number in this configuration: for the terms of the session. */
+  readonly keep: { readonly ranks: readonly Rank[]; readonly hosts: readonly HostIndex[] };
   /** In the order of their numbers within each fault, faults in the order of the file. */
   readonly injections: readonly PlannedInjection[];
 }
@@ -212,4 +227,27 @@ export interface Problem {
   readonly place: SourcePlace;
   /** What was wrong, what was expected, what to do. */
   readonly text: string;
+}
+
+/** What the reader needs of the world. */
+export interface ReadContext {
+  /** Components of framework `fault` by name. */
+  readonly kinds: ReadonlyMap<string, FaultModule>;
+  /** Cuts a command line of stcirun, without its own name, where the first program begins. Throws StciError. */
+  splitTarget(words: readonly string[]): { readonly options: readonly string[]; readonly program: readonly string[] };
+  /** A trace file's text; its path is relative to the experiment file. Throws StciError. */
+  readTrace(path: string): string;
+}
+
+/** A file as it was read. */
+export interface ExperimentFile {
+  /**
+   * Complete if there is no problem. With problems: without the faults and checks that have some, for further checks
+   * only. Undefined: nothing can be said.
+   */
+  readonly experiment: Experiment | undefined;
+  /** In the order of the file. */
+  readonly problems: readonly Problem[];
+  /** Where a value stands, as `place('target', 'options')`; the nearest that is there. */
+  place(...path: readonly (string | number)[]): SourcePlace;
 }
