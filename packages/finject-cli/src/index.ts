@@ -1,3 +1,4 @@
 /** The command line of fault injection: experiments on real sessions, and in simulation. */
 
 export { RUN_FILES } from './run-files.js';
+export { prepareTarget, targetShape, type PreparedTarget } from './target.js';

@@ -9,8 +9,9 @@ import type { RunRequest } from '../cli/parse.js';
 import { printError } from '../print.js';
 import { askStatus } from '../session/ask.js';
 import { connectSession, findSession } from '../session/connect.js';
+import type { Instruction } from '../session/instruction.js';
 import { NO_SESSION } from '../session/session-name.js';
-import { SessionPlace } from '../session/session-place.js';
+import { SessionPlace, type SessionFacts } from '../session/session-place.js';
 import { startSession } from '../session/start-session.js';
 import { resolveFrom } from './caller-directory.js';
 
@@ -62,13 +63,26 @@ export function checkSessionParams({ mca }: RunRequest, registry: Registry, name
   }
 }
 
-/** A session of this job's own, which ends with it. */
+export interface OwnSessionInit extends SessionInit {
+  readonly programs: string;
+  readonly wdir: string | undefined;
+  /** Whose session it is, for messages. */
+  readonly command: string;
+  readonly until: 'listening' | 'ready';
+  readonly onStep: (text: string) => void;
+  /** What becomes of it: ends with its first job, or with this process. */
+  readonly life: Pick<Instruction, 'isForOneJob' | 'owner'>;
+  /** Added to the environment of its processes. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** A session of this job's own. */
 export async function startOwnSession(
   request: RunRequest,
-  init: SessionInit & { readonly programs: string; readonly wdir: string | undefined },
+  init: OwnSessionInit,
   hosts: { readonly hosts: readonly HostSpec[]; readonly spares: readonly HostSpec[] },
-): Promise<OpenedSession> {
-  const { params, programs, wdir } = init;
+): Promise<OpenedSession & { readonly facts: SessionFacts }> {
+  const { params, programs, wdir, command, life, until, onStep, variables } = init;
   const place = placeOf(params);
   const name = place.freeName();
   await startSession({
@@ -80,16 +94,20 @@ export async function startOwnSession(
       wdir,
       mca: request.mca,
       am: request.am.map((file) => resolveFrom(wdir, file, '--am')),
-      isForOneJob: true,
+      ...life,
     },
-    onStep: (text) => printError(`stcirun: ${text}\n`),
-    until: 'listening',
+    onStep,
+    until,
+    variables,
   });
-  return connected(connectSession(place, findSession(place, name, { option: '--detach', variable: undefined }), init));
+  const facts = findSession(place, name, { option: command, variable: undefined });
+  return { ...(await connected(connectSession(place, facts, init))), facts };
 }
 
 /** Throws StciError where the session does not take it. */
-export function submitTo(session: OpenedSession, spec: AllocatedJob, request: RunRequest): Promise<AcceptedJob> {
+export function submitTo(
+  session: Pick<OpenedSession, 'client'>, spec: AllocatedJob, request: RunRequest,
+): Promise<AcceptedJob> {
   const { hosts: _ofSession, ...job } = spec;
   const label = request.programs.map(({ program, args }) => [program, ...args].join(' ')).join(' : ');
   const { wait, detach, quiet } = request;

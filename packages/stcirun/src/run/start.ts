@@ -1,32 +1,31 @@
 /** From a parsed command line to a job: its hosts, its map, its agents or the session that has them. */
 
-import { checkFailureParts, createFrontEnd, mapJob, paramsSnapshot, promiseText, type Composition } from '@stci/core';
-import type { AllocatedJob, HostSpec, JobMap } from '@stci/interface';
-import { checkSpec } from '../cli/bytes.js';
-import { withheld } from '../cli/environment.js';
+import { checkFailureParts, createFrontEnd, paramsSnapshot, promiseText, type Composition } from '@stci/core';
 import type { CommandLine } from '../cli/parse.js';
 import { printError, printOut, printStarted } from '../print.js';
 import { jobName } from '../session/session-name.js';
 import { checkPrograms } from './check-programs.js';
 import { withHostGroups } from './host-groups.js';
 import { mpiRemarks } from './mpi-program.js';
+import { planJob, type PlannedJob } from './plan-job.js';
 import { prepare, type Prepared } from './prepare.js';
 import {
-  checkSessionParams, openSession, ownParams, startOwnSession, submitTo, type OpenedSession,
+  checkSessionParams, openSession, ownParams, startOwnSession, submitTo,
 } from './session-run.js';
 import { checkOutput, inSession, openEvents, showJob, type JobSource, type ShowParams } from './show-job.js';
 import { namedPromises, showPlan } from './show-plan.js';
-import { makeJobSpec, makeSessionSpec, onHostsNow } from './spec.js';
 
 type RunLine = Extract<CommandLine, { kind: 'run' }>;
 
-type Scope = ReturnType<Composition['scope']>;
+/** Of the session of `--detach`: its hosts come up while the job is submitted. */
+const ownLife = {
+  command: '--detach',
+  until: 'listening',
+  onStep: (text: string) => printError(`stcirun: ${text}\n`),
+  life: { isForOneJob: true },
+} as const;
 
-interface Planned {
-  readonly spec: AllocatedJob;
-  readonly spares: readonly HostSpec[];
-  readonly map: JobMap;
-}
+type Scope = ReturnType<Composition['scope']>;
 
 /**
  * The exit code. `agents`: directory of the agent's files. Throws StciError for what is wrong before anything is
@@ -34,10 +33,10 @@ interface Planned {
  */
 export async function startRun(line: RunLine, agents: string, ignoresHangup = false): Promise<number> {
   const prepared = await prepare(line.request, agents, (defaults) => line.withDefaults(defaults));
-  const { wdir, request, platform, registry } = prepared;
+  const { request, platform, registry } = prepared;
   const session = await openSession(request, prepared);
   if (session !== undefined) checkSessionParams(request, registry, session.name);
-  const planned = plan(prepared, session);
+  const planned = planJob(prepared, session?.status.hosts);
   const { spec, spares, map } = planned;
   // Of a session, its agents have read them.
   const params = session === undefined ? withHostGroups(prepared, spec.hosts) : prepared.params;
@@ -64,7 +63,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   const job = { ...spec, params: ownParams(registry, params) };
   if (request.detach) {
     const hosts = { hosts: spec.hosts, spares };
-    const own = session ?? (await startOwnSession(request, { ...prepared, programs: agents, wdir }, hosts));
+    const own = session ?? (await startOwnSession(request, { ...prepared, ...ownLife, programs: agents }, hosts));
     const accepted = await submitTo(own, job, request);
     printStarted('stcirun', 'job', jobName(own.name, accepted.job));
     return 0;
@@ -76,7 +75,9 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   return showJob({ ...show, events, ...inSession({ ...session, continues }, accepted, false) });
 }
 
-function ownAgents({ registry, params, platform, composition }: Prepared, planned: Planned, scope: Scope): JobSource {
+function ownAgents(
+  { registry, params, platform, composition }: Prepared, planned: PlannedJob, scope: Scope,
+): JobSource {
   const { spec, spares } = planned;
   return {
     failuresAtOnce: scope.errorManager(params).goesOn,
@@ -86,24 +87,4 @@ function ownAgents({ registry, params, platform, composition }: Prepared, planne
       return createFrontEnd({ platform, composition, params, snapshot, allocation }, events);
     },
   };
-}
-
-/** The job and its map, on hosts of its own or on those of a session. */
-function plan({ request, params, platform, wdir }: Prepared, session: OpenedSession | undefined): Planned {
-  const { hostname, cpuCount, variables } = platform.env;
-  const place = { wdir, hostname, cpuCount, variables };
-  const ofSession = session?.status.hosts;
-  const { spec, spares } = ofSession === undefined
-    ? makeJobSpec(request, place)
-    : { spec: makeSessionSpec(request, place, ofSession), spares: [] };
-  checkSpec(spec);
-  if (request.verbose) printError(withheldLine(withheld(variables, spec.env)));
-  const ranksMax = params.int('job.size.max');
-  const ranksPerHostMax = params.int('job.ranks.per.host.max');
-  const now = ofSession === undefined ? spec : onHostsNow(spec, ofSession);
-  return { spec, spares, map: mapJob(now, { ranksMax, ranksPerHostMax }) };
-}
-
-function withheldLine(names: readonly string[]): string {
-  return names.length === 0 ? '' : `stcirun: variables not passed on (--export, -x): ${names.join(' ')}\n`;
 }

@@ -2,6 +2,7 @@
 
 import type { HostSpec } from '@stci/interface';
 import type { ParamsRequest } from '../run/params.js';
+import type { ProcessIdentity } from './process-identity.js';
 
 /** The word that makes the main program of `stci` the process of a session. A user never writes it. */
 export const SESSION_WORD = '--session-process';
@@ -20,6 +21,8 @@ export interface Instruction extends ParamsRequest {
   readonly events?: string;
   /** It ends with its first job. */
   readonly isForOneJob: boolean;
+  /** It ends with this process. */
+  readonly owner?: ProcessIdentity;
 }
 
 /** One line of JSON each. */

@@ -20,12 +20,15 @@ import { loadParams } from '../run/params.js';
 import { printError } from '../print.js';
 import { VERSION } from '../version.js';
 import { REPORT_FD, type Instruction, type Report } from './instruction.js';
-import { identityOf, type ProcessIdentity } from './process-identity.js';
+import { identityOf, isRunning, type ProcessIdentity } from './process-identity.js';
 import { trimLog } from './session-log.js';
 import { LOG_FILE, SessionPlace, type SessionFacts } from './session-place.js';
 import { spoolDirectory } from './spool-directory.js';
 
 const LOG_PERIOD_MS = 10_000;
+/** Period at which it is checked whether the owner still runs. */
+const OWNER_PERIOD_MS = 250;
+
 /** Resolves with the exit code when the session has ended. */
 export async function sessionMain(programs: string): Promise<number> {
   const instruction = JSON.parse(readFileSync(0, 'utf8')) as Instruction;
@@ -130,6 +133,7 @@ class SessionProcess {
     report({ type: 'listening' });
     // It also keeps the process until the end: the platform's timers do not.
     const trim = setInterval(() => trimLog(join(this.#place.directory, name, LOG_FILE)), LOG_PERIOD_MS);
+    const watch = this.#watchOwner();
     await new Promise<void>((resolve) => {
       this.#onStopped = resolve;
       process.on('SIGTERM', () => this.#jobs.stop());
@@ -138,7 +142,17 @@ class SessionProcess {
     await new Promise<void>((resolve) => (this.#events === undefined ? resolve() : this.#events.finish(resolve)));
     this.#place.remove(this.#facts);
     clearInterval(trim);
+    clearInterval(watch);
     return this.#failure?.exitCode ?? 0;
+  }
+
+  /** One that was started for another process ends with that, however it ends. */
+  #watchOwner(): NodeJS.Timeout | undefined {
+    const { owner } = this.#instruction;
+    if (owner === undefined) return undefined;
+    return setInterval(() => {
+      if (!isRunning(owner)) this.#jobs.stop();
+    }, OWNER_PERIOD_MS);
   }
 
   #listen(): Promise<string> {

@@ -17,16 +17,19 @@ export interface StartSessionInit {
   readonly onStep: (text: string) => void;
   /** Until then; `listening`: the hosts come up while a job is submitted. */
   readonly until: 'listening' | 'ready';
+  /** Added to its environment. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Resolves with the number of hosts that are up; rejects with StciError, and nothing is left. */
 export async function startSession(init: StartSessionInit): Promise<number> {
-  const { place, programs, instruction } = init;
+  const { place, programs, instruction, variables } = init;
   const staged = place.stage();
   const log = place.openLog(staged);
   const child = spawn(process.execPath, [join(programs, 'stci.cjs'), SESSION_WORD], {
     detached: true,
     cwd: '/',
+    env: { ...process.env, ...variables },
     stdio: ['pipe', log, log, 'pipe'],
   });
   closeSync(log);

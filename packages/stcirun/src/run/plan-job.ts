@@ -1,0 +1,38 @@
+/** A request → the job and where its ranks run. */
+
+import { mapJob } from '@stci/core';
+import type { HostStatus } from '@stci/core/session';
+import type { AllocatedJob, HostSpec, JobMap } from '@stci/interface';
+import { checkSpec } from '../cli/bytes.js';
+import { withheld } from '../cli/environment.js';
+import { printError } from '../print.js';
+import type { Prepared } from './prepare.js';
+import { makeJobSpec, makeSessionSpec, onHostsNow } from './spec.js';
+
+export interface PlannedJob {
+  readonly spec: AllocatedJob;
+  readonly spares: readonly HostSpec[];
+  readonly map: JobMap;
+}
+
+/** The job and its map, on hosts of its own or on those of a session. Throws StciError. */
+export function planJob(
+  { request, params, platform, wdir }: Pick<Prepared, 'request' | 'params' | 'platform' | 'wdir'>,
+  ofSession: readonly HostStatus[] | undefined,
+): PlannedJob {
+  const { hostname, cpuCount, variables } = platform.env;
+  const place = { wdir, hostname, cpuCount, variables };
+  const { spec, spares } = ofSession === undefined
+    ? makeJobSpec(request, place)
+    : { spec: makeSessionSpec(request, place, ofSession), spares: [] };
+  checkSpec(spec);
+  if (request.verbose) printError(withheldLine(withheld(variables, spec.env)));
+  const ranksMax = params.int('job.size.max');
+  const ranksPerHostMax = params.int('job.ranks.per.host.max');
+  const now = ofSession === undefined ? spec : onHostsNow(spec, ofSession);
+  return { spec, spares, map: mapJob(now, { ranksMax, ranksPerHostMax }) };
+}
+
+function withheldLine(names: readonly string[]): string {
+  return names.length === 0 ? '' : `stcirun: variables not passed on (--export, -x): ${names.join(' ')}\n`;
+}
