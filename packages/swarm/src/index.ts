@@ -14,6 +14,8 @@ export { drawStabilization, stabilizationMs, stabilizedMs } from './stabilizatio
 export { runFailures, type FailureOutcome } from './run-failures.js';
 export type { FailureRun } from './failure-run.js';
 export { SESSION_CHECKERS, checkSession } from './check-session.js';
+export { SimulatedDriver, type PlayOutcome, type SimulationInit } from './experiment-driver.js';
+export { checkSimulated, simulatedPrograms, type SimulatedTarget } from './experiment-target.js';
 export { runSession } from './run-session.js';
 export { SESSION_REGRESSIONS, plainSession } from './regressions-sessions.js';
 export { drawSession, type FrontEndPlan, type SessionOptions } from './session-plan.js';

@@ -58,18 +58,23 @@ export function makeWorld(options: SwarmOptions, onNode?: Composition['onNode'])
     times: { spawnMs },
     sizes: { pipeBytes },
   });
-  world.program('login', badLogin(options));
-  const agentMain = agentProgram({ ...composition, ...(onNode !== undefined && { onNode }) });
-  world.program('stci-agent', agentMain);
-  world.program('stci-join', joinMain);
-  installSsh(world, agentMain);
-  world.host(LOGIN_HOST);
+  furnish(world, badLogin(options), onNode);
   // Two more than the job has: spares.
   for (let index = 0; index < options.hosts + 2 && options.remote; index++) {
     const host = world.host(hostName(index));
     host.wallOffsetMs = options.clockSkewMs * world.random.fork(`skew ${index}`).uniform();
   }
   return world;
+}
+
+/** What hosts have: the agent, logins. */
+export function furnish(world: World, login: AgentMain, onNode?: Composition['onNode']): void {
+  const agentMain = agentProgram({ ...composition, ...(onNode !== undefined && { onNode }) });
+  world.program('login', login);
+  world.program('stci-agent', agentMain);
+  world.program('stci-join', joinMain);
+  installSsh(world, agentMain);
+  world.host(LOGIN_HOST);
 }
 
 /** The remote login, but to hosts that refuse it or do not answer. */

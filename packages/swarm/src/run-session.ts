@@ -13,10 +13,10 @@ import { MemoryPeaks } from './memory-peaks.js';
 import { PLAIN } from './plain.js';
 import { JobRecord } from './record.js';
 import { makeWorld } from './run-job.js';
-import { frontEndMain, sessionMain, stopMain, type SimulatedSession } from './session-processes.js';
+import { sessionMain } from './session-process.js';
+import { frontEndMain, newSession, stopMain, type SimulatedSession } from './session-processes.js';
 import type { FrontEndPlan, KillPlan, SessionOptions } from './session-plan.js';
 import type { FrontEndRun, SessionRun } from './session-record.js';
-import { SimulatedDisk } from './spool-files.js';
 import { Wire } from './wire.js';
 
 /** From the last fault to the end of all front-ends: leases, the times of programs, and attempts to reach agents. */
@@ -42,9 +42,7 @@ class Simulation {
 
   constructor(options: SessionOptions, onTrace: ((line: string) => void) | undefined) {
     this.#options = options;
-    const session: SimulatedSession = {
-      options, disk: new SimulatedDisk(options.diskBytes), unreleased: { bytes: 0, max: 0 },
-    };
+    const session = newSession(options);
     this.#session = session;
     const { onNode } = this.#peaks;
     this.#world = makeWorld({ ...PLAIN, seed: options.seed, hosts: options.hosts, remote: true }, onNode);

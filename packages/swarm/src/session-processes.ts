@@ -1,93 +1,36 @@
-/** The processes of a simulated session: the session itself, front-ends of every kind, `stci stop`. All as shipped. */
+/** The front-ends of a simulated session, of every kind, and `stci stop`. All as shipped. */
 
-import type { Composition } from '@stci/core';
-import { SessionJobs, SessionServer, openBackend } from '@stci/core/resident';
-import { SessionClient, makeSessionKey, type AcceptedJob, type SessionKey } from '@stci/core/session';
-import type { Allocation, FrontEndEvents, HostSpec, JobSpec } from '@stci/interface';
-import { SimRandom, type AgentContext, type AgentMain } from '@stci/platform-sim';
-import { composition, resolveSettings } from './assembly.js';
+import type { AcceptedJob, SessionClient } from '@stci/core/session';
+import type { Allocation, HostSpec, JobSpec } from '@stci/interface';
+import type { AgentContext, AgentMain } from '@stci/platform-sim';
 import { showJob } from './front-end.js';
 import { hostName } from './job-spec.js';
 import type { JobRecord } from './record.js';
 import { SPARES, jobOf, type FrontEndPlan, type JobPlan, type SessionOptions } from './session-plan.js';
-import type { SimulatedDisk } from './spool-files.js';
+import { connectTo, noOutput, type SessionProcess } from './session-process.js';
+import { SimulatedDisk } from './spool-files.js';
 
 const SLOTS = 8;
-const CONNECT_MS = 10_000;
 /** How often, and for how long, a front-end looks for a job that is not there yet. */
 const RETRY_MS = 100;
 const RETRIES_MAX = 100;
 
-export interface SimulatedSession {
+/** Of a run: what is drawn from its seed. */
+export interface SimulatedSession extends SessionProcess {
   readonly options: SessionOptions;
-  readonly disk: SimulatedDisk;
-  /** Output that the front-end agents have not been told to release. */
-  readonly unreleased: { bytes: number; max: number };
-  /** The session's process sets these. */
-  jobs?: SessionJobs;
-  isReady?: boolean;
-  socket?: string;
-  key?: SessionKey;
 }
 
-export function sessionMain(session: SimulatedSession, onNode: Composition['onNode']): AgentMain {
-  return ({ platform, exit }) => {
-    const { options, disk } = session;
-    const { params, snapshot } = resolveSettings(options.settings);
-    const nothing = (): void => undefined;
-    const backend = openBackend({
-      init: {
-        platform, composition: { ...composition, ...(onNode !== undefined && { onNode }) }, params, snapshot,
-        allocation: allocationOf(options),
-      },
-      onStep: nothing,
-      onReady: () => (session.isReady = true),
-      onHostsChanged: () => session.jobs?.onHostsChanged(),
-      onAborted: nothing,
-    });
-    const jobs: SessionJobs = new SessionJobs({
-      name: 'sim',
-      version: '1',
-      clock: platform.clock,
-      backend: { ...backend, openFrontEnd: (events) => backend.openFrontEnd(counted(session, events)) },
-      spoolFiles: (name) => disk.files(platform.clock, new SimRandom(`disk ${options.seed} ${name}`)),
-      spoolBytesMax: options.spoolBytes,
-      onStopped: () => server.disconnect(() => exit(0)),
-    });
-    session.jobs = jobs;
-    session.key = makeSessionKey(platform);
-    const server = new SessionServer({ platform, params, key: session.key, service: jobs });
-    server.listen((_error, path) => (session.socket = path));
-  };
-}
-
-/** Counts the output between the session's agents and the spool. */
-function counted({ unreleased }: SimulatedSession, events: FrontEndEvents): FrontEndEvents {
-  return {
-    onJobEvent: (event) => events.onJobEvent(event),
-    onOutput: (rank, stream, chunk, wallMs, release) => {
-      unreleased.bytes += chunk.length;
-      unreleased.max = Math.max(unreleased.max, unreleased.bytes);
-      events.onOutput(rank, stream, chunk, wallMs, () => {
-        unreleased.bytes -= chunk.length;
-        release();
-      });
-    },
-    onStdinDrain: () => events.onStdinDrain(),
-    onStdinClosed: () => events.onStdinClosed(),
-    onStopped: () => events.onStopped(),
-  };
-}
-
-function connect({ options, socket = '', key }: SimulatedSession, { platform }: AgentContext): SessionClient {
-  const { params } = resolveSettings(options.settings);
-  const channel = platform.network.connectPrivate(socket, CONNECT_MS);
-  return new SessionClient({ platform, params, channel, key: key as SessionKey, name: 'sim' });
+/** A session that is not started yet. */
+export function newSession(options: SessionOptions): SimulatedSession {
+  const { seed, settings, spoolBytes, diskBytes } = options;
+  const disk = new SimulatedDisk(diskBytes);
+  const allocation = allocationOf(options);
+  return { options, name: 'sim', seed, settings, spoolBytes, disk, allocation, unreleased: noOutput() };
 }
 
 export function stopMain(session: SimulatedSession): AgentMain {
   return (context) => {
-    const client = connect(session, context);
+    const client = connectTo(session, context);
     client.request('client.stop', {}, () => {
       client.close();
       context.exit(0);
@@ -120,7 +63,7 @@ export function frontEndMain(
     };
     const failed = (): void => context.exit((record.exitCode = 255));
     if (plan.kind === 'submit' || plan.kind === 'detached') {
-      const client = connect(session, context);
+      const client = connectTo(session, context);
       const request = { wait: true, detach: plan.kind === 'detached', label: labelOf(plan.job) };
       return client.submit(spec, request, () => undefined, (_error, job) => {
         if (job === undefined) return failed();
@@ -131,7 +74,7 @@ export function frontEndMain(
     }
     findJob(session, context, plan.job, (job) => {
       if (job === undefined) return failed();
-      const client = connect(session, context);
+      const client = connectTo(session, context);
       if (plan.kind === 'attach') {
         return client.attach(job, { all: plan.all, input: false }, (_error, accepted) => {
           if (accepted === undefined) failed();
