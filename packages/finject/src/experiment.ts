@@ -2,6 +2,7 @@
 
 export type * from './experiment/contracts.js';
 export { TRIGGER_EVENTS } from './experiment/contracts.js';
+export { planAll, planRepeats, shapeOf, type Planned, type RepeatShortage } from './experiment/plan.js';
 export type * from './history/contracts.js';
 export { HISTORY_FORMAT } from './history/contracts.js';
 export type * from './judge/contracts.js';
