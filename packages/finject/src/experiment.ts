@@ -8,3 +8,8 @@ export { HISTORY_FORMAT } from './history/contracts.js';
 export type * from './judge/contracts.js';
 export { OUTCOMES } from './judge/contracts.js';
 export type { ExperimentDriver, OpenedTarget, RunInit, RunObserver } from './run/contracts.js';
+export { compareSamples, describe, medianInterval, quantile, wilson, type Shift } from './judge/statistics.js';
+export { judgeRepeat, summarize } from './judge/summary.js';
+export { repeatView, type RepeatView } from './judge/repeat-view.js';
+export { judgeCheck } from './judge/checks.js';
+export { measure, type RepeatMeasures } from './judge/measures.js';

@@ -6,7 +6,7 @@ import type { FaultVictim } from '@stci/interface';
  * `masked`: nothing failed that the job noticed; `recovered`: detected, and the job went on to its end; `aborted`:
  * detected, and the job was ended; `missed`: a fault that ends something, of which no detection came; `hung`: the time
  * limit ended the repeat; `false-alarm`: something was reported that no fault had hit; `cut-off`: the record ends, or
- * the repeat was stopped; `no-fault`: the golden run.
+ * the repeat was stopped; `no-fault`: the golden run, or no injection was made.
  */
 export const OUTCOMES =
   ['masked', 'recovered', 'aborted', 'missed', 'hung', 'false-alarm', 'cut-off', 'no-fault'] as const;
@@ -35,6 +35,8 @@ export interface InjectionMeasures {
   readonly notificationMs: number | undefined;
   readonly recoveryMs: number | undefined;
   readonly errorMs: number;
+  /** Of `notificationMs`: which agent was told last is not known, so the worst host's counts. */
+  readonly notificationErrorMs: number;
 }
 
 export interface CheckResult {
@@ -63,6 +65,8 @@ export interface Figures {
   readonly measure: string;
   readonly unit: string;
   readonly configuration: string;
+  /** Of injections of this kind only; empty: of all. */
+  readonly kind: string;
   readonly n: number;
   readonly mean: number;
   readonly deviation: number;
@@ -81,7 +85,7 @@ export interface Proportion {
   readonly configuration: string;
   readonly count: number;
   readonly n: number;
-  /** Wilson's score interval. */
+  /** 95 %: Wilson's score interval. */
   readonly interval: readonly [number, number];
 }
 
@@ -96,6 +100,7 @@ export interface Coverage {
 export interface RunSummary {
   readonly name: string;
   readonly seed: number;
+  readonly isGolden: boolean;
   readonly isCutOff: boolean;
   readonly isSimulated: boolean;
   readonly repeats: readonly RepeatSummary[];

@@ -1,0 +1,103 @@
+/** A history, judged: each repeat with its outcome, checks and injections, and figures over all. */
+
+import type { Check } from '../experiment/contracts.js';
+import type { History } from '../history/contracts.js';
+import { judgeCheck } from './checks.js';
+import { OUTCOMES, type Figures, type Proportion, type RepeatSummary, type RunSummary } from './contracts.js';
+import { coverageOf } from './coverage.js';
+import { measure } from './measures.js';
+import { outcomeOf } from './outcome.js';
+import { repeatsOf, runOf, type RepeatView } from './repeat-view.js';
+import { describe, wilson } from './statistics.js';
+
+/** Whatever state the history is in: of a damaged one, what its records say. */
+export function summarize(history: History): RunSummary {
+  const run = runOf(history);
+  const views = repeatsOf(history);
+  const isGolden = run?.isGolden ?? false;
+  const repeats = views.map((view) => judgeRepeat(view, run?.experiment.checks ?? []));
+  const isCutOff = history.isCutOff || repeats.length === 0;
+  return {
+    name: run?.experiment.name ?? 'unknown',
+    seed: run?.experiment.seed ?? 0,
+    isGolden, isCutOff,
+    isSimulated: run?.isSimulated ?? false,
+    repeats,
+    outcomes: proportionsOf(repeats),
+    figures: figuresOf(repeats),
+    coverage: coverageOf(views),
+    isPassed: !isCutOff && repeats.every(({ isPassed }) => isPassed),
+  };
+}
+
+/** One repeat; `checks` of the experiment. */
+export function judgeRepeat(view: RepeatView, checks: readonly Check[]): RepeatSummary {
+  const measures = measure(view);
+  const outcome = outcomeOf(view, measures);
+  const results = checks.map((check) => judgeCheck(check, view, measures));
+  const isIdle = outcome === 'no-fault' && view.plan.injections.length > 0 && !view.isGolden;
+  return {
+    repeat: view.plan.repeat,
+    configuration: view.plan.configuration,
+    outcome,
+    isPassed: outcome !== 'cut-off' && outcome !== 'hung' && !isIdle && results.every(({ isPassed }) => isPassed),
+    checks: results,
+    injections: measures.injections,
+    startMs: view.startMs,
+    endMs: view.endMs,
+    exitCode: view.end?.report?.exitCode,
+    falseDetections: measures.falseDetections,
+    problems: [...view.problems, ...doubtsOf(view, isIdle)],
+  };
+}
+
+function doubtsOf(view: RepeatView, isIdle: boolean): readonly string[] {
+  const doubts: string[] = [];
+  if (isIdle) doubts.push('no fault was injected: the target ended before, or each injection failed');
+  const isFar = view.shape.hosts.length > 1 && view.injections.some(({ sourceWallMs }) => sourceWallMs !== undefined);
+  if (view.clocks.isEmpty && isFar) {
+    doubts.push('no clock was measured: times between hosts are as exact as their clocks');
+  }
+  return doubts;
+}
+
+function byConfiguration(repeats: readonly RepeatSummary[]): readonly (readonly [string, readonly RepeatSummary[]])[] {
+  const names = [...new Set(repeats.map(({ configuration }) => configuration))];
+  return names.map((name) => [name, repeats.filter(({ configuration }) => configuration === name)]);
+}
+
+function proportionsOf(repeats: readonly RepeatSummary[]): readonly Proportion[] {
+  return byConfiguration(repeats).flatMap(([configuration, own]) => OUTCOMES.map((outcome) => {
+    const count = own.filter((repeat) => repeat.outcome === outcome).length;
+    return { what: outcome, configuration, count, n: own.length, interval: wilson(count, own.length) };
+  }));
+}
+
+/** Measures of an injection, all since the fault; and of a repeat. ms */
+export const MEASURES = ['detection', 'notification', 'recovery', 'duration'] as const;
+
+function figuresOf(repeats: readonly RepeatSummary[]): readonly Figures[] {
+  return byConfiguration(repeats).flatMap(([configuration, own]) => {
+    const kinds = [...new Set(own.flatMap(({ injections }) => injections.map(({ kind }) => kind)))].sort();
+    return MEASURES.flatMap((measured) => {
+      const groups = measured === 'duration' || kinds.length < 2 ? [''] : ['', ...kinds];
+      return groups.flatMap((kind) => {
+        const values = valuesOf(measured, own, kind);
+        if (values.length === 0) return [];
+        return [{ measure: measured, unit: 'ms', configuration, kind, ...describe(values), values }];
+      });
+    });
+  });
+}
+
+function valuesOf(measured: (typeof MEASURES)[number], repeats: readonly RepeatSummary[], kind: string): readonly number[] {
+  // A repeat that was cut off or hung says nothing of how long one takes.
+  if (measured === 'duration') {
+    return repeats.filter(({ outcome }) => outcome !== 'cut-off' && outcome !== 'hung')
+      .map(({ startMs, endMs }) => endMs - startMs);
+  }
+  const field = `${measured}Ms` as const;
+  return repeats.flatMap(({ injections }) => injections
+    .filter((one) => kind === '' || one.kind === kind)
+    .flatMap((one) => one[field] ?? []));
+}
