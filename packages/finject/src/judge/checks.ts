@@ -1,6 +1,6 @@
 /**
- * The checks of an experiment, judged from the record of a repeat. A `command` was run by the runner, whose result is in
- * the record; all others are judged here alone, so that a report can be made again from the history.
+ * The checks of an experiment, judged from the record of a repeat. A `command` was run by the runner, whose result is
+ * in the record; all others are judged here alone, so that a report can be made again from the history.
  */
 
 import type { Rank } from '@stci/interface';
@@ -10,7 +10,7 @@ import type { RepeatMeasures } from './measures.js';
 import { linesOf, type RepeatView } from './repeat-view.js';
 import { isCertain } from './victims.js';
 
-/** Lines of a text that are searched at most, and the longest of them: a pattern of a user must not take forever. */
+/** Characters of a line that are searched: a user's pattern must not take forever. */
 const LINE_MAX = 64 * 1024;
 
 type CheckOf<T extends Check['type']> = Extract<Check, { readonly type: T }>;

@@ -26,7 +26,8 @@ export function coverageOf(views: readonly RepeatView[]): readonly Coverage[] {
     }
     return {
       dimension,
-      hit: [...hit].map(([name, count]) => ({ name, count })).sort((a, b) => b.count - a.count || byName(a.name, b.name)),
+      hit: [...hit].map(([name, count]) => ({ name, count }))
+        .sort((a, b) => b.count - a.count || byName(a.name, b.name)),
       missed: [...planned].filter((name) => !hit.has(name)).sort(byName),
     };
   });
@@ -51,7 +52,7 @@ function namesOf(
     case 'kind':
       return [injection.kind];
     case 'phase':
-      return [injection.follows === undefined ? phaseName(injection.trigger) : `after another is ${injection.follows.state}`];
+      return [injection.follows === undefined ? phaseName(injection.trigger) : `another is ${injection.follows.state}`];
     case 'victim':
       return [victimName(victim)];
     case 'host':

@@ -1,10 +1,10 @@
 /**
  * The measures of each injection: which failures it caused, when they were suspected, detected, told to all, recovered.
  *
- * A failure belongs to the injection that can explain it (see victims.ts) and that was in force after the subject's last
- * sign of life, at or before the suspicion; an injection that ends its victim explains one failure of each subject, as
- * the next start of it is another. What no injection explains is a false detection, but for what merely follows: from
- * the job's ending, at agents that depend on a victim, and programs that end by themselves after a fault.
+ * A failure belongs to the injection that can explain it (see victims.ts) and that was in force after the subject's
+ * last sign of life, at or before the suspicion; an injection that ends its victim explains one failure of each
+ * subject, as the next start of it is another. What no injection explains is a false detection, but for what merely
+ * follows: from the job's ending, at agents that depend on a victim, and programs that end by themselves after a fault.
  */
 
 import type { FaultVictim } from '@stci/interface';

@@ -65,9 +65,11 @@ export function repeatView(
   const clocks = new HostClocks();
   for (const record of of('clock')) clocks.add(record.clocks, record.wallMs);
   const firstMs = records[0]?.wallMs ?? 0;
+  const plan = of('repeat')[0]?.plan ??
+    { repeat, configuration: '', keep: { ranks: [], hosts: [] }, injections: [] };
   return {
-    plan: of('repeat')[0]?.plan ?? { repeat, configuration: '', injections: [] },
-    shape: run?.shape ?? NO_SHAPE,
+    plan,
+    shape: run?.shape.configurations?.[plan.configuration] ?? run?.shape ?? NO_SHAPE,
     isGolden: run?.isGolden ?? false,
     followMs: 2 * leaseMs(run),
     clocks,

@@ -68,7 +68,7 @@ export function medianInterval(sorted: readonly number[]): readonly [number, num
   return k === 0 || low === undefined || high === undefined ? undefined : [low, high];
 }
 
-/** Wilson's score interval of a share (Journal of the American Statistical Association 22, 1927). n = 0: all of [0, 1]. */
+/** Wilson's score interval of a share (J. of the American Statistical Association 22, 1927). n = 0: all of [0, 1]. */
 export function wilson(count: number, n: number): readonly [number, number] {
   if (n === 0) return [0, 1];
   const share = count / n;
@@ -122,7 +122,7 @@ function thinned(values: readonly number[]): readonly number[] {
   return Array.from({ length: COMPARED_MAX }, (_, i) => quantile(sorted, (i + 0.5) / COMPARED_MAX));
 }
 
-/** P(U = u) for each u of 0..mn where both samples come from one distribution, by the recurrence of Mann and Whitney. */
+/** P(U = u) for each u of 0..mn where both samples come from one distribution. */
 function distributionOfU(m: number, n: number): readonly number[] {
   // Counts partitions into at most m parts of at most n, as the Gaussian binomial's coefficients.
   let counts: number[] = [1];

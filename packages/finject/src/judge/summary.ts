@@ -90,7 +90,9 @@ function figuresOf(repeats: readonly RepeatSummary[]): readonly Figures[] {
   });
 }
 
-function valuesOf(measured: (typeof MEASURES)[number], repeats: readonly RepeatSummary[], kind: string): readonly number[] {
+function valuesOf(
+  measured: (typeof MEASURES)[number], repeats: readonly RepeatSummary[], kind: string,
+): readonly number[] {
   // A repeat that was cut off or hung says nothing of how long one takes.
   if (measured === 'duration') {
     return repeats.filter(({ outcome }) => outcome !== 'cut-off' && outcome !== 'hung')

@@ -1,0 +1,142 @@
+/** Classes of repeats, checks, figures and coverage. */
+
+import { assert, suite } from '@stci/testkit';
+import { summarize, type Check, type Outcome, type RepeatSummary } from '@stci/finject/experiment';
+import { HistoryMaker, check, hostVictim, injection, rankVictim, type CheckSpec, type RepeatMaker } from './histories.js';
+
+const kill = injection('1.kill.1', 'pkill', [rankVictim(3)]);
+
+function judged(
+  what: (repeat: RepeatMaker) => unknown, checks: readonly Check[] = [], isGolden = false,
+): RepeatSummary {
+  const maker = new HistoryMaker({ checks, isGolden });
+  what(maker.repeat(1, isGolden ? [] : [kill], '', 0));
+  const summary = summarize(maker.history()).repeats[0];
+  assert.ok(summary !== undefined);
+  return summary;
+}
+
+const killed = (repeat: RepeatMaker): RepeatMaker => repeat.injected('1.kill.1', 100, 3);
+const found = (repeat: RepeatMaker): RepeatMaker => killed(repeat).rankFails(3, { failedMs: 101, detectedMs: 110 });
+const ending = (repeat: RepeatMaker): RepeatMaker => repeat.event(120, { type: 'ending', reason: 'why' });
+const alarm = (repeat: RepeatMaker): RepeatMaker => repeat.hostFails(6, { detectedMs: 90 });
+
+suite('outcome', (test) => {
+  const cases: readonly (readonly [Outcome, string, (repeat: RepeatMaker) => unknown])[] = [
+    ['recovered', 'the job went on', (repeat) => found(repeat).end(900, { exitCode: 137 })],
+    ['aborted', 'the job was ended', (repeat) => ending(found(repeat)).end(900, { exitCode: 137 })],
+    ['missed', 'no report of a killed rank', (repeat) => killed(repeat).end(900)],
+    ['hung', 'the time limit', (repeat) => found(repeat).end(60_000, { isTimeOut: true })],
+    ['hung', 'the time limit comes before a false alarm', (repeat) => alarm(repeat).end(60_000, { isTimeOut: true })],
+    ['false-alarm', 'another host', (repeat) => alarm(found(repeat)).end(900)],
+    ['cut-off', 'no end', (repeat) => found(repeat)],
+    ['cut-off', 'stopped, whatever else',
+      (repeat) => alarm(repeat).end(60_000, { isTimeOut: true, stopped: 'signal' })],
+    ['no-fault', 'the injection failed', (repeat) => repeat.state('1.kill.1', 'skipped', 100).end(900)],
+  ];
+  for (const [outcome, title, what] of cases) {
+    test(`${outcome}: ${title}`, () => {
+      assert.is(judged(what).outcome, outcome);
+    });
+  }
+
+  test('masked: a pause that nobody noticed', () => {
+    const maker = new HistoryMaker();
+    maker.repeat(1, [injection('1.p.1', 'pause', [hostVictim(1)], { durationMs: 50 })])
+      .injected('1.p.1', 100, 1).state('1.p.1', 'undone', 150, 1).end(900);
+    assert.is(summarize(maker.history()).repeats[0]?.outcome, 'masked');
+  });
+
+  test('the golden run has no fault and passes; planned faults that never came do not', () => {
+    const golden = judged((repeat) => repeat.end(900), [], true);
+    assert.is(golden.outcome, 'no-fault');
+    assert.ok(golden.isPassed);
+    const idle = judged((repeat) => repeat.state('1.kill.1', 'never', 900).end(900));
+    assert.not(idle.isPassed);
+    assert.match(idle.problems.join(), 'no fault was injected');
+  });
+});
+
+suite('checks', (test) => {
+  /** What of [spec, in a repeat] passes. */
+  const cases: readonly (readonly [string, CheckSpec, (repeat: RepeatMaker) => unknown, boolean])[] = [
+    ['exit code', { type: 'exit-code', anyOf: [0, 137] }, (r) => found(r).end(9, { exitCode: 137 }), true],
+    ['exit code', { type: 'exit-code', anyOf: [0] }, (r) => found(r).end(9, { exitCode: 137 }), false],
+    ['no report', { type: 'exit-code', anyOf: [0] }, (r) => found(r), false],
+    ['a line over two pieces', { type: 'output', pattern: '^sum 10$', expect: 'some', rank: 1 },
+      (r) => found(r).output(1, 1, 'a\nsum ').output(2, 1, '10\n').end(9), true],
+    ['pieces of other ranks', { type: 'output', pattern: '^sum 10$', expect: 'some', rank: undefined },
+      (r) => found(r).output(1, 1, 'sum ').output(2, 2, '10\n').end(9), false],
+    ['no such line', { type: 'output', pattern: 'error', expect: 'none', rank: undefined },
+      (r) => found(r).output(1, 0, 'an error\n').end(9), false],
+    ['a bad pattern', { type: 'output', pattern: '(', expect: 'none', rank: undefined }, (r) => found(r).end(9), false],
+    ['time limit', { type: 'time-limit', limitMs: 800 }, (r) => found(r).end(799), true],
+    ['time limit', { type: 'time-limit', limitMs: 800 }, (r) => found(r).end(801), false],
+    ['victims failed', { type: 'failed-ranks', ranks: 'victims' }, (r) => found(r).end(9, { failed: [3] }), true],
+    ['others failed', { type: 'failed-ranks', ranks: 'victims' }, (r) => found(r).end(9, { failed: [3, 4] }), false],
+    ['these failed', { type: 'failed-ranks', ranks: [4, 3] }, (r) => found(r).end(9, { failed: [3, 4] }), true],
+    ['detected', { type: 'detected', withinMs: 10 }, (r) => found(r).end(9), true],
+    ['late', { type: 'detected', withinMs: 9 }, (r) => found(r).end(9), false],
+    ['within the error of the clocks', { type: 'detected', withinMs: 9 },
+      (r) => found(r.clocks([{ host: 3, offsetMs: 0, errorMs: 2 }])).end(9), true],
+    ['never', { type: 'detected', withinMs: 9 }, (r) => killed(r).end(9), false],
+    ['false detection', { type: 'no-false-detection' }, (r) => alarm(found(r)).end(9), false],
+    ['none', { type: 'no-false-detection' }, (r) => found(r).end(9), true],
+    ['orphans', { type: 'no-orphan' }, (r) => found(r).end(9, { orphans: 2 }), false],
+    ['no orphan', { type: 'no-orphan' }, (r) => found(r).end(9), true],
+    ['a command that was not run', { type: 'command', command: ['true'], phase: 'after', timeoutMs: 9 },
+      (r) => found(r).end(9), false],
+    ['a command that passed', { type: 'command', command: ['true'], phase: 'after', timeoutMs: 9 }, (r) => found(r).add(5, {
+      type: 'check', repeat: 1, name: 'command', phase: 'after', isPassed: true, text: 'status 0',
+    }).end(9), true],
+  ];
+  for (const [title, spec, what, isPassed] of cases) {
+    test(`${spec.type}: ${title}: ${isPassed ? 'passes' : 'fails'}`, () => {
+      const summary = judged(what, [check(spec)]);
+      assert.is(summary.checks[0]?.isPassed, isPassed, summary.checks[0]?.text);
+      if (!isPassed) assert.not(summary.isPassed);
+    });
+  }
+});
+
+suite('summary', (test) => {
+  test('shares and figures by configuration and kind, coverage, and what was never hit', () => {
+    const maker = new HistoryMaker();
+    for (let repeat = 1; repeat <= 20; repeat++) {
+      const kill = injection(`${repeat}.kill.1`, 'pkill', [rankVictim(repeat % 8)]);
+      const host = injection(`${repeat}.host.1`, 'host', [hostVictim(7)]);
+      const run = maker.repeat(repeat, [kill, host], repeat % 2 === 0 ? 'ring' : 'mesh')
+        .injected(kill.id, 100, repeat % 8).rankFails(repeat % 8, { failedMs: 100, detectedMs: 100 + repeat });
+      run.state(host.id, 'never', 800).end(900);
+    }
+    const summary = summarize(maker.history());
+    const recovered = summary.outcomes.find((one) => one.what === 'recovered' && one.configuration === 'ring');
+    assert.is(recovered?.count, 10);
+    assert.is(recovered?.n, 10);
+    const detection = summary.figures.find((one) => one.measure === 'detection' && one.configuration === 'ring');
+    assert.is(detection?.n, 10);
+    assert.is(detection?.median, 11);
+    assert.equal(detection?.medianInterval, [4, 18]);
+    const kinds = summary.coverage.find(({ dimension }) => dimension === 'kind');
+    assert.equal(kinds?.hit, [{ name: 'pkill', count: 20 }]);
+    assert.equal(kinds?.missed, ['host']);
+    assert.ok(summary.isPassed);
+  });
+
+  test('of any part of a history something is said, and nothing throws', () => {
+    const checks = [check({ type: 'no-orphan' }), check({ type: 'detected', withinMs: 50 })];
+    const maker = new HistoryMaker({ checks });
+    for (const repeat of [1, 2]) {
+      const one = injection(`${repeat}.kill.1`, 'pkill', [rankVictim(3)]);
+      maker.repeat(repeat, [one]).injected(one.id, 100, 3).rankFails(3, { detectedMs: 110 }).end(900);
+    }
+    const { records } = maker.history();
+    for (let from = 0; from < records.length; from++) {
+      for (let to = from; to <= records.length; to++) {
+        const summary = summarize({ directory: '', records: records.slice(from, to), isCutOff: true });
+        assert.not(summary.isPassed);
+        assert.ok(summary.isCutOff);
+      }
+    }
+  });
+});
