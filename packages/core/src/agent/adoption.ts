@@ -42,24 +42,25 @@ export function adopt(
     if (isAnswered) return;
     isAnswered = true;
     hooks.onAnswer(given);
-    if (given.result !== 'adopted') child.process?.kill();
+    if (given.result !== 'adopted') node.linkFaults.whenSent(address, () => child.process?.kill());
   };
   const process = connect({
-    onError: ({ data }) => {
+    onError: ({ data }) => node.linkFaults.whenHeard(address, () => {
       child.exited = true;
       answer({ result: data?.['reach'] === 'dead' ? 'dead' : 'unreachable' });
-    },
+    }),
     onDiagnostic: (line) => keepLine(child, line),
-    onExit: () => {
+    onExit: () => node.linkFaults.whenHeard(address, () => {
       child.exited = true;
       answer({ result: 'unreachable' });
       hooks.onExit();
-    },
+    }),
   });
   child.process = process;
+  const channel = node.linkFaults.channel(address, process.channel);
   const admit = (peer: Address, incarnation: number, job: number): string | undefined =>
     peer === address && job === 0 && incarnation === child.spec.incarnation ? undefined : 'it is another agent';
-  child.link = node.acceptLink(process.channel, deadlineMs, admit, {
+  child.link = node.acceptLink(channel, deadlineMs, admit, {
     onUp: (link) => {
       hooks.onUp?.(link);
       answer({ result: 'adopted' });
@@ -159,6 +160,7 @@ export class AdoptionListener {
           admit: (peer) => this.#refusalOf(peer),
         },
         limits: node.linkLimits(node.params.int('bootcom.handshake'), channel),
+        onNamed: (link, peer) => node.linkFaults.onNamed(link, peer),
       },
       events,
     );

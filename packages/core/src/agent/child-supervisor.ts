@@ -219,23 +219,23 @@ export class ChildSupervisor {
     child.state = 'starting';
     child.exited = false;
     this.#starting += 1;
+    const { address } = child.spec;
     const process = child.spec.start({
-      onError: (error) => {
+      onError: (error) => node.linkFaults.whenHeard(address, () => {
         child.exited = true;
         this.#fail(child, error.message, { ...error.data, cause: error.code });
         this.#settle(child);
-      },
+      }),
       onDiagnostic: (line) => this.#onDiagnostic(child, line),
-      onExit: (end) => this.#onExit(child, end),
+      onExit: (end) => node.linkFaults.whenHeard(address, () => this.#onExit(child, end)),
     });
     child.process = process;
-    process.channel.send([bootRecordOf(node, child, { nativeLink, handshakeMs: this.#pace.allowanceMs })]);
-    if (nativeLink) this.#makeLink(child, process.channel);
-    else process.channel.bind(NOTHING_EXPECTED);
+    const channel = node.linkFaults.channel(address, process.channel);
+    channel.send([bootRecordOf(node, child, { nativeLink, handshakeMs: this.#pace.allowanceMs })]);
+    if (nativeLink) this.#makeLink(child, channel);
+    else channel.bind(NOTHING_EXPECTED);
     child.watch = new StartWatch({
-      clock: node.platform.clock,
-      pace: this.#pace,
-      handshakeMs,
+      clock: node.platform.clock, pace: this.#pace, handshakeMs,
       mark: () => `${process.phase} ${child.link?.facts.bytesIn}`,
       onOverdue: (startMs) => this.#onOverdue(child, process, startMs),
     });
@@ -335,8 +335,8 @@ export class ChildSupervisor {
   #kill(child: Child): void {
     if (child.killed || child.exited) return;
     child.killed = true;
-    child.process?.kill();
-    child.origin?.kill();
+    const { process, origin, spec } = child;
+    this.#init.node.linkFaults.whenSent(spec.address, () => [process, origin].forEach((each) => each?.kill()));
   }
 
   #leaveStarting(child: Child, state: ChildState): void {

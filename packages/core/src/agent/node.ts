@@ -24,6 +24,7 @@ import { Router } from '../am/router.js';
 import { StreamLayer } from '../am/stream-layer.js';
 import { agentSecret } from '../bootcom/agent-key.js';
 import type { HandshakeInit } from '../bootcom/handshake.js';
+import { LinkFaults } from '../bootcom/link-faults.js';
 import { Link, type LinkEvents, type LinkLimits, type LinkRole } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
 import { EventDispatcher } from '../event/dispatcher.js';
@@ -83,6 +84,8 @@ export class AgentNode {
   readonly dispatcher: EventDispatcher;
   readonly messages: MessageLayer;
   readonly streams: StreamLayer;
+  /** Of experiments. */
+  readonly linkFaults: LinkFaults;
   /** The agents from the one below this agent to `agent`, as the boot tree is planned. */
   pathBelow: (agent: Address) => readonly Address[] = (agent) => [agent];
   /** Sees each link of this agent come up and close. */
@@ -100,6 +103,7 @@ export class AgentNode {
     this.platform = platform;
     this.identity = identity;
     this.params = params;
+    this.linkFaults = new LinkFaults(platform);
     this.router = new Router(identity.self, identity.job);
     this.dispatcher = new EventDispatcher({
       clock: platform.clock,
@@ -193,6 +197,7 @@ export class AgentNode {
         clock: this.platform.clock,
         handshake,
         limits: this.linkLimits(handshakeMs, channel),
+        onNamed: (link, peer) => this.linkFaults.onNamed(link, peer),
       },
       this.linkEvents(hooks),
     );
@@ -202,6 +207,7 @@ export class AgentNode {
   linkEvents(hooks: LinkHooks): LinkEvents {
     return {
       onUp: (link) => {
+        this.linkFaults.onNamed(link, link.peer);
         this.router.addLink(link);
         if (link.role === 'child' && addressKind(link.peer) === 'root') this.messages.onChild(link);
         hooks.onUp?.(link);
@@ -213,6 +219,7 @@ export class AgentNode {
         if (link === this.router.parentLink) this.#block(false);
         this.router.removeLink(link);
         this.#paused.delete(link);
+        this.linkFaults.onClosed(link);
         hooks.onClosed(link, reason, text);
         this.linkObserver?.onClosed(link, reason, text);
       },
@@ -244,6 +251,7 @@ export class AgentNode {
   }
 
   close(): void {
+    this.linkFaults.clear();
     this.messages.close(`${this.name} has ended`);
     this.dispatcher.close();
   }

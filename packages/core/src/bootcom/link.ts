@@ -9,7 +9,9 @@ import {
   addressName,
   type Address,
   type Channel,
+  type ChannelEvents,
   type Clock,
+  type Impairment,
   type JobId,
   type LinkCloseReason,
   type LinkFacts,
@@ -24,6 +26,7 @@ import {
   LAYER,
   frameBody,
   frameLayer,
+  frameSource,
   frameType,
   readU32,
   writeU32,
@@ -39,6 +42,7 @@ import {
   refusalOf,
   type HandshakeInit,
 } from './handshake.js';
+import { ImpairedChannel, type ImpairmentDeps } from './impairment.js';
 import { Lease } from './lease.js';
 
 /** Body of a keepalive: the silence that may follow, ms. */
@@ -64,6 +68,8 @@ export interface LinkInit {
   readonly clock: Clock;
   readonly handshake: HandshakeInit;
   readonly limits: LinkLimits;
+  /** Told once which agent the peer says it is, before it has proved it. */
+  onNamed?(link: Link, peer: Address): void;
 }
 
 export interface LinkEvents {
@@ -86,7 +92,9 @@ function handshakeOver({ kind }: Channel, init: HandshakeInit): HandshakeInit {
 }
 
 export class Link {
-  readonly #channel: Channel;
+  #channel: Channel;
+  /** What the channel's events go to: this link, or an impairment of it. */
+  #receiver: ChannelEvents;
   readonly #init: LinkInit;
   readonly #events: LinkEvents;
   readonly #handshake: Handshake;
@@ -100,6 +108,10 @@ export class Link {
   #closing: { reason: LinkCloseReason; text: string } | undefined;
   #early: Uint8Array[] = [];
   #earlyBytes = 0;
+  #isReading = true;
+  #isNamed = false;
+  /** The peer was named in this chunk, and an impairment holds what it sent. */
+  #isHeld = false;
   #framesIn = 0;
   #framesOut = 0;
   #bytesIn = 0;
@@ -118,10 +130,15 @@ export class Link {
     this.#timer = afterRunning(init.clock, init.limits.handshakeMs, () =>
       this.#fail('timeout', `no handshake within ${formatDuration(init.limits.handshakeMs)}`),
     );
-    this.#channel.bind({
+    this.#receiver = {
       onData: (chunk) => this.#onData(chunk),
       onDrain: () => this.#state !== 'closed' && events.onDrain(this),
       onClose: (reason) => this.#onClose(reason),
+    };
+    this.#channel.bind({
+      onData: (chunk) => this.#receiver.onData(chunk),
+      onDrain: () => this.#receiver.onDrain(),
+      onClose: (reason) => this.#receiver.onClose(reason),
     });
     this.#transmit(this.#handshake.begin());
   }
@@ -161,13 +178,8 @@ export class Link {
 
   get facts(): LinkFacts {
     return {
-      peer: this.#peer,
-      kind: this.#channel.kind,
-      state: this.#state,
-      framesIn: this.#framesIn,
-      framesOut: this.#framesOut,
-      bytesIn: this.#bytesIn,
-      bytesOut: this.#bytesOut,
+      peer: this.#peer, kind: this.#channel.kind, state: this.#state,
+      framesIn: this.#framesIn, framesOut: this.#framesOut, bytesIn: this.#bytesIn, bytesOut: this.#bytesOut,
     };
   }
 
@@ -186,8 +198,26 @@ export class Link {
 
   /** Pauses and resumes reading: back-pressure on the peer. */
   readable(on: boolean): void {
+    this.#isReading = on;
     this.#lease?.listening(on);
     this.#channel.readable(on);
+  }
+
+  /** A fault of this end; undefined: it is over. Returns what holds the bytes meanwhile; undefined: nothing does. */
+  impair(how: Impairment | undefined, deps: ImpairmentDeps): ImpairedChannel | undefined {
+    if (how !== undefined && this.#state !== 'closed') this.#interpose(deps);
+    if (!(this.#channel instanceof ImpairedChannel)) return undefined;
+    const impaired = this.#channel;
+    impaired.impair(how);
+    return impaired === this.#channel ? impaired : undefined;
+  }
+
+  #interpose(deps: ImpairmentDeps): void {
+    const [below, events] = [this.#channel, this.#receiver];
+    if (below instanceof ImpairedChannel) return;
+    const impaired = new ImpairedChannel(below, deps, { events, isReading: this.#isReading });
+    this.#channel = this.#receiver = impaired;
+    impaired.onIdle = () => void ([this.#channel, this.#receiver] = [below, events]);
   }
 
   /** Marks a peer as suspect for the lease or a detector, or clears the mark. */
@@ -266,21 +296,37 @@ export class Link {
     try {
       this.#decoder.push(chunk);
     } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      if (fault.data['refuse'] === true) {
-        this.#transmit([linkFrame(LINK_FRAME.refuse, this.#init.handshake.self, ascii(fault.message))]);
-        this.#closing = { reason: 'refused', text: fault.message };
-        this.#channel.close();
-      } else {
-        this.#fail(fault.code === 'STCI_AUTH_FAILED' ? 'refused' : 'protocol', fault.message);
-      }
+      this.#onInvalid(fault);
+    }
+    this.#isHeld = false;
+  }
+
+  #onInvalid(fault: unknown): void {
+    if (!(fault instanceof StciError)) throw fault;
+    if (fault.data['refuse'] === true) {
+      this.#transmit([linkFrame(LINK_FRAME.refuse, this.#init.handshake.self, ascii(fault.message))]);
+      this.#closing = { reason: 'refused', text: fault.message };
+      this.#channel.close();
+    } else {
+      this.#fail(fault.code === 'STCI_AUTH_FAILED' ? 'refused' : 'protocol', fault.message);
+    }
+  }
+
+  /** A frame that was held with the chunk in which the peer was named. */
+  #onHeldFrame(frame: Frame): void {
+    try {
+      this.#onFrame(frame);
+    } catch (fault) {
+      this.#onInvalid(fault);
     }
   }
 
   #onFrame(frame: Frame): void {
     if (this.#state === 'closed' || this.#closing !== undefined) return;
     if (this.#state === 'connecting') {
-      this.#onHandshake(frame);
+      if (!this.#isNamed) this.#onNamed(frameSource(frame));
+      if (!this.#isHeld) return this.#onHandshake(frame);
+      (this.#channel as ImpairedChannel).hold(() => this.#onHeldFrame(frame));
     } else if (frameLayer(frame) !== LAYER.link) {
       this.#framesIn += 1;
       this.#events.onFrame(this, frame);
@@ -296,6 +342,14 @@ export class Link {
     } else {
       throw new StciError('STCI_FRAME_INVALID', `Expected no handshake after the handshake, type ${frameType(frame)}`);
     }
+  }
+
+  #onNamed(peer: Address): void {
+    const before = this.#channel;
+    this.#isNamed = true;
+    this.#init.onNamed?.(this, peer);
+    const after = this.#channel;
+    this.#isHeld = after !== before && after instanceof ImpairedChannel && after.isHolding;
   }
 
   #onAlive(body: Uint8Array): void {

@@ -201,11 +201,12 @@ export class OverlayLinks {
     const deadlineMs = params.int('bootcom.handshake');
     if (peer.tried === 0) peer.attemptAtMs = platform.clock.nowMs();
     peer.tried += 1;
-    const channel = kind === 'private'
+    const made = kind === 'private'
       ? platform.network.connectPrivate(address, deadlineMs)
       : bootcom?.connect?.(address, deadlineMs, keyFor(address, neighbour.tls));
-    if (channel === undefined) return;
+    if (made === undefined) return;
     const { position } = neighbour;
+    const channel = node.linkFaults.channel(addressAt(position), made);
     const admit = (from: Address): string | undefined =>
       from === addressAt(position) ? undefined : 'it is another agent';
     peer.attempt = this.#link(channel, { role: 'connect', secret: neighbour.key, admit }, (ended, reason) => {
@@ -250,7 +251,8 @@ export class OverlayLinks {
     };
     const limits = node.linkLimits(node.params.int('bootcom.handshake'), channel);
     const events = node.linkEvents({ onUp: (link) => this.#onUp(link), onClosed });
-    return new Link({ role: 'overlay', channel, clock: platform.clock, handshake, limits }, events);
+    const onNamed = (link: Link, peer: Address): void => node.linkFaults.onNamed(link, peer);
+    return new Link({ role: 'overlay', channel, clock: platform.clock, handshake, limits, onNamed }, events);
   }
 
   #onUp(link: Link): void {
