@@ -2,3 +2,4 @@
 
 export { RUN_FILES } from './run-files.js';
 export { prepareTarget, targetShape, type PreparedTarget } from './target.js';
+export { simulated, simulatedTargets } from './simulated-target.js';

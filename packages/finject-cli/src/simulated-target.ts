@@ -1,0 +1,62 @@
+/**
+ * The target of an experiment that is simulated: stcirun's options as for a real one, with the simulation's programs,
+ * environment and launcher. Parameters are those of the file alone, so that a simulation is the same on each machine.
+ */
+
+import type { Configuration, Experiment } from '@stci/finject/experiment';
+import { StciError } from '@stci/interface';
+import { checkSimulated, type SimulatedTarget } from '@stci/swarm';
+import { prepareTarget, type PreparedTarget } from './target.js';
+
+/** Options that need this machine → why. */
+const REFUSED: readonly (readonly [keyof PreparedTarget['request'], string, string])[] = [
+  ['am', '--am', 'a simulation reads no files of parameters: give them by --mca'],
+];
+
+/** The experiment with what stands for its program. Throws STCI_EXPERIMENT_INVALID. */
+export function simulated(experiment: Experiment): Experiment {
+  const { target } = experiment;
+  if (target.session !== undefined) {
+    throw new StciError('STCI_EXPERIMENT_INVALID',
+      `target: session ${target.session} cannot be simulated. Leave it out: each repeat then has its own.`);
+  }
+  return { ...experiment, target: { ...target, program: target.simulated ?? target.program } };
+}
+
+/** `experiment`: as `simulated` returns it. Throws StciError. */
+export async function simulatedTarget(
+  experiment: Experiment, programs: string, configuration?: Configuration,
+): Promise<SimulatedTarget> {
+  const { request, planned } = await prepareTarget(experiment, programs, configuration);
+  for (const [key, option, why] of REFUSED) {
+    if ((request[key] as readonly unknown[]).length > 0) throw new StciError('STCI_USAGE', `${option}: ${why}.`);
+  }
+  const { hosts, ...spec } = planned.spec;
+  checkSimulated(spec);
+  const isLauncher = (key: string): boolean => /^launcherproc(?:\.|$)/u.test(key);
+  const settings = request.mca.filter(({ key }) => !isLauncher(key)).map(({ key, value }) => [key, value] as const);
+  return {
+    hosts,
+    spares: planned.spares,
+    spec: {
+      ...spec,
+      // What this machine has is not there.
+      apps: spec.apps.map(({ wdir: _here, ...app }) => app),
+      env: { PATH: '/bin:/usr/bin' },
+      wdir: '/',
+    },
+    label: request.programs.map(({ program, args }) => [program, ...args].join(' ')).join(' : '),
+    settings: Object.fromEntries(settings),
+  };
+}
+
+/** Of each configuration, by its name; empty: the experiment has none. */
+export async function simulatedTargets(
+  experiment: Experiment, programs: string,
+): Promise<ReadonlyMap<string, SimulatedTarget>> {
+  const { configurations } = experiment;
+  const all: readonly (Configuration | undefined)[] = configurations.length === 0 ? [undefined] : configurations;
+  const targets = new Map<string, SimulatedTarget>();
+  for (const one of all) targets.set(one?.name ?? '', await simulatedTarget(experiment, programs, one));
+  return targets;
+}

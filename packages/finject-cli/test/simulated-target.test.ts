@@ -1,0 +1,56 @@
+/** The target of a simulated experiment: stcirun's options that matter, the others refused by name. */
+
+import { fileURLToPath } from 'node:url';
+import { simulated, simulatedTargets } from '@stci/finject-cli';
+import type { Experiment, Target } from '@stci/finject/experiment';
+import type { SimulatedTarget } from '@stci/swarm';
+import { assert, suite } from '@stci/testkit';
+
+const PROGRAMS = fileURLToPath(new URL('../../stcirun/dist/bundle', import.meta.url));
+
+function experimentOf(target: Partial<Target>, more: Partial<Experiment> = {}): Experiment {
+  const whole = { options: [], program: ['sleep', '1'], session: undefined, simulated: undefined, ...target };
+  return { name: 'e', target: whole, hosts: ['a', 'b', 'c'], configurations: [], ...more } as unknown as Experiment;
+}
+
+suite('simulated target', (test) => {
+  test('ranks, mapping, parameters and hosts are those of the options; the rest is the simulation\'s', async () => {
+    const options = ['-n', '6', '--ppn', '2', '--mca', 'detector=ring', '--overlay', 'bmg', '--on-failure', 'continue',
+      '--client', '--launcher', 'ssh', '-x', 'SIZE=3', '--wdir', '/work'];
+    const targets = await simulatedTargets(experimentOf({ options }), PROGRAMS);
+    const { hosts, spec, settings, label } = targets.get('') as SimulatedTarget;
+    assert.equal(hosts.map(({ name }) => name), ['a', 'b', 'c']);
+    assert.equal(spec.mapBy, { by: 'ppr', perHost: 2 });
+    assert.equal(spec.apps, [{ program: 'sleep', args: ['1'], count: 6, env: { SIZE: '3' } }]);
+    assert.equal([spec.env, spec.wdir, label], [{ PATH: '/bin:/usr/bin' }, '/', 'sleep 1']);
+    assert.equal(settings, {
+      detector: 'ring', 'overlay.topology': 'bmg', errmgr: 'continue', 'client.enable': 'true',
+    });
+  });
+
+  test('what stands for the program, and configurations', async () => {
+    const experiment = simulated(experimentOf({ program: ['./solver', '--steps', '9'], simulated: ['lines', '9'] }, {
+      configurations: [
+        { name: 'plain', options: [] }, { name: 'ring', options: ['--mca', 'detector=ring'], hosts: ['x', 'y'] },
+      ],
+    }));
+    const targets = await simulatedTargets(experiment, PROGRAMS);
+    assert.equal([...targets.keys()], ['plain', 'ring']);
+    assert.equal(targets.get('ring')?.hosts.map(({ name }) => name), ['x', 'y']);
+    assert.equal(targets.get('ring')?.settings, { detector: 'ring' });
+    assert.equal(targets.get('plain')?.spec.apps[0]?.program, 'lines');
+  });
+
+  test('what cannot be simulated is refused by name', async () => {
+    const WRONG: readonly [Partial<Target>, RegExp][] = [
+      [{ program: ['./solver'] }, /no program \.\/solver.*target\.simulated.*sleep/su],
+      [{ options: ['--am', 'x.conf'] }, /--am/u],
+      [{ options: ['--output', 'o'] }, /^target: --output: the record has all output/u],
+    ];
+    for (const [target, expected] of WRONG) {
+      const said = await simulatedTargets(experimentOf(target), PROGRAMS).catch((thrown: Error) => thrown.message);
+      assert.match(String(said), expected);
+    }
+    assert.throws(() => simulated(experimentOf({ session: 'night' })), /session night cannot be simulated/u);
+  });
+});
