@@ -15,6 +15,8 @@ export { errmgrFramework, type ErrorManagerDeps } from './errmgr/framework.js';
 export { decideOnHost } from './errmgr/host-policy.js';
 export { SUBJECTS, isOver, mayRestart, subjectOf, type Subject } from './errmgr/kinds.js';
 export { faultFramework } from './fault/framework.js';
+export { completeFaultArgs, faultOrderProblem, type FaultArgs } from './fault/order.js';
+export { signalNamed } from './job/signals.js';
 export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
 export { notifierFramework } from './notifier/framework.js';

@@ -100,6 +100,10 @@ export class Session {
         spares: () => [],
         topology: (survey) => ({ survey, isDone: true, overlay: '', agents: [] }),
         continues: false,
+        faults: {
+          begin: () => undefined, inject: () => undefined, leave: () => false,
+          undo: (_owner, _id, done) => done([]), clocks: (done) => done([]),
+        },
         openFrontEnd: (events) => this.#openFrontEnd(events),
         gatherMetrics: ({ onAgent, onDone }) => {
           onAgent('root:0', this.measured);

@@ -22,6 +22,7 @@ import { errmgrFramework } from '../errmgr/framework.js';
 import { hostPolicyOf } from '../errmgr/host-policy.js';
 import { SUBJECTS, type Subject } from '../errmgr/kinds.js';
 import type { SelectedDetector } from '../failure/selected.js';
+import { faultFramework } from '../fault/framework.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import type { Facts } from '../mca/candidates.js';
@@ -124,6 +125,7 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
     },
     detectors: () => (detectors ??= selectedDetectors(selector(), scope.get(PARAMS))),
     notifier: (name) => selector().keyed(notifierFramework).create(name, {}, undefined),
+    fault: (kind) => selector().keyed(faultFramework).create(kind, {}, undefined),
     topologyOf,
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,

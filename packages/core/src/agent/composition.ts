@@ -9,6 +9,7 @@ import type {
   AgentStart,
   Bootcom,
   ErrorManager,
+  FaultModule,
   HostSpec,
   Launcher,
   LauncherProc,
@@ -48,6 +49,8 @@ export interface AgentScope {
   /** In the session's parameters. */
   detectors(): readonly SelectedDetector[];
   notifier(name: string): NotifierModule;
+  /** A kind of fault. Throws STCI_MCA_*. */
+  fault(kind: string): FaultModule;
   /** A topology as users write it, over so many positions. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
   topologyOf(text: string, size: number): Topology;
   bootcom(kind: string): Bootcom;

@@ -50,6 +50,7 @@ export class ControllerJob {
   readonly #deadlines: JobDeadlines;
   /** The user wants the job killed, or --timeout is long over: output is not awaited. */
   #forced = false;
+  readonly #now = (): number => this.#node.platform.clock.wallMs();
 
   /** Throws StciError if the job cannot be run; nothing has been sent then. */
   constructor({ session, job, spec, hosts, leftOut, owner }: ControllerJobInit) {
@@ -110,6 +111,11 @@ export class ControllerJob {
     return place === undefined ? 0 : localSize(place);
   }
 
+  /** Where a rank runs now. */
+  hostOf(rank: Rank): HostIndex | undefined {
+    return this.#ledger.isRunning(rank) ? this.#ledger.placements.host(rank) : undefined;
+  }
+
   /** Session agents of its that are there. */
   get agents(): AgentOfJob[] {
     return this.#hosts.present.map((host) => [sessionAddress(host), this.job]);
@@ -152,7 +158,7 @@ export class ControllerJob {
 
   /** Programs that use the client library; made for the first. */
   get programs(): JobPrograms {
-    return (this.#programs ??= new JobPrograms(this.#node, this.job, this.#ledger));
+    return (this.#programs ??= new JobPrograms(this.#node, this.job, this.#ledger, (event) => this.emit(event)));
   }
 
   /** Hosts have been linked again: the launch may have been lost on the way to them. */
@@ -248,8 +254,7 @@ export class ControllerJob {
       return this.#node.messages.sendSubtree('job.signal', { signal: control.signal }, this.job);
     }
     if (control.cause !== undefined) {
-      const { cause } = control;
-      this.#record({ kind: cause.kind, error: cause.error, wallMs: this.#now(), exitCode: cause.exitCode });
+      this.#record({ ...control.cause, wallMs: this.#now() });
     }
     this.#endJob(control.kill, control.reason);
   }
@@ -384,17 +389,12 @@ export class ControllerJob {
   }
 
   #send<Name extends `job.${'event' | 'failure' | 'host.lost' | 'host.joined'}`>(
-    name: Name,
-    body: MessageBody<Name>,
+    name: Name, body: MessageBody<Name>,
   ): void {
     try {
       this.#node.messages.send(this.owner, name, body, this.job);
     } catch (fault) {
       this.#node.fault(fault, 'front-end'); // The front-end has gone: the end of its link stops the session.
     }
-  }
-
-  #now(): number {
-    return this.#node.platform.clock.wallMs();
   }
 }

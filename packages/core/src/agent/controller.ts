@@ -6,20 +6,23 @@
 import {
   CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
   type Address, type Allocation, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
-  type JobId, type JobSpec, type TreeTopology,
+  type JobId, type JobSpec, type Rank, type TreeTopology,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
 import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
+import type { MembershipTable } from '../membership/table.js';
 import { isOnHost } from './agents-of-host.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerFailures } from './controller-failures.js';
+import type { ControllerDeps } from './controller-contracts.js';
 import type { ControllerJob } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
 import { checkFailureParts } from './failure-watch.js';
 import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
+import { hostStatus } from './host-status.js';
 import { admitJob } from './job-admission.js';
 import { cutOffRecord, lossOf } from './job-failures.js';
 import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
@@ -27,26 +30,8 @@ import type { JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { OverlayControl } from './overlay-control.js';
 import { TreeMender } from './tree-mender.js';
-import type { AgentLauncher } from './agent-launcher.js';
-import type { AgentScope, ParamSnapshot } from './composition.js';
+import type { AgentScope } from './composition.js';
 import type { HostStatus } from '../session/contracts.js';
-
-export interface ControllerDeps {
-  readonly node: AgentNode;
-  readonly scope: AgentScope;
-  readonly agentLauncher: AgentLauncher;
-  readonly snapshot: ParamSnapshot;
-  /** Of a session that stays. */
-  readonly observer?: SessionObserver | undefined;
-}
-
-/** Of the start of a session's agents, besides what its jobs are told. */
-export interface SessionObserver {
-  onEvent(event: JobEvent): void;
-  /** All wanted hosts are up. */
-  onReady(): void;
-  onAborted(failures: readonly BootstrapFailure[]): void;
-}
 
 export class Controller implements JobSession {
   readonly node: AgentNode;
@@ -66,6 +51,8 @@ export class Controller implements JobSession {
   #aborted: readonly BootstrapFailure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
   #lastJob = 0;
+  /** Told of root agents that are gone for good, by host; and of session agents: of a job, or one of them. */
+  onGone: (gone: { readonly host?: HostIndex; readonly job?: JobId }) => void = () => undefined;
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
@@ -78,13 +65,13 @@ export class Controller implements JobSession {
       onLost: (agent, job, error) => this.#mender !== undefined && this.#onExpelled(agent, job, error),
     });
     this.overlayControl = new OverlayControl(deps.node, deps.scope, {
-      hostName: (host) => (this.#bootstrap as Bootstrap).hostName(host),
+      hostName: (host) => this.hostName(host),
       onWarning: (text) => this.#emit({ type: 'warning', text }),
     });
     this.failures = new ControllerFailures({
       node: deps.node, scope: deps.scope, overlay: this.overlayControl.overlay,
-      table: () => this.#bootstrap?.table,
-      hostName: (host) => (this.#bootstrap as Bootstrap).hostName(host),
+      table: () => this.table,
+      hostName: (host) => this.hostName(host),
       sessionAgents: () => [...this.#jobs.values()].flatMap((job) => job.agents),
       declare: (host, incarnation, error) => {
         this.#lossErrors.set(host, error);
@@ -100,6 +87,22 @@ export class Controller implements JobSession {
       const host = addressIndex(agent);
       return table === undefined || !isOnHost(agent, { has: () => host < table.size }) || table.isGone(host);
     };
+  }
+
+  get table(): MembershipTable | undefined {
+    return this.#bootstrap?.table;
+  }
+
+  hostName(host: HostIndex): string {
+    return (this.#bootstrap as Bootstrap).hostName(host);
+  }
+
+  get jobs(): readonly JobId[] {
+    return [...this.#jobs.keys()];
+  }
+
+  hostOf(job: JobId, rank: Rank): HostIndex | undefined {
+    return this.#jobs.get(job)?.hostOf(rank);
   }
 
   get stays(): boolean {
@@ -155,13 +158,7 @@ export class Controller implements JobSession {
 
   /** For `stci ps`. */
   hosts(): readonly HostStatus[] {
-    const taken = this.slotsTaken();
-    const bootstrap = this.#bootstrap as Bootstrap;
-    return (bootstrap?.hosts ?? []).map((spec, host) => {
-      const { state, incarnation, isDraining, evidence } = bootstrap.table.get(host);
-      const isRestarting = bootstrap.isRestarting(host);
-      return { host, spec, state, incarnation, isDraining, isRestarting, evidence, used: taken[host] ?? 0 };
-    });
+    return this.#bootstrap === undefined ? [] : hostStatus(this.#bootstrap, this.slotsTaken());
   }
 
   get spares(): readonly string[] {
@@ -207,6 +204,7 @@ export class Controller implements JobSession {
 
   onOver(job: JobId, launched: boolean): void {
     this.#jobs.delete(job);
+    this.onGone({ job });
     this.node.messages.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
     this.#changes?.onJobOver();
@@ -229,6 +227,7 @@ export class Controller implements JobSession {
     messages.on('job.resent', ({ host }, { job }) => this.#jobs.get(job)?.onResent(host));
     messages.on('program.open', ({ host }, { job }) => this.#jobs.get(job)?.programs.onOpen(host));
     messages.on('program.votes', (votes, { job }) => this.#jobs.get(job)?.programs.onVotes(votes));
+    messages.on('program.marked', (marked, { job }) => this.#jobs.get(job)?.programs.onMarked(marked));
     messages.on('job.drained', (drained, { job }) => this.#jobs.get(job)?.onDrained(drained));
   }
 
@@ -338,6 +337,7 @@ export class Controller implements JobSession {
   }
 
   #onSessionLost(agent: Address, job: JobId, error: StciError, session?: SessionFailure): void {
+    this.onGone({ host: addressIndex(agent), job });
     this.#jobs.get(job)?.onHostsLost([{ ...lossOf(addressIndex(agent), error), kind: 'session-lost', session }]);
   }
 
@@ -350,6 +350,7 @@ export class Controller implements JobSession {
       ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
       : lossOf(host, own);
     this.#lossErrors.delete(host);
+    this.onGone({ host });
     this.overlayControl.onLost(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));

@@ -5,7 +5,7 @@
 
 import {
   AGREEMENT_KINDS, isInRanges, rankRanges, ranksInRanges, sessionAddress, type AgreementKind, type HostIndex,
-  type JobId, type LostRanks, type Rank, type RankRange, type RankReport,
+  type JobEvent, type JobId, type LostRanks, type Rank, type RankRange, type RankReport,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { Agreement } from '../job/agreement.js';
@@ -24,6 +24,7 @@ export class JobPrograms {
   readonly #node: AgentNode;
   readonly #job: JobId;
   readonly #ledger: Ledger;
+  readonly #emit: (event: JobEvent) => void;
   readonly #agreement: Agreement;
   #lost: LostRanks[] = [];
   /** How many of `#lost` have been told. */
@@ -31,10 +32,11 @@ export class JobPrograms {
   #isScheduled = false;
 
   /** Of a ledger that stays the job's. */
-  constructor(node: AgentNode, job: JobId, ledger: Ledger) {
+  constructor(node: AgentNode, job: JobId, ledger: Ledger, emit: (event: JobEvent) => void) {
     this.#node = node;
     this.#job = job;
     this.#ledger = ledger;
+    this.#emit = emit;
     this.#agreement = new Agreement(ledger.map.size);
     for (let rank = 0; rank < ledger.map.size; rank++) {
       const report = ledger.rankReport(rank);
@@ -58,6 +60,12 @@ export class JobPrograms {
       this.#agreement.vote({ rank, sequence, kind: AGREEMENT_KINDS[kind] as AgreementKind, flag });
     }
     this.#schedule();
+  }
+
+  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts. */
+  onMarked({ host, marks }: MessageBody<'program.marked'>): void {
+    checkRanks(this.#ledger.placements, this.#ledger.map, host, marks.map(([rank]) => rank));
+    for (const [rank, name, wallMs] of marks) this.#emit({ type: 'mark', rank, host, name, wallMs });
   }
 
   onEnded(report: RankReport): void {

@@ -8,11 +8,13 @@ import {
   type Params, type Platform,
 } from '@stci/interface';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
-import type { HostStatus } from '../session/contracts.js';
+import type { HostStatus, SessionFaults } from '../session/contracts.js';
 import type { TopologyReport } from '../session/topology-report.js';
 import { AgentLauncher } from './agent-launcher.js';
 import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
-import { Controller, type SessionObserver } from './controller.js';
+import { Controller } from './controller.js';
+import type { SessionObserver } from './controller-contracts.js';
+import { FaultControl } from './fault-control.js';
 import { FrontEndAgent, type JobFrontEnd } from './front-end.js';
 import type { GatheredMetrics } from './gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from './host-changes.js';
@@ -63,6 +65,10 @@ export class ResidentSession {
     this.#session.controller.failures.gatherMetrics(gathered);
   }
 
+  get faults(): SessionFaults {
+    return this.#session.faults;
+  }
+
   topology(survey: number): TopologyReport {
     return this.#session.surveys.report(survey);
   }
@@ -95,6 +101,7 @@ export class ResidentSession {
 class LocalSession {
   readonly controller: Controller;
   readonly surveys: LinkSurveys;
+  readonly faults: FaultControl;
   readonly #init: FrontEndInit;
   readonly #scope: AgentScope;
   readonly #key: { readonly session: Uint8Array; readonly secret: Uint8Array };
@@ -110,6 +117,8 @@ class LocalSession {
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
     this.surveys = new LinkSurveys(node, this.controller.failures.metrics, () => this.controller.hosts());
+    this.faults = new FaultControl({ node, scope, hands: {}, session: this.controller });
+    this.controller.onGone = (gone) => this.faults.onGone(gone);
   }
 
   /** A failure does not end a job that says nothing else. */
@@ -128,6 +137,7 @@ class LocalSession {
 
   stop(done: () => void): void {
     this.surveys.close();
+    this.faults.stop();
     this.controller.stop(() => {
       this.#node.close();
       done();

@@ -22,6 +22,8 @@ import { encodeAnswer, type AdoptionListener } from './adoption.js';
 import type { BootDetails } from './boot-details.js';
 import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
+import { readClock } from './clock-offsets.js';
+import { openFaultSite, type FaultSite } from './fault-site.js';
 import type { Launch } from './job-launch.js';
 import { answerSurveys } from './link-survey.js';
 import type { AgentScope } from './composition.js';
@@ -60,6 +62,7 @@ export class RootAgent {
   readonly #below: BootSubtree;
   readonly #sessions: SessionAgents;
   readonly #failures: RootFailures;
+  readonly #faults: FaultSite;
   #stopping = false;
   /** It leaves the session: others link to the agents below. */
   #isLeaving = false;
@@ -91,6 +94,8 @@ export class RootAgent {
       cutOff: (reason) => deps.cutOff(reason),
       parentGone: () => deps.parentGone(),
     });
+    this.#faults = openFaultSite(node, deps.scope, {});
+    node.messages.on('agent.clock', () => readClock(node));
     const { messages } = node;
     answerSurveys(node, this.#failures.metrics);
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
@@ -173,6 +178,7 @@ export class RootAgent {
   stop(done: () => void): void {
     this.#stopping = true;
     this.#failures.stop();
+    this.#faults.stop('its root agent stops');
     this.overlay.close();
     let missing = 2;
     const one = (): void => {

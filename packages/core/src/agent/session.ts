@@ -5,7 +5,7 @@
 
 import {
   CONTROLLER, DEFAULT_STREAM, addressIndex, type Address, type AppSpec, type ErrorRecord, type HostIndex, type JobId,
-  type Params, type Placement, type Rank, type StdinTo, type StreamEvents,
+  type Params, type Placement, type Rank, type StreamEvents,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { bytes } from '../codec/shape.js';
@@ -15,13 +15,15 @@ import { placementsOf } from '../job/placement.js';
 import type { MetricStore } from '../metrics/store.js';
 import type { Launch } from './job-launch.js';
 import type { AgentScope } from './composition.js';
+import { toolHands } from './fault-hands.js';
+import { openFaultSite, type FaultSite } from './fault-site.js';
 import { openMetrics } from './failure-watch.js';
 import type { AgentNode } from './node.js';
 import { AttemptOutput } from './attempt-output.js';
 import { OutputQueue } from './output-queue.js';
 import { OutputPump } from './output-pump.js';
 import { ProgramPort } from './program-port.js';
-import { StdinFeed } from './stdin-feed.js';
+import { StdinFeed, takesStdin } from './stdin-feed.js';
 import { Tool, type ToolEnd } from './tool.js';
 import { ToolWatch } from './tool-watch.js';
 import { ToolRestarts } from './tool-restarts.js';
@@ -49,6 +51,7 @@ export class SessionAgent {
   readonly #watch: ToolWatch;
   readonly #metrics: MetricStore;
   readonly #tools: Tool[] = [];
+  readonly #faults: FaultSite;
   readonly #unstarted: Tool[] = [];
   #restarts: ToolRestarts | undefined;
   #output: OutputQueue | undefined;
@@ -84,8 +87,10 @@ export class SessionAgent {
     this.#watch = new ToolWatch({
       node: deps.node, scope: deps.scope, metrics: this.#metrics,
       attemptOf: (rank) => this.#tools.findLast((tool) => tool.rank === rank)?.attempt ?? 1,
-      onStuck: (rank) => this.#tools.find((tool) => tool.rank === rank && !tool.ended)?.signal('SIGKILL'),
+      onStuck: (rank) => void this.#running(rank)?.signal('SIGKILL'),
     });
+    const hands = toolHands({ toolOf: (rank) => this.#running(rank), programs: () => this.#programs });
+    this.#faults = openFaultSite(deps.node, deps.scope, hands);
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('agent.metrics', () => this.#metrics.rows());
@@ -103,7 +108,7 @@ export class SessionAgent {
     messages.on('failure.notice', ({ notice: { subject, evidence } }) => {
       if (subject.kind === 'tool') this.#programs?.onRankFailed(subject.rank, subject.attempt, evidence);
     });
-    messages.on('job.signal', ({ signal }) => this.#tools.forEach((tool) => tool.signal(signal)));
+    messages.on('job.signal', ({ signal }) => this.#tools.forEach((tool) => void tool.signal(signal)));
     messages.on('job.end', ({ kill }) => this.end(kill));
   }
 
@@ -120,11 +125,16 @@ export class SessionAgent {
     this.#onStopped = done;
     this.#isStopped = true;
     this.#watch.stop();
+    this.#faults.stop('its session agent stops');
     this.#programs?.close();
     this.#output?.clear();
     this.#pump?.discard();
     this.end(false);
     this.#checkDrained();
+  }
+
+  #running(rank: Rank): Tool | undefined {
+    return this.#tools.find((tool) => tool.rank === rank && !tool.ended);
   }
 
   #onLaunch(launch: Launch, job: JobId): void {
@@ -241,12 +251,7 @@ export class SessionAgent {
 
   #attach({ creditBytes, stdin, owner }: Launch): void {
     const self = this.#node.identity.self;
-    const spec = {
-      id: DEFAULT_STREAM,
-      members: [owner, self],
-      topology: 'boot',
-      reduction: 'none' as const,
-    };
+    const spec = { id: DEFAULT_STREAM, members: [owner, self], topology: 'boot', reduction: 'none' as const };
     const feed = new StdinFeed(() => this.#reportUnread(owner));
     const events: StreamEvents = {
       onUp: () => undefined,
@@ -389,8 +394,4 @@ export class SessionAgent {
     this.#onStopped = undefined;
     done?.();
   }
-}
-
-function takesStdin(stdin: StdinTo, rank: Rank): boolean {
-  return stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
 }

@@ -4,6 +4,7 @@
  * stay bounded. An empty chunk ends the input.
  */
 
+import type { Rank, StdinTo } from '@stci/interface';
 import type { Tool } from './tool.js';
 
 interface Waiting {
@@ -89,4 +90,8 @@ export class StdinFeed {
       if (waiting.missing.size === 0) waiting.release();
     }
   }
+}
+
+export function takesStdin(stdin: StdinTo, rank: Rank): boolean {
+  return stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
 }

@@ -145,8 +145,9 @@ export class Tool {
     this.#onError(error);
   }
 
-  signal(name: SignalName): void {
-    if (!this.#ended) this.#process?.signal(name, 'group');
+  /** False if it does not run. */
+  signal(name: SignalName, whom: 'process' | 'group' = 'group'): boolean {
+    return !this.#ended && this.#process?.signal(name, whom) === true;
   }
 
   /** SIGTERM, and SIGKILL after the grace period; SIGKILL at once if `kill`. */

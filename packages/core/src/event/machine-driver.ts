@@ -56,6 +56,10 @@ export class MachineDriver<Event extends { readonly type: string }, Action> {
     this.#machines.set(name, machine);
   }
 
+  remove(name: string): void {
+    this.#machines.delete(name);
+  }
+
   /** Passes an event to the machine of this name; without a name, to all. */
   on(event: Event, name?: string): void {
     this.#queue.push({ event, name });

@@ -75,6 +75,8 @@ export interface Ledger {
   /** Failures found, kept or not. */
   readonly failureCount: number;
   started(rank: Rank, pid: number, wallMs: number): boolean;
+  /** Its last attempt was started, and has not ended. */
+  isRunning(rank: Rank): boolean;
   /** Number of the attempt that runs, or is to be started; from 1. */
   attempt(rank: Rank): number;
   /** An attempt has ended, and the rank is started again. Returns its report; undefined if it has an outcome. */
@@ -153,6 +155,11 @@ class JobLedger implements Ledger {
     if (row.earlier === undefined) this.#unstarted--;
     this.ranksAlive++;
     return true;
+  }
+
+  isRunning(rank: Rank): boolean {
+    const row = this.#rows[rank];
+    return row?.startWallMs !== undefined && row.done === undefined;
   }
 
   attempt(rank: Rank): number {

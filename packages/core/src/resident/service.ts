@@ -8,7 +8,8 @@ import type { JobFrontEnd } from '../agent/front-end.js';
 import type { GatheredMetrics } from '../agent/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
 import type {
-  HostStatus, JobStatus, RankPage, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
+  HostStatus, JobStatus, RankPage, SessionFaults, SessionJob, SessionService, SessionStatus, SubmitEvents,
+  SubmitOptions,
 } from '../session/contracts.js';
 import type { TopologyReport } from '../session/topology-report.js';
 import type { SpoolFiles } from './files.js';
@@ -26,6 +27,7 @@ export interface SessionBackend {
   hosts(): readonly HostStatus[];
   spares(): readonly string[];
   readonly continues: boolean;
+  readonly faults: SessionFaults;
   topology(survey: number): TopologyReport;
   /** A front-end agent for one job. */
   openFrontEnd(events: FrontEndEvents): JobFrontEnd;
@@ -91,6 +93,10 @@ export class SessionJobs implements SessionService {
     return this.#job(job);
   }
 
+  get faults(): SessionFaults {
+    return this.#init.backend.faults;
+  }
+
   signal(job: JobId, signal: SignalName | undefined): void {
     this.#job(job).signal(signal);
   }
@@ -142,11 +148,11 @@ export class SessionJobs implements SessionService {
     this.#retry();
   }
 
-  stop(): void {
+  stop(reason = 'stci stop'): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
     for (const { events } of this.#waiting.splice(0)) events.onRefused(this.#stoppingError());
-    for (const job of this.#running) job.end('stci stop');
+    for (const job of this.#running) job.end(reason);
     this.#checkStopped();
   }
 

@@ -10,6 +10,7 @@ import type { MessageBody, MessageName } from '../am/messages.js';
 import type { HostsChanged } from '../agent/host-changes.js';
 import { AgentNode } from '../agent/node.js';
 import type { JobFollower, RecordReader, SessionJob, SessionService } from './contracts.js';
+import { ExperimentDesk } from './experiment-desk.js';
 import { costOf, toWire } from './records.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 
@@ -130,6 +131,8 @@ export class SessionConnection implements JobFollower {
     messages.on('client.add', ({ hosts }) => this.#try(() => service.addHosts(hosts, onChanged)));
     messages.on('client.remove', ({ names, ...how }) => this.#try(() => service.removeHosts(names, how, onChanged)));
     messages.on('client.stop', () => service.stop());
+    const desk = new ExperimentDesk({ node: this.#node, service, send: (name, body) => this.#send(name, body) });
+    this.#onEnd.push(() => desk.close());
   }
 
   #ask(): void {

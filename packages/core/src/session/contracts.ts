@@ -1,8 +1,8 @@
 /** Between the connection of a front-end and the session's jobs. */
 
 import type {
-  HostIndex, HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, ProcessEnd, Rank, RankOutcome, SignalName,
-  StciError, StdinTo,
+  ClockOffset, ExperimentTerms, FaultOrder, FaultReport, HostIndex, HostSpec, JobControl, JobId, JobMap, JobReport,
+  JobSpec, ProcessEnd, Rank, RankOutcome, SignalName, StciError, StdinTo,
 } from '@stci/interface';
 import type { GatheredMetrics } from '../agent/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
@@ -134,8 +134,29 @@ export interface SessionStatus {
   readonly jobs: readonly JobStatus[];
 }
 
+/** A front-end that injects faults. */
+export interface ExperimentOwner {
+  onReport(report: FaultReport): void;
+  /** It has gone, or did not renew its lease: all is undone. */
+  onAbandoned(reason: string): void;
+}
+
+/** Fault injection: one experiment at a time. Throws StciError. */
+export interface SessionFaults {
+  /** Begins it, or renews it. */
+  begin(owner: ExperimentOwner, terms: ExperimentTerms): void;
+  /** What becomes of it is reported, at least once; an order that is refused, as `failed`. */
+  inject(owner: ExperimentOwner, order: FaultOrder): void;
+  /** Calls `done` when it is undone, or at a deadline, with the agents that are left. Empty `id`: all, and the end. */
+  undo(owner: ExperimentOwner, id: string, done: (left: readonly string[]) => void): void;
+  clocks(done: (clocks: readonly ClockOffset[]) => void): void;
+  /** Its connection has ended. Returns whether `onAbandoned` follows: it had an experiment. */
+  leave(owner: ExperimentOwner): boolean;
+}
+
 /** What a session does for the front-ends that connect to it. Throws StciError. */
 export interface SessionService {
+  readonly faults: SessionFaults;
   /** Returns how to withdraw it while it waits. */
   submit(spec: JobSpec, options: SubmitOptions, events: SubmitEvents): () => void;
   job(job: JobId): SessionJob;
@@ -150,6 +171,6 @@ export interface SessionService {
   addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
   /** Calls `done` when each of these hosts has left, or stays. */
   removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void;
-  /** Ends all jobs and the session. */
-  stop(): void;
+  /** Ends all jobs and the session. `reason`: for its jobs. */
+  stop(reason?: string): void;
 }

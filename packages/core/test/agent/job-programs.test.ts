@@ -27,7 +27,7 @@ function programsOf() {
   } as unknown as AgentNode;
   const spec = job({ apps: [app(2)], hosts: hosts('a') });
   const ledger = createLedger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
-  const programs = new JobPrograms(node, 1, ledger);
+  const programs = new JobPrograms(node, 1, ledger, () => undefined);
   const vote = (rank: number, sequence: number): void => {
     programs.onVotes({ host: 0, sequence, votes: [[rank, AGREEMENT_KINDS.indexOf('shrink'), true]] });
     place.run(1);

@@ -2,5 +2,6 @@
 
 import type { AnyComponent } from '@stci/interface';
 import { faultNoop } from './noop.js';
+import { faultPkill } from './pkill.js';
 
-export const faultComponents: readonly AnyComponent[] = [faultNoop];
+export const faultComponents: readonly AnyComponent[] = [faultNoop, faultPkill];

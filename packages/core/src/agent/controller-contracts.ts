@@ -1,0 +1,24 @@
+/** What the controller is made from, and who watches it. */
+
+import type { JobEvent } from '@stci/interface';
+import type { AgentLauncher } from './agent-launcher.js';
+import type { BootstrapFailure } from './bootstrap.js';
+import type { AgentScope, ParamSnapshot } from './composition.js';
+import type { AgentNode } from './node.js';
+
+export interface ControllerDeps {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  readonly agentLauncher: AgentLauncher;
+  readonly snapshot: ParamSnapshot;
+  /** Of a session that stays. */
+  readonly observer?: SessionObserver | undefined;
+}
+
+/** Of the start of a session's agents, besides what its jobs are told. */
+export interface SessionObserver {
+  onEvent(event: JobEvent): void;
+  /** All wanted hosts are up. */
+  onReady(): void;
+  onAborted(failures: readonly BootstrapFailure[]): void;
+}

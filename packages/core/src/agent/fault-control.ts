@@ -1,0 +1,330 @@
+/**
+ * Fault control (STCI paper, IV-B and figure 2: fi:ctrl), at the controller: one experiment at a time in a session. It
+ * checks each order against the terms, has the kind plan it, sends the parts to their sites, and tells what became of
+ * them. When the experiment's front-end is gone, or does not renew its lease, everything is undone.
+ */
+
+import {
+  CONTROLLER, StciError, addressName, bootHost, bootPosition, type ClockOffset, type ExperimentTerms,
+  type FaultModule, type FaultOrder, type FaultPart, type FaultPlace, type FaultReport, type HostIndex, type JobId,
+  type Position, type Rank, type Timer,
+} from '@stci/interface';
+import type { MessageContext } from '../am/message-layer.js';
+import { formatDuration } from '../config/duration.js';
+import { completeFaultArgs, faultOrderProblem } from '../fault/order.js';
+import { termsProblem, victimKey } from '../fault/terms.js';
+import type { MembershipTable } from '../membership/table.js';
+import type { ExperimentOwner, SessionFaults } from '../session/contracts.js';
+import { measureClocks } from './clock-offsets.js';
+import type { AgentScope } from './composition.js';
+import { FaultOrders, PARTS_MAX, openOrder, type OpenOrder, type OrderPart } from './fault-orders.js';
+import { FaultSite, type FaultHands, type PartReport } from './fault-site.js';
+import type { AgentNode } from './node.js';
+
+/** Injections in force at the same time. */
+const ORDERS_MAX = 1024;
+/** For the way to a site and back, besides the order's own time. */
+const ANSWER_MS = 3000;
+/** From the order to undo to the answer that names those that have not done it. */
+const UNDO_MS = 8000;
+
+export interface FaultControlInit {
+  readonly node: AgentNode;
+  readonly scope: Pick<AgentScope, 'fault'>;
+  /** Of the controller itself. */
+  readonly hands: FaultHands;
+  readonly session: {
+    /** Once it has been opened. */
+    readonly table: MembershipTable | undefined;
+    /** Jobs that are not over. */
+    readonly jobs: readonly JobId[];
+    hostName(host: HostIndex): string;
+    /** Where a rank runs now. */
+    hostOf(job: JobId, rank: Rank): HostIndex | undefined;
+  };
+}
+
+interface Experiment {
+  readonly owner: ExperimentOwner;
+  terms: ExperimentTerms;
+  lease: Timer | undefined;
+  /** Keys of its victims. */
+  readonly hit: Set<string>;
+  /** All is being undone, and no more is injected. */
+  isEnding: boolean;
+}
+
+interface Waiting {
+  readonly ids: readonly string[];
+  readonly done: (left: readonly string[]) => void;
+  timer?: Timer;
+}
+
+export class FaultControl implements SessionFaults {
+  readonly #init: FaultControlInit;
+  readonly #site: FaultSite;
+  readonly #orders = new FaultOrders();
+  readonly #waiting = new Set<Waiting>();
+  #experiment: Experiment | undefined;
+
+  constructor(init: FaultControlInit) {
+    this.#init = init;
+    const { node, scope, hands } = init;
+    this.#site = new FaultSite({
+      node, scope, hands, isCutOff: () => false,
+      report: (report) => this.#onReport(report, { source: CONTROLLER, job: 0 }),
+    });
+    node.messages.on('fault.report', (report, from) => this.#onReport(report, from));
+  }
+
+  begin(owner: ExperimentOwner, terms: ExperimentTerms): void {
+    const current = this.#experiment;
+    if (current !== undefined && (current.owner !== owner || current.isEnding)) {
+      const why = current.isEnding ? 'The faults of the last experiment are still being undone'
+        : 'Another experiment runs in this session';
+      throw new StciError('STCI_SESSION_REFUSED', `${why}. Try again when it is over, or use another session.`);
+    }
+    const experiment = current ?? { owner, terms, lease: undefined, hit: new Set<string>(), isEnding: false };
+    experiment.terms = terms;
+    experiment.lease?.cancel();
+    experiment.lease = this.#after(terms.leaseMs, () =>
+      this.#abandon(experiment, `the front-end of the experiment was silent for ${formatDuration(terms.leaseMs)}`));
+    this.#experiment = experiment;
+  }
+
+  inject(owner: ExperimentOwner, order: FaultOrder): void {
+    const experiment = this.#experimentOf(owner);
+    const refuse = (reason: string, state: 'failed' | 'skipped' = 'failed'): void =>
+      this.#tell(owner, order.id, state, reason);
+    if (experiment === undefined) return refuse('this front-end has begun no experiment, or it is over');
+    const planned = this.#plan(experiment, order);
+    if ('refused' in planned) return refuse(planned.refused, planned.state);
+    if (order.victim.kind === 'agent' && order.victim.role === 'front-end') {
+      return this.#tell(owner, order.id, 'injected', 'permitted: the front-end does it to itself');
+    }
+    experiment.hit.add(victimKey(order));
+    const open = openOrder(planned.order, planned.module.undoes, planned.parts);
+    this.#orders.add(open);
+    const waitMs = order.timeoutMs + ANSWER_MS;
+    open.timer = this.#after(waitMs, () => this.#onUnanswered(open, waitMs));
+    for (const part of open.parts) this.#send(open, part);
+  }
+
+  undo(owner: ExperimentOwner, id: string, done: (left: readonly string[]) => void): void {
+    const experiment = this.#experimentOf(owner);
+    if (experiment === undefined) return done([]);
+    if (id !== '') return this.#undo(id, done);
+    this.#end(experiment, done);
+  }
+
+  clocks(done: (clocks: readonly ClockOffset[]) => void): void {
+    const hosts = this.#init.session.table?.hosts('up') ?? [];
+    measureClocks(this.#init.node, hosts.map((host) => ({ host, name: this.#init.session.hostName(host) })), done);
+  }
+
+  leave(owner: ExperimentOwner): boolean {
+    const experiment = this.#experimentOf(owner);
+    if (experiment !== undefined) this.#abandon(experiment, 'the front-end of the experiment has gone');
+    return experiment !== undefined;
+  }
+
+  /** The root agent of a host is gone, and with it all that it had; or the job's session agents, or one of them. */
+  onGone(gone: { readonly host?: HostIndex; readonly job?: JobId }): void {
+    for (const [open, part] of this.#orders.takeGone(gone)) {
+      const { id } = open.order;
+      const text = `${part.name} has ended`;
+      if (!part.hasReported) this.#report(id, 'failed', `${text} before it told whether the fault was in force`);
+      else if (open.undoes) this.#report(id, 'lapsed', `${text}, and the fault with it`);
+      this.#onOver(open, part);
+    }
+  }
+
+  /** The session ends, and every fault with its agents. */
+  stop(): void {
+    this.#site.stop('the session ends');
+    this.#experiment?.lease?.cancel();
+    this.#experiment = undefined;
+    this.#orders.clear();
+    for (const waiting of this.#waiting) this.#answer(waiting);
+  }
+
+  #plan(
+    { terms, hit }: Experiment,
+    given: FaultOrder,
+  ): { readonly order: FaultOrder; readonly module: FaultModule; readonly parts: readonly FaultPart[] }
+    | { readonly refused: string; readonly state?: 'skipped' } {
+    const { id, kind } = given;
+    if (id === '' || this.#orders.get(id) !== undefined) return { refused: `'${id}' is in force already` };
+    if (this.#orders.size >= ORDERS_MAX) return { refused: `${ORDERS_MAX} injections are in force: no more are taken` };
+    let module: FaultModule;
+    try {
+      module = this.#init.scope.fault(kind);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      return { refused: fault.message };
+    }
+    const complete = completeFaultArgs(kind, module.args, given.args);
+    if ('problem' in complete) return { refused: complete.problem };
+    const order = { ...given, args: complete.args };
+    const kept = {
+      hosts: this.#init.session.table?.size ?? 0,
+      hostsOf: (rank: Rank, job: JobId) => this.#hostsOf(rank, job),
+      pathOf: (host: HostIndex) => this.#pathOf(host),
+    };
+    const problem = faultOrderProblem(order, module) ?? termsProblem(order, terms, kept, hit);
+    if (problem !== undefined) return { refused: problem };
+    if (order.victim.kind === 'agent' && order.victim.role === 'front-end') return { order, module, parts: [] };
+    const parts = module.plan(order, this.#place(order));
+    if (typeof parts === 'string') return { refused: parts, state: 'skipped' };
+    if (parts.length === 0) return { refused: `fault ${kind} has nothing to do for this victim` };
+    if (this.#orders.partCount + parts.length > PARTS_MAX) {
+      return { refused: `${parts.length} agents are too many: at most ${PARTS_MAX} take part in faults at one time` };
+    }
+    return { order, module, parts };
+  }
+
+  #place({ job }: FaultOrder): FaultPlace {
+    const table = this.#init.session.table;
+    return {
+      hosts: table?.size ?? 0,
+      isUp: (host) => table !== undefined && host < table.size && table.get(host).state === 'up',
+      hostOf: (rank) => this.#init.session.hostOf(job, rank),
+      depth: (position) => (position === 0 ? 0 : this.#pathOf(bootHost(position)).length - 1),
+    };
+  }
+
+  #hostsOf(rank: Rank, job: JobId): readonly HostIndex[] {
+    const jobs = job === 0 ? this.#init.session.jobs : [job];
+    return jobs.map((each) => this.#init.session.hostOf(each, rank)).filter((host) => host !== undefined);
+  }
+
+  #pathOf(host: HostIndex): readonly Position[] {
+    const table = this.#init.session.table;
+    const path: Position[] = [];
+    for (let at: HostIndex | undefined = host; at !== undefined && table !== undefined; at = table.get(at).parent) {
+      path.push(bootPosition(at));
+    }
+    return [...path, 0];
+  }
+
+  #send(open: OpenOrder, part: OrderPart): void {
+    const { node } = this.#init;
+    const { role, host } = part.body.at;
+    const message = { order: open.order, number: part.number, part: part.body };
+    if (role === 'controller') return this.#site.inject(message);
+    const table = this.#init.session.table;
+    const isGone = table === undefined || host >= table.size || table.isGone(host);
+    const isOver = role === 'session' && !this.#init.session.jobs.includes(part.job);
+    if (isGone || isOver) {
+      this.#report(open.order.id, 'skipped', isOver ? `job ${part.job} is over` : `${part.name} is gone`);
+      return this.#onOver(open, part);
+    }
+    try {
+      node.messages.send(part.agent, 'fault.inject', message, part.job);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      this.#report(open.order.id, 'failed', `${part.name} cannot be reached: ${fault.message}`);
+      this.#onOver(open, part);
+    }
+  }
+
+  #onReport({ id, number, report, over }: PartReport, { source, job }: Pick<MessageContext, 'source' | 'job'>): void {
+    const open = this.#orders.get(id);
+    const part = open?.parts[number];
+    if (open === undefined || part === undefined || part.isOver) return; // It was given up.
+    if (part.agent !== source || part.job !== (source === CONTROLLER ? 0 : job)) {
+      const text = `Expected a report of injection ${id}, part ${number}, from ${part.name}, got it from `;
+      throw new StciError('STCI_MESSAGE_INVALID', `${text}${addressName(source)}`);
+    }
+    if (report !== undefined) {
+      part.hasReported = true;
+      this.#pass({ ...report, id, agent: addressName(source) });
+    }
+    const isDone = report?.state === 'injected' && !open.undoes;
+    if (over || isDone) this.#onOver(open, part);
+    else if (open.parts.every(({ hasReported }) => hasReported)) open.timer?.cancel();
+  }
+
+  #onOver(open: OpenOrder, part: OrderPart): void {
+    part.isOver = true;
+    part.hasReported = true;
+    this.#orders.settle(open);
+    for (const waiting of this.#waiting) if (this.#orders.left(waiting.ids).length === 0) this.#answer(waiting);
+  }
+
+  /** Its site may have it in force, or get it later: it is undone. */
+  #onUnanswered(open: OpenOrder, waitMs: number): void {
+    const { id } = open.order;
+    for (const part of open.parts.filter(({ hasReported }) => !hasReported)) {
+      part.hasReported = true;
+      this.#report(id, 'failed', `${part.name} did not answer within ${formatDuration(waitMs)}`);
+      this.#sendUndo(id, part);
+    }
+  }
+
+  #undo(id: string, done: (left: readonly string[]) => void): void {
+    const ids = this.#orders.ids(id);
+    const waiting: Waiting = { ids, done };
+    this.#waiting.add(waiting);
+    waiting.timer = this.#after(UNDO_MS, () => this.#answer(waiting));
+    for (const each of ids) {
+      for (const part of this.#orders.get(each)?.parts ?? []) if (!part.isOver) this.#sendUndo(each, part);
+    }
+    if (this.#orders.left(ids).length === 0) this.#answer(waiting);
+  }
+
+  #sendUndo(id: string, { agent, job }: OrderPart): void {
+    if (agent === CONTROLLER) return this.#site.undo(id);
+    try {
+      this.#init.node.messages.send(agent, 'fault.undo', { id }, job);
+    } catch (fault) {
+      this.#init.node.fault(fault, 'undo of a fault'); // It is left to lapse.
+    }
+  }
+
+  #answer(waiting: Waiting): void {
+    if (!this.#waiting.delete(waiting)) return;
+    waiting.timer?.cancel();
+    waiting.done(this.#orders.left(waiting.ids));
+  }
+
+  #end(experiment: Experiment, done: (left: readonly string[]) => void): void {
+    experiment.isEnding = true;
+    experiment.lease?.cancel();
+    this.#undo('', (left) => {
+      if (this.#experiment === experiment) this.#experiment = undefined;
+      // Those that are not reached undo it by themselves; what they report is nobody's any more.
+      this.#orders.clear();
+      done(left);
+    });
+  }
+
+  #abandon(experiment: Experiment, reason: string): void {
+    if (experiment.isEnding) return;
+    this.#init.node.platform.log.write('info', `An experiment is ended, and its faults are undone: ${reason}`);
+    this.#end(experiment, () => experiment.owner.onAbandoned(reason));
+  }
+
+  #experimentOf(owner: ExperimentOwner): Experiment | undefined {
+    const experiment = this.#experiment;
+    return experiment?.owner === owner && !experiment.isEnding ? experiment : undefined;
+  }
+
+  #report(id: string, state: FaultReport['state'], text: string): void {
+    if (this.#experiment !== undefined) this.#tell(this.#experiment.owner, id, state, text);
+  }
+
+  #tell(owner: ExperimentOwner, id: string, state: FaultReport['state'], text: string): void {
+    const { clock } = this.#init.node.platform;
+    const at = { wallMs: clock.wallMs(), monotonicMs: clock.nowMs() };
+    owner.onReport({ id, agent: addressName(CONTROLLER), host: 0, state, text, ...at });
+  }
+
+  #pass(report: FaultReport): void {
+    this.#experiment?.owner.onReport(report);
+  }
+
+  #after(delayMs: number, fire: () => void): Timer {
+    return this.#init.node.platform.clock.after(delayMs, fire);
+  }
+}

@@ -1,0 +1,98 @@
+/** Injections that are in force or about to be, at the controller: their parts, and what became of each. */
+
+import {
+  addressIndex, addressKind, addressName, rootAddress, sessionAddress, CONTROLLER, type Address, type FaultOrder,
+  type FaultPart, type FaultReport, type HostIndex, type JobId, type Timer,
+} from '@stci/interface';
+
+/** Parts of all injections together. */
+export const PARTS_MAX = 10_000;
+
+export interface OrderPart {
+  readonly number: number;
+  readonly agent: Address;
+  /** Of a session agent. */
+  readonly job: JobId;
+  /** For its user. */
+  readonly name: string;
+  readonly body: FaultPart;
+  hasReported: boolean;
+  isOver: boolean;
+}
+
+export interface OpenOrder {
+  readonly order: FaultOrder;
+  /** It has to be undone. */
+  readonly undoes: boolean;
+  readonly parts: readonly OrderPart[];
+  /** Until all parts have reported. */
+  timer?: Timer;
+}
+
+export function openOrder(order: FaultOrder, undoes: boolean, parts: readonly FaultPart[]): OpenOrder {
+  return { order, undoes, parts: parts.map((part, number) => openPart(order, part, number)) };
+}
+
+function openPart({ job }: FaultOrder, body: FaultPart, number: number): OrderPart {
+  const { role, host } = body.at;
+  const isSession = role === 'session';
+  const agent = role === 'controller' ? CONTROLLER : isSession ? sessionAddress(host) : rootAddress(host);
+  const name = isSession ? `${addressName(agent)} of job ${job}` : addressName(agent);
+  return { number, agent, job: isSession ? job : 0, name, body, hasReported: false, isOver: false };
+}
+
+export class FaultOrders {
+  readonly #orders = new Map<string, OpenOrder>();
+
+  get size(): number {
+    return this.#orders.size;
+  }
+
+  get partCount(): number {
+    return [...this.#orders.values()].reduce((sum, { parts }) => sum + parts.length, 0);
+  }
+
+  /** Of this injection; empty: of all. */
+  ids(id: string): string[] {
+    if (id === '') return [...this.#orders.keys()];
+    return this.#orders.has(id) ? [id] : [];
+  }
+
+  get(id: string): OpenOrder | undefined {
+    return this.#orders.get(id);
+  }
+
+  add(open: OpenOrder): void {
+    this.#orders.set(open.order.id, open);
+  }
+
+  /** Forgets it if all its parts are over. */
+  settle(open: OpenOrder): void {
+    if (open.parts.some(({ isOver }) => !isOver)) return;
+    open.timer?.cancel();
+    this.#orders.delete(open.order.id);
+  }
+
+  /** Names of agents at which parts of these injections are not over. */
+  left(ids: readonly string[]): string[] {
+    const parts = ids.flatMap((id) => this.#orders.get(id)?.parts ?? []);
+    return [...new Set(parts.filter(({ isOver }) => !isOver).map(({ name }) => name))];
+  }
+
+  /** Parts at agents that are gone: root agent and session agents of a host, session agents of a job, or one. */
+  takeGone({ host, job }: { readonly host?: HostIndex; readonly job?: JobId }): (readonly [OpenOrder, OrderPart])[] {
+    const isGone = ({ agent, job: own }: OrderPart): boolean =>
+      addressKind(agent) !== 'controller' && (host === undefined || addressIndex(agent) === host)
+      && (job === undefined || (addressKind(agent) === 'session' && own === job));
+    return [...this.#orders.values()].flatMap((open) =>
+      open.parts.filter((part) => !part.isOver && isGone(part)).map((part) => [open, part] as const));
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    for (const { timer } of this.#orders.values()) timer?.cancel();
+    this.#orders.clear();
+  }
+}
+
+export type ReportOf = Pick<FaultReport, 'id' | 'state' | 'text'>;
