@@ -210,7 +210,7 @@ export class FaultControl implements SessionFaults {
   #send(open: OpenOrder, part: OrderPart): void {
     const { node } = this.#init;
     const { role, host } = part.body.at;
-    const message = { order: open.order, number: part.number, part: part.body };
+    const message = { order: siteOrder(open.order), number: part.number, part: part.body };
     if (role === 'controller') return this.#site.inject(message);
     const table = this.#init.session.table;
     const isGone = table === undefined || host >= table.size || table.isGone(host);
@@ -327,4 +327,9 @@ export class FaultControl implements SessionFaults {
   #after(delayMs: number, fire: () => void): Timer {
     return this.#init.node.platform.clock.after(delayMs, fire);
   }
+}
+
+/** For a site, whose part says what it has to do: the sets of a partition name all hosts. */
+function siteOrder(order: FaultOrder): FaultOrder {
+  return order.victim.kind === 'partition' ? { ...order, victim: { kind: 'partition', sets: [] } } : order;
 }

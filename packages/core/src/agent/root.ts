@@ -23,6 +23,7 @@ import type { BootDetails } from './boot-details.js';
 import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
 import { readClock } from './clock-offsets.js';
+import { linkHands } from './fault-hands.js';
 import { openFaultSite, type FaultSite } from './fault-site.js';
 import type { Launch } from './job-launch.js';
 import { answerSurveys } from './link-survey.js';
@@ -94,7 +95,7 @@ export class RootAgent {
       cutOff: (reason) => deps.cutOff(reason),
       parentGone: () => deps.parentGone(),
     });
-    this.#faults = openFaultSite(node, deps.scope, {});
+    this.#faults = openFaultSite(node, deps.scope, linkHands(node));
     node.messages.on('agent.clock', () => readClock(node));
     const { messages } = node;
     answerSurveys(node, this.#failures.metrics);
