@@ -99,6 +99,8 @@ export interface Filter {
 export interface FaultEntry {
   /** Unique in the experiment. */
   readonly name: string;
+  /** Injected in these configurations alone; undefined: in all. Not of parts. */
+  readonly configurations?: readonly string[] | undefined;
   /** A component of framework `fault`, or `compose` or `sequence`, whose parts are in `parts`. */
   readonly kind: string;
   readonly args: Readonly<Record<string, ParamValue>>;

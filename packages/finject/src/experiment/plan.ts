@@ -61,8 +61,9 @@ interface RepeatInit {
 }
 
 function planRepeat(experiment: Experiment, init: RepeatInit): { plan: RepeatPlan; shortages: readonly Shortage[] } {
-  const { seed, faults, keepAlive } = experiment;
-  const { shape, keep, repeat, number } = init;
+  const { seed, keepAlive } = experiment;
+  const { configuration, shape, keep, repeat, number } = init;
+  const faults = experiment.faults.filter((fault) => fault.configurations?.includes(configuration) ?? true);
   const timing = new Timing({ seed, repeat, repeatName: number });
   const timed = new Map<string, readonly Timed[]>();
   for (const fault of faults) {
@@ -76,7 +77,7 @@ function planRepeat(experiment: Experiment, init: RepeatInit): { plan: RepeatPla
       ({ ...injection, victims: victims.get(name)?.[index] ?? [] }));
   const plan: RepeatPlan = {
     repeat: number,
-    configuration: init.configuration,
+    configuration,
     keep: { ranks: keepAlive.ranks, hosts: hostNumbers(keepAlive.hosts, shape) },
     injections: leaves.flatMap(injectionsOf),
   };

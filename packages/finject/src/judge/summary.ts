@@ -3,7 +3,9 @@
 import type { Check } from '../experiment/contracts.js';
 import type { History } from '../history/contracts.js';
 import { judgeCheck } from './checks.js';
-import { OUTCOMES, type Figures, type Proportion, type RepeatSummary, type RunSummary } from './contracts.js';
+import {
+  OUTCOMES, type Figures, type InjectionMeasures, type Proportion, type RepeatSummary, type RunSummary,
+} from './contracts.js';
 import { coverageOf } from './coverage.js';
 import { measure } from './measures.js';
 import { outcomeOf } from './outcome.js';
@@ -73,8 +75,11 @@ function proportionsOf(repeats: readonly RepeatSummary[]): readonly Proportion[]
   }));
 }
 
-/** Measures of an injection, all since the fault; and of a repeat. ms */
-export const MEASURES = ['detection', 'notification', 'recovery', 'duration'] as const;
+/**
+ * Measures of an injection, all since the fault; and of a repeat. ms. Stabilization is of an injection with several
+ * victims: until the last agent was told of the last of them (IJHPCA, 3.3).
+ */
+export const MEASURES = ['detection', 'notification', 'stabilization', 'recovery', 'duration'] as const;
 
 function figuresOf(repeats: readonly RepeatSummary[]): readonly Figures[] {
   return byConfiguration(repeats).flatMap(([configuration, own]) => {
@@ -98,8 +103,16 @@ function valuesOf(
     return repeats.filter(({ outcome }) => outcome !== 'cut-off' && outcome !== 'hung')
       .map(({ startMs, endMs }) => endMs - startMs);
   }
+  const ofKind = repeats.map(({ injections }) => injections.filter((one) => kind === '' || one.kind === kind));
+  if (measured === 'stabilization') return ofKind.flatMap(stabilizations);
   const field = `${measured}Ms` as const;
-  return repeats.flatMap(({ injections }) => injections
-    .filter((one) => kind === '' || one.kind === kind)
-    .flatMap((one) => one[field] ?? []));
+  return ofKind.flatMap((injections) => injections.flatMap((one) => one[field] ?? []));
+}
+
+function stabilizations(ofRepeat: readonly InjectionMeasures[]): readonly number[] {
+  const byId = new Map<string, InjectionMeasures[]>();
+  for (const one of ofRepeat) byId.set(one.id, [...(byId.get(one.id) ?? []), one]);
+  return [...byId.values()].filter((victims) => victims.length > 1)
+    .map((victims) => Math.max(...victims.map(({ notificationMs }) => notificationMs ?? Infinity)))
+    .filter(Number.isFinite);
 }

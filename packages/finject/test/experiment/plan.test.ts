@@ -69,6 +69,19 @@ suite('plan: the draws', (test) => {
   });
 });
 
+suite('plan: configurations', (test) => {
+  test('a fault that names some is in these alone, and draws there what it would draw anywhere', () => {
+    const configurations = ['one', 'two'].map((name) => ({ name, options: [] }));
+    const both = makeFault('both');
+    const some = { ...makeFault('some'), configurations: ['two'] };
+    const plans = planRepeats(makeExperiment([both, some], { repeats: 2, configurations }), SHAPE);
+    assert.equal(plans.map((plan) => plan.injections.map(({ fault }) => fault)),
+      [['both'], ['both', 'some'], ['both'], ['both', 'some']]);
+    const alone = planRepeats(makeExperiment([both], { repeats: 2, configurations }), SHAPE);
+    assert.equal(plans[1]?.injections[0], alone[1]?.injections[0]);
+  });
+});
+
 suite('plan: who', (test) => {
   test('random: each rank sometimes, as many as asked for, ascending', () => {
     const sets = rankSets(ranks(pick({ pick: 'random', count: 3 })));

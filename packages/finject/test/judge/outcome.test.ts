@@ -125,6 +125,20 @@ suite('summary', (test) => {
     assert.ok(summary.isPassed);
   });
 
+  test('stabilization: until the last agent was told of the last of several victims; none may be missed', () => {
+    const maker = new HistoryMaker();
+    const several = injection('1.kill.1', 'pkill', [rankVictim(1), rankVictim(2)]);
+    const one = injection('1.other.1', 'pkill', [rankVictim(3)]);
+    maker.repeat(1, [several, one])
+      .injected(several.id, 100, 1).injected(several.id, 100, 2, 1).injected(one.id, 100, 3)
+      .rankFails(1, { detectedMs: 110, notifiedMs: 120 }).rankFails(2, { detectedMs: 130, notifiedMs: 160 })
+      .rankFails(3, { detectedMs: 170, notifiedMs: 180 }).end(900);
+    const missed = injection('2.kill.1', 'pkill', [rankVictim(1), rankVictim(2)]);
+    maker.repeat(2, [missed]).injected(missed.id, 100, 1).rankFails(1, { detectedMs: 110, notifiedMs: 120 }).end(900);
+    const found = summarize(maker.history()).figures.find(({ measure }) => measure === 'stabilization');
+    assert.equal(found?.values, [60]);
+  });
+
   test('of any part of a history something is said, and nothing throws', () => {
     const checks = [check({ type: 'no-orphan' }), check({ type: 'detected', withinMs: 50 })];
     const maker = new HistoryMaker({ checks });
