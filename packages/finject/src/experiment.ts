@@ -5,11 +5,15 @@ export { TRIGGER_EVENTS } from './experiment/contracts.js';
 export { planAll, planRepeats, shapeOf, type Planned, type RepeatShortage } from './experiment/plan.js';
 export type * from './history/contracts.js';
 export { HISTORY_FORMAT } from './history/contracts.js';
+export { encodeRecord, readHistory } from './history/jsonl.js';
 export type * from './judge/contracts.js';
 export { OUTCOMES } from './judge/contracts.js';
-export type { ExperimentDriver, OpenedTarget, RunInit, RunObserver } from './run/contracts.js';
 export { compareSamples, describe, medianInterval, quantile, wilson, type Shift } from './judge/statistics.js';
 export { judgeRepeat, summarize } from './judge/summary.js';
 export { repeatView, type RepeatView } from './judge/repeat-view.js';
 export { judgeCheck } from './judge/checks.js';
 export { measure, type RepeatMeasures } from './judge/measures.js';
+export type {
+  ExperimentClient, ExperimentDriver, OpenedTarget, RunFacts, RunInit, RunObserver,
+} from './run/contracts.js';
+export { Runner, type RunResult } from './run/runner.js';

@@ -67,6 +67,8 @@ export interface History {
   readonly records: readonly HistoryRecord[];
   /** It has no end, or its last line is damaged. */
   readonly isCutOff: boolean;
+  /** What was wrong with its lines, by their numbers. */
+  readonly problems?: readonly string[] | undefined;
 }
 
 export type { PlannedInjection };

@@ -6,12 +6,20 @@
 import type { SessionClient } from '@stci/core/session';
 import type { JobSpec, Params, Platform, StciError } from '@stci/interface';
 import type { Check, Experiment, RepeatPlan, StopRules } from '../experiment/contracts.js';
-import type { HistoryRecord } from '../history/contracts.js';
+import type { HistoryEntry, HistoryRecord } from '../history/contracts.js';
+
+/** What the runner needs of a session's client. */
+export type ExperimentClient = Pick<SessionClient, 'submit' | 'follow' | 'close'> & {
+  readonly experiment:
+    Pick<SessionClient['experiment'], 'open' | 'inject' | 'undo' | 'clocks'> & {
+      onReport: SessionClient['experiment']['onReport'];
+    };
+};
 
 /** A session in which a repeat's job is to be run. */
 export interface OpenedTarget {
   readonly session: string;
-  readonly client: SessionClient;
+  readonly client: ExperimentClient;
   readonly spec: JobSpec;
   readonly label: string;
   readonly hosts: readonly string[];
@@ -37,12 +45,18 @@ export interface RunObserver {
   onRecord(record: HistoryRecord): void;
 }
 
+/** Of the first record. */
+export type RunFacts = Omit<Extract<HistoryEntry, { readonly type: 'run' }>, 'type' | 'format' | 'experiment'>;
+
 export interface RunInit {
   readonly experiment: Experiment;
   readonly plans: readonly RepeatPlan[];
   readonly driver: ExperimentDriver;
   readonly observer: RunObserver;
   readonly stop: StopRules;
+  readonly facts: RunFacts;
+  /** Whether a repeat, by its records and that of the run, has passed; without it no repeat counts as failed. */
+  readonly didPass?: ((records: readonly HistoryRecord[]) => boolean) | undefined;
 }
 
 export type { Params };

@@ -1,0 +1,119 @@
+/** The moments for which injections wait: counts events, lines of output and marks. Pure. */
+
+import type { FaultVictim, HostIndex, JobEvent, Rank } from '@stci/interface';
+import type { Trigger, TRIGGER_EVENTS } from '../experiment/contracts.js';
+import { LineSplitter } from './lines.js';
+
+type TriggerEvent = (typeof TRIGGER_EVENTS)[number];
+
+interface Waiting {
+  readonly trigger: Trigger;
+  readonly pattern: RegExp | undefined;
+  count: number;
+}
+
+/** A rank or a host that an event concerns. */
+interface Concern {
+  readonly rank?: Rank | undefined;
+  readonly host?: HostIndex | undefined;
+}
+
+/** The same trigger, whichever injection has it. */
+export function triggerKey(trigger: Trigger): string {
+  return JSON.stringify(trigger);
+}
+
+export class Triggers {
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #onFired: (key: string) => void;
+  readonly #lines = new LineSplitter();
+  /** Victims of injections that were made, by fault. */
+  readonly #victims = new Map<string, FaultVictim[]>();
+  /** Ranks of which a failure was told whose record is to follow. */
+  readonly #told = new Set<Rank>();
+
+  /** `onFired` is called once for each trigger, by its key. */
+  constructor(triggers: readonly Trigger[], onFired: (key: string) => void) {
+    this.#onFired = onFired;
+    for (const trigger of triggers) {
+      const pattern = trigger.on === 'output' ? new RegExp(trigger.pattern) : undefined;
+      this.#waiting.set(triggerKey(trigger), { trigger, pattern, count: 0 });
+    }
+  }
+
+  onEvent(event: TriggerEvent, concern: Concern = {}): void {
+    this.#match(({ trigger }) =>
+      trigger.on === 'event' && trigger.event === event && this.#concerns(trigger.fault, concern));
+  }
+
+  /** An injection of this fault has hit this victim. */
+  onInjected(fault: string, victim: FaultVictim): void {
+    const victims = this.#victims.get(fault) ?? [];
+    this.#victims.set(fault, [...victims, victim]);
+    this.#match(({ trigger }) => trigger.on === 'event' && trigger.event === 'injection'
+      && (trigger.fault === undefined || trigger.fault === fault));
+  }
+
+  onJobEvent(event: JobEvent): void {
+    switch (event.type) {
+      case 'failure':
+        if (event.isRecorded === true && event.error.rank !== undefined) this.#told.add(event.error.rank);
+        return this.onEvent('detection', { rank: event.error.rank });
+      case 'failure-record': {
+        const { subject } = event.record;
+        if (subject.kind === 'tool' && this.#told.delete(subject.rank)) return;
+        return this.onEvent('detection', subject.kind === 'tool' ? { rank: subject.rank } : { host: subject.host });
+      }
+      case 'member':
+        if (event.change === 'suspected') this.onEvent('suspicion', { host: event.host });
+        if (event.change === 'linked') this.onEvent('recovery', { host: event.host });
+        return;
+      case 'recovery':
+        return this.onEvent('recovery', { host: event.host });
+      case 'restarting':
+        return this.onEvent('recovery', { rank: event.report.rank });
+      case 'exited':
+        return this.onEvent('exit', { rank: event.report.rank });
+      case 'mark':
+        return this.#match(({ trigger }) => trigger.on === 'mark' && trigger.name === event.name
+          && (trigger.rank === undefined || trigger.rank === event.rank));
+    }
+  }
+
+  /** A chunk of output, decoded; undefined: its end. */
+  onOutput(rank: Rank, stream: 'stdout' | 'stderr', text: string | undefined): void {
+    const source = `${rank} ${stream}`;
+    for (const line of text === undefined ? this.#lines.end(source) : this.#lines.push(source, text)) {
+      this.#match(({ trigger, pattern }) => trigger.on === 'output'
+        && (trigger.rank === undefined || trigger.rank === rank) && pattern?.test(line) === true);
+    }
+  }
+
+  #match(isMatch: (waiting: Waiting) => boolean): void {
+    for (const [key, waiting] of [...this.#waiting]) {
+      if (!isMatch(waiting)) continue;
+      waiting.count += 1;
+      if (waiting.count < waiting.trigger.nth) continue;
+      this.#waiting.delete(key);
+      this.#onFired(key);
+    }
+  }
+
+  /** Whether an event belongs to a fault: it is of one of its victims. */
+  #concerns(fault: string | undefined, { rank, host }: Concern): boolean {
+    if (fault === undefined) return true;
+    return this.#victims.get(fault)?.some((victim) => {
+      switch (victim.kind) {
+        case 'rank':
+          return victim.rank === rank;
+        case 'host':
+        case 'agent':
+          return victim.host === host;
+        case 'link':
+          return host !== undefined && victim.ends.includes(host + 1);
+        case 'partition':
+          return true;
+      }
+    }) ?? false;
+  }
+}

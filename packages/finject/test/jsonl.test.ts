@@ -1,0 +1,56 @@
+/** Reading histories, whole, cut off anywhere, and damaged. */
+
+import { encodeRecord, readHistory, type HistoryRecord } from '@stci/finject/experiment';
+import { assert, suite } from '@stci/testkit';
+
+const at = { wallMs: 1, monotonicMs: 2 };
+const RECORDS = [
+  { ...at, type: 'run', format: 1, experiment: {}, shape: {}, file: 'a.yaml', text: '', isSimulated: false,
+    isGolden: false, versions: {}, parameters: [] },
+  { ...at, type: 'repeat', plan: { repeat: 1, configuration: '', injections: [] } },
+  { ...at, type: 'output', repeat: 1, rank: 0, stream: 'stdout', text: 'ä\n\u2028"', sourceWallMs: 3 },
+  { ...at, type: 'repeat-end', repeat: 1, isTimeOut: false, orphans: 0 },
+  { ...at, type: 'run-end', text: 'done' },
+] as unknown as HistoryRecord[];
+
+const TEXT = RECORDS.map(encodeRecord).join('');
+
+suite('history', (test) => {
+  test('what is written is read', () => {
+    const { records, isCutOff, problems } = readHistory('d', TEXT);
+    assert.equal(records, RECORDS);
+    assert.equal([isCutOff, problems], [false, []]);
+  });
+
+  test('cut off anywhere: the records before, and it says so', () => {
+    for (let end = 0; end < TEXT.length; end += 1) {
+      const { records, isCutOff, problems } = readHistory('d', TEXT.slice(0, end));
+      const whole = TEXT.slice(0, end).split('\n').length - 1;
+      assert.equal(records, RECORDS.slice(0, whole));
+      assert.is(isCutOff, true);
+      const isWithin = end > 0 && TEXT[end - 1] !== '\n';
+      assert.is(problems.includes(`history.jsonl:${whole + 1}: the line is cut off; left out`), isWithin);
+    }
+  });
+
+  test('damage is named by its line, and the rest is read', () => {
+    const lines = TEXT.split('\n');
+    const DAMAGED: readonly (readonly [string, RegExp])[] = [
+      ['{', /history\.jsonl:3: the line is damaged/u],
+      ['[]', /:3: the line is no record/u],
+      ['{"type":"outpt"}', /:3: unknown type of record "outpt"/u],
+      ['{"type":"__proto__","wallMs":1,"monotonicMs":1}', /:3: unknown type/u],
+      ['{"type":"output","repeat":1,"wallMs":1,"monotonicMs":1}',
+        /:3: the record of type output has no proper 'rank'/u],
+      ['\0\0\0', /:3: the line is damaged/u],
+    ];
+    for (const [line, expected] of DAMAGED) {
+      const { records, problems, isCutOff } = readHistory('d', lines.with(2, line).join('\n'));
+      assert.is(records.length, 4);
+      assert.is(isCutOff, false);
+      assert.match(problems.join(), expected);
+    }
+    const { problems } = readHistory('d', TEXT.replace('"format":1', '"format":9'));
+    assert.match(problems.join(), 'it has format 9');
+  });
+});
