@@ -10,7 +10,8 @@ import { LOGIN_HOST, isAgent, isTool } from './faults.js';
 import { PLAIN } from './plain.js';
 import { makeWorld } from './run-job.js';
 import { connectTo, sessionMain } from './session-process.js';
-import { newSession, type SimulatedSession } from './session-processes.js';
+import { newSession, stopMain, type SimulatedSession } from './session-processes.js';
+import { bytesText } from './text.js';
 
 const SETTINGS = { launcherproc: 'remote', 'launcher.tree.arity': '2', 'bootcom.lease': '2s' };
 const REST_MS = 120_000;
@@ -45,6 +46,8 @@ export class InjectionRun {
   readonly process: SimProcess;
   /** Of the job. */
   readonly events: JobEvent[] = [];
+  /** Output of the job, by rank. */
+  readonly out: string[] = [];
   job = 0;
 
   constructor(options: InjectionOptions) {
@@ -121,6 +124,15 @@ export class InjectionRun {
     return this.world.livingProcesses().map(({ host, command }) => `${host}: ${command.join(' ')}`);
   }
 
+  /** Stops the session. What is left then, besides front-ends: by host and command, or thrown on the way. */
+  stop(): string[] {
+    this.world.start(LOGIN_HOST, ['stci', 'stop'], stopMain(this.session));
+    this.until('the end of the session', () => !this.process.isAlive);
+    this.rest(REST_MS / 4);
+    const left = this.left.filter((each) => !/^login: (?:stcirun|finject)$/.test(each));
+    return [...this.world.faults.map(({ error }) => String(error)), ...left];
+  }
+
   #submit(): void {
     const { command: [program = '', ...args], ranks, jobParams = { errmgr: ['continue'] } } = this.options;
     const spec: JobSpec = {
@@ -129,7 +141,10 @@ export class InjectionRun {
     };
     const events: FrontEndEvents = {
       onJobEvent: (event) => void this.events.push(event),
-      onOutput: (_rank, _stream, _chunk, _wallMs, release) => release(),
+      onOutput: (rank, _stream, chunk, _wallMs, release) => {
+        this.out[rank] = (this.out[rank] ?? '') + bytesText(chunk);
+        release();
+      },
       onStdinDrain: () => undefined, onStdinClosed: () => undefined, onStopped: () => undefined,
     };
     this.world.start(LOGIN_HOST, ['stcirun'], (context) => {
