@@ -100,11 +100,20 @@ export class InjectionRun {
 
   /** Gives the order, and waits for a report of it in one of these states. */
   inject({ client, reports }: Experimenter, order: FaultOrder, ...states: FaultReport['state'][]): FaultReport {
-    const find = (): FaultReport | undefined =>
-      reports.find(({ id, state }) => id === order.id && (states.length === 0 || states.includes(state)));
     client.experiment.inject(order);
-    this.until(`a report of ${order.id}`, () => find() !== undefined);
+    return this.report({ reports }, order.id, ...states);
+  }
+
+  /** Waits for a report of this injection in one of these states; none: in any. */
+  report({ reports }: Pick<Experimenter, 'reports'>, wanted: string, ...states: FaultReport['state'][]): FaultReport {
+    const find = (): FaultReport | undefined =>
+      reports.find(({ id, state }) => id === wanted && (states.length === 0 || states.includes(state)));
+    this.until(`report ${states.join(' or ')} of ${wanted}`, () => find() !== undefined);
     return find() as FaultReport;
+  }
+
+  connect(context: AgentContext): SessionClient {
+    return connectTo(this.session, context);
   }
 
   get tools(): SimProcess[] {
