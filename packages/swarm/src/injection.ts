@@ -101,11 +101,11 @@ export class InjectionRun {
   /** Gives the order, and waits for a report of it in one of these states. */
   inject({ client, reports }: Experimenter, order: FaultOrder, ...states: FaultReport['state'][]): FaultReport {
     client.experiment.inject(order);
-    return this.report({ reports }, order.id, ...states);
+    return this.reportOf({ reports }, order.id, ...states);
   }
 
   /** Waits for a report of this injection in one of these states; none: in any. */
-  report({ reports }: Pick<Experimenter, 'reports'>, wanted: string, ...states: FaultReport['state'][]): FaultReport {
+  reportOf({ reports }: Pick<Experimenter, 'reports'>, wanted: string, ...states: FaultReport['state'][]): FaultReport {
     const find = (): FaultReport | undefined =>
       reports.find(({ id, state }) => id === wanted && (states.length === 0 || states.includes(state)));
     this.until(`report ${states.join(' or ')} of ${wanted}`, () => find() !== undefined);

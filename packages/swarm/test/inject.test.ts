@@ -60,7 +60,7 @@ suite('injection', (test) => {
     assert.equal(stoppedOf(sim), ['1']);
     const undone = sim.inject(front, { ...pause, id: 'b', durationMs: 100 }, 'undone');
     assert.is(undone.id, 'b');
-    const over = sim.report(front, pause.id, 'undone');
+    const over = sim.reportOf(front, pause.id, 'undone');
     assert.is(Math.round(over.monotonicMs - injected.monotonicMs), 3000);
     sim.inject(front, { ...pause, id: 'c', durationMs: 86_400_000 }, 'injected');
     let left: readonly string[] | undefined;
@@ -188,12 +188,12 @@ suite('injection', (test) => {
     sim.inject(front, agent, 'injected');
     sim.until('the stop', () => stoppedOf(sim).length > 0, 500);
     assert.equal(stoppedOf(sim), ['stci-agent']);
-    sim.report(front, agent.id, 'undone');
+    sim.reportOf(front, agent.id, 'undone');
     const host = sim.order({ ...pause, id: 'h', victim: { kind: 'host', host: 2 } });
     sim.inject(front, host, 'injected');
     sim.until('the stop', () => stoppedOf(sim).length > 2, 500);
     assert.equal(stoppedOf(sim), ['2', '5', 'stci-agent']);
-    sim.report(front, host.id, 'undone');
+    sim.reportOf(front, host.id, 'undone');
     sim.rest(5000);
     assert.equal([stoppedOf(sim), sim.tools.length, sim.agents.length], [[], 6, 3]);
     assert.is(sim.events.filter(({ type }) => type === 'failure').length, 0);
@@ -205,7 +205,7 @@ suite('injection', (test) => {
     const front = sim.experimenter();
     const host = sim.order({ kind: 'pause', victim: { kind: 'host', host: 2 }, durationMs: 20_000 });
     sim.inject(front, host, 'injected');
-    assert.is(sim.report(front, host.id, 'lapsed').agent, 'controller');
+    assert.is(sim.reportOf(front, host.id, 'lapsed').agent, 'controller');
     sim.rest(30_000);
     assert.equal([stoppedOf(sim), sim.tools.length, sim.agents.length], [[], 4, 2]);
     assertClean(sim);
@@ -230,7 +230,7 @@ suite('injection', (test) => {
     sim.inject(front, pause, 'injected');
     const root = sim.agents.find(({ host }) => host === sim.tool(1)?.host) as SimProcess;
     sim.world.killProcess(root.host, root.pid);
-    const lapsed = sim.report(front, pause.id, 'lapsed');
+    const lapsed = sim.reportOf(front, pause.id, 'lapsed');
     assert.match(lapsed.text, /^session:1 of job 1 has ended, and the fault with it$/u);
     assertClean(sim);
   });
