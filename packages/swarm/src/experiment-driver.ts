@@ -115,16 +115,22 @@ export class SimulatedDriver implements ExperimentDriver {
       allocation: { hosts: target.hosts, spares: target.spares }, disk: new SimulatedDisk(Infinity),
       unreleased: noOutput(), lingerMs: 0,
     };
-    world.start(LOGIN_HOST, ['stci-session'], sessionMain(session, undefined), ENV);
     const endMs = params.int('bootcom.lease') + params.int('tool.grace') + END_MS;
-    this.#frontEnd = world.start(LOGIN_HOST, ['finject'], (context) => whenListening(session, context, (error) => {
+    const frontEnd = world.start(LOGIN_HOST, ['finject'], (context) => whenListening(session, context, (error) => {
       if (error !== undefined) return done(error, undefined);
       const client = connectTo(session, context);
-      const close: OpenedTarget['close'] = (closed) => this.#whenEnded(context, endMs, closed);
+      const close: OpenedTarget['close'] = (closed) => {
+        // One whose job was never submitted would stay.
+        if (process.isAlive) world.killProcess(LOGIN_HOST, process.pid, 'SIGTERM');
+        this.#whenEnded(context, endMs, closed);
+      };
       const { spec, label } = target;
       const hosts = target.hosts.map(({ name }) => name);
       done(undefined, { session: session.name, client, spec, label, hosts, ownsSession: true, close });
     }), ENV);
+    this.#frontEnd = frontEnd;
+    session.owner = frontEnd;
+    const process = world.start(LOGIN_HOST, ['stci-session'], sessionMain(session, undefined), ENV);
   }
 
   #makeWorld(repeat: number, hosts: readonly HostSpec[]): World {

@@ -15,6 +15,9 @@ export { runFailures, type FailureOutcome } from './run-failures.js';
 export type { FailureRun } from './failure-run.js';
 export { SESSION_CHECKERS, checkSession } from './check-session.js';
 export { SimulatedDriver, type PlayOutcome, type SimulationInit } from './experiment-driver.js';
+export { SimulatedRun, type SimulatedRunInit } from './experiment-run.js';
+export { drawExperiment, type DrawnExperiment } from './draw-experiment.js';
+export { runExperiment, type ExperimentOutcome } from './check-experiment.js';
 export { checkSimulated, simulatedPrograms, type SimulatedTarget } from './experiment-target.js';
 export { runSession } from './run-session.js';
 export { SESSION_REGRESSIONS, plainSession } from './regressions-sessions.js';
@@ -24,7 +27,7 @@ export type { Run } from './run.js';
 export { drawOptions } from './options.js';
 export type { BadHost, ControlPlan, FaultPlan, SwarmOptions, Wishes } from './options.js';
 export { type AppPlan } from './programs.js';
-export { InjectionRun, TERMS, type Experimenter, type InjectionOptions } from './injection.js';
+export { InjectionRun, type Experimenter, type InjectionOptions } from './injection.js';
 export { PLAIN, type Regression } from './plain.js';
 export { REGRESSIONS } from './regressions.js';
 export {

@@ -10,8 +10,7 @@ import { LOGIN_HOST, isAgent, isTool } from './faults.js';
 import { PLAIN } from './plain.js';
 import { makeWorld } from './run-job.js';
 import { connectTo, sessionMain } from './session-process.js';
-import { newSession, stopMain, type SimulatedSession } from './session-processes.js';
-import { bytesText } from './text.js';
+import { newSession, type SimulatedSession } from './session-processes.js';
 
 const SETTINGS = { launcherproc: 'remote', 'launcher.tree.arity': '2', 'bootcom.lease': '2s' };
 const REST_MS = 120_000;
@@ -46,8 +45,6 @@ export class InjectionRun {
   readonly process: SimProcess;
   /** Of the job. */
   readonly events: JobEvent[] = [];
-  /** Output of the job, by rank. */
-  readonly out: string[] = [];
   job = 0;
 
   constructor(options: InjectionOptions) {
@@ -100,20 +97,11 @@ export class InjectionRun {
 
   /** Gives the order, and waits for a report of it in one of these states. */
   inject({ client, reports }: Experimenter, order: FaultOrder, ...states: FaultReport['state'][]): FaultReport {
-    client.experiment.inject(order);
-    return this.reportOf({ reports }, order.id, ...states);
-  }
-
-  /** Waits for a report of this injection in one of these states; none: in any. */
-  reportOf({ reports }: Pick<Experimenter, 'reports'>, wanted: string, ...states: FaultReport['state'][]): FaultReport {
     const find = (): FaultReport | undefined =>
-      reports.find(({ id, state }) => id === wanted && (states.length === 0 || states.includes(state)));
-    this.until(`report ${states.join(' or ')} of ${wanted}`, () => find() !== undefined);
+      reports.find(({ id, state }) => id === order.id && (states.length === 0 || states.includes(state)));
+    client.experiment.inject(order);
+    this.until(`a report of ${order.id}`, () => find() !== undefined);
     return find() as FaultReport;
-  }
-
-  connect(context: AgentContext): SessionClient {
-    return connectTo(this.session, context);
   }
 
   get tools(): SimProcess[] {
@@ -133,15 +121,6 @@ export class InjectionRun {
     return this.world.livingProcesses().map(({ host, command }) => `${host}: ${command.join(' ')}`);
   }
 
-  /** Stops the session. What is left then, besides front-ends: by host and command, or thrown on the way. */
-  stop(): string[] {
-    this.world.start(LOGIN_HOST, ['stci', 'stop'], stopMain(this.session));
-    this.until('the end of the session', () => !this.process.isAlive);
-    this.rest(REST_MS / 4);
-    const left = this.left.filter((each) => !/^login: (?:stcirun|finject)$/.test(each));
-    return [...this.world.faults.map(({ error }) => String(error)), ...left];
-  }
-
   #submit(): void {
     const { command: [program = '', ...args], ranks, jobParams = { errmgr: ['continue'] } } = this.options;
     const spec: JobSpec = {
@@ -150,10 +129,7 @@ export class InjectionRun {
     };
     const events: FrontEndEvents = {
       onJobEvent: (event) => void this.events.push(event),
-      onOutput: (rank, _stream, chunk, _wallMs, release) => {
-        this.out[rank] = (this.out[rank] ?? '') + bytesText(chunk);
-        release();
-      },
+      onOutput: (_rank, _stream, _chunk, _wallMs, release) => release(),
       onStdinDrain: () => undefined, onStdinClosed: () => undefined, onStopped: () => undefined,
     };
     this.world.start(LOGIN_HOST, ['stcirun'], (context) => {

@@ -4,11 +4,13 @@ import type { Composition } from '@stci/core';
 import { SessionJobs, SessionServer, openBackend } from '@stci/core/resident';
 import { SessionClient, makeSessionKey, type SessionKey } from '@stci/core/session';
 import type { Allocation, FrontEndEvents, StciError } from '@stci/interface';
-import { SimRandom, type AgentContext, type AgentMain } from '@stci/platform-sim';
+import { SimRandom, type AgentContext, type AgentMain, type SimProcess } from '@stci/platform-sim';
 import { composition, resolveSettings } from './assembly.js';
 import type { SimulatedDisk } from './spool-files.js';
 
 const CONNECT_MS = 10_000;
+/** How often it is looked whether the owner runs, as by a real session. */
+const OWNER_PERIOD_MS = 250;
 
 /** What a session is started with, and what its process then says. */
 export interface SessionProcess {
@@ -20,6 +22,8 @@ export interface SessionProcess {
   readonly disk: SimulatedDisk;
   /** It is for one job: how long it keeps the result. */
   readonly lingerMs?: number;
+  /** It ends with this process. */
+  owner?: SimProcess;
   /** Output that the front-end agents have not been told to release. */
   readonly unreleased: { bytes: number; max: number };
   /** The session's process sets these. */
@@ -34,7 +38,7 @@ export interface SessionProcess {
 export const noOutput = (): SessionProcess['unreleased'] => ({ bytes: 0, max: 0 });
 
 export function sessionMain(session: SessionProcess, onNode: Composition['onNode']): AgentMain {
-  return ({ platform, exit }) => {
+  return ({ platform, exit, onSignal }) => {
     const { name, seed, settings, allocation, disk, spoolBytes, lingerMs } = session;
     const { params, snapshot } = resolveSettings(settings);
     const nothing = (): void => undefined;
@@ -65,6 +69,12 @@ export function sessionMain(session: SessionProcess, onNode: Composition['onNode
     session.key = makeSessionKey(platform);
     const server = new SessionServer({ platform, params, key: session.key, service: jobs });
     server.listen((_error, path) => (session.socket = path));
+    onSignal('SIGTERM', () => jobs.stop());
+    const watch = (): void => {
+      if (session.owner?.isAlive === false) return jobs.stop();
+      platform.clock.after(OWNER_PERIOD_MS, watch);
+    };
+    if (session.owner !== undefined) watch();
   };
 }
 

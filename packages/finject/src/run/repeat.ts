@@ -357,7 +357,10 @@ export class Repeat implements FrontEndEvents {
 
   #finish(orphans: number): void {
     this.#timers.cancelAll();
-    const { record, done } = this.#init;
+    const { record, done, plan } = this.#init;
+    for (const { id } of this.#injector === undefined ? plan.injections : []) {
+      record({ type: 'injection', repeat: this.#number, id, state: 'never', text: 'the target was not started' });
+    }
     record({
       type: 'repeat-end', repeat: this.#number, report: this.#report, isTimeOut: this.#isTimeOut, orphans,
       stopped: this.#stopped,
