@@ -1,7 +1,8 @@
 /** What a program sees of its job: who is lost, agreements with the other ranks, and the watch over itself. */
 
 import {
-  WATCHDOG_MS_MAX, isInRanges, ranksInRanges, type Agreed, type AgreementKind, type LostRanks, type ProgramEvent,
+  MARKS_MAX, MARKS_PER_SECOND_MAX, MARK_CHARS_MAX, WATCHDOG_MS_MAX, isInRanges,
+  ranksInRanges, type Agreed, type AgreementKind, type LostRanks, type ProgramEvent,
 } from '@stci/interface';
 import { ClientError } from './errors.js';
 import type { LineSocket } from './line-socket.js';
@@ -59,6 +60,11 @@ export interface Client {
   shrink(): Promise<Group>;
   /** Promises a sign of life within this time, again and again; a rank that breaks it counts as failed. */
   watchdog(withinMs: number): Watchdog;
+  /**
+   * Tells experiments that the program has come to a point that they know by this name, 1 to 256 printable characters.
+   * At most 100 in a second and 10 000 in all: more throw STCI_CLIENT_LIMIT.
+   */
+  mark(name: string): void;
   /** Ends the connection; calls that wait are rejected. */
   close(): void;
 }
@@ -74,6 +80,7 @@ type Welcome = Pick<Client, 'rank' | 'size' | 'job' | 'attempt'>;
 
 /** Part of the promised time in which a further sign of life is not sent; the promise is made longer by it. */
 const QUIET_PART = 1 / 4;
+const SECOND_MS = 1000;
 
 export class ProgramClient implements Client {
   readonly rank: number;
@@ -88,6 +95,9 @@ export class ProgramClient implements Client {
   /** It knows where the others are. */
   #takesPart: boolean;
   #closed: ClientError | undefined;
+  #marks = 0;
+  /** When the marks of the last second were made. */
+  readonly #marked: number[] = [];
 
   constructor({ rank, size, job, attempt }: Welcome, socket: LineSocket) {
     this.rank = rank;
@@ -144,6 +154,23 @@ export class ProgramClient implements Client {
     return { alive, stop: () => this.#closed ?? this.#socket.send({ type: 'alive', withinMs: 0 }) };
   }
 
+  mark(name: string): void {
+    if (this.#closed !== undefined) throw this.#closed;
+    if (typeof name !== 'string' || name === '' || name.length > MARK_CHARS_MAX || /\p{Cc}/u.test(name)) {
+      const text = `mark(): expected a name of 1 to ${MARK_CHARS_MAX} printable characters`;
+      throw new ClientError('STCI_CLIENT_ARGUMENT', text);
+    }
+    const nowMs = performance.now();
+    while ((this.#marked[0] ?? nowMs) < nowMs - SECOND_MS) this.#marked.shift();
+    if (this.#marked.length >= MARKS_PER_SECOND_MAX || this.#marks >= MARKS_MAX) {
+      const text = `mark('${name}'): more than ${MARKS_PER_SECOND_MAX} marks in a second, or ${MARKS_MAX} in all`;
+      throw new ClientError('STCI_CLIENT_LIMIT', text);
+    }
+    this.#marks += 1;
+    this.#marked.push(nowMs);
+    this.#socket.send({ type: 'mark', name });
+  }
+
   close(): void {
     this.#end(new ClientError('STCI_CLIENT_CLOSED', 'The connection to the session agent was closed by close()'));
     this.#socket.close();
@@ -153,6 +180,7 @@ export class ProgramClient implements Client {
     if (this.#closed !== undefined) return;
     if (event.type === 'failed') return this.#onLost(event.lost);
     if (event.type === 'agreed') return this.#onAgreed(event.agreed);
+    if (event.type === 'exit') process.exit(event.status); // An injected fault.
     this.#socket.destroy(event.type === 'refused' ? event.reason : 'the session agent broke the protocol');
   }
 

@@ -84,6 +84,7 @@ const isList = (value: unknown, isItem: (item: unknown) => boolean): boolean =>
 
 const FORMS: Readonly<Record<ProgramEvent['type'], (event: Unknown) => boolean>> = {
   welcome: (event) => ['rank', 'size', 'job', 'attempt'].every((name) => isRank(event[name])),
+  exit: ({ status }) => isRank(status),
   refused: ({ reason }) => typeof reason === 'string',
   failed: ({ lost }) => isList(lost, (item) => isRange(item) && typeof (item as unknown[])[2] === 'string'),
   agreed: ({ agreed }) => isObject(agreed) && typeof agreed['flag'] === 'boolean'

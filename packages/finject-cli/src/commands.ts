@@ -1,9 +1,13 @@
 /** The commands of `finject` by name. */
 
 import { CommandTable, type StciCommandClass } from '@stci/stcirun/front-end';
+import { AbortCommand } from './abort.js';
+import { ReplayCommand } from './run-commands.js';
 import { VersionCommand } from './version.js';
 
 const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
+  abort: AbortCommand,
+  replay: ReplayCommand,
   version: VersionCommand,
 };
 

@@ -245,6 +245,14 @@ export interface Processes {
    * `deadlineMs`; calls `done` with the number of processes ended.
    */
   sweep(mark: string, deadlineMs: number, done: (ended: number) => void): void;
+  /** Ends this process as SIGKILL does, with all its threads. For injected faults. */
+  killSelf(): void;
+  /**
+   * Stops this process as SIGSTOP does. Another process continues it after so long, or when the process that started
+   * it ends; it is gone when this one is. `done`: with the reason why it cannot be done, or just before it is, so that
+   * what is sent in that turn leaves. For injected faults.
+   */
+  stopSelf(forMs: number, done: (error: ErrorRecord | undefined) => void): void;
 }
 
 export interface Environment {

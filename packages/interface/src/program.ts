@@ -18,6 +18,11 @@ export const PROGRAM_LINE_BYTES_MAX = 1024;
 /** Longest promise of a sign of life: a day. */
 export const WATCHDOG_MS_MAX = 86_400_000;
 
+/** Longest name of a mark, in characters; most marks of a process in a second, and in all. */
+export const MARK_CHARS_MAX = 256;
+export const MARKS_PER_SECOND_MAX = 100;
+export const MARKS_MAX = 10_000;
+
 /** Ranks from the first to the last, inclusive. */
 export type RankRange = readonly [first: Rank, last: Rank];
 
@@ -48,7 +53,9 @@ export type ProgramRequest =
   /** Answered by `agreed`; another may follow only after that. */
   | { readonly type: 'vote'; readonly kind: AgreementKind; readonly flag: boolean }
   /** A sign of life, and the promise of the next within this time; 0 takes the promise back. */
-  | { readonly type: 'alive'; readonly withinMs: number };
+  | { readonly type: 'alive'; readonly withinMs: number }
+  /** The program has come to a point that an experiment knows by this name. */
+  | { readonly type: 'mark'; readonly name: string };
 
 export type ProgramEvent =
   /** `attempt`: 1, 2, …: how often the rank was started. */
@@ -56,6 +63,8 @@ export type ProgramEvent =
       readonly attempt: number }
   | { readonly type: 'failed'; readonly lost: readonly LostRanks[] }
   | { readonly type: 'agreed'; readonly agreed: Agreed }
+  /** An injected fault: the program ends itself with this status. */
+  | { readonly type: 'exit'; readonly status: number }
   /** The connection is closed after it. */
   | { readonly type: 'refused'; readonly reason: string };
 

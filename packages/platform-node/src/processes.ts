@@ -7,6 +7,7 @@ import type { PrestartedAgent } from './agent-process.js';
 import { spawnAgentThread, type ThreadMain } from './agent-thread.js';
 import type { PipePool } from './pipe-pool.js';
 import type { GroupKeeper } from './tool-process.js';
+import { killSelf, stopSelf } from './self-control.js';
 import { spawnTool } from './tool-process.js';
 import { sweep } from './sweep.js';
 
@@ -45,6 +46,8 @@ export function createProcesses(deps: ProcessesDeps): Processes {
       assert(main !== undefined, 'agents in threads need agentMain');
       return spawnAgentThread(main, events);
     },
+    killSelf,
+    stopSelf,
     sweep: (mark, deadlineMs, done) => {
       const { clock, keeper } = deps;
       sweep({ clock, since: () => keeper.firstStart, onClean: () => keeper.clear() }, mark, deadlineMs, done);

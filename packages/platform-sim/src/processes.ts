@@ -150,6 +150,21 @@ export class SimProcesses implements Processes {
   /** The first start takes no longer than others here. */
   prepare(): void {}
 
+  killSelf(): void {
+    this.#host.table.signal(this.#process, 'SIGKILL');
+  }
+
+  stopSelf(forMs: number, done: (error: ErrorRecord | undefined) => void): void {
+    const { scheduler, table } = this.#host;
+    this.#after(() => {
+      done(undefined);
+      this.#after(() => {
+        table.signal(this.#process, 'SIGSTOP');
+        scheduler.call(undefined, forMs, () => table.signal(this.#process, 'SIGCONT'));
+      });
+    });
+  }
+
   sweep(mark: string, _deadlineMs: number, done: (ended: number) => void): void {
     this.#after(() => {
       const ended = this.#host.table.sweep(mark);

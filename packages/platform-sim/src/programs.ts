@@ -198,4 +198,6 @@ export const PROGRAMS: Readonly<Record<string, ToolProgram>> = {
   'close-stdout': closeStdout,
   'read-one-line-and-exit': readLine,
   'on-signal': onSignal,
+  /** Any command line: it runs until it is killed. */
+  sh: () => undefined,
 };

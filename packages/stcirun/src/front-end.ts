@@ -11,3 +11,5 @@ export { scan } from './cli/scan.js';
 export { planJob, type PlannedJob } from './run/plan-job.js';
 export { prepare, type Prepared } from './run/prepare.js';
 export { openSession, ownParams, startOwnSession, type OpenedSession } from './run/session-run.js';
+export { identityOf, isRunning, type ProcessIdentity } from './session/process-identity.js';
+export type { SessionFacts } from './session/session-place.js';

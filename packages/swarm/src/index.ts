@@ -27,7 +27,7 @@ export type { Run } from './run.js';
 export { drawOptions } from './options.js';
 export type { BadHost, ControlPlan, FaultPlan, SwarmOptions, Wishes } from './options.js';
 export { type AppPlan } from './programs.js';
-export { InjectionRun, type Experimenter, type InjectionOptions } from './injection.js';
+export { InjectionRun, TERMS, type Experimenter, type InjectionOptions } from './injection.js';
 export { PLAIN, type Regression } from './plain.js';
 export { REGRESSIONS } from './regressions.js';
 export {

@@ -10,7 +10,8 @@ import { LOGIN_HOST, isAgent, isTool } from './faults.js';
 import { PLAIN } from './plain.js';
 import { makeWorld } from './run-job.js';
 import { connectTo, sessionMain } from './session-process.js';
-import { newSession, type SimulatedSession } from './session-processes.js';
+import { newSession, stopMain, type SimulatedSession } from './session-processes.js';
+import { bytesText } from './text.js';
 
 const SETTINGS = { launcherproc: 'remote', 'launcher.tree.arity': '2', 'bootcom.lease': '2s' };
 const REST_MS = 120_000;
@@ -45,6 +46,8 @@ export class InjectionRun {
   readonly process: SimProcess;
   /** Of the job. */
   readonly events: JobEvent[] = [];
+  /** Output of the job, by rank. */
+  readonly out: string[] = [];
   job = 0;
 
   constructor(options: InjectionOptions) {
@@ -97,11 +100,20 @@ export class InjectionRun {
 
   /** Gives the order, and waits for a report of it in one of these states. */
   inject({ client, reports }: Experimenter, order: FaultOrder, ...states: FaultReport['state'][]): FaultReport {
-    const find = (): FaultReport | undefined =>
-      reports.find(({ id, state }) => id === order.id && (states.length === 0 || states.includes(state)));
     client.experiment.inject(order);
-    this.until(`a report of ${order.id}`, () => find() !== undefined);
+    return this.reportOf({ reports }, order.id, ...states);
+  }
+
+  /** Waits for a report of this injection in one of these states; none: in any. */
+  reportOf({ reports }: Pick<Experimenter, 'reports'>, wanted: string, ...states: FaultReport['state'][]): FaultReport {
+    const find = (): FaultReport | undefined =>
+      reports.find(({ id, state }) => id === wanted && (states.length === 0 || states.includes(state)));
+    this.until(`report ${states.join(' or ')} of ${wanted}`, () => find() !== undefined);
     return find() as FaultReport;
+  }
+
+  connect(context: AgentContext): SessionClient {
+    return connectTo(this.session, context);
   }
 
   get tools(): SimProcess[] {
@@ -121,6 +133,15 @@ export class InjectionRun {
     return this.world.livingProcesses().map(({ host, command }) => `${host}: ${command.join(' ')}`);
   }
 
+  /** Stops the session. What is left then, besides front-ends: by host and command, or thrown on the way. */
+  stop(): string[] {
+    this.world.start(LOGIN_HOST, ['stci', 'stop'], stopMain(this.session));
+    this.until('the end of the session', () => !this.process.isAlive);
+    this.rest(REST_MS / 4);
+    const left = this.left.filter((each) => !/^login: (?:stcirun|finject)$/.test(each));
+    return [...this.world.faults.map(({ error }) => String(error)), ...left];
+  }
+
   #submit(): void {
     const { command: [program = '', ...args], ranks, jobParams = { errmgr: ['continue'] } } = this.options;
     const spec: JobSpec = {
@@ -129,7 +150,10 @@ export class InjectionRun {
     };
     const events: FrontEndEvents = {
       onJobEvent: (event) => void this.events.push(event),
-      onOutput: (_rank, _stream, _chunk, _wallMs, release) => release(),
+      onOutput: (rank, _stream, chunk, _wallMs, release) => {
+        this.out[rank] = (this.out[rank] ?? '') + bytesText(chunk);
+        release();
+      },
       onStdinDrain: () => undefined, onStdinClosed: () => undefined, onStopped: () => undefined,
     };
     this.world.start(LOGIN_HOST, ['stcirun'], (context) => {

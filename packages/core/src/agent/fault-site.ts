@@ -28,6 +28,9 @@ type Hand<Type extends FaultAction['type']> =
 /** What an agent can do by its role; the rest it refuses. */
 export type FaultHands = {
   readonly [Type in 'signal' | 'exit' | 'kill' | 'pause' | 'impair' | 'restore' | 'close']?: Hand<Type>;
+} & {
+  /** The injection is over: what its machine has left is undone. */
+  readonly release?: (order: FaultOrder) => void;
 };
 
 export type PartReport = MessageBody<'fault.report'>;
@@ -215,6 +218,7 @@ export class FaultSite {
     if (!this.#parts.delete(part.key)) return;
     this.#driver.remove(part.key);
     this.#processes.endAll(part.key);
+    this.#init.hands.release?.(part.order);
     this.#send({ number: part.number, id: part.order.id, over: true });
   }
 

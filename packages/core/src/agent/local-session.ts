@@ -15,7 +15,7 @@ import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
 import { Controller } from './controller.js';
 import type { SessionObserver } from './controller-contracts.js';
 import { FaultControl } from './fault-control.js';
-import { linkHands } from './fault-hands.js';
+import { controllerHands } from './fault-hands.js';
 import { FrontEndAgent, type JobFrontEnd } from './front-end.js';
 import type { GatheredMetrics } from './gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from './host-changes.js';
@@ -118,7 +118,7 @@ class LocalSession {
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
     this.surveys = new LinkSurveys(node, this.controller.failures.metrics, () => this.controller.hosts());
-    this.faults = new FaultControl({ node, scope, hands: linkHands(node), session: this.controller });
+    this.faults = new FaultControl({ node, scope, hands: controllerHands(node), session: this.controller });
     this.controller.onGone = (gone) => this.faults.onGone(gone);
   }
 

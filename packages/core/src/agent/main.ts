@@ -32,6 +32,8 @@ export interface RoleInit {
   readonly platform: Platform;
   readonly boot: BootRecord;
   readonly bootLink: BootLink | undefined;
+  /** The agent is all of its process, not an object or a thread in its parent's. */
+  readonly ownsProcess: boolean;
   /** Gives up the channel of the start; for a role that goes on without its parent. */
   readonly release: () => void;
   readonly exit: (end: AgentEnd) => void;
@@ -129,7 +131,9 @@ class AgentMain {
     this.#init.load((start) => {
       if (this.#over) return;
       const release = (): void => this.#init.release?.();
-      this.#role = start({ platform: this.#init.platform, boot, bootLink, release, exit: (end) => this.#exit(end) });
+      const { platform, channel: { kind } } = this.#init;
+      const ownsProcess = kind !== 'memory' && kind !== 'thread';
+      this.#role = start({ platform, boot, bootLink, ownsProcess, release, exit: (end) => this.#exit(end) });
     });
   }
 

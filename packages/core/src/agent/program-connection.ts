@@ -4,7 +4,7 @@
  */
 
 import {
-  AGREEMENT_KINDS, PROGRAM_LINE_BYTES_MAX, PROGRAM_PROTOCOL, StciError, WATCHDOG_MS_MAX,
+  AGREEMENT_KINDS, MARK_CHARS_MAX, PROGRAM_LINE_BYTES_MAX, PROGRAM_PROTOCOL, StciError, WATCHDOG_MS_MAX,
   type Channel, type ProgramEvent, type ProgramRequest,
 } from '@stci/interface';
 import { bool, integer, object, oneOf, shortStr, u32, variant } from '../codec/shape.js';
@@ -18,6 +18,7 @@ type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { type: T
 const request = variant<'type', ProgramRequest>('type', {
   hello: object<Of<'hello'>>({ type: oneOf('hello'), version: u32, token: shortStr(256) }),
   vote: object<Of<'vote'>>({ type: oneOf('vote'), kind: oneOf(...AGREEMENT_KINDS), flag: bool }),
+  mark: object<Of<'mark'>>({ type: oneOf('mark'), name: shortStr(MARK_CHARS_MAX) }),
   alive: object<Of<'alive'>>({ type: oneOf('alive'), withinMs: integer(0, WATCHDOG_MS_MAX) }),
 });
 

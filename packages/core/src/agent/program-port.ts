@@ -11,6 +11,7 @@ import {
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { selectEviction } from '../bootcom/eviction.js';
+import { MarkBudget } from '../job/mark-budget.js';
 import type { AgentNode } from './node.js';
 import { ProgramConnection } from './program-connection.js';
 
@@ -34,6 +35,7 @@ interface Program {
   /** It has voted, and waits for the decision. */
   vote?: Pick<Extract<ProgramRequest, { type: 'vote' }>, 'kind' | 'flag'> | undefined;
   hasPromised?: boolean;
+  readonly marks: MarkBudget;
 }
 
 export class ProgramPort {
@@ -52,6 +54,7 @@ export class ProgramPort {
   #decided: number | undefined;
   #hasOpened = false;
   #unsent: Program[] = [];
+  readonly #marks: (readonly [Rank, string, number])[] = [];
 
   constructor(init: ProgramPortInit) {
     this.#init = init;
@@ -82,7 +85,7 @@ export class ProgramPort {
   add(rank: Rank, attempt: number): Record<string, string> {
     const bytes = this.#init.node.platform.secrets.bytes(TOKEN_BYTES);
     const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-    this.#programs.set(rank, { rank, attempt, token });
+    this.#programs.set(rank, { rank, attempt, token, marks: new MarkBudget() });
     return { [PROGRAM_SOCKET_VARIABLE]: this.#listener?.path ?? '', [PROGRAM_TOKEN_VARIABLE]: token };
   }
 
@@ -156,10 +159,36 @@ export class ProgramPort {
       program.hasPromised = request.withinMs > 0;
       return this.#init.onAlive(program.rank, request.withinMs);
     }
+    if (request.type === 'mark') return this.#onMark(program, request.name);
     if (request.type !== 'vote') return;
     if (program.vote !== undefined) return program.connection?.close('it voted again before the decision');
     program.vote = request;
     this.#send(program);
+  }
+
+  /** A fault: the program of this rank ends itself. Returns why it cannot be told. */
+  exit(rank: Rank, status: number): string | undefined {
+    const connection = this.#programs.get(rank)?.connection;
+    connection?.send({ type: 'exit', status });
+    const text = 'its program has not called connect() of the client library, or its connection has ended';
+    return connection === undefined ? `rank ${rank} cannot be told to end: ${text}` : undefined;
+  }
+
+  #onMark(program: Program, name: string): void {
+    const { clock } = this.#init.node.platform;
+    if (!program.marks.take(clock.nowMs())) return program.connection?.close(MarkBudget.problem);
+    this.#marks.push([program.rank, name, clock.wallMs()]);
+    if (this.#marks.length === 1) clock.soon(() => this.#sendMarks());
+  }
+
+  /** Those of one turn together. */
+  #sendMarks(): void {
+    const { node, host } = this.#init;
+    try {
+      node.messages.send(CONTROLLER, 'program.marked', { host, marks: this.#marks.splice(0) });
+    } catch (fault) {
+      node.fault(fault, 'marks'); // The parent is gone: the agent is about to end.
+    }
   }
 
   /** Votes of one turn are sent together. */

@@ -23,7 +23,7 @@ import type { BootDetails } from './boot-details.js';
 import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
 import { readClock } from './clock-offsets.js';
-import { linkHands } from './fault-hands.js';
+import { rootHands } from './fault-hands.js';
 import { openFaultSite, type FaultSite } from './fault-site.js';
 import type { Launch } from './job-launch.js';
 import { answerSurveys } from './link-survey.js';
@@ -44,6 +44,10 @@ export interface RootDeps {
   readonly overlay: TreeOverlay;
   /** Undefined: this agent cannot be linked to another parent. */
   readonly adoption: AdoptionListener | undefined;
+  /** It is all of its process. */
+  readonly ownsProcess: boolean;
+  /** It ends as by SIGKILL. */
+  readonly killSelf: () => void;
   /** Ends this agent as failed; the agent that started it reports the reason. */
   readonly fail: (reason: string) => void;
   /** The others have given this agent up: it ends with its tools at once. */
@@ -95,7 +99,9 @@ export class RootAgent {
       cutOff: (reason) => deps.cutOff(reason),
       parentGone: () => deps.parentGone(),
     });
-    this.#faults = openFaultSite(node, deps.scope, linkHands(node));
+    this.#faults = openFaultSite(node, deps.scope, rootHands({
+      node, ownsProcess: deps.ownsProcess, sessions: this.#sessions, killSelf: () => deps.killSelf(),
+    }));
     node.messages.on('agent.clock', () => readClock(node));
     const { messages } = node;
     answerSurveys(node, this.#failures.metrics);
@@ -197,7 +203,7 @@ export class RootAgent {
 
   /** Ends its tools as SIGKILL does; the agents below are others' from now on. */
   end(): void {
-    this.#sessions.kill('the agent of this host was given up');
+    this.#sessions.endJobs('the agent of this host was given up');
   }
 
   leave(done: () => void): void {

@@ -6,7 +6,8 @@
  */
 
 import {
-  sessionAddress, toErrorRecord, type Address, type AgentMethod, type HostIndex, type JobId, type Timer,
+  sessionAddress, toErrorRecord, type Address, type AgentMethod, type AgentProcess, type HostIndex, type JobId,
+  type Timer,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageBody } from '../am/messages.js';
@@ -36,6 +37,8 @@ interface LocalJob {
   starts: number;
   /** The agent that runs, or is to be started, waits for the next launch. */
   isWaiting: boolean;
+  /** Of its agent, for faults. */
+  process?: AgentProcess;
   /** The pause before a start. */
   timer?: Timer | undefined;
 }
@@ -77,8 +80,20 @@ export class SessionAgents {
   }
 
   /** Ends the tools as SIGKILL does. */
-  kill(reason: string): void {
+  endJobs(reason: string): void {
     for (const job of this.#jobs.keys()) this.#send(job, 'job.end', { kill: true, reason });
+  }
+
+  /** Kills the agent of this job, or of all, as SIGKILL does. Returns why it cannot. */
+  kill(job?: JobId): string | undefined {
+    const found = job === undefined ? [...this.#jobs.values()] : [this.#jobs.get(job)];
+    for (const local of found) local?.process?.kill();
+    return found.every((local) => local?.process === undefined) ? 'no session agent runs on this host' : undefined;
+  }
+
+  /** For the tools of all jobs. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    for (const job of this.#jobs.keys()) this.#send(job, 'job.signal', { signal });
   }
 
   close(job: JobId): void {
@@ -119,7 +134,8 @@ export class SessionAgents {
       if (this.#jobs.get(job) !== local) return;
       local.starts += 1;
       const child: BootDetails = { ...details, subtree: [login], ...agentLauncher.connection() };
-      this.#children.relaunch(agentLauncher.sessionSpec(agent, job, local.starts, encodeBootDetails(child)));
+      const spec = agentLauncher.sessionSpec(agent, job, local.starts, encodeBootDetails(child));
+      this.#children.relaunch({ ...spec, start: (events) => (local.process = spec.start(events)) });
     });
   }
 
@@ -156,7 +172,7 @@ export class SessionAgents {
     return action?.type === 'restart' ? action.afterMs : undefined;
   }
 
-  #send<Name extends 'job.end' | 'job.launch'>(job: JobId, name: Name, body: MessageBody<Name>): void {
+  #send<Name extends 'job.end' | 'job.launch' | 'job.signal'>(job: JobId, name: Name, body: MessageBody<Name>): void {
     const { messages, router } = this.#init.node;
     const link = router.link(this.#address, job);
     if (link !== undefined) messages.sendNeighbour(link, name, body, job);

@@ -37,6 +37,8 @@ type Ranks = MessageBody<'job.restart'>['ranks'];
 export interface SessionDeps {
   readonly node: AgentNode;
   readonly hostName: string;
+  /** It is all of its process. */
+  readonly ownsProcess: boolean;
   readonly scope: AgentScope;
 }
 
@@ -89,7 +91,7 @@ export class SessionAgent {
       attemptOf: (rank) => this.#tools.findLast((tool) => tool.rank === rank)?.attempt ?? 1,
       onStuck: (rank) => void this.#running(rank)?.signal('SIGKILL'),
     });
-    const hands = toolHands({ toolOf: (rank) => this.#running(rank), programs: () => this.#programs });
+    const hands = toolHands(deps, (rank) => this.#running(rank), () => this.#programs);
     this.#faults = openFaultSite(deps.node, deps.scope, hands);
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));

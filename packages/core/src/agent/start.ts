@@ -131,7 +131,7 @@ class RunningAgent implements AgentHandle {
   }
 
   #compose(init: RoleInit, composition: Composition, startRole: RoleFactory): void {
-    const { platform, boot } = init;
+    const { platform, boot, ownsProcess } = init;
     const details = decodeBootDetails(boot.details);
     const { self, job, session, secret } = boot;
     const params = composition.paramsOf(details.params);
@@ -150,7 +150,8 @@ class RunningAgent implements AgentHandle {
       const fail = (reason: string): void => this.#fail(reason);
       const overlay = overlayOf(node, scope, details.hosts + 1);
       this.#role = new RootAgent({
-        node, details, agentLauncher, treeOf, incarnation: boot.start, overlay, adoption, fail, scope,
+        node, details, agentLauncher, treeOf, incarnation: boot.start, overlay, adoption, fail, scope, ownsProcess,
+        killSelf: () => (ownsProcess ? platform.processes.killSelf() : this.abort('killed by a fault')),
         fence: (reason) => this.#fence(reason),
         cutOff: (reason) => this.#parent?.destroy(`the controller is not heard: ${reason}`, 'silent'),
         parentGone: () => {
@@ -163,7 +164,7 @@ class RunningAgent implements AgentHandle {
         },
       });
     } else if (addressKind(self) === 'session') {
-      this.#role = new SessionAgent({ node, scope, hostName: (details.subtree[0] as HostLogin)[1] });
+      this.#role = new SessionAgent({ node, scope, ownsProcess, hostName: (details.subtree[0] as HostLogin)[1] });
     } else {
       const text = `Expected to be started as a root or session agent, got ${node.name}`;
       throw new StciError('STCI_MESSAGE_INVALID', text);

@@ -35,6 +35,7 @@ function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): Ev
       const { wallMs, name, ...rest } = event;
       return { ...rest, host: name, time: isoTime(wallMs) };
     }
+    case 'mark':
     case 'started': {
       const { wallMs, host, ...rest } = event;
       return { ...rest, host: hostName(host), time: isoTime(wallMs) };

@@ -126,12 +126,36 @@ suite('programs at their session agent', (test) => {
     assert.equal(alive, [[2, 500], [2, 0]]);
   });
 
+  test('marks go to the controller, those of a turn together; too many end the connection', () => {
+    const { connect, hello, sent, run } = play();
+    const two = connect();
+    two.send(hello(2), { type: 'mark', name: 'phase 2' }, { type: 'mark', name: 'phase 3' });
+    run();
+    const marked = (): [number, string][] => sent.filter(([name]) => name === 'program.marked').flatMap(([, body]) =>
+      (body as { marks: [number, string, number][] }).marks.map(([rank, name]): [number, string] => [rank, name]));
+    assert.equal(marked(), [[2, 'phase 2'], [2, 'phase 3']]);
+    two.send(...Array.from({ length: 250 }, (_, i) => ({ type: 'mark', name: `m${i}` })));
+    run();
+    assert.match(refusal(two), /more than 100 marks in a second/);
+    assert.is(marked().length, 200);
+  });
+
+  test('a fault tells a program to end itself, if it is connected', () => {
+    const { port, connect, hello, run } = play();
+    const two = connect();
+    assert.match(port.exit(2, 7) ?? '', /^rank 2 cannot be told to end: its program has not called connect\(\)/);
+    two.send(hello(2));
+    assert.is(port.exit(2, 7), undefined);
+    run();
+    assert.equal(two.told.at(-1), { type: 'exit', status: 7 });
+  });
+
   const WRONG: readonly (readonly [string, readonly unknown[], RegExp])[] = [
     ['another rank number', [{ type: 'hello', version: 1, token: 'x'.repeat(32) }], /token is of no rank/],
     ['another version', [{ type: 'hello', version: 2, token: 'x' }], /version 2/],
     ['a vote before hello', [VOTE], /wrong time/],
     ['no JSON', [new TextEncoder().encode('{"type":\n')], /JSON/],
-    ['an unknown type', [{ type: 'kill' }], /one of hello, vote, alive/],
+    ['an unknown type', [{ type: 'kill' }], /one of hello, vote, mark, alive/],
     ['a long line', [new Uint8Array(2000).fill(65)], /longer than 1024/],
   ];
   for (const [what, lines, reason] of WRONG) {

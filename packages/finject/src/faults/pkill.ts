@@ -1,10 +1,9 @@
 /** Fault `pkill`: a signal for a rank, its process alone or with all that it has started. */
 
 import { accept, defineComponent, faultFramework, signalNamed } from '@stci/core/component';
-import type { FaultModule, FaultVictim, SignalName } from '@stci/interface';
+import type { FaultModule, SignalName } from '@stci/interface';
 import { oneAction } from './machines.js';
-
-type Rank = Extract<FaultVictim, { readonly kind: 'rank' }>;
+import { atRank, type VictimOf } from './victims.js';
 
 /** Nothing would continue the rank. */
 const STOPPING: ReadonlySet<string> = new Set(['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU']);
@@ -26,14 +25,9 @@ const module: FaultModule = {
     if (!STOPPING.has(signal)) return undefined;
     return `${signal} would stop the rank for ever: use fault pause, which continues it`;
   },
-  plan: ({ victim }, place) => {
-    const { rank } = victim as Rank;
-    const host = place.hostOf(rank);
-    if (host === undefined) return `rank ${rank} does not run: it has ended, or was not started`;
-    return [{ at: { role: 'session', host }, body: {} }];
-  },
+  plan: ({ victim }, place) => atRank(victim as VictimOf<'rank'>, place),
   open: ({ order: { args, victim } }) => {
-    const { rank } = victim as Rank;
+    const { rank } = victim as VictimOf<'rank'>;
     const signal = signalNamed(String(args['signal'])) as SignalName;
     const whom = args['whom'] as 'process' | 'group';
     const text = `${signal} to rank ${rank}${whom === 'group' ? ' and its group' : ''}`;

@@ -1,0 +1,43 @@
+/** The history's file: each record is written at once, and is on the disk at the ends of repeats. */
+
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { encodeRecord, type HistoryRecord } from '@stci/finject/experiment';
+import { StciError } from '@stci/interface';
+
+export class HistoryFile {
+  readonly #path: string;
+  readonly #fd: number;
+  readonly #onError: (error: StciError) => void;
+  #isBroken = false;
+
+  /** Throws STCI_OUTPUT_FAILED. `onError` is called once, when a record could not be written: the rest is not. */
+  constructor(path: string, onError: (error: StciError) => void) {
+    this.#path = path;
+    this.#onError = onError;
+    try {
+      this.#fd = openSync(path, 'ax', 0o600);
+    } catch (thrown) {
+      throw this.#failed(thrown);
+    }
+  }
+
+  write(record: HistoryRecord): void {
+    if (this.#isBroken) return;
+    try {
+      let rest = Buffer.from(encodeRecord(record));
+      while (rest.length > 0) rest = rest.subarray(writeSync(this.#fd, rest));
+      if (record.type === 'repeat-end' || record.type === 'run-end') fsyncSync(this.#fd);
+    } catch (thrown) {
+      this.#isBroken = true;
+      this.#onError(this.#failed(thrown));
+    }
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  #failed(thrown: unknown): StciError {
+    return new StciError('STCI_OUTPUT_FAILED', `${this.#path} cannot be written: ${(thrown as Error).message}.`);
+  }
+}

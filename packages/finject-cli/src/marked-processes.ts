@@ -1,0 +1,24 @@
+/** Processes of a run, by a variable of their environment: the sessions, their agents, tools and what these started. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+
+export const RUN_VARIABLE = 'STCI_EXPERIMENT';
+
+/** Those of this machine that this user may look at. `mark`: of one repeat, or the beginning of a run's. */
+export function markedProcesses(mark: string): readonly number[] {
+  const needle = `${RUN_VARIABLE}=${mark}`;
+  return readdirSync('/proc').filter((name) => /^\d+$/u.test(name)).map(Number).filter((pid) => {
+    try {
+      if (pid === process.pid || isZombie(pid)) return false;
+      const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+      return variables.some((variable) => variable === needle || variable.startsWith(`${needle}.`));
+    } catch {
+      return false;
+    }
+  });
+}
+
+function isZombie(pid: number): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return /^[ZX]/u.test(stat.slice(stat.lastIndexOf(')') + 2));
+}

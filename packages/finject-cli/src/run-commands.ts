@@ -1,0 +1,105 @@
+/** `finject run`, `probe` and `replay`: experiments on this machine and its hosts. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import {
+  readHistory, type Experiment, type History, type RepeatPlan, type RunFacts, type TargetShape,
+} from '@stci/finject/experiment';
+import { StciError } from '@stci/interface';
+import { StciCommand } from '@stci/stcirun/front-end';
+import { RUN_FILES } from './run-files.js';
+import { defaultDirectory } from './run-directory.js';
+import { runExperiment } from './run-experiment.js';
+import { SessionDriver } from './session-driver.js';
+import { prepareTarget } from './target.js';
+import { versions } from './version.js';
+
+export const runFlags = {
+  output: Flags.string(),
+  quiet: Flags.boolean({ char: 'q' }),
+  json: Flags.boolean(),
+};
+
+export const RUN_OPTIONS = `  --output DIR      directory of the record; default finject-runs/NAME-TIME
+  --quiet           print errors only
+  --json            the record's lines on standard output, and nothing else
+`;
+
+export interface Given {
+  readonly output?: string | undefined;
+  readonly quiet: boolean;
+  readonly json: boolean;
+}
+
+export interface RunSource {
+  readonly experiment: Experiment;
+  readonly shape: TargetShape;
+  readonly plans: readonly RepeatPlan[];
+  /** The experiment file's path and text. */
+  readonly file: string;
+  readonly text: string;
+  readonly isGolden: boolean;
+}
+
+/** On sessions of this machine and its hosts; the exit code. */
+export async function runOnSessions(source: RunSource, given: Given, programs: string): Promise<number> {
+  const { experiment, plans } = source;
+  const { params, session } = await prepareTarget(experiment, programs, experiment.configurations[0]);
+  session?.client.close();
+  const facts: RunFacts = {
+    file: source.file, text: source.text, shape: source.shape, isSimulated: false, isGolden: source.isGolden,
+    versions: versions(),
+    parameters: params.entries().map(({ name, value, source: from }) => ({ name, value, source: from })),
+  };
+  const directory = given.output ?? experiment.outputs.directory ?? defaultDirectory(experiment.name, Date.now());
+  return runExperiment({
+    experiment, plans, facts, directory, isQuiet: given.quiet, isJson: given.json,
+    driver: (init) => new SessionDriver({ ...init, experiment, programs }),
+  });
+}
+
+export class ReplayCommand extends StciCommand {
+  static override readonly summary = 'runs an experiment again by its record: the same schedule';
+  static override readonly synopsis = 'RUN [--output DIR] [--quiet] [--json]';
+  static override readonly details = `
+${RUN_OPTIONS}
+RUN is the directory of a run. Its record has the experiment and the schedule of each repeat
+that was begun; these are run again, whatever has become of the experiment's file.
+
+Example:
+  finject replay finject-runs/kill-one-rank-20261122-130501
+`;
+
+  static override args = { run: Args.string({ ignoreStdin: true, description: 'directory of a run' }) };
+  static override flags = runFlags;
+
+  async run(): Promise<number> {
+    const { args, flags } = await this.parse(ReplayCommand);
+    if (args.run === undefined) {
+      throw new StciError('STCI_USAGE', 'No run is named. Write: finject replay DIRECTORY. See finject help replay.');
+    }
+    const history = readRun(args.run);
+    const [first] = history.records;
+    if (first?.type !== 'run') {
+      throw new StciError('STCI_HISTORY_INVALID', `${args.run}: ${history.problems?.[0] ?? 'the record is empty'}.`);
+    }
+    if (first.isSimulated) {
+      const remedy = `Run it again: finject run --simulate ${first.file}`;
+      throw new StciError('STCI_USAGE', `${args.run} was simulated. ${remedy}`);
+    }
+    const plans = history.records.flatMap((record) => (record.type === 'repeat' ? [record.plan] : []));
+    return runOnSessions({ ...first, plans }, flags, this.config.root);
+  }
+}
+
+/** The record of a run. Throws STCI_HISTORY_INVALID where there is none. */
+export function readRun(directory: string): History {
+  const path = join(directory, RUN_FILES.history);
+  try {
+    return readHistory(directory, readFileSync(path, 'utf8'));
+  } catch (thrown) {
+    throw new StciError('STCI_HISTORY_INVALID', `${path} cannot be read: ${(thrown as Error).message}.`);
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Directories of runs, and which process makes each: its id and start time, so that a later process with the same id is
+ * not taken for it. A directory of this user has an entry for each run that goes on, so that `finject abort` finds
+ * them; entries of others are not read.
+ */
+
+import {
+  existsSync, fstatSync, mkdirSync, openSync, closeSync, readdirSync, readFileSync, rmSync, writeFileSync, constants,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { StciError } from '@stci/interface';
+import { makePrivate } from '@stci/platform-node';
+import { identityOf, isRunning, type ProcessIdentity } from '@stci/stcirun/front-end';
+
+const IDENTITY_FILE = 'run.json';
+/** Larger files are no identity. */
+const IDENTITY_BYTES_MAX = 65_536;
+
+export interface RunIdentity {
+  readonly directory: string;
+  readonly process: ProcessIdentity;
+  /** In the environment of its processes; see marked-processes.ts. */
+  readonly mark: string;
+}
+
+export type FoundRun =
+  | { readonly state: 'running'; readonly identity: RunIdentity }
+  /** It has ended, or was killed. */
+  | { readonly state: 'over'; readonly identity: RunIdentity };
+
+/** `NAME-20261122-130501` below finject-runs, in local time. */
+export function defaultDirectory(name: string, wallMs: number): string {
+  const at = new Date(wallMs);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${at.getFullYear()}${two(at.getMonth() + 1)}${two(at.getDate())}`;
+  const time = `${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}`;
+  const base = join('finject-runs', `${name}-${day}-${time}`);
+  for (let number = 1; ; number += 1) {
+    const path = number === 1 ? base : `${base}-${number}`;
+    if (!existsSync(path)) return path;
+  }
+}
+
+/** Makes the directory, and says that this process has it. Throws STCI_USAGE, STCI_OUTPUT_FAILED. */
+export function openRunDirectory(path: string): RunIdentity {
+  const directory = resolve(path);
+  const own = identityOf(process.pid) as ProcessIdentity;
+  const identity = { directory, process: own, mark: `${own.pid}-${own.since}` };
+  try {
+    if (existsSync(directory) && readdirSync(directory).length > 0) {
+      throw new StciError('STCI_USAGE', `${path} exists and is not empty. Name another with --output, or remove it.`);
+    }
+    mkdirSync(directory, { recursive: true });
+    const text = `${JSON.stringify(identity)}\n`;
+    writeFileSync(join(directory, IDENTITY_FILE), text, { mode: 0o600, flag: 'wx' });
+    writeFileSync(entryPath(identity), text, { mode: 0o600 });
+  } catch (thrown) {
+    if (thrown instanceof StciError) throw thrown;
+    throw new StciError('STCI_OUTPUT_FAILED', `${path} cannot be made: ${(thrown as Error).message}.`);
+  }
+  return identity;
+}
+
+/** The run is over. */
+export function leaveRunDirectory(identity: RunIdentity): void {
+  rmSync(entryPath(identity), { force: true });
+}
+
+/** Runs of this user that go on, on this machine. */
+export function runningRuns(): readonly RunIdentity[] {
+  const directory = entries();
+  return readdirSync(directory).flatMap((name) => {
+    const path = join(directory, name);
+    const identity = readIdentity(path);
+    if (identity !== undefined && isRunning(identity.process)) return [identity];
+    rmSync(path, { force: true });
+    return [];
+  });
+}
+
+/** The run of a directory. Throws STCI_USAGE where there is none, or it is another user's. */
+export function findRun(path: string): FoundRun {
+  const file = join(path, IDENTITY_FILE);
+  if (!existsSync(file)) {
+    throw new StciError('STCI_USAGE', `${path} is no directory of a run: there is no ${file}.`);
+  }
+  const identity = readIdentity(file);
+  if (identity === undefined) {
+    throw new StciError('STCI_USAGE', `${file} is damaged, or belongs to another user: it is not trusted.`);
+  }
+  return { state: isRunning(identity.process) ? 'running' : 'over', identity };
+}
+
+/** A regular file of this user, writable by no other. */
+function readIdentity(path: string): RunIdentity | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const { uid, mode, size } = fstatSync(fd);
+    const isFile = (mode & constants.S_IFMT) === constants.S_IFREG;
+    const isOwn = isFile && uid === process.geteuid?.() && (mode & 0o022) === 0;
+    return isOwn && size <= IDENTITY_BYTES_MAX ? checked(JSON.parse(readFileSync(fd, 'utf8'))) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function checked(value: unknown): RunIdentity | undefined {
+  const { directory, mark, process: own } = value as Partial<RunIdentity>;
+  const { pid, since, boot, space } = own ?? {};
+  const areTexts = [directory, mark, since, boot, space].every((text) => typeof text === 'string');
+  return areTexts && Number.isSafeInteger(pid) && Number(pid) > 1 ? (value as RunIdentity) : undefined;
+}
+
+function entryPath({ mark }: RunIdentity): string {
+  return join(entries(), `${mark}.json`);
+}
+
+/** Throws STCI_OUTPUT_FAILED. */
+function entries(): string {
+  const parent = `/tmp/stci-${process.geteuid?.() ?? 0}`;
+  makePrivate(parent);
+  const directory = join(parent, 'experiments');
+  const problem = makePrivate(directory);
+  if (problem === undefined) return directory;
+  throw new StciError('STCI_OUTPUT_FAILED', `The list of runs cannot be kept in ${directory}: ${problem}.`);
+}

@@ -1,0 +1,190 @@
+/** An experiment from its directory to its exit code: runner, record, view, signals, summary. */
+
+import { join } from 'node:path';
+import { alignColumns } from '@stci/core';
+import {
+  Runner, summarize,
+  type Experiment, type ExperimentDriver, type HistoryRecord, type RepeatPlan, type RepeatSummary, type RunFacts,
+  type RunResult, type RunSummary, type StopReason,
+} from '@stci/finject/experiment';
+import { ERROR_KINDS, StciError } from '@stci/interface';
+import { printError, printOut } from '@stci/stcirun/front-end';
+import { HistoryFile } from './history-file.js';
+import { RUN_FILES } from './run-files.js';
+import { leaveRunDirectory, openRunDirectory, type RunIdentity } from './run-directory.js';
+import { RunView } from './run-view.js';
+
+export interface RunRequest {
+  readonly experiment: Experiment;
+  readonly plans: readonly RepeatPlan[];
+  readonly facts: RunFacts;
+  readonly directory: string;
+  readonly isQuiet: boolean;
+  /** Records on standard output, instead of the view. */
+  readonly isJson: boolean;
+  driver(init: DriverInit): ExperimentDriver;
+}
+
+export interface DriverInit {
+  readonly mark: string;
+  write(record: HistoryRecord): void;
+  onStep(text: string): void;
+  onKilled(): void;
+}
+
+/** Signals that end the run; the second one in a hurry, the third at once. */
+const ENDING: Readonly<Record<string, { readonly reason: StopReason; readonly exitCode: number }>> = {
+  SIGINT: { reason: 'signal', exitCode: 130 },
+  SIGHUP: { reason: 'signal', exitCode: 129 },
+  // Of `finject abort`.
+  SIGTERM: { reason: 'abort', exitCode: 143 },
+};
+const SIGNALS_MAX = 3;
+const TICK_MS = 500;
+
+/** Resolves with the exit code; see docs/finject.md. */
+export async function runExperiment(request: RunRequest): Promise<number> {
+  const identity = openRunDirectory(request.directory);
+  try {
+    return await new ExperimentRun(request, identity).run();
+  } finally {
+    leaveRunDirectory(identity);
+  }
+}
+
+class ExperimentRun {
+  readonly #request: RunRequest;
+  readonly #identity: RunIdentity;
+  readonly #records: HistoryRecord[] = [];
+  #runner: Runner | undefined;
+  #writeError: StciError | undefined;
+  #signals = 0;
+  #exitCode: number | undefined;
+
+  constructor(request: RunRequest, identity: RunIdentity) {
+    this.#request = request;
+    this.#identity = identity;
+  }
+
+  async run(): Promise<number> {
+    const { directory } = this.#identity;
+    const history = new HistoryFile(join(directory, RUN_FILES.history), (error) => this.#onWriteError(error));
+    // It also keeps the process until the end: the platform's timers do not.
+    const view = this.#openView();
+    const tick = setInterval(() => view?.tick(performance.now()), TICK_MS);
+    const unwatch = this.#watchSignals();
+    try {
+      const result = await this.#run(history, view);
+      view?.end();
+      return this.#finish(result);
+    } finally {
+      unwatch();
+      clearInterval(tick);
+      history.close();
+    }
+  }
+
+  #run(history: HistoryFile, view: RunView | undefined): Promise<RunResult> {
+    const { experiment, plans, facts, isJson } = this.#request;
+    const driver = this.#request.driver({
+      mark: this.#identity.mark,
+      write: (record) => history.write(record),
+      onStep: (text) => this.#say(text),
+      onKilled: () => history.close(),
+    });
+    const onRecord = (record: HistoryRecord): void => {
+      this.#records.push(record);
+      if (isJson) printOut(`${JSON.stringify(record)}\n`);
+      view?.onRecord(record);
+    };
+    const didPass = (records: readonly HistoryRecord[]): boolean =>
+      this.#summarize(records).repeats.at(-1)?.isPassed === true;
+    return new Promise((resolve) => {
+      this.#runner = new Runner(
+        { experiment, plans, driver, observer: { onRecord }, stop: experiment.stop, facts, didPass }, resolve,
+      );
+      this.#runner.start();
+    });
+  }
+
+  #openView(): RunView | undefined {
+    const { isQuiet, isJson, plans, facts } = this.#request;
+    if (isQuiet || isJson) return undefined;
+    const isTerminal = process.stderr.isTTY && process.env['TERM'] !== 'dumb';
+    return new RunView({
+      repeats: plans.length, hosts: facts.shape.hosts, columns: isTerminal ? process.stderr.columns : undefined,
+      write: (text) => printError('', text),
+    });
+  }
+
+  #say(text: string): void {
+    const { isQuiet, isJson } = this.#request;
+    if (!isQuiet && !isJson) printError(`finject: ${text}\n`);
+  }
+
+  #watchSignals(): () => void {
+    const handlers = Object.entries(ENDING).map(([signal, { reason, exitCode }]) => {
+      const handler = (): void => {
+        this.#signals += 1;
+        this.#exitCode ??= exitCode;
+        if (this.#signals >= SIGNALS_MAX) process.exit(exitCode);
+        this.#say(this.#signals === 1 ? 'undoing all faults and ending the repeat; once more: faster' : 'ending now');
+        this.#runner?.abort(reason);
+      };
+      process.on(signal, handler);
+      return () => process.off(signal, handler);
+    });
+    return () => {
+      for (const unwatch of handlers) unwatch();
+    };
+  }
+
+  /** The record cannot be written: the run is worth nothing without it. */
+  #onWriteError(error: StciError): void {
+    this.#writeError = error;
+    this.#runner?.abort('error');
+  }
+
+  #summarize(records: readonly HistoryRecord[]): RunSummary {
+    return summarize({ directory: this.#identity.directory, records, isCutOff: false });
+  }
+
+  #finish({ stopped, text, error }: RunResult): number {
+    const summary = this.#summarize(this.#records);
+    const { directory, isQuiet, isJson } = this.#request;
+    if (!isJson && !isQuiet) printOut(`${summaryText(summary, text)}record: ${directory}\n`);
+    const failure = this.#writeError ?? error;
+    if (failure !== undefined) throw failure;
+    if (this.#exitCode !== undefined && (stopped === 'signal' || stopped === 'abort')) return this.#exitCode;
+    const isPassed = stopped === undefined && summary.repeats.every((repeat) => repeat.isPassed);
+    return isPassed ? 0 : ERROR_KINDS.STCI_EXPERIMENT_FAILED.exitCode;
+  }
+}
+
+/** A table of the repeats. */
+export function summaryText({ repeats }: RunSummary, end: string): string {
+  const hasConfigurations = repeats.some(({ configuration }) => configuration !== '');
+  const of = hasConfigurations ? ['configuration'] : [];
+  const head = ['repeat', ...of, 'outcome', 'passed', 'faults', 'detection', 'exit'];
+  const rows = repeats.map((repeat) => [
+    String(repeat.repeat), ...(hasConfigurations ? [repeat.configuration] : []), repeat.outcome,
+    repeat.isPassed ? 'yes' : `no: ${reasonsOf(repeat)}`,
+    String(repeat.injections.filter(({ injectedMs }) => injectedMs !== undefined).length),
+    detectionText(repeat), repeat.exitCode === undefined ? '-' : String(repeat.exitCode),
+  ]);
+  const passed = repeats.filter(({ isPassed }) => isPassed).length;
+  const lines = alignColumns([head, ...rows]).map((line) => `${line.trimEnd()}\n`).join('');
+  return `${lines}${end}; ${passed} passed\n`;
+}
+
+function reasonsOf({ checks, problems, outcome }: RepeatSummary): string {
+  const failed = checks.filter(({ isPassed }) => !isPassed).map(({ name }) => name);
+  return [...failed, ...(failed.length === 0 ? problems.slice(0, 1) : [])].join(', ') || outcome;
+}
+
+function detectionText({ injections }: RepeatSummary): string {
+  const known = injections.flatMap(({ detectionMs }) => (detectionMs === undefined ? [] : [detectionMs]));
+  if (known.length === 0) return '-';
+  const [min, max] = [Math.min(...known), Math.max(...known)].map((ms) => ms.toFixed(1));
+  return known.length === 1 ? `${min} ms` : `${min}–${max} ms`;
+}

@@ -1,0 +1,180 @@
+/**
+ * What `finject run` shows while it runs: the target's output with its rank, faults, what the runtime finds, and how
+ * far the run is. At a terminal a line at the bottom is drawn over; else there are plain lines only.
+ */
+
+import { counted } from '@stci/core';
+import type { HistoryRecord, RepeatPlan } from '@stci/finject/experiment';
+import { printable, type FaultVictim, type JobEvent } from '@stci/interface';
+
+export interface RunViewInit {
+  readonly repeats: number;
+  readonly hosts: readonly string[];
+  /** Columns of the terminal; undefined: there is none. */
+  readonly columns: number | undefined;
+  write(text: string): void;
+}
+
+export class RunView {
+  readonly #init: RunViewInit;
+  #plan: RepeatPlan | undefined;
+  #startMs: number | undefined;
+  /** Output without an end of line, by rank and stream. */
+  readonly #rests = new Map<string, string>();
+  #status = '';
+  #repeat = 0;
+  #injected = 0;
+  #isRunning = false;
+
+  constructor(init: RunViewInit) {
+    this.#init = init;
+  }
+
+  onRecord(record: HistoryRecord): void {
+    switch (record.type) {
+      case 'repeat':
+        return this.#onRepeat(record.plan);
+      case 'start':
+        this.#startMs = record.monotonicMs;
+        this.#isRunning = true;
+        return this.#line('start', record);
+      case 'output':
+        return this.#onOutput(record);
+      case 'injection':
+        return this.#onInjection(record);
+      case 'event': {
+        const text = eventText(record.event);
+        return text === undefined ? undefined : this.#line(text, record);
+      }
+      case 'check':
+        return this.#line(`check ${record.name}: ${record.isPassed ? 'passed' : `failed (${record.text})`}`, record);
+      case 'problem':
+        return this.#line(record.text, record);
+      case 'repeat-end':
+        return this.#onEnd(record);
+    }
+  }
+
+  /** Draws the last line anew. */
+  tick(nowMs: number): void {
+    const { columns, repeats } = this.#init;
+    if (columns === undefined || this.#repeat === 0) return;
+    const time = this.#startMs === undefined ? 'starting' : `${((nowMs - this.#startMs) / 1000).toFixed(0)} s`;
+    const planned = this.#plan?.injections.length ?? 0;
+    const faults = `${this.#injected} of ${counted(planned, 'fault')} injected`;
+    const text = `repeat ${this.#repeat} of ${repeats}  ${time}  ${faults}`;
+    this.#draw(text.slice(0, columns - 1));
+  }
+
+  /** Nothing is drawn over any more. */
+  end(): void {
+    this.#draw('');
+  }
+
+  #onRepeat(plan: RepeatPlan): void {
+    this.#plan = plan;
+    this.#startMs = undefined;
+    this.#isRunning = false;
+    this.#injected = 0;
+    this.#repeat += 1;
+    this.#rests.clear();
+    const configuration = plan.configuration === '' ? '' : `, ${plan.configuration}`;
+    this.#put(`repeat ${this.#repeat} of ${this.#init.repeats}${configuration}\n`);
+  }
+
+  #onOutput({ rank, stream, text }: Extract<HistoryRecord, { type: 'output' }>): void {
+    const key = `${rank} ${stream}`;
+    const lines = ((this.#rests.get(key) ?? '') + text).split('\n');
+    this.#rests.set(key, lines.pop() ?? '');
+    this.#put(lines.map((line) => outputLine(rank, stream, line)).join(''));
+  }
+
+  #onInjection(record: Extract<HistoryRecord, { type: 'injection' }>): void {
+    const { id, state, text, victim } = record;
+    if (state === 'due' || state === 'ordered') return;
+    if (state === 'injected') this.#injected += 1;
+    const injection = this.#plan?.injections.find((one) => one.id === id);
+    const victims = injection?.victims ?? [];
+    const shown = victim === undefined ? victims : victims.slice(victim, victim + 1);
+    const whom = shown.map((one) => this.#victimText(one)).join(', ');
+    const more = text === '' ? '' : ` (${text})`;
+    this.#line(`fault ${id} ${injection?.kind ?? ''} ${whom}: ${state}${more}`.replaceAll('  ', ' '), record);
+  }
+
+  #victimText(victim: FaultVictim): string {
+    const host = (index: number): string => this.#init.hosts[index] ?? `host ${index}`;
+    const end = (position: number): string => (position === 0 ? 'controller' : host(position - 1));
+    switch (victim.kind) {
+      case 'rank':
+        return `rank ${victim.rank}`;
+      case 'host':
+        return `host ${host(victim.host)}`;
+      case 'agent':
+        return ['root', 'session'].includes(victim.role) ? `${victim.role} agent of ${host(victim.host)}` : victim.role;
+      case 'link':
+        return `link ${victim.ends.map(end).join('–')}`;
+      case 'partition':
+        return victim.sets.map((set) => set.map(end).join(',')).join(' | ');
+    }
+  }
+
+  #onEnd(record: Extract<HistoryRecord, { type: 'repeat-end' }>): void {
+    for (const [key, rest] of this.#rests) {
+      const [rank, stream] = key.split(' ');
+      if (rest !== '') this.#put(outputLine(Number(rank), stream as 'stdout', rest));
+    }
+    const { report, isTimeOut, orphans, stopped } = record;
+    const how = report === undefined ? 'no report' : `exit code ${report.exitCode}`;
+    const left = orphans > 0 && `${orphans} processes left`;
+    const parts = [how, isTimeOut && 'time limit', left, stopped !== undefined && 'stopped'];
+    this.#line(`end: ${parts.filter(Boolean).join(', ')}`, record);
+    this.#startMs = undefined;
+  }
+
+  #line(text: string, { monotonicMs }: HistoryRecord): void {
+    const sinceMs = this.#startMs === undefined || !this.#isRunning ? undefined : monotonicMs - this.#startMs;
+    const time = sinceMs === undefined ? ' '.repeat(10) : `${(sinceMs / 1000).toFixed(3).padStart(8)} s`;
+    this.#put(`${time}  ${printable(text).replaceAll('\n', ' ')}\n`);
+  }
+
+  #put(text: string): void {
+    if (text === '') return;
+    const { columns, write } = this.#init;
+    write(columns === undefined ? text : `\r\u001b[K${text}${this.#status}`);
+  }
+
+  #draw(status: string): void {
+    if (this.#init.columns === undefined || status === this.#status) return;
+    this.#status = status;
+    this.#init.write(`\r\u001b[K${status}`);
+  }
+}
+
+function outputLine(rank: number, stream: 'stdout' | 'stderr', line: string): string {
+  return `${`[${rank}]${stream === 'stderr' ? '!' : ''}`.padStart(10)}  ${printable(line)}\n`;
+}
+
+/** Of events that tell of failures and recovery; undefined: of the others. */
+function eventText(event: JobEvent): string | undefined {
+  switch (event.type) {
+    case 'failure':
+      return `detected: ${event.error.message}`;
+    case 'failure-record': {
+      const { detector, evidence, hostName, achievedMs } = event.record;
+      const late = achievedMs === undefined ? '' : `, after ${achievedMs.toFixed(1)} ms`;
+      return `recorded: ${hostName}: ${evidence} (${detector}${late})`;
+    }
+    case 'member':
+      return `${event.change}: ${event.name}`;
+    case 'recovery':
+      return `recovery: ${event.name}: ${event.action}`;
+    case 'restarting':
+      return `restarting: rank ${event.report.rank}, attempt ${event.attempt}`;
+    case 'mark':
+      return `mark: rank ${event.rank}: ${event.name}`;
+    case 'warning':
+      return `warning: ${event.text}`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+/** Experiments on this machine and its hosts: each repeat has a session of its own, or takes the one that is named. */
+
+import { spawn } from 'node:child_process';
+import type {
+  Check, Experiment, ExperimentDriver, HistoryRecord, OpenedTarget, RepeatPlan,
+} from '@stci/finject/experiment';
+import { toErrorRecord, StciError, type Platform } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import {
+  identityOf, isRunning, ownParams, startOwnSession, type ProcessIdentity, type SessionFacts,
+} from '@stci/stcirun/front-end';
+import { markedProcesses, RUN_VARIABLE } from './marked-processes.js';
+import { prepareTarget } from './target.js';
+
+/** How long a session may take to end by itself, then after SIGKILL; how often it is looked. */
+const STOP_MS = 40_000;
+const KILLED_MS = 5000;
+const LOOK_MS = 20;
+/** What is left of a session may take so long to see that it is over, beside the lease and the grace of tools. */
+const LEFT_MS = 5000;
+/** Of what a command says. */
+const SAID_CHARS_MAX = 4000;
+
+export interface SessionDriverInit {
+  readonly experiment: Experiment;
+  /** Directory of stcirun's programs. */
+  readonly programs: string;
+  /** Of the run. */
+  readonly mark: string;
+  write(record: HistoryRecord): void;
+  onStep(text: string): void;
+  /** The record is to be on the disk. */
+  onKilled(): void;
+}
+
+export class SessionDriver implements ExperimentDriver {
+  readonly platform: Pick<Platform, 'clock' | 'random'> = createNodePlatform();
+  readonly #init: SessionDriverInit;
+
+  constructor(init: SessionDriverInit) {
+    this.#init = init;
+  }
+
+  open(plan: RepeatPlan, done: (error: StciError | undefined, target: OpenedTarget | undefined) => void): void {
+    this.#open(plan).then(
+      (target) => done(undefined, target),
+      (thrown: unknown) => {
+        if (thrown instanceof StciError) return done(thrown, undefined);
+        const { message } = toErrorRecord(thrown);
+        done(new StciError('STCI_INTERNAL', message, { cause: thrown }), undefined);
+      },
+    );
+  }
+
+  write(record: HistoryRecord): void {
+    this.#init.write(record);
+  }
+
+  killSelf(): void {
+    this.#init.onKilled();
+    process.kill(process.pid, 'SIGKILL');
+  }
+
+  command(check: Extract<Check, { readonly type: 'command' }>, done: (isPassed: boolean, text: string) => void): void {
+    const [program = '', ...args] = check.command;
+    const limit = { timeout: check.timeoutMs, killSignal: 'SIGKILL' } as const;
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...limit });
+    let said = '';
+    const add = (chunk: Buffer): void => {
+      if (said.length < SAID_CHARS_MAX) said = (said + chunk.toString()).slice(0, SAID_CHARS_MAX);
+    };
+    child.stdout.on('data', add);
+    child.stderr.on('data', add);
+    child.on('error', (error) => done(false, error.message));
+    child.on('exit', (status, signal) => {
+      const end = signal === null ? `ended with ${status}` : `ended by ${signal}`;
+      // What it said last is read first.
+      setImmediate(() => done(status === 0, `${end}${said === '' ? '' : `: ${said.trimEnd()}`}`));
+    });
+  }
+
+  async #open(plan: RepeatPlan): Promise<OpenedTarget> {
+    const { experiment, programs, onStep } = this.#init;
+    const configuration = experiment.configurations.find(({ name }) => name === plan.configuration);
+    const prepared = await prepareTarget(experiment, programs, configuration);
+    const { planned, request, params, registry } = prepared;
+    const mark = `${this.#init.mark}.${plan.repeat}`;
+    const own = prepared.session === undefined ? await startOwnSession(request, {
+      ...prepared, programs, onStep, command: 'finject', until: 'ready',
+      life: { isForOneJob: false, owner: identityOf(process.pid) as ProcessIdentity },
+      variables: { [RUN_VARIABLE]: mark },
+    }, { hosts: planned.spec.hosts, spares: planned.spares }) : undefined;
+    const { client, name } = own ?? prepared.session ?? {};
+    if (client === undefined || name === undefined) throw new StciError('STCI_INTERNAL', 'no session');
+    const { hosts, ...spec } = planned.spec;
+    const leftMs = params.int('bootcom.lease') + params.int('tool.grace') + LEFT_MS;
+    return {
+      session: name,
+      client,
+      spec: { ...spec, env: { ...spec.env, [RUN_VARIABLE]: mark }, params: ownParams(registry, params) },
+      label: request.programs.map(({ program, args }) => [program, ...args].join(' ')).join(' : '),
+      hosts: hosts.map((host) => host.name),
+      ownsSession: own !== undefined,
+      close: (done) => {
+        endSession(own?.facts).then(() => whenGone(mark, leftMs)).then(done, () => done(markedProcesses(mark).length));
+      },
+    };
+  }
+}
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+
+async function until(condition: () => boolean, withinMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + withinMs;
+  while (!condition() && performance.now() < deadlineMs) await pause();
+  return condition();
+}
+
+/** Ends the session's process; a session that stays goes on. */
+async function endSession(facts: SessionFacts | undefined): Promise<void> {
+  if (facts === undefined) return;
+  const isOver = (): boolean => !isRunning(facts.process);
+  if (isOver()) return;
+  process.kill(facts.process.pid, 'SIGTERM');
+  if (await until(isOver, STOP_MS)) return;
+  process.kill(facts.process.pid, 'SIGKILL');
+  await until(isOver, KILLED_MS);
+}
+
+/** The number of processes that are left. */
+async function whenGone(mark: string, withinMs: number): Promise<number> {
+  await until(() => markedProcesses(mark).length === 0, withinMs);
+  return markedProcesses(mark).length;
+}

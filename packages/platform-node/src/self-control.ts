@@ -1,0 +1,81 @@
+/**
+ * What a process does to itself for an injected fault: it is killed, or stopped for a time. A stopped process cannot
+ * continue itself: another one does, which ends when the first does. That one notices both by a pipe.
+ */
+
+import type { Socket } from 'node:net';
+import type { ErrorRecord } from '@stci/interface';
+import { builtin } from './builtin.js';
+
+/** From the start of the other process until it is ready; a busy host may take seconds. */
+const READY_MS = 15_000;
+/** How often it looks whether the process is still its parent's child. */
+const LOOK_MS = 100;
+
+/**
+ * Arguments: process id, time. It stops the process when a line comes. Whose parent has ended would not notice while it
+ * is stopped that it is to end, too: it is continued.
+ */
+const CONTINUER = `
+const { readFileSync } = require('node:fs');
+const [pid, forMs] = process.argv.slice(1).map(Number);
+const parent = () => {
+  try {
+    return readFileSync('/proc/' + pid + '/stat', 'latin1').split(') ').pop().split(' ')[1];
+  } catch {
+    return undefined;
+  }
+};
+const first = parent();
+const go = () => {
+  try {
+    process.kill(pid, 'SIGCONT');
+  } catch {}
+  process.exit();
+};
+for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGQUIT']) process.on(name, () => {});
+process.stdin.on('error', () => process.exit());
+process.stdin.on('close', () => process.exit());
+process.stdin.on('data', () => {
+  process.kill(pid, 'SIGSTOP');
+  setTimeout(go, forMs);
+  setInterval(() => parent() !== first && go(), ${LOOK_MS});
+});
+process.stdout.write('ready');
+`;
+
+export function killSelf(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+export function stopSelf(forMs: number, done: (error: ErrorRecord | undefined) => void): void {
+  let isAnswered = false;
+  const args = ['-e', CONTINUER, String(process.pid), String(Math.ceil(forMs))];
+  const child = builtin('node:child_process').spawn(process.execPath, args, {
+    cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'ignore'],
+    // Without the marks by which tools are found and ended.
+    env: { PATH: '/usr/bin:/bin' },
+  });
+  const answer = (problem: string | undefined): void => {
+    if (isAnswered) return;
+    isAnswered = true;
+    clearTimeout(timer);
+    if (problem === undefined) return done(undefined);
+    child.kill('SIGKILL');
+    const message = `This process cannot be stopped, since nothing would continue it: ${problem}.`;
+    done({ code: 'STCI_PROGRAM_SPAWN', message });
+  };
+  const timer = setTimeout(() => answer(`the process for that was not ready within ${READY_MS / 1000} s`), READY_MS);
+  timer.unref();
+  child.on('error', ({ message }) => answer(message));
+  child.on('exit', () => answer('the process for that has ended'));
+  child.stdin.on('error', () => undefined);
+  child.stdout.once('data', () => {
+    child.stdout.destroy();
+    answer(undefined);
+    // In a later turn: what was sent in this one has left.
+    setImmediate(() => setImmediate(() => child.stdin.write('go\n')));
+  });
+  child.unref();
+  (child.stdin as Socket).unref();
+}
