@@ -2,11 +2,13 @@
 
 import { CommandTable, type StciCommandClass } from '@stci/stcirun/front-end';
 import { AbortCommand } from './abort.js';
+import { KillCommand } from './kill.js';
 import { ReplayCommand } from './run-commands.js';
 import { VersionCommand } from './version.js';
 
 const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   abort: AbortCommand,
+  kill: KillCommand,
   replay: ReplayCommand,
   version: VersionCommand,
 };

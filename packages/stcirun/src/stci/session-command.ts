@@ -57,10 +57,10 @@ export interface ConnectedJob extends Connected {
   readonly job: JobId;
 }
 
-/** The job that `command` must be given. Throws STCI_USAGE. */
+/** The job that `command`, as `stci kill`, must be given. Throws STCI_USAGE. */
 export function jobArgument(job: string | undefined, command: string): string {
   if (job !== undefined) return job;
-  throw new StciError('STCI_USAGE', `No job is named. Write, for example: stci ${command} night.3. See 'stci ps'.`);
+  throw new StciError('STCI_USAGE', `No job is named. Write, for example: ${command} night.3. See 'stci ps'.`);
 }
 
 /** The session of `night.3`, or of `3` and the default session. */

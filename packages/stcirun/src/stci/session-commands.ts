@@ -157,7 +157,7 @@ Examples:
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(KillCommand);
-    const name = jobArgument(args.job, 'kill');
+    const name = jobArgument(args.job, 'stci kill');
     const signal = flags.signal === undefined ? undefined : parseSignal(flags.signal);
     const { client, job } = await connectToJob(openSessions(flags), name, flags.session);
     await ask(client, 'client.signal', { job, signal });
@@ -191,7 +191,7 @@ Example:
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(WaitCommand);
-    const { client, job } = await connectToJob(openSessions(flags), jobArgument(args.job, 'wait'), flags.session);
+    const { client, job } = await connectToJob(openSessions(flags), jobArgument(args.job, 'stci wait'), flags.session);
     const { exitCode, cause } = await askEnd(client, job);
     client.close();
     if (cause !== undefined) printError(`stci: ${cause.message}\n`);

@@ -1,0 +1,229 @@
+/** `finject kill`: a single fault into a running job, without a file. */
+
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { expandHostlist } from '@stci/core';
+import type { SessionClient, SessionStatus } from '@stci/core/session';
+import {
+  ERROR_KINDS, StciError, printable, type AgentRole, type FaultOrder, type FaultReport, type FaultVictim,
+  type HostIndex, type JobId,
+} from '@stci/interface';
+import {
+  askStatus, connectToJob, jobArgument, openSessions, parseDuration, parsePair, printOut, promised, repeated,
+  sessionFlags, SESSION_OPTION, StciCommand, type Pair,
+} from '@stci/stcirun/front-end';
+
+/** A renewal every third of the lease. */
+const LEASE_MS = 15_000;
+const RENEWALS = 3;
+const TIMEOUT_MS = 10_000;
+/** How much later than it may take an answer is given up. */
+const SILENCE_MS = 15_000;
+const VICTIMS_MAX = 1000;
+const ROLES: readonly AgentRole[] = ['controller', 'root', 'session'];
+
+interface Given {
+  readonly rank?: string | undefined;
+  readonly host?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly link?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly signal?: string | undefined;
+  readonly group: boolean;
+  readonly for?: number | undefined;
+  readonly arg?: readonly Pair[] | undefined;
+}
+
+export class KillCommand extends StciCommand {
+  static override readonly summary = 'a single fault into a running job, without a file';
+  static override readonly synopsis = 'JOB --rank LIST | --host LIST | --agent ROLE[:HOST] | --link HOST,HOST [...]';
+  static override readonly details = `
+  --rank LIST       ranks: 3 or 0-3,7
+  --host LIST       hosts, by name, with all that runs on them
+  --agent ROLE      controller, root:HOST or session:HOST
+  --link A,B        the link between the agents of two hosts; one may be 'controller'
+  --kind KIND       kind of fault; default: pkill for ranks, host, agent, link; with --for, pause
+                    for ranks and agents
+  --signal NAME     of kind pkill; default KILL
+  --group           of kind pkill: also the processes that the rank has started
+  --for TIME        undone after this time, such as 500ms or 2s
+  --arg KEY=VALUE   argument of the kind; 'stci info fault:KIND' lists them
+${SESSION_OPTION}
+Tells what happened where, and ends when the fault is over. Ctrl-C undoes it.
+
+Examples:
+  finject kill night.3 --rank 5
+  finject kill night.3 --rank 5 --for 2s
+  finject kill 3 --link n1,n2 --for 10s --arg delay=50ms
+`;
+
+  static override args = { job: Args.string({ ignoreStdin: true, description: 'job' }) };
+  static override flags = {
+    rank: Flags.string(),
+    host: Flags.string(),
+    agent: Flags.string(),
+    link: Flags.string(),
+    kind: Flags.string(),
+    signal: Flags.string(),
+    group: Flags.boolean(),
+    for: Flags.custom<number>({ parse: async (text) => parseDuration('--for', text) })(),
+    arg: Flags.custom<Pair>({ parse: async (text) => parsePair('--arg', text) })(repeated),
+    ...sessionFlags,
+  };
+
+  async run(): Promise<number> {
+    const { args, flags } = await this.parse(KillCommand);
+    const name = jobArgument(args.job, 'finject kill');
+    checkGiven(flags);
+    const { client, job } = await connectToJob(openSessions(flags), name, flags.session);
+    try {
+      const status = await askStatus(client);
+      const victims = victimsOf(flags, status);
+      const orders = victims.map((victim, index) => orderOf(flags, victim, job, index));
+      return await new Injection(client, status).run(orders);
+    } finally {
+      client.close();
+    }
+  }
+}
+
+function usage(text: string): StciError {
+  return new StciError('STCI_USAGE', text);
+}
+
+function checkGiven(given: Given): void {
+  const { rank, host, agent, link } = given;
+  const named = Object.entries({ rank, host, agent, link }).filter(([, value]) => value !== undefined);
+  if (named.length === 1) return;
+  const both = named.map(([name]) => `--${name}`).join(' and ');
+  throw usage(named.length === 0 ? 'No victim is named: give one of --rank, --host, --agent, --link.'
+    : `${both} cannot be combined: give one of them.`);
+}
+
+function orderOf(given: Given, victim: FaultVictim, job: JobId, index: number): FaultOrder {
+  const kind = given.kind ?? kindOf(victim, given.for !== undefined);
+  const args = Object.fromEntries((given.arg ?? []).map(({ key, value }) => [key, value]));
+  if (kind !== 'pkill' && (given.signal !== undefined || given.group)) {
+    throw usage(`--signal and --group are of kind pkill; this is kind ${kind}.`);
+  }
+  return {
+    id: `kill.${index + 1}`, kind, victim, job, timeoutMs: TIMEOUT_MS,
+    args: {
+      ...args, ...(given.signal !== undefined && { signal: given.signal }), ...(given.group && { whom: 'group' }),
+    },
+    ...(given.for !== undefined && { durationMs: given.for }),
+  };
+}
+
+function kindOf({ kind }: FaultVictim, isLasting: boolean): string {
+  if (kind === 'rank') return isLasting ? 'pause' : 'pkill';
+  return kind === 'agent' && isLasting ? 'pause' : kind;
+}
+
+function victimsOf({ rank, host, agent, link }: Given, status: SessionStatus): readonly FaultVictim[] {
+  if (rank !== undefined) return ranksOf(rank).map((one) => ({ kind: 'rank', rank: one }));
+  if (host !== undefined) {
+    const names = expandHostlist(host, { name: '--host' }).map(({ name }) => name);
+    return names.map((name) => ({ kind: 'host', host: hostNamed('--host', name, status) }));
+  }
+  if (link !== undefined) {
+    const [a, b, more] = link.split(',');
+    if (a === undefined || b === undefined || more !== undefined) {
+      throw usage(`--link: expected two hosts, A,B; got '${link}'.`);
+    }
+    const end = (name: string): number => (name === 'controller' ? 0 : hostNamed('--link', name, status) + 1);
+    return [{ kind: 'link', ends: [end(a), end(b)] }];
+  }
+  const [text = '', of] = (agent ?? '').split(':', 2);
+  const role = ROLES.find((one) => one === text);
+  if (role === undefined) {
+    throw usage(`--agent: '${text}' is no agent: expected controller, root:HOST or session:HOST.`);
+  }
+  if (role === 'controller') return [{ kind: 'agent', role, host: 0 }];
+  if (of === undefined) throw usage(`--agent ${role}: of which host? Write ${role}:HOST.`);
+  return [{ kind: 'agent', role, host: hostNamed('--agent', of, status) }];
+}
+
+function ranksOf(text: string): readonly number[] {
+  const ranks = text.split(',').flatMap((item) => {
+    const [, low, high] = /^(\d{1,7})(?:-(\d{1,7}))?$/u.exec(item) ?? [];
+    const [first, last] = [Number(low), Number(high ?? low)];
+    if (low === undefined || last < first || last - first >= VICTIMS_MAX) {
+      throw usage(`--rank: '${item}' is no rank or range of ranks: expected 3 or 0-3, at most ${VICTIMS_MAX}.`);
+    }
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+  return [...new Set(ranks)];
+}
+
+/** By its name, or its number. */
+function hostNamed(option: string, name: string, { hosts }: SessionStatus): HostIndex {
+  const found = hosts.find(({ spec }) => spec.name === name) ?? hosts.find(({ host }) => String(host) === name);
+  if (found !== undefined) return found.host;
+  throw new StciError('STCI_HOST_UNKNOWN', `${option}: host ${name} is not one of the session's.`);
+}
+
+class Injection {
+  readonly #client: SessionClient;
+  readonly #status: SessionStatus;
+  readonly #open = new Map<string, { isInjected: boolean; readonly order: FaultOrder }>();
+  #failures = 0;
+  #onOver: () => void = () => undefined;
+
+  constructor(client: SessionClient, status: SessionStatus) {
+    this.#client = client;
+    this.#status = status;
+  }
+
+  /** Resolves with the exit code when all are over, and nothing is in force. */
+  async run(orders: readonly FaultOrder[]): Promise<number> {
+    const { experiment } = this.#client;
+    experiment.onReport = (report) => this.#onReport(report);
+    const terms = {
+      leaseMs: LEASE_MS, ownsSession: false, victimsMax: orders.length, keepRanks: [], keepHosts: [],
+      allow: orders.some(({ victim }) => victim.kind === 'agent' && victim.role === 'controller')
+        ? ['controller' as const] : [],
+    };
+    await promised<void>((done) => experiment.open(terms, done));
+    const renewal = setInterval(() => experiment.open(terms, () => undefined), LEASE_MS / RENEWALS);
+    let signal: number | undefined;
+    const over = new Promise<void>((resolve) => (this.#onOver = resolve));
+    const interrupt = (name: NodeJS.Signals): void => {
+      signal = name === 'SIGINT' ? 130 : 143;
+      this.#onOver();
+    };
+    process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    const longest = Math.max(...orders.map(({ durationMs = 0 }) => durationMs));
+    const limit = setTimeout(() => this.#giveUp(), TIMEOUT_MS + longest + SILENCE_MS);
+    for (const order of orders) {
+      this.#open.set(order.id, { order, isInjected: false });
+      experiment.inject(order);
+    }
+    await over;
+    clearInterval(renewal);
+    clearTimeout(limit);
+    await promised<readonly string[]>((done) => experiment.undo('', done)).catch(() => undefined);
+    return signal ?? (this.#failures > 0 ? ERROR_KINDS.STCI_EXPERIMENT_FAILED.exitCode : 0);
+  }
+
+  #onReport({ id, state, text, agent, host }: FaultReport): void {
+    const open = this.#open.get(id);
+    const where = `${agent}${agent === 'controller' ? '' : ` on ${this.#status.hosts[host]?.spec.name ?? host}`}`;
+    printOut(`${printable(`${state}: ${text === '' ? (open?.order.kind ?? '') : text} (${where})`)}\n`);
+    if (open === undefined) return;
+    if (state === 'injected') {
+      open.isInjected = true;
+      if (open.order.durationMs !== undefined) return;
+    } else if (!open.isInjected || state === 'failed') {
+      this.#failures += 1;
+    }
+    this.#open.delete(id);
+    if (this.#open.size === 0) this.#onOver();
+  }
+
+  #giveUp(): void {
+    printOut('failed: the session has not answered\n');
+    this.#failures += 1;
+    this.#onOver();
+  }
+}
