@@ -2,15 +2,15 @@
 
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { expandHostlist } from '@stci/core';
+import { createComposition, didYouMean, expandHostlist, parseValue } from '@stci/core';
 import type { SessionClient, SessionStatus } from '@stci/core/session';
 import {
   ERROR_KINDS, StciError, printable, type AgentRole, type FaultOrder, type FaultReport, type FaultVictim,
   type HostIndex, type JobId,
 } from '@stci/interface';
 import {
-  askStatus, connectToJob, jobArgument, openSessions, parseDuration, parsePair, printOut, promised, repeated,
-  sessionFlags, SESSION_OPTION, StciCommand, type Pair,
+  askStatus, connectToJob, frontEndRegistry, jobArgument, openSessions, parseDuration, parsePair, printOut, promised,
+  repeated, sessionFlags, SESSION_OPTION, StciCommand, type Pair, type Sessions,
 } from '@stci/stcirun/front-end';
 
 /** A renewal every third of the lease. */
@@ -75,11 +75,13 @@ Examples:
     const { args, flags } = await this.parse(KillCommand);
     const name = jobArgument(args.job, 'finject kill');
     checkGiven(flags);
-    const { client, job } = await connectToJob(openSessions(flags), name, flags.session);
+    const sessions = openSessions(flags);
+    const { client, job } = await connectToJob(sessions, name, flags.session);
     try {
       const status = await askStatus(client);
       const victims = victimsOf(flags, status);
-      const orders = victims.map((victim, index) => orderOf(flags, victim, job, index));
+      const kinds = scopeOf(flags, sessions);
+      const orders = victims.map((victim, index) => orderOf(flags, victim, job, index, kinds));
       return await new Injection(client, status).run(orders);
     } finally {
       client.close();
@@ -100,9 +102,25 @@ function checkGiven(given: Given): void {
     : `${both} cannot be combined: give one of them.`);
 }
 
-function orderOf(given: Given, victim: FaultVictim, job: JobId, index: number): FaultOrder {
+type Kinds = ReturnType<ReturnType<typeof createComposition>['scope']>;
+
+function scopeOf({ mca }: { readonly mca?: readonly Pair[] | undefined }, { params, platform }: Sessions): Kinds {
+  return createComposition(frontEndRegistry(mca)).scope('finject', params, platform);
+}
+
+function orderOf(given: Given, victim: FaultVictim, job: JobId, index: number, kinds: Kinds): FaultOrder {
   const kind = given.kind ?? kindOf(victim, given.for !== undefined);
-  const args = Object.fromEntries((given.arg ?? []).map(({ key, value }) => [key, value]));
+  const { args: specs } = kinds.fault(kind);
+  const args = Object.fromEntries((given.arg ?? []).map(({ key, value }) => {
+    const spec = Object.hasOwn(specs, key) ? specs[key] : undefined;
+    if (spec === undefined) {
+      const hint = didYouMean(key, Object.keys(specs)) || ` See 'stci info fault:${kind}'.`;
+      throw usage(`--arg ${key}: fault ${kind} has no such argument.${hint}`);
+    }
+    const parsed = parseValue(spec, value);
+    if (!parsed.ok) throw usage(`--arg ${key}=${value}: ${parsed.problem}.`);
+    return [key, parsed.value];
+  }));
   if (kind !== 'pkill' && (given.signal !== undefined || given.group)) {
     throw usage(`--signal and --group are of kind pkill; this is kind ${kind}.`);
   }

@@ -5,6 +5,7 @@ export { printError, printOut } from './print.js';
 export { paramFlags, repeated, StciCommand, type StciCommandClass } from './stci/base.js';
 export { CommandTable } from './stci/command-table.js';
 export { VERSION } from './version.js';
+export { frontEndRegistry } from './cli/front-end-registry.js';
 export { FLAG_NAMES, OPTION_FACTS, optionName, type FlagName } from './cli/flags.js';
 export { parseCommandLine, type RunRequest } from './cli/parse.js';
 export { scan } from './cli/scan.js';
@@ -16,5 +17,5 @@ export type { SessionFacts } from './session/session-place.js';
 export { parseDuration, parsePair, type Pair } from './cli/values.js';
 export { askStatus, promised } from './session/ask.js';
 export {
-  connectToJob, jobArgument, openSessions, sessionFlags, SESSION_OPTION,
+  connectToJob, jobArgument, openSessions, sessionFlags, SESSION_OPTION, type Sessions,
 } from './stci/session-command.js';
