@@ -17,3 +17,7 @@ export type {
   ExperimentClient, ExperimentDriver, OpenedTarget, RunFacts, RunInit, RunObserver,
 } from './run/contracts.js';
 export { Runner, type RunResult } from './run/runner.js';
+export { reportPage } from './report/page.js';
+export { groupsOf, type Group, type ReportRun } from './report/groups.js';
+export { compareGroups, comparisonText, type Comparison } from './report/comparison.js';
+export { injectionsCsv, repeatsCsv } from './report/csv.js';

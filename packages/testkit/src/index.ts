@@ -4,6 +4,7 @@
  */
 
 export * as assert from './assert.js';
+export { findBrowser, renderPage, takePicture, type BrowserOptions, type PageRun } from './browser.js';
 export { patient } from './patience.js';
 export { DEFAULT_TIMEOUT_MS, eventually, withDeadline } from './deadline.js';
 export type { EventuallyOptions } from './deadline.js';

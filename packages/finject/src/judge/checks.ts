@@ -135,7 +135,8 @@ function detected({ withinMs }: CheckOf<'detected'>, view: RepeatView, measures:
 }
 
 function none(list: readonly string[], what: string): Verdict {
-  return list.length === 0 ? passed(`no ${what}`) : failed(`${list.length} ${what}s, first: ${list[0]}`);
+  return list.length === 0 ? passed(`no ${what}`) : failed(`${list.length} ${what}${list.length === 1 ? '' :
+    's, first'}: ${list[0]}`);
 }
 
 function noOrphan({ end }: RepeatView): Verdict {

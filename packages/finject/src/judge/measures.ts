@@ -52,8 +52,9 @@ export function measure(view: RepeatView): RepeatMeasures {
       falseDetections.push(`${suspicion.text} (no fault had hit it)`);
     }
   }
+  const recoveries = assignRecoveries(sightings.recoveries, pending, view);
   return {
-    injections: pending.map((one) => measuresOf(one, sightings.recoveries, pending, view)),
+    injections: pending.map((one) => measuresOf(one, recoveries.get(one) ?? [])),
     falseDetections,
     sightings,
     isNoticed: sightings.failures.length > 0,
@@ -178,17 +179,14 @@ function assignSuspicion(
   return explaining.length > 0;
 }
 
-function measuresOf(
-  one: Pending, recoveries: readonly Recovery[], all: readonly Pending[], view: RepeatView,
-): InjectionMeasures {
+function measuresOf(one: Pending, recoveries: readonly Recovery[]): InjectionMeasures {
   const { planned, victim, injected, undone } = one;
   const first = earliest(one.direct.map((failure) => ({ failure, ...failure.detected })))?.failure;
   const suspected = earliest([
     ...one.suspicions.map(({ at }) => at),
     ...one.direct.flatMap(({ suspected: at }) => (at === undefined ? [] : [at])),
   ]);
-  const recovered = first === undefined && planned.durationMs === undefined ? undefined
-    : earliest(recoveries.filter((recovery) => concerns(recovery, one, all, view)).map(({ at }) => at));
+  const recovered = earliest(recoveries.map(({ at }) => at));
   const after = (moment: Moment | undefined): number | undefined =>
     injected === undefined || moment === undefined ? undefined : moment.ms - injected.ms;
   const error = (moment: Moment | undefined): number => (injected?.errorMs ?? 0) + (moment?.errorMs ?? 0);
@@ -208,18 +206,25 @@ function earliest<T extends Moment>(moments: readonly T[]): T | undefined {
   return moments.reduce<T | undefined>((best, one) => (best === undefined || one.ms < best.ms ? one : best), undefined);
 }
 
-/** After this injection, before the next of the same victim, and of what it hit. */
-function concerns({ what, at }: Recovery, one: Pending, all: readonly Pending[], view: RepeatView): boolean {
-  const fromMs = injectedMs(one);
-  if (one.injected === undefined || at.ms < fromMs) return false;
-  const name = victimName(one.victim);
-  const next = all.some((other) => other !== one && other.injected !== undefined && victimName(other.victim) === name
-    && injectedMs(other) > fromMs && injectedMs(other) <= at.ms);
-  if (next) return false;
-  if (what.kind === 'rank') {
-    return one.failures.some(({ subject }) => (subject.kind === 'tool'
-      ? subject.rank === what.rank : view.shape.hostOfRank[what.rank] === subject.host));
+/** Each recovery belongs to one injection: the latest of those that it can follow from. */
+function assignRecoveries(
+  recoveries: readonly Recovery[], pending: readonly Pending[], view: RepeatView,
+): ReadonlyMap<Pending, readonly Recovery[]> {
+  const assigned = new Map<Pending, Recovery[]>();
+  for (const recovery of recoveries) {
+    const cause = latest(pending.filter((one) => concerns(recovery, one, view)));
+    if (cause !== undefined) assigned.set(cause, [...(assigned.get(cause) ?? []), recovery]);
   }
-  return effectOn(one.victim, { kind: 'host', host: what.host, incarnation: 1 }, view.shape) !== undefined
-    && one.victim.kind !== 'rank';
+  return assigned;
+}
+
+/** What failed by this injection goes on; or a host whose way to the controller it cut has another. */
+function concerns({ what, at, isLink }: Recovery, one: Pending, view: RepeatView): boolean {
+  if (!isInForce(one, at.ms, at.errorMs, view) || at.ms < injectedMs(one)) return false;
+  const own = one.failures.some(({ subject, detected }) => detected.ms <= at.ms + STAMP_SLACK_MS
+    && (what.kind === 'rank' && subject.kind === 'tool' ? subject.rank === what.rank
+      : subject.host === (what.kind === 'rank' ? view.shape.hostOfRank[what.rank] : what.host)));
+  if (own || what.kind === 'rank' || !isLink || one.victim.kind === 'rank') return own;
+  const isSoon = at.ms <= (one.undone?.ms ?? injectedMs(one)) + view.followMs;
+  return isSoon && effectOn(one.victim, { kind: 'host', host: what.host, incarnation: 1 }, view.shape) !== undefined;
 }

@@ -38,6 +38,8 @@ export interface Suspicion {
 /** An action by which something goes on. */
 export interface Recovery {
   readonly what: { readonly kind: 'rank'; readonly rank: number } | { readonly kind: 'host'; readonly host: HostIndex };
+  /** Another way to the controller. */
+  readonly isLink?: boolean;
   readonly text: string;
   readonly at: Moment;
 }
@@ -151,7 +153,7 @@ function recoveryOf(event: JobEvent, wallMs: number, view: RepeatView): Recovery
     case 'member':
       if (event.change !== 'linked') return undefined;
       return {
-        what: { kind: 'host', host: event.host }, text: `host ${event.host} linked to ${event.parent}`,
+        what: { kind: 'host', host: event.host }, isLink: true, text: `host ${event.host} linked to ${event.parent}`,
         at: view.clocks.correct(event.wallMs, 'controller'),
       };
     default:

@@ -23,7 +23,7 @@ export interface MakerInit {
 export type CheckSpec = Check extends infer One ? (One extends Check ? Omit<One, 'name' | 'place'> : never) : never;
 
 /** A check with a name, of nowhere. */
-export function check(spec: CheckSpec, name = spec.type): Check {
+export function check(spec: CheckSpec, name: string = spec.type): Check {
   return { ...spec, name, place: { file: 'test.yaml', line: 1, column: 1 } };
 }
 
