@@ -166,7 +166,10 @@ export class LinkFaults {
       channels.delete(channel);
       this.#kept.delete(channel);
     };
-    if (this.#kept.size > KEPT_MAX) [...this.#kept].find(({ isGivenUp }) => isGivenUp)?.discard();
+    if (this.#kept.size <= KEPT_MAX) return;
+    const oldest = [...this.#kept].find(({ isGivenUp }) => isGivenUp) ?? channel;
+    this.#kept.delete(oldest);
+    oldest.discard();
   }
 
   #when(direction: Direction, agent: Address, run: () => void): void {
