@@ -196,11 +196,34 @@ suite('links that are silent for longer than the lease', (test) => {
     }
   }, WIDE);
 
-  test('a host that is started again gets no link while the silence lasts, and one after it', () => {
-    const sim = run(['sleep', '600'], { jobParams: { errmgr: ['restart'] } });
-    sim.inject(sim.front, sim.order1('link', link(0, 2), 9000));
-    sim.until('its end', () => sim.states().includes('undone'), 20_000);
-    sim.until('all ranks', () => sim.tools.length === 8, 60_000);
+  test('a host is given up early: it is not killed over the silent link, and started again only after it', () => {
+    const settings = {
+      detector: 'ring', 'detector.ring.period': '100ms', 'detector.ring.timeout': '500ms',
+      'errmgr.loss': 'start-again', 'errmgr.loss.pause': '0ms',
+    };
+    const sim = run(['sleep', '60'], { settings, jobParams: { errmgr: ['restart'] } });
+    sim.inject(sim.front, sim.order1('link', link(0, 2), 8000));
+    sim.until('the host is given up', () => sim.events.some(({ type }) => type === 'recovery'), LEASE_MS / 2);
+    sim.rest(LEASE_MS / 3);
+    assert.equal(sim.onHosts(1).filter((line) => line.endsWith('sleep 60')).length, 2, 'its ranks run until its lease');
+    sim.until('the undo', () => sim.states().includes('undone'), 10_000);
+    const isUp = (): boolean => sim.events.some((event) => event.type === 'host-up' && event.host === 1);
+    assert.equal([isUp(), sim.tools.filter(({ host }) => host === 'n1').length], [false, 0]);
+    sim.until('the host', isUp, 1000);
+    assert.is(sim.tools.length, 8, 'all ranks run');
+    assert.equal(sim.stop(), []);
+  }, WIDE);
+
+  test('an agent that dies meanwhile is as silent as one that lives', () => {
+    const sim = run(['sleep', '20']);
+    sim.inject(sim.front, sim.order1('link', link(0, 2), 600_000));
+    sim.rest(100);
+    const startMs = sim.world.nowMs;
+    const agent = sim.agents.find(({ host }) => host === 'n1');
+    sim.world.killProcess('n1', agent?.pid ?? 0);
+    sim.until('a record', () => sim.records.length > 0, 4 * LEASE_MS);
+    assert.ok(sim.world.nowMs - startMs > LEASE_MS * 0.9, `${sim.world.nowMs - startMs} ms`);
+    assert.equal(sim.records.map(({ cause }) => cause), ['silent']);
     assert.equal(sim.stop(), []);
   }, WIDE);
 });
