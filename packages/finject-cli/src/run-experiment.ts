@@ -23,6 +23,8 @@ export interface RunRequest {
   /** Records on standard output, instead of the view. */
   readonly isJson: boolean;
   driver(init: DriverInit): ExperimentDriver;
+  /** Lets the time of a driver pass that has its own, until `isOver`. */
+  play?(isOver: () => boolean): Promise<void>;
 }
 
 export interface DriverInit {
@@ -99,11 +101,17 @@ class ExperimentRun {
     };
     const didPass = (records: readonly HistoryRecord[]): boolean =>
       this.#summarize(records).repeats.at(-1)?.isPassed === true;
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const over = (result: RunResult): void => {
+        isOver = true;
+        resolve(result);
+      };
       this.#runner = new Runner(
-        { experiment, plans, driver, observer: { onRecord }, stop: experiment.stop, facts, didPass }, resolve,
+        { experiment, plans, driver, observer: { onRecord }, stop: experiment.stop, facts, didPass }, over,
       );
       this.#runner.start();
+      this.#request.play?.(() => isOver).catch(reject);
     });
   }
 

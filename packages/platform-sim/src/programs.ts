@@ -135,28 +135,12 @@ function onSignal(tool: Tool): void {
   tool.after(numberAt(tool, 2, 60) * 1000, () => tool.exit(0));
 }
 
-/**
- * agree ROUNDS S: agrees so often with the other ranks, over the socket of its session agent, with S seconds in
- * between; writes what it is told, a line for each, then ends with 0.
- */
-function agree(tool: Tool): void {
+/** What the client library does: connects to the session agent, ends with the status of an injected fault. */
+function client(tool: Tool, onEvent: (event: ProgramEvent) => void): (request: ProgramRequest) => void {
   const channel = tool.connect(tool.env[PROGRAM_SOCKET_VARIABLE] ?? '');
-  const rounds = numberAt(tool, 0, 3);
-  const rank = Number(tool.env['STCI_RANK']);
   let text = '';
-  let round = 0;
   const send = (request: ProgramRequest): void => void channel.send([textBytes(`${JSON.stringify(request)}\n`)]);
-  const vote = (): void => {
-    const kind = AGREEMENT_KINDS[round % AGREEMENT_KINDS.length] as AgreementKind;
-    send({ type: 'vote', kind, flag: (rank + round) % 5 > 0 });
-  };
-  const take = (event: ProgramEvent): void => {
-    if (event.type === 'welcome') return vote();
-    if (event.type !== 'agreed') return;
-    tool.write('stdout', textBytes(`${JSON.stringify(event.agreed)}\n`));
-    round += 1;
-    tool.after(numberAt(tool, 1, 0) * 1000, () => (round < rounds ? vote() : tool.exit(0)));
-  };
+  const take = (event: ProgramEvent): void => (event.type === 'exit' ? tool.exit(event.status) : onEvent(event));
   channel.bind({
     onData: (chunk) => {
       const lines = (text + String.fromCharCode(...chunk)).split('\n');
@@ -167,6 +151,41 @@ function agree(tool: Tool): void {
     onClose: () => tool.exit(1),
   });
   send({ type: 'hello', version: PROGRAM_PROTOCOL, token: tool.env[PROGRAM_TOKEN_VARIABLE] ?? '' });
+  return send;
+}
+
+/**
+ * agree ROUNDS S: agrees so often with the other ranks, over the socket of its session agent, with S seconds in
+ * between; writes what it is told, a line for each, then ends with 0.
+ */
+function agree(tool: Tool): void {
+  const rounds = numberAt(tool, 0, 3);
+  const rank = Number(tool.env['STCI_RANK']);
+  let round = 0;
+  const vote = (): void => {
+    const kind = AGREEMENT_KINDS[round % AGREEMENT_KINDS.length] as AgreementKind;
+    send({ type: 'vote', kind, flag: (rank + round) % 5 > 0 });
+  };
+  const send = client(tool, (event) => {
+    if (event.type === 'welcome') return vote();
+    if (event.type !== 'agreed') return;
+    tool.write('stdout', textBytes(`${JSON.stringify(event.agreed)}\n`));
+    round += 1;
+    tool.after(numberAt(tool, 1, 0) * 1000, () => (round < rounds ? vote() : tool.exit(0)));
+  });
+}
+
+/** phases NAME S NAME S …: says by the client library that it has come to NAME, and stays there for S seconds. */
+function phases(tool: Tool): void {
+  let at = 0;
+  const step = (): void => {
+    const name = tool.args[at];
+    if (name === undefined) return tool.exit(0);
+    send({ type: 'mark', name });
+    tool.after(numberAt(tool, at + 1, 1) * 1000, step);
+    at += 2;
+  };
+  const send = client(tool, (event) => event.type === 'welcome' && step());
 }
 
 function env(tool: Tool): void {
@@ -194,6 +213,7 @@ export const PROGRAMS: Readonly<Record<string, ToolProgram>> = {
   unkillable,
   fork,
   agree,
+  phases,
   crash,
   'close-stdout': closeStdout,
   'read-one-line-and-exit': readLine,

@@ -33,6 +33,9 @@ const filter = (random: SimRandom) => ({
   on: 'all' as const, depth: undefined, not: [], sameHostAs: undefined, notOf: [],
 });
 const ranks = (random: SimRandom): Who => ({ of: 'ranks', ranks: 'all', ...filter(random) });
+const hosts = (random: SimRandom): Who => ({ of: 'hosts', hosts: 'all', ...filter(random) });
+const agents = (random: SimRandom): Who =>
+  ({ of: 'agents', role: random.pick(['root', 'session', 'root', 'session', 'controller']), ...filter(random) });
 const links = (random: SimRandom): Who => ({ of: 'links', links: 'all', ...filter(random) });
 const lasting = (random: SimRandom): number => random.pick([50, 400, 1500, 6000]);
 
@@ -45,6 +48,13 @@ const KINDS: Readonly<Record<string, Draw>> = {
   pkill: (random) => once(ranks(random), {
     signal: random.pick(['SIGKILL', 'SIGTERM', 'SIGUSR1']), whom: random.pick(['process', 'group']),
   }),
+  pause: (random) => ({
+    who: random.pick([ranks, ranks, hosts, agents])(random), args: {}, durationMs: lasting(random),
+  }),
+  agent: (random) => once(agents(random)),
+  host: (random) => once(hosts(random)),
+  exit: (random) => once(ranks(random), { status: random.pick([0, 1, 7]) }),
+  load: (random) => ({ who: hosts(random), args: { cpu: 2, memory: 4096 }, durationMs: lasting(random) }),
   link: (random) => ({
     who: links(random), durationMs: lasting(random),
     args: {
@@ -80,7 +90,8 @@ export function drawExperiment(seed: number): DrawnExperiment {
 
 function drawTarget(random: SimRandom, count: number): SimulatedTarget {
   const [program = '', ...args] = random.pick([
-    ['sleep', '4'], ['sleep', '9'], ['lines', '40', '60', '0.1'], ['agree', '6', '0.5'], ['ignore-term', '5'],
+    ['sleep', '4'], ['sleep', '9'], ['phases', 'one', '2', 'two', '3'], ['lines', '40', '60', '0.1'],
+    ['agree', '6', '0.5'], ['ignore-term', '5'],
   ]);
   const settings: Record<string, string> = {
     'launcher.tree.arity': String(random.pick([1, 2, 8])), 'bootcom.lease': random.pick(['2s', '4s']),
@@ -116,7 +127,8 @@ function makeExperiment(seed: number, random: SimRandom): Experiment {
         pattern: '^0', expect: 'some', rank: 0 },
     ],
     stop: { failuresMax: 0, timeMs: undefined }, outputs: { directory: undefined, outputBytesMax: 20_000 },
-    keepAlive: { ranks: [], hosts: [] }, allow: [], victimsMax: 100, configurations: [],
+    keepAlive: { ranks: [], hosts: [] }, allow: random.pick([[], ['controller', 'front-end']] as const),
+    victimsMax: 100, configurations: [],
   };
 }
 
@@ -134,9 +146,10 @@ function drawFault(random: SimRandom, name: string, isWholeAllowed: boolean): Fa
 function drawWhen(random: SimRandom): FaultEntry['when'] {
   const event = random.pick(
     ['start', 'start', 'start', 'launch', 'detection', 'suspicion', 'exit', 'injection'] as const);
-  const after: FaultEntry['when']['after'] = random.chance(0.1)
-    ? { on: 'output', pattern: 'out 3', rank: undefined, nth: 1 }
-    : { on: 'event', event, nth: 1, fault: undefined };
+  const after: FaultEntry['when']['after'] = random.pick([
+    { on: 'output', pattern: 'out 3', rank: undefined, nth: 1 }, { on: 'mark', name: 'two', rank: undefined, nth: 1 },
+    ...Array.from({ length: 20 }, () => ({ on: 'event', event, nth: 1, fault: undefined }) as const),
+  ]);
   return {
     after,
     delay: random.pick([
