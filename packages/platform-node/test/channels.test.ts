@@ -10,6 +10,7 @@ import {
   LISTEN_OPTIONS,
   channelCompliance,
   eventually,
+  impairedPair,
   linkCompliance,
   networkCompliance,
   privateNetworkCompliance,
@@ -80,3 +81,8 @@ async function wsPair(): Promise<LinkPair> {
 linkCompliance('platform-node pipes', pipePair);
 linkCompliance('platform-node port', portPair);
 linkCompliance('platform-node ws', wsPair);
+
+const BULK = { bulkBytes: 20_000_000 };
+
+channelCompliance('platform-node pipes, impaired', async () => impairedPair(await pipePair()), BULK);
+channelCompliance('platform-node ws, impaired', async () => impairedPair(await wsPair()), BULK);

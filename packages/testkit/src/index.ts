@@ -31,7 +31,7 @@ export { topologyCompliance } from './compliance/topology.js';
 export type { TopologyCase } from './compliance/topology.js';
 export { processesCompliance } from './compliance/processes.js';
 export type { ProcessesSetup, TestProgram } from './compliance/processes.js';
-export { linkCompliance } from './compliance/link.js';
+export { impairedPair, linkCompliance } from './compliance/link.js';
 export type { LinkPair } from './compliance/link.js';
 export { StartedAgent, launcherProcCompliance, reachCompliance } from './compliance/launcherproc.js';
 export type { BadAgent, LauncherProcCase, LauncherProcSetup, ReachSetup } from './compliance/launcherproc.js';

@@ -8,4 +8,5 @@ export { encodeBootRecord } from './boot-record.js';
 export { linkKey } from './encryption.js';
 export { selectEviction } from './eviction.js';
 export { LINK_FRAME, linkFrame } from './handshake.js';
+export { ImpairedChannel } from './impairment.js';
 export { Link } from './link.js';

@@ -280,7 +280,7 @@ function pressureTests(test: TestApi, withPair: WithPair, bulkBytes: number): vo
 }
 
 /** Several turns of the loop: data in flight arrives, on a real machine or in a simulation that runs by itself. */
-async function settled({ near, far, settle }: ChannelPair): Promise<void> {
+export async function settled({ near, far, settle }: ChannelPair): Promise<void> {
   if (settle !== undefined) return settle();
   let before = -1;
   for (let quiet = 0; quiet < 20; quiet++) {

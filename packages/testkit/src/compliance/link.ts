@@ -4,11 +4,11 @@
  * function that makes both ends of a channel; the suite makes links of them.
  */
 
-import { LAYER, Link, encodeHeader, frameBody, type Frame } from '@stci/core/bootcom';
-import { CONTROLLER, rootAddress, type Channel, type Platform } from '@stci/interface';
+import { ImpairedChannel, LAYER, Link, encodeHeader, frameBody, type Frame } from '@stci/core/bootcom';
+import { CONTROLLER, rootAddress, type Channel, type Impairment, type Platform } from '@stci/interface';
 import * as assert from '../assert.js';
-import { suite } from '../suite.js';
-import { pairUser } from './channel.js';
+import { suite, type TestApi } from '../suite.js';
+import { pairUser, settled } from './channel.js';
 import type { ChannelPair } from './channel.js';
 
 /** Both ends of a channel, and the parts of a platform that links need. */
@@ -84,6 +84,8 @@ export function linkCompliance(name: string, makeChannelPair: () => LinkPair | P
       assert.equal([child.reported.slice(1), parent.reported.slice(1)], [['local'], ['lost']]);
     }));
 
+    faultTests(test, withPair);
+
     test('a peer without the secret is refused', withPair(async (pair) => {
       const wrong = new Uint8Array(32);
       const [child, parent] = [linkOf(pair, pair.near, 'connect', wrong), linkOf(pair, pair.far, 'accept')];
@@ -94,4 +96,75 @@ export function linkCompliance(name: string, makeChannelPair: () => LinkPair | P
       assert.is(parent.reported.includes(`up ${CHILD}`), false);
     }));
   });
+}
+
+type WithPair = (body: (pair: LinkPair) => Promise<void>) => () => Promise<void>;
+
+/** Frames of an injected fault: large ones, which are read in parts, and small ones, which are gathered. */
+const FAULT_SIZES = [10, 300_000, 1, 70_000, 511, 200_000, 3, 65_536];
+
+function faultTests(test: TestApi, withPair: WithPair): void {
+  const faults: readonly (readonly [string, Impairment])[] = [
+    ['silence', { direction: 'both', isSilent: true }],
+    ['delay', { direction: 'both', delayMs: 20, jitterMs: 5 }],
+    ['rate', { direction: 'both', bytesPerSecond: 5_000_000 }],
+  ];
+  const upPair = async (pair: LinkPair): Promise<[End, End]> => {
+    const ends: [End, End] = [linkOf(pair, pair.near, 'connect'), linkOf(pair, pair.far, 'accept')];
+    await pair.until(() => ends.every(({ link }) => link.state === 'up'), 'both ends up');
+    return ends;
+  };
+  const depsOf = ({ platform: { clock } }: LinkPair) => ({ clock, random: { uniform: () => 0.5 } });
+
+  for (const [name, how] of faults) {
+    test(`a ${name} at one end loses and reorders nothing, before, meanwhile and after`, withPair(async (pair) => {
+      const [child, parent] = await upPair(pair);
+      const deps = depsOf(pair);
+      let count = 0;
+      const sendAll = (): void => {
+        for (const size of FAULT_SIZES) {
+          count += 1;
+          for (const { link } of [child, parent]) link.send(message(new Uint8Array(size).fill(count)));
+        }
+      };
+      sendAll();
+      child.link.impair(how, deps);
+      sendAll();
+      await settled(pair);
+      if (how.isSilent === true) {
+        sendAll();
+        child.link.impair(undefined, deps);
+      }
+      await pair.until(() => child.bodies.length === count && parent.bodies.length === count, 'all frames');
+      child.link.impair(undefined, deps);
+      sendAll();
+      await pair.until(() => child.bodies.length === count && parent.bodies.length === count, 'the last frames');
+      const expected = Array.from({ length: count }, (_, i) => [FAULT_SIZES[i % FAULT_SIZES.length], i + 1, i + 1]);
+      for (const { bodies } of [child, parent]) {
+        assert.equal(bodies.map((body) => [body.length, body[0], body.at(-1)]), expected);
+      }
+    }));
+  }
+
+  test('an end that is given up in a silence is no news for the other until it is over', withPair(async (pair) => {
+    const [child, parent] = await upPair(pair);
+    const impaired = child.link.impair({ direction: 'both', isSilent: true }, depsOf(pair));
+    child.link.destroy('given up');
+    await pair.until(() => child.link.state === 'closed', 'this end closed');
+    await settled(pair);
+    assert.equal([child.reported.slice(1), parent.link.state], [['local'], 'up']);
+    impaired?.impair(undefined);
+    await pair.until(() => parent.link.state === 'closed' && impaired?.isClosed === true, 'the other end closed');
+    assert.equal(parent.reported.slice(1), ['lost']);
+  }));
+}
+
+/** Both ends with a fault in force: chunks are late, and share buffers that are used again. */
+export function impairedPair(pair: LinkPair): LinkPair {
+  const late = (channel: Channel): Channel => {
+    const impaired = new ImpairedChannel(channel, { clock: pair.platform.clock, random: { uniform: () => 0.5 } });
+    impaired.impair({ direction: 'both', delayMs: 2, jitterMs: 2 });
+    return impaired;
+  };
+  return { ...pair, near: late(pair.near), far: late(pair.far) };
 }
