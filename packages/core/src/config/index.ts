@@ -5,6 +5,7 @@ export { formatDuration } from './duration.js';
 export { didYouMean, nearest } from './nearest.js';
 export { jobParamsSnapshot, paramsFromSnapshot, paramsSnapshot, withParams } from './params.js';
 export type { ParamSnapshot } from './params.js';
+export { plain, quote } from './problems.js';
 export { resolveParams } from './resolve.js';
 export type { Resolution } from './resolve.js';
 export { ENVIRONMENT_PREFIX, environmentName, paramFilePaths } from './sources.js';

@@ -115,11 +115,15 @@ export interface FaultEntry {
   /** `compose`: all at once; `sequence`: each when the one before is over. Their `when` is relative to that. */
   readonly parts: readonly FaultEntry[];
   readonly place: SourcePlace;
+  /** In the file: `['faults', 0]`. Undefined: of no file. */
+  readonly path?: readonly (string | number)[] | undefined;
 }
 
 export type Check = {
   readonly name: string;
   readonly place: SourcePlace;
+  /** In the file: `['checks', 0]`. Undefined: of no file. */
+  readonly path?: readonly (string | number)[] | undefined;
 } & (
   | { readonly type: 'exit-code'; readonly anyOf: readonly number[] }
   /** Matches a line of output, or none. */

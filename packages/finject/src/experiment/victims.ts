@@ -97,7 +97,11 @@ function drawOne(entry: FaultEntry, place: Place): FaultVictim[] | string {
 }
 
 function drawSelected(entry: FaultEntry, who: Selector, place: Place, draws: Draws): FaultVictim[] | string {
-  const { shape, keep, victims, number } = place;
+  const { shape, keep, victims, number, counts } = place;
+  const other = who.sameHostAs;
+  if (other !== undefined && number > (counts.get(other) ?? 0)) {
+    return `${other}, on whose host it is to be, has ${counts.get(other) ?? 0} injections only`;
+  }
   const near = who.sameHostAs === undefined ? undefined
     : hostsOf(victims.get(who.sameHostAs)?.[number - 1] ?? [], shape.hostOfRank);
   const taken = new Set(who.notOf.flatMap((name) => (victims.get(name) ?? []).flat().map(victimKey)));

@@ -1,0 +1,112 @@
+/**
+ * What is wrong with an experiment once the target's hosts and ranks are known: victims that are not there, or that are
+ * to be kept alive, times after the end, too many victims. The schedule is drawn as it will be: what is accepted has
+ * all its victims in each repeat.
+ */
+
+import type { FaultModule } from '@stci/interface';
+import { ShapeChecks } from './check-shape.js';
+import { timeProblems } from './check-times.js';
+import type { Experiment, ExperimentFile, FaultEntry, PlannedInjection, Problem, TargetShape } from './contracts.js';
+import { victimKey } from './candidates.js';
+import { planAll, shapeOf, type Planned } from './plan.js';
+import { leavesOf } from './timing.js';
+
+/** Injections of a whole run, at most. */
+const INJECTIONS_MAX = 1_000_000;
+
+export interface CheckContext {
+  readonly kinds: ReadonlyMap<string, FaultModule>;
+  readonly place: ExperimentFile['place'];
+}
+
+type Tell = (path: readonly (string | number)[], text: string) => void;
+
+/** `experiment`: also one without the faults that have problems already. In the order of the file. */
+export function checkExperiment(experiment: Experiment, shape: TargetShape, context: CheckContext): Problem[] {
+  const found = new Map<string, Problem>();
+  const tell: Tell = (path, text) => {
+    const place = context.place(...path);
+    found.set(`${place.line}:${place.column}:${text}`, { place, text });
+  };
+  timeProblems(experiment, tell);
+  const names = experiment.configurations.length === 0 ? [''] : experiment.configurations.map(({ name }) => name);
+  for (const name of names) {
+    const own = shapeOf(shape, name);
+    // Of other hosts or ranks than the others have.
+    const where = own === shape ? '' : ` in configuration ${name}`;
+    new ShapeChecks(experiment, { shape: own, configuration: name, where, tell }).run();
+  }
+  const total = experiment.repeats * names.length * injectionsOf(experiment.faults);
+  if (total > INJECTIONS_MAX) {
+    tell(['repeats'], `The run has ${total} injections; at most ${INJECTIONS_MAX} are possible. Lower repeats or `
+      + 'count.');
+  } else if (found.size === 0) {
+    planProblems(experiment, planAll(experiment, shape), context.kinds, tell);
+  }
+  return [...found.values()].sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
+}
+
+function injectionsOf(faults: readonly FaultEntry[]): number {
+  return faults.reduce((sum, { count, parts }) => sum + count * (parts.length === 0 ? 1 : injectionsOf(parts)), 0);
+}
+
+function planProblems(
+  experiment: Experiment, { plans, shortages }: Planned, kinds: CheckContext['kinds'], tell: Tell,
+): void {
+  const entries = new Map(leavesOf(experiment.faults).map((entry) => [entry.name, entry]));
+  const pathTo = (name: string, ...keys: readonly string[]): readonly (string | number)[] =>
+    [...(entries.get(name)?.path ?? []), ...keys];
+  const told = new Set<string>();
+  for (const { fault, number, repeat, text } of shortages) {
+    if (told.has(fault)) continue;
+    told.add(fault);
+    const others = shortages.filter((one) => one.fault === fault).length - 1;
+    const more = others === 0 ? '' : `, and ${others} more`;
+    tell(pathTo(fault, 'who'), `Injection ${number} of ${fault} in repeat ${repeat}${more}: ${text}. Choose fewer, or `
+      + 'widen who.');
+  }
+  for (const { repeat, injections } of plans) {
+    for (const injection of injections) {
+      const problem = told.has(injection.fault) ? undefined : problemOfKind(injection, kinds);
+      if (problem === undefined) continue;
+      told.add(injection.fault);
+      tell(pathTo(injection.fault), `${injection.fault}: ${problem.replace(/\.$/, '')}.`);
+    }
+    const victims = new Set(injections.flatMap((injection) => injection.victims.map(victimKey)));
+    if (victims.size > experiment.victimsMax && !told.has('')) {
+      told.add('');
+      tell(['victims-max'], `Repeat ${repeat} has ${victims.size} victims, but victims-max is `
+        + `${experiment.victimsMax}. Raise it, or choose fewer.`);
+    }
+  }
+  const all = plans.flatMap(({ injections }) => injections);
+  lateFaults(experiment, all, (name, text) => tell(pathTo(name, 'when'), text));
+}
+
+/** What the kind itself has against it. */
+function problemOfKind({ kind, args, victims, durationMs }: PlannedInjection, kinds: CheckContext['kinds']):
+string | undefined {
+  const module = kinds.get(kind);
+  for (const victim of victims) {
+    const problem = module?.problemOf({ args, victim, durationMs });
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Faults of which no injection comes before the end of any repeat, however the times were drawn. */
+function lateFaults(
+  { timeLimitMs, warmUpMs }: Experiment, injections: readonly PlannedInjection[],
+  tell: (fault: string, text: string) => void,
+): void {
+  const leastMs = new Map<string, number>();
+  for (const { fault, follows, delayMs } of injections) {
+    if (follows === undefined) leastMs.set(fault, Math.min(delayMs, leastMs.get(fault) ?? Infinity));
+  }
+  for (const [fault, ms] of leastMs) {
+    if (ms + warmUpMs < timeLimitMs) continue;
+    tell(fault, `No injection of ${fault} comes before the end of its repeat: the earliest of all repeats is ${ms} ms `
+      + `after its trigger, and time-limit is ${timeLimitMs} ms. Shorten its times, or raise time-limit.`);
+  }
+}
