@@ -97,7 +97,7 @@ export class ShapeChecks {
       this.#tell([...at, 'depth'], `No agent has depth ${who.depth}: the boot tree of ${this.#init.shape.hosts.length} `
         + `hosts is ${height} deep${this.#init.where}.`);
     }
-    if (who.of === 'agents') this.#allowed(who, [...at, 'agents']);
+    if (who.of === 'agents' && !this.#isAllowed(who, [...at, 'agents'])) return;
     this.#kept(fault.name, who, [...at, who.of]);
   }
 
@@ -110,11 +110,12 @@ export class ShapeChecks {
     }
   }
 
-  #allowed({ role }: Extract<Who, { of: 'agents' }>, path: Path): void {
-    if (role !== 'controller' && role !== 'front-end') return;
-    if (this.#experiment.allow.includes(role)) return;
+  #isAllowed({ role }: Extract<Who, { of: 'agents' }>, path: Path): boolean {
+    if (role !== 'controller' && role !== 'front-end') return true;
+    if (this.#experiment.allow.includes(role)) return true;
     const what = role === 'controller' ? 'ends the session' : 'ends finject itself';
     this.#tell(path, `A fault at the ${role} ${what}, and is not allowed. To have it, write allow: [${role}].`);
+    return false;
   }
 
   /** What is named itself must not be what is to be kept alive; of a random choice that is left out. */

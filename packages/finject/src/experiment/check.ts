@@ -4,6 +4,7 @@
  * all its victims in each repeat.
  */
 
+import { formatDuration } from '@stci/core';
 import type { FaultModule } from '@stci/interface';
 import { ShapeChecks } from './check-shape.js';
 import { timeProblems } from './check-times.js';
@@ -11,6 +12,7 @@ import type { Experiment, ExperimentFile, FaultEntry, PlannedInjection, Problem,
 import { victimKey } from './candidates.js';
 import { planAll, shapeOf, type Planned } from './plan.js';
 import { leavesOf } from './timing.js';
+import { dependencies } from './victims.js';
 
 /** Injections of a whole run, at most. */
 const INJECTIONS_MAX = 1_000_000;
@@ -25,7 +27,10 @@ type Tell = (path: readonly (string | number)[], text: string) => void;
 /** `experiment`: also one without the faults that have problems already. In the order of the file. */
 export function checkExperiment(experiment: Experiment, shape: TargetShape, context: CheckContext): Problem[] {
   const found = new Map<string, Problem>();
+  // Faults of the file that have a problem: the schedule is drawn without them.
+  const wrong = new Set<string | number | undefined>();
   const tell: Tell = (path, text) => {
+    if (path[0] === 'faults') wrong.add(path[1]);
     const place = context.place(...path);
     found.set(`${place.line}:${place.column}:${text}`, { place, text });
   };
@@ -41,8 +46,9 @@ export function checkExperiment(experiment: Experiment, shape: TargetShape, cont
   if (total > INJECTIONS_MAX) {
     tell(['repeats'], `The run has ${total} injections; at most ${INJECTIONS_MAX} are possible. Lower repeats or `
       + 'count.');
-  } else if (found.size === 0) {
-    planProblems(experiment, planAll(experiment, shape), context.kinds, tell);
+  } else {
+    const right = { ...experiment, faults: experiment.faults.filter(({ path }) => !wrong.has(path?.[1] ?? '')) };
+    planProblems(right, planAll(right, shape), context.kinds, tell);
   }
   return [...found.values()].sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
 }
@@ -59,7 +65,10 @@ function planProblems(
     [...(entries.get(name)?.path ?? []), ...keys];
   const told = new Set<string>();
   for (const { fault, number, repeat, text } of shortages) {
-    if (told.has(fault)) continue;
+    // Of a fault whose victims depend on one that has a problem itself nothing is said.
+    const entry = entries.get(fault);
+    const isClear = entry !== undefined && dependencies(entry).every((one) => entries.has(one));
+    if (told.has(fault) || !isClear) continue;
     told.add(fault);
     const others = shortages.filter((one) => one.fault === fault).length - 1;
     const more = others === 0 ? '' : `, and ${others} more`;
@@ -106,7 +115,8 @@ function lateFaults(
   }
   for (const [fault, ms] of leastMs) {
     if (ms + warmUpMs < timeLimitMs) continue;
-    tell(fault, `No injection of ${fault} comes before the end of its repeat: the earliest of all repeats is ${ms} ms `
-      + `after its trigger, and time-limit is ${timeLimitMs} ms. Shorten its times, or raise time-limit.`);
+    tell(fault, `No injection of ${fault} comes before the end of its repeat: the earliest of all repeats is `
+      + `${formatDuration(ms)} after its trigger, and time-limit is ${formatDuration(timeLimitMs)}. Shorten its times, `
+      + 'or raise time-limit.');
   }
 }

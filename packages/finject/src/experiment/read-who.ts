@@ -32,24 +32,25 @@ export function readWho(at: Cursor, context: WhoContext): Who | undefined {
   if (subject === 'partition') return readPartition(at);
   const filter = readFilter(at, subject, context);
   const value = at.get(subject);
-  const choice = chosenWith(value);
+  const isAll = value.value === 'all';
+  const choice = isAll ? undefined : chosenWith(value);
   if (choice !== undefined && !at.get('choose').isAbsent) {
     at.get('choose').problem(`${subject} says already how many: ${shown(value.value)}. Leave one of the two out.`);
   }
   const all = { ...filter, choice: choice?.value ?? filter.choice };
   switch (subject) {
     case 'ranks': {
-      const ranks = choice === undefined ? value.numbers() : 'all';
+      const ranks = isAll || choice !== undefined ? 'all' : value.numbers();
       return ranks && { of: 'ranks', ranks, ...all };
     }
     case 'hosts': {
-      const hosts = choice === undefined ? value.hostRefs() : 'all';
+      const hosts = isAll || choice !== undefined ? 'all' : value.hostRefs();
       return hosts && { of: 'hosts', hosts, ...all };
     }
     case 'agents':
       return value.string() === undefined ? undefined : { of: 'agents', role: value.string() as AgentRole, ...all };
     case 'links': {
-      const links = choice === undefined ? readLinks(value) : 'all';
+      const links = isAll || choice !== undefined ? 'all' : readLinks(value);
       return links && { of: 'links', links, ...all };
     }
   }
@@ -75,7 +76,6 @@ function readFilter(at: Cursor, subject: Subject, { name, faultNamed }: WhoConte
   const near = at.get('same-host-as');
   const others = at.get('not-of').names().flatMap((other) => faultNamed(other) ?? []);
   const sameHostAs = near.isAbsent ? undefined : faultNamed(near);
-  if (sameHostAs === name) near.problem('a fault cannot be on the host of its own victim. Name another fault.');
   return {
     choice: (choice && choose.take(choice)) ?? ALL,
     on: on.isAbsent || isAll ? 'all' : on.hostRefs() ?? 'all',

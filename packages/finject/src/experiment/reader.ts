@@ -130,7 +130,7 @@ export class Cursor {
     const text = this.text();
     if (text === undefined) return undefined;
     if (/^[\d\s,-]+$/.test(text)) return this.take(readNumbers(text, RANK_MAX));
-    return this.hostItems()?.map(({ name }) => name);
+    return this.hostItems()?.map(({ name }) => (/^\d{1,10}$/.test(name) ? Number(name) : name));
   }
 
   hostItems(): ReturnType<typeof expandHostlist> | undefined {

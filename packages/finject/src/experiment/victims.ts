@@ -168,14 +168,16 @@ const NOUNS = { ranks: 'ranks', hosts: 'hosts', agents: 'agents', links: 'links'
 function shortage({ name }: FaultEntry, who: Selector, named: number, eligible: number): string {
   const noun = NOUNS[who.of];
   const { choice } = who;
-  const wanted = choice.pick === 'random' ? `${choice.count} at random`
-    : choice.pick === 'contiguous' ? `${choice.count} neighbours` : 'at least 1';
-  const left = eligible < named ? `, of which the filters, notably ${filters(who, name)}, leave ${eligible}` : '';
-  return `${wanted} of ${named} ${noun} can't be chosen: who names ${named}${left}`;
+  const wanted = choice.pick === 'random' ? `${choice.count} ${noun}`
+    : choice.pick === 'contiguous' ? `${choice.count} neighbours` : `any of the ${noun}`;
+  const left = eligible < named ? `of ${named} ${noun} only ${eligible} are left by ${filters(who, name)}`
+    : `who names ${named} ${noun}`;
+  return `it needs ${wanted}, but ${left}`;
 }
 
 function filters(who: Selector, name: string): string {
   const all = [
+    'keep-alive',
     who.notOf.includes(name) ? 'distinct' : '',
     who.notOf.some((other) => other !== name) ? 'not-of' : '',
     who.sameHostAs === undefined ? '' : 'same-host-as',
@@ -183,5 +185,5 @@ function filters(who: Selector, name: string): string {
     who.on === 'all' ? '' : 'on',
     who.not.length === 0 ? '' : 'not',
   ].filter((text) => text !== '');
-  return all.length === 0 ? 'keep-alive' : all.join(', ');
+  return all.length > 1 ? all.slice(1).join(', ') : all.join('');
 }
