@@ -94,7 +94,8 @@ configurations:
   test('who: agents, links, partitions', () => {
     assert.equal(who('{ agents: root, depth: 2, choose: random 1 }'),
       of({ of: 'agents', role: 'root' }, { depth: 2, choice: { pick: 'random', count: 1 } }));
-    assert.equal(who('{ links: random 1 }'), of({ of: 'links', links: 'all' }, { choice: { pick: 'random', count: 1 } }));
+    assert.equal(who('{ links: random 1 }'),
+      of({ of: 'links', links: 'all' }, { choice: { pick: 'random', count: 1 } }));
     assert.equal(who('{ links: [[controller, n1], [n1, 3]] }'),
       of({ of: 'links', links: [['controller', { host: 'n1' }], [{ host: 'n1' }, { host: 3 }]] }));
     assert.equal(who('{ partition: bridge }'), { of: 'partition', shape: 'bridge' });
@@ -236,7 +237,8 @@ colour: red
     ['a range', 'faults: [{ kind: noop, who: { ranks: 7-3 } }]', /7-3, which is reversed: write 3-7/],
     ['a role', 'faults: [{ kind: noop, who: { agents: tool } }]', /"tool".*one of root, session/],
     ['a form of partition', 'faults: [{ kind: noop, who: { partition: halfes } }]', /Did you mean halves\?/],
-    ['a filter of a partition', 'faults: [{ kind: noop, who: { partition: ring, depth: 1 } }]', /who\.depth: a partit/],
+    ['a filter of a partition', 'faults: [{ kind: noop, who: { partition: ring, depth: 1 } }]',
+      /who\.depth: a partition/],
     ['a link', 'faults: [{ kind: noop, who: { links: [[n1]] } }]', /a link has 2 ends, but 1 are named/],
     ['a distribution', 'faults: [{ kind: noop, who: { ranks: 0 }, when: weibul 1 2s }]', /Did you mean weibull\?/],
     ['its parameters', 'faults: [{ kind: noop, who: { ranks: 0 }, when: weibull 2s }]', /with shape and scale/],
@@ -259,13 +261,15 @@ colour: red
     ['an expression', 'faults: [{ kind: noop, who: { ranks: 0 }, when: { after: { output: "(" } } }]',
       /no regular expression/],
     ['a fault', 'faults: [{ name: one, kind: noop, who: { ranks: 0, not-of: oen } }]', /Did you mean one\?/],
-    ['itself', 'faults: [{ kind: noop, who: { ranks: 0, same-host-as: noop } }]', /victims of noop depend on those of noop/],
+    ['itself', 'faults: [{ kind: noop, who: { ranks: 0, same-host-as: noop } }]',
+      /victims of noop depend on those of noop/],
     ['equal names', 'faults: [{ kind: noop, who: { ranks: 0 } }, { kind: noop, who: { ranks: 1 } }]',
       /two faults are called "noop".*noop-2/],
     ['an argument', 'faults: [{ kind: pkill, who: { ranks: 0 }, args: { signl: SIGTERM } }]', /Did you mean signal\?/],
     ['its value', 'faults: [{ kind: exit, who: { ranks: 0 }, args: { status: 256 } }]', /256 is more than 255/],
     ['nothing to undo', 'faults: [{ kind: pkill, who: { ranks: 0 }, duration: 1s }]', /leaves nothing to undo/],
-    ['parts of a kind', 'faults: [{ kind: noop, who: { ranks: 0 }, parts: [{ kind: noop }] }]', /only compose and sequence/],
+    ['parts of a kind', 'faults: [{ kind: noop, who: { ranks: 0 }, parts: [{ kind: noop }] }]',
+      /only compose and sequence/],
     ['no parts', 'faults: [{ kind: compose }]', /compose has no parts/],
     ['a whole with victims', 'faults: [{ kind: compose, who: {}, parts: [{ kind: noop, who: { ranks: 0 } }] }]',
       /who: compose has none of its own/],
@@ -305,7 +309,8 @@ colour: red
   });
 
   test('with problems the rest is still there for further checks', () => {
-    const { experiment, problems } = read(fileOf('repeats: 0\nfaults:\n  - { kind: noop, who: { ranks: 0 } }\n  - {}\n'));
+    const text = 'repeats: 0\nfaults:\n  - { kind: noop, who: { ranks: 0 } }\n  - {}\n';
+    const { experiment, problems } = read(fileOf(text));
     assert.is(problems.length, 2);
     assert.equal(experiment?.faults.map(({ name }) => name), ['noop']);
     assert.is(read('name: a\ntarget: mpirun x\n').experiment, undefined);
@@ -322,7 +327,8 @@ suite('experiment file: what is no file', (test) => {
     ['an unknown alias', 'name: *a', /can't be followed/],
     ['an alias of itself', fileOf('faults: &a [{ kind: compose, parts: *a }]'), /nest deeper than 50/],
     ['many aliases', `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'.replace(/./g, (letter) =>
-      `${letter}: &${letter} [${`*${String.fromCharCode(letter.charCodeAt(0) - 1)},`.repeat(9)}]\n`)}`, /Excessive alias/],
+      `${letter}: &${letter} [${`*${String.fromCharCode(letter.charCodeAt(0) - 1)},`.repeat(9)}]\n`)}`,
+      /Excessive alias/],
     ['deep nesting', '['.repeat(100_000), /1:\d+: .*Expected YAML/],
     ['a long file', '#'.repeat(1_000_001), /has 1000001 characters/],
     ['brackets in braces', fileOf('configurations: { a: { hosts: n[1-2] } }'), /needs quotes, such as "n\[1-4]"/],
