@@ -42,7 +42,8 @@ checks: [{ failed-ranks: [1, 2] }]
     ['victims that run out', 'faults: [{ kind: noop, who: { hosts: random 1, distinct: true }, count: 6, when: 1s }]',
       /Injection 5 of noop in repeat 1, and 1 more.* 0 are left by distinct/],
     ['the other fault has fewer', 'faults: [{ kind: noop, who: { ranks: random 1, same-host-as: one }, count: 2, '
-      + 'when: 1s }, { name: one, kind: noop, who: { ranks: 0 } }]', /one, on whose host it is to be, has 1 injections/],
+      + 'when: 1s }, { name: one, kind: noop, who: { ranks: 0 } }]',
+      /one, on whose host it is to be, has 1 injections/],
     ['a link to itself', 'faults: [{ kind: noop, who: { links: [[h1, 1]] } }]', /Both ends .* the same agent/],
     ['the controller', 'faults: [{ kind: noop, who: { agents: controller } }]', /not allowed.*allow: \[controller]/],
     ['the front-end', 'faults: [{ kind: noop, who: { agents: front-end } }]',
