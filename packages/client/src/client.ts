@@ -61,8 +61,8 @@ export interface Client {
   /** Promises a sign of life within this time, again and again; a rank that breaks it counts as failed. */
   watchdog(withinMs: number): Watchdog;
   /**
-   * Tells experiments that the program has come to a point that they know by this name, 1 to 256 printable characters.
-   * At most 100 in a second and 10 000 in all: more throw STCI_CLIENT_LIMIT.
+   * Tells experiments that the program has come to a point that they know by this name: 1 to 256 printable ASCII
+   * characters. At most 100 in a second and 10 000 in all: more throw STCI_CLIENT_LIMIT.
    */
   mark(name: string): void;
   /** Ends the connection; calls that wait are rejected. */
@@ -156,8 +156,8 @@ export class ProgramClient implements Client {
 
   mark(name: string): void {
     if (this.#closed !== undefined) throw this.#closed;
-    if (typeof name !== 'string' || name === '' || name.length > MARK_CHARS_MAX || /\p{Cc}/u.test(name)) {
-      const text = `mark(): expected a name of 1 to ${MARK_CHARS_MAX} printable characters`;
+    if (typeof name !== 'string' || name.length > MARK_CHARS_MAX || !/^[ -~]+$/u.test(name)) {
+      const text = `mark(): expected a name of 1 to ${MARK_CHARS_MAX} printable ASCII characters`;
       throw new ClientError('STCI_CLIENT_ARGUMENT', text);
     }
     const nowMs = performance.now();
