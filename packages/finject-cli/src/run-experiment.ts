@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { alignColumns } from '@stci/core';
 import {
   Runner, summarize,
-  type Experiment, type ExperimentDriver, type HistoryRecord, type RepeatPlan, type RepeatSummary, type RunFacts,
+  type Experiment, type ExperimentDriver, type History, type HistoryRecord, type RepeatPlan, type RepeatSummary, type
+    RunFacts,
   type RunResult, type RunSummary, type StopReason,
 } from '@stci/finject/experiment';
 import { ERROR_KINDS, StciError } from '@stci/interface';
 import { printError, printOut } from '@stci/stcirun/front-end';
 import { HistoryFile } from './history-file.js';
+import { writeReport } from './report-files.js';
 import { RUN_FILES } from './run-files.js';
 import { leaveRunDirectory, openRunDirectory, type RunIdentity } from './run-directory.js';
 import { RunView } from './run-view.js';
@@ -154,7 +156,11 @@ class ExperimentRun {
   }
 
   #summarize(records: readonly HistoryRecord[]): RunSummary {
-    return summarize({ directory: this.#identity.directory, records, isCutOff: false });
+    return summarize(this.#history(records));
+  }
+
+  #history(records: readonly HistoryRecord[]): History {
+    return { directory: this.#identity.directory, records, isCutOff: false };
   }
 
   #finish({ stopped, text, error }: RunResult): number {
@@ -163,6 +169,8 @@ class ExperimentRun {
     if (!isJson && !isQuiet) printOut(`${summaryText(summary, text)}record: ${directory}\n`);
     const failure = this.#writeError ?? error;
     if (failure !== undefined) throw failure;
+    const report = writeReport(directory, { history: this.#history(this.#records), summary });
+    if (!isJson && !isQuiet) printOut(`report: ${report}\n`);
     if (this.#exitCode !== undefined && (stopped === 'signal' || stopped === 'abort')) return this.#exitCode;
     const isPassed = stopped === undefined && summary.repeats.every((repeat) => repeat.isPassed);
     return isPassed ? 0 : ERROR_KINDS.STCI_EXPERIMENT_FAILED.exitCode;

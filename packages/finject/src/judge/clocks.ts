@@ -9,6 +9,14 @@ import type { ClockOffset, HostIndex } from '@stci/interface';
 export interface Moment {
   readonly ms: number;
   readonly errorMs: number;
+  /** The host by whose clock it was taken; undefined: finject's or the controller's, or not known. */
+  readonly host?: HostIndex;
+}
+
+/** Of the time between two moments: that of one clock is exact, however wrong the clock. */
+export function errorBetween(from: Moment | undefined, to: Moment | undefined): number {
+  if (from?.host !== undefined && from.host === to?.host) return 0;
+  return (from?.errorMs ?? 0) + (to?.errorMs ?? 0);
 }
 
 /** Where a time was taken: a host, the controller, or an agent that is not known. */
@@ -40,7 +48,7 @@ export class HostClocks {
     if (source === 'controller') return { ms: wallMs, errorMs: 0 };
     if (source === 'unknown') return { ms: wallMs, errorMs: this.#worst() };
     const measured = nearest(this.#byHost.get(source) ?? [], wallMs);
-    return { ms: wallMs - (measured?.offsetMs ?? 0), errorMs: measured?.errorMs ?? 0 };
+    return { ms: wallMs - (measured?.offsetMs ?? 0), errorMs: measured?.errorMs ?? 0, host: source };
   }
 
   #worst(): number {

@@ -30,7 +30,7 @@ export interface InjectionMeasures {
   readonly notifiedMs: number | undefined;
   /** The first recovery action that concerns it: a restart, a new parent, a spare. */
   readonly recoveredMs: number | undefined;
-  /** From the injection; its error bound is the sum of both hosts' offsets'. */
+  /** From the injection; its error bound is the sum of both hosts' offsets', 0 on one host. */
   readonly detectionMs: number | undefined;
   readonly notificationMs: number | undefined;
   readonly recoveryMs: number | undefined;

@@ -9,7 +9,7 @@
 
 import type { FaultVictim } from '@stci/interface';
 import type { PlannedInjection } from '../experiment/contracts.js';
-import { sourceOf, type Moment } from './clocks.js';
+import { errorBetween, sourceOf, type Moment } from './clocks.js';
 import type { InjectionMeasures } from './contracts.js';
 import type { RecordOf, RepeatView } from './repeat-view.js';
 import { placeOf, sightingsOf, type Recovery, type Sighting, type Sightings, type Suspicion } from './sightings.js';
@@ -189,7 +189,6 @@ function measuresOf(one: Pending, recoveries: readonly Recovery[]): InjectionMea
   const recovered = earliest(recoveries.map(({ at }) => at));
   const after = (moment: Moment | undefined): number | undefined =>
     injected === undefined || moment === undefined ? undefined : moment.ms - injected.ms;
-  const error = (moment: Moment | undefined): number => (injected?.errorMs ?? 0) + (moment?.errorMs ?? 0);
   return {
     id: planned.id, fault: planned.fault, kind: planned.kind, victim, victimName: victimName(victim),
     injectedMs: injected?.ms, undoneMs: undone?.ms,
@@ -198,7 +197,7 @@ function measuresOf(one: Pending, recoveries: readonly Recovery[]): InjectionMea
     suspectedMs: suspected?.ms, detectedMs: first?.detected.ms, notifiedMs: first?.notified?.ms,
     recoveredMs: recovered?.ms,
     detectionMs: after(first?.detected), notificationMs: after(first?.notified), recoveryMs: after(recovered),
-    errorMs: error(first?.detected), notificationErrorMs: error(first?.notified),
+    errorMs: errorBetween(injected, first?.detected), notificationErrorMs: errorBetween(injected, first?.notified),
   };
 }
 

@@ -15,21 +15,43 @@ import { describe, wilson } from './statistics.js';
 /** Whatever state the history is in: of a damaged one, what its records say. */
 export function summarize(history: History): RunSummary {
   const run = runOf(history);
-  const views = repeatsOf(history);
+  const views = orElse(() => repeatsOf(history), []);
   const isGolden = run?.isGolden ?? false;
-  const repeats = views.map((view) => judgeRepeat(view, run?.experiment.checks ?? []));
+  const repeats = views.map((view) => judgeSafely(view, run?.experiment.checks ?? []));
   const isCutOff = history.isCutOff || repeats.length === 0;
   return {
-    name: run?.experiment.name ?? 'unknown',
-    seed: run?.experiment.seed ?? 0,
+    name: String(run?.experiment.name ?? 'unknown'),
+    seed: Number(run?.experiment.seed ?? 0),
     isGolden, isCutOff,
     isSimulated: run?.isSimulated ?? false,
     repeats,
     outcomes: proportionsOf(repeats),
-    figures: figuresOf(repeats),
-    coverage: coverageOf(views),
+    figures: orElse(() => figuresOf(repeats), []),
+    coverage: orElse(() => coverageOf(views), []),
     isPassed: !isCutOff && repeats.every(({ isPassed }) => isPassed),
   };
+}
+
+/** What a damaged record cannot give is left out. */
+function orElse<T>(make: () => T, instead: T): T {
+  try {
+    return make();
+  } catch {
+    return instead;
+  }
+}
+
+/** A line of the record may be JSON and lack what it should have: its repeat is lost, the others are not. */
+function judgeSafely(view: RepeatView, checks: readonly Check[]): RepeatSummary {
+  try {
+    return judgeRepeat(view, checks);
+  } catch (thrown) {
+    const { plan: { repeat, configuration }, startMs, endMs } = view;
+    return {
+      repeat, configuration, outcome: 'cut-off', isPassed: false, checks: [], injections: [], startMs, endMs,
+      exitCode: undefined, falseDetections: [], problems: [`its record is damaged: ${String(thrown)}`],
+    };
+  }
 }
 
 /** One repeat; `checks` of the experiment. */

@@ -3,6 +3,7 @@
  * (Hodges–Lehmann, interval by Moses, test by Mann and Whitney). As markup, and as text for a terminal.
  */
 
+import { alignColumns } from '@stci/core';
 import { compareSamples, type Shift } from '../judge/statistics.js';
 import { duration, percent } from './format.js';
 import type { Group } from './groups.js';
@@ -105,10 +106,6 @@ export function comparisonText(groups: readonly Group[]): string {
       pText(one.shift.p),
     ]);
   }
-  return `${columns(lines)}\n\n${rows.length > 1 ? columns(rows) : 'No measure is known of both.'}\n`;
-}
-
-export function columns(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  const table = (list: readonly (readonly string[])[]): string => alignColumns(list).join('\n');
+  return `${table(lines)}\n\n${rows.length > 1 ? table(rows) : 'No measure is known of both.'}\n`;
 }

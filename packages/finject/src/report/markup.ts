@@ -40,10 +40,11 @@ export function html(parts: TemplateStringsArray, ...values: readonly Part[]): M
 export const svg = html;
 
 function textOf(value: Part): string {
-  if (value === undefined) return '';
+  if (value === undefined || value === null) return '';
   if (value instanceof Markup) return value.text;
-  if (typeof value === 'object') return value.map(textOf).join('');
-  return escape(String(value));
+  if (Array.isArray(value)) return value.map(textOf).join('');
+  // A damaged record may have anything in place of a text.
+  return escape(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }
 
 /** At most so many characters; the middle is left out. */

@@ -29,14 +29,16 @@ export function reportPage(runs: readonly ReportRun[]): string {
   const groups = groupsOf(runs);
   const labels = runLabels(runs);
   const title = [...new Set(runs.map(({ summary }) => summary.name))].join(', ');
-  return pageOf(`${title}: fault injection`, html`${header(runs, title)}
-    ${runs.map((run, index) => alerts(run, runs.length > 1 ? labels[index] ?? '' : ''))}
-    ${tiles(runs, groups)}
-    <h2 id="outcomes">Outcomes</h2>${outcomeTable(groups)}${checkTable(groups.flatMap(({ repeats }) => repeats))}
-    <h2 id="figures">Figures</h2>${figuresTable(groups)}
-    <h2 id="distributions">Distributions</h2>${distributions(groups)}
-    ${groups.length > 1 ? html`<h2 id="comparison">Comparison</h2>${comparisonSection(groups)}` : undefined}
-    ${runs.map((run, index) => runSections(run, runs.length > 1 ? labels[index] ?? '' : ''))}
+  return pageOf(`${title}: fault injection`, html`${safely(() => header(runs, title))}
+    ${runs.map((run, index) => safely(() => alerts(run, runs.length > 1 ? labels[index] ?? '' : '')))}
+    ${safely(() => tiles(runs, groups))}
+    <h2 id="outcomes">Outcomes</h2>${safely(() =>
+      html`${outcomeTable(groups)}${checkTable(groups.flatMap(({ repeats }) => repeats))}`)}
+    <h2 id="figures">Figures</h2>${safely(() => figuresTable(groups))}
+    <h2 id="distributions">Distributions</h2>${safely(() => distributions(groups))}
+    ${groups.length > 1 ? html`<h2 id="comparison">Comparison</h2>${safely(() => comparisonSection(groups))}` :
+      undefined}
+    ${runs.map((run, index) => safely(() => runSections(run, runs.length > 1 ? labels[index] ?? '' : '')))}
     <footer>Made by finject from history.jsonl. injections.csv, repeats.csv and summary.json beside it have all numbers.
     </footer>`);
 }
@@ -66,6 +68,15 @@ function header(runs: readonly ReportRun[], title: string): Markup {
     <nav><a href="#outcomes">Outcomes</a><a href="#figures">Figures</a><a href="#distributions">Distributions</a>
     <a href="#timelines">Timelines</a><a href="#topology">Topology</a><a href="#coverage">Coverage</a>
     <a href="#injections">Injections</a><a href="#settings">Settings</a></nav></header>`;
+}
+
+/** A part of the page that a damaged record cannot give is left out, and the others are not. */
+function safely(make: () => Markup): Markup {
+  try {
+    return make();
+  } catch (thrown) {
+    return html`<p class="bad">This cannot be shown, as the record is damaged: ${String(thrown)}</p>`;
+  }
 }
 
 const EMPTY = { directory: '', records: [], isCutOff: true };
@@ -117,12 +128,13 @@ function runSections({ summary, history }: ReportRun, label: string): Markup {
   const of = label === '' ? '' : `: ${label}`;
   const repeats = summary.repeats;
   return html`${problems === undefined ? undefined : html`<h2>What to look at${of}</h2>${problems}`}
-    <h2 id="timelines">Timelines${of}</h2>${timelines(summary.repeats, repeatsOf(history))}
-    <h2 id="topology">Topology and victims${of}</h2>${topologies(run, repeats)}
-    <h2 id="coverage">Coverage${of}</h2>${coverageTable(summary.coverage)}
-    <h2 id="injections">Injections${of}</h2>${injectionTable(summary)}
+    <h2 id="timelines">Timelines${of}</h2>${safely(() =>
+      timelines(summary.repeats, repeatsOf(history)))}
+    <h2 id="topology">Topology and victims${of}</h2>${safely(() => topologies(run, repeats))}
+    <h2 id="coverage">Coverage${of}</h2>${safely(() => coverageTable(summary.coverage))}
+    <h2 id="injections">Injections${of}</h2>${safely(() => injectionTable(summary))}
     <h2 id="settings">Settings${of}</h2>${run === undefined
-      ? html`<p class="bad">The record's beginning is damaged: what was set is not known.</p>` : settings(run)}`;
+      ? html`<p class="bad">The record's beginning is damaged: what was set is not known.</p>` : safely(() => settings(run))}`;
 }
 
 /** One for each shape that the configurations have. */

@@ -51,6 +51,12 @@ suite('measures', (test) => {
     assert.is(one.detectedMs, EPOCH + 110);
     assert.is(one.detectionMs, 10);
     assert.is(one.errorMs, 0.75);
+    const same = only(judged([kill3], (repeat) => repeat
+      .clocks([{ host: 3, offsetMs: 1000, errorMs: 0.25 }])
+      .injected('1.kill.1', 1100, 3)
+      .rankFails(3, { failedMs: 1101, detectedMs: 1104, reporter: 'root:3' })));
+    assert.is(same.errorMs, 0);
+    assert.is(same.detectionMs, 4);
   });
 
   test('of several measurements of a clock the nearest counts', () => {

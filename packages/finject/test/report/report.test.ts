@@ -1,7 +1,8 @@
 /** Reports without a browser: what is escaped, what is capped, what is said loudly, and the tables beside them. */
 
-import { assert, suite } from '@stci/testkit';
-import { comparisonText, groupsOf, injectionsCsv, reportPage, repeatsCsv, summarize } from '@stci/finject/experiment';
+import { assert, patient, suite } from '@stci/testkit';
+import { comparisonText, groupsOf, injectionsCsv, readHistory, reportPage, repeatsCsv, summarize } from
+  '@stci/finject/experiment';
 import { HistoryMaker, check, hostVictim, injection, rankVictim } from '../judge/histories.js';
 import { exampleRun } from './example.js';
 
@@ -108,3 +109,38 @@ suite('tables of a report', (test) => {
     assert.is(text.split('\r\n').length, 3);
   });
 });
+
+suite('damaged records', (test) => {
+  test('whatever one value of one line has become, the rest is judged and reported', () => {
+    const { records } = exampleRun({ repeats: 2, hosts: 3 }).history;
+    const lines = records.map((record) => JSON.stringify(record));
+    const wrong = [null, 7, 'x', [], {}];
+    let count = 0;
+    lines.forEach((line, index) => {
+      const paths = pathsOf(JSON.parse(line));
+      paths.forEach((path, at) => {
+        if ((index * 7 + at) % 9 !== 0) return;
+        const value = JSON.parse(line) as object;
+        replace(value, path, wrong[(index + at) % wrong.length]);
+        const content = lines.with(index, JSON.stringify(value)).join('\n');
+        const history = readHistory('/runs/x', `${content}\n`);
+        assert.match(reportPage([{ history, summary: summarize(history) }]), '</html>', `${path.join('.')} of ${line}`);
+        count++;
+      });
+    });
+    assert.ok(count > 100, `${count} tried`);
+  }, { timeoutMs: patient(60_000) });
+});
+
+function pathsOf(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [...(path.length > 0 ? [path] : []),
+    ...Object.entries(value).flatMap(([key, inner]) => pathsOf(inner, [...path, key]))];
+}
+
+function replace(value: object, path: readonly string[], by: unknown): void {
+  const [first = '', ...rest] = path;
+  const holder = value as Record<string, unknown>;
+  if (rest.length === 0) holder[first] = by;
+  else replace(holder[first] as object, rest, by);
+}
