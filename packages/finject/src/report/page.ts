@@ -134,7 +134,8 @@ function runSections({ summary, history }: ReportRun, label: string): Markup {
     <h2 id="coverage">Coverage${of}</h2>${safely(() => coverageTable(summary.coverage))}
     <h2 id="injections">Injections${of}</h2>${safely(() => injectionTable(summary))}
     <h2 id="settings">Settings${of}</h2>${run === undefined
-      ? html`<p class="bad">The record's beginning is damaged: what was set is not known.</p>` : safely(() => settings(run))}`;
+      ? html`<p class="bad">The record's beginning is damaged: what was set is not known.</p>`
+        : safely(() => settings(run))}`;
 }
 
 /** One for each shape that the configurations have. */
