@@ -21,17 +21,26 @@ interface Deferred {
   run(): void;
 }
 
-/** What is known of the links to one position. */
+/** One rule may name thousands of agents, of which few have a link to this one. */
+interface Rule {
+  readonly owner: string;
+  readonly peers: Set<Position>;
+  readonly how: Impairment;
+}
+
+/** What there is between this agent and one position. */
 interface Peer {
-  /** By who made the rule: the last is in force. */
-  readonly rules: Map<string, Impairment>;
   readonly links: Set<Link>;
   /** Without a link of their own, or without one any more. */
   readonly channels: Set<ImpairedChannel>;
+  /** The rule that they follow. */
+  how: Impairment | undefined;
 }
 
 export class LinkFaults {
   readonly #platform: Pick<Platform, 'clock' | 'random'>;
+  /** The last that names a peer is in force. */
+  #rules: Rule[] = [];
   readonly #peers = new Map<Position, Peer>();
   readonly #positions = new Map<Link, Position>();
   readonly #impaired = new Map<Link, ImpairedChannel>();
@@ -45,17 +54,15 @@ export class LinkFaults {
 
   /** From now on; replaces what the same owner ordered before for these peers. */
   impair(peers: readonly Position[], how: Impairment, owner = ''): void {
-    for (const position of peers) {
-      const { rules } = this.#peer(position);
-      rules.delete(owner);
-      rules.set(owner, how);
-      this.#apply(position);
-    }
+    this.#remove(peers, owner);
+    this.#rules.push({ owner, peers: new Set(peers), how });
+    this.#applyAll();
   }
 
   /** The owner's rules for these peers are over. */
   restore(peers: readonly Position[], owner = ''): void {
-    for (const position of peers) if (this.#peers.get(position)?.rules.delete(owner) === true) this.#apply(position);
+    this.#remove(peers, owner);
+    this.#applyAll();
   }
 
   /** Closes the links to these peers at once, without goodbye. Returns how many there were. */
@@ -67,11 +74,8 @@ export class LinkFaults {
 
   /** All rules are over; at the end of the agent, too. */
   clear(): void {
-    for (const [position, { rules }] of this.#peers) {
-      if (rules.size === 0) continue;
-      rules.clear();
-      this.#apply(position);
-    }
+    this.#rules = [];
+    this.#applyAll();
   }
 
   /** A channel to an agent that is being started or reached. */
@@ -88,8 +92,7 @@ export class LinkFaults {
   /** Of a link that was made: its peer, as it says, or as it has proved. */
   onNamed(link: Link, agent: Address): void {
     const position = positionOf(agent);
-    if (position === undefined) return;
-    if (this.#positions.has(link)) return;
+    if (position === undefined || this.#positions.has(link)) return;
     this.#positions.set(link, position);
     this.#peer(position).links.add(link);
     const how = this.#ruleOf(position);
@@ -125,14 +128,19 @@ export class LinkFaults {
   #peer(position: Position): Peer {
     let peer = this.#peers.get(position);
     if (peer === undefined) {
-      this.#peers.set(position, (peer = { rules: new Map(), links: new Set(), channels: new Set() }));
+      peer = { links: new Set(), channels: new Set(), how: this.#ruleOf(position) };
+      this.#peers.set(position, peer);
     }
     return peer;
   }
 
+  #remove(peers: readonly Position[], owner: string): void {
+    for (const rule of this.#rules) if (rule.owner === owner) for (const peer of peers) rule.peers.delete(peer);
+    this.#rules = this.#rules.filter((rule) => rule.peers.size > 0);
+  }
+
   #ruleOf(position: Position): Impairment | undefined {
-    const rules = this.#peers.get(position)?.rules;
-    return rules === undefined || rules.size === 0 ? undefined : [...rules.values()].at(-1);
+    return this.#rules.findLast(({ peers }) => peers.has(position))?.how;
   }
 
   #isSilent(position: Position, direction: Direction): boolean {
@@ -140,13 +148,16 @@ export class LinkFaults {
     return how?.isSilent === true && (how.direction === 'both' || how.direction === direction);
   }
 
-  #apply(position: Position): void {
-    const how = this.#ruleOf(position);
-    const { links, channels } = this.#peer(position);
-    for (const link of [...links]) this.#impair(link, how);
-    for (const channel of [...channels]) channel.impair(how);
+  #applyAll(): void {
+    for (const [position, peer] of this.#peers) {
+      const how = this.#ruleOf(position);
+      if (how === peer.how) continue;
+      peer.how = how;
+      for (const link of [...peer.links]) this.#impair(link, how);
+      for (const channel of [...peer.channels]) channel.impair(how);
+    }
     const deferred = this.#deferred;
-    const isOver = (each: Deferred): boolean => each.position === position && !this.#isSilent(position, each.direction);
+    const isOver = ({ position, direction }: Deferred): boolean => !this.#isSilent(position, direction);
     this.#deferred = deferred.filter((each) => !isOver(each));
     for (const each of deferred) if (isOver(each)) each.run();
   }
