@@ -6,6 +6,7 @@ export { checkExperiment, type CheckContext } from './experiment/check.js';
 export { parseExperiment } from './experiment/parse.js';
 export { EXPERIMENT_SCHEMA } from './experiment/schema.js';
 export { planAll, planRepeats, shapeOf, type Planned, type RepeatShortage } from './experiment/plan.js';
+export { planText, triggerText, victimsText } from './experiment/plan-text.js';
 export type * from './history/contracts.js';
 export { HISTORY_FORMAT } from './history/contracts.js';
 export { encodeRecord, readHistory } from './history/jsonl.js';
