@@ -3,16 +3,18 @@
 import { CommandTable, type StciCommandClass } from '@stci/stcirun/front-end';
 import { AbortCommand } from './abort.js';
 import { KillCommand } from './kill.js';
-import { ReplayCommand } from './run-commands.js';
 import { CompareCommand, ReportCommand } from './report-commands.js';
+import { ProbeCommand, ReplayCommand, RunCommand } from './run-commands.js';
 import { VersionCommand } from './version.js';
 
 const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   abort: AbortCommand,
   compare: CompareCommand,
   kill: KillCommand,
+  probe: ProbeCommand,
   replay: ReplayCommand,
   report: ReportCommand,
+  run: RunCommand,
   version: VersionCommand,
 };
 

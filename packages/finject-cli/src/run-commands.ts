@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {
-  readHistory, type Experiment, type History, type RepeatPlan, type RunFacts, type TargetShape,
+  planRepeats, readHistory, type Experiment, type History, type RepeatPlan, type RunFacts, type TargetShape,
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
-import { StciCommand } from '@stci/stcirun/front-end';
+import { paramFlags, StciCommand } from '@stci/stcirun/front-end';
+import { loadExperiment } from './experiment-file.js';
 import { RUN_FILES } from './run-files.js';
 import { defaultDirectory } from './run-directory.js';
 import { runExperiment } from './run-experiment.js';
@@ -58,6 +59,72 @@ export async function runOnSessions(source: RunSource, given: Given, programs: s
     experiment, plans, facts, directory, isQuiet: given.quiet, isJson: given.json,
     driver: (init) => new SessionDriver({ ...init, experiment, programs }),
   });
+}
+
+const fileArgs = { file: Args.string({ ignoreStdin: true, description: 'experiment file' }) };
+
+/** Throws STCI_USAGE. */
+function fileArgument(file: string | undefined, command: string): string {
+  if (file !== undefined) return file;
+  throw new StciError('STCI_USAGE', `No experiment is named. Write: finject ${command} FILE. See finject help ${command}.`);
+}
+
+export class RunCommand extends StciCommand {
+  static override readonly summary = 'runs an experiment: its repeats, with their faults; records and judges them';
+  static override readonly synopsis = 'FILE [--repeats N] [--seed S] [--output DIR] [--mca KEY=VALUE]... [...]';
+  static override readonly details = `
+  --repeats N       in place of the file's
+  --seed S          in place of the file's
+  --mca KEY=VALUE   added to the target's options
+${RUN_OPTIONS}
+Shows the target's output, faults, what the runtime finds; ends with a table of the repeats.
+Exit code: 0 if all repeats passed, 204 if not; 130 after Ctrl-C, 143 after 'finject abort'.
+Ctrl-C undoes all faults, ends the target and keeps the record; once more: faster.
+
+Examples:
+  finject run experiments/kill-one-rank.yaml
+  finject run storm.yaml --repeats 100 --seed 7 --output results/storm
+`;
+
+  static override args = fileArgs;
+  static override flags = {
+    repeats: Flags.integer({ min: 1 }),
+    seed: Flags.integer({ min: 0 }),
+    mca: paramFlags.mca,
+    ...runFlags,
+  };
+
+  async run(): Promise<number> {
+    const { args, flags } = await this.parse(RunCommand);
+    const programs = this.config.root;
+    const loaded = await loadExperiment(fileArgument(args.file, 'run'), programs, flags);
+    const plans = planRepeats(loaded.experiment, loaded.shape);
+    return runOnSessions({ ...loaded, plans, isGolden: false }, flags, programs);
+  }
+}
+
+export class ProbeCommand extends StciCommand {
+  static override readonly summary = 'runs an experiment once without faults: the golden run';
+  static override readonly synopsis = 'FILE [--output DIR] [--mca KEY=VALUE]... [--quiet] [--json]';
+  static override readonly details = `
+  --mca KEY=VALUE   added to the target's options
+${RUN_OPTIONS}
+One repeat of each configuration, with the file's checks.
+
+Example:
+  finject probe experiments/kill-one-rank.yaml
+`;
+
+  static override args = fileArgs;
+  static override flags = { mca: paramFlags.mca, ...runFlags };
+
+  async run(): Promise<number> {
+    const { args, flags } = await this.parse(ProbeCommand);
+    const programs = this.config.root;
+    const loaded = await loadExperiment(fileArgument(args.file, 'probe'), programs, { ...flags, repeats: 1 });
+    const plans = planRepeats({ ...loaded.experiment, faults: [] }, loaded.shape);
+    return runOnSessions({ ...loaded, plans, isGolden: true }, flags, programs);
+  }
 }
 
 export class ReplayCommand extends StciCommand {

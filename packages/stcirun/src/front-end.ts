@@ -19,3 +19,5 @@ export { askStatus, promised } from './session/ask.js';
 export {
   connectToJob, jobArgument, openSessions, sessionFlags, SESSION_OPTION, type Sessions,
 } from './stci/session-command.js';
+export { readBounded, readReason } from './run/read-file.js';
+export { loadFlagParams } from './stci/base.js';

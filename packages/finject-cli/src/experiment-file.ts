@@ -1,0 +1,127 @@
+/** An experiment's file as the commands take it: read, checked, with the shape of its target. */
+
+import { dirname, resolve } from 'node:path';
+import { createComposition, type Registry } from '@stci/core';
+import {
+  checkExperiment, parseExperiment,
+  type Experiment, type ExperimentFile, type Problem, type ReadContext, type TargetShape,
+} from '@stci/finject/experiment';
+import { StciError } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import { frontEndRegistry, loadFlagParams, readBounded, readReason, scan, type Pair } from '@stci/stcirun/front-end';
+import { targetShape } from './target.js';
+
+/** A larger file is no experiment, or no trace. */
+const FILE_BYTES_MAX = 16 << 20;
+/** Problems that are told. */
+const PROBLEMS_MAX = 50;
+
+/** What the command line says in place of the file. */
+export interface Overrides {
+  readonly repeats?: number | undefined;
+  readonly seed?: number | undefined;
+  /** Of `--mca`: added to the target's options. */
+  readonly mca?: readonly Pair[] | undefined;
+}
+
+export interface ReadExperiment {
+  /** As the user wrote it. */
+  readonly file: string;
+  readonly text: string;
+  /** Undefined: nothing can be said of it, for its problems. */
+  readonly experiment: Experiment | undefined;
+  readonly shape: TargetShape | undefined;
+  /** In the order of the file. */
+  readonly problems: readonly Problem[];
+}
+
+export interface LoadedExperiment extends ReadExperiment {
+  readonly experiment: Experiment;
+  readonly shape: TargetShape;
+}
+
+/** Finds the shape of a target; the simulated ones have another. */
+export type ShapeOf = (experiment: Experiment) => Promise<TargetShape>;
+
+/** With all its problems. Throws STCI_EXPERIMENT_INVALID for a file that cannot be read at all. */
+export async function readExperiment(
+  file: string, programs: string, overrides: Overrides = {}, shapeOf: ShapeOf = (one) => targetShape(one, programs),
+): Promise<ReadExperiment> {
+  const text = readFile(file, file);
+  const context = readContext(file, frontEndRegistry());
+  const read = parseExperiment(text, file, context);
+  const experiment = read.experiment && overridden(read.experiment, overrides);
+  const problems = [...read.problems];
+  let shape: TargetShape | undefined;
+  if (experiment !== undefined) {
+    try {
+      shape = await shapeOf(experiment);
+      problems.push(...checkExperiment(experiment, shape, { kinds: context.kinds, place: read.place }));
+    } catch (thrown) {
+      problems.push(problemOf(thrown, read));
+    }
+  }
+  problems.sort(({ place: a }, { place: b }) => a.line - b.line || a.column - b.column);
+  return { file, text, experiment, shape, problems };
+}
+
+/** One that can be run. Throws STCI_EXPERIMENT_INVALID with all its problems. */
+export async function loadExperiment(...of: Parameters<typeof readExperiment>): Promise<LoadedExperiment> {
+  const read = await readExperiment(...of);
+  const { experiment, shape, problems } = read;
+  if (problems.length > 0 || experiment === undefined || shape === undefined) {
+    throw new StciError('STCI_EXPERIMENT_INVALID', problemsText(problems));
+  }
+  return { ...read, experiment, shape };
+}
+
+export function problemsText(problems: readonly Problem[]): string {
+  const lines = problems.slice(0, PROBLEMS_MAX).map(({ place, text }) =>
+    `${place.file}:${place.line}:${place.column}: ${text}`);
+  const rest = problems.length - lines.length;
+  return [...lines, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n');
+}
+
+function overridden(experiment: Experiment, { repeats, seed, mca = [] }: Overrides): Experiment {
+  const { target } = experiment;
+  const options = [...target.options, ...mca.flatMap(({ key, value }) => ['--mca', `${key}=${value}`])];
+  return {
+    ...experiment,
+    repeats: repeats ?? experiment.repeats,
+    seed: seed ?? experiment.seed,
+    target: { ...target, options },
+  };
+}
+
+/** The target's own errors stand where the target does. */
+function problemOf(thrown: unknown, { place }: ExperimentFile): Problem {
+  if (!(thrown instanceof StciError)) throw thrown;
+  return { place: place('target'), text: thrown.message };
+}
+
+export function readContext(file: string, registry: Registry): ReadContext {
+  const { params } = loadFlagParams(registry, {}, undefined);
+  const scope = createComposition(registry).scope('finject', params, createNodePlatform());
+  return {
+    kinds: new Map(registry.components('fault').map(({ name }) => [name, scope.fault(name)])),
+    splitTarget,
+    readTrace: (path) => readFile(resolve(dirname(file), path), path),
+  };
+}
+
+/** Options of the first program; the rest, further programs included. */
+function splitTarget(words: readonly string[]): ReturnType<ReadContext['splitTarget']> {
+  const colon = words.indexOf(':');
+  const end = colon < 0 ? words.length : colon;
+  const at = end - (scan(words)[0]?.command.length ?? 0);
+  const options = words.slice(0, at);
+  return { options: options.at(-1) === '--' ? options.slice(0, -1) : options, program: words.slice(at) };
+}
+
+function readFile(path: string, name: string): string {
+  try {
+    return readBounded(path, FILE_BYTES_MAX);
+  } catch (thrown) {
+    throw new StciError('STCI_EXPERIMENT_INVALID', `${name} cannot be read: ${readReason(thrown)}.`);
+  }
+}
