@@ -2,7 +2,7 @@
 
 import * as Args from '@oclif/core/args';
 import { StciError } from '@stci/interface';
-import { isRunning, printOut, StciCommand } from '@stci/stcirun/front-end';
+import { isRunning, openSessions, printOut, StciCommand } from '@stci/stcirun/front-end';
 import { markedProcesses } from './marked-processes.js';
 import { readRun } from './run-commands.js';
 import { findRun, runningRuns, type RunIdentity } from './run-directory.js';
@@ -29,7 +29,7 @@ Examples:
   async run(): Promise<number> {
     const { argv } = await this.parse(AbortCommand);
     const named = (argv as string[]).map((path) => findRun(path).identity);
-    const runs = named.length > 0 ? named : runningRuns();
+    const runs = named.length > 0 ? named : runningRuns(openSessions({}).place.directory);
     if (runs.length === 0) printOut('no run goes on\n');
     await Promise.all(runs.map(abort));
     return 0;

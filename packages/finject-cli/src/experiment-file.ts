@@ -79,7 +79,8 @@ export function problemsText(problems: readonly Problem[]): string {
   const lines = problems.slice(0, PROBLEMS_MAX).map(({ place, text }) =>
     `${place.file}:${place.line}:${place.column}: ${text}`);
   const rest = problems.length - lines.length;
-  return [...lines, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n');
+  const head = lines.length > 1 ? [`${problems.length} problems`] : [];
+  return [...head, ...lines, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n');
 }
 
 function overridden(experiment: Experiment, { repeats, seed, mca = [] }: Overrides): Experiment {

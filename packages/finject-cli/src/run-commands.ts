@@ -8,7 +8,7 @@ import {
   planRepeats, readHistory, type Experiment, type History, type RepeatPlan, type RunFacts, type TargetShape,
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
-import { paramFlags, StciCommand } from '@stci/stcirun/front-end';
+import { paramFlags, parseCount, StciCommand } from '@stci/stcirun/front-end';
 import { loadExperiment } from './experiment-file.js';
 import { RUN_FILES } from './run-files.js';
 import { defaultDirectory } from './run-directory.js';
@@ -61,12 +61,20 @@ export async function runOnSessions(source: RunSource, given: Given, programs: s
   });
 }
 
+/** Throws STCI_USAGE. */
+function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (/^\d+$/u.test(text) && Number.isSafeInteger(seed)) return seed;
+  throw new StciError('STCI_USAGE', `--seed: expected an integer from 0 to 2^53 - 1, got '${text}'.`);
+}
+
 const fileArgs = { file: Args.string({ ignoreStdin: true, description: 'experiment file' }) };
 
 /** Throws STCI_USAGE. */
 function fileArgument(file: string | undefined, command: string): string {
   if (file !== undefined) return file;
-  throw new StciError('STCI_USAGE', `No experiment is named. Write: finject ${command} FILE. See finject help ${command}.`);
+  const remedy = `Write: finject ${command} FILE. See finject help ${command}.`;
+  throw new StciError('STCI_USAGE', `No experiment is named. ${remedy}`);
 }
 
 export class RunCommand extends StciCommand {
@@ -88,8 +96,8 @@ Examples:
 
   static override args = fileArgs;
   static override flags = {
-    repeats: Flags.integer({ min: 1 }),
-    seed: Flags.integer({ min: 0 }),
+    repeats: Flags.custom<number>({ parse: async (text) => parseCount('--repeats', text) })(),
+    seed: Flags.custom<number>({ parse: async (text) => parseSeed(text) })(),
     mca: paramFlags.mca,
     ...runFlags,
   };
@@ -103,13 +111,17 @@ Examples:
   }
 }
 
+/** Checks that mean nothing without faults. */
+const OF_FAULTS: readonly string[] = ['exit-code', 'failed-ranks', 'detected'];
+
 export class ProbeCommand extends StciCommand {
   static override readonly summary = 'runs an experiment once without faults: the golden run';
   static override readonly synopsis = 'FILE [--output DIR] [--mca KEY=VALUE]... [--quiet] [--json]';
   static override readonly details = `
   --mca KEY=VALUE   added to the target's options
 ${RUN_OPTIONS}
-One repeat of each configuration, with the file's checks.
+One repeat of each configuration, with the file's checks, but those that expect faults:
+exit-code, failed-ranks, detected.
 
 Example:
   finject probe experiments/kill-one-rank.yaml
@@ -122,8 +134,10 @@ Example:
     const { args, flags } = await this.parse(ProbeCommand);
     const programs = this.config.root;
     const loaded = await loadExperiment(fileArgument(args.file, 'probe'), programs, { ...flags, repeats: 1 });
-    const plans = planRepeats({ ...loaded.experiment, faults: [] }, loaded.shape);
-    return runOnSessions({ ...loaded, plans, isGolden: true }, flags, programs);
+    const checks = loaded.experiment.checks.filter(({ type }) => !OF_FAULTS.includes(type));
+    const experiment = { ...loaded.experiment, checks };
+    const plans = planRepeats({ ...experiment, faults: [] }, loaded.shape);
+    return runOnSessions({ ...loaded, experiment, plans, isGolden: true }, flags, programs);
   }
 }
 

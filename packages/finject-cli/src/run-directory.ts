@@ -1,13 +1,13 @@
 /**
  * Directories of runs, and which process makes each: its id and start time, so that a later process with the same id is
- * not taken for it. A directory of this user has an entry for each run that goes on, so that `finject abort` finds
- * them; entries of others are not read.
+ * not taken for it. Beside the user's sessions there is an entry for each run that goes on, so that `finject abort`
+ * finds them; files of other users are not read.
  */
 
 import {
   existsSync, fstatSync, mkdirSync, openSync, closeSync, readdirSync, readFileSync, rmSync, writeFileSync, constants,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { StciError } from '@stci/interface';
 import { makePrivate } from '@stci/platform-node';
 import { identityOf, isRunning, type ProcessIdentity } from '@stci/stcirun/front-end';
@@ -19,6 +19,8 @@ const IDENTITY_BYTES_MAX = 65_536;
 export interface RunIdentity {
   readonly directory: string;
   readonly process: ProcessIdentity;
+  /** The file by which it is found while it goes on. */
+  readonly entry: string;
   /** In the environment of its processes; see marked-processes.ts. */
   readonly mark: string;
 }
@@ -42,10 +44,11 @@ export function defaultDirectory(name: string, wallMs: number): string {
 }
 
 /** Makes the directory, and says that this process has it. Throws STCI_USAGE, STCI_OUTPUT_FAILED. */
-export function openRunDirectory(path: string): RunIdentity {
+export function openRunDirectory(path: string, sessions: string): RunIdentity {
   const directory = resolve(path);
   const own = identityOf(process.pid) as ProcessIdentity;
-  const identity = { directory, process: own, mark: `${own.pid}-${own.since}` };
+  const mark = `${own.pid}-${own.since}`;
+  const identity = { directory, process: own, mark, entry: join(entries(sessions), `${mark}.json`) };
   try {
     if (existsSync(directory) && readdirSync(directory).length > 0) {
       throw new StciError('STCI_USAGE', `${path} exists and is not empty. Name another with --output, or remove it.`);
@@ -53,7 +56,7 @@ export function openRunDirectory(path: string): RunIdentity {
     mkdirSync(directory, { recursive: true });
     const text = `${JSON.stringify(identity)}\n`;
     writeFileSync(join(directory, IDENTITY_FILE), text, { mode: 0o600, flag: 'wx' });
-    writeFileSync(entryPath(identity), text, { mode: 0o600 });
+    writeFileSync(identity.entry, text, { mode: 0o600 });
   } catch (thrown) {
     if (thrown instanceof StciError) throw thrown;
     throw new StciError('STCI_OUTPUT_FAILED', `${path} cannot be made: ${(thrown as Error).message}.`);
@@ -63,12 +66,12 @@ export function openRunDirectory(path: string): RunIdentity {
 
 /** The run is over. */
 export function leaveRunDirectory(identity: RunIdentity): void {
-  rmSync(entryPath(identity), { force: true });
+  rmSync(identity.entry, { force: true });
 }
 
-/** Runs of this user that go on, on this machine. */
-export function runningRuns(): readonly RunIdentity[] {
-  const directory = entries();
+/** Runs of this user that go on, on this machine. `sessions`: directory of the sessions. */
+export function runningRuns(sessions: string): readonly RunIdentity[] {
+  const directory = entries(sessions);
   return readdirSync(directory).flatMap((name) => {
     const path = join(directory, name);
     const identity = readIdentity(path);
@@ -108,22 +111,17 @@ function readIdentity(path: string): RunIdentity | undefined {
 }
 
 function checked(value: unknown): RunIdentity | undefined {
-  const { directory, mark, process: own } = value as Partial<RunIdentity>;
+  const { directory, mark, entry, process: own } = value as Partial<RunIdentity>;
   const { pid, since, boot, space } = own ?? {};
-  const areTexts = [directory, mark, since, boot, space].every((text) => typeof text === 'string');
+  const areTexts = [directory, mark, entry, since, boot, space].every((text) => typeof text === 'string');
   return areTexts && Number.isSafeInteger(pid) && Number(pid) > 1 ? (value as RunIdentity) : undefined;
 }
 
-function entryPath({ mark }: RunIdentity): string {
-  return join(entries(), `${mark}.json`);
-}
-
-/** Throws STCI_OUTPUT_FAILED. */
-function entries(): string {
-  const parent = `/tmp/stci-${process.geteuid?.() ?? 0}`;
-  makePrivate(parent);
-  const directory = join(parent, 'experiments');
-  const problem = makePrivate(directory);
+/** No session has such a name. Throws STCI_OUTPUT_FAILED. */
+function entries(sessions: string): string {
+  const directory = join(sessions, '.experiments');
+  makePrivate(dirname(sessions));
+  const problem = makePrivate(sessions) ?? makePrivate(directory);
   if (problem === undefined) return directory;
   throw new StciError('STCI_OUTPUT_FAILED', `The list of runs cannot be kept in ${directory}: ${problem}.`);
 }

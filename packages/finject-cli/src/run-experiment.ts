@@ -9,7 +9,7 @@ import {
   type RunResult, type RunSummary, type StopReason,
 } from '@stci/finject/experiment';
 import { ERROR_KINDS, StciError } from '@stci/interface';
-import { printError, printOut } from '@stci/stcirun/front-end';
+import { openSessions, printError, printOut } from '@stci/stcirun/front-end';
 import { HistoryFile } from './history-file.js';
 import { writeReport } from './report-files.js';
 import { RUN_FILES } from './run-files.js';
@@ -48,7 +48,7 @@ const TICK_MS = 500;
 
 /** Resolves with the exit code; see docs/finject.md. */
 export async function runExperiment(request: RunRequest): Promise<number> {
-  const identity = openRunDirectory(request.directory);
+  const identity = openRunDirectory(request.directory, openSessions({}).place.directory);
   try {
     return await new ExperimentRun(request, identity).run();
   } finally {

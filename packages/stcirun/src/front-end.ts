@@ -14,7 +14,7 @@ export { prepare, type Prepared } from './run/prepare.js';
 export { openSession, ownParams, startOwnSession, type OpenedSession } from './run/session-run.js';
 export { identityOf, isRunning, type ProcessIdentity } from './session/process-identity.js';
 export type { SessionFacts } from './session/session-place.js';
-export { parseDuration, parsePair, type Pair } from './cli/values.js';
+export { parseCount, parseDuration, parsePair, type Pair } from './cli/values.js';
 export { askStatus, promised } from './session/ask.js';
 export {
   connectToJob, jobArgument, openSessions, sessionFlags, SESSION_OPTION, type Sessions,

@@ -1,0 +1,136 @@
+/** Starts the built finject as a user would, in a directory of its own; in the end nothing of it is left. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readHistory, type History, type HistoryRecord } from '@stci/finject/experiment';
+import { assert, eventually, patient } from '@stci/testkit';
+
+const FINJECT = fileURLToPath(new URL('../bin/finject.cjs', import.meta.url));
+const STCI = fileURLToPath(new URL('../../stcirun/bin/stci.cjs', import.meta.url));
+const STCIRUN = fileURLToPath(new URL('../../stcirun/bin/stcirun.cjs', import.meta.url));
+const PROGRAMS = { finject: FINJECT, stci: STCI, stcirun: STCIRUN };
+const LIMIT_MS = 120_000;
+
+/** Marks the processes of a test, tools' children included. */
+const MARK = 'STCI_E2E_FINJECT';
+
+export interface Said {
+  readonly exitCode: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly result: Promise<Said>;
+  err(): string;
+}
+
+export class Lab {
+  readonly directory = mkdtempSync(join(tmpdir(), 'finject-'));
+  readonly #mark = `${process.pid}.${this.directory}`;
+
+  path(...parts: readonly string[]): string {
+    return join(this.directory, ...parts);
+  }
+
+  file(name: string, text: string): string {
+    writeFileSync(this.path(name), text);
+    return name;
+  }
+
+  start(program: keyof typeof PROGRAMS, ...args: readonly string[]): Started {
+    const { NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;
+    const own = { [MARK]: this.#mark, STCI_MCA_session_directory: this.path('sessions') };
+    const child = spawn(process.execPath, [PROGRAMS[program], ...args], {
+      cwd: this.directory, env: { ...env, ...own }, stdio: ['ignore', 'pipe', 'pipe'], detached: true,
+    });
+    const text = { out: '', err: '' };
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text.out += chunk));
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text.err += chunk));
+    const timer = setTimeout(() => child.kill('SIGKILL'), patient(LIMIT_MS));
+    const result = new Promise<Said>((resolve) => {
+      child.on('close', (exitCode) => {
+        clearTimeout(timer);
+        resolve({ exitCode, ...text });
+      });
+    });
+    return { child, result, err: () => text.err };
+  }
+
+  run(program: keyof typeof PROGRAMS, ...args: readonly string[]): Promise<Said> {
+    return this.start(program, ...args).result;
+  }
+
+  history(run: string): History {
+    return readHistory(run, readFileSync(this.path(run, 'history.jsonl'), 'utf8'));
+  }
+
+  /** The plans of a run. */
+  plans(run: string): readonly unknown[] {
+    return recordsOf(this.history(run), 'repeat').map(({ plan }) => plan);
+  }
+
+  hasHistory(run: string): boolean {
+    return existsSync(this.path(run, 'history.jsonl'));
+  }
+
+  /** Processes that were started in it and are there still: their states. */
+  processes(): readonly string[] {
+    return readdirSync('/proc').filter((name) => /^\d+$/u.test(name)).flatMap((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+        const state = stat.slice(stat.lastIndexOf(')') + 2)[0] as string;
+        const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+        return state !== 'Z' && variables.includes(`${MARK}=${this.#mark}`) ? [`${pid} ${state}`] : [];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  /** Nothing is left, and nothing is stopped, within the time that a session may take to see it. */
+  async checkGone(): Promise<void> {
+    await eventually(() => this.processes().length === 0, { deadlineMs: 60_000, what: 'the end of all processes' });
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.checkGone();
+    } finally {
+      for (const process_ of this.processes()) process.kill(Number(process_.split(' ')[0]), 'SIGKILL');
+      rmSync(this.directory, { recursive: true });
+    }
+  }
+}
+
+export function withLab(body: (lab: Lab) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const lab = new Lab();
+    try {
+      await body(lab);
+    } finally {
+      await lab.close();
+    }
+  };
+}
+
+export function recordsOf<Type extends HistoryRecord['type']>(
+  { records }: History, type: Type,
+): Extract<HistoryRecord, { type: Type }>[] {
+  return records.filter((record): record is never => record.type === type);
+}
+
+/** The state of one injection after the other. */
+export function states(history: History): readonly string[] {
+  return recordsOf(history, 'injection').map(({ id, state }) => `${id} ${state}`);
+}
+
+export function said({ exitCode, err }: Said, expected: number): void {
+  assert.is(exitCode, expected, err);
+}
+
+export const LONG = { timeoutMs: 240_000 };
