@@ -45,6 +45,8 @@ const ENDING: Readonly<Record<string, { readonly reason: StopReason; readonly ex
 };
 const SIGNALS_MAX = 3;
 const TICK_MS = 500;
+/** Where a terminal does not say. */
+const COLUMNS = 80;
 
 /** Resolves with the exit code; see docs/finject.md. */
 export async function runExperiment(request: RunRequest): Promise<number> {
@@ -122,7 +124,7 @@ class ExperimentRun {
     if (isQuiet || isJson) return undefined;
     const isTerminal = process.stderr.isTTY && process.env['TERM'] !== 'dumb';
     return new RunView({
-      repeats: plans.length, hosts: facts.shape.hosts, columns: isTerminal ? process.stderr.columns : undefined,
+      repeats: plans.length, hosts: facts.shape.hosts, columns: isTerminal ? process.stderr.columns || COLUMNS : undefined,
       write: (text) => printError('', text),
     });
   }
