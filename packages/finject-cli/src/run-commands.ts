@@ -5,16 +5,17 @@ import { join } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {
-  planRepeats, readHistory, type Experiment, type History, type RepeatPlan, type RunFacts, type TargetShape,
+  planRepeats, readHistory, type History, type RunFacts,
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import { paramFlags, parseCount, StciCommand } from '@stci/stcirun/front-end';
-import { loadExperiment } from './experiment-file.js';
+import { loadExperiment, type Overrides } from './experiment-file.js';
 import { RUN_FILES } from './run-files.js';
 import { defaultDirectory } from './run-directory.js';
+import type { Given, RunSource } from './run-source.js';
 import { runExperiment } from './run-experiment.js';
 import { SessionDriver } from './session-driver.js';
-import { prepareTarget } from './target.js';
+import { prepareTarget, targetShape } from './target.js';
 import { versions } from './version.js';
 
 export const runFlags = {
@@ -27,22 +28,6 @@ export const RUN_OPTIONS = `  --output DIR      directory of the record; default
   --quiet           print errors only
   --json            the record's lines on standard output, and nothing else
 `;
-
-export interface Given {
-  readonly output?: string | undefined;
-  readonly quiet: boolean;
-  readonly json: boolean;
-}
-
-export interface RunSource {
-  readonly experiment: Experiment;
-  readonly shape: TargetShape;
-  readonly plans: readonly RepeatPlan[];
-  /** The experiment file's path and text. */
-  readonly file: string;
-  readonly text: string;
-  readonly isGolden: boolean;
-}
 
 /** On sessions of this machine and its hosts; the exit code. */
 export async function runOnSessions(source: RunSource, given: Given, programs: string): Promise<number> {
@@ -84,6 +69,7 @@ export class RunCommand extends StciCommand {
   --repeats N       in place of the file's
   --seed S          in place of the file's
   --mca KEY=VALUE   added to the target's options
+  --simulate        in simulation, at a virtual clock: nothing is started
 ${RUN_OPTIONS}
 Shows the target's output, faults, what the runtime finds; ends with a table of the repeats.
 Exit code: 0 if all repeats passed, 204 if not; 130 after Ctrl-C, 143 after 'finject abort'.
@@ -99,13 +85,16 @@ Examples:
     repeats: Flags.custom<number>({ parse: async (text) => parseCount('--repeats', text) })(),
     seed: Flags.custom<number>({ parse: async (text) => parseSeed(text) })(),
     mca: paramFlags.mca,
+    simulate: Flags.boolean(),
     ...runFlags,
   };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(RunCommand);
     const programs = this.config.root;
-    const loaded = await loadExperiment(fileArgument(args.file, 'run'), programs, flags);
+    const file = fileArgument(args.file, 'run');
+    if (flags.simulate) return simulate(file, flags, programs);
+    const loaded = await loadExperiment(file, programs, flags);
     const plans = planRepeats(loaded.experiment, loaded.shape);
     return runOnSessions({ ...loaded, plans, isGolden: false }, flags, programs);
   }
@@ -113,6 +102,15 @@ Examples:
 
 /** Checks that mean nothing without faults. */
 const OF_FAULTS: readonly string[] = ['exit-code', 'failed-ranks', 'detected'];
+
+async function simulate(file: string, given: Given & Overrides, programs: string): Promise<number> {
+  // Loaded here, so that runs on sessions start quicker.
+  const [{ runInSimulation }, { simulated }] =
+    await Promise.all([import('./simulate.js'), import('./simulated-target.js')]);
+  const loaded = await loadExperiment(file, programs, given, (one) => targetShape(simulated(one), programs));
+  const plans = planRepeats(loaded.experiment, loaded.shape);
+  return runInSimulation({ ...loaded, plans, isGolden: false }, given, programs);
+}
 
 export class ProbeCommand extends StciCommand {
   static override readonly summary = 'runs an experiment once without faults: the golden run';

@@ -124,7 +124,8 @@ class ExperimentRun {
     if (isQuiet || isJson) return undefined;
     const isTerminal = process.stderr.isTTY && process.env['TERM'] !== 'dumb';
     return new RunView({
-      repeats: plans.length, hosts: facts.shape.hosts, columns: isTerminal ? process.stderr.columns || COLUMNS : undefined,
+      repeats: plans.length, hosts: facts.shape.hosts,
+      columns: isTerminal ? process.stderr.columns || COLUMNS : undefined,
       write: (text) => printError('', text),
     });
   }

@@ -5,7 +5,7 @@ import { StciError } from '@stci/interface';
 import { resolveSettings, SimulatedDriver, type SimulatedTarget } from '@stci/swarm';
 import { defaultDirectory } from './run-directory.js';
 import { runExperiment } from './run-experiment.js';
-import type { Given, RunSource } from './run-commands.js';
+import type { Given, RunSource } from './run-source.js';
 import { simulated, simulatedTargets } from './simulated-target.js';
 import { versions } from './version.js';
 
