@@ -58,6 +58,8 @@ export interface Component<Module = unknown, Deps = unknown, Request = undefined
   readonly frameworkVersion: number;
   readonly help: string;
   readonly params: ParamSpecs;
+  /** What its requests take, for people: the arguments of a kind of fault. */
+  readonly args?: ParamSpecs;
   query(context: QueryContext<Request>): Verdict;
   create(
     deps: Deps,

@@ -19,6 +19,7 @@ export function infoText(info: Info): string {
       ...components.flatMap((component) => [
         ...wrap(`component ${name}:${component.name} ${component.version}: ${component.help}`, 2, 4),
         ...paramLines(component.params, 4),
+        ...argLines(component.args ?? []),
       ]),
     ];
   });
@@ -34,6 +35,10 @@ function fileLines(files: readonly ConfigFile[]): string[] {
     return wrap(`${source}: ${path} (${reason === undefined ? state : `${state}: ${reason}`})`, 2, 4);
   });
   return ['configuration files, from high to low', ...lines];
+}
+
+function argLines(args: readonly InfoParam[]): string[] {
+  return args.length === 0 ? [] : ['    arguments of each use:', ...paramLines(args, 6)];
 }
 
 /** Names aligned, `= value (type bounds; default; source)`, the help below. */

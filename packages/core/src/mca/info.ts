@@ -43,6 +43,8 @@ export interface InfoComponent {
   readonly version: string;
   readonly help: string;
   readonly params: readonly InfoParam[];
+  /** What is given with each use, such as those of an injected fault. */
+  readonly args?: readonly InfoParam[];
 }
 
 export interface InfoCandidate {
@@ -170,8 +172,12 @@ function isTarget(target: InfoTarget | undefined, component: AnyComponent): bool
 }
 
 function describeComponent(component: AnyComponent, reader: (owner: string) => InfoParam[]): InfoComponent {
-  const { name, version, help } = component;
-  return { name, version, help, params: reader(`${component.framework.name}:${name}`) };
+  const { name, version, help, args } = component;
+  const params = reader(`${component.framework.name}:${name}`);
+  if (args === undefined) return { name, version, help, params };
+  const described = Object.entries(args).map(([arg, spec]) =>
+    describeParam(arg, spec, { value: spec.default, source: 'default' }));
+  return { name, version, help, params, args: described };
 }
 
 /** Parameters by owner. */

@@ -30,6 +30,7 @@ export const faultExit = defineComponent({
   help: 'A rank ends itself with a status. Its program has to use the client library (stcirun --client): nobody '
     + 'else can make a process end with a status.',
   params: {},
+  args: module.args,
   query: () => accept(50),
   create: () => module,
 });

@@ -96,6 +96,7 @@ export const faultLink = defineComponent({
   frameworkVersion: 1,
   help: 'All links between two agents, those included that are opened meanwhile: closed, silent, late or slow.',
   params: {},
+  args: module.args,
   query: () => accept(50),
   create: () => module,
 });

@@ -64,6 +64,7 @@ export const faultLoad = defineComponent({
   help: 'Load on a host for a time: processes that compute, memory that is in use. The processes end with the '
     + 'fault, and with their agent.',
   params: {},
+  args: module.args,
   query: () => accept(50),
   create: () => module,
 });

@@ -94,6 +94,7 @@ export const faultPartition = defineComponent({
   frameworkVersion: 1,
   help: 'A network that is parted: nothing passes between agents that share no set.',
   params: {},
+  args: module.args,
   query: () => accept(50),
   create: () => module,
 });

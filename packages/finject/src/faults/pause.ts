@@ -53,6 +53,7 @@ export const faultPause = defineComponent({
   help: 'A rank, an agent or all of a host stands still for a time, as by SIGSTOP. An agent that is stopped '
     + 'cannot be told to go on before.',
   params: {},
+  args: module.args,
   query: () => accept(50),
   create: () => module,
 });

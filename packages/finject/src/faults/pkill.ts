@@ -42,6 +42,7 @@ export const faultPkill = defineComponent({
   frameworkVersion: 1,
   help: 'A signal for a rank: by default SIGKILL, the crash of a process.',
   params: {},
+  args: module.args,
   query: () => accept(50),
   create: () => module,
 });
