@@ -114,7 +114,7 @@ export class FaultSite {
     for (const part of [...this.#parts.values()]) {
       part.lapse = reason;
       this.#undo(part);
-      this.#finish(part);
+      if (part.state !== 'over') this.#finish(part);
       this.#remove(part);
     }
     this.#driver.stop();

@@ -1,0 +1,122 @@
+/** Fault sites: the order of a machine's events, deadlines, and what is undone when a machine or its agent fails. */
+
+import type { FaultAction, FaultEvent, FaultModule, FaultOrder } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { FaultSite, type FaultHands, type PartReport } from '../../dist/agent/fault-site.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import { testPlace } from '../world.js';
+
+const ORDER: FaultOrder = {
+  id: 'a', kind: 'test', args: {}, victim: { kind: 'host', host: 3 }, job: 0, timeoutMs: 1000, durationMs: 500,
+};
+
+type Answer = (event: FaultEvent) => readonly FaultAction[];
+
+/** A site whose machine answers so; `seen`: the events of the machine, `told`: what the controller is. */
+function play(answer: Answer, hands: FaultHands = {}, undoes = true) {
+  const place = testPlace();
+  const seen: string[] = [];
+  const told: string[] = [];
+  const state = { isCutOff: false };
+  const open: FaultModule['open'] = () => ({
+    dueMs: undefined,
+    on: (event) => {
+      seen.push(event.type);
+      return answer(event);
+    },
+  });
+  const module = { victims: [], undoes, args: {}, problemOf: () => undefined, plan: () => [], open } as FaultModule;
+  const node = {
+    platform: place.platform, name: 'root:3', identity: { self: 0x2000_0003, job: 0 }, sessionName: 's',
+    fault: () => undefined,
+  } as unknown as AgentNode;
+  const site = new FaultSite({
+    node, scope: { fault: () => module }, hands, isCutOff: () => state.isCutOff,
+    report: ({ report, over }: PartReport) => void told.push(over ? 'over' : `${report?.state}: ${report?.text}`),
+  });
+  const inject = (order: Partial<FaultOrder> = {}): void => {
+    site.inject({ order: { ...ORDER, ...order }, number: 0, part: { at: { role: 'root', host: 3 }, body: {} } });
+    place.run(1);
+  };
+  return { ...place, site, seen, told, inject, state };
+}
+
+const USUAL: Answer = ({ type }) =>
+  type === 'inject' ? [{ type: 'injected', text: 'done' }] : type === 'undo' ? [{ type: 'undone' }] : [];
+
+suite('fault sites', (test) => {
+  test('set-up, inject, after its time undo, tear-down; and none of it twice', () => {
+    const { seen, told, inject, run, site } = play(USUAL);
+    inject();
+    assert.equal(told, ['injected: done']);
+    inject();
+    run(600);
+    assert.equal(seen, ['set-up', 'inject', 'undo', 'tear-down']);
+    assert.equal([told, site.size], [['injected: done', 'undone: ', 'over'], 0]);
+  });
+
+  test('without a controller it has lapsed; so it has when the agent stops', () => {
+    const cut = play(USUAL);
+    cut.inject();
+    cut.state.isCutOff = true;
+    cut.run(600);
+    assert.is(cut.told[1], 'lapsed: its time was over, and the controller could not be told');
+    const stopped = play(USUAL);
+    stopped.inject();
+    stopped.site.stop('it stops');
+    assert.equal([stopped.seen.slice(2), stopped.told], [['undo', 'tear-down'],
+      ['injected: done', 'lapsed: it stops', 'over']]);
+  });
+
+  test('what cannot be undone is over when it is done', () => {
+    const { seen, told, inject } = play(USUAL, {}, false);
+    inject();
+    assert.equal([seen, told], [['set-up', 'inject', 'tear-down'], ['injected: done', 'over']]);
+  });
+
+  test('not in force within its time-out: failed, and undone', () => {
+    const { seen, told, inject, run } = play(() => []);
+    inject();
+    run(1100);
+    assert.equal(seen, ['set-up', 'inject', 'undo', 'tear-down']);
+    assert.equal(told, ['failed: fault test was not in force within 1000 ms (its timeout)', 'over']);
+  });
+
+  test('undone before it is in force: skipped; a machine that does not undo: failed', () => {
+    const early = play(({ type }) => (type === 'undo' ? [{ type: 'undone' }] : []));
+    early.inject();
+    early.site.undo('a');
+    early.run(1);
+    assert.equal(early.told, ['skipped: it was undone before it was in force', 'over']);
+    const deaf = play(({ type }) => (type === 'inject' ? [{ type: 'injected', text: '' }] : []));
+    deaf.inject();
+    deaf.site.undo('a');
+    deaf.run(6000);
+    assert.equal(deaf.told.slice(1), ['failed: fault test could not be undone within 5000 ms', 'over']);
+  });
+
+  test('a machine that throws fails with the name of its kind; what it left is released, others go on', () => {
+    const released: string[] = [];
+    const release = ({ id }: FaultOrder): void => void released.push(id);
+    let isBroken = true;
+    const { told, inject, site } = play((event) => {
+      if (event.type === 'inject' && isBroken) throw new Error('oops');
+      return USUAL(event);
+    }, { release });
+    inject();
+    assert.equal([told.length, told[1], released, site.size], [2, 'over', ['a'], 0]);
+    assert.match(told[0] ?? '', /^failed: fault test: .*oops$/u);
+    isBroken = false;
+    inject({ id: 'b' });
+    assert.is(told.at(-1), 'injected: done');
+  });
+
+  test('an action that the agent cannot carry out is answered with the reason', () => {
+    const { told, inject } = play((event) => {
+      if (event.type === 'inject') return [{ type: 'kill', key: 'k', what: 'self' }];
+      return event.type === 'done' ? [{ type: 'failed', reason: event.problem ?? 'none' }] : [];
+    });
+    inject();
+    assert.equal(told, ['failed: root:3 cannot do this: kill', 'over']);
+  });
+});
