@@ -183,6 +183,21 @@ suite('faults in real sessions', (test) => {
       await soon(() => place.names().length === 0 && loads().length === 0, 'the end of the session');
     }), LONG);
 
+  test('a link is silent for a time, and all go on; beyond the lease, its host ends', withLab(async (place) => {
+    place.start('lab', '--mca', 'bootcom.lease=4s');
+    const { pids, agents } = await startJob(place);
+    const front = await new FrontEnd(place, 'lab').begun();
+    const silent = { kind: 'link', victim: { kind: 'link', ends: [0, 2] } } as const;
+    await front.inject({ ...silent, id: 'a', durationMs: 1000 }, 'injected');
+    await front.report('a', 'undone');
+    assert.ok(pids.every((pid) => stateOf(pid) !== undefined), 'all ranks run');
+    await front.inject({ ...silent, id: 'b', durationMs: HOUR_MS }, 'injected');
+    const far = [agents.get('b') as number, pids[2] as number, pids[3] as number];
+    await soon(() => far.every((pid) => stateOf(pid) === undefined), 'the end of all behind the link');
+    assert.ok([0, 1].every((rank) => stateOf(pids[rank] as number) !== undefined), 'the others go on');
+    assert.equal(await front.undo('b'), []);
+  }), LONG);
+
   test('a rank ends with a status; its marks are events of the job', withLab(async (place) => {
     place.start('lab');
     const program = `import { connect } from '${CLIENT}'; const c = await connect(); c.mark('ready ' + c.rank);
