@@ -19,13 +19,17 @@ export interface Finding {
 
 const TEXT = /(\.(ts|mjs|js|json|md|svg|yaml|yml|sh)|^\.ci\/run|^LICENSE|^\.gitignore)$/;
 
+/** Files that documents may link to, and that have no text to check: an empty line stands for it. */
+const PICTURE = /\.png$/;
+
 /** Reads the files that git tracks or would add (ignored files are excluded). */
 export function readTree(root: string): Tree {
   const list = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
   const tree = new Map<string, string>();
   for (const path of [...new Set(list.split('\0'))].sort()) {
-    if (!TEXT.test(path)) continue;
-    const text = readText(join(root, path));
+    const isPicture = PICTURE.test(path);
+    if (!TEXT.test(path) && !isPicture) continue;
+    const text = isPicture ? '\n' : readText(join(root, path));
     if (text !== undefined) tree.set(path, text);
   }
   return tree;
