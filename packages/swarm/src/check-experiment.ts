@@ -5,7 +5,7 @@ import type { DrawnExperiment } from './draw-experiment.js';
 import { SimulatedRun } from './experiment-run.js';
 
 const EVENTS = 20_000;
-/** From an order to the report that it came too late. */
+/** From the end of an order's time to the report of it. */
 const LATE_MS = 500;
 /** After an abort comes another. */
 const AGAIN_MS = 700;
@@ -62,9 +62,9 @@ function checkRecords(records: readonly HistoryRecord[], isKilled: boolean): str
     const { repeat, injections } = record.plan;
     const own = records.filter((one) => 'repeat' in one && one.repeat === repeat);
     if (!own.some(({ type }) => type === 'repeat-end')) problems.push(`repeat ${repeat} has no end`);
-    for (const { id } of injections) {
+    for (const { id, timeoutMs } of injections) {
       const states = own.flatMap((one) => (one.type === 'injection' && one.id === id ? [one.state] : []));
-      if (!states.some((state) => LAST.has(state)) && !isLate(id, own)) {
+      if (!states.some((state) => LAST.has(state)) && !isLate(id, timeoutMs, own)) {
         problems.push(`${id}: ${states.join(', ')} and no more`);
       }
     }
@@ -73,11 +73,11 @@ function checkRecords(records: readonly HistoryRecord[], isKilled: boolean): str
   return isInOrder ? problems : [...problems, 'its records are not in order'];
 }
 
-/** It was ordered when the job was ending: what became of it is not awaited. */
-function isLate(id: string, ofRepeat: readonly HistoryRecord[]): boolean {
+/** The job ended while it was made: what became of it is not awaited. */
+function isLate(id: string, timeoutMs: number, ofRepeat: readonly HistoryRecord[]): boolean {
   const ordered = ofRepeat.find((one) => one.type === 'injection' && one.id === id && one.state === 'ordered');
   const ended = ofRepeat.find((one) => one.type === 'event' && one.event.type === 'ended');
-  return ordered !== undefined && ended !== undefined && ended.wallMs - ordered.wallMs < LATE_MS;
+  return ordered !== undefined && ended !== undefined && ended.wallMs - ordered.wallMs < timeoutMs + LATE_MS;
 }
 
 /** The measured offsets are true within their errors; the controller's clock is right. */
