@@ -4,6 +4,7 @@ import { CommandTable, type StciCommandClass } from '@stci/stcirun/front-end';
 import { AbortCommand } from './abort.js';
 import { KillCommand } from './kill.js';
 import { CompareCommand, ReportCommand } from './report-commands.js';
+import { PlanCommand, ValidateCommand } from './plan-commands.js';
 import { ProbeCommand, ReplayCommand, RunCommand } from './run-commands.js';
 import { VersionCommand } from './version.js';
 
@@ -11,10 +12,12 @@ const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   abort: AbortCommand,
   compare: CompareCommand,
   kill: KillCommand,
+  plan: PlanCommand,
   probe: ProbeCommand,
   replay: ReplayCommand,
   report: ReportCommand,
   run: RunCommand,
+  validate: ValidateCommand,
   version: VersionCommand,
 };
 

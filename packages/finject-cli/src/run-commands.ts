@@ -47,16 +47,16 @@ export async function runOnSessions(source: RunSource, given: Given, programs: s
 }
 
 /** Throws STCI_USAGE. */
-function parseSeed(text: string): number {
+export function parseSeed(text: string): number {
   const seed = Number(text);
   if (/^\d+$/u.test(text) && Number.isSafeInteger(seed)) return seed;
   throw new StciError('STCI_USAGE', `--seed: expected an integer from 0 to 2^53 - 1, got '${text}'.`);
 }
 
-const fileArgs = { file: Args.string({ ignoreStdin: true, description: 'experiment file' }) };
+export const fileArgs = { file: Args.string({ ignoreStdin: true, description: 'experiment file' }) };
 
 /** Throws STCI_USAGE. */
-function fileArgument(file: string | undefined, command: string): string {
+export function fileArgument(file: string | undefined, command: string): string {
   if (file !== undefined) return file;
   const remedy = `Write: finject ${command} FILE. See finject help ${command}.`;
   throw new StciError('STCI_USAGE', `No experiment is named. ${remedy}`);

@@ -1,4 +1,4 @@
-/** Experiments that the documents show, and the ready ones: with the kinds that come with finject, each can be planned. */
+/** Experiments that documents show, and the ready ones: with the kinds that come with finject, each can be planned. */
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { assert, suite } from '@stci/testkit';
