@@ -98,7 +98,9 @@ export class RunView {
     const shown = victim === undefined ? victims : victims.slice(victim, victim + 1);
     const whom = shown.map((one) => this.#victimText(one)).join(', ');
     const more = text === '' ? '' : ` (${text})`;
-    this.#line(`fault ${id} ${injection?.kind ?? ''} ${whom}: ${state}${more}`.replaceAll('  ', ' '), record);
+    const kind = injection?.kind ?? '';
+    const what = whom.startsWith(`${kind} `) ? whom : `${kind} ${whom}`.trim();
+    this.#line(`fault ${id} ${what}: ${state}${more}`, record);
   }
 
   #victimText(victim: FaultVictim): string {

@@ -155,11 +155,17 @@ suite('runner', (test) => {
       id: 'a', kind: 'agent', victims: [{ kind: 'agent', role: 'front-end', host: 0 }],
     }), injection({
       id: 'b', fault: 'b', kind: 'pause', victims: [{ kind: 'agent', role: 'front-end', host: 0 }], delayMs: 200,
-    })]);
+    })], { experiment: { allow: ['front-end'] } });
     self.run();
     assert.is(self.driver.isKilled, true);
     assert.match(self.of('injection').find(({ state }) => state === 'failed')?.text ?? '', 'kind pause cannot be done');
     assert.equal(self.driver.sessions[0]?.orders, []);
+    const forbidden = new Trial({}, [injection({
+      id: 'a', kind: 'agent', victims: [{ kind: 'agent', role: 'front-end', host: 0 }],
+    })]);
+    forbidden.run();
+    assert.is(forbidden.driver.isKilled, false);
+    assert.match(forbidden.of('injection').find(({ state }) => state === 'failed')?.text ?? '', 'allow: front-end');
   });
 
   test('a time limit ends it: TERM after everything is undone, then KILL; a job that does not end is given up', () => {

@@ -16,6 +16,8 @@ export interface InjectorInit {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly client: ExperimentClient;
+  /** This process may be a victim. */
+  readonly allowsFrontEnd: boolean;
   record(entry: HistoryEntry): void;
   /** A fault at the front-end itself. */
   killSelf(): void;
@@ -166,12 +168,14 @@ export class Injector {
 
   /** At the front-end, which this process is. */
   #injectHere(id: string, { injection }: Order): void {
-    const { clock } = this.#init;
-    const isKill = injection.kind === 'agent';
+    const { clock, allowsFrontEnd } = this.#init;
+    const isKill = injection.kind === 'agent' && allowsFrontEnd;
+    const refusal = allowsFrontEnd ? `kind ${injection.kind} cannot be done to the front-end: only kind agent can`
+      : 'the front-end is no victim unless the experiment allows it: allow: front-end';
     this.onReport({
       id, agent: 'front-end', host: 0, wallMs: clock.wallMs(), monotonicMs: clock.nowMs(),
       state: isKill ? 'injected' : 'failed',
-      text: isKill ? 'killed' : `kind ${injection.kind} cannot be done to the front-end: only kind agent can`,
+      text: isKill ? 'killed' : refusal,
     });
     if (isKill) this.#init.killSelf();
   }

@@ -119,10 +119,11 @@ export class Repeat implements FrontEndEvents {
 
   /** The experiment in the session, then the job. */
   #begin(target: OpenedTarget): void {
-    const { driver, plan, record } = this.#init;
+    const { driver, plan, record, experiment } = this.#init;
     const { client } = target;
     const injector = new Injector({
-      plan, client, record, clock: this.#clock, timers: new Timers(this.#clock), killSelf: () => driver.killSelf(),
+      plan, client, record, clock: this.#clock, timers: new Timers(this.#clock),
+      allowsFrontEnd: experiment.allow.includes('front-end'), killSelf: () => driver.killSelf(),
     });
     this.#injector = injector;
     client.experiment.onReport = (report) => {
