@@ -180,6 +180,9 @@ class ExperimentRun {
   }
 }
 
+/** Of the reason in the table; the report has all of it. */
+const REASON_CHARS = 60;
+
 /** A table of the repeats. */
 export function summaryText({ repeats }: RunSummary, end: string): string {
   const hasConfigurations = repeats.some(({ configuration }) => configuration !== '');
@@ -198,7 +201,8 @@ export function summaryText({ repeats }: RunSummary, end: string): string {
 
 function reasonsOf({ checks, problems, outcome }: RepeatSummary): string {
   const failed = checks.filter(({ isPassed }) => !isPassed).map(({ name }) => name);
-  return [...failed, ...(failed.length === 0 ? problems.slice(0, 1) : [])].join(', ') || outcome;
+  const text = [...failed, ...(failed.length === 0 ? problems.slice(0, 1) : [])].join(', ') || outcome;
+  return text.length > REASON_CHARS ? `${text.slice(0, REASON_CHARS)}…` : text;
 }
 
 function detectionText({ injections }: RepeatSummary): string {

@@ -209,8 +209,13 @@ suite('runner', (test) => {
     const trial = new Trial({ lossMs: 1000 }, [injection({ id: 'a' })], { repeats: 2 });
     assert.is(trial.run().repeats, 2);
     assert.equal(trial.of('repeat-end').map(({ report, stopped }) => [report, stopped]),
-      [[undefined, undefined], [undefined, undefined]]);
+      [[undefined, 'error'], [undefined, 'error']]);
     trial.checkClosed();
+    const controller = new Trial({ lossMs: 1000 }, [injection({
+      id: 'a', kind: 'agent', victims: [{ kind: 'agent', role: 'controller', host: 0 }],
+    })]);
+    controller.run();
+    assert.is(controller.of('repeat-end')[0]?.stopped, undefined);
   });
 
   test('commands before, during and after; one that fails before ends the run', () => {

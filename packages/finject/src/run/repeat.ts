@@ -240,7 +240,7 @@ export class Repeat implements FrontEndEvents {
     this.#isJobOver = true;
     // A connection that has ended makes a report of its own, of no job.
     this.#isLost = report === undefined || report.job === 0;
-    if (this.#isLost) this.#problem(report?.cause?.message ?? 'The connection to the session has ended.');
+    if (this.#isLost) this.#onLost(report);
     else this.#report = report;
     if (!this.#isEnding) this.#tellOfNone();
     this.#isEnding = true;
@@ -251,6 +251,13 @@ export class Repeat implements FrontEndEvents {
       this.#isChecking = true;
       this.#checks.run('after', () => this.#close());
     });
+  }
+
+  /** Unless the controller is a victim, the repeat says nothing of its target. */
+  #onLost(report: JobReport | undefined): void {
+    this.#problem(report?.cause?.message ?? 'The connection to the session has ended.');
+    const victims = this.#init.plan.injections.flatMap((injection) => injection.victims);
+    if (!victims.some((victim) => victim.kind === 'agent' && victim.role === 'controller')) this.#stopped ??= 'error';
   }
 
   #tellOfNone(): void {
