@@ -15,7 +15,7 @@ import { defaultDirectory } from './run-directory.js';
 import type { Given, RunSource } from './run-source.js';
 import { runExperiment } from './run-experiment.js';
 import { SessionDriver } from './session-driver.js';
-import { prepareTarget, targetShape } from './target.js';
+import { prepareTarget } from './target.js';
 import { versions } from './version.js';
 
 export const runFlags = {
@@ -105,9 +105,9 @@ const OF_FAULTS: readonly string[] = ['exit-code', 'failed-ranks', 'detected'];
 
 async function simulate(file: string, given: Given & Overrides, programs: string): Promise<number> {
   // Loaded here, so that runs on sessions start quicker.
-  const [{ runInSimulation }, { simulated }] =
+  const [{ runInSimulation }, { simulatedShape }] =
     await Promise.all([import('./simulate.js'), import('./simulated-target.js')]);
-  const loaded = await loadExperiment(file, programs, given, (one) => targetShape(simulated(one), programs));
+  const loaded = await loadExperiment(file, programs, given, (one) => simulatedShape(one, programs));
   const plans = planRepeats(loaded.experiment, loaded.shape);
   return runInSimulation({ ...loaded, plans, isGolden: false }, given, programs);
 }

@@ -3,10 +3,10 @@
  * environment and launcher. Parameters are those of the file alone, so that a simulation is the same on each machine.
  */
 
-import type { Configuration, Experiment } from '@stci/finject/experiment';
+import type { Configuration, Experiment, TargetShape } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import { checkSimulated, type SimulatedTarget } from '@stci/swarm';
-import { prepareTarget, type PreparedTarget } from './target.js';
+import { prepareTarget, targetShape, type PreparedTarget } from './target.js';
 
 /** Options that need this machine → why. */
 const REFUSED: readonly (readonly [keyof PreparedTarget['request'], string, string])[] = [
@@ -21,6 +21,13 @@ export function simulated(experiment: Experiment): Experiment {
       `target: session ${target.session} cannot be simulated. Leave it out: each repeat then has its own.`);
   }
   return { ...experiment, target: { ...target, program: target.simulated ?? target.program } };
+}
+
+/** What the plan needs; its programs are those of the simulation. Throws StciError. */
+export async function simulatedShape(experiment: Experiment, programs: string): Promise<TargetShape> {
+  const one = simulated(experiment);
+  await simulatedTargets(one, programs);
+  return targetShape(one, programs);
 }
 
 /** `experiment`: as `simulated` returns it. Throws StciError. */

@@ -7,7 +7,7 @@
 import type { Check, ExperimentDriver, HistoryRecord, OpenedTarget, RepeatPlan } from '@stci/finject/experiment';
 import { StciError, type HostSpec, type Platform } from '@stci/interface';
 import {
-  SimRandom, type AgentContext, type SimProcess, type Tool, type World, type WorldOptions,
+  SimRandom, type AgentContext, type SimProcess, type World, type WorldOptions,
 } from '@stci/platform-sim';
 import { resolveSettings } from './assembly.js';
 import { checkSimulated, type SimulatedTarget } from './experiment-target.js';
@@ -24,8 +24,6 @@ const LOOK_MS = 1;
 /** How often it is looked whether processes are left, and how long, beside the lease and the grace of tools. */
 const END_LOOK_MS = 20;
 const END_MS = 60_000;
-/** Longer than any fault. */
-const LOAD_MS = 2 * 86_400_000;
 const SPOOL_BYTES = 64 << 20;
 const ENV = { PATH: '/bin:/usr/bin' };
 
@@ -143,7 +141,6 @@ export class SimulatedDriver implements ExperimentDriver {
     furnish(world, loginMain);
     for (const { name } of hosts) {
       const host = world.host(name);
-      host.files.addProgram('sh', loadProgram);
       host.wallOffsetMs = clockSkewMs * (2 * world.random.fork(`skew ${name}`).uniform() - 1);
     }
     onWorld?.(world);
@@ -165,11 +162,6 @@ export class SimulatedDriver implements ExperimentDriver {
   #playOut(maxEvents: number): ReturnType<World['run']> {
     return this.world.run({ until: () => this.left.length === 0, maxEvents });
   }
-}
-
-/** What fault `load` starts: there is no processor that it could use. */
-function loadProgram(tool: Tool): void {
-  tool.after(LOAD_MS, () => tool.exit(0));
 }
 
 function whenListening(

@@ -16,16 +16,17 @@ export interface SimulatedTarget {
 
 const BINARIES = /^(?:\/bin\/|\/usr\/bin\/)/;
 
-/** Those that an experiment can name, in order. */
+/** Those that an experiment can name, in order; a shell's is not one: it does nothing of what it is told. */
 export function simulatedPrograms(): readonly string[] {
-  return Object.keys(PROGRAMS).sort();
+  return Object.keys(PROGRAMS).filter((name) => name !== 'sh').sort();
 }
 
 /** Throws STCI_EXPERIMENT_INVALID for programs that the simulation does not have. */
 export function checkSimulated({ apps }: Pick<JobSpec, 'apps'>): void {
-  const unknown = apps.map(({ program }) => program).find((program) => !(program.replace(BINARIES, '') in PROGRAMS));
+  const known = simulatedPrograms();
+  const unknown = apps.map(({ program }) => program).find((program) => !known.includes(program.replace(BINARIES, '')));
   if (unknown === undefined) return;
   throw new StciError('STCI_EXPERIMENT_INVALID',
     `The simulation has no program ${unknown}. Name one of its own in target.simulated, such as [sleep, 10]; it has `
-    + `${simulatedPrograms().join(', ')}.`);
+    + `${known.join(', ')}.`);
 }

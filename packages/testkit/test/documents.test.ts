@@ -56,6 +56,7 @@ esac
   writeFileSync(join(place, 'data.txt'), 'one\ntwo\n');
   mkdirSync(join(place, 'home'));
   symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'));
+  symlinkSync(join(ROOT, 'experiments'), join(place, 'experiments'));
   return place;
 }
 

@@ -1,0 +1,54 @@
+/** `finject run --simulate` as a user runs it: the same record and report as of a real run, at a virtual clock. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { assert, suite } from '@stci/testkit';
+import { Lab, recordsOf } from './e2e-finject.js';
+
+const FILE = `
+name: storm
+target: { options: --ppn 1 --on-failure continue --mca detector=ring, program: ./solver, simulated: sleep 8 }
+hosts: h[1-200]
+repeats: 2
+faults:
+  - { kind: pkill, who: { ranks: random 2, distinct: true }, when: uniform 100ms 2s, count: 3 }
+checks: [no-orphan, no-false-detection, failed-ranks: victims, detected: 1s]
+`;
+
+suite('finject run --simulate', (test) => {
+  test('two hundred hosts; the same file gives the same record', async () => {
+    const lab = new Lab();
+    try {
+      lab.file('storm.yaml', FILE);
+      const texts: string[] = [];
+      for (const run of ['a', 'b']) {
+        const { exitCode, out, err } = await lab.run('finject', 'run', '--simulate', 'storm.yaml', '--output', run);
+        assert.is(exitCode, 0, err);
+        assert.match(out, /2 of 2 repeats; 2 passed/u);
+        texts.push(readFileSync(lab.path(run, 'history.jsonl'), 'utf8').split('\n').slice(1).join('\n'));
+        assert.ok(existsSync(lab.path(run, 'report.html')), 'it has a report');
+      }
+      assert.is(texts[0], texts[1]);
+      const history = lab.history('a');
+      const [first] = recordsOf(history, 'run');
+      assert.is(first?.isSimulated, true);
+      const starts = recordsOf(history, 'start');
+      const ends = recordsOf(history, 'repeat-end');
+      assert.ok(ends.every(({ wallMs }, i) => wallMs - (starts[i]?.wallMs ?? 0) > 7900), 'its time is virtual');
+    } finally {
+      await lab.close();
+    }
+  }, { timeoutMs: 60_000 });
+
+  test('what cannot be simulated is told before anything is run', async () => {
+    const lab = new Lab();
+    try {
+      lab.file('real.yaml', 'name: real\ntarget: { options: [-n, 2], program: [./solver] }\nhosts: [a, b]\n');
+      const { exitCode, err } = await lab.run('finject', 'run', '--simulate', 'real.yaml');
+      assert.is(exitCode, 193, err);
+      assert.match(err, /^finject: real\.yaml:2:.*no program \.\/solver.*target\.simulated.*sleep/su);
+      assert.not.ok(existsSync(lab.path('finject-runs')));
+    } finally {
+      await lab.close();
+    }
+  }, { timeoutMs: 60_000 });
+});
