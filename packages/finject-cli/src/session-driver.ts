@@ -1,6 +1,5 @@
 /** Experiments on this machine and its hosts: each repeat has a session of its own, or takes the one that is named. */
 
-import { spawn } from 'node:child_process';
 import type {
   Check, Experiment, ExperimentDriver, HistoryRecord, OpenedTarget, RepeatPlan,
 } from '@stci/finject/experiment';
@@ -9,6 +8,7 @@ import { createNodePlatform } from '@stci/platform-node';
 import {
   identityOf, isRunning, ownParams, startOwnSession, type ProcessIdentity, type SessionFacts,
 } from '@stci/stcirun/front-end';
+import { CheckCommands } from './check-commands.js';
 import { markedProcesses, RUN_VARIABLE } from './marked-processes.js';
 import { prepareTarget } from './target.js';
 
@@ -18,8 +18,6 @@ const KILLED_MS = 5000;
 const LOOK_MS = 20;
 /** What is left of a session may take so long to see that it is over, beside the lease and the grace of tools. */
 const LEFT_MS = 5000;
-/** Of what a command says. */
-const SAID_CHARS_MAX = 4000;
 
 export interface SessionDriverInit {
   readonly experiment: Experiment;
@@ -34,8 +32,9 @@ export interface SessionDriverInit {
 }
 
 export class SessionDriver implements ExperimentDriver {
-  readonly platform: Pick<Platform, 'clock' | 'random'> = createNodePlatform();
+  readonly platform: Platform = createNodePlatform();
   readonly #init: SessionDriverInit;
+  readonly #commands = new CheckCommands(this.platform);
 
   constructor(init: SessionDriverInit) {
     this.#init = init;
@@ -62,21 +61,11 @@ export class SessionDriver implements ExperimentDriver {
   }
 
   command(check: Extract<Check, { readonly type: 'command' }>, done: (isPassed: boolean, text: string) => void): void {
-    const [program = '', ...args] = check.command;
-    const limit = { timeout: check.timeoutMs, killSignal: 'SIGKILL' } as const;
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...limit });
-    let said = '';
-    const add = (chunk: Buffer): void => {
-      if (said.length < SAID_CHARS_MAX) said = (said + chunk.toString()).slice(0, SAID_CHARS_MAX);
-    };
-    child.stdout.on('data', add);
-    child.stderr.on('data', add);
-    child.on('error', (error) => done(false, error.message));
-    child.on('exit', (status, signal) => {
-      const end = signal === null ? `ended with ${status}` : `ended by ${signal}`;
-      // What it said last is read first.
-      setImmediate(() => done(status === 0, `${end}${said === '' ? '' : `: ${said.trimEnd()}`}`));
-    });
+    this.#commands.run(check, done);
+  }
+
+  endCommands(): void {
+    this.#commands.end();
   }
 
   async #open(plan: RepeatPlan): Promise<OpenedTarget> {

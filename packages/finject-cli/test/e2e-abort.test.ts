@@ -83,6 +83,17 @@ suite('finject is ended', (test) => {
     checkHistory(lab, 'out', true);
   }), LONG);
 
+  test('by SIGKILL while the command of a check runs: it ends too, with all of its group', withLab(async (lab) => {
+    const command = "{ command: \"sh -c 'setsid sleep 301 & sleep 302 & sleep 303'\", phase: before, timeout: 5m }";
+    lab.file('check.yaml', `${PAUSE}checks: [${command}]\n`);
+    const run = lab.start('finject', 'run', 'check.yaml', '--output', 'out');
+    const isThere = (seconds: number): boolean => lab.commands().includes(`sleep ${seconds}`);
+    await eventually(() => [301, 302, 303].every(isThere), { deadlineMs: 30_000, what: 'the command' });
+    run.child.kill('SIGKILL');
+    await run.result;
+    await lab.checkGone();
+  }), LONG);
+
   test('at random moments, by each of these', withLab(async (lab) => {
     lab.file('pause.yaml', PAUSE);
     for (let round = 0; round < 9; round += 1) {

@@ -80,12 +80,21 @@ export class Lab {
 
   /** Processes that were started in it and are there still: their states. */
   processes(): readonly string[] {
+    return this.#processes((pid, state) => `${pid} ${state}`);
+  }
+
+  /** Their command lines. */
+  commands(): readonly string[] {
+    return this.#processes((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim());
+  }
+
+  #processes(show: (pid: string, state: string) => string): readonly string[] {
     return readdirSync('/proc').filter((name) => /^\d+$/u.test(name)).flatMap((pid) => {
       try {
         const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
         const state = stat.slice(stat.lastIndexOf(')') + 2)[0] as string;
         const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-        return state !== 'Z' && variables.includes(`${MARK}=${this.#mark}`) ? [`${pid} ${state}`] : [];
+        return state !== 'Z' && variables.includes(`${MARK}=${this.#mark}`) ? [show(pid, state)] : [];
       } catch {
         return [];
       }

@@ -13,7 +13,7 @@ const LATE_MS = 5000;
 export interface CommandChecksInit {
   readonly checks: readonly Check[];
   readonly clock: Clock;
-  readonly driver: Pick<ExperimentDriver, 'command'>;
+  readonly driver: Pick<ExperimentDriver, 'command' | 'endCommands'>;
   onResult(check: CommandCheck, isPassed: boolean, text: string): void;
 }
 
@@ -48,9 +48,10 @@ export class CommandChecks {
     next();
   }
 
-  /** Nothing is called back any more. */
+  /** Nothing is called back any more, and no command goes on. */
   stop(): void {
     this.#isStopped = true;
     this.#timers.cancelAll();
+    this.#init.driver.endCommands?.();
   }
 }

@@ -35,6 +35,8 @@ export interface ExperimentDriver {
   open(plan: RepeatPlan, done: (error: StciError | undefined, target: OpenedTarget | undefined) => void): void;
   /** Runs a command of a check; a simulated driver says that it cannot. */
   command(check: Extract<Check, { readonly type: 'command' }>, done: (isPassed: boolean, text: string) => void): void;
+  /** Ends those that run; nobody waits for them any more. */
+  endCommands?(): void;
   write(record: HistoryRecord): void;
   /** SIGKILL for this process: a fault at the front-end itself. */
   killSelf(): void;
