@@ -180,6 +180,8 @@ class ExperimentRun {
   }
 }
 
+const DETECTION = 'detection: from the fault at its victim to the confirmation at the agent that detected it\n';
+
 /** Of the reason in the table; the report has all of it. */
 const REASON_CHARS = 60;
 
@@ -196,7 +198,8 @@ export function summaryText({ repeats }: RunSummary, end: string): string {
   ]);
   const passed = repeats.filter(({ isPassed }) => isPassed).length;
   const lines = alignColumns([head, ...rows]).map((line) => `${line.trimEnd()}\n`).join('');
-  return `${lines}${end}; ${passed} passed\n`;
+  const isMeasured = repeats.some((repeat) => detectionText(repeat) !== '-');
+  return `${lines}${isMeasured ? DETECTION : ''}${end}; ${passed} passed\n`;
 }
 
 function reasonsOf({ checks, problems, outcome }: RepeatSummary): string {

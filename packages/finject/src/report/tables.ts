@@ -32,13 +32,18 @@ function outcomeRow(label: string, { what, count, n, interval: [low, high] }: Pr
     <rect class="${what}" width="${px((BAR * count) / n)}" height="16" rx="3"/><path class="whisker" fill="none"
     d="M${px(BAR * low)} 4v8M${px(BAR * low)} 8H${px(BAR * high)}M${px(BAR * high)} 4v8"/></svg>`;
   return html`<tr class="mid"><td>${label}</td><td>${outcomeName(what)}</td><td class="num">${count} of ${n}</td>
-    <td class="num">${percent(count / n)}</td><td class="num">${percent(low)} –
-      ${percent(high)}</td><td>${bar}</td></tr>`;
+    <td class="num">${percent(count / n)}</td><td class="num">${percent(low)} to ${
+      percent(high)}</td><td>${bar}</td></tr>`;
 }
 
 export function outcomeName(what: string): string {
   return what.replace(/-/g, ' ');
 }
+
+/** What the measures of an injection are counted from, and to. */
+const MEASURED = 'Detection counts from the fault, as its site stamped it when it had made it, to the confirmation at '
+  + 'the agent that detected the failure; notification to when the last agent was told; recovery to the first action '
+  + 'by which what failed goes on. All on one clock, by the measured offsets of the hosts.';
 
 export function figuresTable(groups: readonly Group[]): Markup {
   const rows = MEASURES.flatMap((measure) => groups.flatMap(({ label, figures }) =>
@@ -47,16 +52,15 @@ export function figuresTable(groups: readonly Group[]): Markup {
     <th class="num">median</th><th class="num">95 % interval</th><th class="num">p95</th><th class="num">mean</th>
     <th class="num">deviation</th><th class="num">min</th><th class="num">max</th></tr></thead>
     <tbody>${rows}</tbody></table></div>
-    <p class="note">Detection, notification and recovery are counted from the fault; duration is a
-      repeat's. The interval is
-    the median's, by order statistics (binomial), from 6 values on. Quantiles: linear interpolation (type 7).</p>`;
+    <p class="note">${MEASURED} Duration is a repeat's. The interval is the median's, by order
+      statistics (binomial), from 6 values on. Quantiles: linear interpolation (type 7).</p>`;
 }
 
 function figuresRow(label: string, one: Figures): Markup {
   const { medianInterval: interval } = one;
   return html`<tr><td>${one.measure}</td><td>${figuresLabel(label, one)}</td><td class="num">${one.n}</td>
     <td class="num"><b>${duration(one.median)}</b></td><td class="num">${interval === undefined ? '–'
-      : `${duration(interval[0])} – ${duration(interval[1])}`}</td><td class="num">${duration(one.p95)}</td>
+      : `${duration(interval[0])} to ${duration(interval[1])}`}</td><td class="num">${duration(one.p95)}</td>
     <td class="num">${duration(one.mean)}</td><td class="num">${duration(one.deviation)}</td>
     <td class="num">${duration(one.min)}</td><td class="num">${duration(one.max)}</td></tr>`;
 }
