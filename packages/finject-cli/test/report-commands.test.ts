@@ -29,7 +29,7 @@ function records(name: string, latencyMs: number): readonly HistoryRecord[] {
     const id = `${repeat}.kill.1`;
     const injection = {
       id, fault: 'kill', kind: 'pkill', args: {}, victims: [{ kind: 'rank', rank: 0 }],
-      trigger: { on: 'event', event: 'start', nth: 1 }, delayMs: 0,
+      trigger: { on: 'event', event: 'start', nth: 1 }, delayMs: 0, impact: 'ends',
     };
     const confirmedWallMs = EPOCH + ms + 100 + latencyMs + repeat;
     const record = {

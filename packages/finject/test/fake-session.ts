@@ -242,6 +242,6 @@ export function injection(more: Partial<PlannedInjection> & Pick<PlannedInjectio
   return {
     fault: 'f', kind: 'pkill', args: {}, victims: [{ kind: 'rank', rank: 1 }], follows: undefined,
     trigger: { on: 'event', event: 'start', nth: 1, fault: undefined }, delayMs: 100, atMs: 100, durationMs: undefined,
-    coolDownMs: 0, timeoutMs: 1000, ...more,
+    coolDownMs: 0, timeoutMs: 1000, impact: 'disturbs', ...more,
   };
 }

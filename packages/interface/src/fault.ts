@@ -51,6 +51,13 @@ export interface FaultOrder {
   readonly timeoutMs: number;
 }
 
+/**
+ * What an injection does to its victim. `none`: nothing, as a control; `disturbs`: the victim goes on, at the latest
+ * when the fault is undone; `may-end`: the victim ends, unless it handles that itself; `ends`: it ends for good, so that
+ * its failure is to be detected.
+ */
+export type FaultImpact = 'none' | 'disturbs' | 'may-end' | 'ends';
+
 /** What the controller knows of a session and job when it plans an injection. */
 export interface FaultPlace {
   /** Hosts of the session, those included that have left or are lost. */
@@ -76,6 +83,8 @@ export interface FaultModule {
   readonly undoes: boolean;
   /** Arguments, without framework and component in their names. */
   readonly args: ParamSpecs;
+  /** What it does to its victim, by its complete arguments; absent: disturbs. Histories keep it for the judgement. */
+  impactOf?(args: FaultOrder['args']): FaultImpact;
   /** What is wrong with an order, in a sentence that says what was expected; undefined: nothing. */
   problemOf(order: Pick<FaultOrder, 'args' | 'victim' | 'durationMs'>): string | undefined;
   /** Who carries it out; a string: why nobody can now, as `rank 3 has ended`. */

@@ -1,9 +1,10 @@
 /** An experiment drawn from a seed: target, hosts, faults of all kinds, and sometimes an end before its end. */
 
+import { faultComponents } from '@stci/finject';
 import {
   planRepeats, type Experiment, type FaultEntry, type RepeatPlan, type TargetShape, type Who,
 } from '@stci/finject/experiment';
-import type { ParamValue } from '@stci/interface';
+import type { FaultModule, ParamValue } from '@stci/interface';
 import { SimRandom } from '@stci/platform-sim';
 import type { SimulatedTarget } from './experiment-target.js';
 import { hostName } from './job-spec.js';
@@ -21,6 +22,9 @@ export interface DrawnExperiment {
 
 const PLACE = { file: 'drawn', line: 1, column: 1 };
 const TIME_LIMIT_MS = 30_000;
+
+const MODULES = new Map(faultComponents.map((component) =>
+  [component.name, component.create({}, {}, undefined) as FaultModule]));
 
 type Shared = Pick<FaultEntry, 'who' | 'args' | 'durationMs'>;
 type Draw = (random: SimRandom) => Shared;
@@ -140,6 +144,7 @@ function drawFault(random: SimRandom, name: string, isWholeAllowed: boolean): Fa
   return {
     name, kind, ...own, parts, place: PLACE, timeoutMs: random.pick([500, 5000]), count: 1 + random.integer(3),
     coolDownMs: random.pick([0, 0, 300]), when: drawWhen(random),
+    impact: MODULES.get(kind)?.impactOf?.(own.args) ?? 'disturbs',
   };
 }
 

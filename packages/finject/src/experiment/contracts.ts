@@ -7,7 +7,7 @@
  * victims and delays are drawn all the same, in the order in which they will be made.
  */
 
-import type { AgentRole, FaultModule, FaultVictim, HostIndex, ParamValue, Rank } from '@stci/interface';
+import type { AgentRole, FaultImpact, FaultModule, FaultVictim, HostIndex, ParamValue, Rank } from '@stci/interface';
 
 /** Where in the file something stands, for messages: lines and columns from 1. */
 export interface SourcePlace {
@@ -112,6 +112,8 @@ export interface FaultEntry {
   readonly coolDownMs: number;
   readonly durationMs: number | undefined;
   readonly timeoutMs: number;
+  /** As its kind says, of these arguments; of wholes: none. */
+  readonly impact: FaultImpact;
   /** `compose`: all at once; `sequence`: each when the one before is over. Their `when` is relative to that. */
   readonly parts: readonly FaultEntry[];
   readonly place: SourcePlace;
@@ -215,6 +217,8 @@ export interface PlannedInjection {
   readonly durationMs: number | undefined;
   readonly coolDownMs: number;
   readonly timeoutMs: number;
+  /** As its kind has said: what the judgement expects of the victim. */
+  readonly impact: FaultImpact;
 }
 
 export interface RepeatPlan {

@@ -100,6 +100,7 @@ class FaultsReader {
       coolDownMs: at.get('cool-down').durationMs() ?? 0,
       durationMs,
       timeoutMs: at.get('timeout').durationMs(1) ?? TIMEOUT_MS,
+      impact: module === undefined ? 'none' : module.impactOf?.(args) ?? 'disturbs',
       parts: this.#parts(at, { name, kind, depth }),
       place: at.place,
       path: at.path,

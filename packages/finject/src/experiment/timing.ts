@@ -107,6 +107,7 @@ export class Timing {
       fault: entry.name, kind: entry.kind, args: entry.args, follows, trigger,
       delayMs: microseconds(delayMs), atMs: isCertain ? microseconds(delayMs) : undefined,
       durationMs: entry.durationMs, coolDownMs: entry.coolDownMs, timeoutMs: entry.timeoutMs,
+      impact: entry.impact,
       startMs, endMs: startMs + (entry.durationMs ?? 0),
     };
     made.push(timed);

@@ -9,6 +9,7 @@ const module: FaultModule = {
   victims: ['agent'],
   undoes: false,
   args: {},
+  impactOf: () => 'ends',
   problemOf: () => undefined,
   plan: ({ victim, job }, place) => {
     const { role, host } = victim as VictimOf<'agent'>;

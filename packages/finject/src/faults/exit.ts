@@ -13,6 +13,7 @@ const module: FaultModule = {
   args: {
     status: { type: 'int', default: 1, min: 0, max: STATUS_MAX, help: 'Exit status of the program.' },
   },
+  impactOf: ({ status }) => (status === 0 ? 'disturbs' : 'ends'),
   problemOf: () => undefined,
   plan: ({ victim }, place) => atRank(victim as VictimOf<'rank'>, place),
   open: ({ order: { args, victim } }) => {

@@ -9,6 +9,7 @@ const module: FaultModule = {
   victims: ['host'],
   undoes: false,
   args: {},
+  impactOf: () => 'ends',
   problemOf: () => undefined,
   plan: ({ victim }, place) => atRoot((victim as VictimOf<'host'>).host, place),
   open: () => lastAction({ type: 'kill', key: 'kill', what: 'all' }, 'all of the host is being killed'),

@@ -12,6 +12,7 @@ const module: FaultModule = {
   victims: ['rank', 'agent', 'host', 'link', 'partition'],
   undoes: true,
   args: {},
+  impactOf: () => 'none',
   problemOf: () => undefined,
   plan: () => [{ at: { role: 'controller', host: 0 }, body: {} }],
   open: () => ({ dueMs: undefined, on: ({ type }) => ACTIONS[type] ?? [] }),

@@ -5,6 +5,9 @@ import type { FaultModule, SignalName } from '@stci/interface';
 import { oneAction } from './machines.js';
 import { atRank, type VictimOf } from './victims.js';
 
+/** A program goes on if it does not handle them. */
+const IGNORED: ReadonlySet<string> = new Set(['SIGCHLD', 'SIGCONT', 'SIGURG', 'SIGWINCH']);
+
 /** Nothing would continue the rank. */
 const STOPPING: ReadonlySet<string> = new Set(['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU']);
 
@@ -17,6 +20,10 @@ const module: FaultModule = {
       type: 'enum', default: 'process', values: ['process', 'group'],
       help: 'process: the rank alone; group: with the processes that it has started and that did not leave its group.',
     },
+  },
+  impactOf: ({ signal }) => {
+    const name = signalNamed(String(signal)) ?? '';
+    return name === 'SIGKILL' ? 'ends' : IGNORED.has(name) ? 'disturbs' : 'may-end';
   },
   problemOf: ({ args }) => {
     const given = String(args['signal']);

@@ -154,7 +154,7 @@ function injectedMs({ injected }: Pending): number {
 
 /** A consequence elsewhere: below the victim, or a program that ended by itself after the fault. */
 function follow(one: Pending, { subject, cause, detected }: Sighting, view: RepeatView): boolean {
-  if (one.planned.kind === 'noop') return false;
+  if (one.planned.impact === 'none') return false;
   if (subject.kind === 'tool' && (cause === 'exited' || cause === 'signalled' || cause === undefined)) return true;
   const isSoon = detected.ms <= injectedMs(one) + (one.planned.durationMs ?? 0) + view.followMs;
   const effect = effectOn(one.victim, subject, view.shape);
@@ -169,7 +169,7 @@ function assignSuspicion(
   const subject = { kind: 'host', host, incarnation } as const;
   const explaining = pending.filter((one) => {
     if (!isInForce(one, at.ms, STAMP_SLACK_MS + at.errorMs + (one.injected?.errorMs ?? 0), view)) return false;
-    if (one.victim.kind === 'rank' || one.planned.kind === 'noop') return false;
+    if (one.victim.kind === 'rank' || one.planned.impact === 'none') return false;
     const known = one.direct.find(({ subject: { kind, host: at } }) => kind === 'host' && at === host)?.subject;
     if (known?.kind === 'host' && isEnding(one.planned) && incarnation > known.incarnation) return false;
     return effectOn(one.victim, subject, view.shape) !== undefined;

@@ -93,28 +93,12 @@ export function effectOn(victim: FaultVictim, subject: FailedSubject, shape: Tar
   }
 }
 
-/** Signals that end a program which does not handle them. */
-const FATAL = new Set([
-  'SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGPIPE',
-  'SIGALRM', 'SIGUSR1', 'SIGUSR2', 'SIGTRAP', 'SIGSYS', 'SIGXCPU', 'SIGXFSZ',
-]);
-
-/** Whether an injection ends its victim for good: its failure is to be detected. */
-export function isEnding({ kind, args }: Pick<PlannedInjection, 'kind' | 'args'>): boolean {
-  switch (kind) {
-    case 'pkill':
-      return FATAL.has(String(args.signal ?? 'SIGKILL'));
-    case 'agent':
-    case 'host':
-      return true;
-    case 'exit':
-      return Number(args.status ?? args.code ?? 1) !== 0;
-    default:
-      return false;
-  }
+/** Whether an injection ends its victim for good, if the victim does not handle it: its failure is to be expected. */
+export function isEnding({ impact }: Pick<PlannedInjection, 'impact'>): boolean {
+  return impact === 'ends' || impact === 'may-end';
 }
 
-/** A program may handle the signal: then nothing has failed. SIGKILL cannot be handled. */
-export function isCertain({ kind, args }: Pick<PlannedInjection, 'kind' | 'args'>): boolean {
-  return isEnding({ kind, args }) && (kind !== 'pkill' || (args.signal ?? 'SIGKILL') === 'SIGKILL');
+/** Whether nothing can keep its victim from ending: its failure has to be detected. */
+export function isCertain({ impact }: Pick<PlannedInjection, 'impact'>): boolean {
+  return impact === 'ends';
 }

@@ -1,7 +1,8 @@
 /** Histories made by hand: what happened is said, and the records that a runner would write come out. */
 
 import {
-  subjectKey, type ClockOffset, type FailedSubject, type FailureCause, type FaultVictim, type JobEvent, type JobReport,
+  subjectKey, type ClockOffset, type FailedSubject, type FailureCause, type FaultImpact, type FaultVictim,
+  type JobEvent, type JobReport,
 } from '@stci/interface';
 import type {
   Check, Experiment, History, HistoryEntry, HistoryRecord, PlannedInjection, StopReason, TargetShape,
@@ -27,13 +28,17 @@ export function check(spec: CheckSpec, name: string = spec.type): Check {
   return { ...spec, name, place: { file: 'test.yaml', line: 1, column: 1 } };
 }
 
+/** As the kinds say it of their defaults. */
+const IMPACTS: Readonly<Record<string, FaultImpact>> =
+  { pkill: 'ends', exit: 'ends', agent: 'ends', host: 'ends', noop: 'none' };
+
 export function injection(
   id: string, kind: string, victims: readonly FaultVictim[], more: Partial<PlannedInjection> = {},
 ): PlannedInjection {
   return {
     id, fault: id.split('.')[1] ?? id, kind, args: {}, victims, follows: undefined,
     trigger: { on: 'event', event: 'start', nth: 1, fault: undefined }, delayMs: 100, atMs: 100, durationMs: undefined,
-    coolDownMs: 0, timeoutMs: 1000, ...more,
+    coolDownMs: 0, timeoutMs: 1000, impact: IMPACTS[kind] ?? 'disturbs', ...more,
   };
 }
 

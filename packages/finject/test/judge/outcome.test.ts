@@ -42,6 +42,15 @@ suite('outcome', (test) => {
     });
   }
 
+  test('what a kind says of itself decides, whatever its name: also a kind of a plugin', () => {
+    const outcomes = (['ends', 'may-end', 'disturbs'] as const).map((impact) => {
+      const maker = new HistoryMaker();
+      maker.repeat(1, [injection('1.c.1', 'crowd', [rankVictim(3)], { impact })]).injected('1.c.1', 100, 3).end(900);
+      return summarize(maker.history()).repeats[0]?.outcome;
+    });
+    assert.equal(outcomes, ['missed', 'masked', 'masked']);
+  });
+
   test('masked: a pause that nobody noticed', () => {
     const maker = new HistoryMaker();
     maker.repeat(1, [injection('1.p.1', 'pause', [hostVictim(1)], { durationMs: 50 })])
