@@ -53,8 +53,8 @@ export interface FaultOrder {
 
 /**
  * What an injection does to its victim. `none`: nothing, as a control; `disturbs`: the victim goes on, at the latest
- * when the fault is undone; `may-end`: the victim ends, unless it handles that itself; `ends`: it ends for good, so that
- * its failure is to be detected.
+ * when the fault is undone; `may-end`: the victim ends, unless it handles that itself; `ends`: it ends for good, and
+ * its failure has to be detected.
  */
 export type FaultImpact = 'none' | 'disturbs' | 'may-end' | 'ends';
 

@@ -18,7 +18,8 @@ export function fixed(valueMs: number): When['delay'] {
 
 export function makeFault(name: string, fields: Partial<FaultEntry> = {}): FaultEntry {
   return {
-    name, kind: 'noop', args: {}, count: 1, coolDownMs: 0, durationMs: undefined, timeoutMs: 10_000, impact: 'disturbs', parts: [],
+    name, kind: 'noop', args: {}, count: 1, coolDownMs: 0, durationMs: undefined, timeoutMs: 10_000,
+    impact: 'disturbs', parts: [],
     who: { of: 'ranks', ranks: 'all', ...FILTER },
     when: { after: START, delay: fixed(1000), every: fixed(1000) },
     place: { file: 'test.yaml', line: 1, column: 1 },
