@@ -5,8 +5,8 @@ import type { DrawnExperiment } from './draw-experiment.js';
 import { SimulatedRun } from './experiment-run.js';
 
 const EVENTS = 20_000;
-/** From the end of an order's time to the report of it. */
-const LATE_MS = 500;
+/** The controller waits so much longer than an order takes, and a little for the report. */
+const LATE_MS = 3500;
 /** After an abort comes another. */
 const AGAIN_MS = 700;
 const EVENTS_MAX = 30_000_000;
