@@ -22,7 +22,7 @@ import { JobEnd } from './job-end.js';
 import { failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError } from './job-failures.js';
 import { JobHosts } from './job-hosts.js';
 import { creditBytes, jobLaunch, mapWithin, onHosts, type Launch } from './job-launch.js';
-import { JobPrograms } from './job-programs.js';
+import { openPrograms, type JobPrograms } from './job-programs.js';
 import { JobRecovery } from './job-recovery.js';
 import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
@@ -156,9 +156,9 @@ export class ControllerJob {
     this.#recovery.place();
   }
 
-  /** Programs that use the client library; made for the first. */
+  /** Programs that use the client library; made for the first. Throws STCI_MESSAGE_INVALID where the job has none. */
   get programs(): JobPrograms {
-    return (this.#programs ??= new JobPrograms(this.#node, this.job, this.#ledger, (event) => this.emit(event)));
+    return (this.#programs ??= openPrograms(this.#params, this.#node, this.job, this.#ledger, (one) => this.emit(one)));
   }
 
   /** Hosts have been linked again: the launch may have been lost on the way to them. */

@@ -5,7 +5,7 @@
  */
 
 import {
-  CONTROLLER, StciError, addressName, bootHost, bootPosition, type ClockOffset, type ExperimentTerms,
+  CONTROLLER, StciError, addressIndex, addressName, bootHost, bootPosition, type ClockOffset, type ExperimentTerms,
   type FaultModule, type FaultOrder, type FaultPart, type FaultPlace, type FaultReport, type HostIndex, type JobId,
   type Position, type Rank, type Timer,
 } from '@stci/interface';
@@ -17,14 +17,20 @@ import type { MembershipTable } from '../membership/table.js';
 import type { ExperimentOwner, SessionFaults } from '../session/contracts.js';
 import { measureClocks } from './clock-offsets.js';
 import type { AgentScope } from './composition.js';
-import { FaultOrders, PARTS_MAX, openOrder, type OpenOrder, type OrderPart } from './fault-orders.js';
+import { FaultOrders, PARTS_MAX, isNextState, openOrder, type OpenOrder, type OrderPart } from './fault-orders.js';
 import { FaultSite, type FaultHands, type PartReport } from './fault-site.js';
 import type { AgentNode } from './node.js';
 
 /** Injections in force at the same time. */
 const ORDERS_MAX = 1024;
+/** Orders to undo that wait for their answer. */
+const WAITING_MAX = 1024;
+/** Front-ends that wait for the clocks. */
+const CLOCKS_MAX = 64;
 /** For the way to a site and back, besides the order's own time. */
 const ANSWER_MS = 3000;
+/** Of what a site says. */
+const TEXT_CHARS_MAX = 2000;
 /** From the order to undo to the answer that names those that have not done it. */
 const UNDO_MS = 8000;
 
@@ -54,6 +60,10 @@ interface Experiment {
   isEnding: boolean;
 }
 
+type Planned =
+  | { readonly order: FaultOrder; readonly module: FaultModule; readonly parts: readonly FaultPart[] }
+  | { readonly refused: string; readonly state?: 'skipped' };
+
 interface Waiting {
   readonly ids: readonly string[];
   readonly done: (left: readonly string[]) => void;
@@ -65,7 +75,10 @@ export class FaultControl implements SessionFaults {
   readonly #site: FaultSite;
   readonly #orders = new FaultOrders();
   readonly #waiting = new Set<Waiting>();
+  /** Whoever asks while they are measured gets the same answer. */
+  #onClocks: ((clocks: readonly ClockOffset[]) => void)[] = [];
   #experiment: Experiment | undefined;
+  #serial = 0;
 
   constructor(init: FaultControlInit) {
     this.#init = init;
@@ -103,7 +116,7 @@ export class FaultControl implements SessionFaults {
       return this.#tell(owner, order.id, 'injected', 'permitted: the front-end does it to itself');
     }
     experiment.hit.add(victimKey(order));
-    const open = openOrder(planned.order, planned.module.undoes, planned.parts);
+    const open = openOrder(planned.order, String(++this.#serial), planned.module.undoes, planned.parts);
     this.#orders.add(open);
     const waitMs = order.timeoutMs + ANSWER_MS;
     open.timer = this.#after(waitMs, () => this.#onUnanswered(open, waitMs));
@@ -118,8 +131,16 @@ export class FaultControl implements SessionFaults {
   }
 
   clocks(done: (clocks: readonly ClockOffset[]) => void): void {
+    if (this.#onClocks.length >= CLOCKS_MAX) return done([]);
+    this.#onClocks.push(done);
+    if (this.#onClocks.length > 1) return;
     const hosts = this.#init.session.table?.hosts('up') ?? [];
-    measureClocks(this.#init.node, hosts.map((host) => ({ host, name: this.#init.session.hostName(host) })), done);
+    const named = hosts.map((host) => ({ host, name: this.#init.session.hostName(host) }));
+    measureClocks(this.#init.node, named, (clocks) => {
+      const waiting = this.#onClocks;
+      this.#onClocks = [];
+      for (const each of waiting) each(clocks);
+    });
   }
 
   leave(owner: ExperimentOwner): boolean {
@@ -148,21 +169,22 @@ export class FaultControl implements SessionFaults {
     for (const waiting of this.#waiting) this.#answer(waiting);
   }
 
-  #plan(
-    { terms, hit }: Experiment,
-    given: FaultOrder,
-  ): { readonly order: FaultOrder; readonly module: FaultModule; readonly parts: readonly FaultPart[] }
-    | { readonly refused: string; readonly state?: 'skipped' } {
+  #plan(experiment: Experiment, given: FaultOrder): Planned {
     const { id, kind } = given;
     if (id === '' || this.#orders.get(id) !== undefined) return { refused: `'${id}' is in force already` };
     if (this.#orders.size >= ORDERS_MAX) return { refused: `${ORDERS_MAX} injections are in force: no more are taken` };
-    let module: FaultModule;
     try {
-      module = this.#init.scope.fault(kind);
+      return this.#planBy(this.#init.scope.fault(kind), experiment, given);
     } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      return { refused: fault.message };
+      if (fault instanceof StciError) return { refused: fault.message };
+      // Kinds may be others' code.
+      this.#init.node.fault(fault, `fault ${kind}`);
+      return { refused: `fault ${kind} cannot be planned: ${fault instanceof Error ? fault.message : String(fault)}` };
     }
+  }
+
+  #planBy(module: FaultModule, { terms, hit }: Experiment, given: FaultOrder): Planned {
+    const { kind } = given;
     const complete = completeFaultArgs(kind, module.args, given.args);
     if ('problem' in complete) return { refused: complete.problem };
     const order = { ...given, args: complete.args };
@@ -180,6 +202,7 @@ export class FaultControl implements SessionFaults {
     if (this.#orders.partCount + parts.length > PARTS_MAX) {
       return { refused: `${parts.length} agents are too many: at most ${PARTS_MAX} take part in faults at one time` };
     }
+    if (!parts.every(isPart)) return { refused: `fault ${kind} has planned parts that are none` };
     return { order, module, parts };
   }
 
@@ -210,7 +233,7 @@ export class FaultControl implements SessionFaults {
   #send(open: OpenOrder, part: OrderPart): void {
     const { node } = this.#init;
     const { role, host } = part.body.at;
-    const message = { order: siteOrder(open.order), number: part.number, part: part.body };
+    const message = { order: siteOrder(open), number: part.number, part: part.body };
     if (role === 'controller') return this.#site.inject(message);
     const table = this.#init.session.table;
     const isGone = table === undefined || host >= table.size || table.isGone(host);
@@ -222,27 +245,43 @@ export class FaultControl implements SessionFaults {
     try {
       node.messages.send(part.agent, 'fault.inject', message, part.job);
     } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      this.#report(open.order.id, 'failed', `${part.name} cannot be reached: ${fault.message}`);
+      const why = fault instanceof Error ? fault.message : String(fault);
+      this.#report(open.order.id, 'failed', `${part.name} cannot be reached: ${why}`);
       this.#onOver(open, part);
     }
   }
 
-  #onReport({ id, number, report, over }: PartReport, { source, job }: Pick<MessageContext, 'source' | 'job'>): void {
-    const open = this.#orders.get(id);
+  #onReport(told: PartReport, { source, job }: Pick<MessageContext, 'source' | 'job'>): void {
+    const { id: serial, number, report, over } = told;
+    const open = this.#orders.ofSerial(serial);
     const part = open?.parts[number];
     if (open === undefined || part === undefined || part.isOver) return; // It was given up.
+    const { id } = open.order;
     if (part.agent !== source || part.job !== (source === CONTROLLER ? 0 : job)) {
       const text = `Expected a report of injection ${id}, part ${number}, from ${part.name}, got it from `;
       throw new StciError('STCI_MESSAGE_INVALID', `${text}${addressName(source)}`);
     }
     if (report !== undefined) {
+      if (!isNextState(part, report.state)) {
+        const text = `Injection ${id} at ${part.name} cannot be ${report.state} after it was ${part.said}`;
+        throw new StciError('STCI_MESSAGE_INVALID', text);
+      }
+      part.said = report.state;
       part.hasReported = true;
-      this.#pass({ ...report, id, agent: addressName(source) });
+      // An agent speaks for itself alone.
+      const host = source === CONTROLLER ? 0 : addressIndex(source);
+      this.#pass({ ...report, id, agent: addressName(source), host, text: report.text.slice(0, TEXT_CHARS_MAX) });
     }
+    if (over) this.#tellEnd(open, part);
     const isDone = report?.state === 'injected' && !open.undoes;
     if (over || isDone) this.#onOver(open, part);
     else if (open.parts.every(({ hasReported }) => hasReported)) open.timer?.cancel();
+  }
+
+  /** Its site has torn it down without a word of its own. */
+  #tellEnd({ order: { id }, undoes }: OpenOrder, { name, said, hasReported }: OrderPart): void {
+    if (!hasReported) this.#report(id, 'failed', `${name} has ended it without telling whether it was in force`);
+    else if (undoes && said === 'injected') this.#report(id, 'lapsed', `${name} has ended it, and did not tell how`);
   }
 
   #onOver(open: OpenOrder, part: OrderPart): void {
@@ -258,25 +297,26 @@ export class FaultControl implements SessionFaults {
     for (const part of open.parts.filter(({ hasReported }) => !hasReported)) {
       part.hasReported = true;
       this.#report(id, 'failed', `${part.name} did not answer within ${formatDuration(waitMs)}`);
-      this.#sendUndo(id, part);
+      this.#sendUndo(open, part);
     }
   }
 
   #undo(id: string, done: (left: readonly string[]) => void): void {
     const ids = this.#orders.ids(id);
+    if (id !== '' && this.#waiting.size >= WAITING_MAX) return done(this.#orders.left(ids));
     const waiting: Waiting = { ids, done };
     this.#waiting.add(waiting);
     waiting.timer = this.#after(UNDO_MS, () => this.#answer(waiting));
-    for (const each of ids) {
-      for (const part of this.#orders.get(each)?.parts ?? []) if (!part.isOver) this.#sendUndo(each, part);
+    for (const open of ids.map((each) => this.#orders.get(each))) {
+      for (const part of open?.parts ?? []) if (open !== undefined && !part.isOver) this.#sendUndo(open, part);
     }
     if (this.#orders.left(ids).length === 0) this.#answer(waiting);
   }
 
-  #sendUndo(id: string, { agent, job }: OrderPart): void {
-    if (agent === CONTROLLER) return this.#site.undo(id);
+  #sendUndo({ serial }: OpenOrder, { agent, job }: OrderPart): void {
+    if (agent === CONTROLLER) return this.#site.undo(serial);
     try {
-      this.#init.node.messages.send(agent, 'fault.undo', { id }, job);
+      this.#init.node.messages.send(agent, 'fault.undo', { id: serial }, job);
     } catch (fault) {
       this.#init.node.fault(fault, 'undo of a fault'); // It is left to lapse.
     }
@@ -330,6 +370,13 @@ export class FaultControl implements SessionFaults {
 }
 
 /** For a site, whose part says what it has to do: the sets of a partition name all hosts. */
-function siteOrder(order: FaultOrder): FaultOrder {
-  return order.victim.kind === 'partition' ? { ...order, victim: { kind: 'partition', sets: [] } } : order;
+function siteOrder({ order, serial: id }: OpenOrder): FaultOrder {
+  return { ...order, id, ...(order.victim.kind === 'partition' && { victim: { kind: 'partition', sets: [] } }) };
+}
+
+const ROLES: readonly string[] = ['controller', 'root', 'session'];
+
+function isPart(part: FaultPart | undefined): boolean {
+  const { role = '', host = -1 } = part?.at ?? {};
+  return ROLES.includes(role) && Number.isInteger(host) && host >= 0;
 }

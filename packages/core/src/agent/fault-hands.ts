@@ -10,6 +10,9 @@ import type { Tool } from './tool.js';
 const FLUSH_MS = 200;
 const FLUSH_PERIOD_MS = 2;
 
+/** What a program stops by, unless it handles all but the first. */
+const STOPPING: ReadonlySet<string> = new Set(['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU']);
+
 type Signal = Extract<FaultAction, { readonly type: 'signal' }>;
 
 interface Place {
@@ -24,14 +27,18 @@ export function toolHands(
   toolOf: (rank: Rank) => Tool | undefined,
   programs: () => ProgramPort | undefined,
 ): FaultHands {
-  /** Ranks that a fault has stopped. */
-  const stopped = new Map<string, Signal>();
+  /** Ranks that each injection has stopped. */
+  const stopped = new Map<string, Map<Rank, Signal['whom']>>();
   return {
     signal: (action, { id }, done) => {
       const { ranks, signal, whom } = action;
+      const those = stopped.get(id) ?? new Map<Rank, Signal['whom']>();
+      stopped.set(id, those);
+      for (const rank of ranks) {
+        if (STOPPING.has(signal)) those.set(rank, whom);
+        if (signal === 'SIGCONT') those.delete(rank);
+      }
       const ended = ranks.filter((rank) => toolOf(rank)?.signal(signal, whom) !== true);
-      if (signal === 'SIGSTOP') stopped.set(id, action);
-      if (signal === 'SIGCONT') stopped.delete(id);
       done(ended.length === 0 ? undefined : `rank ${ended.join(', ')} does not run here any more`);
     },
     exit: ({ rank, status }, _order, done) => {
@@ -44,9 +51,8 @@ export function toolHands(
       else done('a host is stopped by its root agent');
     },
     release: ({ id }) => {
-      const action = stopped.get(id);
-      if (!stopped.delete(id)) return;
-      for (const rank of action?.ranks ?? []) toolOf(rank)?.signal('SIGCONT', (action as Signal).whom);
+      for (const [rank, whom] of stopped.get(id) ?? []) toolOf(rank)?.signal('SIGCONT', whom);
+      stopped.delete(id);
     },
   };
 }

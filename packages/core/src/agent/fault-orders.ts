@@ -17,11 +17,15 @@ export interface OrderPart {
   readonly name: string;
   readonly body: FaultPart;
   hasReported: boolean;
+  /** What its agent said last. */
+  said?: FaultReport['state'];
   isOver: boolean;
 }
 
 export interface OpenOrder {
   readonly order: FaultOrder;
+  /** Its name at its sites. A front-end may use an id again while a site still has the former injection in force. */
+  readonly serial: string;
   /** It has to be undone. */
   readonly undoes: boolean;
   readonly parts: readonly OrderPart[];
@@ -29,8 +33,16 @@ export interface OpenOrder {
   timer?: Timer;
 }
 
-export function openOrder(order: FaultOrder, undoes: boolean, parts: readonly FaultPart[]): OpenOrder {
-  return { order, undoes, parts: parts.map((part, number) => openPart(order, part, number)) };
+export function openOrder(
+  order: FaultOrder, serial: string, undoes: boolean, parts: readonly FaultPart[],
+): OpenOrder {
+  return { order, serial, undoes, parts: parts.map((part, number) => openPart(order, part, number)) };
+}
+
+/** Whether a site may say this next of its part. */
+export function isNextState({ said }: OrderPart, state: FaultReport['state']): boolean {
+  if (said === 'injected') return state !== 'injected' && state !== 'skipped';
+  return said === undefined;
 }
 
 function openPart({ job }: FaultOrder, body: FaultPart, number: number): OrderPart {
@@ -43,6 +55,7 @@ function openPart({ job }: FaultOrder, body: FaultPart, number: number): OrderPa
 
 export class FaultOrders {
   readonly #orders = new Map<string, OpenOrder>();
+  readonly #bySerial = new Map<string, OpenOrder>();
 
   get size(): number {
     return this.#orders.size;
@@ -62,8 +75,13 @@ export class FaultOrders {
     return this.#orders.get(id);
   }
 
+  ofSerial(serial: string): OpenOrder | undefined {
+    return this.#bySerial.get(serial);
+  }
+
   add(open: OpenOrder): void {
     this.#orders.set(open.order.id, open);
+    this.#bySerial.set(open.serial, open);
   }
 
   /** Forgets it if all its parts are over. */
@@ -71,6 +89,7 @@ export class FaultOrders {
     if (open.parts.some(({ isOver }) => !isOver)) return;
     open.timer?.cancel();
     this.#orders.delete(open.order.id);
+    this.#bySerial.delete(open.serial);
   }
 
   /** Names of agents at which parts of these injections are not over. */
@@ -92,7 +111,6 @@ export class FaultOrders {
   clear(): void {
     for (const { timer } of this.#orders.values()) timer?.cancel();
     this.#orders.clear();
+    this.#bySerial.clear();
   }
 }
-
-export type ReportOf = Pick<FaultReport, 'id' | 'state' | 'text'>;

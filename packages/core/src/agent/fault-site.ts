@@ -67,7 +67,7 @@ export class FaultSite {
     this.#init = init;
     this.#processes = new FaultProcesses(init.node);
     this.#driver = new MachineDriver<FaultEvent, FaultAction>(init.node.platform.clock, 'Fault', {
-      onAction: (key, action) => this.#onAction(key, action),
+      onAction: (key, action) => this.#onAnyAction(key, action),
       onLate: () => undefined,
       onMalformed: () => undefined,
       onFault: (key, error) => this.#onFault(key, error),
@@ -129,6 +129,18 @@ export class FaultSite {
     this.#driver.on({ type: 'undo' }, part.key);
   }
 
+  /** Kinds may be others' code: an action that is none fails its fault, and nothing else. */
+  #onAnyAction(key: string, action: FaultAction): void {
+    try {
+      this.#onAction(key, action);
+    } catch (fault) {
+      const part = this.#parts.get(key);
+      this.#init.node.fault(fault, 'action of a fault');
+      const why = fault instanceof Error ? fault.message : String(fault);
+      if (part !== undefined) this.#fail(part, `fault ${part.order.kind}: its action cannot be carried out: ${why}`);
+    }
+  }
+
   #onAction(key: string, action: FaultAction): void {
     const part = this.#parts.get(key);
     if (part === undefined) return;
@@ -151,7 +163,8 @@ export class FaultSite {
   ): void {
     if (action.type === 'spawn') return this.#processes.spawn(key, action, done);
     if (action.type === 'end') return this.#processes.end(key, action.key, done);
-    const hand = this.#init.hands[action.type] as Hand<typeof action.type> | undefined;
+    const { hands } = this.#init;
+    const hand = Object.hasOwn(hands, action.type) ? hands[action.type] as Hand<typeof action.type> : undefined;
     if (hand === undefined) return done(`${this.#init.node.name} cannot do this: ${action.type}`);
     hand(action as never, order, done);
   }

@@ -4,8 +4,8 @@
  */
 
 import {
-  AGREEMENT_KINDS, isInRanges, rankRanges, ranksInRanges, sessionAddress, type AgreementKind, type HostIndex,
-  type JobEvent, type JobId, type LostRanks, type Rank, type RankRange, type RankReport,
+  AGREEMENT_KINDS, MARKS_MAX, StciError, isInRanges, rankRanges, ranksInRanges, sessionAddress, type AgreementKind,
+  type HostIndex, type JobEvent, type JobId, type LostRanks, type Params, type Rank, type RankRange, type RankReport,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { Agreement } from '../job/agreement.js';
@@ -26,6 +26,8 @@ export class JobPrograms {
   readonly #ledger: Ledger;
   readonly #emit: (event: JobEvent) => void;
   readonly #agreement: Agreement;
+  /** How many marks each rank has made. */
+  readonly #marks = new Map<Rank, number>();
   #lost: LostRanks[] = [];
   /** How many of `#lost` have been told. */
   #told = 0;
@@ -62,10 +64,18 @@ export class JobPrograms {
     this.#schedule();
   }
 
-  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts. */
+  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts, and for more than their session agent may let through. */
   onMarked({ host, marks }: MessageBody<'program.marked'>): void {
     checkRanks(this.#ledger.placements, this.#ledger.map, host, marks.map(([rank]) => rank));
-    for (const [rank, name, wallMs] of marks) this.#emit({ type: 'mark', rank, host, name, wallMs });
+    for (const [rank, name, wallMs] of marks) {
+      const count = (this.#marks.get(rank) ?? 0) + 1;
+      // Each attempt has so many; the next one may have begun before its report is here.
+      if (count > MARKS_MAX * (this.#ledger.attempt(rank) + 1)) {
+        throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${MARKS_MAX} marks of rank ${rank}, got more`);
+      }
+      this.#marks.set(rank, count);
+      this.#emit({ type: 'mark', rank, host, name, wallMs });
+    }
   }
 
   onEnded(report: RankReport): void {
@@ -139,4 +149,13 @@ export class JobPrograms {
 function reasonOf(report: RankReport): string | undefined {
   if (report.outcome === 'exited' && report.end?.status === 0) return undefined;
   return (report.error?.message ?? endText(report)).slice(0, REASON_CHARS_MAX);
+}
+
+/**
+ * Throws STCI_MESSAGE_INVALID for a job without the client library: its session agents would not understand what they
+ * are told from then on.
+ */
+export function openPrograms(params: Params, ...of: ConstructorParameters<typeof JobPrograms>): JobPrograms {
+  if (params.bool('client.enable')) return new JobPrograms(...of);
+  throw new StciError('STCI_MESSAGE_INVALID', 'Expected no program of a job that runs without the client library');
 }

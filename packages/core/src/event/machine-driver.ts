@@ -92,6 +92,7 @@ export class MachineDriver<Event extends { readonly type: string }, Action> {
     let actions: readonly Action[];
     try {
       actions = machine.on(event, nowMs);
+      if (!Array.isArray(actions)) throw new TypeError('it answered with no list of actions');
     } catch (fault) {
       return this.#onThrown(name, event, fault);
     }

@@ -206,6 +206,12 @@ const lines = ['lines', '20', '30', '0.01'];
 const foreignLaunch = { job: 1, session: 'x', size: 1, nodes: 2, apps: [{ program: 'sleep', args: ['600'], env: {} }],
   env: {}, wdir: '/', stdin: { to: 'none' }, creditBytes: 65_536, hosts: [[0, [[0, 0, 1, 1]]]] };
 
+/** All of another host is killed. */
+const foreignFault = {
+  order: { id: '1', kind: 'host', args: {}, victim: { kind: 'host', host: 0 }, job: 1, timeoutMs: 1000 },
+  number: 0, part: { at: { role: 'root', host: 0 }, body: {} },
+};
+
 suite('an authenticated agent that breaks the rules', (test) => {
   const honest = play((own) => [own], 1, lines);
   const expected = (rank: number): string => honest.out[rank] as string;
@@ -282,6 +288,14 @@ suite('an authenticated agent that breaks the rules', (test) => {
       encode(foreignLaunch))],
     'in the name of the front-end': () => [frame({ type: 21, source: FRONT_END },
       encode({ verb: 'end', kill: true, reason: 'x' }))],
+    'of marks of a rank of another host': () => [frame({ type: 101, source: sessionAddress(BAD) },
+      encode({ host: BAD, marks: [[0, 'm', 1]] }))],
+    'of marks at a time out of all range': () => [frame({ type: 101, source: sessionAddress(BAD) },
+      encode({ host: BAD, marks: [[BAD, 'm', NaN]] }))],
+    'about a fault at another host': () => [frame({ type: 129 },
+      encode({ host: 0, number: 0, id: '1', over: true }))],
+    'of a fault, in the name of the controller': () => [frame({ type: 127, source: CONTROLLER,
+      destination: rootAddress(0) }, encode({}))],
     'of a reduction that there is not': (own) => [frame({ ...decodeHeader(own), flags: FLAG.reduce }, encode(1))],
   };
   for (const [what, make] of Object.entries(frames)) {
@@ -298,6 +312,9 @@ suite('an authenticated agent that breaks the rules', (test) => {
     ['a launch for another session agent', { type: 10, destination: sessionAddress(0) }, foreignLaunch],
     ['the end of another host', { type: 15, destination: sessionAddress(0) }, { kill: true, reason: 'x' }],
     ['a signal for another host', { type: 14, destination: sessionAddress(0) }, { signal: 'SIGKILL' }],
+    ['a fault for another root agent', { type: 127, destination: rootAddress(0) }, foreignFault],
+    ['a fault for another session agent', { type: 127, destination: sessionAddress(0) }, foreignFault],
+    ['the question for the clock of another', { type: 130, destination: rootAddress(0), flags: FLAG.request }, {}],
     ['a stop of another agent', { type: 2, destination: rootAddress(0) }, { reason: 'x' }],
     ['a close of the input', { type: 31, destination: sessionAddress(0) }, { stream: 1 }],
   ] as const) {

@@ -3,7 +3,9 @@
 import type { FaultAction, FaultEvent, FaultModule, FaultOrder } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { FaultSite, type FaultHands, type PartReport } from '../../dist/agent/fault-site.js';
+import { toolHands } from '../../dist/agent/fault-hands.js';
 import type { AgentNode } from '../../dist/agent/node.js';
+import type { Tool } from '../../dist/agent/tool.js';
 import { testPlace } from '../world.js';
 
 const ORDER: FaultOrder = {
@@ -118,5 +120,45 @@ suite('fault sites', (test) => {
     });
     inject();
     assert.equal(told, ['failed: root:3 cannot do this: kill', 'over']);
+  });
+
+  for (const [what, answer] of Object.entries({
+    'no list': undefined, 'a list of nothing': [null], 'an action that is none': [{ type: 'constructor', key: 'k' }],
+    'what has no processes': [{ type: 'spawn', key: 'k', program: null, args: 7, count: 1 }],
+    'ranks that are none': [{ type: 'signal', key: 'k', ranks: 7, signal: 'SIGSTOP', whom: 'x' }],
+  })) {
+    test(`a machine that answers with ${what} fails, and others go on`, () => {
+      let isBroken = true;
+      const { told, inject, site } = play((event) => {
+        if (event.type === 'inject' && isBroken) return answer as readonly FaultAction[];
+        if (event.type === 'done') return [{ type: 'failed', reason: event.problem ?? '' }];
+        return USUAL(event);
+      }, toolHands({ node: {} as AgentNode, ownsProcess: false }, () => undefined, () => undefined));
+      inject();
+      assert.equal([told.length, told[0]?.slice(0, 8), told[1], site.size], [2, 'failed: ', 'over', 0]);
+      isBroken = false;
+      inject({ id: 'b' });
+      assert.is(told.at(-1), 'injected: done');
+    });
+  }
+
+  test('every rank that was stopped goes on when its machine has failed', () => {
+    const signals: string[] = [];
+    const tool = (rank: number): Tool => ({
+      signal: (name: string, whom: string) => {
+        signals.push(`${rank} ${name} ${whom}`);
+        return true;
+      },
+    }) as unknown as Tool;
+    const hands = toolHands({ node: {} as AgentNode, ownsProcess: false }, tool, () => undefined);
+    const stop = (ranks: number[], signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTSTP'): FaultAction =>
+      ({ type: 'signal', key: 'k', ranks, signal, whom: 'group' });
+    const { inject } = play(({ type }) => {
+      if (type === 'undo') throw new Error('oops');
+      return type === 'inject' ? [stop([1, 2], 'SIGSTOP'), stop([3], 'SIGTSTP'), stop([2], 'SIGCONT'),
+        { type: 'failed', reason: 'x' }] : [];
+    }, hands);
+    inject();
+    assert.equal(signals.slice(4), ['1 SIGCONT group', '3 SIGCONT group']);
   });
 });

@@ -1,7 +1,7 @@
 /** What the controller tells the programs of a job: who is lost, and not any more; who waits for whom. */
 
 import { createLedger, mapJob } from '@stci/core';
-import { AGREEMENT_KINDS } from '@stci/interface';
+import { AGREEMENT_KINDS, MARKS_MAX } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { JobPrograms } from '../../dist/agent/job-programs.js';
 import type { AgentNode } from '../../dist/agent/node.js';
@@ -57,5 +57,18 @@ suite('programs of a job', (test) => {
     vote(0, 1);
     programs.onOpen(0);
     assert.equal(told(), ['program.agreed', 'program.state []']);
+  });
+
+  test('marks of its session agent have the bound that it has for its programs', () => {
+    const { programs, ledger } = programsOf();
+    const many = Array.from({ length: MARKS_MAX }, (): [number, string, number] => [1, 'm', 1]);
+    const mark = (): void => programs.onMarked({ host: 0, marks: many });
+    mark();
+    mark(); // The next attempt, before the end of this one is known.
+    assert.throws(mark, /at most 10000 marks of rank 1/u);
+    ledger.again({ rank: 1, ...END });
+    mark();
+    assert.throws(mark, /at most 10000 marks of rank 1/u);
+    assert.throws(() => programs.onMarked({ host: 1, marks: [[1, 'm', 1]] }), /Expected ranks of host 1, got rank 1/u);
   });
 });
