@@ -20,6 +20,8 @@ const TIMEOUT_MS = 10_000;
 /** How much later than it may take an answer is given up. */
 const SILENCE_MS = 15_000;
 const VICTIMS_MAX = 1000;
+/** As long as a session takes it. */
+const FOR_MAX_MS = 86_400_000;
 const ROLES: readonly AgentRole[] = ['controller', 'root', 'session'];
 
 interface Given {
@@ -54,7 +56,7 @@ Tells what happened where, and ends when the fault is over. Ctrl-C undoes it.
 Examples:
   finject kill night.3 --rank 5
   finject kill night.3 --rank 5 --for 2s
-  finject kill 3 --link n1,n2 --for 10s --arg delay=50ms
+  finject kill 3 --link n1,n2 --for 10s --arg mode=delay --arg delay=50ms
 `;
 
   static override args = { job: Args.string({ ignoreStdin: true, description: 'job' }) };
@@ -66,19 +68,20 @@ Examples:
     kind: Flags.string(),
     signal: Flags.string(),
     group: Flags.boolean(),
-    for: Flags.custom<number>({ parse: async (text) => parseDuration('--for', text) })(),
+    for: Flags.custom<number>({ parse: async (text) => parseFor(text) })(),
     arg: Flags.custom<Pair>({ parse: async (text) => parsePair('--arg', text) })(repeated),
     ...sessionFlags,
   };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(KillCommand);
-    const name = jobArgument(args.job, 'finject kill');
+    const name = jobArgument(args.job, 'finject kill', ' --rank 0');
     checkGiven(flags);
     const sessions = openSessions(flags);
     const { client, job } = await connectToJob(sessions, name, flags.session);
     try {
       const status = await askStatus(client);
+      checkJob(name, job, status);
       const victims = victimsOf(flags, status);
       const kinds = scopeOf(flags, sessions);
       const orders = victims.map((victim, index) => orderOf(flags, victim, job, index, kinds));
@@ -91,6 +94,17 @@ Examples:
 
 function usage(text: string): StciError {
   return new StciError('STCI_USAGE', text);
+}
+
+function parseFor(text: string): number {
+  const forMs = parseDuration('--for', text);
+  if (forMs <= FOR_MAX_MS) return forMs;
+  throw usage(`--for: expected at most 24h, got '${text}'.`);
+}
+
+function checkJob(name: string, job: JobId, { jobs }: SessionStatus): void {
+  if (jobs.some((one) => one.job === job)) return;
+  throw new StciError('STCI_JOB_UNKNOWN', `There is no job ${name}. 'stci ps' lists them.`);
 }
 
 function checkGiven(given: Given): void {
@@ -197,6 +211,7 @@ class Injection {
   async run(orders: readonly FaultOrder[]): Promise<number> {
     const { experiment } = this.#client;
     experiment.onReport = (report) => this.#onReport(report);
+    experiment.onEnd = ({ message }) => this.#giveUp(message);
     const terms = {
       leaseMs: LEASE_MS, ownsSession: false, victimsMax: orders.length, keepRanks: [], keepHosts: [],
       allow: orders.some(({ victim }) => victim.kind === 'agent' && victim.role === 'controller')
@@ -212,7 +227,7 @@ class Injection {
     };
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
     const longest = Math.max(...orders.map(({ durationMs = 0 }) => durationMs));
-    const limit = setTimeout(() => this.#giveUp(), TIMEOUT_MS + longest + SILENCE_MS);
+    const limit = setTimeout(() => this.#giveUp('the session has not answered'), TIMEOUT_MS + longest + SILENCE_MS);
     for (const order of orders) {
       this.#open.set(order.id, { order, isInjected: false });
       experiment.inject(order);
@@ -239,8 +254,10 @@ class Injection {
     if (this.#open.size === 0) this.#onOver();
   }
 
-  #giveUp(): void {
-    printOut('failed: the session has not answered\n');
+  #giveUp(why: string): void {
+    if (this.#open.size === 0) return;
+    this.#open.clear();
+    printOut(`failed: ${printable(why)}\n`);
     this.#failures += 1;
     this.#onOver();
   }

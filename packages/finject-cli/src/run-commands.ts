@@ -1,14 +1,14 @@
 /** `finject run`, `probe` and `replay`: experiments on this machine and its hosts. */
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {
-  planRepeats, readHistory, type History, type RunFacts,
+  planRepeats, readHistory, REPEATS_MAX, type History, type RunFacts,
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
-import { paramFlags, parseCount, StciCommand } from '@stci/stcirun/front-end';
+import { paramFlags, parseCount, readReason, StciCommand } from '@stci/stcirun/front-end';
 import { loadExperiment, type Overrides } from './experiment-file.js';
 import { RUN_FILES } from './run-files.js';
 import { defaultDirectory } from './run-directory.js';
@@ -44,6 +44,13 @@ export async function runOnSessions(source: RunSource, given: Given, programs: s
     experiment, plans, facts, directory, isQuiet: given.quiet, isJson: given.json,
     driver: (init) => new SessionDriver({ ...init, experiment, programs }),
   });
+}
+
+/** As many as a file may have. */
+function parseRepeats(text: string): number {
+  const repeats = parseCount('--repeats', text);
+  if (repeats <= REPEATS_MAX) return repeats;
+  throw new StciError('STCI_USAGE', `--repeats: expected at most ${REPEATS_MAX}, got '${text}'.`);
 }
 
 /** Throws STCI_USAGE. */
@@ -82,7 +89,7 @@ Examples:
 
   static override args = fileArgs;
   static override flags = {
-    repeats: Flags.custom<number>({ parse: async (text) => parseCount('--repeats', text) })(),
+    repeats: Flags.custom<number>({ parse: async (text) => parseRepeats(text) })(),
     seed: Flags.custom<number>({ parse: async (text) => parseSeed(text) })(),
     mca: paramFlags.mca,
     simulate: Flags.boolean(),
@@ -179,6 +186,7 @@ export function readRun(directory: string): History {
   try {
     return readHistory(directory, readFileSync(path, 'utf8'));
   } catch (thrown) {
-    throw new StciError('STCI_HISTORY_INVALID', `${path} cannot be read: ${(thrown as Error).message}.`);
+    const remedy = existsSync(path) ? '' : ` Name the directory of a run, which finject run tells as 'record'.`;
+    throw new StciError('STCI_HISTORY_INVALID', `${path} cannot be read: ${readReason(thrown)}.${remedy}`);
   }
 }

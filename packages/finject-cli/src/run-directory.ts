@@ -10,7 +10,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { StciError } from '@stci/interface';
 import { makePrivate } from '@stci/platform-node';
-import { identityOf, isRunning, type ProcessIdentity } from '@stci/stcirun/front-end';
+import { identityOf, isRunning, readReason, type ProcessIdentity } from '@stci/stcirun/front-end';
 
 const IDENTITY_FILE = 'run.json';
 /** Larger files are no identity. */
@@ -53,15 +53,22 @@ export function openRunDirectory(path: string, sessions: string): RunIdentity {
     if (existsSync(directory) && readdirSync(directory).length > 0) {
       throw new StciError('STCI_USAGE', `${path} exists and is not empty. Name another with --output, or remove it.`);
     }
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     const text = `${JSON.stringify(identity)}\n`;
     writeFileSync(join(directory, IDENTITY_FILE), text, { mode: 0o600, flag: 'wx' });
     writeFileSync(identity.entry, text, { mode: 0o600 });
   } catch (thrown) {
     if (thrown instanceof StciError) throw thrown;
-    throw new StciError('STCI_OUTPUT_FAILED', `${path} cannot be made: ${(thrown as Error).message}.`);
+    throw new StciError('STCI_OUTPUT_FAILED', `${path} cannot be made: ${readReason(thrown)}.`);
   }
   return identity;
+}
+
+/** With those above it. Node's own recursion does not end where a parent says that there is nothing, as /proc does. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  mkdirSync(path);
 }
 
 /** The run is over. */

@@ -193,13 +193,19 @@ export function summaryText({ repeats }: RunSummary, end: string): string {
   const rows = repeats.map((repeat) => [
     String(repeat.repeat), ...(hasConfigurations ? [repeat.configuration] : []), repeat.outcome,
     repeat.isPassed ? 'yes' : `no: ${reasonsOf(repeat)}`,
-    String(repeat.injections.filter(({ injectedMs }) => injectedMs !== undefined).length),
+    faultsText(repeat),
     detectionText(repeat), repeat.exitCode === undefined ? '-' : String(repeat.exitCode),
   ]);
   const passed = repeats.filter(({ isPassed }) => isPassed).length;
   const lines = alignColumns([head, ...rows]).map((line) => `${line.trimEnd()}\n`).join('');
   const isMeasured = repeats.some((repeat) => detectionText(repeat) !== '-');
   return `${lines}${isMeasured ? DETECTION : ''}${end}; ${passed} passed\n`;
+}
+
+/** Those that were made, and of how many where some were not. */
+function faultsText({ injections }: RepeatSummary): string {
+  const made = injections.filter(({ injectedMs }) => injectedMs !== undefined).length;
+  return made === injections.length ? String(made) : `${made} of ${injections.length}`;
 }
 
 function reasonsOf({ checks, problems, outcome }: RepeatSummary): string {

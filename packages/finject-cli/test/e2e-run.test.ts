@@ -115,6 +115,9 @@ suite('finject run', (test) => {
         [['stay.2', '--rank', '1', '--kind', 'paus', '--for', '1s'], 'Did you mean pause?'],
         [['stay.2', '--rank', '1', '--arg', 'signl=9'], 'Did you mean signal?'],
         [['stay.2', '--host', 'c'], "host c is not one of the session's"],
+        [['stay.9', '--rank', '1'], 'There is no job stay.9.'],
+        [['stay.2', '--rank', '1', '--for', '30h'], "--for: expected at most 24h, got '30h'"],
+        [[], 'finject kill night.3 --rank 0.'],
       ] as const) {
         const wrong = await lab.run('finject', 'kill', ...args);
         assert.match(wrong.err, expected);

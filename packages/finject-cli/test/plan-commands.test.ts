@@ -52,5 +52,16 @@ faults:
     const none = await lab.run('finject', 'plan', 'storm.yaml', '--repeat', '3');
     said(none, 193);
     assert.match(none.err, /has repeats 1 to 2/u);
+    const seed = await lab.run('finject', 'plan', 'storm.yaml', '--seed', 'x');
+    assert.is(seed.err, "finject: --seed: expected an integer from 0 to 2^53 - 1, got 'x'.\n");
+    for (const [args, expected] of [
+      [['storm.yaml', '--repeats', '100001'], "--repeats: expected at most 100000, got '100001'."],
+      [['storm.yaml', '--output', '/proc/1/no/such'], '/proc/1/no/such cannot be made: no such file or directory'],
+      [['storm.yaml', '--output', 'storm.yaml'], 'storm.yaml cannot be made: not a directory'],
+    ] as const) {
+      const wrong = await lab.run('finject', 'run', ...args);
+      assert.match(wrong.err, expected);
+      assert.is(wrong.out, '');
+    }
   }), LONG);
 });

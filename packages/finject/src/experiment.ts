@@ -4,7 +4,7 @@ export type * from './experiment/contracts.js';
 export { TRIGGER_EVENTS } from './experiment/contracts.js';
 export { checkExperiment, type CheckContext } from './experiment/check.js';
 export { parseExperiment } from './experiment/parse.js';
-export { EXPERIMENT_SCHEMA } from './experiment/schema.js';
+export { EXPERIMENT_SCHEMA, REPEATS_MAX } from './experiment/schema.js';
 export { planAll, planRepeats, shapeOf, type Planned, type RepeatShortage } from './experiment/plan.js';
 export { planText, triggerText, victimsText } from './experiment/plan-text.js';
 export type * from './history/contracts.js';

@@ -76,7 +76,11 @@ suite('fault link', (test) => {
 
   test('of an agent with itself there is none', () => {
     assert.match(link.problemOf(order({ kind: 'link', ends: [3, 3] })) ?? '', /two different ones/);
-    assert.is(link.problemOf(order({ kind: 'link', ends: [3, 4] })), undefined);
+    const problem = (args: FaultOrder['args']) => link.problemOf(order({ kind: 'link', ends: [3, 4] }, args));
+    assert.is(problem({}), undefined);
+    assert.is(problem({ mode: 'delay', delay: 20, jitter: 5 }), undefined);
+    assert.match(problem({ delay: 20 }) ?? '', /delay is of mode delay, and the mode is silent: add mode delay/);
+    assert.match(problem({ mode: 'delay', rate: 9 }) ?? '', /rate is of mode throttle/);
   });
 });
 

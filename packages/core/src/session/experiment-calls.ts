@@ -18,6 +18,8 @@ export class ExperimentCalls {
   readonly #init: ExperimentCallsInit;
   /** Set by the owner before the first injection. */
   onReport: (report: FaultReport) => void = () => undefined;
+  /** Set by who waits for reports: none will come any more. */
+  onEnd: (error: StciError) => void = () => undefined;
   readonly #onUndone = new Map<string, Done<readonly string[]>>();
   #onClocked: Done<readonly ClockOffset[]> = () => undefined;
 
@@ -73,6 +75,7 @@ export class ExperimentCalls {
     const done = this.#onClocked;
     this.#onClocked = () => undefined;
     done(error);
+    this.onEnd(error);
   }
 
   #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {

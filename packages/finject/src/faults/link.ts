@@ -62,9 +62,17 @@ function textOf(args: Args, first: Position, second: Position): string {
   return `everything passes ${jitterMs > 0 ? `${delayMs} to ${delayMs + jitterMs}` : delayMs} ms later ${way}`;
 }
 
-function problemOf({ victim }: Pick<FaultOrder, 'victim'>): string | undefined {
+/** Modes of arguments that mean nothing in others. */
+const MODE_OF = { delay: 'delay', jitter: 'delay', rate: 'throttle' } as const;
+
+function problemOf({ victim, args }: Pick<FaultOrder, 'victim' | 'args'>): string | undefined {
   const [first, second] = victim.kind === 'link' ? victim.ends : [];
-  return first === second ? `a link is between two agents: expected two different ones, got ${first} twice` : undefined;
+  if (first === second) return `a link is between two agents: expected two different ones, got ${first} twice`;
+  for (const [name, mode] of Object.entries(MODE_OF)) {
+    if (args['mode'] === mode || args[name] === ARGS[name]?.default) continue;
+    return `argument ${name} is of mode ${mode}, and the mode is ${args['mode']}: add mode ${mode}, or leave it out`;
+  }
+  return undefined;
 }
 
 function plan({ victim, args }: FaultOrder, place: FaultPlace) {

@@ -22,7 +22,11 @@ export abstract class StciCommand extends Command {
   protected override async catch(error: Error): Promise<void> {
     // oclif has added text of its own to the message.
     if (error instanceof OptionValueError) throw new StciError('STCI_USAGE', error.text);
-    if (error instanceof StciError || !('oclif' in error)) throw error;
+    if (error instanceof StciError) {
+      const own = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/su.exec(error.message)?.[1];
+      throw own === undefined ? error : new StciError(error.code, own);
+    }
+    if (!('oclif' in error)) throw error;
     const unknown = /^Nonexistent flags?: ([^\s=,]+)/u.exec(error.message)?.[1];
     if (unknown !== undefined) throw this.#unknownOption(unknown);
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');

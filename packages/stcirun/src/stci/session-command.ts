@@ -58,9 +58,10 @@ export interface ConnectedJob extends Connected {
 }
 
 /** The job that `command`, as `stci kill`, must be given. Throws STCI_USAGE. */
-export function jobArgument(job: string | undefined, command: string): string {
+/** `more`: what the example has after the job. */
+export function jobArgument(job: string | undefined, command: string, more = ''): string {
   if (job !== undefined) return job;
-  throw new StciError('STCI_USAGE', `No job is named. Write, for example: ${command} night.3. See 'stci ps'.`);
+  throw new StciError('STCI_USAGE', `No job is named. Write, for example: ${command} night.3${more}. See 'stci ps'.`);
 }
 
 /** The session of `night.3`, or of `3` and the default session. */
