@@ -15,7 +15,7 @@ export interface Timer {
 export interface Clock {
   /** Monotonic time in ms, with a fraction; the origin is arbitrary. */
   nowMs(): number;
-  /** Wall-clock time in ms since the epoch, for display, never for deadlines. */
+  /** Wall-clock time in ms since the epoch, with a fraction; for display and records, never for deadlines. */
   wallMs(): number;
   /** Calls `fire` once, at or after `nowMs() + delayMs`. Does not keep a process alive by itself. */
   after(delayMs: number, fire: () => void): Timer;

@@ -5,6 +5,7 @@
  */
 
 import type { Clock, Timer } from '@stci/interface';
+import { WallClock } from './wall-clock.js';
 
 /** Milliseconds since the process started, monotonic. `performance` would load node:perf_hooks, 2 ms of a start. */
 export function nowMs(): number {
@@ -43,10 +44,13 @@ class DeadlineTimer implements Timer {
   }
 }
 
+/** One for all platforms of this process. */
+const wall = new WallClock(Date.now, nowMs);
+
 export function createClock(): Clock {
   return {
     nowMs,
-    wallMs: () => Date.now(),
+    wallMs: () => wall.read(),
     after: (delayMs, fire) => new DeadlineTimer(nowMs() + delayMs, fire),
     soon: (fire) => void setImmediate(fire),
   };

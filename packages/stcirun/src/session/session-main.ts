@@ -127,7 +127,7 @@ class SessionProcess {
       hostname: this.#platform.env.hostname,
       process: identityOf(process.pid) as ProcessIdentity,
       socket,
-      startWallMs: this.#platform.clock.wallMs(),
+      startWallMs: Math.floor(this.#platform.clock.wallMs()),
     };
     this.#place.publish(staged, this.#facts, encodeSessionKey(this.#key));
     report({ type: 'listening' });
