@@ -3,10 +3,8 @@
 import { join } from 'node:path';
 import { alignColumns } from '@stci/core';
 import {
-  Runner, summarize,
-  type Experiment, type ExperimentDriver, type History, type HistoryRecord, type RepeatPlan, type RepeatSummary, type
-    RunFacts,
-  type RunResult, type RunSummary, type StopReason,
+  Runner, RunJudge, type Experiment, type ExperimentDriver, type HistoryRecord, type RepeatPlan, type RepeatSummary,
+  type RunFacts, type RunResult, type RunSummary, type StopReason,
 } from '@stci/finject/experiment';
 import { ERROR_KINDS, StciError } from '@stci/interface';
 import { openSessions, printError, printOut } from '@stci/stcirun/front-end';
@@ -61,7 +59,7 @@ export async function runExperiment(request: RunRequest): Promise<number> {
 class ExperimentRun {
   readonly #request: RunRequest;
   readonly #identity: RunIdentity;
-  readonly #records: HistoryRecord[] = [];
+  readonly #judge: RunJudge;
   #runner: Runner | undefined;
   #writeError: StciError | undefined;
   #signals = 0;
@@ -70,6 +68,7 @@ class ExperimentRun {
   constructor(request: RunRequest, identity: RunIdentity) {
     this.#request = request;
     this.#identity = identity;
+    this.#judge = new RunJudge(identity.directory);
   }
 
   async run(): Promise<number> {
@@ -99,12 +98,11 @@ class ExperimentRun {
       onKilled: () => history.close(),
     });
     const onRecord = (record: HistoryRecord): void => {
-      this.#records.push(record);
+      this.#judge.add(record);
       if (isJson) printOut(`${JSON.stringify(record)}\n`);
       view?.onRecord(record);
     };
-    const didPass = (records: readonly HistoryRecord[]): boolean =>
-      this.#summarize(records).repeats.at(-1)?.isPassed === true;
+    const didPass = (): boolean => this.#judge.didPass;
     return new Promise((resolve, reject) => {
       let isOver = false;
       const over = (result: RunResult): void => {
@@ -158,21 +156,13 @@ class ExperimentRun {
     this.#runner?.abort('error');
   }
 
-  #summarize(records: readonly HistoryRecord[]): RunSummary {
-    return summarize(this.#history(records));
-  }
-
-  #history(records: readonly HistoryRecord[]): History {
-    return { directory: this.#identity.directory, records, isCutOff: false };
-  }
-
   #finish({ stopped, text, error }: RunResult): number {
-    const summary = this.#summarize(this.#records);
+    const summary = this.#judge.summary();
     const { directory, isQuiet, isJson } = this.#request;
     if (!isJson && !isQuiet) printOut(`${summaryText(summary, text)}record: ${directory}\n`);
     const failure = this.#writeError ?? error;
     if (failure !== undefined) throw failure;
-    const report = writeReport(directory, { history: this.#history(this.#records), summary });
+    const report = writeReport(directory, { history: this.#judge.history(), summary });
     if (!isJson && !isQuiet) printOut(`report: ${report}\n`);
     if (this.#exitCode !== undefined && (stopped === 'signal' || stopped === 'abort')) return this.#exitCode;
     const isPassed = stopped === undefined && summary.repeats.every((repeat) => repeat.isPassed);

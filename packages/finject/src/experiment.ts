@@ -13,6 +13,7 @@ export { encodeRecord, readHistory } from './history/jsonl.js';
 export type * from './judge/contracts.js';
 export { OUTCOMES } from './judge/contracts.js';
 export { compareSamples, describe, medianInterval, quantile, wilson, type Shift } from './judge/statistics.js';
+export { RunJudge } from './judge/run-judge.js';
 export { judgeRepeat, summarize } from './judge/summary.js';
 export { repeatView, type RepeatView } from './judge/repeat-view.js';
 export { judgeCheck } from './judge/checks.js';

@@ -16,8 +16,15 @@ import { describe, wilson } from './statistics.js';
 export function summarize(history: History): RunSummary {
   const run = runOf(history);
   const views = orElse(() => repeatsOf(history), []);
+  return summaryOf(history, views, views.map((view) => judgeSafely(view, run?.experiment.checks ?? [])));
+}
+
+/** Of repeats that were judged. `views`: with what was planned and injected. */
+export function summaryOf(
+  history: History, views: readonly RepeatView[], repeats: readonly RepeatSummary[],
+): RunSummary {
+  const run = runOf(history);
   const isGolden = run?.isGolden ?? false;
-  const repeats = views.map((view) => judgeSafely(view, run?.experiment.checks ?? []));
   const isCutOff = history.isCutOff || repeats.length === 0;
   return {
     name: String(run?.experiment.name ?? 'unknown'),
@@ -42,7 +49,7 @@ function orElse<T>(make: () => T, instead: T): T {
 }
 
 /** A line of the record may be JSON and lack what it should have: its repeat is lost, the others are not. */
-function judgeSafely(view: RepeatView, checks: readonly Check[]): RepeatSummary {
+export function judgeSafely(view: RepeatView, checks: readonly Check[]): RepeatSummary {
   try {
     return judgeRepeat(view, checks);
   } catch (thrown) {

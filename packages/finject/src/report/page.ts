@@ -8,6 +8,7 @@ import { linesOf, repeatsOf, runOf, type RepeatView } from '../judge/repeat-view
 import { MEASURES } from '../judge/summary.js';
 import { comparisonSection } from './comparison.js';
 import { distributionChart } from './distribution.js';
+import { drawnRepeats } from './drawn-repeats.js';
 import { counted, dateTime, duration } from './format.js';
 import { groupsOf, runLabels, type Group, type ReportRun } from './groups.js';
 import { Markup, cut, html } from './markup.js';
@@ -19,8 +20,6 @@ import {
 import { timeline, timelineLegend } from './timeline.js';
 import { topologyChart } from './topology.js';
 
-/** Timelines of a run. */
-const TIMELINES_MAX = 24;
 const OPEN_MAX = 3;
 const OUTPUT_LINES = 30;
 
@@ -148,7 +147,7 @@ function topologies(run: ReturnType<typeof runOf>, repeats: readonly RepeatSumma
 }
 
 function timelines(repeats: readonly RepeatSummary[], views: readonly RepeatView[]): Markup {
-  const shown = selected(repeats);
+  const shown = drawnRepeats(repeats);
   const items = shown.map((repeat, index) => {
     const view = views.find(({ plan }) => plan.repeat === repeat.repeat);
     if (view === undefined) return undefined;
@@ -163,22 +162,6 @@ function timelines(repeats: readonly RepeatSummary[], views: readonly RepeatView
   return html`${timelineLegend()}${items}${repeats.length > shown.length ? html`<p class="note">${shown.length} of ${
     repeats.length} repeats are drawn: those that did not pass first, one of each outcome, then in order.</p>` :
       undefined}`;
-}
-
-/** Those that did not pass, then one of each outcome and configuration, then the first: in order of their numbers. */
-function selected(repeats: readonly RepeatSummary[]): readonly RepeatSummary[] {
-  if (repeats.length <= TIMELINES_MAX) return repeats;
-  const seen = new Set<string>();
-  const isFirst = ({ outcome, configuration }: RepeatSummary): boolean => {
-    const key = `${outcome} ${configuration}`;
-    return !seen.has(key) && seen.add(key) !== undefined;
-  };
-  const firsts = new Set(repeats.filter(isFirst));
-  const ranked = [
-    ...firsts, ...repeats.filter((one) => !one.isPassed && !firsts.has(one)),
-    ...repeats.filter((one) => one.isPassed && !firsts.has(one)),
-  ];
-  return ranked.slice(0, TIMELINES_MAX).sort((a, b) => a.repeat - b.repeat);
 }
 
 function outputOf(view: RepeatView): Markup | undefined {
