@@ -33,6 +33,11 @@ suite('history', (test) => {
     }
   });
 
+  test('what stands behind the end of a run is damage, too', () => {
+    const { isCutOff, problems } = readHistory('d', `${TEXT}{"type":`);
+    assert.equal([isCutOff, problems.length], [true, 1]);
+  });
+
   test('damage is named by its line, and the rest is read', () => {
     const lines = TEXT.split('\n');
     const DAMAGED: readonly (readonly [string, RegExp])[] = [

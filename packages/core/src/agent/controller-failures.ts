@@ -269,32 +269,37 @@ export class ControllerFailures implements JobFailures {
   /** The first on the way that does not answer is given up; those below it are linked to others, and live. */
   #probe(notice: FailureNotice, member: MemberId): void {
     this.#records.hold(notice.subject);
+    const askedWallMs = this.#wallMs;
     if (this.#probes.isOpen(member)) return;
     this.#probes.probe(member, (silent, isSilent) => {
       if (this.#isStopped) return;
       this.#records.release(notice.subject, this.#init.node.platform.clock.nowMs());
       this.#flush();
-      if (!this.#isDead(member)) this.#onProbed(notice, member, silent, isSilent);
+      if (!this.#isDead(member)) this.#onProbed(notice, { member, askedWallMs }, silent, isSilent);
     });
   }
 
   /** `silent`: the first on the way that did not answer. */
-  #onProbed(notice: FailureNotice, member: MemberId, silent: MemberId | undefined, isSilent: boolean): void {
+  #onProbed(
+    notice: FailureNotice, { member, askedWallMs }: { readonly member: MemberId; readonly askedWallMs: number },
+    silent: MemberId | undefined, isSilent: boolean,
+  ): void {
     if (silent?.position === member.position) return this.#declare(notice, member);
     // The overlay leads to it once the one above it is given up. Without one, the mender has it linked again, or gives
     // it up.
     const isOpen = isSilent && this.#init.overlay.topology !== undefined;
     if (!isOpen) this.#refute(member);
-    if (silent !== undefined) this.#declareAbove(notice, silent);
+    if (silent !== undefined) this.#declareAbove(notice, silent, askedWallMs);
     if (isOpen) this.#probe(notice, member);
   }
 
-  #declareAbove(notice: FailureNotice, member: MemberId): void {
+  /** It is the controller that found it: times, too, are the controller's. */
+  #declareAbove({ evidence: below, cause, detector }: FailureNotice, member: MemberId, suspectedWallMs: number): void {
     const host = bootHost(member.position);
     if (this.#isDead(member) || this.table.get(host).state !== 'up') return;
     const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
-    const evidence = `no answer, and silence below it (${notice.evidence})`;
-    this.#declare({ ...notice, subject, evidence, confirmedWallMs: this.#wallMs }, member);
+    const message = `no answer, and silence below it (${below})`;
+    this.#declare({ ...this.#losses.of(subject, { message }), cause, detector, suspectedWallMs }, member);
   }
 
   #refute(member: MemberId): void {

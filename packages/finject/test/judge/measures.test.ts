@@ -194,6 +194,37 @@ suite('measures', (test) => {
     assert.is(maker('failed').injectedMs, undefined);
   });
 
+  test('of several agents the first in force and the last to undo count, in whatever order they tell', () => {
+    const cut = injection('1.cut.1', 'pause', [hostVictim(2)], { durationMs: 1000 });
+    for (const [first, second] of [[100, 130], [130, 100]] as const) {
+      const one = only(judged([cut], (repeat) => repeat
+        .injected('1.cut.1', first, 0).injected('1.cut.1', second, 1)
+        .state('1.cut.1', 'undone', first + 1000, 0).state('1.cut.1', 'undone', second + 1000, 1)));
+      assert.equal([one.injectedMs, one.undoneMs], [EPOCH + 100, EPOCH + 1130]);
+    }
+  });
+
+  test('a site stamps what it has made: an end that was seen shortly before belongs to it', () => {
+    const falseAt = (failedMs: number): number => judged([kill3], (repeat) => repeat.injected('1.kill.1', 100, 3)
+      .rankFails(3, { failedMs, detectedMs: failedMs + 1 })).falseDetections.length;
+    assert.equal([60, 40].map(falseAt), [0, 1]);
+  });
+
+  test('who was told last is not known: the error is that of the worst clock', () => {
+    const one = only(judged([kill3], (repeat) => repeat
+      .clocks([{ host: 3, offsetMs: 0, errorMs: 0.5 }, { host: 5, offsetMs: -7, errorMs: 2 }])
+      .injected('1.kill.1', 100, 3)
+      .rankFails(3, { failedMs: 101, detectedMs: 105, notifiedMs: 112, reporter: 'root:3' })));
+    assert.equal([one.errorMs, one.notificationErrorMs], [0, 9.5]);
+  });
+
+  test('the next incarnation of a killed host is another: a suspicion of it is not explained', () => {
+    const falseOf = (incarnation: number): number => judged([host2], (repeat) => repeat
+      .injected('1.host.1', 100, 2).hostFails(2, { detectedMs: 200 }).suspects(2, 300, incarnation))
+      .falseDetections.length;
+    assert.equal([1, 2].map(falseOf), [0, 1]);
+  });
+
   test('a failure whose record was cut off counts by its first news', () => {
     const one = only(judged([kill3], (repeat) => repeat.injected('1.kill.1', 100, 3).event(140, {
       type: 'failure', error: { code: 'STCI_TOOL_SIGNAL', message: 'Rank 3 was ended\nmore', rank: 3, host: 'n3' },

@@ -34,6 +34,9 @@ suite('outcome', (test) => {
     ['cut-off', 'no end', (repeat) => found(repeat)],
     ['cut-off', 'stopped, whatever else',
       (repeat) => alarm(repeat).end(60_000, { isTimeOut: true, stopped: 'signal' })],
+    ['false-alarm', 'also where no injection was made',
+      (repeat) => alarm(repeat).state('1.kill.1', 'skipped', 100).end(900)],
+    ['missed', 'also where the job was ended', (repeat) => ending(killed(repeat)).end(900)],
     ['no-fault', 'the injection failed', (repeat) => repeat.state('1.kill.1', 'skipped', 100).end(900)],
   ];
   for (const [outcome, title, what] of cases) {
@@ -49,6 +52,24 @@ suite('outcome', (test) => {
       return summarize(maker.history()).repeats[0]?.outcome;
     });
     assert.equal(outcomes, ['missed', 'masked', 'masked']);
+  });
+
+  test('a killed controller: nobody is left who reports it, and there is no report of the job', () => {
+    const maker = new HistoryMaker();
+    const controller = injection('1.c.1', 'agent', [{ kind: 'agent', role: 'controller', host: 0 }]);
+    maker.repeat(1, [controller]).injected('1.c.1', 100).add(900, {
+      type: 'repeat-end', repeat: 1, report: undefined, isTimeOut: false, orphans: 0, stopped: undefined,
+    });
+    assert.is(summarize(maker.history()).repeats[0]?.outcome, 'aborted');
+  });
+
+  test('how long a repeat takes: of those alone that came to their end', () => {
+    const maker = new HistoryMaker();
+    maker.repeat(1, []).end(900);
+    maker.repeat(2, []).end(60_000, { isTimeOut: true });
+    maker.repeat(3, []).end(50, { stopped: 'signal' });
+    const { figures } = summarize(maker.history());
+    assert.equal(figures.find(({ measure }) => measure === 'duration')?.values, [900]);
   });
 
   test('masked: a pause that nobody noticed', () => {
@@ -74,6 +95,13 @@ suite('checks', (test) => {
     ['exit code', { type: 'exit-code', anyOf: [0, 137] }, (r) => found(r).end(9, { exitCode: 137 }), true],
     ['exit code', { type: 'exit-code', anyOf: [0] }, (r) => found(r).end(9, { exitCode: 137 }), false],
     ['no report', { type: 'exit-code', anyOf: [0] }, (r) => found(r), false],
+    ['the limit of the repeat', { type: 'time-limit', limitMs: 1000 }, (r) => r.end(900, { isTimeOut: true }), false],
+    ['a victim that was not hit', { type: 'failed-ranks', ranks: 'victims' },
+      (r) => r.state('1.kill.1', 'skipped', 100).end(9), true],
+    ['the last result of a command',
+      { type: 'command', command: ['x'], phase: 'during', timeoutMs: 1 }, (r) => r
+        .add(1, { type: 'check', repeat: 1, name: 'command', phase: 'during', isPassed: true, text: '' })
+        .add(2, { type: 'check', repeat: 1, name: 'command', phase: 'during', isPassed: false, text: '' }).end(9), false],
     ['a line over two pieces', { type: 'output', pattern: '^sum 10$', expect: 'some', rank: 1 },
       (r) => found(r).output(1, 1, 'a\nsum ').output(2, 1, '10\n').end(9), true],
     ['pieces of other ranks', { type: 'output', pattern: '^sum 10$', expect: 'some', rank: undefined },
@@ -132,6 +160,14 @@ suite('summary', (test) => {
     assert.equal(kinds?.hit, [{ name: 'pkill', count: 20 }]);
     assert.equal(kinds?.missed, ['host']);
     assert.ok(summary.isPassed);
+  });
+
+  test('of several victims those that were hit are covered', () => {
+    const maker = new HistoryMaker();
+    const both = injection('1.kill.1', 'pkill', [rankVictim(1), rankVictim(2)]);
+    maker.repeat(1, [both]).injected(both.id, 100, 1).state(both.id, 'skipped', 100, 2, 1).end(900);
+    const victims = summarize(maker.history()).coverage.find(({ dimension }) => dimension === 'victim');
+    assert.equal([victims?.hit, victims?.missed], [[{ name: 'rank 1', count: 1 }], ['rank 2']]);
   });
 
   test('stabilization: until the last agent was told of the last of several victims; none may be missed', () => {

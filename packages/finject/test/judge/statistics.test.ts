@@ -81,6 +81,11 @@ suite('statistics', (test) => {
     assert.not(shift.isExact);
     assert.ok(shift.p < 1e-6);
     assert.ok((shift.interval?.[0] ?? 0) < 30 && (shift.interval?.[1] ?? 0) > 20, JSON.stringify(shift.interval));
+    // Moses' interval has half the width 1.96 sd(U), in differences of a uniform grid: exactly these order statistics.
+    const grid = Array.from({ length: 100 }, (_, i) => i);
+    const same = compareSamples(grid, grid.map((value) => value + 1e-3)).interval;
+    near(same?.[0], -8 + 1e-3, 1.5);
+    near(same?.[1], 8 + 1e-3, 1.5);
     const many = compareSamples(samples(5000, 5), samples(5000, 6));
     assert.ok(many.p > 0.001 && Math.abs(many.estimate) < 5);
   });
