@@ -158,7 +158,7 @@ suite('bounds of fault control', (test) => {
     assert.equal(own.told, ['b failed: 6000 agents are too many: at most 10000 take part in faults at one time']);
   });
 
-  test('a host that is gone is skipped; one that goes before it tells has failed, after it its fault has lapsed', () => {
+  test('a host that is gone is skipped; one that goes has failed, or its fault has lapsed', () => {
     const { control, front, table, report } = play([1, 2]);
     const own = front('own');
     control.begin(own, TERMS);

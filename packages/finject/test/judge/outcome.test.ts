@@ -101,7 +101,8 @@ suite('checks', (test) => {
     ['the last result of a command',
       { type: 'command', command: ['x'], phase: 'during', timeoutMs: 1 }, (r) => r
         .add(1, { type: 'check', repeat: 1, name: 'command', phase: 'during', isPassed: true, text: '' })
-        .add(2, { type: 'check', repeat: 1, name: 'command', phase: 'during', isPassed: false, text: '' }).end(9), false],
+        .add(2, { type: 'check', repeat: 1, name: 'command', phase: 'during', isPassed: false, text: '' })
+        .end(9), false],
     ['a line over two pieces', { type: 'output', pattern: '^sum 10$', expect: 'some', rank: 1 },
       (r) => found(r).output(1, 1, 'a\nsum ').output(2, 1, '10\n').end(9), true],
     ['pieces of other ranks', { type: 'output', pattern: '^sum 10$', expect: 'some', rank: undefined },
