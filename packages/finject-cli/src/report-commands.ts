@@ -2,6 +2,7 @@
 
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { counted } from '@stci/core';
 import {
   compareGroups, comparisonText, groupsOf, reportPage, summarize, type ReportRun,
 } from '@stci/finject/experiment';
@@ -56,7 +57,8 @@ Examples:
       const report = writeReport(directories[index] ?? '', run);
       if (flags.json) return printOut(`${JSON.stringify(run.summary)}\n`);
       const cut = run.summary.isCutOff ? 'the record was cut off' : 'the record is complete';
-      printOut(`${summaryText(run.summary, `${run.summary.repeats.length} repeats, ${cut}`)}report: ${report}\n`);
+      const repeats = counted(run.summary.repeats.length, 'repeat');
+      printOut(`${summaryText(run.summary, `${repeats}, ${cut}`)}report: ${report}\n`);
     });
     if (runs.length > 1 || flags.output !== undefined) writeCommon(runs, flags.output, flags.json);
     return 0;
@@ -97,6 +99,8 @@ Example:
       throw new StciError('STCI_USAGE',
         `${found}. Name two runs, or one with several configurations. See finject help compare.`);
     }
+    const names = [...new Set(runs.map(({ summary }) => summary.name))];
+    if (names.length > 1) printError(`finject: runs of different experiments are compared: ${names.join(', ')}\n`);
     for (const { summary: { name, isCutOff, isSimulated } } of runs) {
       if (isCutOff) printError(`finject: ${name}: the record was cut off; what it has is compared\n`);
       const isMixed = isSimulated && runs.some(({ summary }) => !summary.isSimulated);

@@ -6,7 +6,7 @@ import {
   Runner, RunJudge, type Experiment, type ExperimentDriver, type HistoryRecord, type RepeatPlan, type RepeatSummary,
   type RunFacts, type RunResult, type RunSummary, type StopReason,
 } from '@stci/finject/experiment';
-import { ERROR_KINDS, StciError } from '@stci/interface';
+import { ERROR_KINDS, StciError, printable } from '@stci/interface';
 import { openSessions, printError, printOut } from '@stci/stcirun/front-end';
 import { HistoryFile } from './history-file.js';
 import { writeReport } from './report-files.js';
@@ -174,8 +174,10 @@ const DETECTION = 'detection: from the fault at its victim to the confirmation a
 
 /** Of the reason in the table; the report has all of it. */
 const REASON_CHARS = 60;
+/** Reasons that are told below the table. */
+const REASONS_MAX = 10;
 
-/** A table of the repeats. */
+/** A table of the repeats, and below it why some did not pass. */
 export function summaryText({ repeats }: RunSummary, end: string): string {
   const hasConfigurations = repeats.some(({ configuration }) => configuration !== '');
   const of = hasConfigurations ? ['configuration'] : [];
@@ -189,13 +191,23 @@ export function summaryText({ repeats }: RunSummary, end: string): string {
   const passed = repeats.filter(({ isPassed }) => isPassed).length;
   const lines = alignColumns([head, ...rows]).map((line) => `${line.trimEnd()}\n`).join('');
   const isMeasured = repeats.some((repeat) => detectionText(repeat) !== '-');
-  return `${lines}${isMeasured ? DETECTION : ''}${end}; ${passed} passed\n`;
+  return `${lines}${isMeasured ? DETECTION : ''}${failuresText(repeats)}${end}; ${passed} passed\n`;
 }
 
 /** Those that were made, and of how many where some were not. */
 function faultsText({ injections }: RepeatSummary): string {
   const made = injections.filter(({ injectedMs }) => injectedMs !== undefined).length;
   return made === injections.length ? String(made) : `${made} of ${injections.length}`;
+}
+
+function failuresText(repeats: readonly RepeatSummary[]): string {
+  const failures = repeats.filter(({ isPassed }) => !isPassed).flatMap(({ repeat, checks, problems }) => [
+    ...problems.map((text) => `repeat ${repeat}: ${text}`),
+    ...checks.filter(({ isPassed }) => !isPassed).map(({ name, text }) => `repeat ${repeat}: ${name}: ${text}`),
+  ]);
+  const rest = failures.length - REASONS_MAX;
+  const shown = [...failures.slice(0, REASONS_MAX), ...(rest > 0 ? [`and ${rest} more, in the report`] : [])];
+  return shown.map((line) => `${printable(line).replaceAll('\n', ' ')}\n`).join('');
 }
 
 function reasonsOf({ checks, problems, outcome }: RepeatSummary): string {

@@ -64,6 +64,7 @@ suite('finject run', (test) => {
     const wrong = await lab.run('finject', 'run', 'wrong.yaml', '--output', 'wrong');
     said(wrong, 204);
     assert.match(wrong.out, /no: exit-code/u);
+    assert.match(wrong.out, /^repeat 1: exit-code: .*137/mu);
     assert.match(wrong.out, /1 of 1 repeats; 0 passed/u);
   }), LONG);
 

@@ -104,6 +104,7 @@ suite('finject report and compare', (test) => {
       readonly measures: readonly { readonly shift: { readonly estimate: number } }[];
     };
     assert.is(json.measures[0]?.shift.estimate, 50);
+    assert.match(stderr, 'runs of different experiments are compared: quick, slow');
   }, OPTIONS);
 
   test('of a record that is cut off or damaged is said what it has, and what is lost', () => {
