@@ -8,8 +8,10 @@ import {
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { frontEndRegistry, loadFlagParams, readBounded, readReason, scan, type Pair } from '@stci/stcirun/front-end';
-import { targetShape } from './target.js';
+import {
+  frontEndRegistry, loadFlagParams, parseCommandLine, readBounded, readReason, scan, type Pair,
+} from '@stci/stcirun/front-end';
+import { commandLine, targetShape } from './target.js';
 
 /** A larger file is no experiment, or no trace. */
 const FILE_BYTES_MAX = 16 << 20;
@@ -48,21 +50,38 @@ export async function readExperiment(
   file: string, programs: string, overrides: Overrides = {}, shapeOf: ShapeOf = (one) => targetShape(one, programs),
 ): Promise<ReadExperiment> {
   const text = readFile(file, file);
-  const context = readContext(file, frontEndRegistry());
-  const read = parseExperiment(text, file, context);
+  const [read, { kinds }] = await parse(text, file);
   const experiment = read.experiment && overridden(read.experiment, overrides);
   const problems = [...read.problems];
   let shape: TargetShape | undefined;
   if (experiment !== undefined) {
     try {
       shape = await shapeOf(experiment);
-      problems.push(...checkExperiment(experiment, shape, { kinds: context.kinds, place: read.place }));
+      problems.push(...checkExperiment(experiment, shape, { kinds, place: read.place }));
     } catch (thrown) {
       problems.push(problemOf(thrown, read));
     }
   }
   problems.sort(({ place: a }, { place: b }) => a.line - b.line || a.column - b.column);
   return { file, text, experiment, shape, problems };
+}
+
+/** Again with the kinds of the plugins that the target's options name, if there are any. */
+async function parse(text: string, file: string): Promise<readonly [ExperimentFile, ReadContext]> {
+  const context = readContext(file, frontEndRegistry());
+  const read = parseExperiment(text, file, context);
+  const { experiment } = read;
+  if (experiment === undefined || !experiment.target.options.some((word) => /^--plugin(?:=|$)/u.test(word))) {
+    return [read, context];
+  }
+  try {
+    const line = await parseCommandLine(commandLine(experiment));
+    const more = readContext(file, frontEndRegistry(line.kind === 'run' ? line.request.mca : []));
+    return [parseExperiment(text, file, more), more];
+  } catch (thrown) {
+    if (!(thrown instanceof StciError)) throw thrown;
+    return [read, context]; // What is wrong with the options is told when the target's shape is found.
+  }
 }
 
 /** One that can be run. Throws STCI_EXPERIMENT_INVALID with all its problems. */

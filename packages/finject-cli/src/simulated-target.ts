@@ -38,6 +38,9 @@ export async function simulatedTarget(
   for (const [key, option, why] of REFUSED) {
     if ((request[key] as readonly unknown[]).length > 0) throw new StciError('STCI_USAGE', `${option}: ${why}.`);
   }
+  if (request.mca.some(({ key }) => key === 'plugin.paths')) {
+    throw new StciError('STCI_USAGE', '--plugin: a simulation has only the components of STCI. Leave it out.');
+  }
   const { hosts, ...spec } = planned.spec;
   checkSimulated(spec);
   const isLauncher = (key: string): boolean => /^launcherproc(?:\.|$)/u.test(key);

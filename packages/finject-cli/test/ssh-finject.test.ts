@@ -2,7 +2,7 @@
 // @timeoutMs 300000
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +29,25 @@ const HOSTS = [
 
 /** Says `tick` and its number ten times, in 4 s. */
 const TICKING = ['sh', '-c', `for i in $(seq ${TICKS}); do echo "tick $i"; sleep 0.4; done`];
+
+/** A kind that says its argument, at the host of its victim. */
+const PLUGIN = `import { accept, defineComponent, faultFramework } from '@stci/core/component';
+const module = {
+  victims: ['host'],
+  undoes: false,
+  args: { word: { type: 'string', default: '', help: 'What it says.' } },
+  problemOf: () => undefined,
+  plan: ({ victim: { host } }) => [{ at: { role: 'root', host }, body: {} }],
+  open: ({ order }) => ({
+    dueMs: undefined,
+    on: ({ type }) => (type === 'inject' ? [{ type: 'injected', text: order.args.word }] : []),
+  }),
+};
+export default defineComponent({
+  framework: faultFramework, name: 'own', version: '1.0.0', frameworkVersion: 1, help: 'It says a word.', params: {},
+  args: module.args, query: () => accept(50), create: () => module,
+});
+`;
 
 interface Done {
   readonly code: number | null;
@@ -187,6 +206,18 @@ suite('finject over ssh', (test) => {
     await over(run, 0);
     checkRecord('long');
     assert.equal([...new Set(failed('long'))], ['h2']);
+  });
+
+  check('a kind of fault from a plugin, which agents on other hosts load, too', async () => {
+    const plugin = join(directory, 'plugin');
+    mkdirSync(join(plugin, 'node_modules'), { recursive: true });
+    symlinkSync(fileURLToPath(new URL('../node_modules/@stci', import.meta.url)), join(plugin, 'node_modules', '@stci'));
+    writeFileSync(join(plugin, 'package.json'), '{"name": "fault-own", "type": "module", "main": "index.js"}');
+    writeFileSync(join(plugin, 'index.js'), PLUGIN);
+    await over(experiment('own', ['{kind: own, args: {word: abc}, who: {hosts: [h4]}, when: 200ms}'], {
+      options: ['-n', '4', ...HOSTS, '--plugin', 'plugin'], program: ['sleep', '1'],
+    }), 0);
+    assert.equal(recordsOf(historyOf('own'), 'injection').map(({ text }) => text).filter((text) => text !== ''), ['abc']);
   });
 
   for (const [name, fault, count] of [
