@@ -211,13 +211,15 @@ suite('finject over ssh', (test) => {
   check('a kind of fault from a plugin, which agents on other hosts load, too', async () => {
     const plugin = join(directory, 'plugin');
     mkdirSync(join(plugin, 'node_modules'), { recursive: true });
-    symlinkSync(fileURLToPath(new URL('../node_modules/@stci', import.meta.url)), join(plugin, 'node_modules', '@stci'));
+    const packages = fileURLToPath(new URL('../node_modules/@stci', import.meta.url));
+    symlinkSync(packages, join(plugin, 'node_modules', '@stci'));
     writeFileSync(join(plugin, 'package.json'), '{"name": "fault-own", "type": "module", "main": "index.js"}');
     writeFileSync(join(plugin, 'index.js'), PLUGIN);
     await over(experiment('own', ['{kind: own, args: {word: abc}, who: {hosts: [h4]}, when: 200ms}'], {
       options: ['-n', '4', ...HOSTS, '--plugin', 'plugin'], program: ['sleep', '1'],
     }), 0);
-    assert.equal(recordsOf(historyOf('own'), 'injection').map(({ text }) => text).filter((text) => text !== ''), ['abc']);
+    const texts = recordsOf(historyOf('own'), 'injection').map(({ text }) => text);
+    assert.equal(texts.filter((text) => text !== ''), ['abc']);
   });
 
   for (const [name, fault, count] of [
