@@ -13,10 +13,12 @@ function moduleOf(name: string): FaultModule {
 
 const [link, partition] = [moduleOf('link'), moduleOf('partition')];
 
-/** A binary tree; these positions are not connected. */
-function place(hosts: number, down: readonly Position[] = []): FaultPlace {
-  const depth = (position: Position): number => (position === 0 ? 0 : 1 + depth((position - 1) >> 1));
-  return { hosts, isUp: (host) => !down.includes(host + 1), hostOf: () => undefined, depth };
+/** A tree; these positions are not connected. */
+function place(hosts: number, down: readonly Position[] = [], arity = 2): FaultPlace {
+  const parent = (position: Position): Position | undefined =>
+    (position === 0 ? undefined : Math.floor((position - 1) / arity));
+  const depth = (position: Position): number => (position === 0 ? 0 : 1 + depth(parent(position) as Position));
+  return { hosts, isUp: (host) => !down.includes(host + 1), hostOf: () => undefined, depth, parent };
 }
 
 function order(victim: FaultOrder['victim'], args: FaultOrder['args'] = {}): FaultOrder {
@@ -112,6 +114,31 @@ suite('fault partition', (test) => {
     const order = parts.map(positionOf);
     assert.ok((waits.get(2) ?? 0) < (waits.get(0) ?? 0) && order.indexOf(2) < order.indexOf(0));
     for (const part of parts) if (positionOf(part) > 2) assert.is(waits.get(positionOf(part)), 0);
+  });
+
+  test('an agent of the controller\'s side beyond one of the other is parted from that by the upper one', () => {
+    const found = rules(parted([[0, 2, 3], [1, 4]], place(4, [], 1)));
+    assert.equal(found.sort(), ['0 1', '0 4', '1 2', '1 3', '2 4', '3 4']);
+  });
+
+  test('any sets and trees: all can be told to undo it, from the controller down', () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const draw = seededIntegers(seed);
+      const hosts = 2 + draw(12);
+      const at = place(hosts, [], 1 + draw(3));
+      const sets = Array.from({ length: 1 + draw(4) }, () => range(0, hosts).filter(() => draw(2) === 0));
+      const plan = partition.plan(order({ kind: 'partition', sets }), at);
+      const cut = new Set(typeof plan === 'string' ? [] : rules(plan));
+      const canBeTold = (position: Position): boolean => {
+        const parent = at.parent(position);
+        const isCut = cut.has(`${parent} ${position}`) || cut.has(`${position} ${parent}`);
+        return parent === undefined || (!isCut && canBeTold(parent));
+      };
+      for (const position of range(0, hosts)) {
+        assert.ok(canBeTold(position), `seed ${seed}: ${position}`);
+        for (const rule of [...cut]) if (Number(rule.split(' ')[0]) === position) cut.delete(rule);
+      }
+    }
   });
 
   test('nothing to part is said', () => {

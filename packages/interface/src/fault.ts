@@ -68,6 +68,8 @@ export interface FaultPlace {
   hostOf(rank: Rank): HostIndex | undefined;
   /** Hops from the controller in the tree as it is: 0 the controller. */
   depth(position: Position): number;
+  /** In that tree; undefined: of the controller, and of an agent without one. */
+  parent(position: Position): Position | undefined;
 }
 
 /** What one agent has to do for an injection. `body`: plain values, for the machine of the kind at that agent. */

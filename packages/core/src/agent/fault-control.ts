@@ -213,6 +213,7 @@ export class FaultControl implements SessionFaults {
       isUp: (host) => table !== undefined && host < table.size && table.get(host).state === 'up',
       hostOf: (rank) => this.#init.session.hostOf(job, rank),
       depth: (position) => (position === 0 ? 0 : this.#pathOf(bootHost(position)).length - 1),
+      parent: (position) => (position === 0 ? undefined : this.#pathOf(bootHost(position))[1]),
     };
   }
 

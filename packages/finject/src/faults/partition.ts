@@ -1,6 +1,8 @@
 /**
  * Fault `partition`: agents that share no set cannot talk to each other, as if the network between them were cut. Of
- * each pair one agent is silent to the other: the one that can still be told to undo it, else the nearer one.
+ * each pair one agent is silent to the other: the one that the tree still leads to, else the one nearer to the
+ * controller. So each link of the tree is cut at its upper end, and undoing goes down the tree: an agent that has undone
+ * its part lets the order to do so pass to those below.
  */
 
 import { accept, defineComponent, faultFramework } from '@stci/core/component';
@@ -22,14 +24,28 @@ function isShared(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
   return false;
 }
 
+/** Positions that the controller still reaches by the tree. */
+function reachable(own: readonly Set<number>[], place: FaultPlace): boolean[] {
+  const known = own.map((_, position): boolean | undefined => (position === 0 ? true : undefined));
+  const find = (position: Position): boolean => {
+    const parent = place.parent(position);
+    return (known[position] ??= parent !== undefined
+      && isShared(own[parent] as Set<number>, own[position] as Set<number>) && find(parent));
+  };
+  own.forEach((_, position) => find(position));
+  return known as boolean[];
+}
+
 /** Of each position that carries rules out: to whom it is silent, ascending. */
-function rulesOf(own: readonly Set<number>[], place: FaultPlace): Map<Position, Position[]> {
-  const isNear = own.map((sets, position) => position === 0 || isShared(sets, own[0] as Set<number>));
+function rulesOf(
+  own: readonly Set<number>[], isReachable: readonly boolean[], place: FaultPlace,
+): Map<Position, Position[]> {
   const isUp = own.map((_, position) => isThere(position, place));
   const depths = own.map((_, position) => place.depth(position));
   const rules = new Map<Position, Position[]>();
   const addRule = (a: Position, b: Position): void => {
-    const isFirst = isNear[a] === isNear[b] ? (depths[a] as number) <= (depths[b] as number) : isNear[a] === true;
+    const isFirst = isReachable[a] === isReachable[b] ? (depths[a] as number) <= (depths[b] as number)
+      : isReachable[a] === true;
     const [better, other] = isFirst ? [a, b] : [b, a];
     const [at, peer] = isUp[better] === true ? [better, other] : [other, better];
     if (isUp[at] !== true) return;
@@ -47,9 +63,10 @@ function rulesOf(own: readonly Set<number>[], place: FaultPlace): Map<Position, 
 function plan({ victim }: FaultOrder, place: FaultPlace): readonly FaultPart[] | string {
   if (victim.kind !== 'partition') return `expected a partition, got a ${victim.kind}`;
   const own = memberships(victim.sets, place.hosts);
-  const rules = rulesOf(own, place);
+  const isReachable = reachable(own, place);
+  const rules = rulesOf(own, isReachable, place);
   if (rules.size === 0) return 'no two agents are parted: each two that are connected share a set';
-  return stagesOf([...rules.keys()], own, place).flatMap((positions, stage) => positions.map((position) => {
+  return stagesOf([...rules.keys()], isReachable, place).flatMap((positions, stage) => positions.map((position) => {
     const peers = rules.get(position) as Position[];
     const body: LinkBody = {
       peers: rangesOf(peers), how: { direction: 'both', isSilent: true }, text: textOf(position, peers),
@@ -60,11 +77,10 @@ function plan({ victim }: FaultOrder, place: FaultPlace): readonly FaultPart[] |
 }
 
 /** Those first that are cut off by others; the farther, the earlier. */
-function stagesOf(positions: Position[], own: readonly Set<number>[], place: FaultPlace): Position[][] {
+function stagesOf(positions: Position[], isReachable: readonly boolean[], place: FaultPlace): Position[][] {
   const stages = new Map<number, Position[]>();
   for (const position of positions.sort((a, b) => place.depth(b) - place.depth(a))) {
-    const isNear = position === 0 || isShared(own[position] as Set<number>, own[0] as Set<number>);
-    const stage = isNear ? -1 : place.depth(position);
+    const stage = isReachable[position] === true ? -1 : place.depth(position);
     const others = stages.get(stage);
     if (others === undefined) stages.set(stage, [position]);
     else others.push(position);
