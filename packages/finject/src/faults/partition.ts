@@ -1,8 +1,8 @@
 /**
  * Fault `partition`: agents that share no set cannot talk to each other, as if the network between them were cut. Of
  * each pair one agent is silent to the other: the one that the tree still leads to, else the one nearer to the
- * controller. So each link of the tree is cut at its upper end, and undoing goes down the tree: an agent that has undone
- * its part lets the order to do so pass to those below.
+ * controller. So each link of the tree is cut at its upper end, and undoing goes down the tree: an agent that has
+ * undone its part lets the order to do so pass to those below.
  */
 
 import { accept, defineComponent, faultFramework } from '@stci/core/component';
