@@ -28,8 +28,9 @@ Examples:
 
   async run(): Promise<number> {
     const { argv } = await this.parse(AbortCommand);
-    const named = (argv as string[]).map((path) => findRun(path).identity);
-    const runs = named.length > 0 ? named : runningRuns(openSessions({}).place.directory);
+    const sessions = openSessions({}).place.directory;
+    const named = (argv as string[]).map((path) => findRun(path, sessions).identity);
+    const runs = named.length > 0 ? named : runningRuns(sessions);
     if (runs.length === 0) printOut('no run goes on\n');
     await Promise.all(runs.map(abort));
     return 0;
@@ -38,7 +39,7 @@ Examples:
 
 async function abort(run: RunIdentity): Promise<void> {
   const wasRunning = isRunning(run.process);
-  if (wasRunning) process.kill(run.process.pid, 'SIGTERM');
+  if (wasRunning) terminate(run);
   const deadlineMs = performance.now() + WAIT_MS;
   const isLeft = (): boolean => isRunning(run.process) || markedProcesses(run.mark).length > 0;
   while (isLeft() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -48,6 +49,15 @@ async function abort(run: RunIdentity): Promise<void> {
       `${run.directory} has not ended within ${WAIT_MS / 1000} s. Processes that are left: ${left.join(' ')}`);
   }
   printOut(`${run.directory}: ${wasRunning ? endOf(run) : 'was not running; nothing of it is left'}\n`);
+}
+
+/** It may end just now. */
+function terminate({ process: { pid } }: RunIdentity): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+  }
 }
 
 function endOf({ directory }: RunIdentity): string {

@@ -21,11 +21,16 @@ export function summaryJson(summary: RunSummary): string {
   return `${JSON.stringify(summary, undefined, 2)}\n`;
 }
 
-/** A reader finds the former file or the new one, whole. Throws STCI_OUTPUT_FAILED. */
+/**
+ * A reader finds the former file or the new one, whole. It has what the history has: command lines, parameters, output;
+ * only its user can read it. What another user has put in the way of the draft is not followed. Throws
+ * STCI_OUTPUT_FAILED.
+ */
 export function writeWhole(path: string, text: string): void {
   const draft = `${path}.${process.pid}.new`;
   try {
-    writeFileSync(draft, text);
+    rmSync(draft, { force: true });
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
     renameSync(draft, path);
   } catch (thrown) {
     rmSync(draft, { force: true });

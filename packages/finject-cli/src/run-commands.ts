@@ -1,14 +1,14 @@
 /** `finject run`, `probe` and `replay`: experiments on this machine and its hosts. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {
-  planRepeats, readHistory, REPEATS_MAX, type History, type RunFacts,
+  planRepeats, readHistory, replayProblem, REPEATS_MAX, type History, type RunFacts,
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
-import { paramFlags, parseCount, readReason, StciCommand } from '@stci/stcirun/front-end';
+import { paramFlags, parseCount, readBounded, readReason, StciCommand } from '@stci/stcirun/front-end';
 import { loadExperiment, type Overrides } from './experiment-file.js';
 import { RUN_FILES } from './run-files.js';
 import { defaultDirectory } from './run-directory.js';
@@ -175,16 +175,25 @@ Example:
       const remedy = `Run it again: finject run --simulate ${first.file}`;
       throw new StciError('STCI_USAGE', `${args.run} was simulated. ${remedy}`);
     }
+    for (const record of history.records) {
+      const problem = replayProblem(record);
+      if (problem === undefined) continue;
+      const text = `${args.run} cannot be run again: ${problem}. The record is damaged.`;
+      throw new StciError('STCI_HISTORY_INVALID', text);
+    }
     const plans = history.records.flatMap((record) => (record.type === 'repeat' ? [record.plan] : []));
     return runOnSessions({ ...first, plans }, flags, this.config.root);
   }
 }
 
+/** The longest text that Node.js holds is hardly longer. */
+const HISTORY_BYTES_MAX = 500 << 20;
+
 /** The record of a run. Throws STCI_HISTORY_INVALID where there is none. */
 export function readRun(directory: string): History {
   const path = join(directory, RUN_FILES.history);
   try {
-    return readHistory(directory, readFileSync(path, 'utf8'));
+    return readHistory(directory, readBounded(path, HISTORY_BYTES_MAX));
   } catch (thrown) {
     const remedy = existsSync(path) ? '' : ` Name the directory of a run, which finject run tells as 'record'.`;
     throw new StciError('STCI_HISTORY_INVALID', `${path} cannot be read: ${readReason(thrown)}.${remedy}`);

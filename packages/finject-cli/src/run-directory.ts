@@ -64,11 +64,14 @@ export function openRunDirectory(path: string, sessions: string): RunIdentity {
   return identity;
 }
 
-/** With those above it. Node's own recursion does not end where a parent says that there is nothing, as /proc does. */
+/**
+ * With those above it; its user's alone, since targets print what others need not read. Node's own recursion does not
+ * end where a parent says that there is nothing, as /proc does.
+ */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
-  mkdirSync(path);
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** The run is over. */
@@ -88,8 +91,12 @@ export function runningRuns(sessions: string): readonly RunIdentity[] {
   });
 }
 
-/** The run of a directory. Throws STCI_USAGE where there is none, or it is another user's. */
-export function findRun(path: string): FoundRun {
+/**
+ * The run of a directory. The directory may have come from anywhere, by tar or cp: its process is that of a run only if
+ * the list of runs, which is private, says so, too. Throws STCI_USAGE where there is none, or it is not to be trusted.
+ * `sessions`: directory of the sessions.
+ */
+export function findRun(path: string, sessions: string): FoundRun {
   const file = join(path, IDENTITY_FILE);
   if (!existsSync(file)) {
     throw new StciError('STCI_USAGE', `${path} is no directory of a run: there is no ${file}.`);
@@ -98,7 +105,17 @@ export function findRun(path: string): FoundRun {
   if (identity === undefined) {
     throw new StciError('STCI_USAGE', `${file} is damaged, or belongs to another user: it is not trusted.`);
   }
-  return { state: isRunning(identity.process) ? 'running' : 'over', identity };
+  if (!isRunning(identity.process)) return { state: 'over', identity };
+  const listed = readIdentity(join(entries(sessions), `${identity.mark}.json`));
+  if (listed !== undefined && isSame(listed.process, identity.process)) return { state: 'running', identity };
+  // It may have left the list just now.
+  if (!isRunning(identity.process)) return { state: 'over', identity };
+  throw new StciError('STCI_USAGE', `${file} names process ${identity.process.pid}, which is not in your list of runs: `
+    + 'it is not trusted. A run with another session.directory is ended with the same one.');
+}
+
+function isSame(a: ProcessIdentity, b: ProcessIdentity): boolean {
+  return a.pid === b.pid && a.since === b.since && a.boot === b.boot;
 }
 
 /** A regular file of this user, writable by no other. */
@@ -121,7 +138,8 @@ function checked(value: unknown): RunIdentity | undefined {
   const { directory, mark, entry, process: own } = value as Partial<RunIdentity>;
   const { pid, since, boot, space } = own ?? {};
   const areTexts = [directory, mark, entry, since, boot, space].every((text) => typeof text === 'string');
-  return areTexts && Number.isSafeInteger(pid) && Number(pid) > 1 ? (value as RunIdentity) : undefined;
+  const isWhole = areTexts && Number.isSafeInteger(pid) && Number(pid) > 1 && /^\d+$/u.test(String(since));
+  return isWhole && mark === `${pid}-${since}` ? (value as RunIdentity) : undefined;
 }
 
 /** No session has such a name. Throws STCI_OUTPUT_FAILED. */

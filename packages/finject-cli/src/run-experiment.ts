@@ -183,7 +183,7 @@ export function summaryText({ repeats }: RunSummary, end: string): string {
   const of = hasConfigurations ? ['configuration'] : [];
   const head = ['repeat', ...of, 'outcome', 'passed', 'faults', 'detection', 'exit'];
   const rows = repeats.map((repeat) => [
-    String(repeat.repeat), ...(hasConfigurations ? [repeat.configuration] : []), repeat.outcome,
+    String(repeat.repeat), ...(hasConfigurations ? [String(repeat.configuration)] : []), repeat.outcome,
     repeat.isPassed ? 'yes' : `no: ${reasonsOf(repeat)}`,
     faultsText(repeat),
     detectionText(repeat), repeat.exitCode === undefined ? '-' : String(repeat.exitCode),

@@ -78,7 +78,7 @@ export class RunView {
     this.#injected = 0;
     this.#repeat += 1;
     this.#rests.clear();
-    const configuration = plan.configuration === '' ? '' : `, ${plan.configuration}`;
+    const configuration = plan.configuration === '' ? '' : `, ${printable(plan.configuration)}`;
     this.#put(`repeat ${this.#repeat} of ${this.#init.repeats}${configuration}\n`);
   }
 

@@ -10,6 +10,7 @@ export { planText, triggerText, victimsText } from './experiment/plan-text.js';
 export type * from './history/contracts.js';
 export { HISTORY_FORMAT } from './history/contracts.js';
 export { encodeRecord, readHistory } from './history/jsonl.js';
+export { replayProblem } from './history/replay.js';
 export type * from './judge/contracts.js';
 export { OUTCOMES } from './judge/contracts.js';
 export { compareSamples, describe, medianInterval, quantile, wilson, type Shift } from './judge/statistics.js';

@@ -39,7 +39,9 @@ function table(header: readonly string[], rows: readonly (readonly Cell[])[]): s
 /** A text that a spreadsheet would take for a formula gets an apostrophe: targets write some of them. */
 function cell(value: Cell): string {
   if (value === undefined) return '';
-  if (typeof value !== 'string') return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  // A damaged record may have anything in place of a text.
+  const text = String(value);
+  const safe = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
 }

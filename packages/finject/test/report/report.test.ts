@@ -130,6 +130,22 @@ suite('damaged records', (test) => {
     });
     assert.ok(count > 100, `${count} tried`);
   }, { timeoutMs: patient(60_000) });
+
+  test('lists in place of texts are no formulas, and texts stay in their cells', () => {
+    const { history } = exampleRun({ repeats: 1, hosts: 3 });
+    const summary = summarize(history);
+    for (const evil of [['=cmd|1', '@x'], '=1+1', '\n=1', '\uff1d1', 'a,"=1"\r\n=2']) {
+      const repeats = summary.repeats.map((one) => ({
+        ...one, configuration: evil as string,
+        injections: one.injections.map((each) => ({ ...each, id: evil as string })),
+      }));
+      for (const table of [injectionsCsv({ ...summary, repeats }), repeatsCsv({ ...summary, repeats })]) {
+        const bare = table.replace(/"(?:[^"]|"")*"/g, (cell) => cell.replace(/[,\r\n]/g, ''));
+        for (const cell of bare.split(/[,\r\n]/)) assert.ok(!/^"?[=@\uff1d]/.test(cell), cell);
+        assert.is(new Set(bare.trim().split('\r\n').map((row) => row.split(',').length)).size, 1);
+      }
+    }
+  });
 });
 
 function pathsOf(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {

@@ -1,0 +1,115 @@
+/** Directories of runs that came from somewhere, and what others could read or put in the way of a run's files. */
+// @timeoutMs 300000
+
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs';
+import { assert, suite } from '@stci/testkit';
+import { LONG, said, withLab, type Lab } from './e2e-finject.js';
+
+const RUN = `name: t
+target: stcirun -n 1 --launcher local printf secret
+`;
+
+/** What `finject` would write of a run of this process. */
+function identity(lab: Lab, pid: number, more: object = {}): string {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const since = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  const own = { pid, since, boot, space: readlinkSync('/proc/self/ns/pid') };
+  const mark = `${pid}-${since}`;
+  const entry = lab.path('sessions', '.experiments', `${mark}.json`);
+  return JSON.stringify({ directory: lab.path('run'), process: own, mark, entry, ...more });
+}
+
+/** Changes the record of a type, as text. */
+function spoil(lab: Lab, type: string, change: (record: Record<string, unknown>) => void): void {
+  const lines = readFileSync(lab.path('run', 'history.jsonl'), 'utf8').trim().split('\n').map((line) => {
+    const record = JSON.parse(line) as Record<string, unknown>;
+    if (record['type'] === type) change(record);
+    return `${JSON.stringify(record)}\n`;
+  });
+  mkdirSync(lab.path('bad'), { recursive: true });
+  writeFileSync(lab.path('bad', 'history.jsonl'), lines.join(''));
+}
+
+suite('directories of runs that are not trusted', (test) => {
+  test('abort signals no process that a directory only claims, and takes no mark of its own', withLab(async (lab) => {
+    const other = spawn('sleep', ['600']);
+    try {
+      mkdirSync(lab.path('run'));
+      const pid = other.pid as number;
+      for (const more of [{}, { mark: '' }, { mark: '../../x' }, { process: { pid: -1 } }]) {
+        lab.file('run/run.json', identity(lab, pid, more));
+        chmodSync(lab.path('run', 'run.json'), 0o600);
+        const abort = await lab.run('finject', 'abort', 'run');
+        said(abort, 193);
+        assert.match(abort.err, /not trusted/u);
+      }
+      chmodSync(lab.path('run', 'run.json'), 0o666);
+      said(await lab.run('finject', 'abort', 'run'), 193);
+      assert.equal([other.exitCode, other.signalCode], [null, null]);
+    } finally {
+      other.kill('SIGKILL');
+    }
+  }), LONG);
+
+  test('a damaged record is not run again, and the reason is told', withLab(async (lab) => {
+    lab.file('t.yaml', RUN);
+    said(await lab.run('finject', 'run', 't.yaml', '--output', 'run'), 0);
+    const of = (name: string, value: unknown) => (record: Record<string, unknown>) => {
+      record['experiment'] = { ...record['experiment'] as object, [name]: value };
+    };
+    const plan = (more: object) => (record: Record<string, unknown>) => {
+      record['plan'] = { ...record['plan'] as object, ...more };
+    };
+    for (const [type, what, change] of [
+      ['run', 'name', of('name', '../../evil')], ['run', 'target', of('target', { options: [], program: [] })],
+      ['run', 'target', of('target', null)], ['run', 'timeLimitMs', of('timeLimitMs', '1m')],
+      ['run', 'checks', of('checks', [{ type: 'command', name: 'x', command: 'rm', phase: 'before', timeoutMs: 1 }])],
+      ['run', 'checks', of('checks', [{ type: 'output', name: 'x', pattern: '(', expect: 'some' }])],
+      ['run', 'stop', of('stop', undefined)], ['run', 'hosts', of('hosts', [{}])],
+      ['repeat', 'keep', plan({ keep: null })], ['repeat', 'repeat', plan({ repeat: -1 })],
+      ['repeat', 'injections', plan({ injections: [{ id: 'x', kind: 'pkill' }] })],
+    ] as const) {
+      spoil(lab, type, change);
+      const replay = await lab.run('finject', 'replay', 'bad', '--output', 'again');
+      said(replay, 193);
+      assert.match(replay.err, `has no proper '${what}'`);
+      assert.equal(readdirSync(lab.directory).filter((name) => name === 'again'), []);
+    }
+  }), LONG);
+
+  test('its files are its user\'s alone, and drafts follow no link', withLab(async (lab) => {
+    lab.file('t.yaml', RUN);
+    said(await lab.run('finject', 'run', 't.yaml', '--output', 'below/run'), 0);
+    const modeOf = (path: string): number => statSync(lab.path(path)).mode & 0o777;
+    assert.equal([modeOf('below'), modeOf('below/run')], [0o700, 0o700]);
+    const names = readdirSync(lab.path('below/run'));
+    assert.ok(names.length >= 6);
+    for (const name of names) assert.is(modeOf(`below/run/${name}`), 0o600, name);
+    // Whatever the process's number is, its draft is a link to the victim's file.
+    lab.file('precious', 'as it was');
+    const script = `ln -s "$PWD/precious" "both.html.$$.new"; exec "$@"`;
+    const finject = process.argv[0] as string;
+    const program = new URL('../bin/finject.cjs', import.meta.url).pathname;
+    const report = spawnSync('sh', ['-c', script, 'sh', finject, program, 'report', 'below/run', '--output',
+      'both.html'], { cwd: lab.directory, encoding: 'utf8' });
+    assert.is(report.status, 0, report.stderr);
+    assert.is(readFileSync(lab.path('precious'), 'utf8'), 'as it was');
+    assert.match(readFileSync(lab.path('both.html'), 'utf8'), '<html');
+  }), LONG);
+
+  test('a record that is a pipe or a device ends', withLab(async (lab) => {
+    mkdirSync(lab.path('pipe'));
+    spawnSync('mkfifo', [lab.path('pipe', 'history.jsonl')]);
+    mkdirSync(lab.path('zero'));
+    symlinkSync('/dev/zero', lab.path('zero', 'history.jsonl'));
+    for (const run of ['pipe', 'zero']) {
+      const report = await lab.run('finject', 'report', run);
+      said(report, 193);
+      assert.match(report.err, `${run}/history.jsonl cannot be read`);
+    }
+  }), LONG);
+});
