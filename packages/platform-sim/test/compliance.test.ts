@@ -5,9 +5,9 @@ import {
   linkCompliance,
   networkCompliance,
   privateNetworkCompliance,
-  processesCompliance,
+  processesCompliance, selfControlCompliance,
 } from '@stci/testkit';
-import type { LinkPair, NetworkSetup, ProcessesSetup, TestProgram, Until } from '@stci/testkit';
+import type { LinkPair, NetworkSetup, ProcessesSetup, SelfControlSetup, TestProgram, Until } from '@stci/testkit';
 import type { Channel } from '@stci/interface';
 import { createWorld, textBytes, type ToolProgram, type World } from '@stci/platform-sim';
 
@@ -109,6 +109,36 @@ function processesSetup(): ProcessesSetup {
   };
 }
 
+/** A process that counts each 10 ms; of one that stands still for 2 s it is said that it has ended. */
+function selfControlSetup(): SelfControlSetup {
+  const world = createWorld({ seed: seed++ });
+  const { clock, processes } = world.platform('h1');
+  return {
+    nowMs: () => world.nowMs,
+    start: (what, forMs) => {
+      const state = { count: 0, lastMs: 0, answer: undefined as string | undefined };
+      const tick = (): void => {
+        state.count += 1;
+        state.lastMs = world.nowMs;
+        clock.after(10, tick);
+      };
+      tick();
+      clock.after(50, () => {
+        if (what === 'kill') processes.killSelf();
+        else processes.stopSelf(forMs, (error) => (state.answer = error?.message ?? 'done'));
+      });
+      world.at(1e6, () => undefined); // A world in which nothing happens any more stands still.
+      return {
+        get count() { return state.count; },
+        get answer() { return state.answer; },
+        get isAlive() { return world.nowMs - state.lastMs < 2000; },
+      };
+    },
+    ...running(world),
+  };
+}
+
 processesCompliance('platform-sim', processesSetup);
+selfControlCompliance('platform-sim', selfControlSetup);
 linkCompliance('platform-sim stdio', () => agentPair('process'));
 linkCompliance('platform-sim thread', () => agentPair('thread'));

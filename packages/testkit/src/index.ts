@@ -31,6 +31,8 @@ export { topologyCompliance } from './compliance/topology.js';
 export type { TopologyCase } from './compliance/topology.js';
 export { processesCompliance } from './compliance/processes.js';
 export type { ProcessesSetup, TestProgram } from './compliance/processes.js';
+export { selfControlCompliance } from './compliance/self-control.js';
+export type { SelfControlSetup } from './compliance/self-control.js';
 export { impairedPair, linkCompliance } from './compliance/link.js';
 export type { LinkPair } from './compliance/link.js';
 export { StartedAgent, launcherProcCompliance, reachCompliance } from './compliance/launcherproc.js';
