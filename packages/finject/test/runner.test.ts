@@ -126,6 +126,8 @@ suite('runner', (test) => {
     trial.run();
     assert.equal(trial.of('injection').filter(({ state }) => state === 'due').map(({ id }) => id),
       ['line', 'mark', 'hit', 'found']);
+    // The second line is whole with the second chunk.
+    assert.equal(trial.times('due'), ['line 499', 'mark 847', 'hit 849', 'found 1427']);
     assert.equal(trial.times('never').length, 2);
   });
 
@@ -184,6 +186,13 @@ suite('runner', (test) => {
     deaf.run();
     assert.match(deaf.problems(), 'The job has not ended within 30 s of SIGKILL.');
     assert.is(deaf.of('repeat-end')[0]?.report, undefined);
+    const took = (trial: Trial): number =>
+      (trial.of('repeat-end')[0]?.monotonicMs ?? 0) - (trial.of('start')[0]?.monotonicMs ?? 0);
+    // 2 s; the way to an end; 15 s after TERM, 30 s after KILL.
+    assert.equal([hung, killed, deaf].map((trial) => Math.floor(took(trial) / 1000)), [2, 17, 47]);
+    const order = hung.driver.records.filter((record) => record.type === 'event' || record.type === 'injection')
+      .map((record) => (record.type === 'event' ? record.event.type : record.type === 'injection' && record.state));
+    assert.equal(order.slice(-2), ['undone', 'ended'], 'what is stopped cannot end');
     for (const trial of [hung, killed, deaf]) trial.checkClosed();
   });
 
@@ -196,13 +205,29 @@ suite('runner', (test) => {
       [{ openMs: 1e9 }, /did not come up within 600 s/u],
     ];
     for (const [behaviour, expected] of WRONG) {
-      const trial = new Trial(behaviour, [], { repeats: 3 });
+      const trial = new Trial(behaviour, [injection({ id: 'a' })], { repeats: 3 });
       const { stopped, error, repeats } = trial.run();
       assert.equal([stopped, repeats], ['error', 1]);
       assert.match(error?.message ?? '', expected);
       assert.match(trial.problems(), expected);
+      assert.equal(trial.of('injection').map(({ id, state }) => `${id} ${state}`), ['a never']);
       trial.checkClosed();
     }
+  });
+
+  test('a session that comes up when it is not waited for any more is closed', () => {
+    const trial = new Trial({ openMs: 700_000 }, []);
+    trial.run();
+    assert.equal(trial.driver.sessions, []);
+    trial.driver.clock.run(() => trial.driver.sessions[0]?.isClosed === true);
+    assert.is(trial.driver.sessions[0]?.isClosed, true);
+  });
+
+  test('aborted twice it does not wait for a job that does not end', () => {
+    const trial = new Trial({ jobMs: 1e9, isDeaf: true }, []);
+    for (const atMs of [1000, 1010]) trial.driver.clock.after(atMs, () => trial.runner.abort('signal'));
+    trial.run();
+    assert.ok(trial.driver.clock.nowMs() < 7000, String(trial.driver.clock.nowMs()));
   });
 
   test('a connection that ends is a repeat without a report; the next goes on', () => {

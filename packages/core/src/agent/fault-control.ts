@@ -18,7 +18,7 @@ import type { ExperimentOwner, SessionFaults } from '../session/contracts.js';
 import { measureClocks } from './clock-offsets.js';
 import type { AgentScope } from './composition.js';
 import { FaultOrders, PARTS_MAX, isNextState, openOrder, type OpenOrder, type OrderPart } from './fault-orders.js';
-import { FaultSite, type FaultHands, type PartReport } from './fault-site.js';
+import { FaultSite, SITE_UNDO_MS, type FaultHands, type PartReport } from './fault-site.js';
 import type { AgentNode } from './node.js';
 
 /** Injections in force at the same time. */
@@ -32,7 +32,7 @@ const ANSWER_MS = 3000;
 /** Of what a site says. */
 const TEXT_CHARS_MAX = 2000;
 /** From the order to undo to the answer that names those that have not done it. */
-const UNDO_MS = 8000;
+const UNDO_MS = SITE_UNDO_MS + ANSWER_MS;
 
 export interface FaultControlInit {
   readonly node: AgentNode;

@@ -17,7 +17,7 @@ import type { AgentNode } from './node.js';
 /** Parts of injections at one agent. */
 const PARTS_MAX = 1024;
 /** How long a machine may take to undo before it is given up. */
-const UNDO_MS = 5000;
+export const SITE_UNDO_MS = 5000;
 
 type ActionOf<Type extends FaultAction['type']> = Extract<FaultAction, { readonly type: Type }>;
 
@@ -125,7 +125,7 @@ export class FaultSite {
     if (part.state === 'undoing' || part.state === 'over') return;
     part.state = 'undoing';
     part.timer?.cancel();
-    part.timer = this.#init.node.platform.clock.after(UNDO_MS, () => this.#onUndoTimeout(part));
+    part.timer = this.#init.node.platform.clock.after(SITE_UNDO_MS, () => this.#onUndoTimeout(part));
     this.#driver.on({ type: 'undo' }, part.key);
   }
 
@@ -209,7 +209,7 @@ export class FaultSite {
   }
 
   #onUndoTimeout(part: Part): void {
-    this.#fail(part, `fault ${part.order.kind} could not be undone within ${UNDO_MS} ms`);
+    this.#fail(part, `fault ${part.order.kind} could not be undone within ${SITE_UNDO_MS} ms`);
   }
 
   /** The machine has thrown, and is no more. */

@@ -20,23 +20,21 @@ export class ExperimentCalls {
   onReport: (report: FaultReport) => void = () => undefined;
   /** Set by who waits for reports: none will come any more. */
   onEnd: (error: StciError) => void = () => undefined;
-  readonly #onUndone = new Map<string, Done<readonly string[]>>();
-  #onClocked: Done<readonly ClockOffset[]> = () => undefined;
+  /** In the order of their requests, as the session answers those of one kind. */
+  readonly #onUndone = new Map<string, Done<readonly string[]>[]>();
+  #onClocked: Done<readonly ClockOffset[]>[] = [];
 
   constructor(init: ExperimentCallsInit) {
     this.#init = init;
     const { messages } = init.node;
     messages.on('client.fault', ({ report }) => this.onReport(report));
     messages.on('client.undone', ({ id, left }) => {
-      const done = this.#onUndone.get(id);
-      this.#onUndone.delete(id);
+      const waiting = this.#onUndone.get(id) ?? [];
+      const done = waiting.shift();
+      if (waiting.length === 0) this.#onUndone.delete(id);
       done?.(undefined, left);
     });
-    messages.on('client.clocked', ({ clocks }) => {
-      const done = this.#onClocked;
-      this.#onClocked = () => undefined;
-      done(undefined, clocks);
-    });
+    messages.on('client.clocked', ({ clocks }) => this.#onClocked.shift()?.(undefined, clocks));
   }
 
   /** Begins the experiment, or renews it: at least once in `leaseMs`. */
@@ -56,7 +54,8 @@ export class ExperimentCalls {
   undo(id: string, done: Done<readonly string[]>): void {
     const lost = this.#init.lost();
     if (lost !== undefined) return done(lost);
-    this.#onUndone.set(id, done);
+    const waiting = this.#onUndone.get(id) ?? [];
+    this.#onUndone.set(id, [...waiting, done]);
     this.#send('client.undo', { id });
   }
 
@@ -64,17 +63,17 @@ export class ExperimentCalls {
   clocks(done: Done<readonly ClockOffset[]>): void {
     const lost = this.#init.lost();
     if (lost !== undefined) return done(lost);
-    this.#onClocked = done;
+    this.#onClocked.push(done);
     this.#send('client.clocks', {});
   }
 
   /** The connection has ended, or the session has refused. */
   onLost(error: StciError): void {
-    for (const done of [...this.#onUndone.values()]) done(error);
+    const undos = [...this.#onUndone.values()].flat();
+    const clocked = this.#onClocked;
     this.#onUndone.clear();
-    const done = this.#onClocked;
-    this.#onClocked = () => undefined;
-    done(error);
+    this.#onClocked = [];
+    for (const done of [...undos, ...clocked]) done(error);
     this.onEnd(error);
   }
 

@@ -1,0 +1,52 @@
+/** The calls of an experiment's front-end: each is answered once, also when the connection ends. */
+
+import { StciError } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import type { AgentNode } from '../dist/agent/node.js';
+import { ExperimentCalls } from '../dist/session/experiment-calls.js';
+
+function play() {
+  const handlers = new Map<string, (body: unknown) => void>();
+  const sent: string[] = [];
+  const told: string[] = [];
+  const messages = {
+    on: (name: string, handler: (body: unknown) => void) => void handlers.set(name, handler),
+    send: (_to: number, name: string) => void sent.push(name),
+  };
+  const state = { lost: undefined as StciError | undefined };
+  const calls = new ExperimentCalls({ node: { messages } as unknown as AgentNode, lost: () => state.lost });
+  return {
+    calls, sent, told, state,
+    say: (name: string, body: unknown) => handlers.get(name)?.(body),
+    tell: (name: string) => (error: StciError | undefined, value?: readonly unknown[]): void =>
+      void told.push(`${name} ${error?.code ?? JSON.stringify(value)}`),
+  };
+}
+
+suite('calls of an experiment', (test) => {
+  test('two of the same kind are answered in their order, none is forgotten', () => {
+    const { calls, say, tell, told } = play();
+    calls.undo('a', tell('first'));
+    calls.undo('a', tell('second'));
+    calls.clocks(tell('third'));
+    calls.clocks(tell('fourth'));
+    say('client.undone', { id: 'a', left: ['root:1'] });
+    say('client.clocked', { clocks: [] });
+    assert.equal(told, ['first ["root:1"]', 'third []']);
+    say('client.undone', { id: 'a', left: [] });
+    say('client.undone', { id: 'a', left: [] });
+    say('client.clocked', { clocks: [] });
+    assert.equal(told.slice(2), ['second []', 'fourth []']);
+  });
+
+  test('the end of the connection answers all that wait, and what comes then', () => {
+    const { calls, state, sent, tell, told } = play();
+    calls.undo('', tell('undo'));
+    calls.clocks(tell('clocks'));
+    state.lost = new StciError('STCI_SESSION_LOST', 'it is gone');
+    calls.onLost(state.lost);
+    calls.undo('', tell('late'));
+    assert.equal(told, ['undo STCI_SESSION_LOST', 'clocks STCI_SESSION_LOST', 'late STCI_SESSION_LOST']);
+    assert.equal(sent, ['client.undo', 'client.clocks']);
+  });
+});
