@@ -65,6 +65,20 @@ suite('link faults', (test) => {
     assert.equal(log, [...UP, 'here silent', 'there lost']);
   });
 
+  test('of two rules for one agent the later holds, until it is over', () => {
+    const site = new Site();
+    const { accepting, log } = site.link(agent);
+    site.run();
+    site.faults.impair([5], { direction: 'both', delayMs: 1 }, 'first');
+    site.faults.impair([5], SILENT, 'second');
+    accepting.destroy('given up', 'silent');
+    site.run(1000);
+    assert.equal(log, [...UP, 'here silent']);
+    site.faults.restore([5], 'second');
+    site.run(10);
+    assert.equal(log, [...UP, 'here silent', 'there lost']);
+  });
+
   test('a link that is opened meanwhile hangs: it comes up afterwards, or not within its deadline', () => {
     const site = new Site();
     site.faults.impair([5], SILENT);

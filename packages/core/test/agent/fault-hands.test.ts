@@ -1,0 +1,99 @@
+/** What agents do for a fault by their roles: what is left is taken back, processes are marked and bounded. */
+
+import type { FaultOrder, Impairment, ProcessEvents, SpawnSpec } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { linkHands, toolHands } from '../../dist/agent/fault-hands.js';
+import { FaultProcesses } from '../../dist/agent/fault-processes.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import { MARK_VARIABLE } from '../../dist/job/environment.js';
+import { testPlace } from '../world.js';
+
+const order = (id: string) => ({ id, job: 2 }) as FaultOrder;
+const SILENT: Impairment = { direction: 'both', isSilent: true };
+
+suite('hands of faults', (test) => {
+  test('a rank that was stopped and not continued goes on when its fault is over; others are left alone', () => {
+    const seen: string[] = [];
+    const tool = { signal: (name: string, whom: string) => seen.push(`${name} ${whom}`) > 0 };
+    const hands = toolHands({ node: {} as AgentNode, ownsProcess: true }, () => tool as never, () => undefined);
+    const signal = (id: string, name: 'SIGSTOP' | 'SIGCONT'): void =>
+      hands.signal?.({ type: 'signal', key: 'k', ranks: [1], signal: name, whom: 'group' }, order(id), () => undefined);
+    signal('a', 'SIGSTOP');
+    hands.release?.(order('b'));
+    assert.equal(seen, ['SIGSTOP group']);
+    hands.release?.(order('a'));
+    hands.release?.(order('a'));
+    assert.equal(seen, ['SIGSTOP group', 'SIGCONT group']);
+    signal('c', 'SIGSTOP');
+    signal('c', 'SIGCONT');
+    hands.release?.(order('c'));
+    assert.is(seen.length, 4);
+  });
+
+  test('links that were impaired and not restored are, when their fault is over', () => {
+    const seen: string[] = [];
+    const linkFaults = {
+      impair: (peers: readonly number[], _how: Impairment, id: string) => void seen.push(`impair ${peers} ${id}`),
+      restore: (peers: readonly number[], id: string) => void seen.push(`restore ${peers} ${id}`),
+    };
+    const hands = linkHands({ linkFaults } as unknown as AgentNode);
+    hands.impair?.({ type: 'impair', key: 'k', peers: [1, 2], how: SILENT }, order('a'), () => undefined);
+    hands.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('a'), () => undefined);
+    hands.release?.(order('a'));
+    hands.release?.(order('a'));
+    assert.equal(seen, ['impair 1,2 a', 'restore 1 a', 'restore 2 a']);
+  });
+});
+
+function processes() {
+  const place = testPlace();
+  const started: { readonly spec: SpawnSpec; readonly events: ProcessEvents; isEnded: boolean }[] = [];
+  const spawn = (spec: SpawnSpec, events: ProcessEvents) => {
+    const one = { spec, events, isEnded: false };
+    started.push(one);
+    return { pid: started.length, signal: () => (one.isEnded = true) };
+  };
+  const { clock, env } = place.platform;
+  const all = new FaultProcesses({
+    platform: { clock, env, processes: { spawn } }, sessionName: 's', identity: { job: 2, self: 0x2000_0003 },
+  } as unknown as AgentNode);
+  const answers: string[] = [];
+  const start = (owner: string, count: number): void =>
+    all.spawn(owner, { type: 'spawn', key: 'k', program: 'p', args: [], count }, (problem) =>
+      void answers.push(problem ?? 'done'));
+  return { ...place, all, started, answers, start, left: () => started.filter(({ isEnded }) => !isEnded).length };
+}
+
+suite('processes of faults', (test) => {
+  test('they carry the mark by which leftovers are found, and end with their fault, or with the agent', () => {
+    const { all, start, started, left, run, answers } = processes();
+    start('a', 2);
+    start('b', 1);
+    start('c', 1);
+    run(1);
+    assert.equal(answers, ['done', 'done', 'done']);
+    assert.equal(started[0]?.spec.env[MARK_VARIABLE], 's-2-3.');
+    assert.is(started[0]?.spec.lifetime, 'guarded');
+    all.endAll('a');
+    assert.equal(started.map(({ isEnded }) => isEnded), [true, true, false, false]);
+    all.close();
+    assert.is(left(), 0);
+  });
+
+  test('one that cannot be started ends those that were', () => {
+    const { start, started, left, run, answers } = processes();
+    start('a', 3);
+    started[1]?.events.onError({ code: 'STCI_PROGRAM_SPAWN', message: 'no such program' });
+    run(1);
+    assert.equal([answers, left()], [['no such program'], 0]);
+  });
+
+  test('there are at most 256 at an agent', () => {
+    const { start, started, run, answers } = processes();
+    start('a', 200);
+    start('b', 57);
+    run(1);
+    assert.equal([answers.sort()[0], started.length],
+      ['57 processes are too many: the faults of an agent have 256 at most', 200]);
+  });
+});
