@@ -43,9 +43,19 @@ export class Lab {
   }
 
   start(program: keyof typeof PROGRAMS, ...args: readonly string[]): Started {
+    return this.#start([process.execPath, PROGRAMS[program], ...args]);
+  }
+
+  /** At a terminal of its own, whose screen is its standard output; needs Python. */
+  startAtTerminal(program: keyof typeof PROGRAMS, ...args: readonly string[]): Started {
+    const helper = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
+    return this.#start(['python3', '-c', helper, process.execPath, PROGRAMS[program], ...args]);
+  }
+
+  #start([program = '', ...args]: readonly string[]): Started {
     const { NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;
     const own = { [MARK]: this.#mark, STCI_MCA_session_directory: this.path('sessions') };
-    const child = spawn(process.execPath, [PROGRAMS[program], ...args], {
+    const child = spawn(program, args, {
       cwd: this.directory, env: { ...env, ...own }, stdio: ['ignore', 'pipe', 'pipe'], detached: true,
     });
     const text = { out: '', err: '' };
@@ -86,6 +96,13 @@ export class Lab {
   /** Their command lines. */
   commands(): readonly string[] {
     return this.#processes((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim());
+  }
+
+  /** The process of a run's last session. */
+  sessionPid(run: string): number {
+    const name = recordsOf(this.history(run), 'target').at(-1)?.session ?? '';
+    const text = readFileSync(this.path('sessions', name, 'session.json'), 'utf8');
+    return (JSON.parse(text) as { process: { pid: number } }).process.pid;
   }
 
   #processes(show: (pid: string, state: string) => string): readonly string[] {

@@ -139,7 +139,11 @@ function none(list: readonly string[], what: string): Verdict {
     's, first'}: ${list[0]}`);
 }
 
+/** Processes of this machine that were found after the end, and those of any host that an agent could not end. */
 function noOrphan({ end }: RepeatView): Verdict {
   if (end === undefined) return failed('the record ends before orphans were counted');
+  const survived = (end.report?.failures ?? []).filter(({ code }) => code === 'STCI_TOOL_SURVIVED');
+  const [first] = survived;
+  if (first !== undefined) return failed(`${survived.length} could not be ended, first: ${first.message}`);
   return end.orphans === 0 ? passed('no process was left') : failed(`${end.orphans} processes were left`);
 }

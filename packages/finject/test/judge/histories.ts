@@ -187,9 +187,12 @@ export class RepeatMaker {
 
   /** `failed`: ranks that a signal ended. */
   end(ms: number, more: { readonly exitCode?: number; readonly failed?: readonly number[];
-    readonly isTimeOut?: boolean; readonly orphans?: number; readonly stopped?: StopReason } = {}): this {
+    readonly isTimeOut?: boolean; readonly orphans?: number; readonly stopped?: StopReason;
+    readonly survived?: boolean } = {}): this {
     const report: JobReport = {
-      job: 1, exitCode: more.exitCode ?? 0, failures: [], daemons: [],
+      job: 1, exitCode: more.exitCode ?? 0,
+      failures: more.survived === true ? [{ code: 'STCI_TOOL_SURVIVED', message: 'rank 1 lives on n1' }] : [],
+      daemons: [],
       submitWallMs: this.wall(0), endWallMs: this.wall(ms),
       ranks: this.#maker.shape.hosts.map((host, rank) => ({
         rank, host, app: 0, pid: 100 + rank, leftovers: 0,

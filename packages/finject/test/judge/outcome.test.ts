@@ -123,6 +123,7 @@ suite('checks', (test) => {
     ['false detection', { type: 'no-false-detection' }, (r) => alarm(found(r)).end(9), false],
     ['none', { type: 'no-false-detection' }, (r) => found(r).end(9), true],
     ['orphans', { type: 'no-orphan' }, (r) => found(r).end(9, { orphans: 2 }), false],
+    ['one that an agent could not end', { type: 'no-orphan' }, (r) => found(r).end(9, { survived: true }), false],
     ['no orphan', { type: 'no-orphan' }, (r) => found(r).end(9), true],
     ['a command that was not run', { type: 'command', command: ['true'], phase: 'after', timeoutMs: 9 },
       (r) => found(r).end(9), false],

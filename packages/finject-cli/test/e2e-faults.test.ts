@@ -1,0 +1,90 @@
+/** Faults at what carries the experiment, by hand, and what a terminal shows. */
+// @timeoutMs 600000
+
+import { spawnSync } from 'node:child_process';
+import { assert, eventually, suite } from '@stci/testkit';
+import { LONG, recordsOf, said, states, withLab, type Lab } from './e2e-finject.js';
+
+const HOSTS = ['--host', 'a:2,b:2', '--launcher', 'local'];
+
+function experiment(who: string, allow = ''): string {
+  return `name: e
+target:
+  options: [-n, 2, --host, 'a:1,b:1', --launcher, local]
+  program: [sleep, '20']
+faults:
+  - { name: end, kind: agent, who: { agents: ${who} }, when: 100ms }
+${allow}`;
+}
+
+const hasPty = spawnSync('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode(0)']).status === 0;
+
+async function withSession(lab: Lab, body: () => Promise<void>): Promise<void> {
+  said(await lab.run('stci', 'start', ...HOSTS, '--name', 'lab'), 0);
+  try {
+    const options = ['--session', 'lab', '--detach', '-n', '4', '--on-failure', 'continue'];
+    said(await lab.run('stcirun', ...options, 'sleep', '60'), 0);
+    await body();
+  } finally {
+    await lab.run('stci', 'stop', '--kill', 'lab');
+    await lab.run('stci', 'stop', 'lab');
+  }
+}
+
+suite('faults at what carries the experiment', (test) => {
+  test('controller and front-end are victims only where the file allows it', withLab(async (lab) => {
+    for (const role of ['controller', 'front-end']) {
+      lab.file(`${role}.yaml`, experiment(role));
+      const refused = await lab.run('finject', 'run', `${role}.yaml`);
+      said(refused, 193);
+      assert.match(refused.err, 'allow');
+      lab.file(`${role}.yaml`, experiment(role, `allow: ${role}\n`));
+    }
+    const ended = await lab.run('finject', 'run', 'front-end.yaml', '--output', 'self');
+    assert.is(ended.exitCode, null);
+    assert.is(lab.history('self').isCutOff, true);
+    await lab.checkGone();
+    const lost = await lab.run('finject', 'run', 'controller.yaml', '--output', 'lost');
+    const history = lab.history('lost');
+    assert.equal([history.isCutOff, history.problems], [false, []], lost.err);
+    assert.ok(states(history).includes('1.end.1 ordered'));
+    assert.is(recordsOf(history, 'repeat-end')[0]?.stopped, undefined);
+  }), LONG);
+
+  test('a session that is killed from outside: the repeat does not pass', withLab(async (lab) => {
+    lab.file('e.yaml', experiment('root').replace('when: 100ms', 'when: 60s').replace("'20'", "'90'"));
+    const run = lab.start('finject', 'run', 'e.yaml', '--output', 'out');
+    await eventually(() => lab.commands().includes('sleep 90'), { deadlineMs: 30_000, what: 'the ranks' });
+    process.kill(lab.sessionPid('out'), 'SIGKILL');
+    const { exitCode, out } = await run.result;
+    assert.is(exitCode, 204, out);
+    assert.match(out, /0 passed/u);
+    assert.is(lab.history('out').isCutOff, false);
+  }), LONG);
+
+  test('by hand: load, a link, an agent, a host', withLab(async (lab) => {
+    await withSession(lab, async () => {
+      for (const [args, expected] of [
+        [['--host', 'b', '--kind', 'load', '--arg', 'cpu=1', '--for', '300ms'], /^injected: .*\n(?:.*\n)*undone/mu],
+        [['--link', 'controller,a', '--for', '200ms', '--arg', 'delay=10ms'], /^injected: .*\n(?:.*\n)*undone/mu],
+        [['--agent', 'session:b'], /^injected: /mu],
+        [['--host', 'a'], /^injected: /mu],
+      ] as const) {
+        const made = await lab.run('finject', 'kill', 'lab.1', ...args);
+        assert.match(`${args.join(' ')}\n${made.out}${made.err}`, expected);
+        assert.is(made.exitCode, 0, args.join(' '));
+      }
+    });
+  }), LONG);
+
+  if (hasPty) test('at a terminal a line at the bottom is drawn over', withLab(async (lab) => {
+    const text = experiment('root').replace("'20'", "'2'").replace('[sleep,', "[sh, -c, 'echo hi; sleep 1.5',")
+      .replace('agents: root', 'ranks: 0').replace('kind: agent', 'kind: pause, duration: 50ms');
+    lab.file('e.yaml', text);
+    const { exitCode, out, err } = await lab.startAtTerminal('finject', 'run', 'e.yaml', '--output', 'out').result;
+    assert.is(exitCode, 0, `${out}${err}`);
+    assert.match(out, /\r\u001b\[Krepeat 1 of 1 {2}\d s {2}1 of 1 fault injected/u);
+    assert.match(out, /\r\u001b\[K {7}\[0\] {2}hi\r\n/u);
+    assert.match(out, /1 of 1 repeats; 1 passed\r\n/u);
+  }), LONG);
+});
