@@ -54,7 +54,8 @@ suite('faults at what carries the experiment', (test) => {
   test('a session that is killed from outside: the repeat does not pass', withLab(async (lab) => {
     lab.file('e.yaml', experiment('root').replace('when: 100ms', 'when: 60s').replace("'20'", "'90'"));
     const run = lab.start('finject', 'run', 'e.yaml', '--output', 'out');
-    await eventually(() => lab.commands().includes('sleep 90'), { deadlineMs: 30_000, what: 'the ranks' });
+    const isUnderWay = (): boolean => lab.hasHistory('out') && recordsOf(lab.history('out'), 'start').length > 0;
+    await eventually(isUnderWay, { deadlineMs: 30_000, what: 'the start' });
     process.kill(lab.sessionPid('out'), 'SIGKILL');
     const { exitCode, out } = await run.result;
     assert.is(exitCode, 204, out);
@@ -66,7 +67,8 @@ suite('faults at what carries the experiment', (test) => {
     await withSession(lab, async () => {
       for (const [args, expected] of [
         [['--host', 'b', '--kind', 'load', '--arg', 'cpu=1', '--for', '300ms'], /^injected: .*\n(?:.*\n)*undone/mu],
-        [['--link', 'controller,a', '--for', '200ms', '--arg', 'delay=10ms'], /^injected: .*\n(?:.*\n)*undone/mu],
+        [['--link', 'controller,a', '--for', '200ms', '--arg', 'mode=delay', '--arg', 'delay=10ms'],
+          /^injected: .*\n(?:.*\n)*undone/mu],
         [['--agent', 'session:b'], /^injected: /mu],
         [['--host', 'a'], /^injected: /mu],
       ] as const) {
