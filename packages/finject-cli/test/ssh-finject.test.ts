@@ -199,9 +199,9 @@ suite('finject over ssh', (test) => {
   check('a host is cut off for longer than the lease: it is given up, and ends what it runs by itself', async () => {
     const run = experiment('long', [
       '{name: cut, kind: partition, who: {partition: [[controller, h1, h3, h4], [h2]]}, when: 300ms, duration: 30s}',
-    ], { program: ['sleep', '12'] });
+    ], { program: ['sleep', '20'] });
     await eventually(() => failed('long').includes('h2'), { deadlineMs: 30_000, what: 'the loss of h2' });
-    await eventually(() => hosts.leftovers('h2').length === 0, { deadlineMs: 8000, what: 'h2 to end what it runs' });
+    await eventually(() => hosts.leftovers('h2').length === 0, { deadlineMs: 14_000, what: 'h2 to end what it runs' });
     assert.is(run.child.exitCode, null);
     await over(run, 0);
     checkRecord('long');
@@ -220,6 +220,9 @@ suite('finject over ssh', (test) => {
     }), 0);
     const texts = recordsOf(historyOf('own'), 'injection').map(({ text }) => text);
     assert.equal(texts.filter((text) => text !== ''), ['abc']);
+    const inSimulation = await start(FINJECT, ['run', '--simulate', 'own.yaml', '--output', 'simulated']).done;
+    assert.is(inSimulation.code, 193, inSimulation.err);
+    assert.match(inSimulation.err, /--plugin: a simulation has only the components of STCI/u);
   });
 
   for (const [name, fault, count] of [
