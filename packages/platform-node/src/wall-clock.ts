@@ -1,6 +1,6 @@
 /**
- * Wall-clock time with fractions. The system tells Node whole milliseconds; where they begin is found once, by reading
- * until one does, and the monotonic clock counts on from there. On Linux the system's adjustments (NTP) make both
+ * Wall-clock time with fractions. The system tells Node whole milliseconds, and when the process began to a
+ * microsecond: from there the monotonic clock counts on. On Linux the system's adjustments (NTP) make both
  * clocks equally fast. Whatever happens, a reading lies within the millisecond that the system shows: if the clock is
  * set, it is followed at once, and the beginning of its milliseconds is found anew.
  */
@@ -20,10 +20,14 @@ export class WallClock {
   /** Wall-clock time when the monotonic clock was 0. */
   #baseMs: number | undefined;
 
-  /** `systemMs`: whole ms since the epoch; `nowMs`: of a monotonic clock, with fractions. */
-  constructor(systemMs: () => number, nowMs: () => number) {
+  /**
+   * `systemMs`: whole ms since the epoch; `nowMs`: of a monotonic clock, with fractions; `baseMs`: the wall-clock time
+   * when that was 0, where it is known, so that nothing is waited for.
+   */
+  constructor(systemMs: () => number, nowMs: () => number, baseMs?: number) {
     this.#systemMs = systemMs;
     this.#nowMs = nowMs;
+    this.#baseMs = baseMs;
   }
 
   /** ms since the epoch, to 1 µs. Never less than before, unless the system's clock was set back. */
