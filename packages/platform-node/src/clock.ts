@@ -45,7 +45,7 @@ class DeadlineTimer implements Timer {
 }
 
 /** One for all platforms of this process. */
-const wall = new WallClock(Date.now, nowMs, performance.timeOrigin);
+const wall = new WallClock(Date.now, nowMs, performance.timeOrigin + performance.now() - nowMs());
 
 export function createClock(): Clock {
   return {
