@@ -99,7 +99,7 @@ class ExperimentRun {
     });
     const onRecord = (record: HistoryRecord): void => {
       this.#judge.add(record);
-      if (isJson) printOut(`${JSON.stringify(record)}\n`);
+      if (isJson) this.#printRecord(record);
       view?.onRecord(record);
     };
     const didPass = (): boolean => this.#judge.didPass;
@@ -148,6 +148,16 @@ class ExperimentRun {
     return () => {
       for (const unwatch of handlers) unwatch();
     };
+  }
+
+  /** Whoever read them has gone, or their file is full: the run is ended, as its history says. */
+  #printRecord(record: HistoryRecord): void {
+    if (this.#writeError !== undefined) return;
+    try {
+      printOut(`${JSON.stringify(record)}\n`);
+    } catch (thrown) {
+      this.#onWriteError(thrown as StciError);
+    }
   }
 
   /** The record cannot be written: the run is worth nothing without it. */

@@ -54,6 +54,16 @@ suite('finject run', (test) => {
     assert.is(JSON.stringify(lab.plans('third')) === JSON.stringify(lab.plans('first').slice(0, 1)), false);
   }), LONG);
 
+  test('a reader of --json that goes ends the run: told, recorded, nothing left', withLab(async (lab) => {
+    lab.file('kill.yaml', `${KILL}repeats: 3\n`);
+    const run = lab.start('finject', 'run', 'kill.yaml', '--json', '--output', 'r');
+    run.child.stdout?.once('data', () => run.child.stdout?.destroy());
+    const { exitCode, err } = await run.result;
+    assert.equal([exitCode, err], [141, '']); // As SIGPIPE would, and as stcirun does.
+    assert.is(recordsOf(lab.history('r'), 'run-end')[0]?.stopped, 'error');
+    await lab.checkGone();
+  }), LONG);
+
   test('the golden run has no faults; a check that fails is 204, and the table says which', withLab(async (lab) => {
     lab.file('kill.yaml', KILL);
     const probe = await lab.run('finject', 'probe', 'kill.yaml', '--output', 'golden');
