@@ -154,7 +154,8 @@ suite('stcirun, files', (test) => {
     const job = start(args, { cwd: directory, limitMs: 30_000 });
     await new Promise((resolve) => setTimeout(resolve, 3000));
     reader.stdin.end('go\n');
-    assert.is((await job.result).exitCode, 0);
+    const { exitCode, err } = await job.result;
+    assert.is(exitCode, 0, err);
     await eventually(() => count !== '', { deadlineMs: 10_000, what: 'the count' });
     assert.is(Number(count), 2_000_000);
   }, { timeoutMs: 40_000 });
