@@ -89,7 +89,7 @@ function readBody(at: Cursor, type: Type): Body | undefined {
     }
     case 'failed-ranks': {
       if (value.value === 'victims') return { type, ranks: 'victims' };
-      const ranks = value.value === 'none' ? [] : value.numbers();
+      const ranks = value.value === 'none' ? [] : value.numbers(undefined, ['victims', 'none']);
       return ranks && { type, ranks };
     }
     case 'detected': {

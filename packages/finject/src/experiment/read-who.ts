@@ -40,7 +40,7 @@ export function readWho(at: Cursor, context: WhoContext): Who | undefined {
   const all = { ...filter, choice: choice?.value ?? filter.choice };
   switch (subject) {
     case 'ranks': {
-      const ranks = isAll || choice !== undefined ? 'all' : value.numbers();
+      const ranks = isAll || choice !== undefined ? 'all' : value.numbers(undefined, ['all', 'random', 'contiguous']);
       return ranks && { of: 'ranks', ranks, ...all };
     }
     case 'hosts': {

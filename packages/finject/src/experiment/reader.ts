@@ -3,7 +3,7 @@
  * schema has told of it.
  */
 
-import { expandHostlist } from '@stci/core';
+import { didYouMean, expandHostlist } from '@stci/core';
 import { StciError } from '@stci/interface';
 import type { HostRef, Problem, SourcePlace } from './contracts.js';
 import { shown } from './show.js';
@@ -117,11 +117,15 @@ export class Cursor {
     return typeof this.value === 'string' ? [this] : this.items().filter((item) => item.string() !== undefined);
   }
 
-  /** A number, a set as text, or a list of both. */
-  numbers(max = RANK_MAX): number[] | undefined {
+  /** A number, a set as text, or a list of both. `words`: what the text may begin with besides, which others read. */
+  numbers(max = RANK_MAX, words: readonly string[] = []): number[] | undefined {
     if (Array.isArray(this.value)) return [...new Set(this.items().flatMap((item) => item.numbers(max) ?? []))];
     const text = this.text();
-    return text === undefined ? undefined : this.take(readNumbers(text, max));
+    if (text === undefined) return undefined;
+    const [word] = /^[a-z-]+/iu.exec(text) ?? [];
+    if (word === undefined || words.length === 0) return this.take(readNumbers(text, max));
+    const hint = didYouMean(word, words);
+    return this.problem(`${shown(text)} is neither a number, a range such as 4-6, nor ${words.join(', ')}.${hint}`);
   }
 
   /** Names as in a host list, or numbers. */

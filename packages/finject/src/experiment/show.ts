@@ -1,6 +1,7 @@
 /** Values of a file in messages. */
 
-import { plain, quote } from '@stci/core';
+import { quote } from '@stci/core';
+import { printable } from '@stci/interface';
 
 const CHARS_MAX = 60;
 
@@ -8,5 +9,5 @@ const CHARS_MAX = 60;
 export function shown(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   const text = JSON.stringify(value) ?? 'nothing';
-  return plain(text.length > CHARS_MAX ? `${text.slice(0, CHARS_MAX)}…` : text);
+  return printable(text.length > CHARS_MAX ? `${text.slice(0, CHARS_MAX)}…` : text);
 }

@@ -16,6 +16,7 @@ export interface FormProblem {
 }
 
 const TEXT_KEYWORDS = ['pattern', 'minimum', 'maximum', 'enum', 'minLength'];
+const EMPTY = 'the file is empty: expected an experiment, with name and target at least.';
 /** More are not told. */
 const PROBLEMS_MAX = 100;
 
@@ -52,6 +53,7 @@ function problemOf(error: ErrorObject, root: unknown): FormProblem {
     const text = `${shown(error.propertyName)} is not ${schema.title ?? 'a name'}.`;
     return { path: [...path, error.propertyName], isOfKey: true, isOfText: false, text };
   }
+  if (root === null) return { path, isOfKey: false, isOfText: false, text: EMPTY };
   const text = `${nameOf(path)}: ${shown(error.data)} is not what is expected: ${schema.title ?? 'another type'}.`;
   return { path, isOfKey: false, isOfText: TEXT_KEYWORDS.includes(keyword), text };
 }

@@ -25,6 +25,13 @@ const of = (fields: object, filter: Partial<Filter> = {}): object =>
   ({ ...FILTER, choice: { pick: 'all' }, ...fields, ...filter });
 
 suite('experiment file: values', (test) => {
+  test('words with a slip, an empty file, a list: what was meant, without escapes', () => {
+    assert.match(wrong('faults:\n  - { kind: noop, who: { ranks: randm 2 } }\n').join('\n'), /Did you mean random\?/);
+    assert.match(wrong('checks:\n  - failed-ranks: victim\n').join('\n'), /Did you mean victims\?/);
+    assert.match(texts(read('').problems).join('\n'), /the file is empty: expected an experiment/);
+    assert.match(texts(read('- a\n').problems).join('\n'), /the experiment: \["a"\] is not/);
+  });
+
   test('the shortest one, and its defaults', () => {
     const { faults, checks, ...rest } = good('name: a\ntarget: stcirun ./solver\n');
     assert.equal([faults, checks], [[], []]);
