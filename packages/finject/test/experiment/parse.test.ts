@@ -326,7 +326,7 @@ colour: red
 
 suite('experiment file: what is no file', (test) => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
-    ['nothing', '', /1:1: the experiment: null is not what is expected/],
+    ['nothing', '', /1:1: the file is empty: expected an experiment/],
     ['a list', '- a', /\["?a|\[\\"a/],
     ['a key twice', fileOf('seed: 1\nseed: 2'), /4:1: This key is given twice/],
     ['a tag', 'name: !secret a', /Tags/],
