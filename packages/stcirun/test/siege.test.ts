@@ -103,6 +103,7 @@ suite('a siege of the listener', (test) => {
       const run = start([...flags, ...mca, ...tool], { input: 'open' });
       const ready = () => run.out().match(/ready/g)?.length === 6 || run.child.exitCode !== null;
       await eventually(ready, { what: 'the job', deadlineMs: 15_000 });
+      if (run.child.exitCode !== null) assert.unreachable(`ended early: ${(await run.result).err}`);
       await eventually(() => crowd.connections() > CROWD, { what: 'a crowd, and who comes after it' });
       const mib = residentMib(run.child.pid as number);
       crowd.stop();
