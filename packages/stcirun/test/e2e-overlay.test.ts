@@ -135,8 +135,8 @@ suite('overlays', (test) => {
       assert.is(more.length, 1);
       assert.match(more.join(), /^stcirun: programs on b may still run/u);
       assert.match(told, /^stcirun: host b failed: no heartbeat for \d+ ms\. Found by ring at root:\d/u);
-      // On a busy machine the job may be over before the second agent says that it was told.
-      assert.match(told, /, at most [45][\d.]* m?s after it failed, promised 4\.5 s to 5 s, [12] agents told within /u);
+      // The job may be over before the other agents say that they were told.
+      assert.match(told, /, at most [45][\d.]* m?s after it failed, promised 4\.5 s to 5 s(?:, [12] agents told|\.)/u);
       assert.match(told, /\. Ranks lost: 1\. Then: abort: the job is ended/u);
       const found = eventsOf(events);
       const changes = found.flatMap(({ change, host }) => (change === undefined ? [] : [`${host} ${change}`]));
