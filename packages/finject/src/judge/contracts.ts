@@ -60,15 +60,11 @@ export interface RepeatSummary {
   readonly problems: readonly string[];
 }
 
-/** Of one measure. Confidence: 95 %. */
-export interface Figures {
-  readonly measure: string;
-  readonly unit: string;
-  readonly configuration: string;
-  /** Of injections of this kind only; empty: of all. */
-  readonly kind: string;
+/** Of at least one value. Confidence: 95 %. */
+export interface Description {
   readonly n: number;
   readonly mean: number;
+  /** Of the sample: divided by n − 1; 0 for one value. */
   readonly deviation: number;
   readonly min: number;
   readonly median: number;
@@ -76,6 +72,15 @@ export interface Figures {
   readonly max: number;
   /** Of the median, by order statistics; undefined with too few values. */
   readonly medianInterval: readonly [number, number] | undefined;
+}
+
+/** Of one measure. */
+export interface Figures extends Description {
+  readonly measure: string;
+  readonly unit: string;
+  readonly configuration: string;
+  /** Of injections of this kind only; empty: of all. */
+  readonly kind: string;
   readonly values: readonly number[];
 }
 

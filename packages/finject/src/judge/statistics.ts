@@ -3,6 +3,8 @@
  * 95 % throughout. Nothing assumes a normal distribution of latencies.
  */
 
+import type { Description } from './contracts.js';
+
 const Z95 = 1.959963984540054;
 const TAIL = 0.025;
 
@@ -10,18 +12,6 @@ const TAIL = 0.025;
 const EXACT_MAX = 30;
 /** Differences are formed of so many evenly spaced quantiles of larger samples: pairs are quadratic. */
 const COMPARED_MAX = 400;
-
-export interface Description {
-  readonly n: number;
-  readonly mean: number;
-  /** Of the sample: divided by n − 1; 0 for one value. */
-  readonly deviation: number;
-  readonly min: number;
-  readonly median: number;
-  readonly p95: number;
-  readonly max: number;
-  readonly medianInterval: readonly [number, number] | undefined;
-}
 
 /** Of at least one value. */
 export function describe(values: readonly number[]): Description {
