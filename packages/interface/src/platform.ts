@@ -249,10 +249,10 @@ export interface Processes {
   killSelf(): void;
   /**
    * Stops this process as SIGSTOP does. Another process continues it after so long, or when the process that started
-   * it ends; it is gone when this one is. `done`: with the reason why it cannot be done, or just before it is, so that
-   * what is sent in that turn leaves. For injected faults.
+   * it ends; it is gone when this one is. `ready`, once: with the reason why it cannot be done; else `go(true)` does
+   * it in a moment, `go(false)` gives it up. So it can be told before, and what tells it has left. For injected faults.
    */
-  stopSelf(forMs: number, done: (error: ErrorRecord | undefined) => void): void;
+  stopSelf(forMs: number, ready: (error: ErrorRecord | undefined, go: (isWanted: boolean) => void) => void): void;
 }
 
 export interface Environment {

@@ -48,7 +48,9 @@ export function killSelf(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-export function stopSelf(forMs: number, done: (error: ErrorRecord | undefined) => void): void {
+export function stopSelf(
+  forMs: number, ready: (error: ErrorRecord | undefined, go: (isWanted: boolean) => void) => void,
+): void {
   let isAnswered = false;
   const args = ['-e', CONTINUER, String(process.pid), String(Math.ceil(forMs))];
   const child = builtin('node:child_process').spawn(process.execPath, args, {
@@ -56,14 +58,15 @@ export function stopSelf(forMs: number, done: (error: ErrorRecord | undefined) =
     // Without the marks by which tools are found and ended.
     env: { PATH: '/usr/bin:/bin' },
   });
+  const go = (isWanted: boolean): void => void (isWanted ? child.stdin.write('go\n') : child.stdin.end());
   const answer = (problem: string | undefined): void => {
     if (isAnswered) return;
     isAnswered = true;
     clearTimeout(timer);
-    if (problem === undefined) return done(undefined);
+    if (problem === undefined) return ready(undefined, go);
     child.kill('SIGKILL');
     const message = `This process cannot be stopped, since nothing would continue it: ${problem}.`;
-    done({ code: 'STCI_PROGRAM_SPAWN', message });
+    ready({ code: 'STCI_PROGRAM_SPAWN', message }, () => undefined);
   };
   const timer = setTimeout(() => answer(`the process for that was not ready within ${READY_MS / 1000} s`), READY_MS);
   timer.unref();
@@ -73,8 +76,6 @@ export function stopSelf(forMs: number, done: (error: ErrorRecord | undefined) =
   child.stdout.once('data', () => {
     child.stdout.destroy();
     answer(undefined);
-    // In a later turn: what was sent in this one has left.
-    setImmediate(() => setImmediate(() => child.stdin.write('go\n')));
   });
   child.unref();
   (child.stdin as Socket).unref();

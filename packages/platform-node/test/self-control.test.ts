@@ -21,7 +21,10 @@ selfControlCompliance('platform-node', () => {
     nowMs: () => performance.now(),
     end: () => ends.forEach((end) => end()),
     start: (what, forMs) => {
-      const stop = `processes.stopSelf(${forMs}, (error) => console.log('answer', error?.message ?? 'done'))`;
+      const stop = `processes.stopSelf(${forMs}, (error, go) => {
+        console.log('answer', error?.message ?? 'ready');
+        go(true);
+      })`;
       const args = ['--input-type=module', '-e', program(what === 'kill' ? 'processes.killSelf()' : stop)];
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
       ends.push(() => child.kill('SIGKILL'));

@@ -154,15 +154,13 @@ export class SimProcesses implements Processes {
     this.#host.table.signal(this.#process, 'SIGKILL');
   }
 
-  stopSelf(forMs: number, done: (error: ErrorRecord | undefined) => void): void {
+  stopSelf(forMs: number, ready: (error: ErrorRecord | undefined, go: (isWanted: boolean) => void) => void): void {
     const { scheduler, table } = this.#host;
-    this.#after(() => {
-      done(undefined);
-      this.#after(() => {
-        table.signal(this.#process, 'SIGSTOP');
-        scheduler.call(undefined, forMs, () => table.signal(this.#process, 'SIGCONT'));
-      });
+    const stop = (): void => this.#after(() => {
+      table.signal(this.#process, 'SIGSTOP');
+      scheduler.call(undefined, forMs, () => table.signal(this.#process, 'SIGCONT'));
     });
+    this.#after(() => ready(undefined, (isWanted) => isWanted && stop()));
   }
 
   sweep(mark: string, _deadlineMs: number, done: (ended: number) => void): void {

@@ -125,7 +125,10 @@ function selfControlSetup(): SelfControlSetup {
       tick();
       clock.after(50, () => {
         if (what === 'kill') processes.killSelf();
-        else processes.stopSelf(forMs, (error) => (state.answer = error?.message ?? 'done'));
+        else processes.stopSelf(forMs, (error, go) => {
+          state.answer = error?.message ?? 'ready';
+          go(true);
+        });
       });
       world.at(1e6, () => undefined); // A world in which nothing happens any more stands still.
       return {

@@ -1,12 +1,13 @@
 /** What agents of each role can do for a fault. */
 
-import type { FaultAction, JobId, Position, Rank } from '@stci/interface';
+import type { FaultAction, FaultOrder, Position, Rank } from '@stci/interface';
 import type { FaultHands } from './fault-site.js';
 import type { AgentNode } from './node.js';
 import type { ProgramPort } from './program-port.js';
+import type { SessionAgents } from './session-agents.js';
 import type { Tool } from './tool.js';
 
-/** How long what was sent may take to leave before this process is killed. */
+/** How long what was sent may take to leave before this process is killed or stopped. */
 const FLUSH_MS = 200;
 const FLUSH_PERIOD_MS = 2;
 
@@ -21,12 +22,50 @@ interface Place {
   readonly ownsProcess: boolean;
 }
 
+type Done = (problem?: string) => void;
+
+/** An agent is stopped. It is told before: a report that came when it goes on would have the wrong time. */
+class SelfPause {
+  readonly #place: Place;
+  /** Injections that are not over. */
+  readonly #open = new Set<string>();
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** `first` is carried out when it is certain that this agent will go on. */
+  pause({ id }: FaultOrder, forMs: number, done: Done, first: (then: Done) => void = (then) => then()): void {
+    const { node, ownsProcess } = this.#place;
+    if (!ownsProcess) {
+      return done(`${node.name} runs in the process of another agent, which would stop, too: start it as a process of `
+        + 'its own (launcher.root.method, launcher.session.method)');
+    }
+    this.#open.add(id);
+    node.platform.processes.stopSelf(forMs, (error, go) => {
+      if (error !== undefined) return done(error.message);
+      if (!this.#open.has(id)) return go(false);
+      first((problem) => {
+        const isWanted = problem === undefined && this.#open.has(id);
+        done(problem);
+        if (isWanted) afterFlush(node, () => go(true));
+        else go(false);
+      });
+    });
+  }
+
+  release({ id }: FaultOrder): void {
+    this.#open.delete(id);
+  }
+}
+
 /** Of a session agent: the processes of ranks that run here, and the port of programs that use the client library. */
 export function toolHands(
-  { node, ownsProcess }: Place,
+  place: Place,
   toolOf: (rank: Rank) => Tool | undefined,
   programs: () => ProgramPort | undefined,
 ): FaultHands {
+  const self = new SelfPause(place);
   /** Ranks that each injection has stopped. */
   const stopped = new Map<string, Map<Rank, Signal['whom']>>();
   return {
@@ -46,11 +85,13 @@ export function toolHands(
       const text = 'its program would have to use the client library: the job was started without --client';
       done(port === undefined ? `rank ${rank} cannot be told to end: ${text}` : port.exit(rank, status));
     },
-    pause: ({ what, forMs }, _order, done) => {
-      if (what === 'self') pauseSelf(node, ownsProcess, forMs, done);
+    pause: ({ what, forMs }, order, done) => {
+      if (what === 'self') self.pause(order, forMs, done);
       else done('a host is stopped by its root agent');
     },
-    release: ({ id }) => {
+    release: (order) => {
+      const { id } = order;
+      self.release(order);
       for (const [rank, whom] of stopped.get(id) ?? []) toolOf(rank)?.signal('SIGCONT', whom);
       stopped.delete(id);
     },
@@ -59,15 +100,19 @@ export function toolHands(
 
 export interface RootHandsInit extends Place {
   /** Its session agents. */
-  readonly sessions: { kill(job?: JobId): string | undefined; signal(name: 'SIGSTOP' | 'SIGCONT'): void };
+  readonly sessions: Pick<SessionAgents, 'kill' | 'signal'>;
   /** This agent ends as by SIGKILL. */
   killSelf(): void;
 }
 
 /** Of a root agent. */
 export function rootHands({ node, ownsProcess, sessions, killSelf }: RootHandsInit): FaultHands {
+  const links = linkHands(node);
+  const self = new SelfPause({ node, ownsProcess });
+  /** Injections that have stopped the tools. */
+  const stopped = new Set<string>();
   return {
-    ...linkHands(node),
+    ...links,
     kill: ({ what }, { job }, done) => {
       if (what === 'session') return done(sessions.kill(job));
       afterFlush(node, () => {
@@ -75,28 +120,36 @@ export function rootHands({ node, ownsProcess, sessions, killSelf }: RootHandsIn
         killSelf();
       });
     },
-    pause: ({ what, forMs }, _order, done) => {
-      if (what === 'self') return pauseSelf(node, ownsProcess, forMs, done);
-      sessions.signal('SIGSTOP');
-      const go = (): void => sessions.signal('SIGCONT');
-      pauseSelf(node, ownsProcess, forMs, (problem) => {
-        if (problem !== undefined) go();
-        else node.platform.clock.after(forMs, go);
-        done(problem);
+    pause: ({ what, forMs }, order, done) => {
+      if (what === 'self') return self.pause(order, forMs, done);
+      self.pause(order, forMs, done, (then) => {
+        stopped.add(order.id);
+        sessions.signal('SIGSTOP', order.timeoutMs, then);
       });
+    },
+    release: (order) => {
+      links.release?.(order);
+      self.release(order);
+      if (stopped.delete(order.id)) sessions.signal('SIGCONT', order.timeoutMs, () => undefined);
     },
   };
 }
 
 /** Of the controller. */
 export function controllerHands(node: AgentNode): FaultHands {
+  const links = linkHands(node);
+  const self = new SelfPause({ node, ownsProcess: true });
   return {
-    ...linkHands(node),
+    ...links,
     kill: ({ what }, _order, done) => {
       if (what !== 'self') return done(`the controller cannot kill '${what}'`);
       afterFlush(node, () => node.platform.processes.killSelf());
     },
-    pause: ({ forMs }, _order, done) => pauseSelf(node, true, forMs, done),
+    pause: ({ forMs }, order, done) => self.pause(order, forMs, done),
+    release: (order) => {
+      links.release?.(order);
+      self.release(order);
+    },
   };
 }
 
@@ -128,19 +181,12 @@ export function linkHands({ linkFaults }: AgentNode): FaultHands {
   };
 }
 
-function pauseSelf(
-  { name, platform }: AgentNode, ownsProcess: boolean, forMs: number, done: (problem?: string) => void,
-): void {
-  if (ownsProcess) return platform.processes.stopSelf(forMs, (error) => done(error?.message));
-  done(`${name} runs in the process of another agent, which would stop, too: start it as a process of its own `
-    + '(launcher.root.method, launcher.session.method)');
-}
-
-/** When what was sent so far has left, or after a while. */
+/** When what was sent so far has left, or after a while. The controller reports to those below it. */
 function afterFlush({ platform: { clock }, router }: AgentNode, call: () => void): void {
   const untilMs = clock.nowMs() + FLUSH_MS;
   const look = (): void => {
-    const isQueued = (router.parentLink?.queuedBytes ?? 0) > 0;
+    const links = router.parentLink === undefined ? router.links() : [router.parentLink];
+    const isQueued = links.some(({ queuedBytes }) => queuedBytes > 0);
     if (isQueued && clock.nowMs() < untilMs) clock.after(FLUSH_PERIOD_MS, look);
     else call();
   };

@@ -91,9 +91,20 @@ export class SessionAgents {
     return found.every((local) => local?.process === undefined) ? 'no session agent runs on this host' : undefined;
   }
 
-  /** For the tools of all jobs. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    for (const job of this.#jobs.keys()) this.#send(job, 'job.signal', { signal });
+  /** To the tools of all jobs. `done`, once: all have got it; or why that is not certain. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT', timeoutMs: number, done: (problem?: string) => void): void {
+    const { messages, router } = this.#init.node;
+    const jobs = [...this.#jobs.keys()].filter((job) => router.link(this.#address, job) !== undefined);
+    let missing = jobs.length;
+    let problem: string | undefined;
+    if (missing === 0) return done();
+    for (const job of jobs) {
+      messages.request(this.#address, 'job.signal', { signal }, (error) => {
+        problem ??= error?.message;
+        missing -= 1;
+        if (missing === 0) done(problem);
+      }, { timeoutMs, job });
+    }
   }
 
   close(job: JobId): void {
@@ -172,7 +183,7 @@ export class SessionAgents {
     return action?.type === 'restart' ? action.afterMs : undefined;
   }
 
-  #send<Name extends 'job.end' | 'job.launch' | 'job.signal'>(job: JobId, name: Name, body: MessageBody<Name>): void {
+  #send<Name extends 'job.end' | 'job.launch'>(job: JobId, name: Name, body: MessageBody<Name>): void {
     const { messages, router } = this.#init.node;
     const link = router.link(this.#address, job);
     if (link !== undefined) messages.sendNeighbour(link, name, body, job);

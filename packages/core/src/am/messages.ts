@@ -217,7 +217,7 @@ const MESSAGE_TYPES = {
   'job.resent': { id: 18, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Session agent → front-end: no tool of this host reads standard input any longer. */
   'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
-  /** Controller → every session agent. */
+  /** Controller → every session agent; root agent → its own, request: answered when the tools have got it. */
   'job.signal': { id: 14, from: 'above', body: fields({ signal: signalName }) },
   'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: str }) },
   /** Parent → child: nothing of the job is needed any more. */

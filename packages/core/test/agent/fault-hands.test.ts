@@ -2,7 +2,7 @@
 
 import type { FaultOrder, Impairment, ProcessEvents, SpawnSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { linkHands, toolHands } from '../../dist/agent/fault-hands.js';
+import { linkHands, rootHands, toolHands } from '../../dist/agent/fault-hands.js';
 import { FaultProcesses } from '../../dist/agent/fault-processes.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { MARK_VARIABLE } from '../../dist/job/environment.js';
@@ -42,6 +42,77 @@ suite('hands of faults', (test) => {
     hands.release?.(order('a'));
     hands.release?.(order('a'));
     assert.equal(seen, ['impair 1,2 a', 'restore 1 a', 'restore 2 a']);
+  });
+});
+
+/** A root agent that is all of its process; it is ready to be stopped when the test says so. */
+function stoppable() {
+  const place = testPlace();
+  const log: string[] = [];
+  const parentLink = { queuedBytes: 1 };
+  let ready: ((error: undefined, go: (isWanted: boolean) => void) => void) | undefined;
+  const stopSelf = (_forMs: number, call: typeof ready): void => void (ready = call);
+  let answer: ((problem?: string) => void) | undefined;
+  const { clock } = place.platform;
+  const hands = rootHands({
+    node: {
+      name: 'root:1', platform: { clock, processes: { stopSelf } }, router: { parentLink }, linkFaults: place,
+    } as unknown as AgentNode,
+    ownsProcess: true, killSelf: () => undefined,
+    sessions: {
+      kill: () => undefined,
+      signal: (signal, _timeoutMs, done) => {
+        log.push(signal);
+        answer = done;
+      },
+    },
+  });
+  const pause = (what: 'self' | 'all'): void => hands.pause?.({ type: 'pause', key: 'k', what, forMs: 5 }, order('a'),
+    (problem) => log.push(problem ?? 'told'));
+  return {
+    ...place, hands, log, parentLink, pause,
+    ready: () => ready?.(undefined, (isWanted) => log.push(isWanted ? 'stopped' : 'not stopped')),
+    answer: (problem?: string) => answer?.(problem),
+  };
+}
+
+suite('an agent stops itself', (test) => {
+  test('a host: its tools are stopped, then it is told, and when that has left, its agent is; then they go on', () => {
+    const { hands, log, parentLink, pause, ready, answer, run } = stoppable();
+    pause('all');
+    run(1000);
+    assert.equal(log, [], 'nothing before it is certain that it goes on');
+    ready();
+    assert.equal(log, ['SIGSTOP']);
+    answer();
+    run(20);
+    assert.equal(log, ['SIGSTOP', 'told']);
+    parentLink.queuedBytes = 0;
+    run(10);
+    assert.equal(log, ['SIGSTOP', 'told', 'stopped']);
+    hands.release?.(order('a'));
+    hands.release?.(order('a'));
+    assert.equal(log, ['SIGSTOP', 'told', 'stopped', 'SIGCONT']);
+  });
+
+  test('not for ever if what was sent does not leave, and not if the fault is over or its tools do not answer', () => {
+    const stuck = stoppable();
+    stuck.pause('self');
+    stuck.ready();
+    stuck.run(300);
+    assert.equal(stuck.log, ['told', 'stopped']);
+    const late = stoppable();
+    late.pause('all');
+    late.hands.release?.(order('a'));
+    late.ready();
+    assert.equal(late.log, ['not stopped']);
+    const silent = stoppable();
+    silent.pause('all');
+    silent.ready();
+    silent.answer('no reply');
+    silent.run(300);
+    silent.hands.release?.(order('a'));
+    assert.equal(silent.log, ['SIGSTOP', 'no reply', 'not stopped', 'SIGCONT']);
   });
 });
 

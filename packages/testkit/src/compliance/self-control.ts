@@ -9,7 +9,7 @@ export interface SelfControlled {
   /** How far it has counted, as it said last. */
   readonly count: number;
   readonly isAlive: boolean;
-  /** What `done` of `stopSelf` was called with; undefined: it was not. */
+  /** What `ready` of `stopSelf` was called with, which goes on with `go(true)`; undefined: it was not. */
   readonly answer: string | undefined;
 }
 
@@ -32,11 +32,11 @@ export function selfControlCompliance(name: string, open: () => SelfControlSetup
       await setup.end?.();
     });
 
-    test('stopSelf: told before, then nothing runs for so long, then it goes on', async () => {
+    test('stopSelf: told when it is ready, then nothing runs for so long, then it goes on', async () => {
       const setup = open();
       const one = setup.start('stop', FOR_MS);
       await setup.until(() => one.answer !== undefined, 'the answer');
-      assert.is(one.answer, 'done');
+      assert.is(one.answer, 'ready');
       let [lastMs, last, longestMs] = [setup.nowMs(), one.count, 0];
       await setup.until(() => {
         if (one.count !== last) {
