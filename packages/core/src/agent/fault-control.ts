@@ -17,7 +17,9 @@ import type { MembershipTable } from '../membership/table.js';
 import type { ExperimentOwner, SessionFaults } from '../session/contracts.js';
 import { measureClocks } from './clock-offsets.js';
 import type { AgentScope } from './composition.js';
-import { FaultOrders, PARTS_MAX, isNextState, openOrder, type OpenOrder, type OrderPart } from './fault-orders.js';
+import {
+  FaultOrders, SESSION_PARTS_MAX, isNextState, openOrder, type OpenOrder, type OrderPart,
+} from './fault-orders.js';
 import { FaultSite, SITE_UNDO_MS, type FaultHands, type PartReport } from './fault-site.js';
 import type { AgentNode } from './node.js';
 
@@ -32,7 +34,7 @@ const ANSWER_MS = 3000;
 /** Of what a site says. */
 const TEXT_CHARS_MAX = 2000;
 /** From the order to undo to the answer that names those that have not done it. */
-const UNDO_MS = SITE_UNDO_MS + ANSWER_MS;
+const UNDO_ANSWER_MS = SITE_UNDO_MS + ANSWER_MS;
 
 export interface FaultControlInit {
   readonly node: AgentNode;
@@ -199,8 +201,9 @@ export class FaultControl implements SessionFaults {
     const parts = module.plan(order, this.#place(order));
     if (typeof parts === 'string') return { refused: parts, state: 'skipped' };
     if (parts.length === 0) return { refused: `fault ${kind} has nothing to do for this victim` };
-    if (this.#orders.partCount + parts.length > PARTS_MAX) {
-      return { refused: `${parts.length} agents are too many: at most ${PARTS_MAX} take part in faults at one time` };
+    if (this.#orders.partCount + parts.length > SESSION_PARTS_MAX) {
+      const most = `at most ${SESSION_PARTS_MAX} take part in faults at one time`;
+      return { refused: `${parts.length} agents are too many: ${most}` };
     }
     if (!parts.every(isPart)) return { refused: `fault ${kind} has planned parts that are none` };
     return { order, module, parts };
@@ -307,7 +310,7 @@ export class FaultControl implements SessionFaults {
     if (id !== '' && this.#waiting.size >= WAITING_MAX) return done(this.#orders.left(ids));
     const waiting: Waiting = { ids, done };
     this.#waiting.add(waiting);
-    waiting.timer = this.#after(UNDO_MS, () => this.#answer(waiting));
+    waiting.timer = this.#after(UNDO_ANSWER_MS, () => this.#answer(waiting));
     for (const open of ids.map((each) => this.#orders.get(each))) {
       for (const part of open?.parts ?? []) if (open !== undefined && !part.isOver) this.#sendUndo(open, part);
     }

@@ -6,7 +6,7 @@ import {
 } from '@stci/interface';
 
 /** Parts of all injections together. */
-export const PARTS_MAX = 10_000;
+export const SESSION_PARTS_MAX = 10_000;
 
 export interface OrderPart {
   readonly number: number;

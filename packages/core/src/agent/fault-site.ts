@@ -15,7 +15,7 @@ import { FaultProcesses } from './fault-processes.js';
 import type { AgentNode } from './node.js';
 
 /** Parts of injections at one agent. */
-const PARTS_MAX = 1024;
+const SITE_PARTS_MAX = 1024;
 /** How long a machine may take to undo before it is given up. */
 export const SITE_UNDO_MS = 5000;
 
@@ -86,7 +86,9 @@ export class FaultSite {
       this.#send({ number, id: order.id, over: true });
     };
     if (this.#parts.has(key)) return;
-    if (this.#parts.size >= PARTS_MAX) return refuse(`this agent has ${PARTS_MAX} faults in force, the most there are`);
+    if (this.#parts.size >= SITE_PARTS_MAX) {
+      return refuse(`this agent has ${SITE_PARTS_MAX} faults in force, the most there are`);
+    }
     let module: FaultModule;
     const { platform } = this.#init.node;
     const random = platform.random.fork(`fault ${key}`);

@@ -1,33 +1,24 @@
 /**
- * One repeat: opens its session, runs the target, injects, ends, undoes, closes. Whatever happens, it ends: each wait
- * has a deadline, and what it began is undone and closed before it calls back.
+ * One repeat, from its checks before to those after: opens its session, runs the target, injects, ends, undoes, closes.
+ * Whatever happens, it ends: each wait has a deadline, and what it began is undone and closed before it calls back.
  */
 
-import type { AcceptedJob } from '@stci/core/session';
-import {
-  StciError, type Clock, type ClockOffset, type FrontEnd, type FrontEndEvents, type JobEvent, type JobReport, type Rank,
-} from '@stci/interface';
+import { StciError, type Clock, type JobReport } from '@stci/interface';
 import type { Experiment, RepeatPlan } from '../experiment/contracts.js';
 import type { HistoryEntry, StopReason } from '../history/contracts.js';
 import { CommandChecks } from './command-checks.js';
 import type { ExperimentDriver, OpenedTarget } from './contracts.js';
 import { Injector } from './injector.js';
-import { OutputLog } from './output-log.js';
+import { RepeatJob } from './repeat-job.js';
+import { RepeatSession } from './repeat-session.js';
 import { Timers } from './timers.js';
 
-/** The session ends the experiment so long after it has heard of this front-end for the last time. */
-const LEASE_MS = 15_000;
-const RENEWALS = 5;
-/** How long the session may take: to come up, for an answer, to measure clocks, to undo everything, to end. */
-const OPEN_MS = 600_000;
-const ANSWER_MS = 60_000;
-const CLOCKS_MS = 15_000;
-const UNDO_MS = 20_000;
-const CLOSE_MS = 120_000;
-/** How long the job may take to end after TERM, and after KILL; and in a hurry. */
+/** How long the session may take to undo all faults before the repeat goes on; and in a hurry. */
+const UNDO_ALL_MS = 20_000;
+const HURRY_MS = 5000;
+/** How long the job may take to end after TERM, and after KILL. */
 const TERM_MS = 15_000;
 const KILL_MS = 30_000;
-const HURRY_MS = 5000;
 /** A job whose launch takes longer than its own time-out, and this, has no session that would end it. */
 const LAUNCH_MS = 60_000;
 
@@ -40,19 +31,15 @@ export interface RepeatInit {
   done(error: StciError | undefined): void;
 }
 
-type Answer<T> = (error: StciError | undefined, value?: T) => void;
-
-export class Repeat implements FrontEndEvents {
+export class Repeat {
   readonly #init: RepeatInit;
   readonly #clock: Clock;
-  /** Of what the repeat waits for now. */
+  /** Of the step that it is at. */
   readonly #timers: Timers;
-  readonly #lease: Timers;
-  readonly #output: OutputLog;
   readonly #checks: CommandChecks;
-  #target: OpenedTarget | undefined;
+  readonly #session: RepeatSession;
   #injector: Injector | undefined;
-  #frontEnd: FrontEnd | undefined;
+  #job: RepeatJob | undefined;
   #report: JobReport | undefined;
   #error: StciError | undefined;
   #stopped: StopReason | undefined;
@@ -61,23 +48,27 @@ export class Repeat implements FrontEndEvents {
   /** It is to end, or its job has. */
   #isEnding = false;
   #isHurried = false;
-  #isJobOver = false;
-  #isLost = false;
   /** After the job. */
   #isChecking = false;
   #isClosing = false;
 
   constructor(init: RepeatInit) {
     this.#init = init;
-    const { experiment, driver, plan: { repeat } } = init;
+    const { experiment, plan, driver, record } = init;
+    const { repeat } = plan;
     this.#clock = driver.platform.clock;
     this.#timers = new Timers(this.#clock);
-    this.#lease = new Timers(this.#clock);
-    this.#output = new OutputLog(repeat, experiment.outputs.outputBytesMax, init.record);
     this.#checks = new CommandChecks({
       checks: experiment.checks, clock: this.#clock, driver,
-      onResult: ({ name, phase }, isPassed, text) =>
-        init.record({ type: 'check', repeat, name, phase, isPassed, text }),
+      onResult: ({ name, phase }, isPassed, text) => record({ type: 'check', repeat, name, phase, isPassed, text }),
+    });
+    this.#session = new RepeatSession({
+      experiment, plan, driver, clock: this.#clock,
+      onClocks: (clocks) => record({ type: 'clock', repeat, clocks }),
+      onProblem: (text) => this.#problem(text),
+      onUnrenewed: ({ message }) => {
+        if (!this.#isEnding) this.#problem(`The experiment is not renewed: ${message}`);
+      },
     });
   }
 
@@ -103,21 +94,17 @@ export class Repeat implements FrontEndEvents {
     else if (!this.#isHurried) this.#hurry();
   }
 
+  /** The session, the experiment in it, then the job. */
   #open(): void {
     this.#isOpening = true;
-    this.#timers.after(OPEN_MS, () => this.#fail(lateError('come up', OPEN_MS)));
-    this.#init.driver.open(this.#init.plan, (error, target) => {
-      if (this.#isClosing) return target === undefined ? undefined : discard(target);
-      this.#timers.cancelAll();
+    this.#session.open((error, target) => {
       this.#isOpening = false;
-      this.#target = target;
-      if (target === undefined) return this.#fail(error ?? new StciError('STCI_LAUNCH_FAILED', 'No session.'));
+      if (target === undefined) return this.#fail(error);
       if (this.#isEnding) return this.#close();
       this.#begin(target);
     });
   }
 
-  /** The experiment in the session, then the job. */
   #begin(target: OpenedTarget): void {
     const { driver, plan, record, experiment } = this.#init;
     const { client } = target;
@@ -129,95 +116,41 @@ export class Repeat implements FrontEndEvents {
     client.experiment.onReport = (report) => {
       if (!this.#isClosing) injector.onReport(report);
     };
-    this.#renew(target, (error) => {
+    this.#session.hold(target, (error) => {
       if (error !== undefined) return this.#fail(error);
       if (this.#isEnding) return this.#close();
       this.#submit(target, injector);
     });
   }
 
-  /** Again and again, until the repeat is closed. */
-  #renew(target: OpenedTarget, done: (error: StciError | undefined) => void): void {
-    const { experiment, plan } = this.#init;
-    const terms = {
-      leaseMs: LEASE_MS, ownsSession: target.ownsSession, allow: experiment.allow, victimsMax: experiment.victimsMax,
-      keepRanks: plan.keep.ranks, keepHosts: plan.keep.hosts,
-    };
-    const late = (): void => done(lateError('begin the experiment', ANSWER_MS));
-    this.#lease.within(ANSWER_MS, (answer: Answer<never>) => target.client.experiment.open(terms, answer), (error) => {
-      if (this.#isClosing) return;
-      const again = (): void => this.#renew(target, (fault) => this.#onUnrenewed(fault));
-      if (error === undefined) this.#lease.after(LEASE_MS / RENEWALS, again);
-      done(error);
-    }, late);
-  }
-
-  #onUnrenewed(error: StciError | undefined): void {
-    if (error !== undefined && !this.#isEnding) this.#problem(`The experiment is not renewed: ${error.message}`);
-  }
-
-  #submit({ client, spec, label, session, hosts }: OpenedTarget, injector: Injector): void {
-    const request = { wait: false, detach: false, label };
-    const late = (): void => this.#fail(lateError('accept the job', ANSWER_MS));
-    const submit = (answer: Answer<AcceptedJob>): void => client.submit(spec, request, () => undefined, answer);
-    this.#timers.within(ANSWER_MS, submit, (error, accepted) => {
-      if (this.#isClosing) return;
-      if (accepted === undefined) return this.#fail(error ?? new StciError('STCI_INTERNAL', 'no job'));
-      this.#init.record({ type: 'target', repeat: this.#number, session, job: accepted.job, hosts });
-      this.#frontEnd = client.follow(this, () => this.#problem('output was dropped before it could be recorded'));
-      this.#frontEnd.submit(spec);
+  #submit(target: OpenedTarget, injector: Injector): void {
+    const { record, experiment } = this.#init;
+    const job = new RepeatJob({
+      repeat: this.#number, target, injector, clock: this.#clock, record,
+      outputBytesMax: experiment.outputs.outputBytesMax,
+      onRunning: () => this.#onRunning(),
+      onProblem: (text) => this.#problem(text),
+      onEnded: (report) => {
+        this.#report = report;
+        this.#onJobOver();
+      },
+      onLost: (why) => this.#onLost(why),
+    });
+    this.#job = job;
+    job.submit((error, accepted) => {
+      if (accepted === undefined) return this.#fail(error);
       if (this.#isEnding) return this.#isHurried ? this.#killJob() : this.#terminateJob();
-      this.#timers.after(spec.launchTimeoutMs + LAUNCH_MS, () => this.#onTimeOut('its ranks did not run'));
+      this.#timers.after(target.spec.launchTimeoutMs + LAUNCH_MS, () => this.#onTimeOut('its ranks did not run'));
       injector.open(accepted.job);
-    }, late);
-  }
-
-  onJobEvent(event: JobEvent): void {
-    if (this.#isClosing || this.#isJobOver) return;
-    this.#init.record({ type: 'event', repeat: this.#number, event });
-    this.#injector?.onJobEvent(event);
-    if (event.type === 'running') this.#onRunning();
-    if (event.type === 'ended') this.#onEnded(event.report);
-  }
-
-  onOutput(rank: Rank, stream: 'stdout' | 'stderr', chunk: Uint8Array, wallMs: number, release: () => void): void {
-    if (!this.#isClosing) {
-      const text = this.#output.add(rank, stream, chunk, wallMs);
-      this.#injector?.onOutput(rank, stream, text);
-    }
-    release();
-  }
-
-  onStdinDrain(): void {}
-
-  onStdinClosed(): void {}
-
-  /** The connection has ended. */
-  onStopped(): void {
-    this.#onEnded(undefined);
+    });
   }
 
   #onRunning(): void {
     if (this.#isEnding) return;
     this.#timers.cancelAll();
-    this.#clocks(() => {
+    this.#session.measureClocks(() => {
       if (!this.#isEnding) this.#timers.after(this.#init.experiment.warmUpMs, () => this.#onStart());
     });
-  }
-
-  #clocks(done: () => void): void {
-    const { record } = this.#init;
-    const late = (): void => {
-      this.#problem(`The clocks were not measured within ${CLOCKS_MS / 1000} s.`);
-      done();
-    };
-    const measure = (answer: Answer<readonly ClockOffset[]>): void => this.#target?.client.experiment.clocks(answer);
-    this.#timers.within(CLOCKS_MS, measure, (error, clocks) => {
-      if (this.#isClosing) return;
-      if (clocks !== undefined) record({ type: 'clock', repeat: this.#number, clocks });
-      else this.#problem(`The clocks were not measured: ${error?.message ?? 'no answer'}`);
-      done();
-    }, late);
   }
 
   #onStart(): void {
@@ -235,34 +168,30 @@ export class Repeat implements FrontEndEvents {
     this.#endJob();
   }
 
-  #onEnded(report: JobReport | undefined): void {
-    if (this.#isJobOver || this.#isClosing) return;
-    this.#isJobOver = true;
-    // A connection that has ended makes a report of its own, of no job.
-    this.#isLost = report === undefined || report.job === 0;
-    if (this.#isLost) this.#onLost(report);
-    else this.#report = report;
+  /** Unless the controller is a victim, the repeat says nothing of its target. */
+  #onLost(why: string): void {
+    this.#session.lose();
+    this.#problem(why);
+    const victims = this.#init.plan.injections.flatMap((injection) => injection.victims);
+    if (!victims.some((victim) => victim.kind === 'agent' && victim.role === 'controller')) this.#stopped ??= 'error';
+    this.#onJobOver();
+  }
+
+  #onJobOver(): void {
     if (!this.#isEnding) this.#tellOfNone();
     this.#isEnding = true;
     this.#injector?.stop();
     this.#timers.cancelAll();
-    this.#undo(this.#isHurried ? HURRY_MS : UNDO_MS, () => {
+    this.#session.undo(this.#isHurried ? HURRY_MS : UNDO_ALL_MS, () => {
       if (this.#stopped !== undefined) return this.#close();
       this.#isChecking = true;
       this.#checks.run('after', () => this.#close());
     });
   }
 
-  /** Unless the controller is a victim, the repeat says nothing of its target. */
-  #onLost(report: JobReport | undefined): void {
-    this.#problem(report?.cause?.message ?? 'The connection to the session has ended.');
-    const victims = this.#init.plan.injections.flatMap((injection) => injection.victims);
-    if (!victims.some((victim) => victim.kind === 'agent' && victim.role === 'controller')) this.#stopped ??= 'error';
-  }
-
   #tellOfNone(): void {
     const planned = this.#init.plan.injections.length;
-    if (planned === 0 || this.#injector?.injected !== 0 || this.#isLost) return;
+    if (planned === 0 || this.#injector?.injected !== 0 || this.#report === undefined) return;
     this.#problem(`The target ended before the first of ${planned} planned injections. Inject earlier, or let it run `
       + 'longer.');
   }
@@ -271,26 +200,26 @@ export class Repeat implements FrontEndEvents {
   #endJob(): void {
     this.#isEnding = true;
     this.#injector?.stop();
-    if (this.#isJobOver) return this.#isChecking ? this.#close() : undefined;
-    if (this.#frontEnd !== undefined) return this.#terminateJob();
+    if (this.#job?.isOver === true) return this.#isChecking ? this.#close() : undefined;
+    if (this.#job?.isAccepted === true) return this.#terminateJob();
     // Else what is under way goes on with it: the session comes up, or takes the job.
-    if (this.#target === undefined && !this.#isOpening) this.#close();
+    if (this.#session.target === undefined && !this.#isOpening) this.#close();
   }
 
   #hurry(): void {
     this.#isHurried = true;
-    if (this.#frontEnd === undefined || this.#isJobOver) return this.#close();
+    if (this.#job?.isAccepted !== true || this.#job.isOver) return this.#close();
     this.#killJob();
   }
 
   /** First all faults are undone, for what is stopped cannot end. */
   #terminateJob(): void {
     this.#timers.cancelAll();
-    this.#undo(UNDO_MS, () => {
-      if (this.#isHurried || this.#isJobOver) return;
-      this.#control(false);
+    this.#session.undo(UNDO_ALL_MS, () => {
+      if (this.#isHurried || this.#job?.isOver === true) return;
+      this.#tellToEnd(false);
       this.#timers.after(TERM_MS, () => {
-        this.#control(true);
+        this.#tellToEnd(true);
         this.#closeAfter(KILL_MS);
       });
     });
@@ -298,8 +227,8 @@ export class Repeat implements FrontEndEvents {
 
   #killJob(): void {
     this.#timers.cancelAll();
-    this.#control(true);
-    this.#undo(HURRY_MS, () => undefined);
+    this.#tellToEnd(true);
+    this.#session.undo(HURRY_MS, () => undefined);
     this.#closeAfter(HURRY_MS);
   }
 
@@ -310,33 +239,14 @@ export class Repeat implements FrontEndEvents {
     });
   }
 
-  #control(kill: boolean): void {
-    const reason = this.#isTimeOut ? "the repeat's time limit" : 'finject was stopped';
-    this.#frontEnd?.control({ verb: 'end', kill, reason });
-  }
-
-  /** All faults. */
-  #undo(deadlineMs: number, done: () => void): void {
-    const { experiment } = this.#target?.client ?? {};
-    this.#lease.cancelAll();
-    if (experiment === undefined || this.#isLost) return done();
-    const late = (): void => {
-      this.#problem(`Not all faults were undone within ${deadlineMs / 1000} s: they lapse by themselves.`);
-      done();
-    };
-    const undo = (answer: Answer<readonly string[]>): void => experiment.undo('', answer);
-    this.#timers.within(deadlineMs, undo, (error, left = []) => {
-      if (this.#isClosing) return;
-      if (error !== undefined) this.#problem(`The faults were not undone: ${error.message}`);
-      if (left.length > 0) this.#problem(`Not reached to undo faults, which lapse by themselves: ${left.join(', ')}`);
-      done();
-    }, late);
+  #tellToEnd(kill: boolean): void {
+    this.#job?.end(kill, this.#isTimeOut ? "the repeat's time limit" : 'finject was stopped');
   }
 
   /** It could not be begun. */
-  #fail(error: StciError): void {
+  #fail(error: StciError | undefined): void {
     if (this.#isClosing) return;
-    if (this.#stopped === undefined) {
+    if (this.#stopped === undefined && error !== undefined) {
       this.#error = error;
       this.#stopped = 'error';
       this.#problem(error.message);
@@ -350,21 +260,12 @@ export class Repeat implements FrontEndEvents {
     this.#isEnding = true;
     this.#injector?.stop();
     this.#checks.stop();
-    this.#lease.cancelAll();
     this.#timers.cancelAll();
-    const target = this.#target;
-    if (target === undefined) return this.#finish(0);
-    target.client.close();
-    const late = (): void => {
-      this.#problem(`Session ${target.session} has not ended within ${CLOSE_MS / 1000} s.`);
-      this.#finish(1);
-    };
-    this.#timers.within(CLOSE_MS, (answer: (orphans: number) => void) => target.close(answer),
-      (orphans) => this.#finish(orphans), late);
+    this.#job?.close();
+    this.#session.close((orphans) => this.#finish(orphans));
   }
 
   #finish(orphans: number): void {
-    this.#timers.cancelAll();
     const { record, done, plan } = this.#init;
     for (const { id } of this.#injector === undefined ? plan.injections : []) {
       record({ type: 'injection', repeat: this.#number, id, state: 'never', text: 'the target was not started' });
@@ -379,14 +280,4 @@ export class Repeat implements FrontEndEvents {
   #problem(text: string): void {
     this.#init.record({ type: 'problem', repeat: this.#number, text });
   }
-}
-
-/** One that came too late. */
-function discard(target: OpenedTarget): void {
-  target.client.close();
-  target.close(() => undefined);
-}
-
-function lateError(what: string, ms: number): StciError {
-  return new StciError('STCI_REQUEST_TIMEOUT', `The session did not ${what} within ${ms / 1000} s.`);
 }

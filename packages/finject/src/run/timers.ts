@@ -26,7 +26,7 @@ export class Timers {
 
   /**
    * Calls `start` with a callback, of which the first call counts; `late` is called instead where none comes in time.
-   * Calls that come after `cancelAll` count neither.
+   * After `cancelAll` it is not called, and a call counts however late it comes.
    */
   within<T extends readonly unknown[]>(
     deadlineMs: number, start: (done: (...values: T) => void) => void, done: (...values: T) => void, late: () => void,
