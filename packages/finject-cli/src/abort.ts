@@ -4,8 +4,8 @@ import * as Args from '@oclif/core/args';
 import { StciError } from '@stci/interface';
 import { isRunning, openSessions, printOut, StciCommand } from '@stci/stcirun/front-end';
 import { markedProcesses } from './marked-processes.js';
-import { readRun } from './run-commands.js';
 import { findRun, runningRuns, type RunIdentity } from './run-directory.js';
+import { readRun } from './run-files.js';
 
 const WAIT_MS = 180_000;
 const LOOK_MS = 50;

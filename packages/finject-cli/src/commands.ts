@@ -5,7 +5,8 @@ import { AbortCommand } from './abort.js';
 import { KillCommand } from './kill.js';
 import { CompareCommand, ReportCommand } from './report-commands.js';
 import { PlanCommand, ValidateCommand } from './plan-commands.js';
-import { ProbeCommand, ReplayCommand, RunCommand } from './run-commands.js';
+import { ReplayCommand } from './replay-command.js';
+import { ProbeCommand, RunCommand } from './run-commands.js';
 import { VersionCommand } from './version.js';
 
 const COMMANDS: Readonly<Record<string, StciCommandClass>> = {

@@ -43,11 +43,11 @@ export interface LoadedExperiment extends ReadExperiment {
 }
 
 /** Finds the shape of a target; the simulated ones have another. */
-export type ShapeOf = (experiment: Experiment) => Promise<TargetShape>;
+export type ShapeOf = (experiment: Experiment, programs: string) => Promise<TargetShape>;
 
 /** With all its problems. Throws STCI_EXPERIMENT_INVALID for a file that cannot be read at all. */
 export async function readExperiment(
-  file: string, programs: string, overrides: Overrides = {}, shapeOf: ShapeOf = (one) => targetShape(one, programs),
+  file: string, programs: string, overrides: Overrides = {}, shapeOf: ShapeOf = targetShape,
 ): Promise<ReadExperiment> {
   const text = readFile(file, file);
   const [read, { kinds }] = await parse(text, file);
@@ -56,7 +56,7 @@ export async function readExperiment(
   let shape: TargetShape | undefined;
   if (experiment !== undefined) {
     try {
-      shape = await shapeOf(experiment);
+      shape = await shapeOf(experiment, programs);
       problems.push(...checkExperiment(experiment, shape, { kinds, place: read.place }));
     } catch (thrown) {
       problems.push(problemOf(thrown, read));

@@ -9,8 +9,8 @@ import {
 import { StciError } from '@stci/interface';
 import { printError, printOut, StciCommand } from '@stci/stcirun/front-end';
 import { writeReport, writeWhole } from './report-files.js';
-import { readRun } from './run-commands.js';
 import { summaryText } from './run-experiment.js';
+import { readRun } from './run-files.js';
 
 const PROBLEMS_MAX = 5;
 

@@ -1,21 +1,16 @@
-/** `finject run`, `probe` and `replay`: experiments on this machine and its hosts. */
+/** `finject run` and `probe`: experiments on this machine and its hosts, or in simulation. */
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import {
-  planRepeats, readHistory, replayProblem, REPEATS_MAX, type History, type RunFacts,
-} from '@stci/finject/experiment';
+import { planRepeats, REPEATS_MAX, type RunFacts } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
-import { paramFlags, parseCount, readBounded, readReason, StciCommand } from '@stci/stcirun/front-end';
-import { loadExperiment, type Overrides } from './experiment-file.js';
-import { RUN_FILES } from './run-files.js';
+import { paramFlags, parseCount, StciCommand } from '@stci/stcirun/front-end';
+import { loadExperiment, type ShapeOf } from './experiment-file.js';
 import { defaultDirectory } from './run-directory.js';
 import type { Given, RunSource } from './run-source.js';
 import { runExperiment } from './run-experiment.js';
 import { SessionDriver } from './session-driver.js';
-import { prepareTarget } from './target.js';
+import { prepareTarget, targetShape } from './target.js';
 import { versions } from './version.js';
 
 export const runFlags = {
@@ -24,13 +19,16 @@ export const runFlags = {
   json: Flags.boolean(),
 };
 
+const SIMULATE_OPTION = `  --simulate        in simulation, at a virtual clock: nothing is started
+`;
+
 export const RUN_OPTIONS = `  --output DIR      directory of the record; default finject-runs/NAME-TIME
   --quiet           print errors only
   --json            the record's lines on standard output, and nothing else
 `;
 
 /** On sessions of this machine and its hosts; the exit code. */
-export async function runOnSessions(source: RunSource, given: Given, programs: string): Promise<number> {
+async function runOnSessions(source: RunSource, given: Given, programs: string): Promise<number> {
   const { experiment, plans } = source;
   const { params, session } = await prepareTarget(experiment, programs, experiment.configurations[0]);
   session?.client.close();
@@ -44,6 +42,24 @@ export async function runOnSessions(source: RunSource, given: Given, programs: s
     experiment, plans, facts, directory, isQuiet: given.quiet, isJson: given.json,
     driver: (init) => new SessionDriver({ ...init, experiment, programs }),
   });
+}
+
+/** Finds the shape of the target. What is of the simulation is loaded where it is needed: the rest starts quicker. */
+export function shapeFor(simulate: boolean): ShapeOf {
+  if (!simulate) return targetShape;
+  return async (experiment, programs) => {
+    const { simulatedShape } = await import('./simulated-target.js');
+    return simulatedShape(experiment, programs);
+  };
+}
+
+/** The exit code. Throws StciError. */
+export async function runSource(
+  source: RunSource, given: Given & { readonly simulate: boolean }, programs: string,
+): Promise<number> {
+  if (!given.simulate) return runOnSessions(source, given, programs);
+  const { runInSimulation } = await import('./simulate.js');
+  return runInSimulation(source, given, programs);
 }
 
 /** As many as a file may have. */
@@ -76,8 +92,7 @@ export class RunCommand extends StciCommand {
   --repeats N       in place of the file's
   --seed S          in place of the file's
   --mca KEY=VALUE   added to the target's options
-  --simulate        in simulation, at a virtual clock: nothing is started
-${RUN_OPTIONS}
+${SIMULATE_OPTION}${RUN_OPTIONS}
 Shows the target's output, faults, what the runtime finds; ends with a table of the repeats.
 Exit code: 0 if all repeats passed, 204 if not; 130 after Ctrl-C, 143 after 'finject abort'.
 Ctrl-C undoes all faults, ends the target and keeps the record; once more: faster.
@@ -99,32 +114,21 @@ Examples:
   async run(): Promise<number> {
     const { args, flags } = await this.parse(RunCommand);
     const programs = this.config.root;
-    const file = fileArgument(args.file, 'run');
-    if (flags.simulate) return simulate(file, flags, programs);
-    const loaded = await loadExperiment(file, programs, flags);
+    const loaded = await loadExperiment(fileArgument(args.file, 'run'), programs, flags, shapeFor(flags.simulate));
     const plans = planRepeats(loaded.experiment, loaded.shape);
-    return runOnSessions({ ...loaded, plans, isGolden: false }, flags, programs);
+    return runSource({ ...loaded, plans, isGolden: false }, flags, programs);
   }
 }
 
 /** Checks that mean nothing without faults. */
 const OF_FAULTS: readonly string[] = ['exit-code', 'failed-ranks', 'detected'];
 
-async function simulate(file: string, given: Given & Overrides, programs: string): Promise<number> {
-  // Loaded here, so that runs on sessions start quicker.
-  const [{ runInSimulation }, { simulatedShape }] =
-    await Promise.all([import('./simulate.js'), import('./simulated-target.js')]);
-  const loaded = await loadExperiment(file, programs, given, (one) => simulatedShape(one, programs));
-  const plans = planRepeats(loaded.experiment, loaded.shape);
-  return runInSimulation({ ...loaded, plans, isGolden: false }, given, programs);
-}
-
 export class ProbeCommand extends StciCommand {
   static override readonly summary = 'runs an experiment once without faults: the golden run';
-  static override readonly synopsis = 'FILE [--output DIR] [--mca KEY=VALUE]... [--quiet] [--json]';
+  static override readonly synopsis = 'FILE [--simulate] [--output DIR] [--mca KEY=VALUE]... [--quiet] [--json]';
   static override readonly details = `
   --mca KEY=VALUE   added to the target's options
-${RUN_OPTIONS}
+${SIMULATE_OPTION}${RUN_OPTIONS}
 One repeat of each configuration, with the file's checks, but those that expect faults:
 exit-code, failed-ranks, detected.
 
@@ -133,69 +137,16 @@ Example:
 `;
 
   static override args = fileArgs;
-  static override flags = { mca: paramFlags.mca, ...runFlags };
+  static override flags = { mca: paramFlags.mca, simulate: Flags.boolean(), ...runFlags };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(ProbeCommand);
     const programs = this.config.root;
-    const loaded = await loadExperiment(fileArgument(args.file, 'probe'), programs, { ...flags, repeats: 1 });
+    const file = fileArgument(args.file, 'probe');
+    const loaded = await loadExperiment(file, programs, { ...flags, repeats: 1 }, shapeFor(flags.simulate));
     const checks = loaded.experiment.checks.filter(({ type }) => !OF_FAULTS.includes(type));
     const experiment = { ...loaded.experiment, checks };
     const plans = planRepeats({ ...experiment, faults: [] }, loaded.shape);
-    return runOnSessions({ ...loaded, experiment, plans, isGolden: true }, flags, programs);
-  }
-}
-
-export class ReplayCommand extends StciCommand {
-  static override readonly summary = 'runs an experiment again by its record: the same schedule';
-  static override readonly synopsis = 'RUN [--output DIR] [--quiet] [--json]';
-  static override readonly details = `
-${RUN_OPTIONS}
-RUN is the directory of a run. Its record has the experiment and the schedule of each repeat
-that was begun; these are run again, whatever has become of the experiment's file.
-
-Example:
-  finject replay finject-runs/kill-one-rank-20261122-130501
-`;
-
-  static override args = { run: Args.string({ ignoreStdin: true, description: 'directory of a run' }) };
-  static override flags = runFlags;
-
-  async run(): Promise<number> {
-    const { args, flags } = await this.parse(ReplayCommand);
-    if (args.run === undefined) {
-      throw new StciError('STCI_USAGE', 'No run is named. Write: finject replay DIRECTORY. See finject help replay.');
-    }
-    const history = readRun(args.run);
-    const [first] = history.records;
-    if (first?.type !== 'run') {
-      throw new StciError('STCI_HISTORY_INVALID', `${args.run}: ${history.problems?.[0] ?? 'the record is empty'}.`);
-    }
-    if (first.isSimulated) {
-      const remedy = `Run it again: finject run --simulate ${first.file}`;
-      throw new StciError('STCI_USAGE', `${args.run} was simulated. ${remedy}`);
-    }
-    for (const record of history.records) {
-      const problem = replayProblem(record);
-      if (problem === undefined) continue;
-      const text = `${args.run} cannot be run again: ${problem}. The record is damaged.`;
-      throw new StciError('STCI_HISTORY_INVALID', text);
-    }
-    const plans = history.records.flatMap((record) => (record.type === 'repeat' ? [record.plan] : []));
-    return runOnSessions({ ...first, plans }, flags, this.config.root);
-  }
-}
-
-/** The longest text that Node.js holds is hardly longer. */
-const HISTORY_BYTES_MAX = 500 << 20;
-
-/** The record of a run. Throws STCI_HISTORY_INVALID where there is none. */
-export function readRun(directory: string): History {
-  const path = join(directory, RUN_FILES.history);
-  try {
-    return readHistory(directory, readBounded(path, HISTORY_BYTES_MAX));
-  } catch (thrown) {
-    const remedy = existsSync(path) ? '' : ` Name the directory of a run, which finject run tells as 'record'.`;
-    throw new StciError('STCI_HISTORY_INVALID', `${path} cannot be read: ${readReason(thrown)}.${remedy}`);
+    return runSource({ ...loaded, experiment, plans, isGolden: true }, flags, programs);
   }
 }

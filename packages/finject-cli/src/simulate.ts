@@ -12,11 +12,10 @@ import { versions } from './version.js';
 /** Between two portions signals are heard. */
 const EVENTS = 5000;
 
-/** The exit code. `source`: its shape and plans are those of `simulated(experiment)`. Throws StciError. */
+/** The exit code. `source`: its shape is that of `simulatedShape`. Throws StciError. */
 export async function runInSimulation(source: RunSource, given: Given, programs: string): Promise<number> {
-  const experiment = simulated(source.experiment);
-  const { plans, shape, file, text, isGolden } = source;
-  const targets = await simulatedTargets(experiment, programs);
+  const { experiment, plans, shape, file, text, isGolden } = source;
+  const targets = await simulatedTargets(simulated(experiment), programs);
   const [first] = targets.values();
   const facts: RunFacts = {
     file, text, shape, isGolden, isSimulated: true, versions: versions(), parameters: parametersOf(first),

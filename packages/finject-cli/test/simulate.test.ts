@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { assert, suite } from '@stci/testkit';
-import { Lab, recordsOf } from './e2e-finject.js';
+import { Lab, recordsOf, said, withLab } from './e2e-finject.js';
 
 const FILE = `
 name: storm
@@ -38,6 +38,30 @@ suite('finject run --simulate', (test) => {
       await lab.close();
     }
   }, { timeoutMs: 60_000 });
+
+  const SMALL = FILE.replace('1-200', '1-8').replace('checks: [', 'checks: [exit-code: 137, ');
+
+  test('replayed: the same record, its first line too', withLab(async (lab) => {
+    lab.file('storm.yaml', SMALL);
+    const over = ['--quiet', '--repeats', '1', '--seed', '9', '--output', 'run'];
+    said(await lab.run('finject', 'run', '--simulate', 'storm.yaml', ...over), 0);
+    lab.file('storm.yaml', 'changed');
+    said(await lab.run('finject', 'replay', 'run', '--quiet', '--output', 'again'), 0);
+    const textOf = (run: string): string => readFileSync(lab.path(run, 'history.jsonl'), 'utf8');
+    assert.is(textOf('again'), textOf('run'));
+  }), { timeoutMs: 60_000 });
+
+  test('the golden run', withLab(async (lab) => {
+    lab.file('storm.yaml', SMALL);
+    const { exitCode, err } = await lab.run('finject', 'probe', '--simulate', 'storm.yaml', '--output', 'golden');
+    assert.is(exitCode, 0, err);
+    const golden = lab.history('golden');
+    const [first] = recordsOf(golden, 'run');
+    const names = first?.experiment.checks.map(({ type }) => type);
+    assert.equal([first?.isSimulated, first?.isGolden, names], [true, true, ['no-orphan', 'no-false-detection']]);
+    assert.equal(recordsOf(golden, 'repeat-end').map(({ report }) => report?.exitCode), [0]);
+    assert.equal(recordsOf(golden, 'injection'), []);
+  }), { timeoutMs: 60_000 });
 
   test('what cannot be simulated is told before anything is run', async () => {
     const lab = new Lab();

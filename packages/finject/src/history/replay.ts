@@ -20,6 +20,7 @@ const object = (fields: Fields): Check => (value) => isObject(value) && wrongOf(
 const both = (one: Check, other: Check): Check => (value) => one(value) && other(value);
 /** Becomes a part of a path. */
 const fileName = both(text, (value) => /^[^/\\]{1,200}$/u.test(value as string) && value !== '.' && value !== '..');
+const words = both(list(text), (value) => (value as unknown[]).length > 0);
 const pattern: Check = (value) => {
   try {
     return text(value) && new RegExp(value as string) !== undefined;
@@ -53,18 +54,15 @@ const victim = variant('kind', {
 });
 const check = both(object({ name: text }), variant('type', {
   'exit-code': { anyOf: list(count) }, 'output': { pattern, expect: oneOf('some', 'none'), rank: maybe(count) },
-  'command': { command: both(list(text), (words) => (words as unknown[]).length > 0),
-    phase: oneOf('before', 'during', 'after'), timeoutMs: time },
+  'command': { command: words, phase: oneOf('before', 'during', 'after'), timeoutMs: time },
   'time-limit': { limitMs: time }, 'failed-ranks': { ranks: (value) => value === 'victims' || list(count)(value) },
   'detected': { withinMs: time }, 'no-false-detection': {}, 'no-orphan': {},
 }));
 
 const EXPERIMENT: Fields = {
   name: fileName,
-  target: object({
-    options: list(text), program: both(list(text), (words) => (words as unknown[]).length > 0), session: maybe(text),
-  }),
-  hosts: list(text), warmUpMs: time, timeLimitMs: time, checks: list(check), victimsMax: count,
+  target: object({ options: list(text), program: words, simulated: maybe(words), session: maybe(text) }),
+  seed: count, hosts: list(text), warmUpMs: time, timeLimitMs: time, checks: list(check), victimsMax: count,
   faults: list(object({ name: text, kind: text, count, parts: list(isObject) })),
   stop: object({ failuresMax: count, timeMs: maybe(time) }),
   outputs: object({ directory: maybe(text), outputBytesMax: count }),
