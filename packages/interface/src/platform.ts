@@ -55,12 +55,18 @@ export interface EvictionCandidate {
   readonly source: string;
   /** Steps completed towards its authentication. */
   readonly progress: number;
+  /** When it was made, ms of any one clock. */
+  readonly sinceMs: number;
 }
 
-/** Chooses the connection to drop; undefined if there is none. `pick(n)` draws from 0..n-1. */
+/**
+ * Chooses the connection to drop; undefined if there is none. `pick(n)` draws from 0..n-1. Connections made after
+ * `exemptMs` are not chosen; default: all may be.
+ */
 export type SelectEviction = <T extends EvictionCandidate>(
   candidates: Iterable<T>,
   pick: (below: number) => number,
+  exemptMs?: number,
 ) => T | undefined;
 
 export interface ListenOptions {

@@ -1,25 +1,27 @@
 /**
  * Sockets that have connected and not sent a request yet: a bounded set, each with a deadline. The listener's eviction
- * rule chooses which is dropped when the set is full. New sockets are exempt from eviction for 20 ms: an honest peer
- * sends its request at once, and so has made progress before a burst that arrived with it is evicted. During that time
- * the set may exceed its limit by the size of such a burst.
+ * rule chooses which is dropped when the set is full. New sockets are exempt from eviction for 250 ms: an honest peer
+ * sends its request at once, which takes some waits for a CPU where its host is busy, and so has made progress before a
+ * burst that arrived with it is evicted. During that time the set may exceed its limit by the size of such a burst;
+ * beyond, one of all is dropped. So a peer that is silent for t ms while r others come each ms, all from its address,
+ * stays with a probability of at least (1 - 1/(max + 512))^(r t).
  */
 
 import type { Socket } from 'node:net';
-import type { SelectEviction } from '@stci/interface';
+import type { EvictionCandidate, SelectEviction } from '@stci/interface';
 import { nowMs } from './clock.js';
 
 /** Deadline of a peer's request for an upgrade, in ms. */
 const REQUEST_MS = 5000;
-/** How long a new connection is exempt from eviction, ms: some round trips of a cluster's network. */
-const EXEMPT_MS = 20;
+/** How long a new connection is exempt from eviction, ms: some waits of a busy host for a CPU. */
+const EXEMPT_MS = 250;
+/** How long it may stay then, ms. */
+const CUT_MS = 20;
 /** Sockets above the limit during that time: as many as a listener's queue in the system holds. */
 const BURST_MAX = 512;
 
-interface Waiting {
+interface Waiting extends EvictionCandidate {
   readonly socket: Socket;
-  readonly source: string;
-  readonly sinceMs: number;
   readonly timer: NodeJS.Timeout;
   progress: number;
 }
@@ -48,7 +50,7 @@ export class PendingSockets {
     // A reset needs no message: the close that follows releases the socket.
     socket.on('error', () => {});
     socket.on('close', () => this.release(socket));
-    if (this.#waiting.size > this.#max + BURST_MAX) this.#evict([...this.#waiting.values()]);
+    if (this.#waiting.size > this.#max + BURST_MAX) this.#evict();
     else if (this.#waiting.size > this.#max) this.#evictSoon();
   }
 
@@ -81,20 +83,19 @@ export class PendingSockets {
         this.#cutTimer = undefined;
         this.#cut();
       });
-    }, EXEMPT_MS).unref();
+    }, CUT_MS).unref();
   }
 
   #cut(): void {
     const untilMs = nowMs() - EXEMPT_MS;
-    while (this.#waiting.size > this.#max) {
-      const settled = [...this.#waiting.values()].filter(({ sinceMs }) => sinceMs <= untilMs);
-      if (settled.length === 0) return this.#evictSoon();
-      this.#evict(settled);
-    }
+    while (this.#waiting.size > this.#max) if (!this.#evict(untilMs)) return this.#evictSoon();
   }
 
-  #evict(candidates: readonly Waiting[]): void {
-    const victim = this.#selectEviction(candidates, (below) => Math.floor(Math.random() * below));
+  /** False if those that would have to go are too new. */
+  #evict(exemptMs?: number): boolean {
+    const pick = (below: number): number => Math.floor(Math.random() * below);
+    const victim = this.#selectEviction(this.#waiting.values(), pick, exemptMs);
     if (victim !== undefined) this.drop(victim.socket);
+    return victim !== undefined;
   }
 }

@@ -46,7 +46,8 @@ export function connectWs(address: string, deadlineMs: number, key?: Uint8Array)
     // Masks protect proxies from the data; there are none between agents. Zeros cost nothing.
     generateMask: (mask) => void mask.fill(0),
   });
-  const channel = wsChannel(ws, address);
+  // Without the path, which is nobody else's business.
+  const channel = wsChannel(ws, address.replace(/(?<=:\d+)\/.*$/, ''));
   const timer = setTimeout(() => channel.destroy(`timed out after ${deadlineMs} ms`), Math.max(deadlineMs, 0));
   ws.once('open', () => clearTimeout(timer));
   ws.once('close', () => clearTimeout(timer));

@@ -61,7 +61,7 @@ async function tapped(key: Uint8Array | undefined): Promise<Tapped> {
   const stands = listener as unknown as Listener;
   const url = new URL(stands.addresses[0] as string);
   const between = await tap(Number(url.port));
-  const near = network.connect(`${url.protocol}//127.0.0.1:${between.port}`, 5000, key);
+  const near = network.connect(`${url.protocol}//127.0.0.1:${between.port}${url.pathname}`, 5000, key);
   const child = new Recorder(near);
   near.send([UP]);
   await eventually(() => accepted.length === 1, { what: 'the accepted end' });

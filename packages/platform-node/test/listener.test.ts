@@ -37,6 +37,12 @@ function dial(port: number, ...bytes: (string | Uint8Array)[]): Socket {
   return socket;
 }
 
+/** What a peer sends that has the listener's address; another path: one that has found the port only. */
+function rightUpgrade({ listener }: Place, path = new URL(listener.addresses[0] as string).pathname): string {
+  const rest = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
+  return `${UPGRADE.replace('/', path)}${rest}`;
+}
+
 /** An honest connection works: bytes go there and back. */
 async function works(place: Place): Promise<void> {
   const count = place.accepted.length;
@@ -80,9 +86,22 @@ suite('ws listener', (test) => {
     await eventually(() => crowd.every((socket) => socket.closed), { what: 'the rest goes with the listener' });
   });
 
+  test('who asks for another path than that of the address gets neither a channel nor an answer', async () => {
+    const [place, other] = [await listen(), await listen()];
+    let answered = 0;
+    const count = (chunk: Buffer): void => void (answered += chunk.length);
+    const { pathname } = new URL(other.listener.addresses[0] as string);
+    const sockets = ['/', '/0', pathname].map((path) => dial(place.port, rightUpgrade(place, path)).on('data', count));
+    await eventually(() => sockets.every((socket) => socket.closed), { what: 'they are dropped' });
+    assert.equal([place.accepted.length, answered], [0, 0]);
+    await works(place);
+    place.listener.close();
+    other.listener.close();
+  });
+
   test('garbage behind a right upgrade, or a message too long, closes that channel alone', async () => {
     const place = await listen();
-    const upgrade = `${UPGRADE}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
+    const upgrade = rightUpgrade(place);
     // An unmasked frame; masked ones of 2^40 bytes and of 1 MiB, of which nothing comes.
     dial(place.port, upgrade, Uint8Array.of(0x82, 0x01, 0x00));
     dial(place.port, upgrade, Uint8Array.of(0x82, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4));
@@ -97,7 +116,7 @@ suite('ws listener', (test) => {
 
   test('a message in fragments closes its channel; a ping is not answered', async () => {
     const place = await listen();
-    const upgrade = `${UPGRADE}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
+    const upgrade = rightUpgrade(place);
     const fragments = Uint8Array.of(0x02, 0x81, 0, 0, 0, 0, 1, 0x00, 0x81, 0, 0, 0, 0, 2, 0x80, 0x81, 0, 0, 0, 0, 3);
     dial(place.port, upgrade, fragments);
     let answered = 0;
@@ -133,7 +152,7 @@ suite('ws listener', (test) => {
 
   test('listens on interfaces by name and refuses unknown ones', async () => {
     const place = await listen({ interfaces: ['lo'] });
-    assert.match(place.listener.addresses[0] as string, /^ws:\/\/127\.0\.0\.1:\d+$/);
+    assert.match(place.listener.addresses[0] as string, /^ws:\/\/127\.0\.0\.1:\d+\/[\da-f]{24}$/);
     place.listener.close();
     const refused = (name: string) =>
       listen({ interfaces: [name] }).then(() => undefined, (thrown: ErrorRecord) => thrown);

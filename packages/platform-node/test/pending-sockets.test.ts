@@ -119,11 +119,12 @@ for (const key of [undefined, KEY]) {
   });
 }
 
-suite('a listener without a key: strangers that upgrade', (test) => {
+suite('a listener without a key: peers that upgrade', (test) => {
   test('cost a channel each and hold back nobody; who is to go of them, the accepting agent decides', async () => {
     const place = await listen(undefined);
     const sockets = Array.from({ length: 40 }, () => connect(place.port, '127.0.0.1'));
-    for (const socket of sockets) socket.on('error', () => {}).resume().write(`${UPGRADE}${RIGHT}`);
+    const right = `${UPGRADE.replace('/', new URL(place.listener.addresses[0] as string).pathname)}${RIGHT}`;
+    for (const socket of sockets) socket.on('error', () => {}).resume().write(right);
     await eventually(() => place.accepted.length === 40, { what: 'a channel each' });
     for (const channel of place.accepted) channel.destroy('a stranger');
     await eventually(() => sockets.every((socket) => socket.closed), { what: 'their ends' });

@@ -170,6 +170,7 @@ export class AgentLauncher {
     const pending = node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
       onUp: (link) => {
         this.#pendingLinks.delete(link);
+        link.confirm();
         owner?.acceptLink(link);
       },
       onClosed: (link, reason, text) => {

@@ -1,6 +1,8 @@
 /**
  * Connection to the parent's listener: tries its addresses in turn, each for a part of the handshake's deadline, and
- * all of them again after a delay: a parent whose listener is flooded may have evicted this connection.
+ * all of them again after a delay, until the deadline: a parent whose listener is flooded may have evicted this
+ * connection. Trying again is safe: the link is up here only when the parent has confirmed it, so nothing was sent over
+ * one that is lost before; and a parent that had taken it as up, and has lost it, refuses the next.
  */
 
 import type { Channel, LinkCloseReason, Platform, Timer } from '@stci/interface';
@@ -8,9 +10,9 @@ import type { BootRecord } from '../bootcom/boot-record.js';
 import { keyFor } from '../bootcom/encryption.js';
 import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
 
-/** Rounds through all addresses, and the delay before the second; it doubles with each round. */
-const ROUNDS_MAX = 6;
+/** Delay before the second round through all addresses, ms; it doubles with each round, up to the longest. */
 const WAIT_MS = 50;
+const WAIT_MS_MAX = 400;
 
 export interface ParentConnectionInit {
   readonly platform: Platform;
@@ -71,7 +73,9 @@ export class ParentConnection {
         role: 'parent',
         channel,
         clock: platform.clock,
-        handshake: { role: 'connect', self, job, session, secret, start, secrets: platform.secrets, admit },
+        handshake: {
+          role: 'connect', self, job, session, secret, start, secrets: platform.secrets, admit, isConfirmed: true,
+        },
         limits: { ...this.#init.limits(shareMs, channel), frameBytesMax },
       },
       {
@@ -82,7 +86,7 @@ export class ParentConnection {
         },
         onClosed: (link, reason, text) => {
           if (linked) this.#events.link.onClosed(link, reason, text);
-          else this.#failed(index, reason, `${address}: ${text}`);
+          else this.#failed(index, reason, `${channel.label}: ${text}`);
         },
       },
     );
@@ -98,9 +102,9 @@ export class ParentConnection {
   /** A peer that refused this agent will do so again; a connection that was lost may succeed the next time. */
   #roundOver(): void {
     const { platform, addresses } = this.#init;
-    const waitMs = WAIT_MS * 2 ** (this.#round - 1) * (0.5 + platform.random.uniform());
+    const waitMs = Math.min(WAIT_MS_MAX, WAIT_MS * 2 ** (this.#round - 1)) * (0.5 + platform.random.uniform());
     const leftMs = this.#deadlineMs - platform.clock.nowMs() - waitMs;
-    if (!this.#lost || this.#round === ROUNDS_MAX || leftMs < addresses.length) {
+    if (!this.#lost || leftMs < addresses.length) {
       this.#over = true;
       return this.#events.onFailed(this.#tried.join('; ') || 'it named no address');
     }

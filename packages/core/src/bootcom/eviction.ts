@@ -4,15 +4,17 @@
  * refusing the newest lets it be filled once and stay full. The rule: those with the least progress first; among them,
  * the source with the most connections; among those, one at random. A burst of n connections evicts a peer among m
  * equals with a probability of at most 1 - (1 - 1/m)^n, each step of progress removes a peer from that risk, and one
- * source cannot evict another.
+ * source cannot evict another. That those with the least progress are all too new to be chosen is no reason to take one
+ * with more.
  */
 
 import type { EvictionCandidate } from '@stci/interface';
 
-/** Returns the connection to close; undefined if there is none. `pick(n)` draws from 0..n-1. */
+/** Returns the connection to close; undefined if there is none, or none yet. See SelectEviction. */
 export function selectEviction<T extends EvictionCandidate>(
   candidates: Iterable<T>,
   pick: (below: number) => number,
+  exemptMs = Infinity,
 ): T | undefined {
   let least = Infinity;
   let bySource = new Map<string, T[]>();
@@ -24,6 +26,7 @@ export function selectEviction<T extends EvictionCandidate>(
       bySource = new Map();
       largest = [];
     }
+    if (candidate.sinceMs > exemptMs) continue;
     const same = bySource.get(candidate.source) ?? [];
     same.push(candidate);
     bySource.set(candidate.source, same);

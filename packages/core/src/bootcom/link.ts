@@ -37,6 +37,7 @@ import {
   Handshake,
   LINK_FRAME,
   ascii,
+  handshakeOver,
   linkFrame,
   reasonOf,
   refusalOf,
@@ -80,15 +81,6 @@ export interface LinkEvents {
   onDrain(link: Link): void;
   /** Called once. `text` is for messages. */
   onClosed(link: Link, reason: LinkCloseReason, text: string): void;
-}
-
-/**
- * Inside one process no other reads what is sent, so the secret itself is the proof: two agents of a host would spend
- * 24 rounds of HMAC-SHA-256 on each other, and V8 as much again on compiling them.
- */
-function handshakeOver({ kind }: Channel, init: HandshakeInit): HandshakeInit {
-  if (kind !== 'memory') return init;
-  return { ...init, secrets: { bytes: init.secrets.bytes, mac: (secret) => secret } };
 }
 
 export class Link {
@@ -226,6 +218,11 @@ export class Link {
     if (this.#state === state || (this.#state !== 'up' && this.#state !== 'suspect')) return;
     this.#state = state;
     this.#sinceMs = this.#init.clock.nowMs();
+  }
+
+  /** Tells the connecting end that this one takes the link as up; see HandshakeInit.isConfirmed. */
+  confirm(): void {
+    this.#sendKeepalive(0);
   }
 
   /** Announces silence of this length that is no failure, for an agent that is about to be stopped (SIGTSTP). */

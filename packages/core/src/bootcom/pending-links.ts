@@ -1,19 +1,20 @@
 /**
  * Pending links: a bounded set of links at a listener whose peers are not authenticated yet. Peers that have not named
- * the session, which only its members know, are evicted first. New connections are exempt from eviction for 20 ms, in
- * which an honest peer names the session, up to twice the limit.
+ * the session are evicted first. New connections are exempt for 250 ms, in which an honest peer names the session even
+ * on a busy host; up to twice the limit, at which one of all is evicted.
  */
 
 import type { Clock, EvictionCandidate, Random, Timer } from '@stci/interface';
 import { selectEviction } from './eviction.js';
 import type { Link } from './link.js';
 
-/** How long a new connection is exempt from eviction, ms: some round trips of a cluster's network. */
-const EXEMPT_MS = 20;
+/** How long a new connection is exempt from eviction, ms: some waits of a busy host for a CPU. */
+const EXEMPT_MS = 250;
+/** How long it may stay then, ms. */
+const CUT_MS = 20;
 
 interface PendingLink extends EvictionCandidate {
   readonly link: Link;
-  readonly sinceMs: number;
 }
 
 export class PendingLinks {
@@ -43,7 +44,7 @@ export class PendingLinks {
         return link.isIntroduced ? 1 : 0;
       },
     });
-    if (this.#byLink.size > 2 * this.#max) this.#evict([...this.#byLink.values()]);
+    if (this.#byLink.size > 2 * this.#max) this.#evict();
     else if (this.#byLink.size > this.#max) this.#evictSoon();
   }
 
@@ -58,25 +59,26 @@ export class PendingLinks {
   }
 
   #evictSoon(): void {
-    this.#timer ??= this.#clock.after(EXEMPT_MS, () => {
-      this.#timer = undefined;
-      this.#cut();
+    this.#timer ??= this.#clock.after(CUT_MS, () => {
+      // What has arrived is read first: it counts as progress.
+      this.#clock.soon(() => {
+        this.#timer = undefined;
+        this.#cut();
+      });
     });
   }
 
   #cut(): void {
     const untilMs = this.#clock.nowMs() - EXEMPT_MS;
-    while (this.#byLink.size > this.#max) {
-      const settled = [...this.#byLink.values()].filter(({ sinceMs }) => sinceMs <= untilMs);
-      if (settled.length === 0) return this.#evictSoon();
-      this.#evict(settled);
-    }
+    while (this.#byLink.size > this.#max) if (!this.#evict(untilMs)) return this.#evictSoon();
   }
 
-  #evict(candidates: readonly PendingLink[]): void {
-    const victim = selectEviction(candidates, (below) => this.#random.integer(below));
-    if (victim === undefined) return;
+  /** False if those that would have to go are too new. */
+  #evict(exemptMs?: number): boolean {
+    const victim = selectEviction(this.#byLink.values(), (below) => this.#random.integer(below), exemptMs);
+    if (victim === undefined) return false;
     this.delete(victim.link);
     victim.link.destroy(`more than ${this.#max} connections are not authenticated (bootcom.pending.max)`);
+    return true;
   }
 }

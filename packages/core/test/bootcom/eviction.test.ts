@@ -4,7 +4,7 @@ import { selectEviction } from '@stci/core/bootcom';
 import type { EvictionCandidate } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 
-const member = (source: string, progress = 0): EvictionCandidate => ({ source, progress });
+const member = (source: string, progress = 0, sinceMs = 0): EvictionCandidate => ({ source, progress, sinceMs });
 const first = (): number => 0;
 
 suite('eviction', (test) => {
@@ -14,6 +14,13 @@ suite('eviction', (test) => {
     const crowd = [member('a', 1), member('a', 2), member('a', 1), member('b', 0), member('a', 1)];
     assert.is(selectEviction(crowd, first), crowd[3]);
     assert.is(selectEviction([...crowd].reverse(), first), crowd[3]);
+  });
+
+  test('who is too new is not chosen, and nobody with more progress in his place', () => {
+    const crowd = [member('a', 1), member('a', 0, 7), member('a', 0, 5), member('b', 0, 9)];
+    assert.is(selectEviction(crowd, first, 5), crowd[2]);
+    assert.is(selectEviction(crowd, first, 4), undefined);
+    assert.is(selectEviction(crowd, first), crowd[1], 'without an exemption, of the largest source');
   });
 
   test('then those of the source with the most connections: a flood from one host evicts no peer of another', () => {

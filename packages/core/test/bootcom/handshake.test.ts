@@ -62,6 +62,18 @@ suite('handshake', (test) => {
       'child 2']);
   });
 
+  test('where the accepting end confirms, the connecting one is sure of it only then', () => {
+    const [child, parent] = [make('connect', { isConfirmed: true }), make('accept')];
+    const alive = linkFrame(LINK_FRAME.alive, CONTROLLER, new Uint8Array(4));
+    refused(() => make('connect', { isConfirmed: true }).receive(alive), /Expected a handshake/);
+    const { told, peers, error } = talk(child, parent);
+    assert.equal([peers, error], [{ parent: CHILD }, undefined]);
+    const { peer, send } = child.receive(alive);
+    assert.equal([peer, send], [CONTROLLER, []]);
+    const proof = told.find(({ from, frame }) => from === 'parent' && frameType(frame) === LINK_FRAME.proof);
+    refused(() => child.receive((proof as Told).frame), /one proof/);
+  });
+
   test('nobody is sure of a peer before its proof', () => {
     const [child, parent] = [make('connect'), make('accept')];
     const [hello] = child.begin();
