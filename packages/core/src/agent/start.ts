@@ -69,12 +69,6 @@ function hostsBelow({ subtree }: BootDetails): HostSpec[] {
   return subtree.slice(1).map(hostSpec);
 }
 
-/** An agent in the process of its parent ends with it. */
-function mayBeAdopted({ bootLink }: RoleInit, { outlivesParent }: BootDetails): boolean {
-  const kind = bootLink?.link.facts.kind;
-  return outlivesParent && kind !== 'memory' && kind !== 'port';
-}
-
 class RunningAgent implements AgentHandle {
   readonly #platform: Platform;
   readonly #exit: (end: AgentEnd) => void;
@@ -146,7 +140,9 @@ class RunningAgent implements AgentHandle {
     if (addressKind(self) === 'root') {
       const agentLauncher = new AgentLauncher({ node, scope, startRole, hosts: hostsBelow(details) });
       const treeOf = (hosts: number): TreeTopology => scope.bootTree(hosts, details.arity);
-      const adoption = mayBeAdopted(init, details) ? this.#adoption(init, node, treeOf(HOSTS_MAX)) : undefined;
+      // An agent in the process of its parent ends with it.
+      const mayBeAdopted = details.outlivesParent && ownsProcess;
+      const adoption = mayBeAdopted ? this.#adoption(init, node, treeOf(HOSTS_MAX)) : undefined;
       const fail = (reason: string): void => this.#fail(reason);
       const overlay = overlayOf(node, scope, details.hosts + 1);
       this.#role = new RootAgent({

@@ -1,7 +1,7 @@
 /** Whole small jobs in simulation, from submit to the last agent's end: every method of starting × both boot links. */
 
 import { createFrontEnd, roleFactory, runAgent } from '@stci/core';
-import type { Allocation, AppSpec, FrontEnd, JobReport, JobSpec, StdinTo } from '@stci/interface';
+import type { Allocation, AppSpec, FrontEnd, JobReport, JobSpec, Network, Platform, StdinTo } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
 import { resolved, composition, type Settings } from '../assembly.js';
@@ -14,6 +14,8 @@ interface Asked {
   readonly stdin?: StdinTo;
   readonly input?: string;
   readonly timeoutMs?: number;
+  /** Prefixes of the private sockets that were listened at. */
+  readonly sockets?: string[];
   /** Called with the running job. */
   onRunning?(frontEnd: FrontEnd, world: World): void;
 }
@@ -24,6 +26,20 @@ interface Done {
   readonly out: Map<number, string>;
   readonly stopped: number;
   readonly world: World;
+}
+
+/** The platform, telling which private sockets are listened at. */
+function watched(platform: Platform, heard: string[]): Platform {
+  const { network } = platform;
+  const listenPrivate: Network['listenPrivate'] = (options, accept, done) => {
+    heard.push(options.prefix);
+    network.listenPrivate(options, accept, done);
+  };
+  const rest: Omit<Network, 'listenPrivate'> = {
+    listen: (...given) => network.listen(...given), connect: (...given) => network.connect(...given),
+    connectPrivate: (...given) => network.connectPrivate(...given),
+  };
+  return { ...platform, network: { ...rest, listenPrivate } };
 }
 
 function agentMain({ platform, channel, exit }: AgentContext): void {
@@ -48,12 +64,15 @@ function specOf({ count, command, stdin, timeoutMs }: Asked): JobSpec {
 
 function play(asked: Asked, seed = 1): Done {
   const world = createWorld({ seed });
-  world.program('stci-agent', agentMain);
+  const { sockets = [] } = asked;
+  world.program('stci-agent', (context) =>
+    agentMain({ ...context, platform: watched(context.platform, sockets) }));
   const { params, snapshot } = resolved({ launcherproc: 'local', ...asked.settings });
   const out = new Map<number, string>();
   let report: JobReport | undefined;
   let stopped = 0;
-  world.start('login', ['stcirun'], ({ platform, exit }) => {
+  world.start('login', ['stcirun'], ({ platform: own, exit }) => {
+    const platform = watched(own, sockets);
     const frontEnd = createFrontEnd({ platform, composition, params, snapshot, allocation: allocationOf(asked) }, {
       onJobEvent: (event) => {
         if (event.type === 'running') asked.onRunning?.(frontEnd, world);
@@ -101,6 +120,18 @@ suite('small jobs', (test) => {
       });
     }
   }
+
+  test('only an agent with a process of its own can be reached when its parent is gone', () => {
+    for (const boot of ['native', 'ws']) {
+      const count = (method: string): number => {
+        const sockets: string[] = [];
+        const settings = { 'launcher.root.method': method, 'bootcom.boot': boot };
+        assert.is(play({ hosts: 3, count: 3, command: ['echo', 'x'], settings, sockets }).report?.exitCode, 0);
+        return sockets.filter((prefix) => prefix === 'agent').length;
+      };
+      assert.equal(['process', 'thread', 'inline'].map(count), [3, 0, 0], boot);
+    }
+  });
 
   test('a boot tree that is deeper than message.ttl is refused, with both names and what would do', () => {
     const settings = { 'launcher.tree.arity': '1', 'message.ttl': '9' };
