@@ -141,6 +141,8 @@ export class Ring implements Detector {
   /** NEW_OBSERVER: a heartbeat goes out at once. */
   #onObserver(position: Position, nowMs: number): DetectorAction[] {
     this.#replaceObserver(position, nowMs);
+    // One that has not started sends no other after it.
+    if (this.#heartbeatMs === Infinity) return [];
     return [this.#heartbeatTo(position), { type: 'count', metric: 'heartbeats', value: 1 }];
   }
 

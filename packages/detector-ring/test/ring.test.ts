@@ -66,6 +66,16 @@ suite('ring: stabilization (IJHPCA, 3.3)', (test) => {
 });
 
 suite('ring: detection', (test) => {
+  test('an agent that is asked before it starts sends nothing: heartbeats begin with the start', () => {
+    const members = [0, 1, 2].map((position) => ({ position, incarnation: 1 }));
+    const one = ring.open({ self: members[1] as MemberId, members, topologyOf: undefined, random: () => 0.5 });
+    const from = members[2] as MemberId;
+    assert.equal(one.on({ type: 'message', from, body: { type: 'observe' } }, 10), []);
+    one.on({ type: 'start' }, 20);
+    const sent = one.on({ type: 'due' }, 20).filter(({ type }) => type === 'send');
+    assert.equal(sent, [{ type: 'send', to: 2, body: { type: 'heartbeat', lagMs: 0 } }]);
+  });
+
   const start = (size: number, seed: number, more = {}): DetectorRun => new DetectorRun(ring, PAPER, size, seed, more);
 
   test('scattered deaths overlap, contiguous ones cost two timeouts each after the first', () => {

@@ -72,7 +72,7 @@ export interface Detector {
 }
 
 export type DetectorEvent =
-  /** All agents are up: watching begins. */
+  /** All agents are up, and their links: watching begins. Events of any type but `due` may come before. */
   | { readonly type: 'start' }
   | { readonly type: 'due' }
   /** From the detector of the same name at `from`. `body` has been decoded, its shape is the detector's to check. */

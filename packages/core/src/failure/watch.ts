@@ -119,7 +119,7 @@ export class FailureWatch {
       onUp: (peer) => this.#onLink({ type: 'link', peer, state: 'up' }),
       onClosed: (peer, reason, text) => this.#onLink({ type: 'link', peer, state: 'closed', reason, text }),
     };
-    this.#detectors.on({ type: 'start' });
+    overlay.whenOpen(() => this.#detectors.on({ type: 'start' }));
     if (overlay.self.position === 0) this.#rehearsal = clock.after(REHEARSAL_MS, () => this.#rehearse());
   }
 

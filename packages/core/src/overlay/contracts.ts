@@ -21,6 +21,11 @@ export interface Overlay {
   set events(events: OverlayEvents);
   /** All agents are up: these take part. Nothing is reported before. */
   start(members: readonly MemberId[]): void;
+  /**
+   * Calls once, in a later turn or at once: when the links that are opened at the start are up or have failed once, or
+   * after a bound. Opening them takes time of the processor, in which an agent answers late.
+   */
+  whenOpen(call: () => void): void;
   isLinked(to: Position): boolean;
   /**
    * Over the link to this agent if there is one, in order and unnumbered; else one is opened, if overlays are open to

@@ -22,6 +22,9 @@ import { TreeOverlay } from './tree-overlay.js';
 /** What another way leads to as well waits so long for a link that is being opened: its other end may be cut off. */
 const WAIT_MS = 200;
 
+/** How long the links that are opened at the start are waited for: the way to all agents and back, and the attempt. */
+const OPEN_HANDSHAKES = 2;
+
 export interface LinkedOverlayInit {
   readonly node: AgentNode;
   /** Of the overlay at first; undefined: not known yet. */
@@ -36,6 +39,8 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   #routes: OverlayRoutes | undefined;
   /** Its links broke without a goodbye, or it is gone. */
   readonly #avoided = new Set<Position>();
+  #awaitOpen: (() => void) | undefined;
+  #isConnected = false;
 
   constructor(init: LinkedOverlayInit) {
     super(init.node);
@@ -62,8 +67,11 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     const { node, bootcom } = this.#init;
     const tls = kind === 'ws' ? overlayTls(node.platform.secrets, node.identity.secret, node.params) : undefined;
     const chosen = kind === 'ws' ? bootcom() : undefined;
-    const isLinked = (position: Position): boolean => this.#treeLink(position) !== undefined;
-    this.#links = new OverlayLinks({ node, self: this.self, kind, bootcom: chosen, tls, isLinked });
+    this.#links = new OverlayLinks({
+      node, self: this.self, kind, bootcom: chosen, tls,
+      isLinked: (position) => this.#treeLink(position) !== undefined,
+      onSettled: () => this.#checkOpen(),
+    });
     this.#links.listen(done);
   }
 
@@ -78,6 +86,23 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     this.resize(size);
     for (const { position } of neighbours) this.#avoid(position, false);
     this.#links?.setNeighbours(neighbours);
+    this.#isConnected = true;
+    this.#checkOpen();
+  }
+
+  override whenOpen(call: () => void): void {
+    const { node } = this.#init;
+    if (node.params.string('overlay.open') === 'lazy') return call();
+    let isOpen = false;
+    const open = (): void => {
+      if (isOpen) return;
+      isOpen = true;
+      timer.cancel();
+      call();
+    };
+    const timer = node.platform.clock.after(OPEN_HANDSHAKES * node.params.int('bootcom.handshake'), open);
+    this.#awaitOpen = open;
+    this.#checkOpen();
   }
 
   override isLinked(to: Position): boolean {
@@ -157,6 +182,12 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     if (!isUp) this.#links?.onOtherClosed(position);
     const { router } = this.node;
     if (isUp && this.self.position !== 0 && router.parentLink === undefined) this.detour();
+  }
+
+  #checkOpen(): void {
+    if (!this.#isConnected || this.#links?.isOpening === true) return;
+    this.#awaitOpen?.();
+    this.#awaitOpen = undefined;
   }
 
   #ways(destination: Address, from: Link | undefined): readonly Position[] {

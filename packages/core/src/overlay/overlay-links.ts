@@ -1,7 +1,8 @@
 /**
  * Links of the overlay, at one agent: it listens, connects to its neighbours, at once or when there is something to
- * send, and again after a pause where that fails. Whichever end connects first makes the link; if both do, that of the
- * lower position stays. Peers prove that they know the key of their pair, which names both incarnations.
+ * send, and again after a pause where that fails. At the start the lower position connects, and the other if it does
+ * not. Whichever end connects first makes the link; if both do, that of the lower position stays. Peers prove that they
+ * know the key of their pair, which names both incarnations.
  */
 
 import {
@@ -35,6 +36,10 @@ interface Peer {
   tried: number;
   pauseMs: number;
   timer: Timer | undefined;
+  /** The timer runs for the other end to connect: this one connects at once where there is something to send. */
+  isYielding: boolean;
+  /** A link was up, or a first attempt has failed. */
+  isSettled: boolean;
   /** When the first of its addresses was tried. */
   attemptAtMs: number;
   waiting: Waiting[];
@@ -54,6 +59,8 @@ export interface OverlayLinksInit {
   readonly tls: Uint8Array | undefined;
   /** Whether this agent has another link to that one: then none of the overlay is opened at once. */
   isLinked(position: Position): boolean;
+  /** A link is up, or a first attempt at one has failed. */
+  onSettled(): void;
 }
 
 export class OverlayLinks {
@@ -64,6 +71,7 @@ export class OverlayLinks {
   readonly #queueMax: number;
   #close: (() => void) | undefined;
   #isClosed = false;
+  #isListening = false;
 
   constructor(init: OverlayLinksInit) {
     const { params, platform } = init.node;
@@ -80,6 +88,7 @@ export class OverlayLinks {
     const accept = (channel: Channel): void => this.#accept(channel);
     const opened = (listener: { close(): void } | undefined, addresses: readonly string[], problem?: string): void => {
       this.#close = () => listener?.close();
+      this.#isListening = addresses.length > 0;
       if (this.#isClosed) listener?.close();
       done(addresses, problem);
     };
@@ -108,7 +117,7 @@ export class OverlayLinks {
       if (known !== undefined) this.#drop(known, 'it was started again');
       const peer = {
         neighbour, link: undefined, attempt: undefined, isGone: false, tried: 0, pauseMs: PAUSE_MS, timer: undefined,
-        attemptAtMs: -Infinity, waiting: [],
+        isYielding: false, isSettled: false, attemptAtMs: -Infinity, waiting: [],
       };
       this.#peers.set(neighbour.position, peer);
       this.#connectEagerly(peer);
@@ -121,6 +130,15 @@ export class OverlayLinks {
     if (peer !== undefined) this.#connectEagerly(peer);
   }
 
+  /** Links are being opened for the first time. */
+  get isOpening(): boolean {
+    const { isLinked } = this.#init;
+    return this.#isEager && [...this.#peers.values()].some(({ isGone, isSettled, neighbour }) => {
+      const isPossible = this.#isListening || neighbour.addresses.length > 0;
+      return isPossible && !isGone && !isSettled && !isLinked(neighbour.position);
+    });
+  }
+
   linkTo(position: Position): Link | undefined {
     return this.#peers.get(position)?.link;
   }
@@ -131,6 +149,7 @@ export class OverlayLinks {
     if (peer === undefined || peer.neighbour.incarnation > incarnation) return;
     peer.isGone = true;
     this.#drop(peer, 'it is gone');
+    this.#onSettled(peer);
   }
 
   /** It takes part after all. */
@@ -178,22 +197,28 @@ export class OverlayLinks {
   }
 
   #drop(peer: Peer, text: string): void {
-    peer.timer?.cancel();
-    peer.timer = undefined;
+    stopTimer(peer);
     peer.tried = 0;
     for (const { timer } of peer.waiting.splice(0)) timer?.cancel();
     peer.attempt?.destroy(text);
     peer.link?.destroy(text);
   }
 
+  /** If both ends did, each link would be made twice. */
   #connectEagerly(peer: Peer): void {
-    if (this.#isEager && !this.#init.isLinked(peer.neighbour.position)) this.#connect(peer);
+    const { isLinked, node, self } = this.#init;
+    const { position } = peer.neighbour;
+    if (!this.#isEager || isLinked(position)) return;
+    if (self.position < position || !this.#isListening || peer.timer !== undefined) return this.#connect(peer);
+    peer.isYielding = true;
+    peer.timer = node.platform.clock.after(LATE_MS, () => this.#connect(peer));
   }
 
   /** To the next of its addresses; a pause after the last. */
   #connect(peer: Peer): void {
-    const { neighbour, attempt, isGone, link, timer } = peer;
-    if (this.#isClosed || isGone || attempt !== undefined || link !== undefined || timer !== undefined) return;
+    const { neighbour, attempt, isGone, link } = peer;
+    if (peer.isYielding) stopTimer(peer);
+    if (this.#isClosed || isGone || attempt !== undefined || link !== undefined || peer.timer !== undefined) return;
     const address = neighbour.addresses[peer.tried];
     if (address === undefined) return;
     const { node, kind, bootcom } = this.#init;
@@ -267,11 +292,11 @@ export class OverlayLinks {
       // It may have taken messages that the other end does not read.
       this.#init.node.messages.resend((agent) => agent === link.peer);
     }
-    peer.timer?.cancel();
-    peer.timer = undefined;
+    stopTimer(peer);
     peer.tried = 0;
     peer.pauseMs = PAUSE_MS;
     flush(peer);
+    this.#onSettled(peer);
   }
 
   /** A link, or an attempt at one. What waits goes another way after the last address. */
@@ -284,12 +309,19 @@ export class OverlayLinks {
     peer.tried = 0;
     const waitMs = peer.pauseMs * (0.5 + this.#init.node.platform.random.uniform());
     peer.pauseMs = Math.min(PAUSE_MS_MAX, peer.pauseMs * 2);
-    peer.timer?.cancel();
+    stopTimer(peer);
     peer.timer = this.#init.node.platform.clock.after(waitMs, () => {
       peer.timer = undefined;
       this.#connectEagerly(peer);
     });
     flush(peer);
+    this.#onSettled(peer);
+  }
+
+  #onSettled(peer: Peer): void {
+    if (peer.isSettled) return;
+    peer.isSettled = true;
+    this.#init.onSettled();
   }
 }
 
@@ -305,6 +337,13 @@ function goOn(peer: Peer, waiting: Waiting): void {
   waiting.send();
 }
 
-function canConnect({ neighbour, attempt, isGone, timer }: Peer): boolean {
-  return !isGone && (attempt !== undefined || (timer === undefined && neighbour.addresses.length > 0));
+function canConnect({ neighbour, attempt, isGone, isYielding, timer }: Peer): boolean {
+  const isPausing = timer !== undefined && !isYielding;
+  return !isGone && (attempt !== undefined || (!isPausing && neighbour.addresses.length > 0));
+}
+
+function stopTimer(peer: Peer): void {
+  peer.timer?.cancel();
+  peer.timer = undefined;
+  peer.isYielding = false;
 }

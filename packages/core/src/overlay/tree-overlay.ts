@@ -72,6 +72,10 @@ export class TreeOverlay implements Overlay {
     if (this.#members.at(position) === undefined) this.node.messages.dropKept(addressAt(position));
   }
 
+  whenOpen(call: () => void): void {
+    call();
+  }
+
   isLinked(to: Position): boolean {
     return this.#linked.has(to);
   }

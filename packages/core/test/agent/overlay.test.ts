@@ -2,6 +2,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import { positionOf } from '../../dist/overlay/members.js';
+import { DeferredChannel, type Channel, type Platform } from '@stci/interface';
 import type { LinkedOverlay } from '../../dist/overlay/linked-overlay.js';
 import type { Settings } from '../assembly.js';
 import { seeded } from '../config/seeded.js';
@@ -18,12 +19,59 @@ const echoes = ({ nodes }: Session, position: number): unknown[] => {
   return heard;
 };
 
+/** Connections of the overlay are what `make` returns, if anything. */
+function connecting(platform: Platform, make: () => Channel | undefined): Platform {
+  const { network } = platform;
+  return {
+    ...platform,
+    network: {
+      listen: (...args) => network.listen(...args),
+      connect: (...args) => network.connect(...args),
+      listenPrivate: (...args) => network.listenPrivate(...args),
+      connectPrivate: (path, ...rest) =>
+        (path.includes('/overlay') ? make() : undefined) ?? network.connectPrivate(path, ...rest),
+    },
+  };
+}
+
 suite('sessions with an overlay', (test) => {
   test('eager: all links of the topology come up, and go at the end', () => {
     const session = open(12, { 'overlay.topology': 'bmg' });
     session.until(() => isIn(pairs(session, 13), bmgPairs(13)), 'all links');
     const overlay = session.nodes.get(at(5))?.router.links().filter(({ role }) => role === 'overlay') ?? [];
     assert.ok(overlay.length > 3 && overlay.every(({ facts }) => facts.kind === 'unix'), `${overlay.length}`);
+    session.end();
+  });
+
+  test('eager: the lower position connects: both ends do not make each link twice', () => {
+    let connections = 0;
+    const session = open(12, { 'overlay.topology': 'bmg' }, 3, (platform) => connecting(platform, () => {
+      connections += 1;
+      return undefined;
+    }));
+    session.until(() => isIn(pairs(session, 13), bmgPairs(13)), 'all links');
+    const links = [...session.nodes.values()].flatMap(({ router }) => router.links())
+      .filter(({ role }) => role === 'overlay');
+    // Some reach an agent that has not heard of its neighbours yet, and connect again.
+    const count = links.length / 2;
+    assert.ok(count > 12 && connections >= count && connections < 1.3 * count, `${connections} for ${count} links`);
+    session.end();
+  });
+
+  test('the overlay is open when its first attempts are over: those that hang are given up', () => {
+    let hung = 0;
+    const hang = ({ clock }: Platform): Channel | undefined => {
+      hung += 1;
+      return new DeferredChannel({ kind: 'unix', label: 'nobody', soon: (fire) => clock.soon(fire) });
+    };
+    const settings = { 'overlay.topology': 'bmg', 'bootcom.handshake': '700ms' };
+    const session = open(6, settings, 4, (platform) => connecting(platform, () => hang(platform)));
+    const startMs = session.world.nowMs;
+    let openMs: number | undefined;
+    overlayOf(session, 1).whenOpen(() => { openMs = session.world.nowMs; });
+    assert.is(openMs, undefined);
+    session.until(() => openMs !== undefined, 'its end');
+    assert.ok(hung > 0 && (openMs ?? 0) - startMs <= 1400, `${openMs}`);
     session.end();
   });
 

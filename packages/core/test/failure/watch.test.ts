@@ -60,16 +60,18 @@ interface Agent {
   readonly links: string[];
 }
 
-function network(place: TestPlace, count: number): Agent[] {
+/** `openMs`: how long their overlay takes to open. */
+function network(place: TestPlace, count: number, openMs = 0): Agent[] {
   const agents: Agent[] = [];
   const members = Array.from({ length: count }, (_, position) => idOf(position));
-  for (const self of members) agents.push(makeAgent(place, agents, self, members));
+  for (const self of members) agents.push(makeAgent(place, agents, self, members, directNotifier, openMs));
   for (const { watch } of agents) watch.start(members);
   return agents;
 }
 
 function makeAgent(
   place: TestPlace, agents: Agent[], self: MemberId, members: readonly MemberId[], notifier = directNotifier,
+  openMs = 0,
 ): Agent {
   const told: string[] = [];
   const gone: string[] = [];
@@ -88,6 +90,7 @@ function makeAgent(
     gone: ({ position }) => void links.push(`closed ${position}`),
     joined: ({ position }) => void links.push(`open ${position}`),
     start: () => undefined,
+    whenOpen: (call: () => void) => openMs === 0 ? call() : place.world.at(place.world.nowMs + openMs, call),
   };
   const detector = new ScriptedDetector();
   const module: DetectorModule = {
@@ -143,6 +146,15 @@ suite('failure watch', (test) => {
     assert.equal(agents[3]?.told, [
       'fenced: the controller has given this agent up: root:0 reports (detector scripted) no heartbeat for 9 ms',
     ]);
+  });
+
+  test('detectors start when the overlay is open, and hear of members before', () => {
+    const place = testPlace();
+    const [, agent] = network(place, 3, 3);
+    agent?.watch.onVerdict({ member: idOf(2), verdict: 'dead', notice: undefined });
+    assert.equal(agent?.detector.seen, ['gone 2']);
+    place.run();
+    assert.equal(agent?.detector.seen, ['gone 2', 'start']);
   });
 
   test('two that report the same at once confirm each other', () => {

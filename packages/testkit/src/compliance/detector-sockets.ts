@@ -121,7 +121,7 @@ export class DetectorSockets {
     return {
       self: first(position), topology: undefined, members: Array.from({ length: this.#init.size }, (_, i) => first(i)),
       set events(events: OverlayEvents) { linkEvents.set(position, events); },
-      start: () => undefined, isLinked: () => true, send, sendReliably: send,
+      start: () => undefined, whenOpen: (call) => call(), isLinked: () => true, send, sendReliably: send,
       reported: () => undefined, gone: () => undefined, joined: () => undefined,
     };
   }
