@@ -121,7 +121,7 @@ Examples:
 }
 
 /** Checks that mean nothing without faults. */
-const OF_FAULTS: readonly string[] = ['exit-code', 'failed-ranks', 'detected'];
+const OF_FAULTS: readonly string[] = ['exit-code', 'failed-ranks', 'detected', 'injected'];
 
 export class ProbeCommand extends StciCommand {
   static override readonly summary = 'runs an experiment once without faults: the golden run';
@@ -130,7 +130,7 @@ export class ProbeCommand extends StciCommand {
   --mca KEY=VALUE   added to the target's options
 ${SIMULATE_OPTION}${RUN_OPTIONS}
 One repeat of each configuration, with the file's checks, but those that expect faults:
-exit-code, failed-ranks, detected.
+exit-code, failed-ranks, detected, injected.
 
 Example:
   finject probe experiments/kill-one-rank.yaml

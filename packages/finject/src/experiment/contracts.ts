@@ -139,6 +139,8 @@ export type Check = {
   | { readonly type: 'failed-ranks'; readonly ranks: readonly Rank[] | 'victims' }
   /** Each injection that ends something is detected within this time. */
   | { readonly type: 'detected'; readonly withinMs: number }
+  /** At least so many victims were hit; `all`: each, but those that an earlier fault has ended. */
+  | { readonly type: 'injected'; readonly least: number | 'all' }
   | { readonly type: 'no-false-detection' }
   | { readonly type: 'no-orphan' }
 );

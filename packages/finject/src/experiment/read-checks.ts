@@ -7,8 +7,8 @@ import type { Cursor } from './reader.js';
 import { shown } from './show.js';
 
 const TYPES = [
-  'exit-code', 'output', 'no-output', 'command', 'time-limit', 'failed-ranks', 'detected', 'no-false-detection',
-  'no-orphan',
+  'exit-code', 'output', 'no-output', 'command', 'time-limit', 'failed-ranks', 'detected', 'injected',
+  'no-false-detection', 'no-orphan',
 ] as const;
 type Type = (typeof TYPES)[number];
 
@@ -95,6 +95,12 @@ function readBody(at: Cursor, type: Type): Body | undefined {
     case 'detected': {
       const withinMs = value.durationMs(1);
       return withinMs === undefined ? undefined : { type, withinMs };
+    }
+    case 'injected': {
+      if (value.value === 'all') return { type, least: 'all' };
+      const least = value.integer();
+      return least === undefined ? value.problem(`${shown(value.value)} is neither all nor a number of victims.`)
+        : { type, least };
     }
     default:
       return value.isTrue() ? { type }

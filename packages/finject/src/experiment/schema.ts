@@ -36,6 +36,7 @@ export const REPEATS_MAX = 100_000;
 export const COUNT_MAX = 10_000;
 export const VICTIMS_DEFAULT = 100;
 export const NAME_CHARS_MAX = 64;
+const INJECTED_MAX = 1_000_000_000;
 const RANK_MAX = 0xffff_ffff;
 const LIST_MAX = 100_000;
 
@@ -109,6 +110,12 @@ const CHECK: Schema = {
       description: 'Ranks that have failed at the end: exactly the victims, none, or these.',
     },
     detected: ref('duration', 'Each injection that ends something is detected within this time.'),
+    injected: {
+      title: 'all, or a number of victims', type: ['string', 'integer'], minimum: 0, maximum: INJECTED_MAX,
+      default: 'all',
+      description: 'So many victims are hit at least; all: each but those that an earlier fault has ended. Also where '
+        + 'it is not written.',
+    },
     'no-orphan': { title: 'true', type: 'boolean', description: 'No process is left.' },
     'no-false-detection': {
       title: 'true', type: 'boolean', description: 'No failure is reported that no fault caused.',

@@ -56,7 +56,8 @@ const check = both(object({ name: text }), variant('type', {
   'exit-code': { anyOf: list(count) }, 'output': { pattern, expect: oneOf('some', 'none'), rank: maybe(count) },
   'command': { command: words, phase: oneOf('before', 'during', 'after'), timeoutMs: time },
   'time-limit': { limitMs: time }, 'failed-ranks': { ranks: (value) => value === 'victims' || list(count)(value) },
-  'detected': { withinMs: time }, 'no-false-detection': {}, 'no-orphan': {},
+  'detected': { withinMs: time },
+  'injected': { least: (value) => value === 'all' || count(value) }, 'no-false-detection': {}, 'no-orphan': {},
 }));
 
 const EXPERIMENT: Fields = {

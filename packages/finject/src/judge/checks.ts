@@ -6,12 +6,16 @@
 import type { Rank } from '@stci/interface';
 import type { Check } from '../experiment/contracts.js';
 import type { CheckResult } from './contracts.js';
+import { carriedOut } from './injected.js';
 import type { RepeatMeasures } from './measures.js';
 import { linesOf, type RepeatView } from './repeat-view.js';
 import { isCertain } from './victims.js';
 
 /** Characters of a line that are searched: a user's pattern must not take forever. */
 const LINE_MAX = 64 * 1024;
+
+/** Reasons that are told why a fault was not injected. */
+const LACKING_MAX = 3;
 
 type CheckOf<T extends Check['type']> = Extract<Check, { readonly type: T }>;
 
@@ -37,6 +41,8 @@ function verdictOf(check: Check, view: RepeatView, measures: RepeatMeasures): Ve
       return failedRanks(check, view);
     case 'detected':
       return detected(check, view, measures);
+    case 'injected':
+      return injected(check, view, measures);
     case 'no-false-detection':
       return none(measures.falseDetections, 'false detection');
     case 'no-orphan':
@@ -132,6 +138,16 @@ function detected({ withinMs }: CheckOf<'detected'>, view: RepeatView, measures:
     return failed(`${late.length} of ${wanted.length} later than ${withinMs} ms: ${list.join('; ')}`);
   }
   return passed(`${wanted.length} of ${wanted.length} within ${withinMs} ms`);
+}
+
+function injected({ least }: CheckOf<'injected'>, view: RepeatView, measures: RepeatMeasures): Verdict {
+  const { hit, planned, gone, lacking } = carriedOut(view, measures);
+  const isEnough = least === 'all' ? lacking.length === 0 : hit >= Math.min(least, planned);
+  const more = gone === 0 ? '' : `, ${gone} gone by an earlier fault`;
+  const text = `${hit} of ${planned} victims hit${more}`;
+  if (isEnough) return passed(text);
+  const others = lacking.length > LACKING_MAX ? ` and ${lacking.length - LACKING_MAX} more` : '';
+  return failed(`${text}; not: ${lacking.slice(0, LACKING_MAX).join('; ')}${others}`);
 }
 
 function none(list: readonly string[], what: string): Verdict {

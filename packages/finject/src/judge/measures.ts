@@ -3,8 +3,9 @@
  *
  * A failure belongs to the injection that can explain it (see victims.ts) and that was in force after the subject's
  * last sign of life, at or before the suspicion; an injection that ends its victim explains one failure of each
- * subject, as the next start of it is another. What no injection explains is a false detection, but for what merely
- * follows: from the job's ending, at agents that depend on a victim, and programs that end by themselves after a fault.
+ * subject, as the next start of it is another. Of what no injection explains, a rank that ended by itself is a failure
+ * of the target's own, and the rest are false detections; but not what merely follows: from the job's ending, at agents
+ * that depend on a victim, and programs that end by themselves after a fault.
  */
 
 import type { FaultVictim } from '@stci/interface';
@@ -21,6 +22,8 @@ const STAMP_SLACK_MS = 50;
 export interface RepeatMeasures {
   readonly injections: readonly InjectionMeasures[];
   readonly falseDetections: readonly string[];
+  /** Ranks that ended by themselves, without a fault that explains it. */
+  readonly ownFailures: readonly string[];
   readonly sightings: Sightings;
   /** True: a failure was reported, an injection's or what follows of one. */
   readonly isNoticed: boolean;
@@ -43,9 +46,14 @@ export function measure(view: RepeatView): RepeatMeasures {
   const sightings = sightingsOf(view);
   const pending = view.plan.injections.flatMap((planned) => pendingOf(planned, view));
   const falseDetections: string[] = [];
+  const ownFailures: string[] = [];
   const byTime = [...sightings.failures].sort((a, b) => since(a) - since(b));
   for (const failure of byTime) {
-    if (!assignFailure(failure, pending, sightings.endingMs, view)) falseDetections.push(unexplained(failure));
+    if (assignFailure(failure, pending, sightings.endingMs, view)) continue;
+    const { subject, cause, key, evidence } = failure;
+    const isOwn = hasEndedItself(failure) || cause === 'not-started';
+    if (isOwn) ownFailures.push(`${placeOf(subject)}: ${evidence}`);
+    else falseDetections.push(`${key}: ${evidence} (no fault had hit it)`);
   }
   for (const suspicion of sightings.suspicions) {
     if (!assignSuspicion(suspicion, pending, sightings.endingMs, view)) {
@@ -56,6 +64,7 @@ export function measure(view: RepeatView): RepeatMeasures {
   return {
     injections: pending.map((one) => measuresOf(one, recoveries.get(one) ?? [])),
     falseDetections,
+    ownFailures,
     sightings,
     isNoticed: sightings.failures.length > 0,
   };
@@ -97,8 +106,9 @@ function since({ failed, suspected, detected }: Sighting): number {
   return (failed ?? suspected ?? detected).ms;
 }
 
-function unexplained({ key, evidence }: Sighting): string {
-  return `${key}: ${evidence} (no fault had hit it)`;
+/** A program of the target has ended, as the operating system said: nobody took it for dead who lived. */
+function hasEndedItself({ subject, cause }: Sighting): boolean {
+  return subject.kind === 'tool' && (cause === 'exited' || cause === 'signalled' || cause === undefined);
 }
 
 /** In force, or its consequences may still come. */
@@ -153,9 +163,10 @@ function injectedMs({ injected }: Pending): number {
 }
 
 /** A consequence elsewhere: below the victim, or a program that ended by itself after the fault. */
-function follow(one: Pending, { subject, cause, detected }: Sighting, view: RepeatView): boolean {
+function follow(one: Pending, failure: Sighting, view: RepeatView): boolean {
+  const { subject, cause, detected } = failure;
   if (one.planned.impact === 'none') return false;
-  if (subject.kind === 'tool' && (cause === 'exited' || cause === 'signalled' || cause === undefined)) return true;
+  if (hasEndedItself(failure)) return true;
   const isSoon = detected.ms <= injectedMs(one) + (one.planned.durationMs ?? 0) + view.followMs;
   const effect = effectOn(one.victim, subject, view.shape);
   return isSoon && (effect !== undefined || (cause === 'not-started' && subject.kind !== 'host'));

@@ -3,12 +3,14 @@
  *
  * 1. `cut-off`: the record has no end of the repeat, or the repeat was stopped;
  * 2. `hung`: the time limit ended it;
- * 3. `false-alarm`: a failure or suspicion was reported that no fault had hit;
- * 4. `no-fault`: no injection was made, as in the golden run;
- * 5. `missed`: something that an injection was certain to end was never reported;
- * 6. `aborted`: a failure was reported, and the job was ended for it, or gave no report;
- * 7. `recovered`: a failure was reported, and the job went on to its end, whatever its exit code;
- * 8. `masked`: no failure was reported.
+ * 3. `false-alarm`: a failure or suspicion was reported of what lived, as far as is known: no fault had hit it, and the
+ *    operating system did not say that it had ended;
+ * 4. `failed`: the target failed by itself, before a fault, without one in force, or where none was made;
+ * 5. `no-fault`: no injection was made, as in the golden run;
+ * 6. `missed`: something that an injection was certain to end was never reported;
+ * 7. `aborted`: a failure was reported, and the job was ended for it, or gave no report;
+ * 8. `recovered`: a failure was reported, and the job went on to its end, whatever its exit code;
+ * 9. `masked`: no failure was reported.
  */
 
 import type { Outcome } from './contracts.js';
@@ -21,11 +23,25 @@ export function outcomeOf(view: RepeatView, measures: RepeatMeasures): Outcome {
   if (end === undefined || end.stopped !== undefined) return 'cut-off';
   if (end.isTimeOut) return 'hung';
   if (measures.falseDetections.length > 0) return 'false-alarm';
-  if (measures.injections.every(({ injectedMs }) => injectedMs === undefined)) return 'no-fault';
+  if (ownFailure(view, measures) !== undefined) return 'failed';
+  if (isIdle(measures)) return 'no-fault';
   if (hasMissed(view, measures)) return 'missed';
   const isEnded = measures.sightings.endingMs !== undefined || end.report === undefined;
   if (isEnded) return 'aborted';
   return measures.isNoticed ? 'recovered' : 'masked';
+}
+
+/** How the target failed by itself; undefined: it did not. */
+export function ownFailure({ end }: RepeatView, measures: RepeatMeasures): string | undefined {
+  const [first] = measures.ownFailures;
+  const exitCode = end?.report?.exitCode ?? 0;
+  // What a detector was wrong about may have ended the job.
+  const isOfTarget = isIdle(measures) && measures.falseDetections.length === 0;
+  return first ?? (isOfTarget && exitCode !== 0 ? `exit code ${exitCode}` : undefined);
+}
+
+function isIdle({ injections }: RepeatMeasures): boolean {
+  return injections.every(({ injectedMs }) => injectedMs === undefined);
 }
 
 /** The controller and the front-end have nobody who reports them. */

@@ -4,11 +4,11 @@ import type { Check } from '../experiment/contracts.js';
 import type { History } from '../history/contracts.js';
 import { judgeCheck } from './checks.js';
 import {
-  OUTCOMES, type Figures, type InjectionMeasures, type Proportion, type RepeatSummary, type RunSummary,
+  OUTCOMES, type Figures, type InjectionMeasures, type Outcome, type Proportion, type RepeatSummary, type RunSummary,
 } from './contracts.js';
 import { coverageOf } from './coverage.js';
 import { measure } from './measures.js';
-import { outcomeOf } from './outcome.js';
+import { outcomeOf, ownFailure } from './outcome.js';
 import { repeatsOf, runOf, type RepeatView } from './repeat-view.js';
 import { describe, wilson } from './statistics.js';
 
@@ -61,30 +61,38 @@ export function judgeSafely(view: RepeatView, checks: readonly Check[]): RepeatS
   }
 }
 
+/** Whatever the checks say: such a repeat tells nothing of its faults, or, of the golden run, that it is none. */
+const UNSOUND: ReadonlySet<Outcome> = new Set<Outcome>(['cut-off', 'hung', 'failed']);
+
 /** One repeat; `checks` of the experiment. */
 export function judgeRepeat(view: RepeatView, checks: readonly Check[]): RepeatSummary {
   const measures = measure(view);
   const outcome = outcomeOf(view, measures);
-  const results = checks.map((check) => judgeCheck(check, view, measures));
-  const isIdle = outcome === 'no-fault' && view.plan.injections.length > 0 && !view.isGolden;
+  const own = ownFailure(view, measures);
+  const results = withInjected(checks, view).map((check) => judgeCheck(check, view, measures));
   return {
     repeat: view.plan.repeat,
     configuration: view.plan.configuration,
     outcome,
-    isPassed: outcome !== 'cut-off' && outcome !== 'hung' && !isIdle && results.every(({ isPassed }) => isPassed),
+    isPassed: !UNSOUND.has(outcome) && results.every(({ isPassed }) => isPassed),
     checks: results,
     injections: measures.injections,
     startMs: view.startMs,
     endMs: view.endMs,
     exitCode: view.end?.report?.exitCode,
     falseDetections: measures.falseDetections,
-    problems: [...view.problems, ...doubtsOf(view, isIdle)],
+    problems: [...view.problems, ...doubtsOf(view, own)],
   };
 }
 
-function doubtsOf(view: RepeatView, isIdle: boolean): readonly string[] {
-  const doubts: string[] = [];
-  if (isIdle) doubts.push('no fault was injected: the target ended before, or each injection failed');
+/** Faults that were not made as planned tell nothing of the target: this check is made without being written. */
+function withInjected(checks: readonly Check[], { plan }: RepeatView): readonly Check[] {
+  if (plan.injections.length === 0 || checks.some(({ type }) => type === 'injected')) return checks;
+  return [...checks, { type: 'injected', least: 'all', name: 'injected', place: { file: '', line: 1, column: 1 } }];
+}
+
+function doubtsOf(view: RepeatView, own: string | undefined): readonly string[] {
+  const doubts = own === undefined ? [] : [`the target failed by itself, without a fault: ${own}`];
   const isFar = view.shape.hosts.length > 1 && view.injections.some(({ sourceWallMs }) => sourceWallMs !== undefined);
   if (view.clocks.isEmpty && isFar) {
     doubts.push('no clock was measured: times between hosts are as exact as their clocks');

@@ -59,7 +59,7 @@ svg text.middle { text-anchor: middle; }
 .node.hit { fill: var(--fault); stroke: var(--fault); } .cell { fill: var(--line); } .cell.hit { fill: var(--fault); }
 .masked { fill: var(--grey); } .recovered { fill: var(--good); } .aborted { fill: var(--known); }
 .missed { fill: var(--fault); } .hung { fill: var(--violet); } .false-alarm { fill: var(--warn); }
-.cut-off { fill: var(--soft); } .no-fault { fill: var(--line); stroke: var(--grey); }
+.failed { fill: var(--ink); } .cut-off { fill: var(--soft); } .no-fault { fill: var(--line); stroke: var(--grey); }
 .whisker { stroke: var(--ink); stroke-width: 1.3; } .track { fill: var(--wash); }
 svg.key { display: inline-block; width: 11px; height: 11px; margin: 0 6px 0 3px; }
 table.checks { width: auto; margin-top: 14px; } table.checks th, table.checks td { padding-right: 28px; }

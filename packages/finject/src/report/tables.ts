@@ -23,7 +23,8 @@ export function outcomeTable(groups: readonly Group[]): Markup {
     <p class="note">Intervals of shares: Wilson. Masked: no failure was reported; recovered: reported, and the job
       went on to
     its end; aborted: reported, and the job was ended; missed: a victim's end was never reported; hung: the time limit
-    ended it; false alarm: a failure was reported that no fault had hit.</p>`;
+    ended it; false alarm: something was reported as failed that no fault had hit, and that had not ended by itself;
+    failed: the target failed by itself, before a fault or without one in force.</p>`;
 }
 
 function outcomeRow(label: string, { what, count, n, interval: [low, high] }: Proportion): Markup {
@@ -106,7 +107,7 @@ function since(ms: number | undefined, startMs: number): string {
 /** What did not pass, and what is doubtful; undefined: nothing. */
 export function problemList({ repeats }: RunSummary): Markup | undefined {
   const items = repeats.flatMap(({ repeat, outcome, checks, falseDetections, problems }) => [
-    ...(outcome === 'cut-off' || outcome === 'hung' ? [['bad', `repeat ${repeat}`, outcomeName(outcome)]] : []),
+    ...(['cut-off', 'hung', 'failed'].includes(outcome) ? [['bad', `repeat ${repeat}`, outcomeName(outcome)]] : []),
     ...checks.filter(({ isPassed }) => !isPassed).map(({ name, text }) => ['bad', `repeat ${repeat}, check ${name}`,
       text]),
     ...falseDetections.map((text) => ['bad', `repeat ${repeat}, false detection`, text]),

@@ -175,6 +175,8 @@ configurations:
   - failed-ranks: victims
   - failed-ranks: none
   - detected: 5s
+  - injected: all
+  - injected: 3
   - no-orphan
   - { no-false-detection: true }
 `));
@@ -187,6 +189,8 @@ configurations:
       { name: 'failed-ranks', type: 'failed-ranks', ranks: 'victims' },
       { name: 'failed-ranks-2', type: 'failed-ranks', ranks: [] },
       { name: 'detected', type: 'detected', withinMs: 5000 },
+      { name: 'injected', type: 'injected', least: 'all' },
+      { name: 'injected-2', type: 'injected', least: 3 },
       { name: 'no-orphan', type: 'no-orphan' },
       { name: 'no-false-detection', type: 'no-false-detection' }]);
   });

@@ -124,10 +124,14 @@ suite('measures', (test) => {
   });
 
   test('what no injection explains is a false detection, before any and elsewhere', () => {
-    const early = judged([kill3], (repeat) => repeat.rankFails(3, { failedMs: 20, detectedMs: 22 })
-      .injected('1.kill.1', 100, 3));
-    assert.is(early.falseDetections.length, 1);
-    assert.is(only(early).detectedMs, undefined);
+    // What the operating system has seen end did end: that is no false detection.
+    for (const [cause, count] of [['watchdog', 1], ['signalled', 0], ['exited', 0]] as const) {
+      const early = judged([kill3], (repeat) => repeat.rankFails(3, { cause, failedMs: 20, detectedMs: 22 })
+        .injected('1.kill.1', 100, 3));
+      assert.is(early.falseDetections.length, count);
+      assert.equal(early.problems.some((text) => text.includes('failed by itself')), count === 0);
+      assert.is(only(early).detectedMs, undefined);
+    }
     const elsewhere = judged([kill3], (repeat) => repeat.injected('1.kill.1', 100, 3)
       .rankFails(3, { failedMs: 101, detectedMs: 105 }).hostFails(6, { detectedMs: 900 }));
     assert.match(elsewhere.falseDetections.join(), 'host 6#1');
@@ -205,9 +209,9 @@ suite('measures', (test) => {
   });
 
   test('a site stamps what it has made: an end that was seen shortly before belongs to it', () => {
-    const falseAt = (failedMs: number): number => judged([kill3], (repeat) => repeat.injected('1.kill.1', 100, 3)
-      .rankFails(3, { failedMs, detectedMs: failedMs + 1 })).falseDetections.length;
-    assert.equal([60, 40].map(falseAt), [0, 1]);
+    const outcomeAt = (failedMs: number): string => judged([kill3], (repeat) => repeat.injected('1.kill.1', 100, 3)
+      .rankFails(3, { failedMs, detectedMs: failedMs + 1 }).end(900)).outcome;
+    assert.equal([60, 40].map(outcomeAt), ['recovered', 'failed']);
   });
 
   test('who was told last is not known: the error is that of the worst clock', () => {

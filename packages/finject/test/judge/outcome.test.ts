@@ -21,6 +21,8 @@ function judged(
 const killed = (repeat: RepeatMaker): RepeatMaker => repeat.injected('1.kill.1', 100, 3);
 const found = (repeat: RepeatMaker): RepeatMaker => killed(repeat).rankFails(3, { failedMs: 101, detectedMs: 110 });
 const ending = (repeat: RepeatMaker): RepeatMaker => repeat.event(120, { type: 'ending', reason: 'why' });
+const selfish = (repeat: RepeatMaker): RepeatMaker =>
+  repeat.rankFails(5, { cause: 'exited', failedMs: 49, detectedMs: 50 });
 const alarm = (repeat: RepeatMaker): RepeatMaker => repeat.hostFails(6, { detectedMs: 90 });
 
 suite('outcome', (test) => {
@@ -36,6 +38,21 @@ suite('outcome', (test) => {
       (repeat) => alarm(repeat).end(60_000, { isTimeOut: true, stopped: 'signal' })],
     ['false-alarm', 'also where no injection was made',
       (repeat) => alarm(repeat).state('1.kill.1', 'skipped', 100).end(900)],
+    ['failed', 'a rank ended by itself before the fault, which was found, too',
+      (repeat) => found(selfish(repeat)).end(900, { exitCode: 137 })],
+    ['failed', 'the job was ended for it, before any fault',
+      (repeat) => ending(selfish(repeat)).state('1.kill.1', 'never', 200).end(300, { exitCode: 3 })],
+    ['failed', 'a program that cannot be started',
+      (repeat) => repeat.rankFails(5, { cause: 'not-started', detectedMs: 50 }).end(900, { exitCode: 127 })],
+    ['failed', 'no more than the exit code says it',
+      (repeat) => repeat.state('1.kill.1', 'never', 200).end(300, { exitCode: 3 })],
+    ['false-alarm', 'of who lived, and a rank of the target failed by itself',
+      (repeat) => alarm(selfish(repeat)).end(900)],
+    ['false-alarm', 'for which the job was ended',
+      (repeat) => ending(alarm(repeat)).state('1.kill.1', 'never', 200).end(300, { exitCode: 137 })],
+    ['recovered', 'another rank ended by itself after the fault: it follows',
+      (repeat) => found(repeat).rankFails(5, { cause: 'exited', detectedMs: 300 }).end(900, { exitCode: 137 })],
+    ['hung', 'a rank ended by itself before', (repeat) => selfish(repeat).end(60_000, { isTimeOut: true })],
     ['missed', 'also where the job was ended', (repeat) => ending(killed(repeat)).end(900)],
     ['no-fault', 'the injection failed', (repeat) => repeat.state('1.kill.1', 'skipped', 100).end(900)],
   ];
@@ -79,13 +96,108 @@ suite('outcome', (test) => {
     assert.is(summarize(maker.history()).repeats[0]?.outcome, 'masked');
   });
 
+  test('a target that fails by itself: no false detection, but nothing that passes, whatever the checks say', () => {
+    const checks = [check({ type: 'no-false-detection' }), check({ type: 'exit-code', anyOf: [3] })];
+    for (const isGolden of [false, true]) {
+      const own = judged((repeat) => selfish(repeat).end(300, { exitCode: 3 }), checks, isGolden);
+      assert.is(own.outcome, 'failed');
+      assert.not(own.isPassed);
+      assert.equal(own.checks.filter(({ isPassed }) => !isPassed).map(({ name }) => name), isGolden ? [] : ['injected']);
+      assert.match(own.problems.join(), 'the target failed by itself, without a fault: rank 5: ');
+    }
+  });
+
+  test('a fault that lasts explains a rank that ended by itself for as long as its consequences may come', () => {
+    const outcomeAt = (ms: number): Outcome | undefined => {
+      const maker = new HistoryMaker();
+      maker.repeat(1, [injection('1.p.1', 'pause', [hostVictim(1)], { durationMs: 50 })])
+        .injected('1.p.1', 100, 1).state('1.p.1', 'undone', 150, 1)
+        .rankFails(5, { cause: 'exited', detectedMs: ms }).end(9000, { exitCode: 3 });
+      return summarize(maker.history()).repeats[0]?.outcome;
+    };
+    assert.equal([40, 120, 2100, 2200].map(outcomeAt), ['failed', 'recovered', 'recovered', 'failed']);
+  });
+
   test('the golden run has no fault and passes; planned faults that never came do not', () => {
     const golden = judged((repeat) => repeat.end(900), [], true);
     assert.is(golden.outcome, 'no-fault');
     assert.ok(golden.isPassed);
     const idle = judged((repeat) => repeat.state('1.kill.1', 'never', 900).end(900));
     assert.not(idle.isPassed);
-    assert.match(idle.problems.join(), 'no fault was injected');
+    assert.equal(idle.checks, [
+      { name: 'injected', isPassed: false, text: '0 of 1 victims hit; not: 1.kill.1 (rank 3): never: never' },
+    ]);
+  });
+});
+
+suite('faults that were not carried out', (test) => {
+  const kills = [1, 2, 3].map((number) => injection(`1.kill.${number}`, 'pkill', [rankVictim(3)]));
+  const late = injection('1.late.1', 'pkill', [rankVictim(5)]);
+
+  function checkOf(what: (repeat: RepeatMaker) => unknown, least?: number | 'all'): readonly [boolean, string] {
+    const maker = new HistoryMaker({ checks: least === undefined ? [] : [check({ type: 'injected', least })] });
+    what(maker.repeat(1, [...kills, late], '', 0));
+    const [repeat] = summarize(maker.history()).repeats;
+    const result = repeat?.checks.find(({ name }) => name === 'injected');
+    assert.is(repeat?.isPassed, result?.isPassed);
+    return [result?.isPassed ?? false, result?.text ?? ''];
+  }
+
+  const first = (repeat: RepeatMaker): RepeatMaker =>
+    repeat.injected('1.kill.1', 100, 3).rankFails(3, { failedMs: 101, detectedMs: 110 });
+  /** The second finds what the first has left; the third, too, in a race that its agent sees. */
+  const same = (repeat: RepeatMaker): RepeatMaker =>
+    first(repeat).state('1.kill.2', 'skipped', 200).state('1.kill.3', 'failed', 300);
+
+  test('one that fails, never comes or is not told of fails the repeat, without a check in the file', () => {
+    for (const state of ['failed', 'never', 'due'] as const) {
+      const [isPassed, text] = checkOf((repeat) => same(repeat).state('1.late.1', state, 400).end(900));
+      assert.not(isPassed);
+      assert.match(text, `1 of 4 victims hit, 2 gone by an earlier fault; not: 1.late.1 (rank 5): ${state}: ${state}`);
+    }
+  });
+
+  test('a victim that an earlier fault has ended counts as hit; one that ended by itself does not', () => {
+    const hit = (repeat: RepeatMaker): RepeatMaker =>
+      repeat.injected('1.late.1', 400, 5).rankFails(5, { failedMs: 401, detectedMs: 410 });
+    assert.ok(checkOf((repeat) => hit(same(repeat)).end(900))[0]);
+    const [isPassed, text] = checkOf((repeat) => same(repeat).state('1.late.1', 'skipped', 400).end(900));
+    assert.not(isPassed);
+    assert.match(text, '1.late.1 (rank 5): skipped');
+    // Before the first was made: it cannot be its work.
+    assert.not(checkOf((repeat) => hit(repeat.state('1.kill.2', 'skipped', 50).state('1.kill.3', 'failed', 60)
+      .injected('1.kill.1', 100, 3).rankFails(3, { failedMs: 101, detectedMs: 110 })).end(900))[0]);
+  });
+
+  test('ranks of a host that was killed have gone with it', () => {
+    const maker = new HistoryMaker();
+    maker.repeat(1, [injection('1.crash.1', 'host', [hostVictim(3)]), kills[0]!, late])
+      .injected('1.crash.1', 100, 3).hostFails(3, { detectedMs: 110 }).state('1.kill.1', 'skipped', 200)
+      .state('1.late.1', 'skipped', 200).end(900);
+    assert.is(summarize(maker.history()).repeats[0]?.checks[0]?.text,
+      '1 of 3 victims hit, 1 gone by an earlier fault; not: 1.late.1 (rank 5): skipped: skipped');
+  });
+
+  test('an experiment says how many are enough; 0: none', () => {
+    const some = (repeat: RepeatMaker): unknown => first(repeat).state('1.late.1', 'failed', 400).end(900);
+    assert.equal([0, 1, 2, 'all' as const].map((least) => checkOf(some, least)[0]), [true, true, false, false]);
+    const none = (repeat: RepeatMaker): unknown => repeat.state('1.late.1', 'never', 400).end(900);
+    assert.equal([0, 1].map((least) => checkOf(none, least)[0]), [true, false]);
+    // No more than there are.
+    const all = (repeat: RepeatMaker): unknown => {
+      for (const { id } of [...kills, late]) repeat.injected(id, 100, 3);
+      return repeat.rankFails(3, { detectedMs: 110 }).rankFails(5, { detectedMs: 110 }).end(900);
+    };
+    assert.ok(checkOf(all, 9)[1].startsWith('4 of 4 victims hit'));
+  });
+
+  test('of a partition at several agents one that failed makes another fault of it', () => {
+    const maker = new HistoryMaker();
+    const cut = injection('1.cut.1', 'partition', [{ kind: 'partition', sets: [[0, 1], [2, 3]] }], { durationMs: 50 });
+    maker.repeat(1, [cut]).injected(cut.id, 100, 1).state(cut.id, 'failed', 110, 2).state(cut.id, 'undone', 150, 1)
+      .end(900);
+    assert.is(summarize(maker.history()).repeats[0]?.checks[0]?.text,
+      '0 of 1 victims hit; not: 1.cut.1 (partition {0-1} {2-3}): failed: failed');
   });
 });
 
@@ -142,7 +254,7 @@ suite('checks', (test) => {
 
 suite('summary', (test) => {
   test('shares and figures by configuration and kind, coverage, and what was never hit', () => {
-    const maker = new HistoryMaker();
+    const maker = new HistoryMaker({ checks: [check({ type: 'injected', least: 1 })] });
     for (let repeat = 1; repeat <= 20; repeat++) {
       const kill = injection(`${repeat}.kill.1`, 'pkill', [rankVictim(repeat % 8)]);
       const host = injection(`${repeat}.host.1`, 'host', [hostVictim(7)]);

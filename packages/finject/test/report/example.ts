@@ -25,7 +25,7 @@ export function exampleRun(init: ExampleInit = {}): ReportRun {
     description: 'Ranks, hosts and links of a ring of heartbeats fail while a stencil program iterates.',
     checks: [
       check({ type: 'no-orphan' }), check({ type: 'detected', withinMs: 450 }, 'in time'),
-      check({ type: 'no-false-detection' }),
+      check({ type: 'no-false-detection' }), check({ type: 'injected', least: 4 }),
     ],
   });
   const random = generator(11);

@@ -87,7 +87,9 @@ suite('report', (test) => {
 });
 
 suite('tables of a report', (test) => {
-  const maker = new HistoryMaker({ checks: [check({ type: 'exit-code', anyOf: [0] }, '=cmd("x"), of two')] });
+  const maker = new HistoryMaker({
+    checks: [check({ type: 'exit-code', anyOf: [0] }, '=cmd("x"), of two'), check({ type: 'injected', least: 1 })],
+  });
   maker.repeat(1, [injection('1.kill.1', 'pkill', [rankVictim(3)]), injection('1.host.1', 'host', [hostVictim(5)])])
     .injected('1.kill.1', 100, 3).rankFails(3, { failedMs: 101, detectedMs: 105 }).end(900, { exitCode: 137 });
   const summary = summarize(maker.history());
