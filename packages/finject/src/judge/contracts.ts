@@ -6,8 +6,8 @@ import type { FaultVictim } from '@stci/interface';
  * `masked`: nothing failed that the job noticed; `recovered`: detected, and the job went on to its end; `aborted`:
  * detected, and the job was ended; `missed`: a fault that ends something, of which no detection came; `hung`: the time
  * limit ended the repeat; `false-alarm`: something was reported that no fault had hit, and that had not ended by
- * itself; `failed`: the target failed by itself; `cut-off`: the record ends, or the repeat was stopped; `no-fault`: the golden
- * run, or no injection was made.
+ * itself; `failed`: the target failed by itself; `cut-off`: the record ends, or the repeat was stopped; `no-fault`: the
+ * golden run, or no injection was made.
  */
 export const OUTCOMES =
   ['masked', 'recovered', 'aborted', 'missed', 'hung', 'false-alarm', 'failed', 'cut-off', 'no-fault'] as const;

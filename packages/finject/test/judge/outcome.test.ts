@@ -96,7 +96,7 @@ suite('outcome', (test) => {
     assert.is(summarize(maker.history()).repeats[0]?.outcome, 'masked');
   });
 
-  test('a target that fails by itself: no false detection, but nothing that passes, whatever the checks say', () => {
+  test('a target that fails by itself: no false detection, but nothing passes, whatever the checks say', () => {
     const checks = [check({ type: 'no-false-detection' }), check({ type: 'exit-code', anyOf: [3] })];
     for (const isGolden of [false, true]) {
       const own = judged((repeat) => selfish(repeat).end(300, { exitCode: 3 }), checks, isGolden);
