@@ -112,6 +112,15 @@ export class InjectionRun {
     return find() as FaultReport;
   }
 
+  /** Orders that have not exactly one end of each of their parts (core/src/agent/fault-reports.ts), or more after it. */
+  endless({ reports }: Pick<Experimenter, 'reports'>, orders: readonly FaultOrder[]): string[] {
+    return orders.flatMap((order) => {
+      const own = reports.filter(({ id }) => id === order.id);
+      const told = own.map(({ agent, state, text }) => `${agent} ${state} ${text}`).join('; ');
+      return areEnded(order, own) ? [] : [`${order.id} (${order.kind}): ${told || 'no report'}`];
+    });
+  }
+
   connect(context: AgentContext): SessionClient {
     return connectTo(this.session, context);
   }
@@ -166,4 +175,21 @@ export class InjectionRun {
       });
     }, { PATH: '/bin' });
   }
+}
+
+/** Parts of a partition are at several agents; the controller speaks for those that cannot. Others have one part. */
+function areEnded({ durationMs, victim }: FaultOrder, reports: readonly FaultReport[]): boolean {
+  const isEnd = ({ state }: FaultReport): boolean => state !== 'injected' || durationMs === undefined;
+  const injected = reports.filter(({ state }) => state === 'injected');
+  const ends = reports.filter(isEnd);
+  if (victim.kind !== 'partition') {
+    return ends.length === 1 && reports.at(-1) === ends[0] && injected.length <= 1;
+  }
+  const agents = new Set(reports.map(({ agent }) => agent));
+  agents.delete('controller');
+  const isOnce = [...agents].every((name) => {
+    const own = reports.filter(({ agent }) => agent === name);
+    return own.filter(isEnd).length <= 1 && own.slice(0, -1).every((one) => !isEnd(one));
+  });
+  return isOnce && ends.length > 0 && injected.length <= ends.length;
 }

@@ -200,6 +200,27 @@ suite('injection', (test) => {
     assertClean(sim);
   });
 
+  for (const [shape, arity] of [['a chain', 1], ['a tree', 2], ['a flat tree', 64]] as const) {
+    test(`hosts of ${shape} that are to stand still at once do, whichever is named first`, () => {
+      for (const hosts of [[0, 1, 2, 3, 4, 5, 6], [5, 2, 0, 6]]) {
+        const settings = { 'launcher.tree.arity': String(arity), 'bootcom.lease': '20s' };
+        const sim = run({ hosts: 7, ranks: 7, settings });
+        const front = sim.experimenter();
+        const order = (host: number) =>
+          sim.order({ id: `h${host}`, kind: 'pause', victim: { kind: 'host', host }, durationMs: 8000 });
+        for (const host of hosts) front.client.experiment.inject(order(host));
+        const stopped = (): number => stoppedOf(sim).filter((name) => name === 'stci-agent').length;
+        sim.until('the first', () => stopped() > 0, 1000);
+        sim.until('the others', () => stopped() === hosts.length, 5);
+        sim.rest(20_000);
+        const times = hosts.map((host) => sim.reportOf(front, `h${host}`, 'injected').monotonicMs);
+        assert.ok(Math.max(...times) - Math.min(...times) < 5, `${times.join()}`);
+        assert.equal([stopped(), sim.endless(front, hosts.map(order))], [0, []]);
+        assertClean(sim);
+      }
+    });
+  }
+
   test('a host that stands still for longer is given up, and ends when it goes on', () => {
     const sim = run();
     const front = sim.experimenter();

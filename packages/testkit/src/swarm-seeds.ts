@@ -18,6 +18,7 @@ const SHARES = {
   'sessions with front-ends': { seeds: 8, full: 200 },
   'sessions whose hosts change': { seeds: 12, full: 400 },
   'sessions with link faults': { seeds: 30, full: 2000 },
+  'sessions with injections': { seeds: 40, full: 3000 },
   experiments: { seeds: 40, full: 5000 },
   jobs: { seeds: 120, full: 3000 },
   'jobs that agree': { seeds: 120, full: 3000 },

@@ -5,21 +5,19 @@
  */
 
 import {
-  CONTROLLER, StciError, addressIndex, addressName, bootHost, bootPosition, type ClockOffset, type ExperimentTerms,
-  type FaultModule, type FaultOrder, type FaultPart, type FaultPlace, type FaultReport, type HostIndex, type JobId,
-  type Position, type Rank, type Timer,
+  CONTROLLER, StciError, addressName, type ClockOffset, type ExperimentTerms, type FaultModule, type FaultOrder,
+  type FaultPart, type HostIndex, type JobId, type Timer,
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
 import { formatDuration } from '../config/duration.js';
 import { completeFaultArgs, faultOrderProblem } from '../fault/order.js';
 import { termsProblem, victimKey } from '../fault/terms.js';
-import type { MembershipTable } from '../membership/table.js';
 import type { ExperimentOwner, SessionFaults } from '../session/contracts.js';
 import { measureClocks } from './clock-offsets.js';
 import type { AgentScope } from './composition.js';
-import {
-  FaultOrders, SESSION_PARTS_MAX, isNextState, openOrder, type OpenOrder, type OrderPart,
-} from './fault-orders.js';
+import { FaultOrders, SESSION_PARTS_MAX, openOrder, type OpenOrder, type OrderPart } from './fault-orders.js';
+import { FaultPlaces, type SessionPlaces } from './fault-places.js';
+import { FaultReports } from './fault-reports.js';
 import { FaultSite, SITE_UNDO_MS, type FaultHands, type PartReport } from './fault-site.js';
 import type { AgentNode } from './node.js';
 
@@ -31,8 +29,6 @@ const WAITING_MAX = 1024;
 const CLOCKS_MAX = 64;
 /** For the way to a site and back, besides the order's own time. */
 const ANSWER_MS = 3000;
-/** Of what a site says. */
-const TEXT_CHARS_MAX = 2000;
 /** From the order to undo to the answer that names those that have not done it. */
 const UNDO_ANSWER_MS = SITE_UNDO_MS + ANSWER_MS;
 
@@ -41,15 +37,7 @@ export interface FaultControlInit {
   readonly scope: Pick<AgentScope, 'fault'>;
   /** Of the controller itself. */
   readonly hands: FaultHands;
-  readonly session: {
-    /** Once it has been opened. */
-    readonly table: MembershipTable | undefined;
-    /** Jobs that are not over. */
-    readonly jobs: readonly JobId[];
-    hostName(host: HostIndex): string;
-    /** Where a rank runs now. */
-    hostOf(job: JobId, rank: Rank): HostIndex | undefined;
-  };
+  readonly session: SessionPlaces & { hostName(host: HostIndex): string };
 }
 
 interface Experiment {
@@ -76,6 +64,8 @@ export class FaultControl implements SessionFaults {
   readonly #init: FaultControlInit;
   readonly #site: FaultSite;
   readonly #orders = new FaultOrders();
+  readonly #reports: FaultReports;
+  readonly #places: FaultPlaces;
   readonly #waiting = new Set<Waiting>();
   /** Whoever asks while they are measured gets the same answer. */
   #onClocks: ((clocks: readonly ClockOffset[]) => void)[] = [];
@@ -85,6 +75,8 @@ export class FaultControl implements SessionFaults {
   constructor(init: FaultControlInit) {
     this.#init = init;
     const { node, scope, hands } = init;
+    this.#reports = new FaultReports(node.platform.clock, () => this.#experiment?.owner);
+    this.#places = new FaultPlaces(init.session);
     this.#site = new FaultSite({
       node, scope, hands, isCutOff: () => false,
       report: (report) => this.#onReport(report, { source: CONTROLLER, job: 0 }),
@@ -107,22 +99,30 @@ export class FaultControl implements SessionFaults {
     this.#experiment = experiment;
   }
 
-  inject(owner: ExperimentOwner, order: FaultOrder): void {
+  inject(owner: ExperimentOwner, orders: readonly FaultOrder[]): void {
+    const opened = orders.map((order) => this.#open(owner, order)).filter((open) => open !== undefined);
+    const parts = opened.flatMap((open) =>
+      open.parts.map((part) => ({ open, part, depth: this.#places.depthOf(part) })));
+    // Links keep the order of messages: each passes the agents above its own before those are stopped or cut off.
+    for (const { open, part } of parts.sort((a, b) => b.depth - a.depth)) this.#send(open, part);
+  }
+
+  /** Undefined: it was refused, or is nothing for a site. */
+  #open(owner: ExperimentOwner, order: FaultOrder): OpenOrder | undefined {
     const experiment = this.#experimentOf(owner);
-    const refuse = (reason: string, state: 'failed' | 'skipped' = 'failed'): void =>
-      this.#tell(owner, order.id, state, reason);
+    const refuse = (reason: string, state: 'failed' | 'skipped' = 'failed'): undefined =>
+      void this.#reports.tell(owner, order.id, state, reason);
     if (experiment === undefined) return refuse('this front-end has begun no experiment, or it is over');
     const planned = this.#plan(experiment, order);
     if ('refused' in planned) return refuse(planned.refused, planned.state);
     if (order.victim.kind === 'agent' && order.victim.role === 'front-end') {
-      return this.#tell(owner, order.id, 'injected', 'permitted: the front-end does it to itself');
+      return void this.#reports.tell(owner, order.id, 'injected', 'permitted: the front-end does it to itself');
     }
     experiment.hit.add(victimKey(order));
     const open = openOrder(planned.order, String(++this.#serial), planned.module.undoes, planned.parts);
     this.#orders.add(open);
-    const waitMs = order.timeoutMs + ANSWER_MS;
-    open.timer = this.#after(waitMs, () => this.#onUnanswered(open, waitMs));
-    for (const part of open.parts) this.#send(open, part);
+    this.#await(open, order.timeoutMs + ANSWER_MS);
+    return open;
   }
 
   undo(owner: ExperimentOwner, id: string, done: (left: readonly string[]) => void): void {
@@ -153,11 +153,13 @@ export class FaultControl implements SessionFaults {
 
   /** The root agent of a host is gone, and with it all that it had; or the job's session agents, or one of them. */
   onGone(gone: { readonly host?: HostIndex; readonly job?: JobId }): void {
+    const isJobOver = gone.host === undefined;
     for (const [open, part] of this.#orders.takeGone(gone)) {
-      const { id } = open.order;
-      const text = `${part.name} has ended`;
-      if (!part.hasReported) this.#report(id, 'failed', `${text} before it told whether the fault was in force`);
-      else if (open.undoes) this.#report(id, 'lapsed', `${text}, and the fault with it`);
+      const { name } = part;
+      const ended = isJobOver ? `its job was over before ${name}` : `${name} has ended before it`;
+      const lapsed = isJobOver ? 'its job is over' : `${name} has ended`;
+      this.#reports.end(open, part,
+        [`${ended} told whether the fault was in force`, `${lapsed}, and the fault with it`]);
       this.#onOver(open, part);
     }
   }
@@ -166,8 +168,8 @@ export class FaultControl implements SessionFaults {
   stop(): void {
     this.#site.stop('the session ends');
     this.#experiment?.lease?.cancel();
+    this.#giveUp('the session ends', 'the session ends, and the fault with it');
     this.#experiment = undefined;
-    this.#orders.clear();
     for (const waiting of this.#waiting) this.#answer(waiting);
   }
 
@@ -190,15 +192,10 @@ export class FaultControl implements SessionFaults {
     const complete = completeFaultArgs(kind, module.args, given.args);
     if ('problem' in complete) return { refused: complete.problem };
     const order = { ...given, args: complete.args };
-    const kept = {
-      hosts: this.#init.session.table?.size ?? 0,
-      hostsOf: (rank: Rank, job: JobId) => this.#hostsOf(rank, job),
-      pathOf: (host: HostIndex) => this.#pathOf(host),
-    };
-    const problem = faultOrderProblem(order, module) ?? termsProblem(order, terms, kept, hit);
+    const problem = faultOrderProblem(order, module) ?? termsProblem(order, terms, this.#places, hit);
     if (problem !== undefined) return { refused: problem };
     if (order.victim.kind === 'agent' && order.victim.role === 'front-end') return { order, module, parts: [] };
-    const parts = module.plan(order, this.#place(order));
+    const parts = module.plan(order, this.#places.of(order.job));
     if (typeof parts === 'string') return { refused: parts, state: 'skipped' };
     if (parts.length === 0) return { refused: `fault ${kind} has nothing to do for this victim` };
     if (this.#orders.partCount + parts.length > SESSION_PARTS_MAX) {
@@ -207,31 +204,6 @@ export class FaultControl implements SessionFaults {
     }
     if (!parts.every(isPart)) return { refused: `fault ${kind} has planned parts that are none` };
     return { order, module, parts };
-  }
-
-  #place({ job }: FaultOrder): FaultPlace {
-    const table = this.#init.session.table;
-    return {
-      hosts: table?.size ?? 0,
-      isUp: (host) => table !== undefined && host < table.size && table.get(host).state === 'up',
-      hostOf: (rank) => this.#init.session.hostOf(job, rank),
-      depth: (position) => (position === 0 ? 0 : this.#pathOf(bootHost(position)).length - 1),
-      parent: (position) => (position === 0 ? undefined : this.#pathOf(bootHost(position))[1]),
-    };
-  }
-
-  #hostsOf(rank: Rank, job: JobId): readonly HostIndex[] {
-    const jobs = job === 0 ? this.#init.session.jobs : [job];
-    return jobs.map((each) => this.#init.session.hostOf(each, rank)).filter((host) => host !== undefined);
-  }
-
-  #pathOf(host: HostIndex): readonly Position[] {
-    const table = this.#init.session.table;
-    const path: Position[] = [];
-    for (let at: HostIndex | undefined = host; at !== undefined && table !== undefined; at = table.get(at).parent) {
-      path.push(bootPosition(at));
-    }
-    return [...path, 0];
   }
 
   #send(open: OpenOrder, part: OrderPart): void {
@@ -243,14 +215,16 @@ export class FaultControl implements SessionFaults {
     const isGone = table === undefined || host >= table.size || table.isGone(host);
     const isOver = role === 'session' && !this.#init.session.jobs.includes(part.job);
     if (isGone || isOver) {
-      this.#report(open.order.id, 'skipped', isOver ? `job ${part.job} is over` : `${part.name} is gone`);
+      const why = isOver ? `job ${part.job} is over` : `${part.name} is gone`;
+      this.#reports.end(open, part, [why, why], 'skipped');
       return this.#onOver(open, part);
     }
     try {
       node.messages.send(part.agent, 'fault.inject', message, part.job);
     } catch (fault) {
       const why = fault instanceof Error ? fault.message : String(fault);
-      this.#report(open.order.id, 'failed', `${part.name} cannot be reached: ${why}`);
+      const text = `${part.name} cannot be reached: ${why}`;
+      this.#reports.end(open, part, [text, text]);
       this.#onOver(open, part);
     }
   }
@@ -265,44 +239,54 @@ export class FaultControl implements SessionFaults {
       const text = `Expected a report of injection ${id}, part ${number}, from ${part.name}, got it from `;
       throw new StciError('STCI_MESSAGE_INVALID', `${text}${addressName(source)}`);
     }
-    if (report !== undefined) {
-      if (!isNextState(part, report.state)) {
-        const text = `Injection ${id} at ${part.name} cannot be ${report.state} after it was ${part.said}`;
-        throw new StciError('STCI_MESSAGE_INVALID', text);
-      }
-      part.said = report.state;
-      part.hasReported = true;
-      // An agent speaks for itself alone.
-      const host = source === CONTROLLER ? 0 : addressIndex(source);
-      this.#pass({ ...report, id, agent: addressName(source), host, text: report.text.slice(0, TEXT_CHARS_MAX) });
-    }
+    if (report !== undefined) this.#reports.ofSite(open, part, source, report);
     if (over) this.#tellEnd(open, part);
     const isDone = report?.state === 'injected' && !open.undoes;
     if (over || isDone) this.#onOver(open, part);
-    else if (open.parts.every(({ hasReported }) => hasReported)) open.timer?.cancel();
+    else if (open.parts.every(({ state }) => state !== 'ordered')) open.timer?.cancel();
   }
 
   /** Its site has torn it down without a word of its own. */
-  #tellEnd({ order: { id }, undoes }: OpenOrder, { name, said, hasReported }: OrderPart): void {
-    if (!hasReported) this.#report(id, 'failed', `${name} has ended it without telling whether it was in force`);
-    else if (undoes && said === 'injected') this.#report(id, 'lapsed', `${name} has ended it, and did not tell how`);
+  #tellEnd(open: OpenOrder, part: OrderPart): void {
+    const text = `${part.name} has ended it`;
+    this.#reports.end(open, part,
+      [`${text} without telling whether it was in force`, `${text}, and did not tell how`]);
   }
 
   #onOver(open: OpenOrder, part: OrderPart): void {
     part.isOver = true;
-    part.hasReported = true;
     this.#orders.settle(open);
     for (const waiting of this.#waiting) if (this.#orders.left(waiting.ids).length === 0) this.#answer(waiting);
   }
 
+  /** Longer, once, where others of the experiment's faults are in force on the way: it may be behind their victims. */
+  #await(open: OpenOrder, waitMs: number, waitedMs = 0): void {
+    open.timer = this.#after(waitMs, () => {
+      const unanswered = open.parts.filter(({ state }) => state === 'ordered');
+      const heldUpMs = waitedMs > 0 ? 0 : this.#places.heldUpMs(open, unanswered, this.#orders.all);
+      if (heldUpMs > 0) this.#await(open, heldUpMs + ANSWER_MS, waitMs);
+      else this.#onUnanswered(open, unanswered, waitMs + waitedMs);
+    });
+  }
+
   /** Its site may have it in force, or get it later: it is undone. */
-  #onUnanswered(open: OpenOrder, waitMs: number): void {
-    const { id } = open.order;
-    for (const part of open.parts.filter(({ hasReported }) => !hasReported)) {
-      part.hasReported = true;
-      this.#report(id, 'failed', `${part.name} did not answer within ${formatDuration(waitMs)}`);
+  #onUnanswered(open: OpenOrder, parts: readonly OrderPart[], waitMs: number): void {
+    for (const part of parts) {
+      const text = `${part.name} did not answer within ${formatDuration(waitMs)}`;
+      this.#reports.end(open, part, [text, text]);
       this.#sendUndo(open, part);
     }
+  }
+
+  /** What is left of the experiment is nobody's from now on: those that are not reached undo it by themselves. */
+  #giveUp(ordered: string, injected: string): void {
+    for (const open of this.#orders.all) {
+      for (const part of open.parts) {
+        const text = `${ordered} before ${part.name} told whether the fault was in force`;
+        this.#reports.end(open, part, [text, injected]);
+      }
+    }
+    this.#orders.clear();
   }
 
   #undo(id: string, done: (left: readonly string[]) => void): void {
@@ -336,9 +320,8 @@ export class FaultControl implements SessionFaults {
     experiment.isEnding = true;
     experiment.lease?.cancel();
     this.#undo('', (left) => {
+      this.#giveUp('the experiment was over', 'it was not reached: it undoes the fault by itself');
       if (this.#experiment === experiment) this.#experiment = undefined;
-      // Those that are not reached undo it by themselves; what they report is nobody's any more.
-      this.#orders.clear();
       done(left);
     });
   }
@@ -352,20 +335,6 @@ export class FaultControl implements SessionFaults {
   #experimentOf(owner: ExperimentOwner): Experiment | undefined {
     const experiment = this.#experiment;
     return experiment?.owner === owner && !experiment.isEnding ? experiment : undefined;
-  }
-
-  #report(id: string, state: FaultReport['state'], text: string): void {
-    if (this.#experiment !== undefined) this.#tell(this.#experiment.owner, id, state, text);
-  }
-
-  #tell(owner: ExperimentOwner, id: string, state: FaultReport['state'], text: string): void {
-    const { clock } = this.#init.node.platform;
-    const at = { wallMs: clock.wallMs(), monotonicMs: clock.nowMs() };
-    owner.onReport({ id, agent: addressName(CONTROLLER), host: 0, state, text, ...at });
-  }
-
-  #pass(report: FaultReport): void {
-    this.#experiment?.owner.onReport(report);
   }
 
   #after(delayMs: number, fire: () => void): Timer {

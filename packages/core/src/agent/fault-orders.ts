@@ -16,9 +16,13 @@ export interface OrderPart {
   /** For its user. */
   readonly name: string;
   readonly body: FaultPart;
-  hasReported: boolean;
+  /** What its front-end was told of it; see FaultReports. */
+  state: 'ordered' | 'injected' | 'ended';
+  /** The controller has told its end, whatever its agent says later. */
+  isGivenUp: boolean;
   /** What its agent said last. */
   said?: FaultReport['state'];
+  /** Nothing of it is left at its agent. */
   isOver: boolean;
 }
 
@@ -39,18 +43,12 @@ export function openOrder(
   return { order, serial, undoes, parts: parts.map((part, number) => openPart(order, part, number)) };
 }
 
-/** Whether a site may say this next of its part. */
-export function isNextState({ said }: OrderPart, state: FaultReport['state']): boolean {
-  if (said === 'injected') return state !== 'injected' && state !== 'skipped';
-  return said === undefined;
-}
-
 function openPart({ job }: FaultOrder, body: FaultPart, number: number): OrderPart {
   const { role, host } = body.at;
   const isSession = role === 'session';
   const agent = role === 'controller' ? CONTROLLER : isSession ? sessionAddress(host) : rootAddress(host);
   const name = isSession ? `${addressName(agent)} of job ${job}` : addressName(agent);
-  return { number, agent, job: isSession ? job : 0, name, body, hasReported: false, isOver: false };
+  return { number, agent, job: isSession ? job : 0, name, body, state: 'ordered', isGivenUp: false, isOver: false };
 }
 
 export class FaultOrders {
@@ -69,6 +67,10 @@ export class FaultOrders {
   ids(id: string): string[] {
     if (id === '') return [...this.#orders.keys()];
     return this.#orders.has(id) ? [id] : [];
+  }
+
+  get all(): readonly OpenOrder[] {
+    return [...this.#orders.values()];
   }
 
   get(id: string): OpenOrder | undefined {

@@ -53,8 +53,8 @@ const terms = object<ExperimentTerms>({
 export const FAULT_MESSAGES = {
   /** Front-end → session, request: begins an experiment, or renews it. One at a time in a session. */
   'client.experiment': { id: 120, from: ['front-end'], body: fields({ terms }) },
-  /** Answered by `client.fault`: at least one report, then what follows. */
-  'client.inject': { id: 121, from: ['front-end'], body: fields({ order: faultOrder }) },
+  /** Orders of one moment. Each is answered by `client.fault`: at least one report, then what follows. */
+  'client.inject': { id: 121, from: ['front-end'], body: fields({ orders: list(faultOrder) }) },
   'client.fault': { id: 122, from: ['controller'], body: fields({ report: faultReport }) },
   /** Undo this injection; empty: all, and end the experiment. Answered by `client.undone` when no fault is in force. */
   'client.undo': { id: 123, from: ['front-end'], body: fields({ id: name }) },

@@ -82,8 +82,8 @@ function keptProblem(
   return undefined;
 }
 
-/** What the victim is to what runs on a host that is to be kept; undefined: it does not. */
-function harmOf(victim: FaultVictim, host: HostIndex, path: readonly Position[]): string | undefined {
+/** How a fault at `victim` harms what runs on a host, or its way to the controller (`path`); undefined: it does not. */
+export function harmOf(victim: FaultVictim, host: HostIndex, path: readonly Position[]): string | undefined {
   const isAbove = (position: Position): boolean => path.indexOf(position) > 0;
   switch (victim.kind) {
     case 'rank':

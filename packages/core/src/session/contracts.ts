@@ -145,8 +145,11 @@ export interface ExperimentOwner {
 export interface SessionFaults {
   /** Begins it, or renews it. */
   begin(owner: ExperimentOwner, terms: ExperimentTerms): void;
-  /** What becomes of it is reported, at least once; an order that is refused, as `failed`. */
-  inject(owner: ExperimentOwner, order: FaultOrder): void;
+  /**
+   * Orders that come together are sent so that none waits behind a victim of another. What becomes of each is reported,
+   * with exactly one end of each part; an order that is refused, as `failed`.
+   */
+  inject(owner: ExperimentOwner, orders: readonly FaultOrder[]): void;
   /** Calls `done` when it is undone, or at a deadline, with the agents that are left. Empty `id`: all, and the end. */
   undo(owner: ExperimentOwner, id: string, done: (left: readonly string[]) => void): void;
   clocks(done: (clocks: readonly ClockOffset[]) => void): void;

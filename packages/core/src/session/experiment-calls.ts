@@ -12,6 +12,9 @@ export interface ExperimentCallsInit {
   readonly lost: () => StciError | undefined;
 }
 
+/** Orders in one message. */
+const ORDERS_MAX = 256;
+
 type Done<T> = (error: StciError | undefined, value?: T) => void;
 
 export class ExperimentCalls {
@@ -23,6 +26,8 @@ export class ExperimentCalls {
   /** In the order of their requests, as the session answers those of one kind. */
   readonly #onUndone = new Map<string, Done<readonly string[]>[]>();
   #onClocked: Done<readonly ClockOffset[]>[] = [];
+  /** Of this turn. */
+  #orders: FaultOrder[] = [];
 
   constructor(init: ExperimentCallsInit) {
     this.#init = init;
@@ -45,9 +50,12 @@ export class ExperimentCalls {
       done(this.#init.lost() ?? error));
   }
 
-  /** What becomes of it is told by `onReport`. */
+  /** What becomes of it is told by `onReport`. Orders of one turn are carried out at once, as far as that goes. */
   inject(order: FaultOrder): void {
-    this.#send('client.inject', { order });
+    this.#orders.push(order);
+    // The sets of a partition name all hosts: a message takes few of them.
+    if (order.victim.kind === 'partition' || this.#orders.length === ORDERS_MAX) return this.#sendOrders();
+    if (this.#orders.length === 1) this.#init.node.platform.clock.soon(() => this.#sendOrders());
   }
 
   /** Undoes one injection; with an empty `id` all, and ends the experiment. Answer: agents that were not reached. */
@@ -77,7 +85,13 @@ export class ExperimentCalls {
     this.onEnd(error);
   }
 
+  #sendOrders(): void {
+    const orders = this.#orders.splice(0);
+    if (orders.length > 0) this.#send('client.inject', { orders });
+  }
+
   #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
+    if (name !== 'client.inject') this.#sendOrders();
     if (this.#init.lost() === undefined) this.#init.node.messages.send(CONTROLLER, name, body);
   }
 }

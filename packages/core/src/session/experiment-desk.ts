@@ -23,7 +23,7 @@ export class ExperimentDesk implements ExperimentOwner {
       service.faults.begin(this, terms);
       this.#ownsSession = terms.ownsSession;
     });
-    messages.on('client.inject', ({ order }) => service.faults.inject(this, order));
+    messages.on('client.inject', ({ orders }) => service.faults.inject(this, orders));
     messages.on('client.undo', ({ id }) => service.faults.undo(this, id, (left) => {
       send('client.undone', { id, left: [...left] });
     }));

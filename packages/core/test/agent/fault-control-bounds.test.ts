@@ -73,7 +73,7 @@ suite('bounds of fault control', (test) => {
     const [first, second] = [front('first'), front('second')];
     control.begin(first, TERMS);
     assert.throws(() => control.begin(second, TERMS), /Another experiment runs/u);
-    control.inject(first, ORDER);
+    control.inject(first, [ORDER]);
     report(1, 'injected');
     assert.ok(control.leave(first));
     assert.throws(() => control.begin(second, TERMS), /still being undone/u);
@@ -87,13 +87,13 @@ suite('bounds of fault control', (test) => {
     const { control, front, run, report, undos } = play();
     const [own, other] = [front('own'), front('other')];
     control.begin(own, TERMS);
-    control.inject(own, ORDER);
+    control.inject(own, [ORDER]);
     report(1, 'injected');
     for (let i = 0; i < 4; i++) {
       run(700);
       control.begin(own, TERMS);
     }
-    control.inject(other, { ...ORDER, id: 'b' });
+    control.inject(other, [{ ...ORDER, id: 'b' }]);
     assert.match(other.told.join(), /^b failed: this front-end has begun no experiment/u);
     let left: readonly string[] | undefined;
     control.undo(other, '', (names) => { left = names; });
@@ -109,7 +109,7 @@ suite('bounds of fault control', (test) => {
     const { control, front, run, undos } = play();
     const own = front('own');
     control.begin(own, { ...TERMS, leaseMs: 60_000 });
-    control.inject(own, ORDER);
+    control.inject(own, [ORDER]);
     run(3900);
     assert.equal([own.told, undos()], [[], []]);
     run(200);
@@ -120,7 +120,7 @@ suite('bounds of fault control', (test) => {
     const { control, front, run, report } = play([1, 2]);
     const own = front('own');
     control.begin(own, { ...TERMS, leaseMs: 60_000 });
-    control.inject(own, ORDER);
+    control.inject(own, [ORDER]);
     report(1, 'injected');
     report(2, 'injected');
     let left: readonly string[] | undefined;
@@ -133,7 +133,7 @@ suite('bounds of fault control', (test) => {
     const next = front('next');
     control.begin(next, TERMS);
     report(1, 'undone', true);
-    control.inject(next, ORDER);
+    control.inject(next, [ORDER]);
     assert.equal(next.told, []);
   });
 
@@ -141,10 +141,10 @@ suite('bounds of fault control', (test) => {
     const { control, front, sent } = play();
     const own = front('own');
     control.begin(own, TERMS);
-    control.inject(own, ORDER);
-    control.inject(own, ORDER);
+    control.inject(own, [ORDER]);
+    control.inject(own, [ORDER]);
     assert.equal(own.told, ["a failed: 'a' is in force already"]);
-    for (let i = 1; i <= 1024; i++) control.inject(own, { ...ORDER, id: `b${i}` });
+    for (let i = 1; i <= 1024; i++) control.inject(own, [{ ...ORDER, id: `b${i}` }]);
     assert.equal(own.told.slice(1), ['b1024 failed: 1024 injections are in force: no more are taken']);
     assert.is(sent.filter(({ name }) => name === 'fault.inject').length, 1024);
   });
@@ -153,8 +153,8 @@ suite('bounds of fault control', (test) => {
     const { control, front } = play(Array.from({ length: 6000 }, () => 1));
     const own = front('own');
     control.begin(own, TERMS);
-    control.inject(own, ORDER);
-    control.inject(own, { ...ORDER, id: 'b' });
+    control.inject(own, [ORDER]);
+    control.inject(own, [{ ...ORDER, id: 'b' }]);
     assert.equal(own.told, ['b failed: 6000 agents are too many: at most 10000 take part in faults at one time']);
   });
 
@@ -162,12 +162,12 @@ suite('bounds of fault control', (test) => {
     const { control, front, table, report } = play([1, 2]);
     const own = front('own');
     control.begin(own, TERMS);
-    control.inject(own, ORDER);
+    control.inject(own, [ORDER]);
     report(2, 'injected');
     control.onGone({ host: 1 });
     control.onGone({ host: 2 });
     table.apply(1, 'fail');
-    control.inject(own, { ...ORDER, id: 'b' });
+    control.inject(own, [{ ...ORDER, id: 'b' }]);
     assert.equal(own.told, [
       'a injected: x', 'a failed: root:1 has ended before it told whether the fault was in force',
       'a lapsed: root:2 has ended, and the fault with it', 'b skipped: root:1 is gone',

@@ -38,12 +38,16 @@ function play(kind: Partial<FaultModule> = {}) {
     platform: place.platform, name: 'controller', identity: { self: CONTROLLER, job: 0 }, messages,
     fault: () => undefined,
   };
+  const jobs: number[] = [];
+  /** In the tree, by host. */
+  const parents: (HostIndex | undefined)[] = [];
   const table = {
-    size: 4, isGone: () => false, get: () => ({ state: 'up', parent: undefined }), hosts: () => [0] as HostIndex[],
+    size: 4, isGone: () => false, get: (host: HostIndex) => ({ state: 'up', parent: parents[host] }),
+    hosts: () => [0] as HostIndex[],
   };
   const control = new FaultControl({
     node, scope: { fault: () => module }, hands: {},
-    session: { table, jobs: [], hostName: String, hostOf: () => undefined },
+    session: { table, jobs, hostName: String, hostOf: () => undefined },
   } as unknown as FaultControlInit);
   const reports: FaultReport[] = [];
   const owner = { onReport: (report: FaultReport) => void reports.push(report), onAbandoned: () => undefined };
@@ -51,8 +55,8 @@ function play(kind: Partial<FaultModule> = {}) {
   const report = (state: FaultReport['state'], more: Partial<FaultReport> = {}): FaultReport =>
     ({ id: '', agent: 'root:3', host: 3, state, text: '', wallMs: 1, monotonicMs: 1, ...more });
   return {
-    ...place, control, owner, sent, asked, reports, report,
-    inject: (order: Partial<FaultOrder> = {}) => control.inject(owner, { ...ORDER, ...order }),
+    ...place, control, owner, sent, asked, reports, report, jobs, parents,
+    inject: (order: Partial<FaultOrder> = {}) => control.inject(owner, [{ ...ORDER, ...order }]),
     /** From the site of the order that was sent last, unless said otherwise. */
     say: (state: FaultReport['state'] | undefined, over = false, more: Partial<FaultReport> = {}, of?: string,
       source: Source = { source: rootAddress(1), job: 0 }) => {
@@ -103,6 +107,81 @@ suite('fault control', (test) => {
       'b lapsed: root:1 has ended it, and did not tell how']);
   });
 
+  test('the end of an order is its last report, whatever its site says later', () => {
+    const late = play();
+    late.inject();
+    late.run(4100);
+    late.say('injected');
+    late.say('undone');
+    late.say(undefined, true);
+    assert.equal(late.told, ['a failed: root:1 did not answer within 4 s']);
+    const gone = play();
+    gone.inject();
+    gone.say('injected');
+    gone.say('undone');
+    gone.control.onGone({ host: 1 });
+    gone.control.stop();
+    assert.equal(gone.told, ['a injected: ', 'a undone: ']);
+  });
+
+  test('orders that are open when their job, the experiment or the session ends get their end', () => {
+    const at = { role: 'session', host: 1 } as const;
+    const job = play({ plan: () => [{ at, body: {} }] });
+    job.jobs.push(7);
+    job.inject({ job: 7 });
+    job.inject({ job: 7, id: 'b' });
+    job.say('injected', false, {}, undefined, { source: sessionAddress(1), job: 7 });
+    job.jobs.pop();
+    job.control.onGone({ job: 7 });
+    job.inject({ job: 7, id: 'c' });
+    assert.equal(job.told, ['b injected: ',
+      'a failed: its job was over before session:1 of job 7 told whether the fault was in force',
+      'b lapsed: its job is over, and the fault with it', 'c skipped: job 7 is over']);
+    const experiment = play();
+    experiment.inject({ timeoutMs: 20_000 });
+    experiment.control.undo(experiment.owner, '', () => undefined);
+    experiment.run(8100);
+    assert.equal(experiment.told, [
+      'a failed: the experiment was over before root:1 told whether the fault was in force']);
+    const session = play();
+    session.inject();
+    session.say('injected');
+    session.inject({ id: 'b' });
+    session.control.stop();
+    assert.equal(session.told, ['a injected: ', 'a lapsed: the session ends, and the fault with it',
+      'b failed: the session ends before root:1 told whether the fault was in force']);
+  });
+
+  test('orders that come together are sent from the leaves of the tree up', () => {
+    const at = (id: string): FaultPart['at'] =>
+      ({ role: id === 'r' ? 'session' : id === 'c' ? 'controller' : 'root', host: id === 'r' ? 0 : Number(id) || 0 });
+    const one = play({ plan: ({ id }) => [{ at: at(id), body: {} }], open: () => {
+      one.sent.push([0, 'controller', {}]);
+      return { dueMs: undefined, on: () => [] };
+    } });
+    one.jobs.push(7);
+    one.parents.push(undefined, 0, 1, 0);
+    one.control.inject(one.owner, ['c', '0', '1', '2', '3', 'r'].map((id) => ({ ...ORDER, id, job: 7 })));
+    assert.equal(one.sent.map(([to]) => to), [rootAddress(2), rootAddress(1), rootAddress(3), sessionAddress(0),
+      rootAddress(0), 0]);
+  });
+
+  test('a site behind the victim of another order is waited for as long as that is in force, and no longer', () => {
+    const plan: FaultModule['plan'] = ({ victim }) =>
+      [{ at: { role: 'root', host: (victim as { readonly host: HostIndex }).host }, body: {} }];
+    const one = play({ plan });
+    one.parents.push(undefined, 0, 1, 0);
+    one.inject({ id: 'above', durationMs: 20_000, victim: { kind: 'host', host: 0 } });
+    one.say('injected', false, {}, undefined, { source: rootAddress(0), job: 0 });
+    one.inject({ id: 'beside', victim: { kind: 'host', host: 0 } });
+    one.inject({ id: 'below', victim: { kind: 'host', host: 2 } });
+    one.run(4100);
+    assert.equal(one.told.length, 1);
+    one.run(23_000);
+    assert.equal(one.told.slice(1), ['beside failed: root:0 did not answer within 27 s',
+      'below failed: root:2 did not answer within 27 s']);
+  });
+
   test('an id that is used again is another injection at its site', () => {
     const one = play();
     one.inject();
@@ -118,7 +197,8 @@ suite('fault control', (test) => {
     assert.ok(first?.id !== second?.id);
     one.say('undone', true, {}, first?.id);
     one.say('injected');
-    assert.equal(one.told, ['a injected: ', 'a injected: ']);
+    const lapsed = 'a lapsed: it was not reached: it undoes the fault by itself';
+    assert.equal(one.told, ['a injected: ', lapsed, 'a injected: ']);
   });
 
   const broken: Readonly<Record<string, Partial<FaultModule>>> = {

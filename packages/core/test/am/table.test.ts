@@ -86,7 +86,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
       leaseMs: 10_000, ownsSession: true, allow: ['controller'], victimsMax: 3, keepRanks: [0], keepHosts: [0],
     },
   },
-  'client.inject': { order: ORDER },
+  'client.inject': { orders: [ORDER] },
   'client.fault': { report: FAULT_REPORT },
   'client.undo': { id: '1.kill.1' },
   'client.undone': { id: '1.kill.1', left: ['root:3'] },

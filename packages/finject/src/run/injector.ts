@@ -101,8 +101,9 @@ export class Injector {
       order.inForce.add(agent);
       if (!order.isInjected) this.#onInjected(order);
       this.#triggers.onInjected(injection.fault, victim);
-    } else {
-      order.inForce.delete(agent);
+    } else if (!order.inForce.delete(agent) && state === 'lapsed') {
+      // The controller speaks for an agent that cannot: one of those at which it was in force.
+      order.inForce.delete([...order.inForce][0] ?? '');
     }
     const isOver = state === 'injected' ? injection.durationMs === undefined : order.inForce.size === 0;
     if (isOver) this.#onOver(order);
