@@ -112,7 +112,7 @@ export class InjectionRun {
     return find() as FaultReport;
   }
 
-  /** Orders that have not exactly one end of each of their parts (core/src/agent/fault-reports.ts), or more after it. */
+  /** Orders without exactly one end of each of their parts (core/src/agent/fault-reports.ts), or with more after it. */
   endless({ reports }: Pick<Experimenter, 'reports'>, orders: readonly FaultOrder[]): string[] {
     return orders.flatMap((order) => {
       const own = reports.filter(({ id }) => id === order.id);

@@ -221,6 +221,22 @@ suite('injection', (test) => {
     });
   }
 
+  test('what is below a link that is cut at once is done at once, and its answer is waited for', () => {
+    const sim = run({ hosts: 4, settings: { 'launcher.tree.arity': '1', 'bootcom.lease': '20s' } });
+    const front = sim.experimenter();
+    const orders = [
+      sim.order({ id: 'cut', kind: 'link', victim: { kind: 'link', ends: [0, 1] }, durationMs: 8000 }),
+      ...[0, 1, 2].map((host) =>
+        sim.order({ id: `h${host}`, kind: 'noop', victim: { kind: 'host', host }, durationMs: 500 })),
+    ];
+    for (const order of orders) front.client.experiment.inject(order);
+    sim.rest(20_000);
+    const times = orders.map(({ id }) => sim.reportOf(front, id, 'injected').monotonicMs);
+    assert.ok(Math.max(...times) - Math.min(...times) < 5, `${times.join()}`);
+    assert.equal(sim.endless(front, orders), []);
+    assertClean(sim);
+  });
+
   test('a host that stands still for longer is given up, and ends when it goes on', () => {
     const sim = run();
     const front = sim.experimenter();

@@ -36,7 +36,7 @@ export interface FaultControlInit {
   readonly node: AgentNode;
   readonly scope: Pick<AgentScope, 'fault'>;
   /** Of the controller itself. */
-  readonly hands: FaultHands;
+  readonly hands: () => FaultHands;
   readonly session: SessionPlaces & { hostName(host: HostIndex): string };
 }
 
@@ -62,7 +62,8 @@ interface Waiting {
 
 export class FaultControl implements SessionFaults {
   readonly #init: FaultControlInit;
-  readonly #site: FaultSite;
+  /** Of the controller itself, once it has a part. */
+  #site: FaultSite | undefined;
   readonly #orders = new FaultOrders();
   readonly #reports: FaultReports;
   readonly #places: FaultPlaces;
@@ -74,13 +75,9 @@ export class FaultControl implements SessionFaults {
 
   constructor(init: FaultControlInit) {
     this.#init = init;
-    const { node, scope, hands } = init;
+    const { node, session } = init;
     this.#reports = new FaultReports(node.platform.clock, () => this.#experiment?.owner);
-    this.#places = new FaultPlaces(init.session);
-    this.#site = new FaultSite({
-      node, scope, hands, isCutOff: () => false,
-      report: (report) => this.#onReport(report, { source: CONTROLLER, job: 0 }),
-    });
+    this.#places = new FaultPlaces(session);
     node.messages.on('fault.report', (report, from) => this.#onReport(report, from));
   }
 
@@ -166,7 +163,7 @@ export class FaultControl implements SessionFaults {
 
   /** The session ends, and every fault with its agents. */
   stop(): void {
-    this.#site.stop('the session ends');
+    this.#site?.stop('the session ends');
     this.#experiment?.lease?.cancel();
     this.#giveUp('the session ends', 'the session ends, and the fault with it');
     this.#experiment = undefined;
@@ -210,7 +207,7 @@ export class FaultControl implements SessionFaults {
     const { node } = this.#init;
     const { role, host } = part.body.at;
     const message = { order: siteOrder(open), number: part.number, part: part.body };
-    if (role === 'controller') return this.#site.inject(message);
+    if (role === 'controller') return this.#ownSite().inject(message);
     const table = this.#init.session.table;
     const isGone = table === undefined || host >= table.size || table.isGone(host);
     const isOver = role === 'session' && !this.#init.session.jobs.includes(part.job);
@@ -227,6 +224,14 @@ export class FaultControl implements SessionFaults {
       this.#reports.end(open, part, [text, text]);
       this.#onOver(open, part);
     }
+  }
+
+  #ownSite(): FaultSite {
+    const { node, scope, hands } = this.#init;
+    return this.#site ??= new FaultSite({
+      node, scope, hands: hands(), isCutOff: () => false,
+      report: (report) => this.#onReport(report, { source: CONTROLLER, job: 0 }),
+    });
   }
 
   #onReport(told: PartReport, { source, job }: Pick<MessageContext, 'source' | 'job'>): void {
@@ -302,7 +307,7 @@ export class FaultControl implements SessionFaults {
   }
 
   #sendUndo({ serial }: OpenOrder, { agent, job }: OrderPart): void {
-    if (agent === CONTROLLER) return this.#site.undo(serial);
+    if (agent === CONTROLLER) return this.#site?.undo(serial);
     try {
       this.#init.node.messages.send(agent, 'fault.undo', { id: serial }, job);
     } catch (fault) {

@@ -62,6 +62,8 @@ export class FaultSite {
   readonly #parts = new Map<string, Part>();
   readonly #driver: MachineDriver<FaultEvent, FaultAction>;
   readonly #processes: FaultProcesses;
+  /** Why it takes no more. */
+  #stopped: string | undefined;
 
   constructor(init: FaultSiteInit) {
     this.#init = init;
@@ -86,6 +88,7 @@ export class FaultSite {
       this.#send({ number, id: order.id, over: true });
     };
     if (this.#parts.has(key)) return;
+    if (this.#stopped !== undefined) return refuse(this.#stopped);
     if (this.#parts.size >= SITE_PARTS_MAX) {
       return refuse(`this agent has ${SITE_PARTS_MAX} faults in force, the most there are`);
     }
@@ -113,6 +116,7 @@ export class FaultSite {
 
   /** The agent stops, or its job is over: nothing of a fault is left here. */
   stop(reason: string): void {
+    this.#stopped = reason;
     for (const part of [...this.#parts.values()]) {
       part.lapse = reason;
       this.#undo(part);
@@ -255,14 +259,30 @@ export class FaultSite {
   }
 }
 
-/** Of a root or session agent: the controller orders, and is told. */
-export function openFaultSite(node: AgentNode, scope: Pick<AgentScope, 'fault'>, hands: FaultHands): FaultSite {
-  const site = new FaultSite({
-    node, scope, hands,
-    report: (report) => node.messages.send(CONTROLLER, 'fault.report', report),
-    isCutOff: () => node.router.parentLink === undefined,
-  });
-  node.messages.on('fault.inject', (message) => site.inject(message));
-  node.messages.on('fault.undo', ({ id }) => site.undo(id));
-  return site;
+/**
+ * Of a root or session agent: the controller orders, and is told. Where nobody injects, there is nothing but the
+ * messages' handlers.
+ */
+export function openFaultSite(
+  node: AgentNode, scope: Pick<AgentScope, 'fault'>, hands: () => FaultHands,
+): Pick<FaultSite, 'stop'> {
+  let site: FaultSite | undefined;
+  let stopped: string | undefined;
+  const open = (): FaultSite => {
+    const opened = new FaultSite({
+      node, scope, hands: hands(),
+      report: (report) => node.messages.send(CONTROLLER, 'fault.report', report),
+      isCutOff: () => node.router.parentLink === undefined,
+    });
+    if (stopped !== undefined) opened.stop(stopped);
+    return opened;
+  };
+  node.messages.on('fault.inject', (message) => (site ??= open()).inject(message));
+  node.messages.on('fault.undo', ({ id }) => site?.undo(id));
+  return {
+    stop: (reason) => {
+      stopped = reason;
+      site?.stop(reason);
+    },
+  };
 }

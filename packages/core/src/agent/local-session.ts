@@ -118,7 +118,7 @@ class LocalSession {
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
     this.surveys = new LinkSurveys(node, this.controller.failures.metrics, () => this.controller.hosts());
-    this.faults = new FaultControl({ node, scope, hands: controllerHands(node), session: this.controller });
+    this.faults = new FaultControl({ node, scope, hands: () => controllerHands(node), session: this.controller });
     this.controller.onGone = (gone) => this.faults.onGone(gone);
   }
 

@@ -24,7 +24,7 @@ import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
 import { readClock } from './clock-offsets.js';
 import { rootHands } from './fault-hands.js';
-import { openFaultSite, type FaultSite } from './fault-site.js';
+import { openFaultSite } from './fault-site.js';
 import type { Launch } from './job-launch.js';
 import { answerSurveys } from './link-survey.js';
 import type { AgentScope } from './composition.js';
@@ -67,7 +67,7 @@ export class RootAgent {
   readonly #below: BootSubtree;
   readonly #sessions: SessionAgents;
   readonly #failures: RootFailures;
-  readonly #faults: FaultSite;
+  readonly #faults: ReturnType<typeof openFaultSite>;
   #stopping = false;
   /** It leaves the session: others link to the agents below. */
   #isLeaving = false;
@@ -99,7 +99,7 @@ export class RootAgent {
       cutOff: (reason) => deps.cutOff(reason),
       parentGone: () => deps.parentGone(),
     });
-    this.#faults = openFaultSite(node, deps.scope, rootHands({
+    this.#faults = openFaultSite(node, deps.scope, () => rootHands({
       node, ownsProcess: deps.ownsProcess, sessions: this.#sessions, killSelf: () => deps.killSelf(),
     }));
     node.messages.on('agent.clock', () => readClock(node));

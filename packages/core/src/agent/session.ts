@@ -16,7 +16,7 @@ import type { MetricStore } from '../metrics/store.js';
 import type { Launch } from './job-launch.js';
 import type { AgentScope } from './composition.js';
 import { toolHands } from './fault-hands.js';
-import { openFaultSite, type FaultSite } from './fault-site.js';
+import { openFaultSite } from './fault-site.js';
 import { openMetrics } from './failure-watch.js';
 import type { AgentNode } from './node.js';
 import { AttemptOutput } from './attempt-output.js';
@@ -53,7 +53,7 @@ export class SessionAgent {
   readonly #watch: ToolWatch;
   readonly #metrics: MetricStore;
   readonly #tools: Tool[] = [];
-  readonly #faults: FaultSite;
+  readonly #faults: ReturnType<typeof openFaultSite>;
   readonly #unstarted: Tool[] = [];
   #restarts: ToolRestarts | undefined;
   #output: OutputQueue | undefined;
@@ -91,8 +91,8 @@ export class SessionAgent {
       attemptOf: (rank) => this.#tools.findLast((tool) => tool.rank === rank)?.attempt ?? 1,
       onStuck: (rank) => void this.#running(rank)?.signal('SIGKILL'),
     });
-    const hands = toolHands(deps, (rank) => this.#running(rank), () => this.#programs);
-    this.#faults = openFaultSite(deps.node, deps.scope, hands);
+    this.#faults = openFaultSite(deps.node, deps.scope, () =>
+      toolHands(deps, (rank) => this.#running(rank), () => this.#programs));
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('agent.metrics', () => this.#metrics.rows());
