@@ -4,7 +4,7 @@ export * from './config/index.js';
 export * from './job/index.js';
 export * from './mca/index.js';
 export * from './component.js';
-export { integer, list, object, optional, str, u32 } from './codec/shape.js';
+export { integer, list, object, optional, str, u32, type Shape } from './codec/shape.js';
 export { agentsPerLevel, criticalPathSteps, planLaunch, starterOf } from './launcher/plan.js';
 export { foldRanks, mapJson, planJson, renderMap, renderPlan } from './launcher/render.js';
 export { bootcomComponents } from './bootcom/kinds.js';

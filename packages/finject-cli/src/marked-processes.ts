@@ -18,6 +18,16 @@ export function markedProcesses(mark: string): readonly number[] {
   });
 }
 
+/** Its words, or what the kernel calls it; empty: it has ended. */
+export function commandOf(pid: number): string {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+    return words === '' ? readFileSync(`/proc/${pid}/comm`, 'utf8').trim() : words;
+  } catch {
+    return '';
+  }
+}
+
 function isZombie(pid: number): boolean {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return /^[ZX]/u.test(stat.slice(stat.lastIndexOf(')') + 2));

@@ -125,10 +125,11 @@ export class RunView {
       const [rank, stream] = key.split(' ');
       if (rest !== '') this.#put(outputLine(Number(rank), stream as 'stdout', rest));
     }
-    const { report, isTimeOut, orphans, stopped } = record;
+    const { report, isTimeOut, orphans, unknown = [], stopped } = record;
     const how = report === undefined ? 'no report' : `exit code ${report.exitCode}`;
     const left = orphans > 0 && `${orphans} processes left`;
-    const parts = [how, isTimeOut && 'time limit', left, stopped !== undefined && 'stopped'];
+    const notKnown = unknown.length > 0 && `not known of ${unknown.length} hosts whether processes are left`;
+    const parts = [how, isTimeOut && 'time limit', left, notKnown, stopped !== undefined && 'stopped'];
     this.#line(`end: ${parts.filter(Boolean).join(', ')}`, record);
     this.#startMs = undefined;
   }

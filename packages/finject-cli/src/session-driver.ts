@@ -9,15 +9,17 @@ import {
   identityOf, isRunning, ownParams, startOwnSession, type ProcessIdentity, type SessionFacts,
 } from '@stci/stcirun/front-end';
 import { CheckCommands } from './check-commands.js';
-import { markedProcesses, RUN_VARIABLE } from './marked-processes.js';
+import { RUN_VARIABLE } from './marked-processes.js';
+import { findOrphans, until } from './orphan-search.js';
 import { prepareTarget } from './target.js';
 
-/** How long a session may take to end by itself, then after SIGKILL; how often it is looked. */
+/** How long a session may take to end by itself, then after SIGKILL. */
 const STOP_MS = 40_000;
 const KILLED_MS = 5000;
-const LOOK_MS = 20;
 /** What is left of a session may take so long to see that it is over, beside the lease and the grace of tools. */
 const LEFT_MS = 5000;
+/** With them. */
+const LEFT_MS_MAX = 60_000;
 
 export interface SessionDriverInit {
   readonly experiment: Experiment;
@@ -72,8 +74,10 @@ export class SessionDriver implements ExperimentDriver {
     const { experiment, programs, onStep } = this.#init;
     const configuration = experiment.configurations.find(({ name }) => name === plan.configuration);
     const prepared = await prepareTarget(experiment, programs, configuration);
-    const { planned, request, params, registry } = prepared;
+    const { planned, request, params, registry, composition, platform } = prepared;
     const mark = `${this.#init.mark}.${plan.repeat}`;
+    const { clock } = this.platform;
+    const sinceMs = clock.nowMs();
     const own = prepared.session === undefined ? await startOwnSession(request, {
       ...prepared, programs, onStep, command: 'finject', until: 'ready',
       life: { isForOneJob: false, owner: identityOf(process.pid) as ProcessIdentity },
@@ -82,7 +86,12 @@ export class SessionDriver implements ExperimentDriver {
     const { client, name } = own ?? prepared.session ?? {};
     if (client === undefined || name === undefined) throw new StciError('STCI_INTERNAL', 'no session');
     const { hosts, ...spec } = planned.spec;
-    const leftMs = params.int('bootcom.lease') + params.int('tool.grace') + LEFT_MS;
+    const all = own === undefined ? hosts : [...hosts, ...planned.spares];
+    const search = {
+      clock, params, mark, hosts: all, own: own && { session: own.name, sinceMs },
+      launcher: prepared.session?.status.launcher ?? composition.scope('finject', params, platform).launchMethod(all),
+      waitMs: Math.min(LEFT_MS_MAX, params.int('bootcom.lease') + params.int('tool.grace') + LEFT_MS),
+    };
     return {
       session: name,
       client,
@@ -90,19 +99,12 @@ export class SessionDriver implements ExperimentDriver {
       label: request.programs.map(({ program, args }) => [program, ...args].join(' ')).join(' : '),
       hosts: hosts.map((host) => host.name),
       ownsSession: own !== undefined,
-      close: (done) => {
-        endSession(own?.facts).then(() => whenGone(mark, leftMs)).then(done, () => done(markedProcesses(mark).length));
+      close: (isSearched, done) => {
+        const end = endSession(own?.facts).catch(() => undefined);
+        void end.then(() => findOrphans(search, isSearched)).then(done);
       },
     };
   }
-}
-
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-
-async function until(condition: () => boolean, withinMs: number): Promise<boolean> {
-  const deadlineMs = performance.now() + withinMs;
-  while (!condition() && performance.now() < deadlineMs) await pause();
-  return condition();
 }
 
 /** Ends the session's process; a session that stays goes on. */
@@ -114,10 +116,4 @@ async function endSession(facts: SessionFacts | undefined): Promise<void> {
   if (await until(isOver, STOP_MS)) return;
   process.kill(facts.process.pid, 'SIGKILL');
   await until(isOver, KILLED_MS);
-}
-
-/** The number of processes that are left. */
-async function whenGone(mark: string, withinMs: number): Promise<number> {
-  await until(() => markedProcesses(mark).length === 0, withinMs);
-  return markedProcesses(mark).length;
 }

@@ -19,8 +19,9 @@ export { judgeRepeat, summarize } from './judge/summary.js';
 export { repeatView, type RepeatView } from './judge/repeat-view.js';
 export { judgeCheck } from './judge/checks.js';
 export { measure, type RepeatMeasures } from './judge/measures.js';
+export { searchHosts, type HostLook, type HostSearchInit } from './run/host-search.js';
 export type {
-  ExperimentClient, ExperimentDriver, OpenedTarget, RunFacts, RunInit, RunObserver,
+  ExperimentClient, ExperimentDriver, LeftBehind, OpenedTarget, RunFacts, RunInit, RunObserver,
 } from './run/contracts.js';
 export { Runner, type RunResult } from './run/runner.js';
 export { reportPage } from './report/page.js';

@@ -84,6 +84,8 @@ export class FakeSession {
   undone = 0;
   isClientClosed = false;
   isClosed = false;
+  /** Whether other hosts were to be looked at. */
+  wasSearched: boolean | undefined;
   isJobOver = false;
   readonly #behaviour: Behaviour;
   #events: FrontEndEvents | undefined;
@@ -97,10 +99,11 @@ export class FakeSession {
   get target(): OpenedTarget {
     return {
       session: 'fake', spec: SPEC, label: 'target', hosts: ['a', 'b'], ownsSession: true, client: this.#client(),
-      close: (done) => void this.clock.after(5, () => {
+      close: (isSearched, done) => void this.clock.after(5, () => {
         this.isClosed = true;
         this.isJobOver = true;
-        done(0);
+        this.wasSearched = isSearched;
+        done({ orphans: 0, left: [], unknown: isSearched ? [] : undefined });
       }),
     };
   }

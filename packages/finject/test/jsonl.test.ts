@@ -47,6 +47,8 @@ suite('history', (test) => {
       ['{"type":"__proto__","wallMs":1,"monotonicMs":1}', /:3: unknown type/u],
       ['{"type":"output","repeat":1,"wallMs":1,"monotonicMs":1}',
         /:3: the record of type output has no proper 'rank'/u],
+      ['{"type":"repeat-end","repeat":1,"isTimeOut":false,"orphans":0,"wallMs":1,"monotonicMs":1,"unknown":[{}]}',
+        /:3: the record of type repeat-end has no proper 'unknown'/u],
       ['\0\0\0', /:3: the line is damaged/u],
     ];
     for (const [line, expected] of DAMAGED) {

@@ -88,6 +88,19 @@ suite('runner', (test) => {
     assert.is((trial.driver.sessions[0]?.opened ?? 0) > 2, true, 'the lease is renewed');
   });
 
+  test('other hosts are looked at for check no-orphan, unless the repeat was stopped', () => {
+    const checks = [{ name: 'no-orphan', place: PLACE, type: 'no-orphan' as const }];
+    const of = (experiment: Partial<Experiment>, isStopped = false): unknown => {
+      const trial = new Trial({}, [], { experiment });
+      if (isStopped) trial.driver.clock.after(200, () => trial.runner.abort('signal'));
+      trial.run();
+      return [trial.driver.sessions[0]?.wasSearched, trial.of('repeat-end')[0]?.unknown];
+    };
+    assert.equal(of({ checks }), [true, []]);
+    assert.equal(of({ checks }, true), [false, undefined]);
+    assert.equal(of({}), [false, undefined]);
+  });
+
   test('delays, what follows, and cool-down', () => {
     const pause = { fault: 'p', kind: 'pause', durationMs: 500 };
     const trial = new Trial({}, [

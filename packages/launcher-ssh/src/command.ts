@@ -98,9 +98,9 @@ function programWord(program: string): string {
   return word;
 }
 
-/** Node's command line for `program` on this machine, without a login. */
-export function localCommand(program: string, nonce: string, node: string): readonly string[] {
-  return [node, ...hereArguments(base64(program), nonce, node)];
+/** Node's command line for `program` on this machine, without a login. `argument`: as RemoteStart.hash. */
+export function localCommand(program: string, nonce: string, node: string, argument = '-'): readonly string[] {
+  return [node, ...hereArguments(base64(program), nonce, node, argument)];
 }
 
 /**

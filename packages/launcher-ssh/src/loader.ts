@@ -251,10 +251,13 @@ export function hostProgram(body: string): string {
   return `(function () {${(BEGIN + body).replaceAll(/\n */g, '\n')}})();`;
 }
 
-/** Node's arguments for a program of `hostProgram` (in base64) that `node` itself runs, as the only candidate. */
-export function hereArguments(program: string, nonce: string, node: string): readonly string[] {
-  const [hash, bytes, waitMs, met, held] = ['-', '0', '0', '', ''];
-  return ['-e', RUN_FIRST_ARGUMENT, '--', program, 'base64', nonce, hash, bytes, waitMs, node, met, held];
+/**
+ * Node's arguments for a program of `hostProgram` (in base64) that `node` itself runs, as the only candidate.
+ * `argument`: what the program finds as `hash`.
+ */
+export function hereArguments(program: string, nonce: string, node: string, argument: string): readonly string[] {
+  const [bytes, waitMs, met, held] = ['0', '0', '', ''];
+  return ['-e', RUN_FIRST_ARGUMENT, '--', program, 'base64', nonce, argument, bytes, waitMs, node, met, held];
 }
 
 /** The program that runs the agent. */

@@ -21,3 +21,4 @@ export {
 } from './stci/session-command.js';
 export { readBounded, readReason } from './run/read-file.js';
 export { loadFlagParams } from './stci/base.js';
+export { lookForMarks, type MarkedProcesses, type MarkSearch } from './doctor/look-for-marks.js';

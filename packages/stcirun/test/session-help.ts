@@ -100,6 +100,7 @@ export class Session {
         spares: () => [],
         topology: (survey) => ({ survey, isDone: true, overlay: '', agents: [] }),
         continues: false,
+        launcher: 'local',
         faults: {
           begin: () => undefined, inject: () => undefined, leave: () => false,
           undo: (_owner, _id, done) => done([]), clocks: (done) => done([]),

@@ -4,7 +4,10 @@
  * everything, so that the same experiment gives the same history, byte for byte.
  */
 
-import type { Check, ExperimentDriver, HistoryRecord, OpenedTarget, RepeatPlan } from '@stci/finject/experiment';
+import {
+  searchHosts, type Check, type ExperimentDriver, type HistoryRecord, type HostLook, type LeftBehind, type OpenedTarget,
+  type RepeatPlan,
+} from '@stci/finject/experiment';
 import { StciError, type HostSpec, type Platform } from '@stci/interface';
 import {
   SimRandom, type AgentContext, type SimProcess, type World, type WorldOptions,
@@ -108,7 +111,8 @@ export class SimulatedDriver implements ExperimentDriver {
     const { seed, target: targetOf } = this.#init;
     const target = targetOf(plan.configuration);
     checkSimulated(target.spec);
-    const world = this.#makeWorld(plan.repeat, [...target.hosts, ...target.spares]);
+    const used = [...target.hosts, ...target.spares];
+    const world = this.#makeWorld(plan.repeat, used);
     const settings = { launcherproc: 'remote', ...target.settings };
     // Throws for parameters that are not right.
     const { params } = resolveSettings(settings);
@@ -121,10 +125,10 @@ export class SimulatedDriver implements ExperimentDriver {
     const frontEnd = world.start(LOGIN_HOST, ['finject'], (context) => whenListening(session, context, (error) => {
       if (error !== undefined) return done(error, undefined);
       const client = connectTo(session, context);
-      const close: OpenedTarget['close'] = (closed) => {
+      const close: OpenedTarget['close'] = (isSearched, closed) => {
         // One whose job was never submitted would stay.
         if (process.isAlive) world.killProcess(LOGIN_HOST, process.pid, 'SIGTERM');
-        this.#whenEnded(context, endMs, closed);
+        this.#whenEnded(context, endMs, () => this.#search(isSearched ? used : undefined, closed));
       };
       const { spec, label } = target;
       const hosts = target.hosts.map(({ name }) => name);
@@ -147,16 +151,37 @@ export class SimulatedDriver implements ExperimentDriver {
     return world;
   }
 
-  /** Calls back when no process is left, or after `withinMs`: then with the number of those that are. */
-  #whenEnded({ exit }: AgentContext, withinMs: number, done: (orphans: number) => void): void {
+  /** Calls back when no process is left, or after `withinMs`. */
+  #whenEnded({ exit }: AgentContext, withinMs: number, done: () => void): void {
     const untilMs = this.#clock.nowMs() + withinMs;
     const look = (): void => {
-      const orphans = this.left.length;
-      if (orphans > 0 && this.#clock.nowMs() < untilMs) return void this.#clock.after(END_LOOK_MS, look);
+      if (this.left.length > 0 && this.#clock.nowMs() < untilMs) return void this.#clock.after(END_LOOK_MS, look);
       exit(0);
-      done(orphans);
+      done();
     };
     look();
+  }
+
+  /** On the session's own host, and on those that are named. */
+  #search(hosts: readonly HostSpec[] | undefined, done: (found: LeftBehind) => void): void {
+    const own = this.#lookAt(LOGIN_HOST);
+    const left = own.processes.map((process) => ({ host: LOGIN_HOST, ...process }));
+    if (hosts === undefined) return done({ orphans: own.count, left, unknown: undefined });
+    searchHosts({
+      clock: this.#clock, waitMs: 0, hosts: hosts.map(({ name }) => name),
+      look: (host, _waitMs, _deadlineMs, answer) => answer(this.#isReached(host)
+        ? this.#lookAt(host) : 'the host has crashed, or there is no way to it'),
+    }, (found) => done({ ...found, orphans: own.count + found.orphans, left: [...left, ...found.left] }));
+  }
+
+  #isReached(host: string): boolean {
+    return this.world.findHost(host)?.isCrashed === false && !this.world.link(LOGIN_HOST, host).isCut;
+  }
+
+  /** All that lives there is of the repeat. */
+  #lookAt(host: string): HostLook {
+    const left = this.left.filter((process) => process.host === host);
+    return { count: left.length, processes: left.map(({ pid, command }) => ({ pid, command: command.join(' ') })) };
   }
 
   #playOut(maxEvents: number): ReturnType<World['run']> {

@@ -1,12 +1,13 @@
 /** The environment of simulated experiments: whole sessions by a virtual clock, the same for the same seed. */
 
-import type { OpenedTarget } from '@stci/finject/experiment';
+import type { LeftBehind, OpenedTarget } from '@stci/finject/experiment';
 import type { JobEvent, StciError } from '@stci/interface';
 import { SimulatedDriver, type SimulatedTarget } from '@stci/swarm';
 import { assert, suite } from '@stci/testkit';
 
 const EVENTS_MAX = 1_000_000;
 const ROUNDS_MAX = 20;
+const NOTHING = { orphans: 0, left: [], unknown: [] };
 const NOBODY = { ranks: [], hosts: [] };
 
 /** A new world ends a round. */
@@ -31,7 +32,7 @@ function targetOf(hosts: number, program: readonly string[], settings = {}): Sim
 
 interface Seen {
   readonly lines: string[];
-  readonly orphans: number[];
+  readonly found: LeftBehind[];
   error: StciError | undefined;
 }
 
@@ -41,7 +42,7 @@ function runRepeats(
   repeats: number,
   during: (target: OpenedTarget) => void = () => undefined,
 ): Seen {
-  const seen: Seen = { lines: [], orphans: [], error: undefined };
+  const seen: Seen = { lines: [], found: [], error: undefined };
   const { clock } = driver.platform;
   let isOver = false;
   const note = (text: string): void => void seen.lines.push(`${clock.nowMs()} ${clock.wallMs()} ${text}`);
@@ -53,8 +54,8 @@ function runRepeats(
       follow(target, (event) => {
         note(JSON.stringify(event));
         if (event.type === 'running') during(target);
-      }, (orphans) => {
-        seen.orphans.push(orphans);
+      }, (found) => {
+        seen.found.push(found);
         next(repeat + 1);
       });
     });
@@ -64,7 +65,7 @@ function runRepeats(
   return seen;
 }
 
-function follow(target: OpenedTarget, onEvent: (event: JobEvent) => void, done: (orphans: number) => void): void {
+function follow(target: OpenedTarget, onEvent: (event: JobEvent) => void, done: (found: LeftBehind) => void): void {
   const { client, spec, label } = target;
   client.submit(spec, { wait: false, detach: false, label }, () => undefined, (error) => {
     assert.is(error, undefined);
@@ -76,7 +77,7 @@ function follow(target: OpenedTarget, onEvent: (event: JobEvent) => void, done: 
       onOutput: (_rank, _stream, _chunk, _wallMs, release) => release(),
       onStdinDrain: () => undefined,
       onStdinClosed: () => undefined,
-      onStopped: () => target.close(done),
+      onStopped: () => target.close(true, done),
     }, () => undefined);
     frontEnd.submit(spec);
   });
@@ -88,8 +89,8 @@ suite('driver of simulated experiments', (test) => {
 
   test('repeats run in worlds of their own, at one clock that goes on', () => {
     const driver = make(3, targetOf(5, ['sleep', '2']));
-    const { lines, orphans } = runRepeats(driver, 3);
-    assert.equal(orphans, [0, 0, 0]);
+    const { lines, found } = runRepeats(driver, 3);
+    assert.equal(found, [NOTHING, NOTHING, NOTHING]);
     assert.is(lines.filter((line) => line.includes('"type":"ended"')).length, 3);
     const times = lines.map((line) => line.split(' ').slice(0, 2).map(Number) as [number, number]);
     const [firstMs, firstWallMs] = times[0] as [number, number];
@@ -124,12 +125,12 @@ suite('driver of simulated experiments', (test) => {
     assert.is.not(eventsOf([2]), eventsOf([2, 1]));
   });
 
-  test('a host that dies is told, and nothing is left', () => {
+  test('a host that dies is told, and whether something is left there is not known', () => {
     const target = targetOf(6, ['sleep', '20'], { detector: 'ring', 'detector.ring.grace': '0' });
     const driver = make(6, target);
-    const { lines, orphans } = runRepeats(driver, 1, () => driver.world.crashHost('c3'));
+    const { lines, found } = runRepeats(driver, 1, () => driver.world.crashHost('c3'));
     assert.ok(lines.some((line) => line.includes('"failure-record"') && line.includes('"host":3')), 'it is recorded');
-    assert.equal(orphans, [0]);
+    assert.equal(found.map(({ orphans, unknown }) => [orphans, unknown?.map(({ host }) => host)]), [[0, ['c3']]]);
   });
 
   test('timers of the runner go on in the next world, and not after they were cancelled', () => {

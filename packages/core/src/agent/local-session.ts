@@ -54,6 +54,10 @@ export class ResidentSession {
     return this.#session.continues;
   }
 
+  get launcher(): string {
+    return this.#session.launcher;
+  }
+
   addHosts(specs: readonly HostSpec[], done: HostsChanged): void {
     this.#session.controller.addHosts(specs, done);
   }
@@ -125,6 +129,12 @@ class LocalSession {
   /** A failure does not end a job that says nothing else. */
   get continues(): boolean {
     return this.#scope.errorManager(this.#init.params).goesOn;
+  }
+
+  /** Name of the launcherproc that starts its agents. */
+  get launcher(): string {
+    const { hosts, spares } = this.#init.allocation;
+    return this.#scope.launchMethod([...hosts, ...spares]);
   }
 
   open(

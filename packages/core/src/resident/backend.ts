@@ -40,6 +40,7 @@ export function openBackend(params: BackendParams): SessionBackend {
   return {
     hosts: () => session.hosts,
     continues: session.continues,
+    launcher: session.launcher,
     faults: session.faults,
     spares: () => session.spares,
     topology: (survey) => session.topology(survey),

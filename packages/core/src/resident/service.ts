@@ -27,6 +27,7 @@ export interface SessionBackend {
   hosts(): readonly HostStatus[];
   spares(): readonly string[];
   readonly continues: boolean;
+  readonly launcher: string;
   readonly faults: SessionFaults;
   topology(survey: number): TopologyReport;
   /** A front-end agent for one job. */
@@ -120,6 +121,7 @@ export class SessionJobs implements SessionService {
       version,
       isStopping: this.#isStopping,
       continues: backend.continues,
+      launcher: backend.launcher,
       hosts: backend.hosts(),
       spares: backend.spares(),
       jobs: [...[...this.#jobs.values()].map((job) => job.status()), ...waiting],

@@ -129,6 +129,8 @@ export interface SessionStatus {
   readonly isStopping: boolean;
   /** A failure does not end a job: the policy of its error manager. */
   readonly continues: boolean;
+  /** How its agents are started: name of the launcherproc. */
+  readonly launcher: string;
   readonly hosts: readonly HostStatus[];
   readonly spares: readonly string[];
   readonly jobs: readonly JobStatus[];

@@ -116,7 +116,7 @@ const CHECK: Schema = {
       description: 'So many victims are hit at least; all: each but those that an earlier fault has ended. Also where '
         + 'it is not written.',
     },
-    'no-orphan': { title: 'true', type: 'boolean', description: 'No process is left.' },
+    'no-orphan': { title: 'true', type: 'boolean', description: 'No process is left on any host.' },
     'no-false-detection': {
       title: 'true', type: 'boolean', description: 'No failure is reported that no fault caused.',
     },

@@ -21,6 +21,19 @@ export type InjectionState =
 /** Why a run or repeat ended before its end. */
 export type StopReason = 'abort' | 'signal' | 'time' | 'failures' | 'error';
 
+/** A process that outlived its repeat. */
+export interface LeftProcess {
+  readonly host: string;
+  readonly pid: number;
+  readonly command: string;
+}
+
+/** A host that could not be looked at after the end of a repeat. */
+export interface UnknownHost {
+  readonly host: string;
+  readonly reason: string;
+}
+
 export type HistoryEntry =
   | { readonly type: 'run'; readonly format: typeof HISTORY_FORMAT; readonly experiment: Experiment;
       readonly file: string; readonly text: string; readonly shape: TargetShape; readonly isSimulated: boolean;
@@ -48,9 +61,13 @@ export type HistoryEntry =
   | { readonly type: 'check'; readonly repeat: number; readonly name: string;
       readonly phase: 'before' | 'during' | 'after'; readonly isPassed: boolean; readonly text: string }
   | { readonly type: 'problem'; readonly repeat: number; readonly text: string }
-  /** The exit report; undefined: none came. */
+  /**
+   * The exit report; undefined: none came. `orphans`: processes that were left, `left`: some of them. `unknown`: hosts
+   * on which it is not known; absent: only the machine of finject was looked at.
+   */
   | { readonly type: 'repeat-end'; readonly repeat: number; readonly report: JobReport | undefined;
-      readonly isTimeOut: boolean; readonly orphans: number; readonly stopped: StopReason | undefined }
+      readonly isTimeOut: boolean; readonly orphans: number; readonly left?: readonly LeftProcess[] | undefined;
+      readonly unknown?: readonly UnknownHost[] | undefined; readonly stopped: StopReason | undefined }
   | { readonly type: 'run-end'; readonly stopped: StopReason | undefined; readonly text: string };
 
 export type HistoryRecord = Stamp & HistoryEntry;

@@ -17,6 +17,8 @@ const number: Check = (value) => typeof value === 'number';
 const flag: Check = (value) => typeof value === 'boolean';
 const object: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const list: Check = Array.isArray;
+const maybeList = (...texts: readonly string[]): Check => (value) => value === undefined || (Array.isArray(value)
+  && value.every((one) => object(one) && texts.every((name) => text((one as Record<string, unknown>)[name]))));
 
 /** Fields without which a record says nothing, by its type. */
 const FIELDS: Readonly<Record<HistoryRecord['type'], Readonly<Record<string, Check>>>> = {
@@ -31,7 +33,10 @@ const FIELDS: Readonly<Record<HistoryRecord['type'], Readonly<Record<string, Che
   injection: { repeat: number, id: text, state: text, text },
   check: { repeat: number, name: text, phase: text, isPassed: flag, text },
   problem: { repeat: number, text },
-  'repeat-end': { repeat: number, isTimeOut: flag, orphans: number },
+  'repeat-end': {
+    repeat: number, isTimeOut: flag, orphans: number, left: maybeList('host', 'command'),
+    unknown: maybeList('host', 'reason'),
+  },
   'run-end': { text },
 };
 

@@ -155,11 +155,32 @@ function none(list: readonly string[], what: string): Verdict {
     's, first'}: ${list[0]}`);
 }
 
-/** Processes of this machine that were found after the end, and those of any host that an agent could not end. */
+/** Things that are named in a verdict. */
+const NAMED_MAX = 3;
+
+/** Processes that were found after the end on any host, or that an agent could not end; hosts that are not known. */
 function noOrphan({ end }: RepeatView): Verdict {
   if (end === undefined) return failed('the record ends before orphans were counted');
   const survived = (end.report?.failures ?? []).filter(({ code }) => code === 'STCI_TOOL_SURVIVED');
   const [first] = survived;
   if (first !== undefined) return failed(`${survived.length} could not be ended, first: ${first.message}`);
-  return end.orphans === 0 ? passed('no process was left') : failed(`${end.orphans} processes were left`);
+  const { orphans, left = [], unknown } = end;
+  const some = left.slice(0, NAMED_MAX).map(({ host, pid, command }) => `${host}: ${pid} ${command}`);
+  if (orphans > some.length && some.length > 0) some.push(`and ${orphans - some.length} more`);
+  const found = orphans === 0 ? [] : [`${countOf(orphans, 'process was', 'processes were')} left${listOf(some)}`];
+  if (unknown === undefined) return failed([...found, 'other hosts were not looked at'].join('; '));
+  if (unknown.length > 0) {
+    const whys = unknown.slice(0, NAMED_MAX).map(({ host, reason }) => `${host}: ${reason}`);
+    if (unknown.length > whys.length) whys.push(`and ${unknown.length - whys.length} more`);
+    found.push(`not known of ${countOf(unknown.length, 'host', 'hosts')}${listOf(whys)}`);
+  }
+  return found.length === 0 ? passed('no process was left') : failed(found.join('; '));
+}
+
+function countOf(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function listOf(texts: readonly string[]): string {
+  return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }

@@ -6,7 +6,7 @@
 import type { SessionClient } from '@stci/core/session';
 import type { JobSpec, Params, Platform, StciError } from '@stci/interface';
 import type { Check, Experiment, RepeatPlan, StopRules } from '../experiment/contracts.js';
-import type { HistoryEntry, HistoryRecord } from '../history/contracts.js';
+import type { HistoryEntry, HistoryRecord, LeftProcess, UnknownHost } from '../history/contracts.js';
 
 /** What the runner needs of a session's client. */
 export type ExperimentClient = Pick<SessionClient, 'submit' | 'follow' | 'close'> & {
@@ -16,6 +16,14 @@ export type ExperimentClient = Pick<SessionClient, 'submit' | 'follow' | 'close'
     };
 };
 
+/** What a repeat left: as a `repeat-end` record has it. */
+export interface LeftBehind {
+  readonly orphans: number;
+  readonly left: readonly LeftProcess[];
+  /** undefined: no other host was looked at. */
+  readonly unknown: readonly UnknownHost[] | undefined;
+}
+
 /** A session in which a repeat's job is to be run. */
 export interface OpenedTarget {
   readonly session: string;
@@ -24,8 +32,11 @@ export interface OpenedTarget {
   readonly label: string;
   readonly hosts: readonly string[];
   readonly ownsSession: boolean;
-  /** Once the client is closed: all of the session has ended, or it stays. Calls back with processes that were left. */
-  close(done: (orphans: number) => void): void;
+  /**
+   * Once the client is closed: ends the session, unless it stays, and waits until all processes of the repeat are gone.
+   * `isSearched`: on all hosts that it used, else on this machine.
+   */
+  close(isSearched: boolean, done: (found: LeftBehind) => void): void;
 }
 
 /** The environment of a run. */

@@ -5,7 +5,7 @@
 
 import { StciError, type Clock, type ClockOffset } from '@stci/interface';
 import type { Experiment, RepeatPlan } from '../experiment/contracts.js';
-import type { ExperimentDriver, OpenedTarget } from './contracts.js';
+import type { ExperimentDriver, LeftBehind, OpenedTarget } from './contracts.js';
 import { Timers } from './timers.js';
 
 /** The session ends the experiment so long after it has heard of its front-end for the last time. */
@@ -15,7 +15,9 @@ export const RENEWAL_MS = LEASE_MS / 5;
 const OPEN_MS = 600_000;
 const ANSWER_MS = 60_000;
 const CLOCKS_MS = 15_000;
-const CLOSE_MS = 120_000;
+const CLOSE_MS = 180_000;
+
+const NOT_LOOKED: LeftBehind = { orphans: 0, left: [], unknown: undefined };
 
 export type Answer<T> = (error: StciError | undefined, value?: T) => void;
 
@@ -119,26 +121,27 @@ export class RepeatSession {
     }, late);
   }
 
-  /** Once. `done` is told how many processes were left. */
-  close(done: (orphans: number) => void): void {
+  /** Once. `isSearched`: whether other hosts are looked at. `done` is told what was left. */
+  close(isSearched: boolean, done: (found: LeftBehind) => void): void {
     this.#isClosed = true;
     this.#lease.cancelAll();
     this.#timers.cancelAll();
     const target = this.#target;
-    if (target === undefined) return done(0);
+    if (target === undefined) return done(NOT_LOOKED);
     target.client.close();
     const late = (): void => {
       this.#init.onProblem(`Session ${target.session} has not ended within ${CLOSE_MS / 1000} s.`);
-      done(1);
+      done({ ...NOT_LOOKED, orphans: 1 });
     };
-    this.#timers.within(CLOSE_MS, (answer: (orphans: number) => void) => target.close(answer), done, late);
+    const close = (answer: (found: LeftBehind) => void): void => target.close(isSearched, answer);
+    this.#timers.within(CLOSE_MS, close, done, late);
   }
 }
 
 /** One that came too late. */
 function discard(target: OpenedTarget): void {
   target.client.close();
-  target.close(() => undefined);
+  target.close(false, () => undefined);
 }
 
 export function lateError(what: string, ms: number): StciError {

@@ -7,7 +7,7 @@ import { StciError, type Clock, type JobReport } from '@stci/interface';
 import type { Experiment, RepeatPlan } from '../experiment/contracts.js';
 import type { HistoryEntry, StopReason } from '../history/contracts.js';
 import { CommandChecks } from './command-checks.js';
-import type { ExperimentDriver, OpenedTarget } from './contracts.js';
+import type { ExperimentDriver, LeftBehind, OpenedTarget } from './contracts.js';
 import { Injector } from './injector.js';
 import { RepeatJob } from './repeat-job.js';
 import { RepeatSession } from './repeat-session.js';
@@ -262,16 +262,19 @@ export class Repeat {
     this.#checks.stop();
     this.#timers.cancelAll();
     this.#job?.close();
-    this.#session.close((orphans) => this.#finish(orphans));
+    // A repeat that was stopped is not judged, and whoever stopped it waits.
+    const { checks } = this.#init.experiment;
+    const isSearched = this.#stopped === undefined && checks.some(({ type }) => type === 'no-orphan');
+    this.#session.close(isSearched, (found) => this.#finish(found));
   }
 
-  #finish(orphans: number): void {
+  #finish(found: LeftBehind): void {
     const { record, done, plan } = this.#init;
     for (const { id } of this.#injector === undefined ? plan.injections : []) {
       record({ type: 'injection', repeat: this.#number, id, state: 'never', text: 'the target was not started' });
     }
     record({
-      type: 'repeat-end', repeat: this.#number, report: this.#report, isTimeOut: this.#isTimeOut, orphans,
+      type: 'repeat-end', repeat: this.#number, report: this.#report, isTimeOut: this.#isTimeOut, ...found,
       stopped: this.#stopped,
     });
     done(this.#error);

@@ -5,7 +5,8 @@ import {
   type JobEvent, type JobReport,
 } from '@stci/interface';
 import type {
-  Check, Experiment, History, HistoryEntry, HistoryRecord, PlannedInjection, StopReason, TargetShape,
+  Check, Experiment, History, HistoryEntry, HistoryRecord, LeftProcess, PlannedInjection, StopReason, TargetShape,
+  UnknownHost,
 } from '@stci/finject/experiment';
 
 /** Wall time of all starts, ms. */
@@ -187,7 +188,8 @@ export class RepeatMaker {
 
   /** `failed`: ranks that a signal ended. */
   end(ms: number, more: { readonly exitCode?: number; readonly failed?: readonly number[];
-    readonly isTimeOut?: boolean; readonly orphans?: number; readonly stopped?: StopReason;
+    readonly isTimeOut?: boolean; readonly orphans?: number; readonly left?: readonly LeftProcess[];
+    readonly unknown?: readonly UnknownHost[] | undefined; readonly stopped?: StopReason;
     readonly survived?: boolean } = {}): this {
     const report: JobReport = {
       job: 1, exitCode: more.exitCode ?? 0,
@@ -203,7 +205,7 @@ export class RepeatMaker {
     };
     return this.#add(ms, {
       type: 'repeat-end', repeat: this.#repeat, report, isTimeOut: more.isTimeOut ?? false, orphans: more.orphans ?? 0,
-      stopped: more.stopped,
+      left: more.left, unknown: 'unknown' in more ? more.unknown : [], stopped: more.stopped,
     });
   }
 

@@ -238,6 +238,9 @@ suite('checks', (test) => {
     ['orphans', { type: 'no-orphan' }, (r) => found(r).end(9, { orphans: 2 }), false],
     ['one that an agent could not end', { type: 'no-orphan' }, (r) => found(r).end(9, { survived: true }), false],
     ['no orphan', { type: 'no-orphan' }, (r) => found(r).end(9), true],
+    ['a host that could not be looked at', { type: 'no-orphan' },
+      (r) => found(r).end(9, { unknown: [{ host: 'n2', reason: 'refused' }] }), false],
+    ['other hosts were not looked at', { type: 'no-orphan' }, (r) => found(r).end(9, { unknown: undefined }), false],
     ['a command that was not run', { type: 'command', command: ['true'], phase: 'after', timeoutMs: 9 },
       (r) => found(r).end(9), false],
     ['a command that passed', { type: 'command', command: [], phase: 'after', timeoutMs: 9 }, (r) => found(r).add(5, {
@@ -251,6 +254,21 @@ suite('checks', (test) => {
       if (!isPassed) assert.not(summary.isPassed);
     });
   }
+});
+
+suite('check no-orphan', (test) => {
+  const textOf = (more: Parameters<RepeatMaker['end']>[1]): string | undefined =>
+    judged((r) => found(r).end(9, more), [check({ type: 'no-orphan' })]).checks[0]?.text;
+
+  test('names what was left, and hosts that are not known with the reason', () => {
+    const left = [1, 2, 3, 4].map((pid) => ({ host: 'n1', pid, command: 'sleep 9' }));
+    assert.is(textOf({ orphans: 1, left: left.slice(0, 1) }), '1 process was left: n1: 1 sleep 9');
+    assert.is(textOf({ orphans: 9, left, unknown: [{ host: 'n2', reason: 'refused' }] }),
+      '9 processes were left: n1: 1 sleep 9, n1: 2 sleep 9, n1: 3 sleep 9, and 6 more; '
+      + 'not known of 1 host: n2: refused');
+    const unknown = ['a', 'b', 'c', 'd'].map((host) => ({ host, reason: 'late' }));
+    assert.is(textOf({ unknown }), 'not known of 4 hosts: a: late, b: late, c: late, and 1 more');
+  });
 });
 
 suite('summary', (test) => {

@@ -5,7 +5,7 @@
 
 import type { HostSpec } from '@stci/interface';
 import { diagnose, hostProblem, kexAdvice, localCommand, type SshParams } from '@stci/launcher-ssh';
-import { probeProgram, type HostFacts, type ProbeParams } from './probe.js';
+import { hostFacts, probeProgram, type HostFacts, type ProbeParams } from './probe.js';
 import { reach, type Reach } from './reach.js';
 import { makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from './run-probe.js';
 
@@ -40,6 +40,10 @@ export interface DoctorParams extends ProbeParams {
 
 /** A clock that is farther off makes times of output misleading. */
 const OFFSET_MS_MAX = 1000;
+/** Readings of a host's clock. */
+const CLOCKS = 5;
+
+type Result = ProbeResult<HostFacts>;
 
 const NONE: Check = { state: 'none', text: '-' };
 const good = (text: string): Check => ({ state: 'good', text });
@@ -57,7 +61,7 @@ export async function checkHost(host: HostSpec, params: DoctorParams): Promise<H
 async function checkHere(params: DoctorParams): Promise<HostReport['checks']> {
   const nonce = makeNonce();
   const command = localCommand(probeProgram(params), nonce, process.execPath);
-  const result = await runProbe(command, nonce, params.deadlineMs);
+  const result = await runProbe(command, { nonce, deadlineMs: params.deadlineMs, read: hostFacts, clocks: CLOCKS });
   const why = result.invalid ?? result.lines.join('; ');
   const login = result.facts === undefined ? bad('FAIL', `the check itself failed: ${why}`) : NONE;
   return { ...factChecks(result, params.ports), name: NONE, port: NONE, login, clock: NONE };
@@ -74,7 +78,8 @@ async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams):
   // A little less than the deadline: ssh's own message is better than ours.
   const connectMs = Math.min(ssh.connectMs, (deadlineMs * 3) / 4);
   const command = probeCommand(host, { ...ssh, connectMs }, nonce, probeProgram(params));
-  const [reached, result] = await Promise.all([reach(host, ssh, connectMs), runProbe(command, nonce, deadlineMs)]);
+  const probe = runProbe(command, { nonce, deadlineMs, read: hostFacts, clocks: CLOCKS });
+  const [reached, result] = await Promise.all([reach(host, ssh, connectMs), probe]);
   const isIn = result.facts !== undefined || result.report !== undefined;
   const login = loginAndNode(host, ssh, result, deadlineMs);
   return { ...factChecks(result, ports), ...reachChecks(reached, isIn), ...login };
@@ -101,35 +106,47 @@ function greetingText(greeting: string | undefined): string {
 
 function loginAndNode(
   host: HostSpec,
-  { node }: SshParams,
-  result: ProbeResult,
+  ssh: SshParams,
+  result: Result,
   deadlineMs: number,
 ): Partial<Record<CheckName, Check>> {
-  const { facts, invalid, phase, end, lines, banner, report, flooded, isLate } = result;
+  const { facts, banner } = result;
   if (facts !== undefined) {
     if (banner.trim() === '') return { login: loginCheck(result) };
     const noise = 'the login prints text where there is no terminal; have its start-up files keep quiet there';
     return { login: warn('prints', noise) };
   }
+  const { isNode, problem } = probeProblem(host, ssh, result, deadlineMs);
+  const found = bad('FAIL', problem);
+  return isNode ? { login: good('ok'), node: found } : { login: found };
+}
+
+/** Why no facts came. `isNode`: the login works, and what is wrong is the node there. */
+export function probeProblem(
+  host: HostSpec,
+  { node }: SshParams,
+  { invalid, phase, end, lines, banner, report, flooded, isLate }: ProbeResult<unknown>,
+  deadlineMs: number,
+): { readonly isNode: boolean; readonly problem: string } {
   if (invalid !== undefined) {
     const remedy = 'Look at which node is there, and whether the login changes what programs print.';
-    const found = bad('FAIL', `the host sent an answer that cannot be used: ${invalid}.\n  what to do: ${remedy}`);
-    return { login: good('ok'), node: found };
+    const problem = `the host sent an answer that cannot be used: ${invalid}.\n  what to do: ${remedy}`;
+    return { isNode: true, problem };
   }
   if (isLate) {
     const where = phase === 'connect' ? 'connect or authenticate' : phase;
     const said = lines.map((line) => `\n  ssh printed: ${line}`).join('');
     const more = 'Check the host, or allow more time: --timeout TIME.';
-    return { login: bad('FAIL', `no answer within ${deadlineMs} ms, phase ${where}.${said}\n  what to do: ${more}`) };
+    const problem = `no answer within ${deadlineMs} ms, phase ${where}.${said}\n  what to do: ${more}`;
+    return { isNode: false, problem };
   }
   const error = diagnose({ host: host.name, user: host.user, phase, end, lines, banner, report, flooded, node });
   const isNode = report !== undefined || error.data?.['phase'] === 'node' || phase === 'node' || phase === 'handshake';
-  const found = bad('FAIL', error.message);
-  return isNode ? { login: good('ok'), node: found } : { login: found };
+  return { isNode, problem: error.message };
 }
 
 /** A login that works, and what would make it quicker. */
-function loginCheck({ kex }: ProbeResult): Check {
+function loginCheck({ kex }: Result): Check {
   const advice = kex === undefined ? undefined : kexAdvice(kex);
   if (kex === undefined || advice === undefined) return good('ok');
   const text = `ok, kex ${Math.round(kex.ms)}/${Math.round(kex.loginMs)} ms`;
@@ -137,7 +154,7 @@ function loginCheck({ kex }: ProbeResult): Check {
 }
 
 /** Results from the facts that the probe reported from the host itself. */
-function factChecks({ facts, clock }: ProbeResult, ports: DoctorParams['ports']): Record<CheckName, Check> {
+function factChecks({ facts, clock }: Result, ports: DoctorParams['ports']): Record<CheckName, Check> {
   const none = Object.fromEntries(CHECKS.map((name) => [name, NONE])) as Record<CheckName, Check>;
   if (facts === undefined) return none;
   return {

@@ -4,7 +4,7 @@
  * then answers each byte of its standard input with its clock until end of file. Plain old JavaScript: see the loader.
  */
 
-import { integer, list, object, optional, str, u32 } from '@stci/core';
+import { integer, list, object, optional, str, u32, type Shape } from '@stci/core';
 import { printable } from '@stci/interface';
 import { hostProgram } from '@stci/launcher-ssh';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
@@ -14,7 +14,7 @@ const PORTS_TRIED_MAX = 64;
 /** Lifetime of the probe, so that it ends even if its connection hangs. */
 const LIFE_MS = 120_000;
 /** Leftovers that are named. */
-const NAMED_MAX = 20;
+export const NAMED_MAX = 20;
 /** Number of searches while leftovers are being ended. */
 const CLEAN_ROUNDS = 50;
 
@@ -46,7 +46,7 @@ export interface HostFacts {
   readonly sockets: number;
 }
 
-const someProcesses = list(object<HostFacts['left'][number]>({ pid: integer(1, 2 ** 22), command: str }));
+export const someProcesses = list(object<HostFacts['left'][number]>({ pid: integer(1, 2 ** 22), command: str }));
 const FACTS = object<HostFacts>({
   node: str,
   nodePath: str,
@@ -62,11 +62,13 @@ const FACTS = object<HostFacts>({
 });
 
 /** Checks what a host sent; each of its texts becomes one line that a terminal prints as it is. Throws. */
-export function hostFacts(text: string): HostFacts {
+export function factsReader<T>(shape: Shape<T>): (text: string) => T {
   const oneLine = (_key: string, value: unknown): unknown =>
     typeof value === 'string' ? printable(value.replaceAll(/\s+/g, ' ')) : value;
-  return FACTS(JSON.parse(text, oneLine), 'facts');
+  return (text) => shape(JSON.parse(text, oneLine), 'facts');
 }
+
+export const hostFacts = factsReader(FACTS);
 
 /** The program that a command line of Node runs: the first word that is neither an option nor the value of one. */
 export const PROGRAM_OF = `
@@ -78,6 +80,21 @@ function programOf(command) {
     if (VALUED.test(command[i])) i++;
     else if (command[i][0] !== '-') return command[i];
   }
+}
+`;
+
+/** What a program reads of a process: files of /proc, users, the mark that agents leave as a limit; names of some. */
+export const PROC_FUNCTIONS = `
+function read(pid, name) { return fs.readFileSync('/proc/' + pid + '/' + name, 'latin1'); }
+function usersOf(pid) { return /^Uid:.*/m.exec(read(pid, 'status'))[0]; }
+function limitOf(pid) {
+  var limit = (/^Max file locks +([0-9]+)/m.exec(read(pid, 'limits')) || [])[1];
+  return limit && BigInt(limit) >> BigInt(${TAG_SHIFT}) === BigInt(${MARK_TAG}) ? limit : undefined;
+}
+function named(list) {
+  return list.slice(0, ${NAMED_MAX}).map(function (one) {
+    return { pid: +one.pid, command: one.command.slice(0, 80) };
+  });
 }
 `;
 
@@ -105,9 +122,7 @@ function cache() {
     return { path: dir };
   } catch (e) { return { path: dir, error: e.message }; }
 }
-function read(pid, name) { return fs.readFileSync('/proc/' + pid + '/' + name, 'latin1'); }
-function usersOf(pid) { return /^Uid:.*/m.exec(read(pid, 'status'))[0]; }
-function isAgent(pid, own, command) {
+${PROC_FUNCTIONS}function isAgent(pid, own, command) {
   var file = command[1] === '-e' && command[3] === '--' ? command[4] : command[1];
   var isShell = command[0] === '/bin/sh' && /[/]bundle[/]agent[.]sh$/.test(file);
   var isFile = /[/]bundle[/]agent[.]cjs$|[/]agent-[0-9a-f]{64}[.]cjs$|[/]stci-agent-[0-9a-f-]{33}[.]cjs$/.test(file);
@@ -130,8 +145,7 @@ function processOf(pid) {
     one.agent = isAgent(pid, one.own, command);
     if (!one.own || one.dead) return one;
     one.mark = (/(?:^|\0)(STCI_TOOL_MARK=[^\0]+-[0-9]+-[0-9]+[.])/.exec(read(pid, 'environ')) || [])[1];
-    var limit = (/^Max file locks +([0-9]+)/m.exec(read(pid, 'limits')) || [])[1];
-    if (limit && BigInt(limit) >> BigInt(${TAG_SHIFT}) === BigInt(${MARK_TAG})) one.limit = limit;
+    one.limit = limitOf(pid);
   } catch (e) {}
   return one;
 }
@@ -174,11 +188,6 @@ function leftovers() {
   facts.leftCount = left.length;
   facts.left = named(left);
   return left;
-}
-function named(list) {
-  return list.slice(0, ${NAMED_MAX}).map(function (one) {
-    return { pid: +one.pid, command: one.command.slice(0, 80) };
-  });
 }
 function clean() {
   var ended = {}, pause = new Int32Array(new SharedArrayBuffer(4));

@@ -1,6 +1,6 @@
 /**
- * Runs doctor's program on one host, over the system's ssh client or here, and collects its results: facts, clock, and
- * the phase in which it failed. The deadline counts from the start; a program that exceeds it is killed.
+ * Runs a program of `hostProgram` on one host, over the system's ssh client or here, and collects its results: facts,
+ * clock, and the phase in which it failed. The deadline counts from the start; a program that exceeds it is killed.
  */
 
 import { spawn } from 'node:child_process';
@@ -8,10 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { KexTimer, sshCommand, STEP_LINE } from '@stci/launcher-ssh';
 import type { KeyExchange, SshFacts, SshParams, SshPhase } from '@stci/launcher-ssh';
 import { printable, type HostSpec, type ProcessEnd, type SignalName } from '@stci/interface';
-import { hostFacts, type HostFacts } from './probe.js';
 
-/** Number of clock readings; the one with the shortest round trip is the most accurate. */
-const CLOCK_ASKED = 5;
 const TEXT_CHARS_MAX = 256 * 1024;
 const LINES_MAX = 12;
 /** Lines that ssh prints because it was made verbose. */
@@ -24,8 +21,8 @@ export interface Clock {
   readonly errorMs: number;
 }
 
-export interface ProbeResult {
-  readonly facts: HostFacts | undefined;
+export interface ProbeResult<Facts> {
+  readonly facts: Facts | undefined;
   /** Why the facts that it sent cannot be used. */
   readonly invalid: string | undefined;
   readonly clock: Clock | undefined;
@@ -40,9 +37,11 @@ export interface ProbeResult {
   readonly flooded: boolean;
 }
 
-/** How to run it there. */
-export function probeCommand(host: HostSpec, ssh: SshParams, nonce: string, program: string): readonly string[] {
-  const start = { nonce, hash: '-', bundleBytes: 0, ownNode: process.execPath, node: ssh.node, program };
+/** How to run it there. `argument`: as RemoteStart.hash. */
+export function probeCommand(
+  host: HostSpec, ssh: SshParams, nonce: string, program: string, argument = '-',
+): readonly string[] {
+  const start = { nonce, hash: argument, bundleBytes: 0, ownNode: process.execPath, node: ssh.node, program };
   return sshCommand(host, { ...ssh, steps: true }, start);
 }
 
@@ -50,13 +49,23 @@ export function makeNonce(): string {
   return randomBytes(8).toString('hex');
 }
 
-export function runProbe(command: readonly string[], nonce: string, deadlineMs: number): Promise<ProbeResult> {
-  return new Promise((resolve) => new Probe(nonce, resolve).start(command, deadlineMs));
+export interface ProbeInit<Facts> {
+  readonly nonce: string;
+  readonly deadlineMs: number;
+  /** Checks the facts that the host sent. Throws. */
+  readonly read: (text: string) => Facts;
+  /** Number of clock readings; the one with the shortest round trip is the most accurate. */
+  readonly clocks: number;
 }
 
-class Probe {
+export function runProbe<Facts>(command: readonly string[], init: ProbeInit<Facts>): Promise<ProbeResult<Facts>> {
+  return new Promise((resolve) => new Probe(init, resolve).start(command));
+}
+
+class Probe<Facts> {
+  readonly #init: ProbeInit<Facts>;
   readonly #mark: string;
-  readonly #resolve: (result: ProbeResult) => void;
+  readonly #resolve: (result: ProbeResult<Facts>) => void;
   #ask: () => void = () => undefined;
   #kill: () => void = () => undefined;
   #text = '';
@@ -66,9 +75,9 @@ class Probe {
   #phase: SshPhase = 'connect';
   readonly #kexTimer = new KexTimer(performance.now());
   #kex: KeyExchange | undefined;
-  #facts: HostFacts | undefined;
+  #facts: Facts | undefined;
   #invalid: string | undefined;
-  #report: ProbeResult['report'];
+  #report: SshFacts['report'];
   #clock: Clock | undefined;
   #asked = 0;
   #askedMs = 0;
@@ -76,19 +85,20 @@ class Probe {
   #flooded = false;
   #noClient: string | undefined;
 
-  constructor(nonce: string, resolve: (result: ProbeResult) => void) {
-    this.#mark = `STCI ${nonce} `;
+  constructor(init: ProbeInit<Facts>, resolve: (result: ProbeResult<Facts>) => void) {
+    this.#init = init;
+    this.#mark = `STCI ${init.nonce} `;
     this.#resolve = resolve;
   }
 
-  start([program = '', ...args]: readonly string[], deadlineMs: number): void {
+  start([program = '', ...args]: readonly string[]): void {
     const child = spawn(program, args, { stdio: 'pipe' });
     this.#ask = () => this.#askClock((text) => (text === undefined ? child.stdin.end() : child.stdin.write(text)));
     this.#kill = () => child.kill('SIGKILL');
     const timer = setTimeout(() => {
       this.#isLate = true;
       this.#kill();
-    }, deadlineMs);
+    }, this.#init.deadlineMs);
     child.stdin.on('error', () => undefined);
     child.stdout.setEncoding('utf8').on('data', (text: string) => this.#onText(text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => this.#onErrText(text));
@@ -123,7 +133,7 @@ class Probe {
   #onFacts(text: string): void {
     this.#phase = 'handshake';
     try {
-      this.#facts = hostFacts(text);
+      this.#facts = this.#init.read(text);
       this.#ask();
     } catch (thrown) {
       this.#invalid = printable((thrown as Error).message);
@@ -134,7 +144,7 @@ class Probe {
   #askClock(write: (text: string | undefined) => void): void {
     this.#askedMs = Date.now();
     this.#asked += 1;
-    write(this.#asked > CLOCK_ASKED ? undefined : '?');
+    write(this.#asked > this.#init.clocks ? undefined : '?');
   }
 
   #onClock(thereMs: number): void {

@@ -1,0 +1,129 @@
+/**
+ * Looks on a host, by a login as `stci doctor` does or here, for processes with a mark in their environment, and waits
+ * until they are gone. A process that has cleared its environment is found by the limit that agents leave to their
+ * descendants (platform-node's process-mark.ts), as far as that shows whose it is.
+ */
+
+import { integer, object, str } from '@stci/core';
+import type { HostSpec, Params } from '@stci/interface';
+import { hexWord, hostProblem, hostProgram, localCommand, sshParams } from '@stci/launcher-ssh';
+import { probeProblem } from './check-host.js';
+import { factsReader, NAMED_MAX, PROC_FUNCTIONS, someProcesses } from './probe.js';
+import { makeNonce, probeCommand, runProbe } from './run-probe.js';
+
+const PIDS_MAX = 2 ** 22;
+const LOOK_MS = 100;
+
+export interface MarkSearch {
+  /** `NAME=VALUE` of the environment; no secret, as it is an argument of the login. */
+  readonly mark: string;
+  /**
+   * Of the run alone: the session that it started, and how long ago, ms; undefined: only the mark counts. Processes
+   * without variable NAME are then found by their limit, if they are no older, have no tool's mark of another session,
+   * and their agent has ended. One without a tool's mark may be of another run that left it in this time.
+   */
+  readonly own: { readonly session: string; readonly ageMs: number } | undefined;
+  /** How long the host waits until none is left. */
+  readonly waitMs: number;
+}
+
+export interface MarkedProcesses {
+  /** The machine and its PID namespace, as in ProcessIdentity; only a claim. */
+  readonly boot: string;
+  readonly space: string;
+  readonly count: number;
+  /** Some of them. */
+  readonly processes: readonly { readonly pid: number; readonly command: string }[];
+}
+
+const FACTS = object<MarkedProcesses>({
+  boot: str, space: str, count: integer(0, PIDS_MAX), processes: someProcesses,
+});
+
+const readFacts = factsReader(FACTS);
+
+/** Checks what a host sent. Throws. */
+export function readMarked(text: string): MarkedProcesses {
+  const facts = readFacts(text);
+  const { length } = facts.processes;
+  if (length > NAMED_MAX || length > facts.count) throw new Error(`facts: ${length} processes, of ${facts.count}`);
+  return facts;
+}
+
+/** USER_HZ: the unit of times in /proc. */
+const TICKS_A_SECOND = 100;
+
+/**
+ * Its argument is a MarkSearch. Start times are compared with that of the login, which the same kernel has written. An
+ * agent's own id is in its limit.
+ */
+const PROGRAM = hostProgram(`${PROC_FUNCTIONS}
+var given = JSON.parse(String(Buffer.from(hash, 'hex'))), mark = given.mark, own = given.own, waitMs = given.waitMs;
+var name = mark.slice(0, mark.indexOf('=') + 1), begin = Date.now(), above = {};
+var toolMark = 'STCI_TOOL_MARK=', ownMark = own && toolMark + own.session + '-';
+function fieldsOf(pid) {
+  var stat = read(pid, 'stat');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+function isDead(fields) { return fields[0] === 'Z' || fields[0] === 'X'; }
+function isAgentGone(limit) {
+  var agent = String(BigInt.asUintN(22, BigInt(limit)));
+  try { return limitOf(agent) !== limit || isDead(fieldsOf(agent)); } catch (e) { return true; }
+}
+function isLeft(pid) {
+  var fields = fieldsOf(pid), variables = [];
+  if (isDead(fields)) return false;
+  try { variables = read(pid, 'environ').split('\\0'); } catch (e) {}
+  if (variables.indexOf(mark) >= 0) return true;
+  if (!own || !(+fields[19] >= since) || usersOf(pid) !== users) return false;
+  if (variables.some(function (one) {
+    return one.indexOf(name) === 0 || one.indexOf(toolMark) === 0 && one.indexOf(ownMark) !== 0;
+  })) return false;
+  var limit = limitOf(pid);
+  return limit !== undefined && isAgentGone(limit);
+}
+function search() {
+  var found = [];
+  fs.readdirSync('/proc').forEach(function (pid) {
+    try {
+      if (!/^[0-9]+$/.test(pid) || above[pid] || !isLeft(pid)) return;
+      found.push({ pid: pid, command: read(pid, 'cmdline').split('\\0').join(' ').trim() || read(pid, 'comm').trim() });
+    } catch (e) {}
+  });
+  return found;
+}
+for (var pid = String(me.pid); +pid > 0 && !above[pid]; pid = fieldsOf(pid)[1]) above[pid] = true;
+var users = usersOf('self'), since = own && fieldsOf('self')[19] - own.ageMs * ${TICKS_A_SECOND} / 1000;
+me.stdin.on('end', function () { me.exit(0); });
+me.stdin.on('error', function () { me.exit(0); });
+me.stdin.resume();
+(function look() {
+  var found = search();
+  if (found.length > 0 && Date.now() - begin < waitMs) return setTimeout(look, ${LOOK_MS});
+  say('facts ' + JSON.stringify({
+    boot: fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
+    space: fs.readlinkSync('/proc/self/ns/pid'),
+    count: found.length, processes: named(found),
+  }));
+})();
+`);
+
+/** On this machine where no host is named. Resolves with a text where it is not known: why. Never rejects. */
+export async function lookForMarks(
+  host: HostSpec | undefined, params: Params, search: MarkSearch, deadlineMs: number,
+): Promise<MarkedProcesses | string> {
+  const nonce = makeNonce();
+  const argument = hexWord(JSON.stringify(search));
+  const init = { nonce, deadlineMs: Math.round(deadlineMs), read: readMarked, clocks: 0 };
+  if (host === undefined) {
+    const { facts, invalid, lines } = await runProbe(localCommand(PROGRAM, nonce, process.execPath, argument), init);
+    return facts ?? `the search itself failed: ${invalid ?? lines.join('; ')}`;
+  }
+  const wrong = hostProblem(host.name);
+  if (wrong !== undefined) return `it ${wrong}`;
+  const ssh = sshParams(params.under('launcherproc.ssh'));
+  // A little less than the deadline: ssh's own message is better than ours.
+  const connectMs = Math.min(ssh.connectMs, (deadlineMs * 3) / 4);
+  const result = await runProbe(probeCommand(host, { ...ssh, connectMs }, nonce, PROGRAM, argument), init);
+  return result.facts ?? probeProblem(host, ssh, result, init.deadlineMs).problem;
+}
