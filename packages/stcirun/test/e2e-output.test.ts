@@ -13,7 +13,13 @@ const TWO = ['--launcher', 'local', '--host', 'a,b'];
 
 /** The shell opens its end with ours: opened for writing too, the pipe has a reader in any order. */
 function hasOpened(pid: number | undefined, name: string): boolean {
-  return readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`).endsWith(`/${name}`));
+  return readdirSync(`/proc/${pid}/fd`).some((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`).endsWith(`/${name}`);
+    } catch {
+      return false; // It is closed meanwhile.
+    }
+  });
 }
 
 function isAgent(pid: string): boolean {
@@ -152,6 +158,8 @@ suite('stcirun, files', (test) => {
     const args = ['--mca', 'bootcom.lease=1s', '-n', '2', '--output', 'p', ...sh('yes | head -c 1000000')];
     await eventually(() => hasOpened(reader.pid, 'p'), { deadlineMs: 10_000, what: 'a reader' });
     const job = start(args, { cwd: directory, limitMs: 30_000 });
+    // Before, its reader would find no writer, which is the end.
+    await eventually(() => hasOpened(job.child.pid, 'p'), { deadlineMs: 20_000, what: 'the pipe' });
     await new Promise((resolve) => setTimeout(resolve, 3000));
     reader.stdin.end('go\n');
     const { exitCode, err } = await job.result;

@@ -1,8 +1,9 @@
 /**
  * Output to files named by a template. Directories are made, files emptied when their first rank starts. Several
  * ranks or streams that come to one name are merged line by line, as on a screen. A file is closed with the last of
- * its streams, or while others are written (file-pool.ts); the first error of the file system is reported and ends the
- * job.
+ * its streams, or while others are written (file-pool.ts), but not before all ranks have started: the reader of a named
+ * pipe would take the end of the first ranks for that of all. The first error of the file system is reported and ends
+ * the job.
  */
 
 import {
@@ -43,6 +44,8 @@ export class FileSink implements OutputSink {
   readonly #byName = new Map<string, Target>();
   readonly #bySource = new Map<SourceId, Target>();
   readonly #pids = new Map<number, number>();
+  /** Whose streams have ended, while ranks that are to start may come to the same name. */
+  readonly #idle = new Set<Target>();
   #failed = false;
   #isAbandoned = false;
   #onAbandoned: () => void = () => undefined;
@@ -55,6 +58,9 @@ export class FileSink implements OutputSink {
     this.#pids.set(rank, pid);
     this.#targetOf(rank, 'stdout');
     this.#targetOf(rank, 'stderr');
+    if (this.#pids.size < this.#params.facts.size) return;
+    for (const target of this.#idle) if (target.streams.size === 0) void this.#close(target);
+    this.#idle.clear();
   }
 
   push(rank: number, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
@@ -70,8 +76,7 @@ export class FileSink implements OutputSink {
     if (target === undefined) return;
     target.merger.end(source);
     target.streams.delete(source);
-    // If a further rank has the same name, its output is appended.
-    if (target.streams.size === 0) target.writer.after(() => this.#close(target));
+    if (target.streams.size === 0) target.writer.after(() => this.#onIdle(target));
   }
 
   finish(done: () => void): void {
@@ -101,6 +106,11 @@ export class FileSink implements OutputSink {
     this.#isAbandoned = true;
     for (const { writer } of this.#byName.values()) writer.abandon();
     this.#onAbandoned();
+  }
+
+  #onIdle(target: Target): void {
+    if (this.#pids.size < this.#params.facts.size) this.#idle.add(target);
+    else void this.#close(target);
   }
 
   #close({ file }: Target): Promise<void> {
