@@ -4,18 +4,16 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { createComposition, didYouMean, expandHostlist, parseValue } from '@stci/core';
 import type { SessionClient, SessionStatus } from '@stci/core/session';
+import { LEASE_MS, RENEWAL_MS } from '@stci/finject/experiment';
 import {
   ERROR_KINDS, StciError, printable, type AgentRole, type FaultOrder, type FaultReport, type FaultVictim,
   type HostIndex, type JobId,
 } from '@stci/interface';
 import {
-  askStatus, connectToJob, frontEndRegistry, jobArgument, openSessions, parseDuration, parsePair, printOut, promised,
-  repeated, sessionFlags, SESSION_OPTION, StciCommand, type Pair, type Sessions,
+  askStatus, connectToJob, frontEndRegistry, jobArgument, openSessions, parseDuration, parsePair, pluginPairs, printOut,
+  promised, repeated, sessionFlags, SESSION_OPTION, StciCommand, type Pair,
 } from '@stci/stcirun/front-end';
 
-/** A renewal every third of the lease. */
-const LEASE_MS = 15_000;
-const RENEWALS = 3;
 const TIMEOUT_MS = 10_000;
 /** How much later than it may take an answer is given up. */
 const SILENCE_MS = 15_000;
@@ -50,6 +48,7 @@ export class KillCommand extends StciCommand {
   --group           of kind pkill: also the processes that the rank has started
   --for TIME        undone after this time, such as 500ms or 2s
   --arg KEY=VALUE   argument of the kind; 'stci info fault:KIND' lists them
+  --plugin PATH     adds the kinds of a package; the session must have been started with it
 ${SESSION_OPTION}
 Tells what happened where, and ends when the fault is over. Ctrl-C undoes it.
 
@@ -70,6 +69,7 @@ Examples:
     group: Flags.boolean(),
     for: Flags.custom<number>({ parse: async (text) => parseFor(text) })(),
     arg: Flags.custom<Pair>({ parse: async (text) => parsePair('--arg', text) })(repeated),
+    plugin: Flags.string(repeated),
     ...sessionFlags,
   };
 
@@ -77,13 +77,14 @@ Examples:
     const { args, flags } = await this.parse(KillCommand);
     const name = jobArgument(args.job, 'finject kill', ' --rank 0');
     checkGiven(flags);
-    const sessions = openSessions(flags);
+    const mca = [...pluginPairs(flags.plugin), ...(flags.mca ?? [])];
+    const sessions = openSessions({ ...flags, mca });
     const { client, job } = await connectToJob(sessions, name, flags.session);
     try {
       const status = await askStatus(client);
       checkJob(name, job, status);
       const victims = victimsOf(flags, status);
-      const kinds = scopeOf(flags, sessions);
+      const kinds = createComposition(frontEndRegistry(mca)).scope('finject', sessions.params, sessions.platform);
       const orders = victims.map((victim, index) => orderOf(flags, victim, job, index, kinds));
       return await new Injection(client, status).run(orders);
     } finally {
@@ -118,13 +119,18 @@ function checkGiven(given: Given): void {
 
 type Kinds = ReturnType<ReturnType<typeof createComposition>['scope']>;
 
-function scopeOf({ mca }: { readonly mca?: readonly Pair[] | undefined }, { params, platform }: Sessions): Kinds {
-  return createComposition(frontEndRegistry(mca)).scope('finject', params, platform);
+function argsOf(kind: string, kinds: Kinds): ReturnType<Kinds['fault']>['args'] {
+  try {
+    return kinds.fault(kind).args;
+  } catch (thrown) {
+    if (!(thrown instanceof StciError)) throw thrown;
+    throw new StciError(thrown.code, `${thrown.message} A plugin's kind needs --plugin PATH.`, { cause: thrown });
+  }
 }
 
 function orderOf(given: Given, victim: FaultVictim, job: JobId, index: number, kinds: Kinds): FaultOrder {
   const kind = given.kind ?? kindOf(victim, given.for !== undefined);
-  const { args: specs } = kinds.fault(kind);
+  const specs = argsOf(kind, kinds);
   const args = Object.fromEntries((given.arg ?? []).map(({ key, value }) => {
     const spec = Object.hasOwn(specs, key) ? specs[key] : undefined;
     if (spec === undefined) {
@@ -200,6 +206,8 @@ class Injection {
   readonly #status: SessionStatus;
   readonly #open = new Map<string, { isInjected: boolean; readonly order: FaultOrder }>();
   #failures = 0;
+  /** Whoever read what it tells has gone. */
+  #printError: unknown;
   #onOver: () => void = () => undefined;
 
   constructor(client: SessionClient, status: SessionStatus) {
@@ -207,7 +215,7 @@ class Injection {
     this.#status = status;
   }
 
-  /** Resolves with the exit code when all are over, and nothing is in force. */
+  /** Resolves with the exit code when all are over, and nothing is in force. Throws where it cannot print. */
   async run(orders: readonly FaultOrder[]): Promise<number> {
     const { experiment } = this.#client;
     experiment.onReport = (report) => this.#onReport(report);
@@ -218,7 +226,7 @@ class Injection {
         ? ['controller' as const] : [],
     };
     await promised<void>((done) => experiment.open(terms, done));
-    const renewal = setInterval(() => experiment.open(terms, () => undefined), LEASE_MS / RENEWALS);
+    const renewal = setInterval(() => experiment.open(terms, () => undefined), RENEWAL_MS);
     let signal: number | undefined;
     const over = new Promise<void>((resolve) => (this.#onOver = resolve));
     const interrupt = (name: NodeJS.Signals): void => {
@@ -236,13 +244,14 @@ class Injection {
     clearInterval(renewal);
     clearTimeout(limit);
     await promised<readonly string[]>((done) => experiment.undo('', done)).catch(() => undefined);
+    if (this.#printError !== undefined) throw this.#printError;
     return signal ?? (this.#failures > 0 ? ERROR_KINDS.STCI_EXPERIMENT_FAILED.exitCode : 0);
   }
 
   #onReport({ id, state, text, agent, host }: FaultReport): void {
     const open = this.#open.get(id);
     const where = `${agent}${agent === 'controller' ? '' : ` on ${this.#status.hosts[host]?.spec.name ?? host}`}`;
-    printOut(`${printable(`${state}: ${text === '' ? (open?.order.kind ?? '') : text} (${where})`)}\n`);
+    this.#tell(`${state}: ${text === '' ? (open?.order.kind ?? '') : text} (${where})`);
     if (open === undefined) return;
     if (state === 'injected') {
       open.isInjected = true;
@@ -254,10 +263,20 @@ class Injection {
     if (this.#open.size === 0) this.#onOver();
   }
 
+  /** Where it cannot be told, all is undone. */
+  #tell(text: string): void {
+    try {
+      printOut(`${printable(text)}\n`);
+    } catch (thrown) {
+      this.#printError ??= thrown;
+      this.#onOver();
+    }
+  }
+
   #giveUp(why: string): void {
     if (this.#open.size === 0) return;
     this.#open.clear();
-    printOut(`failed: ${printable(why)}\n`);
+    this.#tell(`failed: ${why}`);
     this.#failures += 1;
     this.#onOver();
   }

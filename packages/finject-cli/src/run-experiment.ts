@@ -123,7 +123,7 @@ class ExperimentRun {
     const isTerminal = process.stderr.isTTY && process.env['TERM'] !== 'dumb';
     return new RunView({
       repeats: plans.length, hosts: facts.shape.hosts,
-      columns: isTerminal ? process.stderr.columns || COLUMNS : undefined,
+      columns: () => (isTerminal ? process.stderr.columns || COLUMNS : undefined),
       write: (text) => printError('', text),
     });
   }
@@ -169,13 +169,21 @@ class ExperimentRun {
   #finish({ stopped, text, error }: RunResult): number {
     const summary = this.#judge.summary();
     const { directory, isQuiet, isJson } = this.#request;
-    if (!isJson && !isQuiet) printOut(`${summaryText(summary, text)}record: ${directory}\n`);
-    const failure = this.#writeError ?? error;
+    let failure: unknown = this.#writeError ?? error;
+    let report: string | undefined;
+    // Before anything is printed: whoever reads that may have gone.
+    try {
+      if (failure === undefined) report = writeReport(directory, { history: this.#judge.history(), summary });
+    } catch (thrown) {
+      failure = thrown;
+    }
+    const where = `record: ${directory}\n${report === undefined ? '' : `report: ${report}\n`}`;
+    if (!isJson && !isQuiet) printOut(`${summaryText(summary, text, error?.message)}${where}`);
     if (failure !== undefined) throw failure;
-    const report = writeReport(directory, { history: this.#judge.history(), summary });
-    if (!isJson && !isQuiet) printOut(`report: ${report}\n`);
     if (this.#exitCode !== undefined && (stopped === 'signal' || stopped === 'abort')) return this.#exitCode;
-    const isPassed = stopped === undefined && summary.repeats.every((repeat) => repeat.isPassed);
+    const failures = summary.repeats.filter((repeat) => !repeat.isPassed).length;
+    const isPassed = stopped === undefined && failures === 0;
+    if (!isPassed && isQuiet) printError(`finject: ${text}; ${failures} did not pass. Report: ${report}\n`);
     return isPassed ? 0 : ERROR_KINDS.STCI_EXPERIMENT_FAILED.exitCode;
   }
 }
@@ -187,21 +195,22 @@ const REASON_CHARS = 60;
 /** Reasons that are told below the table. */
 const REASONS_MAX = 10;
 
-/** A table of the repeats, and below it why some did not pass. */
-export function summaryText({ repeats }: RunSummary, end: string): string {
+/** A table of the repeats, and below it why some did not pass. `error`: why one was not begun; it is told elsewhere. */
+export function summaryText({ repeats }: RunSummary, end: string, error?: string): string {
+  const wasBegun = ({ problems }: RepeatSummary): boolean => error === undefined || !problems.includes(error);
   const hasConfigurations = repeats.some(({ configuration }) => configuration !== '');
   const of = hasConfigurations ? ['configuration'] : [];
   const head = ['repeat', ...of, 'outcome', 'passed', 'faults', 'detection', 'exit'];
   const rows = repeats.map((repeat) => [
     String(repeat.repeat), ...(hasConfigurations ? [String(repeat.configuration)] : []), repeat.outcome,
-    repeat.isPassed ? 'yes' : `no: ${reasonsOf(repeat)}`,
+    repeat.isPassed ? 'yes' : `no: ${wasBegun(repeat) ? reasonsOf(repeat) : 'not begun'}`,
     faultsText(repeat),
     detectionText(repeat), repeat.exitCode === undefined ? '-' : String(repeat.exitCode),
   ]);
   const passed = repeats.filter(({ isPassed }) => isPassed).length;
   const lines = alignColumns([head, ...rows]).map((line) => `${line.trimEnd()}\n`).join('');
   const isMeasured = repeats.some((repeat) => detectionText(repeat) !== '-');
-  return `${lines}${isMeasured ? DETECTION : ''}${failuresText(repeats)}${end}; ${passed} passed\n`;
+  return `${lines}${isMeasured ? DETECTION : ''}${failuresText(repeats.filter(wasBegun))}${end}; ${passed} passed\n`;
 }
 
 /** Those that were made, and of how many where some were not. */
@@ -217,7 +226,7 @@ function failuresText(repeats: readonly RepeatSummary[]): string {
   ]);
   const rest = failures.length - REASONS_MAX;
   const shown = [...failures.slice(0, REASONS_MAX), ...(rest > 0 ? [`and ${rest} more, in the report`] : [])];
-  return shown.map((line) => `${printable(line).replaceAll('\n', ' ')}\n`).join('');
+  return shown.map((line) => `${printable(line).replaceAll('\n', '\n  ')}\n`).join('');
 }
 
 function reasonsOf({ checks, problems, outcome }: RepeatSummary): string {

@@ -10,8 +10,8 @@ import { printable, type FaultVictim, type JobEvent } from '@stci/interface';
 export interface RunViewInit {
   readonly repeats: number;
   readonly hosts: readonly string[];
-  /** Columns of the terminal; undefined: there is none. */
-  readonly columns: number | undefined;
+  /** Columns of the terminal, which may change; undefined: there is none. */
+  columns(): number | undefined;
   write(text: string): void;
 }
 
@@ -25,6 +25,7 @@ export class RunView {
   #repeat = 0;
   #injected = 0;
   #isRunning = false;
+  #hasTarget = false;
 
   constructor(init: RunViewInit) {
     this.#init = init;
@@ -48,8 +49,12 @@ export class RunView {
       }
       case 'check':
         return this.#line(`check ${record.name}: ${record.isPassed ? 'passed' : `failed (${record.text})`}`, record);
+      case 'target':
+        this.#hasTarget = true;
+        return undefined;
       case 'problem':
-        return this.#line(record.text, record);
+        // Before there is a target, it is the error that ends the run, which is told in the end.
+        return this.#hasTarget ? this.#line(record.text, record) : undefined;
       case 'repeat-end':
         return this.#onEnd(record);
     }
@@ -57,7 +62,8 @@ export class RunView {
 
   /** Draws the last line anew. */
   tick(nowMs: number): void {
-    const { columns, repeats } = this.#init;
+    const { repeats } = this.#init;
+    const columns = this.#init.columns();
     if (columns === undefined || this.#repeat === 0) return;
     const time = this.#startMs === undefined ? 'starting' : `${((nowMs - this.#startMs) / 1000).toFixed(0)} s`;
     const planned = this.#plan?.injections.length ?? 0;
@@ -75,6 +81,7 @@ export class RunView {
     this.#plan = plan;
     this.#startMs = undefined;
     this.#isRunning = false;
+    this.#hasTarget = false;
     this.#injected = 0;
     this.#repeat += 1;
     this.#rests.clear();
@@ -91,7 +98,7 @@ export class RunView {
 
   #onInjection(record: Extract<HistoryRecord, { type: 'injection' }>): void {
     const { id, state, text, victim } = record;
-    if (state === 'due' || state === 'ordered') return;
+    if (state === 'due' || state === 'ordered' || !this.#hasTarget) return;
     if (state === 'injected') this.#injected += 1;
     const injection = this.#plan?.injections.find((one) => one.id === id);
     const victims = injection?.victims ?? [];
@@ -126,7 +133,7 @@ export class RunView {
       if (rest !== '') this.#put(outputLine(Number(rank), stream as 'stdout', rest));
     }
     const { report, isTimeOut, orphans, unknown = [], stopped } = record;
-    const how = report === undefined ? 'no report' : `exit code ${report.exitCode}`;
+    const how = !this.#hasTarget ? 'not begun' : report === undefined ? 'no report' : `exit code ${report.exitCode}`;
     const left = orphans > 0 && `${orphans} processes left`;
     const notKnown = unknown.length > 0 && `not known of ${unknown.length} hosts whether processes are left`;
     const parts = [how, isTimeOut && 'time limit', left, notKnown, stopped !== undefined && 'stopped'];
@@ -143,11 +150,11 @@ export class RunView {
   #put(text: string): void {
     if (text === '') return;
     const { columns, write } = this.#init;
-    write(columns === undefined ? text : `\r\u001b[K${text}${this.#status}`);
+    write(columns() === undefined ? text : `\r\u001b[K${text}${this.#status}`);
   }
 
   #draw(status: string): void {
-    if (this.#init.columns === undefined || status === this.#status) return;
+    if (this.#init.columns() === undefined || status === this.#status) return;
     this.#status = status;
     this.#init.write(`\r\u001b[K${status}`);
   }

@@ -47,13 +47,30 @@ suite('finject is ended', (test) => {
     assert.match(again.out, 'was not running');
   }), LONG);
 
-  test('by abort of all runs of the user', withLab(async (lab) => {
-    const run = await paused(lab, 'out');
+  test('by abort without a name: one run only, unless all are meant', withLab(async (lab) => {
+    const one = await paused(lab, 'one');
+    const other = lab.start('finject', 'run', 'pause.yaml', '--output', 'other');
+    await eventually(() => lab.hasHistory('other'), { deadlineMs: 30_000, what: 'another run' });
+    const which = await lab.run('finject', 'abort');
+    said(which, 193);
+    assert.match(which.err,
+      /^finject: 2 runs go on\. Name those to end, or give --all:\n(?: {2}\S+\/(?:one|other)\n){2}$/u);
+    said(await lab.run('finject', 'abort', '--all', 'one'), 193);
+    said(await lab.run('finject', 'abort', 'other'), 0);
+    said(await other.result, 143);
     const abort = await lab.run('finject', 'abort');
     said(abort, 0);
-    assert.match(abort.out, /out: aborted/u);
-    said(await run.result, 143);
+    assert.match(abort.out, /one: aborted/u);
+    said(await one.result, 143);
     assert.equal(lab.processes(), []);
+
+    const more = [await paused(lab, 'more'), lab.start('finject', 'run', 'pause.yaml', '--output', 'most')];
+    await eventually(() => lab.hasHistory('most'), { deadlineMs: 30_000, what: 'another run' });
+    said(await lab.run('finject', 'abort', '--all'), 0);
+    for (const { result } of more) said(await result, 143);
+    assert.equal(lab.processes(), []);
+    const none = await lab.run('finject', 'abort', '--all');
+    assert.equal([none.exitCode, none.out], [0, 'no run goes on\n']);
   }), LONG);
 
   test('by Ctrl-C once, and twice', withLab(async (lab) => {

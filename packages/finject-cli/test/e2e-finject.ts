@@ -1,7 +1,9 @@
 /** Starts the built finject as a user would, in a directory of its own; in the end nothing of it is left. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -160,3 +162,31 @@ export function said({ exitCode, err }: Said, expected: number): void {
 }
 
 export const LONG = { timeoutMs: 240_000 };
+
+/** A kind of fault from outside: host, says its argument `word`. */
+const PLUGIN = `import { accept, defineComponent, faultFramework } from '@stci/core/component';
+const module = {
+  victims: ['host'],
+  undoes: false,
+  args: { word: { type: 'string', default: '', help: 'What it says.' } },
+  problemOf: () => undefined,
+  plan: ({ victim: { host } }) => [{ at: { role: 'root', host }, body: {} }],
+  open: ({ order }) => ({
+    dueMs: undefined,
+    on: ({ type }) => (type === 'inject' ? [{ type: 'injected', text: order.args.word }] : []),
+  }),
+};
+export default defineComponent({
+  framework: faultFramework, name: 'own', version: '1.0.0', frameworkVersion: 1, help: 'It says a word.', params: {},
+  args: module.args, query: () => accept(50), create: () => module,
+});
+`;
+
+/** A package with it, as its author has it. */
+export function writePlugin(directory: string): void {
+  mkdirSync(join(directory, 'node_modules'), { recursive: true });
+  const packages = fileURLToPath(new URL('../node_modules/@stci', import.meta.url));
+  symlinkSync(packages, join(directory, 'node_modules', '@stci'));
+  writeFileSync(join(directory, 'package.json'), '{"name": "fault-own", "type": "module", "main": "index.js"}');
+  writeFileSync(join(directory, 'index.js'), PLUGIN);
+}

@@ -76,6 +76,10 @@ suite('finject run', (test) => {
     assert.match(wrong.out, /no: exit-code/u);
     assert.match(wrong.out, /^repeat 1: exit-code: .*137/mu);
     assert.match(wrong.out, /1 of 1 repeats; 0 passed/u);
+    const quiet = await lab.run('finject', 'run', 'wrong.yaml', '--quiet', '--output', 'quiet');
+    said(quiet, 204);
+    assert.equal([quiet.out, quiet.err.replace(/ \S*quiet\//u, ' ')],
+      ['', 'finject: 1 of 1 repeats; 1 did not pass. Report: report.html\n']);
   }), LONG);
 
   test('what is wrong is told at once, and nothing is started', withLab(async (lab) => {
@@ -96,6 +100,9 @@ suite('finject run', (test) => {
     lab.file('host.yaml', KILL.replace("'a:2,b:2', --launcher, local", "'nowhere.invalid:4', --launcher, ssh"));
     const host = await lab.run('finject', 'run', 'host.yaml', '--output', 'host');
     assert.is(host.exitCode, 197, host.err);
+    assert.match(host.out, /no: not begun/u);
+    assert.is(`${host.out}${host.err}`.split('did not come up').length - 1, 1, 'it is told once');
+    assert.match(host.err, 'what to do: Correct the name');
     const failed = lab.history('host');
     assert.equal([failed.isCutOff, recordsOf(failed, 'run-end')[0]?.stopped], [false, 'error']);
   }), LONG);

@@ -2,14 +2,14 @@
 // @timeoutMs 300000
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readHistory, type History } from '@stci/finject/experiment';
 import { assert, eventually, patient, suite } from '@stci/testkit';
 import { up, whyNoHosts, type Hosts } from '@stci/testkit/hosts';
-import { recordsOf, states } from './e2e-finject.js';
+import { recordsOf, states, writePlugin } from './e2e-finject.js';
 
 const FINJECT = fileURLToPath(new URL('../bin/finject.cjs', import.meta.url));
 const STCI = fileURLToPath(new URL('../../stcirun/bin/stci.cjs', import.meta.url));
@@ -31,24 +31,6 @@ const HOSTS = [
 const TICKING = ['sh', '-c', `for i in $(seq ${TICKS}); do echo "tick $i"; sleep 0.4; done`];
 
 /** A kind that says its argument, at the host of its victim. */
-const PLUGIN = `import { accept, defineComponent, faultFramework } from '@stci/core/component';
-const module = {
-  victims: ['host'],
-  undoes: false,
-  args: { word: { type: 'string', default: '', help: 'What it says.' } },
-  problemOf: () => undefined,
-  plan: ({ victim: { host } }) => [{ at: { role: 'root', host }, body: {} }],
-  open: ({ order }) => ({
-    dueMs: undefined,
-    on: ({ type }) => (type === 'inject' ? [{ type: 'injected', text: order.args.word }] : []),
-  }),
-};
-export default defineComponent({
-  framework: faultFramework, name: 'own', version: '1.0.0', frameworkVersion: 1, help: 'It says a word.', params: {},
-  args: module.args, query: () => accept(50), create: () => module,
-});
-`;
-
 interface Done {
   readonly code: number | null;
   readonly out: string;
@@ -209,12 +191,7 @@ suite('finject over ssh', (test) => {
   });
 
   check('a kind of fault from a plugin, which agents on other hosts load, too', async () => {
-    const plugin = join(directory, 'plugin');
-    mkdirSync(join(plugin, 'node_modules'), { recursive: true });
-    const packages = fileURLToPath(new URL('../node_modules/@stci', import.meta.url));
-    symlinkSync(packages, join(plugin, 'node_modules', '@stci'));
-    writeFileSync(join(plugin, 'package.json'), '{"name": "fault-own", "type": "module", "main": "index.js"}');
-    writeFileSync(join(plugin, 'index.js'), PLUGIN);
+    writePlugin(join(directory, 'plugin'));
     await over(experiment('own', ['{kind: own, args: {word: abc}, who: {hosts: [h4]}, when: 200ms}'], {
       options: ['-n', '4', ...HOSTS, '--plugin', 'plugin'], program: ['sleep', '1'],
     }), 0);

@@ -6,6 +6,7 @@ export { paramFlags, repeated, StciCommand, type StciCommandClass } from './stci
 export { CommandTable } from './stci/command-table.js';
 export { VERSION } from './version.js';
 export { frontEndRegistry } from './cli/front-end-registry.js';
+export { pluginPairs } from './plugins.js';
 export { FLAG_NAMES, OPTION_FACTS, optionName, type FlagName } from './cli/flags.js';
 export { parseCommandLine, type RunRequest } from './cli/parse.js';
 export { scan } from './cli/scan.js';

@@ -23,8 +23,8 @@ export interface RunResult {
 const REASONS: Readonly<Record<StopReason, string>> = {
   abort: 'aborted',
   signal: 'interrupted',
-  time: 'stopped: the time of the run is over (stop.time)',
-  failures: 'stopped: too many repeats did not pass (stop.failures)',
+  time: 'stopped: the time of the run is over (stop: after)',
+  failures: 'stopped: too many repeats did not pass (stop: failures)',
   error: 'stopped: a repeat could not be begun',
 };
 

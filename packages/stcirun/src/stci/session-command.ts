@@ -57,8 +57,7 @@ export interface ConnectedJob extends Connected {
   readonly job: JobId;
 }
 
-/** The job that `command`, as `stci kill`, must be given. Throws STCI_USAGE. */
-/** `more`: what the example has after the job. */
+/** The job that `command`, as `stci kill`, must be given; `more`: what its example has after it. Throws STCI_USAGE. */
 export function jobArgument(job: string | undefined, command: string, more = ''): string {
   if (job !== undefined) return job;
   throw new StciError('STCI_USAGE', `No job is named. Write, for example: ${command} night.3${more}. See 'stci ps'.`);
