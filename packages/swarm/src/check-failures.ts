@@ -33,6 +33,7 @@ export const FAILURE_CHECKERS: Readonly<Record<string, Checker>> = {
   routes: checkRoutes,
   records: checkRecords,
   agreement: checkPrograms,
+  end: checkEnd,
   stabilization: checkStabilization,
 };
 
@@ -56,12 +57,13 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
   // While the session is launched, agents end with their parents.
   for (const { when, host } of plan.edges) if (when === 'launch') addBelow(plan, host, hosts);
   for (const fault of plan.faults) {
-    if (fault.kind === 'slow') return undefined;
+    // The controller asks all others, and takes its own standstill for theirs.
+    if (fault.kind === 'slow' || (fault.kind === 'freeze' && fault.host === 'login')) return undefined;
     const isLong = !('lastsMs' in fault) || fault.lastsMs === undefined || fault.lastsMs >= tolerance;
     if (!isLong) continue;
     if (fault.kind === 'part') fault.hosts.forEach((host) => hosts.add(host));
     else if (fault.kind === 'cut') fault.between.forEach((place) => place !== 'login' && hosts.add(place));
-    else hosts.add(fault.host);
+    else hosts.add(fault.host as number);
   }
   for (const host of belowSeveral(plan)) hosts.add(host);
   return hosts;
@@ -77,7 +79,7 @@ function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[]
   const tolerated = settings['overlay.topology'] === undefined ? 1 : 2;
   const failed = new Set(faults.flatMap((fault) => {
     if (fault.kind === 'part') return fault.hosts;
-    return 'host' in fault ? [fault.host] : [];
+    return 'host' in fault && fault.host !== 'login' ? [fault.host] : [];
   }));
   const all = Array.from({ length: count }, (_, host) => host);
   return all.filter((host) => above(host).filter((each) => failed.has(each)).length > tolerated);
@@ -173,4 +175,21 @@ function checkPrograms({ plan, agreed }: FailureRun, { hosts }: QuietState): str
   const short = well.filter(({ rank }) => lines.get(rank)?.length !== rounds)
     .map(({ rank }) => `rank ${rank} has ${lines.get(rank)?.length} results of ${rounds}`);
   return [...unwell, ...short, ...agreementProblems(lines, new Set(well.map(({ rank }) => rank)))];
+}
+
+/** From the end of its last rank, or of the last fault, a job is over this much later, beside the leases of hosts. */
+const END_MS = 3000;
+/** After which a host that nobody reaches is given up. */
+const END_LEASES = 3;
+
+/** A job whose ranks are all over ends: nothing that may not come is awaited. */
+function checkEnd({ plan, brief, calmMs }: FailureRun, { atMs }: QuietState): string[] {
+  if (brief === undefined) return [];
+  const { ranksOverMs, endedMs } = brief;
+  if (ranksOverMs === undefined) return endedMs === undefined ? ['ranks of the brief job have not ended'] : [];
+  const mostMs = END_MS + END_LEASES * Number.parseInt(plan.settings['bootcom.lease'] as string, 10);
+  const tookMs = (endedMs ?? atMs) - Math.max(ranksOverMs, calmMs);
+  const what = endedMs === undefined ? 'has not ended' : 'ended';
+  const isLate = endedMs === undefined || tookMs > mostMs;
+  return isLate ? [`the brief job ${what} ${tookMs} ms after its last rank; at most ${mostMs} ms`] : [];
 }

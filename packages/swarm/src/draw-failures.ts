@@ -1,7 +1,7 @@
 /** Draws runs with failures from their seeds. */
 
 import { SimRandom } from '@stci/platform-sim';
-import type { AgreePlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
+import type { AgreePlan, BriefPlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
 import { drawLoss, drawOverlay } from './options.js';
 import { drawStabilization } from './stabilization.js';
 
@@ -43,12 +43,14 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
     ...drawLoss(random),
   };
   if (settings['errmgr.loss'] === 'use-spare') settings['errmgr.loss'] = 'start-again';
-  const faults = drawFaults(random, hosts, times);
+  const starvation = drawStarvation(random, hosts, times);
+  const faults = [...drawFaults(random, hosts, times), ...starvation];
   const agree = drawAgree(random, times);
   if (agree !== undefined) settings['client.enable'] = 'true';
   const link = {
     latencyMs: random.pick([0.05, 0.2, 1, 3]),
-    jitterMs: random.pick([0, 0.05, 0.5]),
+    // What is sent over several links of a starved machine arrives in any order.
+    jitterMs: random.pick([0, 0.05, 0.5]) + (starvation.length > 0 ? STARVED_JITTER_MS : 0),
     cutChance: random.pick([0, 0, 0.3]),
     bytesPerMs: random.pick([Infinity, Infinity, 20_000]),
     timeoutMs: random.pick([60_000, 5000]),
@@ -64,6 +66,7 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
       ? [{ when: random.pick(['launch', 'end'] as const), host: random.integer(hosts), atMs: random.between(0, 400) }]
       : [],
     agree,
+    brief: drawBrief(random, times, starvation.length > 0 ? 1 : 0.4),
     isPatient: random.fork('patience').chance(0.1),
   };
 }
@@ -81,6 +84,35 @@ function drawAgree(random: SimRandom, times: Times): AgreePlan | undefined {
   if (!fork.chance(0.4)) return undefined;
   const rounds = 3 + fork.integer(30);
   return { rounds, pauseMs: fork.pick([0, times.busyMs / rounds]), policy: fork.pick(['continue', 'notify']) };
+}
+
+/** By a fork, as well. Its ranks end before, among or after the faults. */
+function drawBrief(random: SimRandom, times: Times, chance: number): BriefPlan | undefined {
+  const fork = random.fork('brief');
+  if (!fork.chance(chance)) return undefined;
+  const policy = fork.pick(['continue', 'continue', 'notify', 'abort']);
+  return { lastsMs: fork.between(FIRST_MS, 2 * times.busyMs), policy };
+}
+
+/**
+ * By a fork, as well. The controller gets no processor while it links to those below an agent that is dead; its links
+ * may be slow, too.
+ */
+function drawStarvation(random: SimRandom, hosts: number, { busyMs, leaseMs }: Times): FailureFault[] {
+  const fork = random.fork('starvation');
+  if (!fork.chance(0.1)) return [];
+  const latencyMs = fork.pick([0, fork.between(0.02, 0.06) * leaseMs]);
+  const deadMs = fork.between(FIRST_MS, busyMs);
+  let atMs = deadMs + fork.between(0, 8) * latencyMs;
+  const faults: FailureFault[] = [{ kind: 'kill', host: fork.integer(Math.ceil(hosts / 2)), atMs: deadMs }];
+  for (let left = 1 + fork.integer(2); left > 0; left--) {
+    faults.push({ kind: 'freeze', host: 'login', atMs, lastsMs: fork.between(0.3, 0.8) * leaseMs });
+    atMs += leaseMs + fork.between(0, 300);
+  }
+  for (let host = 0; latencyMs > 0 && host < hosts; host++) {
+    faults.push({ kind: 'slow', between: [host, 'login'], atMs: FIRST_MS, latencyMs, lastsMs: atMs });
+  }
+  return faults;
 }
 
 interface Times {
@@ -122,6 +154,8 @@ function drawFaults(random: SimRandom, hosts: number, times: Times): FailureFaul
     return drawFault(random, kind ?? random.pick(KINDS), host, atMs, { hosts, times });
   });
 }
+
+const STARVED_JITTER_MS = 10;
 
 const KINDS = ['kill', 'kill', 'crash', 'freeze', 'freeze', 'part', 'cut', 'slow'] as const;
 

@@ -9,6 +9,12 @@ export interface AgreePlan {
   readonly policy: string;
 }
 
+/** A job of the session whose ranks, one on each host, end while agents fail. */
+export interface BriefPlan {
+  readonly lastsMs: number;
+  readonly policy: string;
+}
+
 /** Hosts by index; the login host with the controller is `login`. */
 export type Place = number | 'login';
 
@@ -16,7 +22,7 @@ export type FailureFault = { readonly atMs: number } & (
   | { readonly kind: 'kill'; readonly host: number }
   /** No sign of it; with `backMs` the host runs again so much later. */
   | { readonly kind: 'crash'; readonly host: number; readonly backMs?: number }
-  | { readonly kind: 'freeze'; readonly host: number; readonly lastsMs: number }
+  | { readonly kind: 'freeze'; readonly host: Place; readonly lastsMs: number }
   /** These hosts from all others; without `lastsMs` for ever. */
   | { readonly kind: 'part'; readonly hosts: readonly number[]; readonly lastsMs?: number }
   | { readonly kind: 'cut'; readonly between: readonly [Place, Place]; readonly lastsMs: number }
@@ -37,6 +43,7 @@ export interface FailurePlan {
   /** Agents that are killed while the session is launched or ends: `atMs` from the beginning of that. */
   readonly edges: readonly { readonly when: 'launch' | 'end'; readonly host: number; readonly atMs: number }[];
   readonly agree?: AgreePlan | undefined;
+  readonly brief?: BriefPlan | undefined;
   /** It waits as long as anything may take, even if all is well before. */
   readonly isPatient: boolean;
   /** All must know of the crashes in time; see stabilization.ts. */

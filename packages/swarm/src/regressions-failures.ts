@@ -8,6 +8,8 @@ export interface FailureRegression {
   readonly plan: FailurePlan;
   /** No agent is started more often. */
   readonly incarnationMax?: number;
+  /** None is linked again more often. */
+  readonly linksMax?: number;
 }
 
 export function plainFailures(plan: Pick<FailurePlan, 'hosts' | 'faults'> & Partial<FailurePlan>): FailurePlan {

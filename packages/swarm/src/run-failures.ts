@@ -1,8 +1,9 @@
 /** One run with failures: a session, a job, faults, then a time without any in which all must be told and mended. */
 
+import type { JobEvent, Rank } from '@stci/interface';
 import type { World } from '@stci/platform-sim';
 import { checkFailures, checkSettled } from './check-failures.js';
-import type { FailureFault, FailurePlan, Place } from './failure-plan.js';
+import type { BriefPlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
 import type { FailureRun, QuietState } from './failure-run.js';
 import { LOGIN_HOST, isTool } from './faults.js';
 import { hostName } from './job-spec.js';
@@ -38,7 +39,8 @@ function simulate(plan: FailurePlan, { onTrace }: FailureHooks): FailureRun {
   let world: World | undefined;
   const witness = new WitnessRecord(() => world?.nowMs ?? 0);
   const run: Record = {
-    plan, witness, events: [], readyMs: undefined, quiet: undefined, agreed: undefined, problems: [], traceHash: '',
+    plan, witness, events: [], calmMs: 0, readyMs: undefined, quiet: undefined, agreed: undefined, brief: undefined,
+    problems: [], traceHash: '',
   };
   const onWorld = (made: World): void => {
     world = made;
@@ -65,8 +67,10 @@ function play(run: Record, one: HostsSession): void {
     const params = { errmgr: [policy] };
     one.submit(['agree', `${rounds}`, `${pauseMs / 1000}`], { params }, (job) => void (run.agreed = job));
   }
+  if (plan.brief !== undefined) submitBrief(run, one, plan.brief);
+  run.calmMs = readyMs + lastFaultMs(plan);
   for (const fault of plan.faults) world.at(readyMs + fault.atMs, () => inject(world, fault, plan.link));
-  world.at(readyMs + lastFaultMs(plan), () => whenSettled(run, one, () => {
+  world.at(run.calmMs, () => whenSettled(run, one, () => {
     witness.ask();
     world.at(world.nowMs + ROUTES_MS, () => {
       run.quiet = stateOf(one);
@@ -79,6 +83,19 @@ function play(run: Record, one: HostsSession): void {
       one.stop();
     });
   }));
+}
+
+function submitBrief(run: Record, { world, submit }: HostsSession, { lastsMs, policy }: BriefPlan): void {
+  const over = new Set<Rank>();
+  const onEvent = (event: JobEvent): void => {
+    if (event.type !== 'exited') return;
+    over.add(event.report.rank);
+    if (over.size === run.plan.hosts) run.brief = { ranksOverMs: world.nowMs, endedMs: run.brief?.endedMs };
+  };
+  run.brief = { ranksOverMs: undefined, endedMs: undefined };
+  submit(['sleep', `${lastsMs / 1000}`], { params: { errmgr: [policy] }, onEvent }, () => {
+    run.brief = { ranksOverMs: run.brief?.ranksOverMs, endedMs: world.nowMs };
+  });
 }
 
 /**
@@ -122,6 +139,7 @@ function leaseMsOf({ settings }: FailurePlan): number {
 function stateOf({ world, session }: HostsSession): QuietState {
   const living = world.livingProcesses();
   return {
+    atMs: world.nowMs,
     hosts: session.hosts.map((host) => ({ ...host })),
     agents: living.filter(({ command }) => command[0] === 'stci-agent').map(({ host }) => host),
     tools: living.filter(isTool).map(({ host }) => host),
@@ -131,6 +149,12 @@ function stateOf({ world, session }: HostsSession): QuietState {
 function agentOn(world: World, host: number): { host: string; pid: number } | undefined {
   const name = hostName(host);
   return world.livingProcesses().find((each) => each.host === name && each.command[0] === 'stci-agent');
+}
+
+/** That of the controller, or of a root agent. */
+function processOf(world: World, place: Place): { host: string; pid: number } | undefined {
+  if (place !== 'login') return agentOn(world, place);
+  return world.livingProcesses().find(({ host }) => host === LOGIN_HOST);
 }
 
 function kill(world: World, host: number): void {
@@ -154,7 +178,7 @@ function inject(world: World, fault: FailureFault, { latencyMs }: FailurePlan['l
       return;
     }
     case 'freeze': {
-      const agent = agentOn(world, fault.host);
+      const agent = processOf(world, fault.host);
       if (agent === undefined) return;
       world.pauseProcess(agent.host, agent.pid);
       return later(fault.lastsMs, () => world.resumeProcess(agent.host, agent.pid));

@@ -37,6 +37,11 @@ export interface HostsOptions {
 
 type Command = readonly [string, ...string[]];
 
+export interface JobOptions extends Partial<JobSpec> {
+  readonly count?: number;
+  readonly onEvent?: (event: JobEvent) => void;
+}
+
 export interface EndedJob {
   readonly report: JobReport;
   readonly out: readonly string[];
@@ -52,7 +57,7 @@ export interface HostsSession {
   /** Adds hosts by their indices in the world. */
   add(hosts: readonly number[], done: HostsChanged): void;
   remove(hosts: readonly number[], options: RemoveOptions, done: HostsChanged): void;
-  submit(command: Command, more: Partial<JobSpec> & { readonly count?: number }, done: (job: EndedJob) => void): void;
+  submit(command: Command, more: JobOptions, done: (job: EndedJob) => void): void;
   /** Kills the root agent of a host; false if there is none. */
   kill(host: number): boolean;
   stop(): void;
@@ -105,12 +110,13 @@ function killAgent(world: World, host: number): boolean {
 function submit(
   session: ResidentSession,
   [program, ...args]: Command,
-  { count, ...more }: Partial<JobSpec> & { readonly count?: number },
+  { count, onEvent, ...more }: JobOptions,
   done: (job: EndedJob) => void,
 ): void {
   const out: string[] = [];
   const frontEnd = session.openFrontEnd({
     onJobEvent: (event) => {
+      onEvent?.(event);
       if (event.type !== 'ended') return;
       frontEnd.stop();
       done({ report: event.report, out });

@@ -6,8 +6,8 @@
 
 import { assert, suite, swarmSeeds } from '@stci/testkit';
 import {
-  FAILURE_REGRESSIONS, agreementProblems, checkFailures, explore, parseArguments, plainFailures, runFailures,
-  type FailureRun,
+  END_REGRESSIONS, FAILURE_REGRESSIONS, agreementProblems, checkFailures, explore, parseArguments, plainFailures,
+  runFailures, type FailureRun,
 } from '@stci/swarm';
 import { firstSeed } from './first-seed.js';
 
@@ -24,11 +24,14 @@ function red(pattern: RegExp, change: (run: FailureRun) => Partial<FailureRun>):
 }
 
 suite('failures', (test) => {
-  for (const [index, { found, plan, incarnationMax = Infinity }] of FAILURE_REGRESSIONS.entries()) {
+  const regressions = [...FAILURE_REGRESSIONS, ...END_REGRESSIONS];
+  for (const [index, { found, plan, incarnationMax = Infinity, linksMax = Infinity }] of regressions.entries()) {
     test(`regression ${index + 1}: ${found}`, () => {
       const { run, problems } = runFailures(plan);
       const often = run.quiet?.hosts.filter(({ incarnation }) => incarnation > incarnationMax);
-      assert.equal([problems, often], [[], []]);
+      const linked = run.events.flatMap((one) => (one.type === 'member' && one.change === 'linked' ? [one.name] : []));
+      const again = linked.filter((name) => linked.filter((each) => each === name).length > linksMax);
+      assert.equal([problems, often, again], [[], [], []]);
     }, { timeoutMs: 30_000 });
   }
 
@@ -63,6 +66,10 @@ suite('failures', (test) => {
       ({ plan: { ...timed, isTimed: true, settings: { ...timed.settings, 'detector.ring.timeout': '-1000ms' } } }));
     const agree = { rounds: 1, pauseMs: 0, policy: 'continue' };
     red(/^agreement: the job whose ranks agree did not end/, () => ({ plan: { ...timed, agree } }));
+    const brief = { ranksOverMs: 0, endedMs: undefined };
+    red(/^end: the brief job has not ended .* after its last rank/, () => ({ brief }));
+    red(/^end: ranks of the brief job have not ended/, () => ({ brief: { ...brief, ranksOverMs: undefined } }));
+    red(/^end: the brief job ended .* after its last rank/, () => ({ brief: { ...brief, endedMs: 1e6 } }));
     red(/^the session did not end/, () => ({ problems: ['the session did not end: idle'] }));
   });
 });

@@ -25,6 +25,7 @@ import {
 import { HOSTS_MAX, encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
 import { childError, newChild, type ChildSpec } from './child.js';
 import type { ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
+import { afterRunning } from '../event/running-timer.js';
 import type { MessageBody } from '../am/messages.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
 import { REACH_FRACTION } from './adoption.js';
@@ -62,6 +63,8 @@ export class BootSubtree {
   readonly #mended = new Map<HostIndex, HostIndex>();
   /** Agents planned below were there before this one: others above have linked to them, and say so if it is to know. */
   readonly #isLate: boolean;
+  /** What waits for the answers of agents that are just being linked to, by host and incarnation. */
+  readonly #adoptions = new Map<string, ((answer: AdoptionAnswer) => void)[]>();
   readonly #children: ChildSupervisor;
 
   constructor(init: BootSubtreeInit, events: SupervisorEvents) {
@@ -116,20 +119,39 @@ export class BootSubtree {
     for (const at of adopted) this.#children.relaunch(this.#spec(at));
   }
 
-  /** Links to the agent of a host below, which runs, and to those that are below it. */
+  /**
+   * Links to the agent of a host below, which runs, and to those that are below it. Asked again meanwhile, as by a
+   * controller that was starved, it waits for the first answer: of two links the agent would close one, which would be
+   * taken for its loss.
+   */
   adopt({ login, socket, hosts }: AdoptRequest, done: (answer: AdoptionAnswer) => void): void {
     const { node, agentLauncher } = this.#init;
-    const [host] = login;
-    const spec = this.#specOf(login, [login]);
-    const waitMs = Math.ceil(node.params.int('bootcom.lease') * REACH_FRACTION);
-    const connect = (events: AgentProcessEvents): AgentProcess =>
-      agentLauncher.reach({ host: spec.host, path: socket, waitMs }, events);
-    this.#children.adopt(spec, waitMs, connect, (answer) => {
+    const [host, , , incarnation] = login;
+    const onAnswer = (answer: AdoptionAnswer): void => {
       if (answer.result === 'adopted') {
         this.#logins.set(bootPosition(host), login);
         this.route(host, hosts);
       }
       done(answer);
+    };
+    const key = `${host}#${incarnation}`;
+    const waiting = this.#adoptions.get(key);
+    if (waiting !== undefined) return void waiting.push(onAnswer);
+    const all = [onAnswer];
+    this.#adoptions.set(key, all);
+    const forget = (): void => {
+      if (this.#adoptions.get(key) === all) this.#adoptions.delete(key);
+    };
+    const spec = this.#specOf(login, [login]);
+    const waitMs = Math.ceil(node.params.int('bootcom.lease') * REACH_FRACTION);
+    // Its link has a deadline; what ends without an answer keeps nobody from another attempt.
+    const timer = afterRunning(node.platform.clock, 2 * waitMs, forget);
+    const connect = (events: AgentProcessEvents): AgentProcess =>
+      agentLauncher.reach({ host: spec.host, path: socket, waitMs }, events);
+    this.#children.adopt(spec, waitMs, connect, (answer) => {
+      timer.cancel();
+      forget();
+      for (const each of all) each(answer);
     });
   }
 

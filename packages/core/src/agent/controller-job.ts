@@ -43,7 +43,7 @@ export class ControllerJob {
   #programs: JobPrograms | undefined;
   #leftOut: ReadonlySet<HostIndex> = new Set();
   #phase: JobPhase = 'launching';
-  readonly #hosts = new JobHosts();
+  readonly #hosts: JobHosts;
   /** What has been sent down: there are session agents to send to. */
   #launch: Launch | undefined;
   readonly #end: JobEnd;
@@ -60,6 +60,7 @@ export class ControllerJob {
     this.#node = session.node;
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
+    this.#hosts = new JobHosts(this.#node.messages, job, () => this.#checkOver());
     const graceMs = this.#params.int('tool.grace');
     this.#deadlines = new JobDeadlines(this.#node.platform.clock, {
       onLaunchTimeout: (timeoutMs) => this.#onLaunchTimeout(timeoutMs),
@@ -101,6 +102,7 @@ export class ControllerJob {
   /** The session has ended: no more is sent. */
   close(): void {
     this.#phase = 'over';
+    this.#hosts.clear();
     this.#deadlines.cancel();
     this.#end.cancel();
   }
@@ -168,10 +170,6 @@ export class ControllerJob {
     const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#hosts.isLost(host);
     for (const launch of this.#recovery.launches(this.#launch, isOurs)) this.#session.passLaunch(launch, this.job);
     if (isNew) this.#hosts.onMended(hosts);
-  }
-
-  onResent(host: HostIndex): void {
-    if (this.#hosts.onResent(host)) this.#checkOver();
   }
 
   /** The session's launch was aborted. */

@@ -224,7 +224,6 @@ export class Controller implements JobSession {
     messages.on('job.exited', ({ host, ranks }, { job }) => {
       this.#jobs.get(job)?.onExited(host, ranks as readonly RankEnd[]);
     });
-    messages.on('job.resent', ({ host }, { job }) => this.#jobs.get(job)?.onResent(host));
     messages.on('program.open', ({ host }, { job }) => this.#jobs.get(job)?.programs.onOpen(host));
     messages.on('program.votes', (votes, { job }) => this.#jobs.get(job)?.programs.onVotes(votes));
     messages.on('program.marked', (marked, { job }) => this.#jobs.get(job)?.programs.onMarked(marked));

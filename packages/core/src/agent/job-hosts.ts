@@ -3,17 +3,28 @@
  * and which may have output on its way.
  */
 
-import type { HostIndex, JobMap } from '@stci/interface';
+import { sessionAddress, type HostIndex, type JobId, type JobMap } from '@stci/interface';
+import type { MessageLayer } from '../am/message-layer.js';
 
 export class JobHosts {
+  readonly #messages: Pick<MessageLayer, 'request'>;
+  readonly #job: JobId;
+  readonly #onSettled: () => void;
   readonly #lost = new Set<HostIndex>();
   readonly #undrained = new Set<HostIndex>();
-  /** Linked again: they may have output on its way that was sent before what has come since. */
-  readonly #unsettled = new Set<HostIndex>();
+  /** Linked again: they may have output on its way that was sent before what has come since. The last question each. */
+  readonly #unsettled = new Map<HostIndex, object>();
   /** Something has been heard of the session agent that is there now. */
   readonly #heard = new Set<HostIndex>();
   /** Session agents that were lost there. */
   readonly #losses = new Map<HostIndex, number>();
+
+  /** `onSettled`: a host that was linked again has sent what may have been lost. */
+  constructor(messages: Pick<MessageLayer, 'request'>, job: JobId, onSettled: () => void) {
+    this.#messages = messages;
+    this.#job = job;
+    this.#onSettled = onSettled;
+  }
 
   onMapped(map: JobMap): void {
     this.#undrained.clear();
@@ -54,19 +65,29 @@ export class JobHosts {
     this.#undrained.delete(host);
   }
 
-  /** Of a session agent that has not been heard, nothing is on its way; it may not have been there yet. */
+  /**
+   * Of a session agent that has not been heard, nothing is on its way; it may not have been there yet. The others are
+   * asked: what they say by themselves, when they see a new link, may come before it is known here that they have one.
+   */
   onMended(hosts: Iterable<HostIndex>): void {
-    for (const host of hosts) if (this.#heard.has(host)) this.#unsettled.add(host);
+    for (const host of hosts) if (this.#heard.has(host)) this.#ask(host, {});
   }
 
-  /** Whether it was awaited. */
-  onResent(host: HostIndex): boolean {
-    return this.#unsettled.delete(host);
+  /** Its answer, or its loss, comes: asked again, it is the same question. */
+  #ask(host: HostIndex, question: object): void {
+    this.#unsettled.set(host, question);
+    this.#messages.request(sessionAddress(host), 'job.resend', {}, (error) => {
+      if (this.#unsettled.get(host) !== question) return;
+      if (error?.code === 'STCI_REQUEST_TIMEOUT') return this.#ask(host, question);
+      this.#unsettled.delete(host);
+      this.#onSettled();
+    }, { job: this.#job });
   }
 
-  /** The job was not launched: nothing is awaited. */
+  /** The job was not launched, or is over: nothing is awaited. */
   clear(): void {
     this.#undrained.clear();
+    this.#unsettled.clear();
   }
 
   /** Those whose session agent is there, as far as is known. */

@@ -44,6 +44,8 @@ export class TreeMender {
   readonly #mender: Mender;
   /** For each agent, next hops that differ from the planned ones. */
   readonly #routes = new Map<HostIndex, Map<HostIndex, HostIndex>>();
+  /** For each agent, orders about routes without an answer: it may carry them out after what it did by itself. */
+  readonly #ordered = new Map<HostIndex, number>();
   /** Agents that were started while the session runs: they know no other hops. */
   readonly #late = new Set<HostIndex>();
   #timer: Timer | undefined;
@@ -192,7 +194,7 @@ export class TreeMender {
       const known = this.#routesOf(at);
       const hop = (host: HostIndex): HostIndex | undefined =>
         known.get(host) ?? (this.#late.has(at as HostIndex) ? undefined : below.plannedHop(at as HostIndex, host));
-      const isNews = hosts.some((host) => hop(host) !== child);
+      const isNews = (this.#ordered.get(at) ?? 0) > 0 || hosts.some((host) => hop(host) !== child);
       for (const host of hosts) known.set(host, child);
       if (isNews) this.#route(at, child, hosts);
       child = at;
@@ -203,7 +205,10 @@ export class TreeMender {
   #route(at: HostIndex, child: HostIndex, hosts: readonly HostIndex[]): void {
     const { messages } = this.#init.node;
     const moved = new Set(hosts);
+    const count = (change: number): void => void this.#ordered.set(at, (this.#ordered.get(at) ?? 0) + change);
+    count(1);
     messages.request(rootAddress(at), 'tree.route', { child, hosts: [...hosts] }, (error) => {
+      count(-1);
       if (error === undefined && !this.#isOver) messages.resend((agent) => isOnHost(agent, moved));
     });
   }

@@ -213,8 +213,8 @@ const MESSAGE_TYPES = {
     id: 13, from: ['session'], ofOwnHost: true,
     body: fields({ host: u32, swept: u32, survivors: list(u32), restarts: u32 }),
   },
-  /** Session agent → controller: what was lost before a link above was mended has been sent again before this. */
-  'job.resent': { id: 18, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
+  /** Controller → session agent, request: what may have been lost with a link above is sent again before the answer. */
+  'job.resend': { id: 18, from: ['controller'], body: fields({}) },
   /** Session agent → front-end: no tool of this host reads standard input any longer. */
   'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Controller → every session agent; root agent → its own, request: answered when the tools have got it. */
