@@ -81,6 +81,6 @@ function terminate({ process: { pid } }: RunIdentity): void {
 }
 
 function endOf({ directory }: RunIdentity): string {
-  const last = readRun(directory).records.at(-1);
-  return last?.type === 'run-end' ? last.text : 'ended, and its record is cut off; nothing of it is left';
+  const { isCutOff, records: [last] } = readRun(directory, ['run-end']);
+  return last?.type === 'run-end' && !isCutOff ? last.text : 'ended, and its record is cut off; nothing of it is left';
 }

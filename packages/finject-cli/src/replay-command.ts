@@ -60,7 +60,7 @@ Example:
 
 /** Throws STCI_HISTORY_INVALID. */
 function readPlans(run: string): { readonly first: RunRecord; readonly plans: readonly RepeatPlan[] } {
-  const history = readRun(run);
+  const history = readRun(run, ['run', 'repeat']);
   const [first] = history.records;
   if (first?.type !== 'run') {
     throw new StciError('STCI_HISTORY_INVALID', `${run}: ${history.problems?.[0] ?? 'the record is empty'}.`);

@@ -4,25 +4,25 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { counted } from '@stci/core';
 import {
-  compareGroups, comparisonText, groupsOf, reportPage, summarize, type ReportRun,
+  compareGroups, comparisonText, groupsOf, reportPage, type ReportRun,
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import { printError, printOut, StciCommand } from '@stci/stcirun/front-end';
 import { writeReport, writeWhole } from './report-files.js';
 import { summaryText } from './run-experiment.js';
-import { readRun } from './run-files.js';
+import { judgeRun } from './run-files.js';
 
 const PROBLEMS_MAX = 5;
 
 /** Judged again. What is damaged is told, and left out. Throws STCI_HISTORY_INVALID where there is no history. */
 function judgedRun(directory: string): ReportRun {
-  const history = readRun(directory);
-  const problems = history.problems ?? [];
+  const run = judgeRun(directory);
+  const { problems = [] } = run.history;
   for (const problem of problems.slice(0, PROBLEMS_MAX)) printError(`finject: ${directory}: ${problem}\n`);
   if (problems.length > PROBLEMS_MAX) {
     printError(`finject: ${directory}: ${problems.length - PROBLEMS_MAX} more damaged lines\n`);
   }
-  return { history, summary: summarize(history) };
+  return run;
 }
 
 export class ReportCommand extends StciCommand {

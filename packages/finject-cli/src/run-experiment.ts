@@ -13,6 +13,7 @@ import { writeReport } from './report-files.js';
 import { RUN_FILES } from './run-files.js';
 import { leaveRunDirectory, openRunDirectory, type RunIdentity } from './run-directory.js';
 import { RunView } from './run-view.js';
+import { withinLimit } from './within-limit.js';
 
 export interface RunRequest {
   readonly experiment: Experiment;
@@ -68,7 +69,7 @@ class ExperimentRun {
   constructor(request: RunRequest, identity: RunIdentity) {
     this.#request = request;
     this.#identity = identity;
-    this.#judge = new RunJudge(identity.directory);
+    this.#judge = new RunJudge(identity.directory, withinLimit);
   }
 
   async run(): Promise<number> {

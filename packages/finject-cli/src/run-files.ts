@@ -1,10 +1,12 @@
-/** The files of a run, in its directory, and its record. */
+/** The files of a run, in its directory, and its record, which is read piece by piece: it may be of any size. */
 
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { readHistory, type History } from '@stci/finject/experiment';
+import { StringDecoder } from 'node:string_decoder';
+import { readRecords, RunJudge, type History, type HistoryRecord, type ReportRun } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
-import { readBounded, readReason } from '@stci/stcirun/front-end';
+import { OPEN_FLAGS, readReason } from '@stci/stcirun/front-end';
+import { withinLimit } from './within-limit.js';
 
 export const RUN_FILES = {
   history: 'history.jsonl',
@@ -14,16 +16,48 @@ export const RUN_FILES = {
   repeats: 'repeats.csv',
 } as const;
 
-/** The longest text that Node.js holds is hardly longer. */
-const HISTORY_BYTES_MAX = 500 << 20;
+const CHUNK_BYTES = 1 << 20;
 
-/** The record of a run. Throws STCI_HISTORY_INVALID where there is none. */
-export function readRun(directory: string): History {
+/** Its records of these types, or all. Throws STCI_HISTORY_INVALID where there is none. */
+export function readRun(directory: string, types?: readonly HistoryRecord['type'][]): History {
+  const records: HistoryRecord[] = [];
+  const state = eachRecord(directory, (record) => {
+    if (types?.includes(record.type) !== false) records.push(record);
+  });
+  return { directory, records, ...state };
+}
+
+/**
+ * Judged again, a repeat at a time: of its record is kept what a report shows. Throws STCI_HISTORY_INVALID where there
+ * is none.
+ */
+export function judgeRun(directory: string): ReportRun {
+  const judge = new RunJudge(directory, withinLimit);
+  const { isCutOff, problems } = eachRecord(directory, (record) => judge.add(record));
+  return { history: { ...judge.history(isCutOff), problems }, summary: judge.summary(isCutOff) };
+}
+
+function eachRecord(directory: string, onRecord: (record: HistoryRecord) => void): ReturnType<typeof readRecords> {
   const path = join(directory, RUN_FILES.history);
   try {
-    return readHistory(directory, readBounded(path, HISTORY_BYTES_MAX));
+    return readRecords(textOf(path), onRecord);
   } catch (thrown) {
     const remedy = existsSync(path) ? '' : ` Name the directory of a run, which finject run tells as 'record'.`;
     throw new StciError('STCI_HISTORY_INVALID', `${path} cannot be read: ${readReason(thrown)}.${remedy}`);
+  }
+}
+
+function* textOf(path: string): Generator<string> {
+  const fd = openSync(path, OPEN_FLAGS);
+  try {
+    if (!fstatSync(fd).isFile()) throw new Error('it is no regular file');
+    const decoder = new StringDecoder('utf8');
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (let count = readSync(fd, chunk); count > 0; count = readSync(fd, chunk)) {
+      yield decoder.write(chunk.subarray(0, count));
+    }
+    yield decoder.end();
+  } finally {
+    closeSync(fd);
   }
 }

@@ -12,6 +12,7 @@ import { CheckCommands } from './check-commands.js';
 import { RUN_VARIABLE } from './marked-processes.js';
 import { findOrphans, until } from './orphan-search.js';
 import { prepareTarget } from './target.js';
+import { withinLimit } from './within-limit.js';
 
 /** How long a session may take to end by itself, then after SIGKILL. */
 const STOP_MS = 40_000;
@@ -35,6 +36,7 @@ export interface SessionDriverInit {
 
 export class SessionDriver implements ExperimentDriver {
   readonly platform: Platform = createNodePlatform();
+  readonly within = withinLimit;
   readonly #init: SessionDriverInit;
   readonly #commands = new CheckCommands(this.platform);
 

@@ -9,12 +9,13 @@ export { planAll, planRepeats, shapeOf, type Planned, type RepeatShortage } from
 export { planText, triggerText, victimsText } from './experiment/plan-text.js';
 export type * from './history/contracts.js';
 export { HISTORY_FORMAT } from './history/contracts.js';
-export { encodeRecord, readHistory } from './history/jsonl.js';
+export { encodeRecord, readHistory, readRecords } from './history/jsonl.js';
 export { replayProblem } from './history/replay.js';
 export type * from './judge/contracts.js';
 export { OUTCOMES } from './judge/contracts.js';
 export { compareSamples, describe, medianInterval, quantile, wilson, type Shift } from './judge/statistics.js';
 export { RunJudge } from './judge/run-judge.js';
+export type { Within } from './judge/within.js';
 export { judgeRepeat, summarize } from './judge/summary.js';
 export { repeatView, type RepeatView } from './judge/repeat-view.js';
 export { judgeCheck } from './judge/checks.js';

@@ -1,6 +1,6 @@
 /** Reading histories, whole, cut off anywhere, and damaged. */
 
-import { encodeRecord, readHistory, type HistoryRecord } from '@stci/finject/experiment';
+import { encodeRecord, readHistory, readRecords, type HistoryRecord } from '@stci/finject/experiment';
 import { assert, suite } from '@stci/testkit';
 
 const at = { wallMs: 1, monotonicMs: 2 };
@@ -31,6 +31,37 @@ suite('history', (test) => {
       const isWithin = end > 0 && TEXT[end - 1] !== '\n';
       assert.is(problems.includes(`history.jsonl:${whole + 1}: the line is cut off; left out`), isWithin);
     }
+  });
+
+  test('in pieces of any size it is the same', () => {
+    for (const size of [1, 2, 7, 64, TEXT.length - 1]) {
+      const pieces = Array.from({ length: Math.ceil(TEXT.length / size) }, (_, at) =>
+        TEXT.slice(at * size, (at + 1) * size));
+      assert.equal(readHistory('d', pieces), { directory: 'd', records: RECORDS, isCutOff: false, problems: [] });
+    }
+  });
+
+  test('a line that is too long is damage, of which nothing is kept, and the rest is read', () => {
+    const lines = TEXT.split('\n');
+    const longest = Math.max(...lines.map(({ length }) => length));
+    const long = lines.toSpliced(2, 0, 'x'.repeat(longest + 1), 'y'.repeat(longest)).join('\n');
+    for (const pieces of [[long], [...long]]) {
+      const found: HistoryRecord[] = [];
+      const state = readRecords(pieces, (record) => found.push(record), longest);
+      assert.equal(found, RECORDS);
+      assert.equal(state, { isCutOff: false, problems: [
+        `history.jsonl:3: the line has more than ${longest} characters; left out`,
+        'history.jsonl:4: the line is damaged (no JSON); left out',
+      ] });
+    }
+    const endless = readRecords([TEXT, 'z'.repeat(longest * 3)], () => undefined, longest);
+    assert.equal([endless.isCutOff, endless.problems.length], [true, 1]);
+  });
+
+  test('of a file that is no history not each line is told', () => {
+    const { problems } = readHistory('d', ['nothing\n'.repeat(5000)]);
+    assert.is(problems.length, 1001);
+    assert.is(problems.at(-1), '4001 more lines are damaged');
   });
 
   test('what stands behind the end of a run is damage, too', () => {

@@ -8,7 +8,7 @@ import { Triggers } from '../dist/run/triggers.js';
 
 function play(trigger: Trigger) {
   const state = { fired: 0 };
-  const triggers = new Triggers([trigger], () => (state.fired += 1));
+  const triggers = new Triggers([trigger], { onFired: () => (state.fired += 1) });
   return { triggers, state, event: (event: object) => triggers.onJobEvent(event as JobEvent) };
 }
 
@@ -35,6 +35,31 @@ suite('triggers', (test) => {
     assert.is(state.fired, 0);
     event(record({ kind: 'host', host: 2, incarnation: 1 }));
     assert.is(state.fired, 1);
+  });
+
+  test('lines of output that match, by rank, each counted once; also without an end of line', () => {
+    const { state, triggers } = play({ on: 'output', pattern: '^step', rank: 1, nth: 3 });
+    triggers.onOutput(1, 'stdout', 'step 1\nno step\nst');
+    triggers.onOutput(0, 'stdout', 'step 1\nstep 2\nstep 3\n');
+    triggers.onOutput(1, 'stdout', 'ep 2\n');
+    triggers.onOutput(1, 'stderr', 'step 3');
+    assert.is(state.fired, 0);
+    triggers.onOutput(1, 'stderr', undefined);
+    assert.is(state.fired, 1);
+  });
+
+  test('a pattern that takes forever is given up and told of; the others go on', () => {
+    const of = (pattern: string): Trigger => ({ on: 'output', pattern, rank: undefined, nth: 1 });
+    const fired: string[] = [];
+    const late: string[] = [];
+    let calls = 0;
+    const triggers = new Triggers([of('slow'), of('line')], {
+      onFired: (key) => fired.push(key), onLate: (pattern) => late.push(pattern),
+      within: (_limitMs, run) => (calls++ === 0 ? undefined : run()),
+    });
+    triggers.onOutput(0, 'stdout', 'slow\n');
+    triggers.onOutput(0, 'stdout', 'slow line\n');
+    assert.equal([late, fired.length, calls], [['slow'], 1, 3]);
   });
 
   test('lines that do not end are cut', () => {

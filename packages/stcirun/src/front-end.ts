@@ -20,6 +20,6 @@ export { askStatus, promised } from './session/ask.js';
 export {
   connectToJob, jobArgument, openSessions, sessionFlags, SESSION_OPTION, type Sessions,
 } from './stci/session-command.js';
-export { readBounded, readReason } from './run/read-file.js';
+export { OPEN_FLAGS, readBounded, readReason } from './run/read-file.js';
 export { loadFlagParams } from './stci/base.js';
 export { lookForMarks, type MarkedProcesses, type MarkSearch } from './doctor/look-for-marks.js';

@@ -32,7 +32,7 @@ export function readChecks(at: Cursor): { readonly at: Cursor; readonly check: C
     if (given !== undefined && names.has(given)) {
       item.get('name').problem(`two checks are called ${shown(given)}. Give each a name of its own.`);
     }
-    const name = given ?? unused(body.type, names);
+    const name = given ?? unused(body.type === 'output' && body.expect === 'none' ? 'no-output' : body.type, names);
     names.add(name);
     return { at: item, check: { name, place: item.place, path: item.path, ...body } as Check };
   });

@@ -40,22 +40,68 @@ const FIELDS: Readonly<Record<HistoryRecord['type'], Readonly<Record<string, Che
   'run-end': { text },
 };
 
-/** Never throws. `directory`: of the run, for messages. */
-export function readHistory(directory: string, content: string): History & { readonly problems: readonly string[] } {
-  const lines = content.split('\n');
-  const rest = lines.pop() ?? '';
-  const problems: string[] = [];
+/** The longest line that is read, characters: a repeat of hundreds of thousands of ranks and injections. */
+export const LINE_CHARS_MAX = 1 << 27;
+/** Flaws that are told one by one. */
+const PROBLEMS_MAX = 1000;
+
+/** What a history is beside its records. */
+export type HistoryState = Required<Pick<History, 'isCutOff' | 'problems'>>;
+
+/** Never throws. `directory`: of the run, for messages; `content`: the text, in pieces of any size. */
+export function readHistory(directory: string, content: Iterable<string>): History & HistoryState {
   const records: HistoryRecord[] = [];
-  for (const [index, line] of lines.entries()) {
-    const record = readLine(line);
-    if (typeof record === 'string') problems.push(`history.jsonl:${index + 1}: ${record}; left out`);
-    else records.push(record);
+  const state = readRecords(content, (record) => records.push(record));
+  return { directory, records, ...state };
+}
+
+/** One record at a time: none is kept. Throws only what `onRecord` or `content` throws. */
+export function readRecords(
+  content: Iterable<string>, onRecord: (record: HistoryRecord) => void, lineCharsMax = LINE_CHARS_MAX,
+): HistoryState {
+  const problems: string[] = [];
+  let [number, flaws] = [0, 0];
+  let first: string | undefined;
+  let last: string | undefined;
+  const tell = (line: number, text: string): void => {
+    flaws += 1;
+    if (flaws <= PROBLEMS_MAX) problems.push(`history.jsonl:${line}: ${text}`);
+  };
+  const rest = splitLines(content, lineCharsMax, (line) => {
+    number += 1;
+    const record = line === undefined ? `the line has more than ${lineCharsMax} characters` : readLine(line);
+    if (typeof record === 'string') return tell(number, `${record}; left out`);
+    first ??= record.type;
+    last = record.type;
+    onRecord(record);
+  });
+  if (rest) tell(number + 1, 'the line is cut off; left out');
+  if (first !== 'run') tell(1, 'the first record does not say what was run');
+  if (flaws > PROBLEMS_MAX) problems.push(`${flaws - PROBLEMS_MAX} more lines are damaged`);
+  return { isCutOff: rest || last !== 'run-end', problems };
+}
+
+/** True: the last line has no end. `onLine` gets undefined for one that is too long, of which nothing is kept. */
+function splitLines(
+  content: Iterable<string>, charsMax: number, onLine: (line: string | undefined) => void,
+): boolean {
+  let parts: string[] = [];
+  let length = 0;
+  for (const piece of content) {
+    let from = 0;
+    for (let end = piece.indexOf('\n'); ; end = piece.indexOf('\n', from)) {
+      const part = piece.slice(from, end < 0 ? undefined : end);
+      length += part.length;
+      if (length <= charsMax) parts.push(part);
+      else parts = [];
+      if (end < 0) break;
+      onLine(length > charsMax ? undefined : parts.join(''));
+      parts = [];
+      length = 0;
+      from = end + 1;
+    }
   }
-  if (rest !== '') problems.push(`history.jsonl:${lines.length + 1}: the line is cut off; left out`);
-  const [first] = records;
-  if (first?.type !== 'run') problems.push('history.jsonl:1: the first record does not say what was run');
-  const isCutOff = rest !== '' || records.at(-1)?.type !== 'run-end';
-  return { directory, records, isCutOff, problems };
+  return length > 0;
 }
 
 /** The record, or what is wrong. */

@@ -10,8 +10,12 @@ import { carriedOut } from './injected.js';
 import type { RepeatMeasures } from './measures.js';
 import { linesOf, type RepeatView } from './repeat-view.js';
 import { isCertain } from './victims.js';
+import { unlimited, type Within } from './within.js';
 
-/** Characters of a line that are searched: a user's pattern must not take forever. */
+/** How long a pattern may take for the output of a repeat. */
+const PATTERN_MS = 5000;
+
+/** Characters of a line that are searched. */
 const LINE_MAX = 64 * 1024;
 
 /** Reasons that are told why a fault was not injected. */
@@ -20,19 +24,21 @@ const LACKING_MAX = 3;
 type CheckOf<T extends Check['type']> = Extract<Check, { readonly type: T }>;
 
 /** One check of a repeat that has ended, or was cut off. */
-export function judgeCheck(check: Check, view: RepeatView, measures: RepeatMeasures): CheckResult {
-  const verdict = verdictOf(check, view, measures);
+export function judgeCheck(
+  check: Check, view: RepeatView, measures: RepeatMeasures, within: Within = unlimited,
+): CheckResult {
+  const verdict = verdictOf(check, view, measures, within);
   return { name: check.name, isPassed: verdict.isPassed, text: verdict.text };
 }
 
 type Verdict = Omit<CheckResult, 'name'>;
 
-function verdictOf(check: Check, view: RepeatView, measures: RepeatMeasures): Verdict {
+function verdictOf(check: Check, view: RepeatView, measures: RepeatMeasures, within: Within): Verdict {
   switch (check.type) {
     case 'exit-code':
       return exitCode(check, view);
     case 'output':
-      return output(check, view);
+      return output(check, view, within);
     case 'command':
       return command(check, view);
     case 'time-limit':
@@ -67,16 +73,23 @@ function exitCode({ anyOf }: CheckOf<'exit-code'>, view: RepeatView): Verdict {
   return anyOf.includes(report.exitCode) ? passed(text) : failed(`${text}, expected ${anyOf.join(' or ')}`);
 }
 
-function output({ pattern, expect, rank }: CheckOf<'output'>, view: RepeatView): Verdict {
+function output({ pattern, expect, rank }: CheckOf<'output'>, view: RepeatView, within: Within): Verdict {
   let matcher: RegExp;
   try {
     matcher = new RegExp(pattern);
   } catch (cause) {
     return failed(`the pattern is invalid: ${String(cause)}`);
   }
-  const found = linesOf(view).find((line) =>
-    (rank === undefined || line.rank === rank) && matcher.test(line.line.slice(0, LINE_MAX)));
-  const where = found === undefined ? 'no line matches' : `rank ${found.rank}: ${found.line.slice(0, 200)}`;
+  const lines = linesOf(view);
+  const index = within(PATTERN_MS, () => lines.findIndex((line) =>
+    (rank === undefined || line.rank === rank) && matcher.test(line.line.slice(0, LINE_MAX))));
+  if (index === undefined) {
+    return failed(`/${pattern}/ was not done within ${PATTERN_MS} ms: repetitions within repetitions take forever on `
+      + 'some texts; make it simpler');
+  }
+  const found = lines[index];
+  const where = found === undefined ? `no line matches /${pattern}/`
+    : `a line of rank ${found.rank} matches /${pattern}/: ${found.line.slice(0, 200)}`;
   return (found !== undefined) === (expect === 'some') ? passed(where) : failed(where);
 }
 

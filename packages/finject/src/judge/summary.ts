@@ -11,12 +11,13 @@ import { measure } from './measures.js';
 import { outcomeOf, ownFailure } from './outcome.js';
 import { repeatsOf, runOf, type RepeatView } from './repeat-view.js';
 import { describe, wilson } from './statistics.js';
+import type { Within } from './within.js';
 
 /** Whatever state the history is in: of a damaged one, what its records say. */
-export function summarize(history: History): RunSummary {
+export function summarize(history: History, within?: Within): RunSummary {
   const run = runOf(history);
   const views = orElse(() => repeatsOf(history), []);
-  return summaryOf(history, views, views.map((view) => judgeSafely(view, run?.experiment.checks ?? [])));
+  return summaryOf(history, views, views.map((view) => judgeSafely(view, run?.experiment.checks ?? [], within)));
 }
 
 /** Of repeats that were judged. `views`: with what was planned and injected. */
@@ -49,9 +50,9 @@ function orElse<T>(make: () => T, instead: T): T {
 }
 
 /** A line of the record may be JSON and lack what it should have: its repeat is lost, the others are not. */
-export function judgeSafely(view: RepeatView, checks: readonly Check[]): RepeatSummary {
+export function judgeSafely(view: RepeatView, checks: readonly Check[], within?: Within): RepeatSummary {
   try {
-    return judgeRepeat(view, checks);
+    return judgeRepeat(view, checks, within);
   } catch (thrown) {
     const { plan: { repeat, configuration }, startMs, endMs } = view;
     return {
@@ -65,11 +66,11 @@ export function judgeSafely(view: RepeatView, checks: readonly Check[]): RepeatS
 const UNSOUND: ReadonlySet<Outcome> = new Set<Outcome>(['cut-off', 'hung', 'failed']);
 
 /** One repeat; `checks` of the experiment. */
-export function judgeRepeat(view: RepeatView, checks: readonly Check[]): RepeatSummary {
+export function judgeRepeat(view: RepeatView, checks: readonly Check[], within?: Within): RepeatSummary {
   const measures = measure(view);
   const outcome = outcomeOf(view, measures);
   const own = ownFailure(view, measures);
-  const results = withInjected(checks, view).map((check) => judgeCheck(check, view, measures));
+  const results = withInjected(checks, view).map((check) => judgeCheck(check, view, measures, within));
   return {
     repeat: view.plan.repeat,
     configuration: view.plan.configuration,

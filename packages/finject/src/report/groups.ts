@@ -15,13 +15,13 @@ export interface Group {
   readonly outcomes: readonly Proportion[];
 }
 
-/** Labels of runs: their experiments' names, numbered where they are the same. */
+/** Labels of runs: the first that tells one from the others of its experiment's name, its directory's, and its path. */
 export function runLabels(runs: readonly ReportRun[]): readonly string[] {
-  const names = runs.map(({ summary }) => summary.name);
-  return names.map((name, index) => {
-    const same = names.filter((other) => other === name).length;
-    return same === 1 ? name : `${name} (${names.slice(0, index + 1).filter((other) => other === name).length})`;
-  });
+  const candidates = runs.map(({ summary: { name }, history: { directory } }, index) =>
+    [name, directory.split('/').findLast((part) => !['', '.', '..'].includes(part)) ?? directory, directory,
+      `${directory} (${index + 1})`]);
+  return candidates.map((own, index) => own.find((label, at) =>
+    candidates.every((other, theirs) => theirs === index || other[at] !== label)) ?? '');
 }
 
 export function groupsOf(runs: readonly ReportRun[]): readonly Group[] {

@@ -7,6 +7,7 @@ import type { SessionClient } from '@stci/core/session';
 import type { JobSpec, Params, Platform, StciError } from '@stci/interface';
 import type { Check, Experiment, RepeatPlan, StopRules } from '../experiment/contracts.js';
 import type { HistoryEntry, HistoryRecord, LeftProcess, UnknownHost } from '../history/contracts.js';
+import type { Within } from '../judge/within.js';
 
 /** What the runner needs of a session's client. */
 export type ExperimentClient = Pick<SessionClient, 'submit' | 'follow' | 'close'> & {
@@ -48,6 +49,8 @@ export interface ExperimentDriver {
   command(check: Extract<Check, { readonly type: 'command' }>, done: (isPassed: boolean, text: string) => void): void;
   /** Ends those that run; nobody waits for them any more. */
   endCommands?(): void;
+  /** For patterns of triggers. */
+  readonly within?: Within | undefined;
   write(record: HistoryRecord): void;
   /** SIGKILL for this process: a fault at the front-end itself. */
   killSelf(): void;

@@ -4,6 +4,7 @@ import type { Clock, FaultOrder, FaultReport, FaultVictim, JobEvent, JobId, Rank
 import type { PlannedInjection, RepeatPlan, TRIGGER_EVENTS } from '../experiment/contracts.js';
 import type { HistoryEntry, InjectionState } from '../history/contracts.js';
 import type { ExperimentClient } from './contracts.js';
+import type { Within } from '../judge/within.js';
 import { Schedule } from './schedule.js';
 import type { Timers } from './timers.js';
 import { Triggers } from './triggers.js';
@@ -15,6 +16,8 @@ export interface InjectorInit {
   readonly plan: RepeatPlan;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** For patterns of triggers. */
+  readonly within?: Within | undefined;
   readonly client: ExperimentClient;
   /** This process may be a victim. */
   readonly allowsFrontEnd: boolean;
@@ -52,9 +55,17 @@ export class Injector {
     const { injections } = init.plan;
     this.#schedule = new Schedule(injections);
     const triggers = injections.flatMap(({ follows, trigger }) => (follows === undefined ? [trigger] : []));
-    this.#triggers = new Triggers(triggers, (key) => {
-      this.#schedule.fire(key, init.clock.nowMs());
-      this.#plan();
+    this.#triggers = new Triggers(triggers, {
+      onFired: (key) => {
+        this.#schedule.fire(key, init.clock.nowMs());
+        this.#plan();
+      },
+      within: init.within,
+      onLate: (pattern) => init.record({
+        type: 'problem', repeat: init.plan.repeat,
+        text: `The pattern /${pattern}/ takes too long on the output, and is not looked for any more. Make it simpler: `
+          + 'repetitions within repetitions take forever on some texts.',
+      }),
     });
   }
 

@@ -109,7 +109,7 @@ export class Repeat {
     const { driver, plan, record, experiment } = this.#init;
     const { client } = target;
     const injector = new Injector({
-      plan, client, record, clock: this.#clock, timers: new Timers(this.#clock),
+      plan, client, record, clock: this.#clock, timers: new Timers(this.#clock), within: driver.within,
       allowsFrontEnd: experiment.allow.includes('front-end'), killSelf: () => driver.killSelf(),
     });
     this.#injector = injector;

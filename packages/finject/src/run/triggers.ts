@@ -2,6 +2,7 @@
 
 import type { FaultVictim, HostIndex, JobEvent, Rank } from '@stci/interface';
 import type { Trigger, TRIGGER_EVENTS } from '../experiment/contracts.js';
+import { unlimited, type Within } from '../judge/within.js';
 import { LineSplitter } from './lines.js';
 
 type TriggerEvent = (typeof TRIGGER_EVENTS)[number];
@@ -18,6 +19,17 @@ interface Concern {
   readonly host?: HostIndex | undefined;
 }
 
+/** How long a pattern may take for a chunk of output. */
+const PATTERN_MS = 500;
+
+export interface TriggersInit {
+  /** Called once for each trigger, by its key. */
+  onFired(key: string): void;
+  readonly within?: Within | undefined;
+  /** The pattern takes forever: its trigger will not fire. */
+  onLate?(pattern: string): void;
+}
+
 /** The same trigger, whichever injection has it. */
 export function triggerKey(trigger: Trigger): string {
   return JSON.stringify(trigger);
@@ -25,16 +37,15 @@ export function triggerKey(trigger: Trigger): string {
 
 export class Triggers {
   readonly #waiting = new Map<string, Waiting>();
-  readonly #onFired: (key: string) => void;
+  readonly #init: TriggersInit;
   readonly #lines = new LineSplitter();
   /** Victims of injections that were made, by fault. */
   readonly #victims = new Map<string, FaultVictim[]>();
   /** Ranks of which a failure was told whose record is to follow. */
   readonly #told = new Set<Rank>();
 
-  /** `onFired` is called once for each trigger, by its key. */
-  constructor(triggers: readonly Trigger[], onFired: (key: string) => void) {
-    this.#onFired = onFired;
+  constructor(triggers: readonly Trigger[], init: TriggersInit) {
+    this.#init = init;
     for (const trigger of triggers) {
       const pattern = trigger.on === 'output' ? new RegExp(trigger.pattern) : undefined;
       this.#waiting.set(triggerKey(trigger), { trigger, pattern, count: 0 });
@@ -83,10 +94,27 @@ export class Triggers {
   /** A chunk of output, decoded; undefined: its end. */
   onOutput(rank: Rank, stream: 'stdout' | 'stderr', text: string | undefined): void {
     const source = `${rank} ${stream}`;
-    for (const line of text === undefined ? this.#lines.end(source) : this.#lines.push(source, text)) {
-      this.#match(({ trigger, pattern }) => trigger.on === 'output'
-        && (trigger.rank === undefined || trigger.rank === rank) && pattern?.test(line) === true);
+    const lines = text === undefined ? this.#lines.end(source) : this.#lines.push(source, text);
+    const found = this.#found(rank, lines);
+    for (const index of lines.keys()) this.#match((waiting) => found.get(waiting)?.[index] === true);
+  }
+
+  /** Which lines match, of each trigger that looks at this rank's. */
+  #found(rank: Rank, lines: readonly string[]): ReadonlyMap<Waiting, readonly boolean[]> {
+    const found = new Map<Waiting, readonly boolean[]>();
+    const { within = unlimited, onLate } = this.#init;
+    for (const [key, waiting] of lines.length === 0 ? [] : [...this.#waiting]) {
+      const { trigger, pattern } = waiting;
+      if (trigger.on !== 'output' || (trigger.rank ?? rank) !== rank || pattern === undefined) continue;
+      const matches = within(PATTERN_MS, () => lines.map((line) => pattern.test(line)));
+      if (matches !== undefined) {
+        found.set(waiting, matches);
+        continue;
+      }
+      this.#waiting.delete(key);
+      onLate?.(trigger.pattern);
     }
+    return found;
   }
 
   #match(isMatch: (waiting: Waiting) => boolean): void {
@@ -95,7 +123,7 @@ export class Triggers {
       waiting.count += 1;
       if (waiting.count < waiting.trigger.nth) continue;
       this.#waiting.delete(key);
-      this.#onFired(key);
+      this.#init.onFired(key);
     }
   }
 

@@ -183,7 +183,7 @@ configurations:
     assert.equal(checks.map(({ place: _, path: _path, ...check }) => check), [
       { name: 'exit-code', type: 'exit-code', anyOf: [0, 10, 11, 12] },
       { name: 'converges', type: 'output', pattern: 'converged', expect: 'some', rank: 0 },
-      { name: 'output', type: 'output', pattern: 'NaN', expect: 'none', rank: undefined },
+      { name: 'no-output', type: 'output', pattern: 'NaN', expect: 'none', rank: undefined },
       { name: 'command', type: 'command', command: ['test', '-e', 'a b'], phase: 'before', timeoutMs: 2000 },
       { name: 'time-limit', type: 'time-limit', limitMs: 30_000 },
       { name: 'failed-ranks', type: 'failed-ranks', ranks: 'victims' },

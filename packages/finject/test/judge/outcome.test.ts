@@ -271,6 +271,31 @@ suite('check no-orphan', (test) => {
   });
 });
 
+suite('patterns of checks', (test) => {
+  const cases = [['some', 'converged'], ['none', 'error']] as const;
+
+  test('the text says what was looked for, and what was found', () => {
+    const textOf = (expect: 'some' | 'none', pattern: string, line: string): string | undefined => judged(
+      (repeat) => found(repeat).output(1, 2, `${line}\n`).end(9),
+      [check({ type: 'output', pattern, expect, rank: undefined })]).checks[0]?.text;
+    for (const [expect, pattern] of cases) {
+      assert.is(textOf(expect, pattern, 'a line'), `no line matches /${pattern}/`);
+      const line = `now ${pattern}`;
+      assert.is(textOf(expect, pattern, line), `a line of rank 2 matches /${pattern}/: ${line}`);
+    }
+  });
+
+  test('one that takes forever fails its check, whatever it expects', () => {
+    for (const [expect, pattern] of cases) {
+      const maker = new HistoryMaker({ checks: [check({ type: 'output', pattern, expect, rank: undefined })] });
+      found(maker.repeat(1, [kill])).output(1, 2, 'a line\n').end(9);
+      const [repeat] = summarize(maker.history(), () => undefined).repeats;
+      assert.is(repeat?.isPassed, false);
+      assert.match(repeat?.checks[0]?.text ?? '', `/${pattern}/ was not done within 5000 ms`);
+    }
+  });
+});
+
 suite('summary', (test) => {
   test('shares and figures by configuration and kind, coverage, and what was never hit', () => {
     const maker = new HistoryMaker({ checks: [check({ type: 'injected', least: 1 })] });

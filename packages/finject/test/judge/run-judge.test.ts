@@ -1,6 +1,6 @@
 /** A run that is judged while it is made: the same result as from its history, and little that is kept. */
 
-import { reportPage, RunJudge, type HistoryRecord } from '@stci/finject/experiment';
+import { reportPage, RunJudge, summarize, type HistoryRecord } from '@stci/finject/experiment';
 import { assert, suite } from '@stci/testkit';
 import { exampleRun } from '../report/example.js';
 
@@ -36,6 +36,20 @@ suite('a run that is judged while it is made', (test) => {
     for (const record of history.records.slice(0, end)) judge.add(record);
     assert.equal(judge.summary().repeats.map(({ outcome }) => outcome === 'cut-off'), [false, false, true]);
     assert.is(judge.history().records.length, end);
+  });
+
+  test('a repeat whose end or plan was lost, and a cut at any place: as from the whole history', () => {
+    const { history } = exampleRun({ repeats: 3, hosts: 8 });
+    const lost = (record: HistoryRecord): boolean => (record.type === 'repeat-end' && record.repeat === 1)
+      || (record.type === 'repeat' && record.plan.repeat === 2);
+    const whole = history.records.filter((record) => !lost(record));
+    for (let end = 1; end <= whole.length; end += 3) {
+      const records = whole.slice(0, end);
+      const judge = new RunJudge(history.directory);
+      for (const record of records) judge.add(record);
+      assert.equal(judge.summary(true), summarize({ directory: history.directory, records, isCutOff: true }));
+      assert.is(judge.history(true).isCutOff, true);
+    }
   });
 
   test('2000 repeats: neither output nor events of more than those that a report draws', () => {

@@ -1,8 +1,10 @@
 /** Reports without a browser: what is escaped, what is capped, what is said loudly, and the tables beside them. */
 
 import { assert, patient, suite } from '@stci/testkit';
-import { comparisonText, groupsOf, injectionsCsv, readHistory, reportPage, repeatsCsv, summarize } from
-  '@stci/finject/experiment';
+import {
+  comparisonText, groupsOf, injectionsCsv, readHistory, reportPage, repeatsCsv, summarize, type ReportRun,
+} from '@stci/finject/experiment';
+import { runLabels } from '../../dist/report/groups.js';
 import { HistoryMaker, check, hostVictim, injection, rankVictim } from '../judge/histories.js';
 import { exampleRun } from './example.js';
 
@@ -42,7 +44,7 @@ suite('report', (test) => {
     repeat.end(900);
     const history = storm.history();
     assert.match(reportPage([{ history, summary: summarize(history) }]), '76 more victims');
-  });
+  }, { timeoutMs: patient(20_000) });
 
   test('control characters and marks of direction are shown as such', () => {
     const page = reportPage([exampleRun({ repeats: 1, output: 'a\u202eb\u0000c\u001b[31md\ud800e\n' })]);
@@ -83,6 +85,18 @@ suite('report', (test) => {
     const page = reportPage([{ history, summary: summarize(history) }]);
     assert.is(page.match(/class="edge hit"/g)?.length, 2);
     assert.is(page.match(/class="node hit"/g)?.length, 3);
+  });
+});
+
+suite('labels of runs', (test) => {
+  test('of one experiment: their directories; of equal ones the paths; of the same the number', () => {
+    const labels = (...runs: readonly (readonly [string, string])[]): readonly string[] => runLabels(
+      runs.map(([name, directory]) => ({ history: { directory }, summary: { name } }) as unknown as ReportRun));
+    assert.equal(labels(['a', 'x/a-20260101-120000'], ['a', 'x/a-20260102-120000/'], ['b', 'x/b-20260101-120000']),
+      ['a-20260101-120000', 'a-20260102-120000', 'b']);
+    assert.equal(labels(['a', 'x/run'], ['a', 'y/run'], ['a', '../z/last/.']), ['x/run', 'y/run', 'last']);
+    assert.equal(labels(['a', 'run'], ['a', 'run']), ['run (1)', 'run (2)']);
+    assert.equal(labels(['a', '.'], ['b', '.']), ['a', 'b']);
   });
 });
 
