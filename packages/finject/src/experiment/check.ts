@@ -14,7 +14,7 @@ import { planAll, shapeOf, type Planned } from './plan.js';
 import { leavesOf } from './timing.js';
 import { dependencies } from './victims.js';
 
-/** Injections of a whole run, at most. */
+/** Injections of a whole run, at most; and its repeats. */
 const INJECTIONS_MAX = 1_000_000;
 
 export interface CheckContext {
@@ -42,8 +42,12 @@ export function checkExperiment(experiment: Experiment, shape: TargetShape, cont
     const where = own === shape ? '' : ` in configuration ${name}`;
     new ShapeChecks(experiment, { shape: own, configuration: name, where, tell }).run();
   }
-  const total = experiment.repeats * names.length * injectionsOf(experiment.faults);
-  if (total > INJECTIONS_MAX) {
+  const repeats = experiment.repeats * names.length;
+  const total = repeats * injectionsOf(experiment.faults);
+  if (repeats > INJECTIONS_MAX) {
+    tell(['repeats'], `The run has ${repeats} repeats; at most ${INJECTIONS_MAX} are possible. Lower repeats, or have `
+      + 'fewer configurations.');
+  } else if (total > INJECTIONS_MAX) {
     tell(['repeats'], `The run has ${total} injections; at most ${INJECTIONS_MAX} are possible. Lower repeats or `
       + 'count.');
   } else {

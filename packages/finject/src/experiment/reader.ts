@@ -7,7 +7,7 @@ import { didYouMean, expandHostlist } from '@stci/core';
 import { StciError } from '@stci/interface';
 import type { HostRef, Problem, SourcePlace } from './contracts.js';
 import { shown } from './show.js';
-import { readDuration, readNumbers, splitWords, type Read } from './texts.js';
+import { NUMBERS_MAX, readDuration, readNumbers, splitWords, type Read } from './texts.js';
 import type { LoadedFile, Path } from './yaml-file.js';
 import { nameOf } from './structure.js';
 
@@ -119,7 +119,7 @@ export class Cursor {
 
   /** A number, a set as text, or a list of both. `words`: what the text may begin with besides, which others read. */
   numbers(max = RANK_MAX, words: readonly string[] = []): number[] | undefined {
-    if (Array.isArray(this.value)) return [...new Set(this.items().flatMap((item) => item.numbers(max) ?? []))];
+    if (Array.isArray(this.value)) return this.#together((item) => item.numbers(max));
     const text = this.text();
     if (text === undefined) return undefined;
     const [word] = /^[a-z-]+/iu.exec(text) ?? [];
@@ -130,11 +130,21 @@ export class Cursor {
 
   /** Names as in a host list, or numbers. */
   hostRefs(): HostRef[] | undefined {
-    if (Array.isArray(this.value)) return [...new Set(this.items().flatMap((item) => item.hostRefs() ?? []))];
+    if (Array.isArray(this.value)) return this.#together((item) => item.hostRefs());
     const text = this.text();
     if (text === undefined) return undefined;
     if (/^[\d\s,-]+$/.test(text)) return this.take(readNumbers(text, RANK_MAX));
     return this.hostItems()?.map(({ name }) => (/^\d{1,10}$/.test(name) ? Number(name) : name));
+  }
+
+  /** Of all items, each once. A few short texts may stand for a great many. */
+  #together<Value>(read: (item: Cursor) => readonly Value[] | undefined): Value[] | undefined {
+    const found = new Set<Value>();
+    for (const item of this.items()) {
+      for (const one of read(item) ?? []) found.add(one);
+      if (found.size > NUMBERS_MAX) return this.problem(`it has more than ${NUMBERS_MAX} numbers.`);
+    }
+    return [...found];
   }
 
   hostItems(): ReturnType<typeof expandHostlist> | undefined {

@@ -13,7 +13,7 @@ const good = <Value>(value: Value): Read<Value> => ({ ok: true, value });
 const bad = (problem: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem });
 
 /** Most numbers of one set. */
-const NUMBERS_MAX = 1_000_000;
+export const NUMBERS_MAX = 1_000_000;
 /** A day. */
 export const DURATION_MAX_MS = 86_400_000;
 

@@ -114,6 +114,7 @@ class YamlFile implements LoadedFile {
   #problem({ code, message, pos: [offset] }: YAMLError): Problem {
     const text = code === 'DUPLICATE_KEY' ? 'This key is given twice. Remove one of the two.'
       : code === 'TAG_RESOLVE_FAILED' ? 'Tags (!name) have no meaning here. Remove it.'
+      : message.includes('call stack') ? `It nests too deep. Expected at most ${DEPTH_MAX} levels.`
       : code === 'MULTIPLE_DOCS' ? 'A second document begins here (---). Expected one.'
       : `${message.replace(/\.$/, '')}. Expected YAML 1.2 or JSON; within braces a text with brackets or commas needs `
         + 'quotes, such as "n[1-4]".';

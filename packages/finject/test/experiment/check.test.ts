@@ -82,6 +82,8 @@ checks: [{ failed-ranks: [1, 2] }]
       /exit: status 77 is reserved\./],
     ['a run without end', 'repeats: 100000\nfaults: [{ kind: noop, who: { ranks: 0 }, count: 11, when: 1s }]',
       /1100000 injections; at most 1000000/],
+    ['repeats without end', `repeats: 100000\nconfigurations: {${Array.from({ length: 11 }, (_, at) => `c${at}: -v`)}}`,
+      /1100000 repeats; at most 1000000 are possible/],
   ];
   for (const [name, lines, pattern] of cases) {
     test(name, () => assert.match(found(lines).join('\n'), pattern));

@@ -230,6 +230,12 @@ colour: red
     ]);
   });
 
+  test('a few words that stand for many millions of ranks are refused at once', () => {
+    const ranks = Array.from({ length: 90 }, (_, at) => `${at}000000-${at}999998`).join();
+    const [problem = ''] = wrong(`checks: [{ failed-ranks: [${ranks}] }]`);
+    assert.match(problem, 'it has more than 1000000 numbers');
+  });
+
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['a key of the file', 'seeds: 1', /unknown key "seeds"\. Did you mean seed\?/],
     ['a duration', 'time-limit: 2 s', /time-limit: "2 s" is not a duration; expected an integer and a unit/],
@@ -340,7 +346,7 @@ suite('experiment file: what is no file', (test) => {
     ['many aliases', `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'.replace(/./g, (letter) =>
       `${letter}: &${letter} [${`*${String.fromCharCode(letter.charCodeAt(0) - 1)},`.repeat(9)}]\n`)}`,
       /Excessive alias/],
-    ['deep nesting', '['.repeat(100_000), /1:\d+: .*Expected YAML/],
+    ['deep nesting', '['.repeat(100_000), /1:\d+: It nests too deep\. Expected at most 50 levels\./],
     ['a long file', '#'.repeat(1_000_001), /has 1000001 characters/],
     ['brackets in braces', fileOf('configurations: { a: { hosts: n[1-2] } }'), /needs quotes, such as "n\[1-4]"/],
   ];
