@@ -1,8 +1,12 @@
 /** `finject run --simulate` as a user runs it: the same record and report as of a real run, at a virtual clock. */
 
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { assert, suite } from '@stci/testkit';
+import { fileURLToPath } from 'node:url';
+import { assert, patient, suite } from '@stci/testkit';
 import { Lab, recordsOf, said, withLab } from './e2e-finject.js';
+
+const FINJECT = fileURLToPath(new URL('../bin/finject.cjs', import.meta.url));
 
 const FILE = `
 name: storm
@@ -50,6 +54,24 @@ suite('finject run --simulate', (test) => {
     const textOf = (run: string): string => readFileSync(lab.path(run, 'history.jsonl'), 'utf8');
     assert.is(textOf('again'), textOf('run'));
   }), { timeoutMs: 60_000 });
+
+  test('the disk is full: the run ends at once and says so, and its record is read as far as it goes',
+    withLab(async (lab) => {
+      lab.file('storm.yaml', SMALL);
+      // No file may be larger than 8 KiB.
+      const { status, stderr } = spawnSync('sh', ['-c', 'ulimit -f 16; exec "$@"', 'sh', process.execPath, FINJECT,
+        'run', '--simulate', 'storm.yaml', '--quiet', '--repeats', '100', '--output', 'full'], {
+        cwd: lab.directory, encoding: 'utf8', timeout: patient(30_000),
+        env: { ...process.env, STCI_MCA_session_directory: lab.path('sessions') },
+      });
+      assert.is(status, 202, stderr);
+      assert.match(stderr, /full\/history\.jsonl cannot be written: EFBIG: file too large, write\.\n$/u);
+      const report = await lab.run('finject', 'report', 'full');
+      assert.is(report.exitCode, 0, report.err);
+      assert.match(report.err, 'the line is cut off');
+      assert.match(report.out, 'the record was cut off');
+      assert.ok(recordsOf(lab.history('full'), 'repeat').length < 100, 'no repeat is run whose record is lost');
+    }), { timeoutMs: 60_000 });
 
   test('the golden run', withLab(async (lab) => {
     lab.file('storm.yaml', SMALL);
