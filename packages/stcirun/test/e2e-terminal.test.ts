@@ -13,6 +13,16 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** What the screen shows once nothing has come for a second. */
+async function stillText(screen: Screen): Promise<string> {
+  for (let turn = 0; turn < 15; turn++) {
+    const text = screen.text();
+    await wait(1000);
+    if (screen.text() === text) return text;
+  }
+  throw new Error('the terminal goes on');
+}
+
 /** The number of the last tick that the screen shows. */
 function ticks(screen: Screen): number {
   return Number([...screen.text().matchAll(/tick (\d+)/gu)].at(-1)?.[1] ?? 0);
@@ -46,9 +56,8 @@ suite('stcirun at a terminal', (test) => {
     const screen = atTerminal(`stcirun ${SHORT} -n 2 ${TICKS}`);
     await screen.shows('tick 5\r');
     screen.type(CTRL_S);
-    await wait(500);
-    const held = screen.text();
-    await wait(4500);
+    const held = await stillText(screen);
+    await wait(4000);
     assert.is(screen.text(), held, 'the terminal holds');
     screen.type(CTRL_Q);
     await screen.shows(`tick ${ticks(screen) + 60}\r`);
@@ -113,15 +122,16 @@ suite('stcirun at a terminal', (test) => {
   });
 
   check('Ctrl-Z of a job that says nothing: its agents were not silent, stcirun was', async () => {
-    const stops = 'for i in 1 2; do echo stopped $i; sleep 2.2; fg; done';
+    const stops = 'for i in 1 2; do echo stopped $i; sleep 2.2; echo again $i; fg; done';
     const screen = atTerminal(`set -m; stcirun ${SHORT} -n 2 sh -c 'echo up >&2; sleep 100'; ${stops}; echo over $?`);
     await screen.shows('up\r', 2);
     for (const stop of [1, 2]) {
       await wait(300);
       screen.type(CTRL_Z);
       await screen.shows(`stopped ${stop}`);
-      await wait(2300);
+      await screen.shows(`again ${stop}`);
     }
+    await wait(300);
     screen.type(CTRL_C);
     await screen.shows('over 130');
     assert.not.match(screen.text(), 'lost');
