@@ -2,5 +2,6 @@
 
 export { readExperiment } from './experiment-file.js';
 export { RUN_FILES } from './run-files.js';
+export { RunView, type RunViewInit } from './run-view.js';
 export { prepareTarget, targetShape, type PreparedTarget } from './target.js';
 export { simulated, simulatedTargets } from './simulated-target.js';
