@@ -1,6 +1,6 @@
 /** Processes of a run, by a variable of their environment: the sessions, their agents, tools and what these started. */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export const RUN_VARIABLE = 'STCI_EXPERIMENT';
 
@@ -16,6 +16,15 @@ export function markedProcesses(mark: string): readonly number[] {
       return false;
     }
   });
+}
+
+/** Whether it is in the PID namespace of this process; true where that is not known. */
+export function isOfOwnSpace(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`) === readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return true;
+  }
 }
 
 /** Its words, or what the kernel calls it; empty: it has ended. */

@@ -6,7 +6,7 @@
 import { searchHosts, type HostLook, type LeftBehind } from '@stci/finject/experiment';
 import type { Clock, HostSpec, Params } from '@stci/interface';
 import { identityOf, lookForMarks, type MarkedProcesses } from '@stci/stcirun/front-end';
-import { commandOf, markedProcesses, RUN_VARIABLE } from './marked-processes.js';
+import { commandOf, isOfOwnSpace, markedProcesses, RUN_VARIABLE } from './marked-processes.js';
 
 /** How often this machine is looked at. */
 const LOOK_MS = 20;
@@ -32,10 +32,13 @@ export interface OrphanSearchInit {
 
 /** Never rejects. `isSearched`: other hosts too. */
 export async function findOrphans(init: OrphanSearchInit, isSearched: boolean): Promise<LeftBehind> {
-  const { clock, mark, waitMs } = init;
+  const { clock, mark, waitMs, launcher } = init;
   const endMs = clock.nowMs() + waitMs;
-  await until(() => markedProcesses(mark).length === 0, waitMs);
-  const here = markedProcesses(mark);
+  // Hosts may be containers of this machine, and have their own look.
+  const marked = (): readonly number[] =>
+    markedProcesses(mark).filter((pid) => !isSearched || launcher === LOCAL || isOfOwnSpace(pid));
+  await until(() => marked().length === 0, waitMs);
+  const here = marked();
   const left = here.slice(0, NAMED_MAX).map((pid) => ({ host: HERE, pid, command: commandOf(pid) }));
   if (!isSearched) return { orphans: here.length, left, unknown: undefined };
   const there = await searchAll(init, here, Math.max(0, endMs - clock.nowMs()));
@@ -47,10 +50,11 @@ function searchAll(init: OrphanSearchInit, here: readonly number[], waitMs: numb
   const isHere = launcher === LOCAL;
   const hosts = new Map(init.hosts.map((host) => [host.name, host]));
   const mark = `${RUN_VARIABLE}=${init.mark}`;
+  const { sinceMs = 0, session } = init.own ?? {};
+  const own = session === undefined ? undefined : { session, ageMs: () => clock.nowMs() - sinceMs };
   return new Promise((resolve) => searchHosts({
     clock, waitMs, hosts: isHere ? [HERE] : [...hosts.keys()],
     look: (name, stillMs, deadlineMs, done) => {
-      const own = init.own && { session: init.own.session, ageMs: clock.nowMs() - init.own.sinceMs };
       const search = { mark, own, waitMs: stillMs };
       const looked = lookForMarks(isHere ? undefined : hosts.get(name), params, search, deadlineMs);
       looked.then((found) => done(typeof found === 'string' ? found : besides(found, here)), (thrown: unknown) => {

@@ -23,7 +23,7 @@ if [ -e ${lab.path('refuse-')}$host ]; then
   exit 255
 fi
 [ -e ${lab.path('far')} ] || exec ${FAKE} "$@"
-${FAKE} "$@" | sed 's/"boot":"[^"]*"/"boot":"far"/'
+${FAKE} "$@" | sed -u 's/"boot":"[^"]*"/"boot":"far"/'
 `);
   chmodSync(lab.path('ssh.sh'), 0o755);
   return lab.path('ssh.sh');

@@ -1,11 +1,12 @@
 /** Processes that are left of a run, found by a login (a client in place of ssh) and here: by mark and by limit. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { resolveParams } from '@stci/core';
+import type { Params } from '@stci/interface';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
 import { frontEndRegistry, identityOf } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -17,8 +18,13 @@ const CLIENT = fileURLToPath(new URL('../test/fake-ssh.sh', import.meta.url));
 const VALUE = `marks-${process.pid}.1`;
 const NAME = 'STCI_EXPERIMENT';
 const ALL: MarkSearch = { mark: `${NAME}=${VALUE}`, own: undefined, waitMs: 0 };
-const commandLine = [{ key: 'launcher.ssh.client', value: CLIENT, origin: 'test' }];
-const { params } = resolveParams(frontEndRegistry().catalog, { commandLine, amFiles: [], environment: {} });
+
+function paramsOf(client: string): Params {
+  const commandLine = [{ key: 'launcher.ssh.client', value: client, origin: 'test' }];
+  return resolveParams(frontEndRegistry().catalog, { commandLine, amFiles: [], environment: {} }).params;
+}
+
+const params = paramsOf(CLIENT);
 const host = (name: string) => ({ name, slots: 1, slotsBound: false, origin: 'test' });
 /** Agents' ids that are not in use: the largest that Linux gives is one less. */
 const GONE = 2 ** 22 - 1;
@@ -86,34 +92,33 @@ suite('search for processes of a run', (test) => {
     const ofLiving = await start(limited('$$'), {});
     const kept = `ulimit -S -w ${limitOf(GONE)}; exec sleep 65`;
     const ofSession = await start(kept, { STCI_TOOL_MARK: 's1-1-0.' });
-    const others = [{ [NAME]: 'other-1.1' }, { STCI_TOOL_MARK: 's11-1-0.' }, { [NAME]: '', STCI_TOOL_MARK: 's1-1-0.' }];
+    const others =
+      [{ [NAME]: 'other-1.1' }, { STCI_TOOL_MARK: 's11-1-0.' }, { [NAME]: '', STCI_TOOL_MARK: 's1-1-0.' }];
     const ofOthers = await Promise.all(others.map((env) => start(kept, env)));
     const mark = `${NAME}=${VALUE}.none`;
-    const found = pidsOf(await look('a', { mark, own: { session: 's1', ageMs: 600_000 } }));
+    const found = pidsOf(await look('a', { mark, own: { session: 's1', ageMs: () => 600_000 } }));
     assert.ok(found.includes(mine) && found.includes(ofSession), 'they are found');
     for (const pid of [ofLiving, ...ofOthers]) assert.ok(!found.includes(pid), `${pid} is not`);
-    assert.ok(!pidsOf(await look('a', { mark, own: { session: 's1', ageMs: -1000 } })).includes(mine), 'it is older');
+    const young = await look('a', { mark, own: { session: 's1', ageMs: () => -1000 } });
+    assert.ok(!pidsOf(young).includes(mine), 'it is older');
     assert.equal(pidsOf(await look('a', { mark })), [], 'limits do not count');
   }, LONG);
 
   test('a host that cannot be looked at has a reason', async () => {
-    const why = async (name: string, deadlineMs = DEADLINE_MS): Promise<string> => {
-      const found = await lookForMarks(host(name), params, ALL, deadlineMs);
+    const why = async (name: string, deadlineMs = DEADLINE_MS, given = params): Promise<string> => {
+      const found = await lookForMarks(host(name), given, ALL, deadlineMs);
       assert.type(found, 'string');
       return found as string;
     };
     assert.match(await why('dead1'), /Connection refused/u);
     assert.match(await why('slow1', 1000), /no answer within 1000 ms/u);
     assert.match(await why('-oProxyCommand=x'), 'is no host name');
-    process.env['FAKE_SSH_DIR'] = directory;
-    try {
-      writeFileSync(join(directory, 'liar.facts'), '{"boot":"","space":"","count":-1,"processes":[]}\n');
-      assert.match(await why('liar'), /an answer that cannot be used: .*facts\.count/u);
-      writeFileSync(join(directory, 'flood.facts'), `${'x'.repeat(2 ** 20)}\n`);
-      assert.match(await why('flood'), /printed too much|cannot be used/u);
-    } finally {
-      delete process.env['FAKE_SSH_DIR'];
-    }
+    const liar = join(directory, 'liar.sh');
+    writeFileSync(liar, `#!/bin/sh\n${CLIENT} "$@" | sed -u 's/"count":/"count":-/'\n`);
+    chmodSync(liar, 0o755);
+    assert.match(await why('a', DEADLINE_MS, paramsOf(liar)), /an answer that cannot be used: .*facts\.count/u);
+    writeFileSync(liar, '#!/bin/sh\nexec yes\n');
+    assert.match(await why('a', DEADLINE_MS, paramsOf(liar)), /printed too much/u);
   }, LONG);
 
   test('answers by their shape', () => {

@@ -18,11 +18,11 @@ export interface MarkSearch {
   /** `NAME=VALUE` of the environment; no secret, as it is an argument of the login. */
   readonly mark: string;
   /**
-   * Of the run alone: the session that it started, and how long ago, ms; undefined: only the mark counts. Processes
-   * without variable NAME are then found by their limit, if they are no older, have no tool's mark of another session,
-   * and their agent has ended. One without a tool's mark may be of another run that left it in this time.
+   * Of the run alone: the session that it started, and how long ago by now, ms; undefined: only the mark counts.
+   * Processes without variable NAME are then found by their limit, if they are no older, have no tool's mark of another
+   * session, and their agent has ended. One without a tool's mark may be of another run that left it in this time.
    */
-  readonly own: { readonly session: string; readonly ageMs: number } | undefined;
+  readonly own: { readonly session: string; ageMs(): number } | undefined;
   /** How long the host waits until none is left. */
   readonly waitMs: number;
 }
@@ -54,13 +54,14 @@ export function readMarked(text: string): MarkedProcesses {
 const TICKS_A_SECOND = 100;
 
 /**
- * Its argument is a MarkSearch. Start times are compared with that of the login, which the same kernel has written. An
+ * Its argument are mark, session (absent: no search by limits) and waitMs. It asks how old the session is when the
+ * login is over, however long that took, and compares start times with its own, which the same kernel has written. An
  * agent's own id is in its limit.
  */
 const PROGRAM = hostProgram(`${PROC_FUNCTIONS}
-var given = JSON.parse(String(Buffer.from(hash, 'hex'))), mark = given.mark, own = given.own, waitMs = given.waitMs;
+var given = JSON.parse(String(Buffer.from(hash, 'hex'))), mark = given.mark, waitMs = given.waitMs, since;
 var name = mark.slice(0, mark.indexOf('=') + 1), begin = Date.now(), above = {};
-var toolMark = 'STCI_TOOL_MARK=', ownMark = own && toolMark + own.session + '-';
+var toolMark = 'STCI_TOOL_MARK=', ownMark = toolMark + given.session + '-';
 function fieldsOf(pid) {
   var stat = read(pid, 'stat');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -75,7 +76,7 @@ function isLeft(pid) {
   if (isDead(fields)) return false;
   try { variables = read(pid, 'environ').split('\\0'); } catch (e) {}
   if (variables.indexOf(mark) >= 0) return true;
-  if (!own || !(+fields[19] >= since) || usersOf(pid) !== users) return false;
+  if (given.session === undefined || !(+fields[19] >= since) || usersOf(pid) !== users) return false;
   if (variables.some(function (one) {
     return one.indexOf(name) === 0 || one.indexOf(toolMark) === 0 && one.indexOf(ownMark) !== 0;
   })) return false;
@@ -93,11 +94,15 @@ function search() {
   return found;
 }
 for (var pid = String(me.pid); +pid > 0 && !above[pid]; pid = fieldsOf(pid)[1]) above[pid] = true;
-var users = usersOf('self'), since = own && fieldsOf('self')[19] - own.ageMs * ${TICKS_A_SECOND} / 1000;
+var users = usersOf('self'), nowTicks = +fieldsOf('self')[19] + me.uptime() * ${TICKS_A_SECOND};
 me.stdin.on('end', function () { me.exit(0); });
 me.stdin.on('error', function () { me.exit(0); });
-me.stdin.resume();
-(function look() {
+me.stdin.once('data', function (text) {
+  since = nowTicks - text * ${TICKS_A_SECOND} / 1000;
+  look();
+});
+say('ask');
+function look() {
   var found = search();
   if (found.length > 0 && Date.now() - begin < waitMs) return setTimeout(look, ${LOOK_MS});
   say('facts ' + JSON.stringify({
@@ -105,7 +110,7 @@ me.stdin.resume();
     space: fs.readlinkSync('/proc/self/ns/pid'),
     count: found.length, processes: named(found),
   }));
-})();
+}
 `);
 
 /** On this machine where no host is named. Resolves with a text where it is not known: why. Never rejects. */
@@ -113,8 +118,10 @@ export async function lookForMarks(
   host: HostSpec | undefined, params: Params, search: MarkSearch, deadlineMs: number,
 ): Promise<MarkedProcesses | string> {
   const nonce = makeNonce();
-  const argument = hexWord(JSON.stringify(search));
-  const init = { nonce, deadlineMs: Math.round(deadlineMs), read: readMarked, clocks: 0 };
+  const { mark, own, waitMs } = search;
+  const argument = hexWord(JSON.stringify({ mark, session: own?.session, waitMs }));
+  const answer = (): string => `${own?.ageMs() ?? 0}\n`;
+  const init = { nonce, deadlineMs: Math.round(deadlineMs), read: readMarked, clocks: 0, answer };
   if (host === undefined) {
     const { facts, invalid, lines } = await runProbe(localCommand(PROGRAM, nonce, process.execPath, argument), init);
     return facts ?? `the search itself failed: ${invalid ?? lines.join('; ')}`;

@@ -56,6 +56,8 @@ export interface ProbeInit<Facts> {
   readonly read: (text: string) => Facts;
   /** Number of clock readings; the one with the shortest round trip is the most accurate. */
   readonly clocks: number;
+  /** What the program is sent when it asks, once. */
+  readonly answer?: () => string;
 }
 
 export function runProbe<Facts>(command: readonly string[], init: ProbeInit<Facts>): Promise<ProbeResult<Facts>> {
@@ -67,6 +69,7 @@ class Probe<Facts> {
   readonly #mark: string;
   readonly #resolve: (result: ProbeResult<Facts>) => void;
   #ask: () => void = () => undefined;
+  #answer: (() => void) | undefined;
   #kill: () => void = () => undefined;
   #text = '';
   #errText = '';
@@ -94,6 +97,7 @@ class Probe<Facts> {
   start([program = '', ...args]: readonly string[]): void {
     const child = spawn(program, args, { stdio: 'pipe' });
     this.#ask = () => this.#askClock((text) => (text === undefined ? child.stdin.end() : child.stdin.write(text)));
+    this.#answer = () => child.stdin.write(this.#init.answer?.() ?? '');
     this.#kill = () => child.kill('SIGKILL');
     const timer = setTimeout(() => {
       this.#isLate = true;
@@ -127,7 +131,13 @@ class Probe<Facts> {
     if (word === 'shell') this.#phase = 'node';
     else if (word === 'fail') this.#report = { phase: 'node', text: rest.replace(/^node /u, '') };
     else if (word === 'facts') this.#onFacts(rest);
+    else if (word === 'ask') this.#onAsk();
     else if (word === 'clock') this.#onClock(Number(rest));
+  }
+
+  #onAsk(): void {
+    this.#answer?.();
+    this.#answer = undefined;
   }
 
   #onFacts(text: string): void {
