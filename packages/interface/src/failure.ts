@@ -73,7 +73,10 @@ export interface FailureRecord extends Omit<FailureNotice, 'reporter' | 'number'
   readonly newParents: readonly { readonly host: string; readonly parent: string }[];
   /** What the error manager decided. */
   readonly policy: readonly string[];
-  /** From the failure to its confirmation; where its time is not known, from the last sign of life: at most so long. */
+  /**
+   * From the failure to its confirmation, where both are known by one clock; where the time of the failure is not
+   * known, from the last sign of life: at most so long.
+   */
   readonly achievedMs?: number;
   readonly achievedMaxMs?: number;
 }

@@ -62,8 +62,10 @@ class FrontEnd {
 
   async report(id: string, ...states: string[]): Promise<FaultReport> {
     const find = (): unknown => this.lines.find((line) => line.id === id && states.includes(line.state as string));
-    await soon(() => find() !== undefined || this.lines.some((line) => line.id === id && line.state === 'failed'),
-      `${states.join(' or ')} of ${id}`);
+    const isRefused = (): boolean =>
+      this.lines.some((line) => line.id === id && ['failed', 'skipped'].includes(line.state as string));
+    const hasEnded = (): boolean => this.child.exitCode !== null || this.child.signalCode !== null;
+    await soon(() => find() !== undefined || isRefused() || hasEnded(), `${states.join(' or ')} of ${id}`);
     assert.ok(find(), JSON.stringify(this.lines));
     return find() as FaultReport;
   }

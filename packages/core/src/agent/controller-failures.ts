@@ -7,12 +7,11 @@
 import {
   StciError, addressName, bootHost, bootPosition, rootAddress, type FailedSubject, type Failure,
   type FailureNotice, type FailureRecord, type HostIndex, type JobId, type MemberEvent, type MemberId, type Rank,
-  type RecoveryEvent, type Timer,
+  type RecoveryEvent,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { countFailure } from '../metrics/failures.js';
 import type { MetricStore } from '../metrics/store.js';
-import { FailureRecords } from '../failure/records.js';
 import { memberOf } from '../failure/notice.js';
 import type { FailureWatch } from '../failure/watch.js';
 import type { RankEnd } from '../job/ledger.js';
@@ -22,14 +21,16 @@ import { addressAt, runsOf } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { Beliefs } from './beliefs.js';
+import { FailureLog } from './failure-log.js';
 import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import { RANK_CAUSES } from './job-failures.js';
 import type { HostLoss, JobFailures } from './job-session.js';
-import { gatherMetrics, type AgentOfJob, type GatheredMetrics } from './gather-metrics.js';
+import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
 import { HostProbes } from './host-probe.js';
 import { LossNotices, type StartFailure } from './loss-notices.js';
 import type { AgentNode } from './node.js';
+import type { AgentOfJob } from './request-all.js';
 
 /** Reports of a host that has answered so shortly before wait for one another: nobody keeps the session busy. */
 const REFUTED_MS = 1000;
@@ -53,7 +54,7 @@ export interface ControllerFailuresInit {
 export class ControllerFailures implements JobFailures {
   readonly #init: ControllerFailuresInit;
   readonly metrics: MetricStore;
-  readonly #records = new FailureRecords();
+  readonly #log: FailureLog;
   readonly #beliefs: Beliefs;
   readonly #losses: LossNotices;
   readonly #probes: HostProbes;
@@ -61,7 +62,6 @@ export class ControllerFailures implements JobFailures {
   /** Why hosts are just being given up. */
   readonly #notices = new Map<HostIndex, FailureNotice>();
   #watch: FailureWatch | undefined;
-  #timer: Timer | undefined;
   #isStarted = false;
   #isStopped = false;
 
@@ -69,6 +69,14 @@ export class ControllerFailures implements JobFailures {
     this.#init = init;
     this.metrics = openMetrics(init.scope);
     const { node, overlay } = init;
+    this.#log = new FailureLog({
+      node,
+      agents: () => this.#watch === undefined ? [] : this.#rootAgents,
+      onRecord: (record) => {
+        countFailure(this.metrics, record);
+        init.onRecord(record);
+      },
+    });
     this.#losses = new LossNotices(() => this.#wallMs);
     this.#probes = new HostProbes({ node, table: () => this.table, hasOverlay: overlay.topology !== undefined });
     const { messages, platform: { clock } } = init.node;
@@ -83,7 +91,7 @@ export class ControllerFailures implements JobFailures {
       },
     });
     messages.on('failure.seen', ({ seen, members }, { source }) => {
-      for (const [key, wallMs] of seen) this.#records.seen(key, wallMs);
+      for (const [key, wallMs] of seen) this.#log.records.seen(key, wallMs);
       this.#beliefs.add(source, members);
     });
     bindFailureWatch(init.node, () => this.#watch);
@@ -106,8 +114,7 @@ export class ControllerFailures implements JobFailures {
 
   /** Metrics of all agents that run. */
   gatherMetrics(gathered: GatheredMetrics): void {
-    const roots = (this.#init.table()?.hosts('up') ?? []).map((host) => [rootAddress(host), 0] as const);
-    gatherMetrics(this.#init.node, this.metrics.rows(), [...roots, ...this.#init.sessionAgents()], gathered);
+    gatherMetrics(this.#init.node, this.metrics.rows(), [...this.#rootAgents, ...this.#init.sessionAgents()], gathered);
   }
 
   /** The session ends: whoever goes now is no failure. What is recorded is told. */
@@ -116,8 +123,7 @@ export class ControllerFailures implements JobFailures {
     this.#probes.stop();
     this.#watch?.stop();
     this.#beliefs.stop();
-    this.#flush(() => true);
-    this.#timer?.cancel();
+    this.#log.stop();
   }
 
   /** The agent of a host runs, another incarnation than before. */
@@ -157,33 +163,33 @@ export class ControllerFailures implements JobFailures {
   onRankFailed(job: JobId, { error, host }: Failure, end: RankEnd, attempt: number): void {
     const cause = RANK_CAUSES[end.outcome];
     if (host === undefined || cause === undefined) return;
-    const now = this.#wallMs;
-    const { rank, endWallMs = now } = end;
+    const { rank, endWallMs } = end;
     const subject = { kind: 'tool', host, job, rank, attempt } as const;
+    // Without a notice, all that is known of when it was found out is when the controller learned of it.
     const told = this.#watch?.board.get(subject)?.notice;
-    if (told !== undefined) this.#record(told);
-    this.#record({
-      ...this.#losses.of(subject, error), reporter: this.#memberOf(host), detector: 'process', cause,
-      failedWallMs: endWallMs, suspectedWallMs: endWallMs, confirmedWallMs: Math.max(endWallMs, now),
-    });
-    this.#records.lost(subject, job, [rank]);
+    const failed = endWallMs === undefined ? {} : { failedWallMs: endWallMs };
+    const learned = { ...this.#losses.of(subject, error), detector: 'process', cause, ...failed };
+    this.#record(told ?? learned, undefined, told === undefined);
+    this.#log.records.lost(subject, job, [rank]);
   }
 
   onRanksLost(job: JobId, { host, kind, error }: HostLoss, ranks: readonly Rank[], attempt: number): void {
     const isAgent = kind === 'session-lost';
     const subject = isAgent ? this.#agentSubject(host, job, attempt) : this.#hostSubject(host);
     if (isAgent) this.#record({ ...this.#losses.of(subject, error), reporter: this.#memberOf(host), cause: 'closed' });
-    this.#records.lost(subject, job, ranks);
+    this.#log.records.lost(subject, job, ranks);
   }
 
   onDecision(job: JobId, { host, rank, kind }: Failure, decision: string, attempt: number): void {
     if (host === undefined) return;
     const agent = kind === 'session-lost' ? this.#agentSubject(host, job, attempt) : this.#hostSubject(host);
-    this.#records.decided(rank === undefined ? agent : { kind: 'tool', host, job, rank, attempt }, decision);
+    this.#log.records.decided(rank === undefined ? agent : { kind: 'tool', host, job, rank, attempt }, decision);
   }
 
-  onEnding(job: JobId): void {
-    this.#flush((subject) => subject.kind === 'host' || subject.job === job);
+  onEnding(job: JobId, done: () => void): void {
+    const isDue = (subject: FailedSubject): boolean => subject.kind === 'host' || subject.job === job;
+    const isSpread = (subject: FailedSubject): boolean => this.#watch?.board.get(subject) !== undefined;
+    this.#log.onEnding(isDue, isSpread, done);
   }
 
   /** A session of one job ends, since these have not come up in time. */
@@ -199,32 +205,23 @@ export class ControllerFailures implements JobFailures {
   /** The start of the host failed, and with it the launch. */
   onLaunchEnding(host: HostIndex, reason: string | undefined): void {
     const text = `the launch is ended${reason === undefined ? '' : `: ${reason}`}`;
-    this.#records.decided(this.#hostSubject(host), text);
+    this.#log.records.decided(this.#hostSubject(host), text);
   }
 
   onRecovery(event: RecoveryEvent): void {
-    this.#records.decided(this.#hostSubject(event.host), recoveryText(event));
+    this.#log.records.decided(this.#hostSubject(event.host), recoveryText(event));
   }
 
   onMended(host: HostIndex, parent: ParentHost): void {
     const { hostName } = this.#init;
     const name = parent === undefined ? 'controller' : hostName(parent);
     this.metrics.count('repairs', 1);
-    this.#records.linked(hostName(host), name);
+    this.#log.records.linked(hostName(host), name);
     this.#init.emit({ ...this.#changed(this.#memberOf(host)), change: 'linked', parent: name });
   }
 
-  /** Tells what is due, and the records that `isDue` accepts: their job is about to end. */
-  #flush(isDue: (subject: FailedSubject) => boolean = () => false): void {
-    const { clock } = this.#init.node.platform;
-    for (const record of this.#records.take(clock.nowMs(), isDue)) {
-      countFailure(this.metrics, record);
-      this.#init.onRecord(record);
-    }
-    this.#timer?.cancel();
-    const { dueMs } = this.#records;
-    if (dueMs === undefined || this.#isStopped) return;
-    this.#timer = clock.after(Math.max(0, dueMs - clock.nowMs()), () => this.#flush());
+  get #rootAgents(): readonly AgentOfJob[] {
+    return (this.#init.table()?.hosts('up') ?? []).map((host) => [rootAddress(host), 0] as const);
   }
 
   get #wallMs(): number {
@@ -251,11 +248,11 @@ export class ControllerFailures implements JobFailures {
     const { table } = this;
     if (subject.host >= table.size) return;
     // Of a rank, only what its job has a failure of: an agent may speak of ranks that are not there.
-    if (member === undefined) return this.#records.has(subject) ? this.#record(notice) : undefined;
+    if (member === undefined) return this.#log.records.has(subject) ? this.#record(notice) : undefined;
     if (table.get(subject.host).incarnation !== member.incarnation) return;
     if (table.isGone(subject.host)) return this.#record(notice);
     // One that is not recorded yet waits to be asked: its record would be told before that is decided.
-    if (news === 'confirmed') return this.#records.has(subject) ? this.#record(notice) : undefined;
+    if (news === 'confirmed') return this.#log.records.has(subject) ? this.#record(notice) : undefined;
     if (reporter.position !== 0 && this.#isDead(reporter)) return this.#refute(member);
     const address = addressAt(reporter.position);
     const refutedMs = this.#refutedMs.get(subject.host) ?? -Infinity;
@@ -268,13 +265,12 @@ export class ControllerFailures implements JobFailures {
 
   /** The first on the way that does not answer is given up; those below it are linked to others, and live. */
   #probe(notice: FailureNotice, member: MemberId): void {
-    this.#records.hold(notice.subject);
+    this.#log.records.hold(notice.subject);
     const askedWallMs = this.#wallMs;
     if (this.#probes.isOpen(member)) return;
     this.#probes.probe(member, (silent, isSilent) => {
       if (this.#isStopped) return;
-      this.#records.release(notice.subject, this.#init.node.platform.clock.nowMs());
-      this.#flush();
+      this.#log.release(notice.subject);
       if (!this.#isDead(member)) this.#onProbed(notice, { member, askedWallMs }, silent, isSilent);
     });
   }
@@ -305,7 +301,7 @@ export class ControllerFailures implements JobFailures {
   #refute(member: MemberId): void {
     const host = bootHost(member.position);
     this.#refutedMs.set(host, this.#init.node.platform.clock.nowMs());
-    this.#records.withdraw({ kind: 'host', host, incarnation: member.incarnation });
+    this.#log.records.withdraw({ kind: 'host', host, incarnation: member.incarnation });
     this.#init.emit({ ...this.#changed(member), change: 'refuted' });
     this.#verdict({ member, verdict: 'refuted', notice: undefined });
   }
@@ -360,12 +356,10 @@ export class ControllerFailures implements JobFailures {
     }
   }
 
-  #record(notice: FailureNotice, reporter?: ParentHost): void {
-    const { hostName, node } = this.#init;
+  #record(notice: FailureNotice, reporter?: ParentHost, isProvisional = false): void {
+    const { hostName } = this.#init;
     const by = reporter === undefined ? addressName(addressAt(notice.reporter.position)) : `root:${reporter}`;
-    const names = { host: hostName(notice.subject.host), reporter: by };
-    this.#records.add(notice, names, node.platform.clock.nowMs());
-    this.#flush();
+    this.#log.add(notice, { host: hostName(notice.subject.host), reporter: by }, isProvisional);
   }
 
   get table(): MembershipTable {

@@ -16,23 +16,25 @@ import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
 import { localSize, ranksOf } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
 import type { BootstrapFailure } from './bootstrap.js';
-import type { AgentOfJob } from './gather-metrics.js';
 import { JobDeadlines } from './job-deadlines.js';
 import { JobEnd } from './job-end.js';
 import { failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError } from './job-failures.js';
 import { JobHosts } from './job-hosts.js';
 import { creditBytes, jobLaunch, mapWithin, onHosts, type Launch } from './job-launch.js';
+import { JobOwner } from './job-owner.js';
 import { openPrograms, type JobPrograms } from './job-programs.js';
 import { JobRecovery } from './job-recovery.js';
 import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
+import type { AgentOfJob } from './request-all.js';
 
 export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
 
 export class ControllerJob {
   readonly job: JobId;
   readonly owner: Address;
+  readonly #front: JobOwner;
   readonly #session: JobSession;
   readonly #node: AgentNode;
   readonly #spec: JobSpec;
@@ -58,6 +60,7 @@ export class ControllerJob {
     this.owner = owner;
     this.#session = session;
     this.#node = session.node;
+    this.#front = new JobOwner(session.node, owner, job);
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
     this.#hosts = new JobHosts(this.#node.messages, job, () => this.#checkOver());
@@ -80,7 +83,7 @@ export class ControllerJob {
       launchNow: () => this.#launchNow(),
       hasFirstAgent: (host) => this.#launch?.hosts.some(([each]) => each === host) === true,
       hosts: this.#hosts,
-      onNewAgent: (host) => this.#send('job.host.joined', { host }),
+      onNewAgent: (host) => this.#front.send('job.host.joined', { host }),
       emit: (event) => this.emit(event),
       onRestarting: (report) => this.#programs?.onRestarting(report),
       exited: (rank) => this.#exited(rank),
@@ -258,7 +261,7 @@ export class ControllerJob {
   }
 
   emit(event: JobEvent): void {
-    this.#send('job.event', event);
+    this.#front.emit(event);
   }
 
   #map(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>, submitWallMs: number): Ledger {
@@ -296,7 +299,7 @@ export class ControllerJob {
     const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
     if (session?.isReplaced === true) this.#recovery.onReplaced(found);
     const isRestarted = this.#recovery.restart(found);
-    this.#send('job.host.lost', { host });
+    this.#front.send('job.host.lost', { host });
     if (isRestarted) return [];
     const entry = this.#ledger.agentLost(host, error, this.#now());
     for (const rank of entry.ranks) this.#exited(rank);
@@ -378,21 +381,10 @@ export class ControllerJob {
   #over(): void {
     if (this.#phase === 'over') return;
     this.close();
-    this.#session.failures.onEnding(this.job);
     const report = this.#ledger.report(this.#now());
-    // In parts: a report of many ranks, or of failures with long texts, would exceed the largest message.
-    for (const error of report.failures) this.#send('job.failure', { error });
-    this.emit({ type: 'ended', report: { ...report, ranks: [], failures: [] } });
-    this.#session.onOver(this.job, this.#launch !== undefined);
-  }
-
-  #send<Name extends `job.${'event' | 'failure' | 'host.lost' | 'host.joined'}`>(
-    name: Name, body: MessageBody<Name>,
-  ): void {
-    try {
-      this.#node.messages.send(this.owner, name, body, this.job);
-    } catch (fault) {
-      this.#node.fault(fault, 'front-end'); // The front-end has gone: the end of its link stops the session.
-    }
+    this.#session.failures.onEnding(this.job, () => {
+      this.#front.tellEnd(report);
+      this.#session.onOver(this.job, this.#launch !== undefined);
+    });
   }
 }

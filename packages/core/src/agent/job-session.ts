@@ -28,8 +28,8 @@ export interface JobFailures {
   onRanksLost(job: JobId, loss: HostLoss, ranks: readonly Rank[], attempt: number): void;
   /** What the error manager decided; `attempt`: of the failure's rank, or session agent. */
   onDecision(job: JobId, failure: Failure, decision: string, attempt: number): void;
-  /** The job is about to be over: what is recorded is told. */
-  onEnding(job: JobId): void;
+  /** The job is about to be over, and is when what is recorded has been told: then calls `done`, once. */
+  onEnding(job: JobId, done: () => void): void;
 }
 
 /** What a job uses of its session. */

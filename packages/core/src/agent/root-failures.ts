@@ -17,7 +17,7 @@ import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } fr
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
-/** When the controller learns that this agent was told: after all have been told, and many at once. */
+/** When the controller learns that this agent was told: after all have been told, and many at once, or if it asks. */
 const SEEN_MS = 250;
 
 export interface RootFailuresInit {
@@ -54,6 +54,7 @@ export class RootFailures {
     messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
     messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
+    messages.on('failure.told', () => this.#tellSeen());
     messages.on('agent.metrics', () => this.metrics.rows());
     messages.on('failure.verdict', (verdict) => {
       this.#gone = this.#gone.filter(({ position }) => position !== verdict.member.position);
@@ -120,7 +121,9 @@ export class RootFailures {
   }
 
   #tellSeen(): void {
+    this.#seenTimer?.cancel();
     this.#seenTimer = undefined;
+    if (this.#seen.length === 0) return;
     const told = { seen: this.#seen.splice(0), members: this.#gone.splice(0) };
     this.#init.node.messages.send(CONTROLLER, 'failure.seen', told);
   }

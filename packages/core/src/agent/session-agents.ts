@@ -18,6 +18,7 @@ import type { ChildSupervisor } from './child-supervisor.js';
 import type { AgentScope } from './composition.js';
 import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
+import { requestAll } from './request-all.js';
 
 export interface SessionAgentsInit {
   readonly node: AgentNode;
@@ -93,18 +94,15 @@ export class SessionAgents {
 
   /** To the tools of all jobs. `done`, once: all have got it; or why that is not certain. */
   signal(signal: 'SIGSTOP' | 'SIGCONT', timeoutMs: number, done: (problem?: string) => void): void {
-    const { messages, router } = this.#init.node;
-    const jobs = [...this.#jobs.keys()].filter((job) => router.link(this.#address, job) !== undefined);
-    let missing = jobs.length;
+    const { node } = this.#init;
+    const agents = [...this.#jobs.keys()].map((job) => [this.#address, job] as const)
+      .filter(([agent, job]) => node.router.link(agent, job) !== undefined);
     let problem: string | undefined;
-    if (missing === 0) return done();
-    for (const job of jobs) {
-      messages.request(this.#address, 'job.signal', { signal }, (error) => {
-        problem ??= error?.message;
-        missing -= 1;
-        if (missing === 0) done(problem);
-      }, { timeoutMs, job });
-    }
+    requestAll(node, agents, {
+      name: 'job.signal', body: { signal }, timeoutMs,
+      onAnswer: (error) => void (problem ??= error?.message),
+      onDone: () => done(problem),
+    });
   }
 
   close(job: JobId): void {

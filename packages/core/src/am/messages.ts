@@ -13,8 +13,9 @@ import {
   allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
   signalName, stdinTo, texts,
 } from './job-shapes.js';
+import { FAILURE_MESSAGES } from './failure-messages.js';
+import { sessionFailure } from './failure-shapes.js';
 import { FAULT_MESSAGES } from './fault-messages.js';
-import { failureNotice, memberId, sessionFailure, toolFailure } from './failure-shapes.js';
 import { metricRows } from '../metrics/store.js';
 import type { Neighbour } from '../overlay/neighbour.js';
 import type { LinkReport } from '../session/topology-report.js';
@@ -277,39 +278,6 @@ const MESSAGE_TYPES = {
   'client.changed': {
     id: 59, from: ['controller'], body: fields({ outcomes: list(fields({ name: str, error: optional(errorRecord) })) }),
   },
-  /** Detector → the one of the same name at another agent. `incarnation`: of the sender. */
-  'detector.message': {
-    id: 70, from: ['root', 'controller'], body: fields({ detector: str, incarnation: u32, body: any }),
-  },
-  /** Notifier → the one of the same name at another agent. */
-  'notifier.message': {
-    id: 71, from: ['root', 'controller'], body: fields({ notifier: str, incarnation: u32, body: any }),
-  },
-  /** Root agent → its session agents, neighbours: what has failed. */
-  'failure.notice': { id: 72, from: 'parent', body: fields({ notice: failureNotice }) },
-  /** Session agent → its root agent: ranks that have failed. */
-  'failure.report': { id: 73, from: ['session'], body: fields({ ranks: list(toolFailure) }) },
-  /** Root agent → controller: when it was told of these failures, by the keys of their subjects; agents among them. */
-  'failure.seen': {
-    id: 74, from: ['root'], body: fields({ seen: list(tuple(str, wallTime)), members: list(memberId) }),
-  },
-  /** Controller → root agents, the one concerned included: it is dead, lives all the same, or has left the session. */
-  'failure.verdict': {
-    id: 75,
-    from: ['controller'],
-    body: fields({
-      member: memberId, verdict: oneOf('dead', 'refuted', 'left'), notice: optional(failureNotice),
-    }),
-  },
-  /** Controller → root agents: another incarnation takes part. */
-  'failure.joined': { id: 76, from: ['controller'], body: fields({ member: memberId }) },
-  /**
-   * Controller → root agent: watch these members. `[position, count, incarnation]` of each run of positions with the
-   * same incarnation.
-   */
-  'failure.watch': { id: 77, from: ['controller'], body: fields({ members: list(tuple(u32, u32, u32)) }) },
-  /** Session agent → its root agent → controller: programs of the job want to know at once what fails anywhere. */
-  'failure.interest': { id: 78, from: ['session', 'root'], body: fields({}) },
   /** Controller → root agent: what it has counted, answered by its rows. */
   'agent.metrics': { id: 110, from: ['controller'], body: fields({}), reply: metricRows },
   /** Front-end → session: the metrics of all agents. Answered by those of each, then by who did not answer. */
@@ -338,6 +306,7 @@ const MESSAGE_TYPES = {
       failed: list(tuple(u32, u32)), attempts: list(u32),
     }),
   },
+  ...FAILURE_MESSAGES,
   ...FAULT_MESSAGES,
 } as const satisfies Record<string, MessageType>;
 

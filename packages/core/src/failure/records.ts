@@ -5,7 +5,7 @@
  */
 
 import {
-  subjectKey, type FailedSubject, type FailureNotice, type FailureRecord, type JobId, type Rank,
+  bootPosition, subjectKey, type FailedSubject, type FailureNotice, type FailureRecord, type JobId, type Rank,
 } from '@stci/interface';
 
 /** A record is told so long after its first report at the latest. */
@@ -22,7 +22,9 @@ interface OpenRecord {
   /** It is not decided yet whether it is one. */
   isHeld: boolean;
   readonly hostName: string;
-  readonly reporter: string;
+  reporter: string;
+  /** Whoever found it has not told yet. */
+  isProvisional: boolean;
   notice: FailureNotice;
   readonly confirmers: Set<string>;
   notified: number;
@@ -30,6 +32,12 @@ interface OpenRecord {
   readonly lostRanks: Map<JobId, Rank[]>;
   readonly newParents: Map<string, string>;
   readonly policy: Set<string>;
+}
+
+/** Of the failed host, and of the agent that reports it. */
+export interface RecordNames {
+  readonly host: string;
+  readonly reporter: string;
 }
 
 export class FailureRecords {
@@ -41,11 +49,15 @@ export class FailureRecords {
     return undefined;
   }
 
-  /** A report; those after the first add to its record. `reporter`: name of the agent. */
-  add(notice: FailureNotice, names: { readonly host: string; readonly reporter: string }, nowMs: number): void {
+  /** A report; those after the first add to its record. The first that is not provisional replaces one that is. */
+  add(notice: FailureNotice, names: RecordNames, nowMs: number, isProvisional = false): void {
     const key = subjectKey(notice.subject);
     if (this.#told.has(key)) return;
     const open = this.#open.get(key);
+    if (open?.isProvisional === true && !isProvisional) {
+      Object.assign(open, { notice, reporter: names.reporter, isProvisional });
+      return;
+    }
     if (open !== undefined) {
       if (names.reporter !== open.reporter) open.confirmers.add(names.reporter);
       const { failedWallMs } = notice;
@@ -55,7 +67,7 @@ export class FailureRecords {
       return;
     }
     this.#open.set(key, {
-      dueMs: nowMs + RECORD_MS, isHeld: false, hostName: names.host, reporter: names.reporter, notice,
+      dueMs: nowMs + RECORD_MS, isHeld: false, isProvisional, hostName: names.host, reporter: names.reporter, notice,
       confirmers: new Set(), notified: 0, notifiedWallMs: undefined, lostRanks: new Map(), newParents: new Map(),
       policy: new Set(),
     });
@@ -72,6 +84,12 @@ export class FailureRecords {
     if (open === undefined) return;
     open.notified += 1;
     open.notifiedWallMs = Math.max(open.notifiedWallMs ?? 0, wallMs);
+  }
+
+  /** Of one of those that `isMeant` accepts, not all of so many agents have said that they were told. */
+  isAwaited(isMeant: (subject: FailedSubject) => boolean, agents: number): boolean {
+    const open = [...this.#open.values()];
+    return open.some(({ isHeld, notified, notice }) => !isHeld && notified < agents && isMeant(notice.subject));
   }
 
   lost(subject: FailedSubject, job: JobId, ranks: readonly Rank[]): void {
@@ -130,13 +148,15 @@ function recordOf(open: OpenRecord): FailureRecord {
   const { reporter: _reporter, number: _number, ...found } = open.notice;
   const { failedWallMs, heardWallMs, confirmedWallMs } = found;
   const since = (wallMs: number): number => Math.max(0, confirmedWallMs - wallMs);
+  // Its own host took the time of the failure: another's clock says nothing of how long ago that was.
+  const isSameClock = open.notice.reporter.position === bootPosition(found.subject.host);
   return {
     ...found, hostName, reporter, confirmers: [...confirmers], notified,
     ...(notifiedWallMs !== undefined && { notifiedWallMs }),
     lostRanks: [...lostRanks].map(([job, ranks]) => ({ job, ranks })),
     newParents: [...newParents].map(([host, parent]) => ({ host, parent })),
     policy: [...policy],
-    ...(failedWallMs !== undefined && { achievedMs: since(failedWallMs) }),
+    ...(failedWallMs !== undefined && isSameClock && { achievedMs: since(failedWallMs) }),
     ...(failedWallMs === undefined && heardWallMs !== undefined && { achievedMaxMs: since(heardWallMs) }),
   };
 }

@@ -63,7 +63,12 @@ function rootAgent(jobs: Set<JobId>) {
     const notice = { ...FOUND, subject, reporter: { position: 0, incarnation: 0 }, number: position };
     return receive('failure.verdict', { member: { position, incarnation: 1 }, verdict: 'dead', notice });
   };
-  return { failures, receive, tool, host };
+  const run = (forMs: number): string[] => {
+    told.length = 0;
+    place.run(forMs);
+    return [...told];
+  };
+  return { failures, receive, tool, host, run };
 }
 
 suite('failures at a root agent', (test) => {
@@ -77,6 +82,17 @@ suite('failures at a root agent', (test) => {
     assert.equal(host(4), ['failure.notice to job 1', 'failure.notice to job 3']);
     assert.equal(host(4), [], 'once');
     assert.equal([tool(1, 1), tool(2, 1), tool(3, 1)], [['failure.notice to job 1'], [], ['failure.notice to job 3']]);
+  });
+
+  test('the controller is told when this agent was told: after a while, or at once if it asks', () => {
+    const { receive, host, run } = rootAgent(new Set([1]));
+    const seen = 'failure.seen to controller';
+    host(2);
+    assert.equal(receive('failure.told', {}), [seen]);
+    assert.equal(receive('failure.told', {}), [], 'nothing new');
+    assert.equal(run(10_000), [], 'nor later');
+    host(3);
+    assert.equal([run(200), run(100)], [[], [seen]]);
   });
 
   test('the interest of a job ends with it', () => {

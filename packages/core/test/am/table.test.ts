@@ -115,6 +115,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'notifier.message': { notifier: 'tree', incarnation: 1, body: [1] },
   'failure.notice': { notice: NOTICE },
   'failure.report': { ranks: [{ ...FOUND, rank: 3, attempt: 1 }] },
+  'failure.told': {},
   'failure.seen': { seen: [['tool 1 3#1', 1.5]], members: [{ position: 2, incarnation: 1 }] },
   'failure.verdict': { member: { position: 1, incarnation: 2 }, verdict: 'dead', notice: NOTICE },
   'failure.joined': { member: { position: 1, incarnation: 2 } },

@@ -8,7 +8,7 @@ import { recordJson, recordText } from '../../dist/run/record-text.js';
 const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
 
 const notice = (more: Partial<FailureNotice> = {}): FailureNotice => ({
-  reporter: { position: 1, incarnation: 1 }, number: 1, subject: HOST, cause: 'silent',
+  reporter: { position: 3, incarnation: 1 }, number: 1, subject: HOST, cause: 'silent', // By its own host's clock.
   evidence: 'no heartbeat for 9 ms', detector: 'ring',
   suspectedWallMs: 1000, confirmedWallMs: 1005, promised: { minMs: 5, maxMs: 10 }, ...more,
 });
@@ -50,6 +50,22 @@ suite('records of failures', (test) => {
     assert.equal([record.achievedMs, record.achievedMaxMs], [undefined, 9]);
     assert.match(recordText(record), ', at most 9 ms after it failed, suspected 5 ms before, promised 5 ms to 10 ms');
     assert.is((recordJson(record) as { heard: string }).heard, '1970-01-01T00:00:00.996Z');
+  });
+
+  test('what the controller knows is replaced by what it is told; clocks of two hosts are not compared', () => {
+    const records = new FailureRecords();
+    const learned = notice({ reporter: { position: 0, incarnation: 0 }, failedWallMs: 400, evidence: 'learned' });
+    records.add(learned, names('controller'), 0, true);
+    records.add(learned, names('controller'), 0, true);
+    records.add(notice({ failedWallMs: 998 }), names('root:2'), 1);
+    records.add(notice(), names('root:3'), 2);
+    const [told] = records.take(1e9) as [FailureRecord];
+    assert.equal([told.reporter, told.confirmers, told.evidence, told.failedWallMs, told.achievedMs],
+      ['root:2', ['root:3'], 'no heartbeat for 9 ms', 998, 7]);
+    const only = new FailureRecords();
+    only.add(learned, names('controller'), 0, true);
+    const [record] = only.take(1e9) as [FailureRecord];
+    assert.equal([record.reporter, record.failedWallMs, record.achievedMs], ['controller', 400, undefined]);
   });
 
   test('what is not decided is not told, and gathers what follows from its decision on', () => {

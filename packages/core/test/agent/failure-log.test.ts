@@ -1,0 +1,79 @@
+/** Records at the end of a job: it waits until the agents have said when they were told, with a bound. */
+
+import { rootAddress, type FailedSubject, type FailureNotice, type FailureRecord } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { ENDING_MS, FailureLog } from '../../dist/agent/failure-log.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import { testPlace } from '../world.js';
+
+const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
+const KEY = 'host 2#1';
+
+const NOTICE: FailureNotice = {
+  reporter: { position: 1, incarnation: 1 }, number: 1, subject: HOST, cause: 'silent', evidence: 'e', detector: 'ring',
+  suspectedWallMs: 1, confirmedWallMs: 1,
+};
+
+/** With two agents, which are asked and have not answered. */
+function openLog() {
+  const place = testPlace();
+  const answers: (() => void)[] = [];
+  const told: (string | number)[] = [];
+  const request = (_to: number, name: string, _body: unknown, done: () => void, options: object) => {
+    assert.equal([name, options], ['failure.told', { timeoutMs: ENDING_MS, job: 0 }]);
+    answers.push(done);
+  };
+  const log = new FailureLog({
+    node: { platform: place.platform, messages: { request } } as unknown as AgentNode,
+    agents: () => [[rootAddress(0), 0], [rootAddress(1), 0]],
+    onRecord: ({ notified }: FailureRecord) => void told.push(notified),
+  });
+  const end = (isSpread = true): void => {
+    const isDue = ({ kind }: FailedSubject): boolean => kind === 'host';
+    log.onEnding(isDue, () => isSpread, () => void told.push('over'));
+  };
+  return { ...place, log, told, answers, end, add: () => log.add(NOTICE, { host: 'c', reporter: 'root:0' }) };
+}
+
+suite('records of failures, at the end of a job', (test) => {
+  test('it is over when all agents have said when they were told, or do not answer in time', () => {
+    const { log, told, answers, end, add } = openLog();
+    add();
+    log.records.seen(KEY, 3);
+    end();
+    assert.equal([told, answers.length], [[], 2]);
+    answers[0]?.();
+    log.records.seen(KEY, 4);
+    assert.equal(told, []);
+    answers[1]?.();
+    assert.equal(told, [2, 'over']);
+  });
+
+  test('at once without records, if all agents have said so already, or if they are not told of such a failure', () => {
+    for (const [isAdded, seen, isSpread] of [[false, 0, true], [true, 2, true], [true, 0, false]] as const) {
+      const { log, told, answers, end, add } = openLog();
+      if (isAdded) add();
+      for (let i = 0; i < seen; i++) log.records.seen(KEY, 3);
+      end(isSpread);
+      assert.equal([told, answers.length], [isAdded ? [seen, 'over'] : ['over'], 0]);
+    }
+  });
+
+  test('at once when the session ends, and once', () => {
+    const { log, told, answers, end, add } = openLog();
+    add();
+    end();
+    log.stop();
+    for (const answer of answers) answer();
+    end();
+    assert.equal(told, [0, 'over', 'over']);
+  });
+
+  test('what is not decided yet is not waited for', () => {
+    const { log, told, end, add } = openLog();
+    add();
+    log.records.hold(HOST);
+    end();
+    assert.equal(told, ['over']);
+  });
+});
