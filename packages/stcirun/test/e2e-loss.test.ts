@@ -96,12 +96,18 @@ suite('records of failures', (test) => {
 
   test('ranks that cannot be started, and one that ends with a status; policies by kind', async () => {
     const found = await records('--host', 'a,b', '-n', '1', '/nowhere/x');
+    const rank = { kind: 'tool', host: 0, job: 1, rank: 0, attempt: 1 };
     assert.equal(found.map(({ subject, cause, reporter, policy }) => [subject, cause, reporter, policy]),
-      [[{ kind: 'tool', host: 0, job: 1, rank: 0, attempt: 1 }, 'not-started', 'root:0', ['abort: the job is ended']]]);
+      [[rank, 'not-started', 'controller', ['abort: the job is ended']]]);
     assert.match(String(found[0]?.['evidence']), "Program '/nowhere/x' not found");
     const [one] = await records('--host', 'a,b', '--on-failure', 'tool=continue', '-n', '2', ...sh('exit $STCI_RANK'));
     assert.equal([one?.['cause'], one?.['evidence'], one?.['policy']],
       ['exited', 'Rank 1 on b ended with status 1', ['continue: the job goes on']]);
-    assert.ok(Number(one?.['achievedMs']) >= 0 && one?.['failed'] !== undefined);
+    // It failed by the clock of its host, and was found by that of the controller.
+    assert.equal([one?.['reporter'], one?.['achievedMs'], typeof one?.['failed']], ['controller', undefined, 'string']);
+    const [watched] = await records('--host', 'a,b', '--overlay', 'bmg', '-n', '2', '--on-failure', 'tool=continue',
+      ...sh('[ $STCI_RANK = 0 ] && exec sleep 1; exit 3'));
+    assert.is(watched?.['reporter'], 'root:1');
+    assert.ok(Number(watched?.['achievedMs']) >= 0);
   });
 });
