@@ -44,7 +44,7 @@ function rootAgent(jobs: Set<JobId>) {
   } as unknown as AgentScope;
   const overlay = {
     self: { position: 1, incarnation: 1 }, members: [], start: () => undefined, reported: () => undefined,
-    gone: () => undefined, joined: () => undefined,
+    gone: () => undefined, joined: () => undefined, whenOpen: (call: () => void) => call(),
   } as unknown as Overlay;
   const failures = new RootFailures({
     node, scope, overlay, jobs: () => jobs, fence: () => undefined, cutOff: () => undefined,
