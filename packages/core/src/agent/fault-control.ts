@@ -306,7 +306,9 @@ export class FaultControl implements SessionFaults {
     if (this.#orders.left(ids).length === 0) this.#answer(waiting);
   }
 
-  #sendUndo({ serial }: OpenOrder, { agent, job }: OrderPart): void {
+  #sendUndo({ serial }: OpenOrder, part: OrderPart): void {
+    const { agent, job } = part;
+    part.isUndoing = true;
     if (agent === CONTROLLER) return this.#site?.undo(serial);
     try {
       this.#init.node.messages.send(agent, 'fault.undo', { id: serial }, job);

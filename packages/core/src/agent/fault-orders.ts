@@ -18,6 +18,10 @@ export interface OrderPart {
   readonly body: FaultPart;
   /** What its front-end was told of it; see FaultReports. */
   state: 'ordered' | 'injected' | 'ended';
+  /** Since it has been in force: at the controller, when it was told, and at its agent; ms of their own clocks. */
+  injected?: { readonly hereMs: number; readonly thereMs: number };
+  /** The controller has ordered to undo it. */
+  isUndoing: boolean;
   /** The controller has told its end, whatever its agent says later. */
   isGivenUp: boolean;
   /** What its agent said last. */
@@ -48,7 +52,8 @@ function openPart({ job }: FaultOrder, body: FaultPart, number: number): OrderPa
   const isSession = role === 'session';
   const agent = role === 'controller' ? CONTROLLER : isSession ? sessionAddress(host) : rootAddress(host);
   const name = isSession ? `${addressName(agent)} of job ${job}` : addressName(agent);
-  return { number, agent, job: isSession ? job : 0, name, body, state: 'ordered', isGivenUp: false, isOver: false };
+  const open = { state: 'ordered', isUndoing: false, isGivenUp: false, isOver: false } as const;
+  return { number, agent, job: isSession ? job : 0, name, body, ...open };
 }
 
 export class FaultOrders {

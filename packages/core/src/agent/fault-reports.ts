@@ -10,9 +10,12 @@
 import {
   CONTROLLER, StciError, addressIndex, addressName, type Address, type Clock, type FaultReport,
 } from '@stci/interface';
+import { formatDuration } from '../config/duration.js';
 import type { ExperimentOwner } from '../session/contracts.js';
 import type { OpenOrder, OrderPart } from './fault-orders.js';
 
+/** What an agent has undone by itself has lapsed if the controller is told so much later. */
+const LATE_MS = 3000;
 /** Of what a site says. */
 const TEXT_CHARS_MAX = 2000;
 
@@ -39,8 +42,19 @@ export class FaultReports {
     part.state = state === 'injected' && undoes ? 'injected' : 'ended';
     // An agent speaks for itself alone.
     const host = source === CONTROLLER ? 0 : addressIndex(source);
-    const text = report.text.slice(0, TEXT_CHARS_MAX);
-    this.#owner()?.onReport({ ...report, id, agent: addressName(source), host, text });
+    const told = { ...report, id, agent: addressName(source), host, text: report.text.slice(0, TEXT_CHARS_MAX) };
+    const lateMs = this.#lateMs(part, report);
+    if (lateMs <= LATE_MS) return this.#owner()?.onReport(told);
+    const late = `its time was over, and the controller was told ${formatDuration(lateMs)} later`;
+    this.#owner()?.onReport({ ...told, state: 'lapsed', text: late });
+  }
+
+  /** How much longer an undone fault was in force to the controller than to its agent, whose own link may be up. */
+  #lateMs(part: OrderPart, { state, monotonicMs }: FaultReport): number {
+    const hereMs = this.#clock.nowMs();
+    if (state === 'injected') part.injected = { hereMs, thereMs: monotonicMs };
+    if (state !== 'undone' || part.injected === undefined || part.isUndoing) return 0;
+    return Math.round(hereMs - part.injected.hereMs - (monotonicMs - part.injected.thereMs));
   }
 
   /**

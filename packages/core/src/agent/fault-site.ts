@@ -120,7 +120,7 @@ export class FaultSite {
     for (const part of [...this.#parts.values()]) {
       part.lapse = reason;
       this.#undo(part);
-      if (part.state !== 'over') this.#finish(part);
+      this.#onUndone(part); // What its machine has not undone is released.
       this.#remove(part);
     }
     this.#driver.stop();

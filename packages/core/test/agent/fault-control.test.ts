@@ -182,6 +182,20 @@ suite('fault control', (test) => {
       'below failed: root:2 did not answer within 27 s']);
   });
 
+  test('what is undone in its time has lapsed if the controller hears it much later, unless by its order', () => {
+    const told = (lateMs: number, isOrdered = false): string | undefined => {
+      const one = play();
+      one.inject({ durationMs: 60_000 });
+      one.say('injected', false, { monotonicMs: 1000 });
+      if (isOrdered) one.control.undo(one.owner, 'a', () => undefined);
+      one.run(500 + lateMs);
+      one.say('undone', false, { monotonicMs: 1500 });
+      return one.told.at(-1);
+    };
+    assert.equal([told(2900), told(7000, true)], ['a undone: ', 'a undone: ']);
+    assert.is(told(4000), 'a lapsed: its time was over, and the controller was told 4 s later');
+  });
+
   test('an id that is used again is another injection at its site', () => {
     const one = play();
     one.inject();

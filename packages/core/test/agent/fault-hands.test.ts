@@ -2,7 +2,7 @@
 
 import type { FaultOrder, Impairment, ProcessEvents, SpawnSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { linkHands, rootHands, toolHands } from '../../dist/agent/fault-hands.js';
+import { controllerHands, linkHands, rootHands, toolHands } from '../../dist/agent/fault-hands.js';
 import { FaultProcesses } from '../../dist/agent/fault-processes.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { MARK_VARIABLE } from '../../dist/job/environment.js';
@@ -114,6 +114,33 @@ suite('an agent stops itself', (test) => {
     silent.hands.release?.(order('a'));
     assert.equal(silent.log, ['SIGSTOP', 'no reply', 'not stopped', 'SIGCONT']);
   });
+});
+
+suite('an agent kills itself', (test) => {
+  for (const [name, what] of [['root', 'all'], ['root', 'self'], ['controller', 'self']] as const) {
+    test(`${name}, ${what}: when what was sent has left, or after 200 ms`, () => {
+      for (const leavesMs of [50, Infinity]) {
+        const place = testPlace();
+        const log: string[] = [];
+        const link = { queuedBytes: 1 };
+        const router = name === 'root' ? { parentLink: link } : { links: () => [{ queuedBytes: 0 }, link] };
+        const killSelf = (): void => void log.push('self');
+        const { clock } = place.platform;
+        const node = { platform: { clock, processes: { killSelf } }, router } as unknown as AgentNode;
+        const sessions = { kill: () => void log.push('tools'), signal: () => undefined };
+        const root = rootHands({ node, ownsProcess: true, sessions, killSelf });
+        const hands = name === 'root' ? root : controllerHands(node);
+        hands.kill?.({ type: 'kill', key: 'k', what }, order('a'), (problem) => log.push(problem ?? 'done'));
+        place.run(45);
+        assert.equal(log, []);
+        if (leavesMs < 200) link.queuedBytes = 0;
+        place.run(15);
+        assert.is(log.length > 0, leavesMs < 200);
+        place.run(150);
+        assert.equal(log, what === 'all' ? ['tools', 'self'] : ['self']);
+      }
+    });
+  }
 });
 
 function processes() {

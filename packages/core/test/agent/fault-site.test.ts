@@ -2,7 +2,7 @@
 
 import type { FaultAction, FaultEvent, FaultModule, FaultOrder } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { FaultSite, type FaultHands, type PartReport } from '../../dist/agent/fault-site.js';
+import { FaultSite, openFaultSite, type FaultHands, type PartReport } from '../../dist/agent/fault-site.js';
 import { toolHands } from '../../dist/agent/fault-hands.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import type { Tool } from '../../dist/agent/tool.js';
@@ -160,5 +160,75 @@ suite('fault sites', (test) => {
     }, hands);
     inject();
     assert.equal(signals.slice(4), ['1 SIGCONT group', '3 SIGCONT group']);
+  });
+
+  test('an agent that stops undoes each of its faults, says of each how it ended, and takes no more', () => {
+    const released: string[] = [];
+    const release = ({ id }: FaultOrder): void => void released.push(id);
+    let isSlow = false;
+    const { told, seen, inject, site, run } = play((event) => (isSlow && event.type === 'inject' ? [] : USUAL(event)),
+      { release });
+    inject();
+    isSlow = true;
+    inject({ id: 'b' });
+    seen.length = 0;
+    site.stop('it stops');
+    const skipped = 'skipped: it was undone before it was in force';
+    const ends = ['injected: done', 'lapsed: it stops', 'over', skipped, 'over'];
+    assert.equal([seen, told], [['undo', 'tear-down', 'undo', 'tear-down'], ends]);
+    assert.equal([released, site.size], [['a', 'b'], 0]);
+    inject({ id: 'c' });
+    run(10_000);
+    assert.equal([told.slice(5), seen.length], [['failed: it stops', 'over'], 4]);
+  });
+
+  test('a machine that does not undo: its processes end and its hands release when the agent stops', () => {
+    const released: string[] = [];
+    const stuck = play(({ type }) => (type === 'inject' ? [{ type: 'injected', text: '' }] : []),
+      { release: ({ id }) => void released.push(id) });
+    stuck.inject();
+    stuck.site.stop('it stops');
+    assert.equal([stuck.seen, released, stuck.site.size], [['set-up', 'inject', 'undo', 'tear-down'], ['a'], 0]);
+    assert.equal(stuck.told, ['injected: ', 'lapsed: it stops', 'over']);
+    stuck.run(10_000);
+    assert.equal(stuck.told.length, 3);
+  });
+
+  test('nothing is made at an agent where nobody injects', () => {
+    const { platform, run } = testPlace();
+    const handlers = new Map<string, (body: unknown) => void>();
+    const told: string[] = [];
+    const node = {
+      platform, name: 'root:3', identity: { self: 0x2000_0003, job: 0 }, sessionName: 's',
+      router: { parentLink: {} }, fault: () => undefined,
+      messages: {
+        on: (name: string, handler: (body: unknown) => void) => void handlers.set(name, handler),
+        send: (_to: number, _name: string, { report }: PartReport) => void told.push(report?.state ?? 'over'),
+      },
+    } as unknown as AgentNode;
+    let made = 0;
+    const module = {
+      victims: [], undoes: true, args: {}, problemOf: () => undefined, plan: () => [],
+      open: () => ({ dueMs: undefined, on: USUAL }),
+    } as FaultModule;
+    const open = () => openFaultSite(node, { fault: () => module }, () => {
+      made += 1;
+      return {};
+    });
+    const inject = (id: string): void => {
+      handlers.get('fault.inject')?.({ order: { ...ORDER, id }, number: 0, part: { at: {}, body: {} } });
+      run(1);
+    };
+    const site = open();
+    handlers.get('fault.undo')?.({ id: 'a' });
+    assert.is(made, 0);
+    inject('a');
+    inject('b');
+    site.stop('it stops');
+    assert.equal([made, told], [1, ['injected', 'injected', 'lapsed', 'over', 'lapsed', 'over']]);
+    open().stop('it stops');
+    assert.is(made, 1);
+    inject('c');
+    assert.equal(told.slice(6), ['failed', 'over']);
   });
 });
