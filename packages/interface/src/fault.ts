@@ -170,7 +170,7 @@ export interface FaultReport {
   readonly agent: string;
   /** Of its host; 0 for the controller. */
   readonly host: HostIndex;
-  /** `skipped`: the victim was gone already; `lapsed`: over without the controller: it was told late, or not by the site. */
+  /** `skipped`: the victim was gone already; `lapsed`: it was over, and the controller heard that late or not at all. */
   readonly state: 'injected' | 'undone' | 'lapsed' | 'failed' | 'skipped';
   readonly text: string;
   /** At the agent. */
