@@ -170,7 +170,7 @@ export interface FaultReport {
   readonly agent: string;
   /** Of its host; 0 for the controller. */
   readonly host: HostIndex;
-  /** `skipped`: the victim was gone already; `lapsed`: it was over, and the controller heard that late or not at all. */
+  /** `skipped`: the victim was gone already; `lapsed`: it was over, and the controller heard that late or never. */
   readonly state: 'injected' | 'undone' | 'lapsed' | 'failed' | 'skipped';
   readonly text: string;
   /** At the agent. */
