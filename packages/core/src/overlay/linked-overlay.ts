@@ -4,7 +4,7 @@
  */
 
 import {
-  addressKind, type Address, type Bootcom, type MemberId, type Position, type Topology,
+  addressKind, type Address, type Bootcom, type MemberId, type Position, type Timer, type Topology,
 } from '@stci/interface';
 import type { MessageBody, MessageName } from '../am/messages.js';
 import type { OverlayRouting } from '../am/router.js';
@@ -39,7 +39,8 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   #routes: OverlayRoutes | undefined;
   /** Its links broke without a goodbye, or it is gone. */
   readonly #avoided = new Set<Position>();
-  #awaitOpen: (() => void) | undefined;
+  /** Who waits for the links of the start. */
+  #opening: { readonly timer: Timer; readonly call: () => void } | undefined;
   #isConnected = false;
 
   constructor(init: LinkedOverlayInit) {
@@ -93,15 +94,9 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   override whenOpen(call: () => void): void {
     const { node } = this.#init;
     if (node.params.string('overlay.open') === 'lazy') return call();
-    let isOpen = false;
-    const open = (): void => {
-      if (isOpen) return;
-      isOpen = true;
-      timer.cancel();
-      call();
-    };
-    const timer = node.platform.clock.after(OPEN_HANDSHAKES * node.params.int('bootcom.handshake'), open);
-    this.#awaitOpen = open;
+    const boundMs = OPEN_HANDSHAKES * node.params.int('bootcom.handshake');
+    const timer = node.platform.clock.after(boundMs, () => this.#opened());
+    this.#opening = { timer, call };
     this.#checkOpen();
   }
 
@@ -174,6 +169,8 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   }
 
   override close(): void {
+    this.#opening?.timer.cancel();
+    this.#opening = undefined;
     this.#links?.close();
   }
 
@@ -185,9 +182,14 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   }
 
   #checkOpen(): void {
-    if (!this.#isConnected || this.#links?.isOpening === true) return;
-    this.#awaitOpen?.();
-    this.#awaitOpen = undefined;
+    if (this.#isConnected && this.#links?.isOpening !== true) this.#opened();
+  }
+
+  #opened(): void {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    opening?.timer.cancel();
+    opening?.call();
   }
 
   #ways(destination: Address, from: Link | undefined): readonly Position[] {

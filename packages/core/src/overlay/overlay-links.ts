@@ -208,7 +208,7 @@ export class OverlayLinks {
   #connectEagerly(peer: Peer): void {
     const { isLinked, node, self } = this.#init;
     const { position } = peer.neighbour;
-    if (!this.#isEager || isLinked(position)) return;
+    if (this.#isClosed || !this.#isEager || peer.isGone || isLinked(position)) return;
     if (self.position < position || !this.#isListening || peer.timer !== undefined) return this.#connect(peer);
     peer.isYielding = true;
     peer.timer = node.platform.clock.after(LATE_MS, () => this.#connect(peer));
