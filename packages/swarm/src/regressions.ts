@@ -350,7 +350,7 @@ export const REGRESSIONS: readonly Regression[] = [
       },
       releaseMs: 1,
       timeoutMs: 1142,
-      faults: [{ atMs: 206.61852400386869, kind: 'pause-agent', pick: 0.8824013727717102, lastsMs: 109.60835422971286 }],
+      faults: [{ atMs: 206.61852400386869, kind: 'pause-agent', pick: 0.8824013727717102, lastsMs: 109.6 }],
       link: { latencyMs: 20, jitterMs: 5, cutChance: 0, bytesPerMs: 5000, timeoutMs: 5000 },
       spawnMs: [5, 200],
       pipeBytes: 4096,
