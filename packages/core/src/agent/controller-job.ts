@@ -63,7 +63,7 @@ export class ControllerJob {
     this.#front = new JobOwner(session.node, owner, job);
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
-    this.#hosts = new JobHosts(this.#node.messages, job, () => this.#checkOver());
+    this.#hosts = new JobHosts(this.#node.platform.clock, this.#node.messages, job, () => this.#checkOver());
     const graceMs = this.#params.int('tool.grace');
     this.#deadlines = new JobDeadlines(this.#node.platform.clock, {
       onLaunchTimeout: (timeoutMs) => this.#onLaunchTimeout(timeoutMs),

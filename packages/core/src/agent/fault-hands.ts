@@ -48,7 +48,7 @@ class SelfPause {
       first((problem) => {
         const isWanted = problem === undefined && this.#open.has(id);
         done(problem);
-        if (isWanted) afterFlush(node, () => go(true));
+        if (isWanted) afterFlush(node, () => go(this.#open.has(id)));
         else go(false);
       });
     });

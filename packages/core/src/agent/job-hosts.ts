@@ -3,24 +3,33 @@
  * and which may have output on its way.
  */
 
-import { sessionAddress, type HostIndex, type JobId, type JobMap } from '@stci/interface';
+import { sessionAddress, type Clock, type HostIndex, type JobId, type JobMap, type Timer } from '@stci/interface';
 import type { MessageLayer } from '../am/message-layer.js';
 
+/** Before a session agent is asked again that could not be: the tree may be mended just now. */
+const AGAIN_MS = 100;
+
+interface Question {
+  again: Timer | undefined;
+}
+
 export class JobHosts {
+  readonly #clock: Clock;
   readonly #messages: Pick<MessageLayer, 'request'>;
   readonly #job: JobId;
   readonly #onSettled: () => void;
   readonly #lost = new Set<HostIndex>();
   readonly #undrained = new Set<HostIndex>();
   /** Linked again: they may have output on its way that was sent before what has come since. The last question each. */
-  readonly #unsettled = new Map<HostIndex, object>();
+  readonly #unsettled = new Map<HostIndex, Question>();
   /** Something has been heard of the session agent that is there now. */
   readonly #heard = new Set<HostIndex>();
   /** Session agents that were lost there. */
   readonly #losses = new Map<HostIndex, number>();
 
   /** `onSettled`: a host that was linked again has sent what may have been lost. */
-  constructor(messages: Pick<MessageLayer, 'request'>, job: JobId, onSettled: () => void) {
+  constructor(clock: Clock, messages: Pick<MessageLayer, 'request'>, job: JobId, onSettled: () => void) {
+    this.#clock = clock;
     this.#messages = messages;
     this.#job = job;
     this.#onSettled = onSettled;
@@ -39,6 +48,7 @@ export class JobHosts {
   /** No further report is awaited. */
   onLost(host: HostIndex): void {
     this.#lost.add(host);
+    this.#unsettled.get(host)?.again?.cancel();
     for (const hosts of [this.#undrained, this.#unsettled, this.#heard]) hosts.delete(host);
   }
 
@@ -70,15 +80,19 @@ export class JobHosts {
    * asked: what they say by themselves, when they see a new link, may come before it is known here that they have one.
    */
   onMended(hosts: Iterable<HostIndex>): void {
-    for (const host of hosts) if (this.#heard.has(host)) this.#ask(host, {});
+    for (const host of hosts) if (this.#heard.has(host)) this.#ask(host, { again: undefined });
   }
 
-  /** Its answer, or its loss, comes: asked again, it is the same question. */
-  #ask(host: HostIndex, question: object): void {
+  /** Its answer, or its loss, comes: asked again, it is the same question. That it cannot be asked now says nothing. */
+  #ask(host: HostIndex, question: Question): void {
+    this.#unsettled.get(host)?.again?.cancel();
     this.#unsettled.set(host, question);
     this.#messages.request(sessionAddress(host), 'job.resend', {}, (error) => {
       if (this.#unsettled.get(host) !== question) return;
-      if (error?.code === 'STCI_REQUEST_TIMEOUT') return this.#ask(host, question);
+      if (error !== undefined && error.code !== 'STCI_AGENT_LOST') {
+        question.again = this.#clock.after(AGAIN_MS, () => this.#ask(host, question));
+        return;
+      }
       this.#unsettled.delete(host);
       this.#onSettled();
     }, { job: this.#job });
@@ -87,6 +101,7 @@ export class JobHosts {
   /** The job was not launched, or is over: nothing is awaited. */
   clear(): void {
     this.#undrained.clear();
+    for (const { again } of this.#unsettled.values()) again?.cancel();
     this.#unsettled.clear();
   }
 

@@ -106,6 +106,12 @@ suite('an agent stops itself', (test) => {
     late.hands.release?.(order('a'));
     late.ready();
     assert.equal(late.log, ['not stopped']);
+    const undone = stoppable();
+    undone.pause('self');
+    undone.ready();
+    undone.hands.release?.(order('a'));
+    undone.run(300);
+    assert.equal(undone.log, ['told', 'not stopped'], 'it was undone while the report left');
     const silent = stoppable();
     silent.pause('all');
     silent.ready();

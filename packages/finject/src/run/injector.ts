@@ -63,8 +63,8 @@ export class Injector {
       within: init.within,
       onLate: (pattern) => init.record({
         type: 'problem', repeat: init.plan.repeat,
-        text: `The pattern /${pattern}/ takes too long on the output, and is not looked for any more. Make it simpler: `
-          + 'repetitions within repetitions take forever on some texts.',
+        text: `The pattern /${pattern}/ takes too long on the output, or is too large, and is not looked for any more. `
+          + 'Make it simpler: repetitions within repetitions take forever on some texts.',
       }),
     });
   }

@@ -106,7 +106,7 @@ export class Triggers {
     for (const [key, waiting] of lines.length === 0 ? [] : [...this.#waiting]) {
       const { trigger, pattern } = waiting;
       if (trigger.on !== 'output' || (trigger.rank ?? rank) !== rank || pattern === undefined) continue;
-      const matches = within(PATTERN_MS, () => lines.map((line) => pattern.test(line)));
+      const matches = matchesOf(pattern, lines, within);
       if (matches !== undefined) {
         found.set(waiting, matches);
         continue;
@@ -143,5 +143,14 @@ export class Triggers {
           return true;
       }
     }) ?? false;
+  }
+}
+
+/** Undefined: it takes too long, or is more than the engine can carry out, which it says only now. */
+function matchesOf(pattern: RegExp, lines: readonly string[], within: Within): readonly boolean[] | undefined {
+  try {
+    return within(PATTERN_MS, () => lines.map((line) => pattern.test(line)));
+  } catch {
+    return undefined;
   }
 }
