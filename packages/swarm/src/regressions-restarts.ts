@@ -140,4 +140,29 @@ export const RESTART_REGRESSIONS: readonly Regression[] = [
       ],
     },
   },
+  {
+    found: 'Ranks waited for their restart when the session ended: their timer was left.',
+    options: {
+      ...BASE, seed: 288490, hosts: 3, slots: 2,
+      apps: [
+        { program: 'lines', args: ['40', '80', '0.02'], count: 3 },
+        { program: 'lines-exit', args: ['30', '80', '0.01', '2'], count: 2 },
+      ],
+      settings: {
+        launcherproc: 'remote', errmgr: 'restart', 'bootcom.lease': '2s',
+        'launcher.tree.arity': '1',
+        'errmgr.restart.retries': '2',
+        'errmgr.restart.pause': '20ms',
+        'errmgr.restart.then': 'continue',
+        'launcher.session.method': 'process',
+      },
+      faults: [
+        { kind: 'kill-agent', atMs: 88, pick: 0.18317477591335773, signal: 'SIGKILL' },
+        { kind: 'kill-agent', atMs: 141, pick: 0.8186383694410324, signal: 'SIGKILL' },
+        { kind: 'kill-agent', atMs: 518, pick: 0.7903336645103991, signal: 'SIGKILL' },
+        { kind: 'kill-agent', atMs: 695, pick: 0.9752450354862958, signal: 'SIGKILL' },
+        { kind: 'kill-agent', atMs: 1906, pick: 0.17247122409753501, signal: 'SIGKILL' },
+      ],
+    },
+  },
 ];

@@ -106,6 +106,7 @@ export class ControllerJob {
   close(): void {
     this.#phase = 'over';
     this.#hosts.clear();
+    this.#recovery.close();
     this.#deadlines.cancel();
     this.#end.cancel();
   }

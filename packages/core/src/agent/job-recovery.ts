@@ -159,6 +159,11 @@ export class JobRecovery {
     if (ranks !== undefined) this.#giveUpRanks(ranks);
   }
 
+  /** The session ends: nobody waits for those any more. */
+  close(): void {
+    this.#moves?.giveUp();
+  }
+
   /** The launches by which session agents were started on the hosts that `isMeant` accepts. */
   launches(first: Launch, isMeant: (host: HostIndex) => boolean): Launch[] {
     const again = (this.#moves?.launches ?? []).filter(({ hosts }) => hosts.some(([host]) => isMeant(host)));
