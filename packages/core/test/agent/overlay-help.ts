@@ -2,7 +2,8 @@
 
 import { createFrontEnd, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
 import {
-  CONTROLLER, DeferredChannel, addressKind, rootAddress, type Address, type FailureRecord, type FrontEnd, type Platform,
+  CONTROLLER, DeferredChannel, addressKind, rootAddress, type Address, type Channel, type FailureRecord, type FrontEnd,
+  type Platform,
 } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert } from '@stci/testkit';
@@ -20,8 +21,8 @@ export interface Session {
   end(): number | undefined;
 }
 
-/** Agents that lost their parent cannot be reached: the tree stays broken for seconds. */
-export function withoutReach(platform: Platform): Platform {
+/** Private connections to paths with this part are what `make` returns, if anything. */
+export function connecting(platform: Platform, part: string, make: () => Channel | undefined): Platform {
   const { network } = platform;
   return {
     ...platform,
@@ -29,11 +30,20 @@ export function withoutReach(platform: Platform): Platform {
       listen: (...args) => network.listen(...args),
       connect: (...args) => network.connect(...args),
       listenPrivate: (...args) => network.listenPrivate(...args),
-      connectPrivate: (path, ...rest) => path.includes('/agent-')
-        ? new DeferredChannel({ kind: 'unix', label: path, soon: (fire) => platform.clock.soon(fire) })
-        : network.connectPrivate(path, ...rest),
+      connectPrivate: (path, ...rest) =>
+        (path.includes(part) ? make() : undefined) ?? network.connectPrivate(path, ...rest),
     },
   };
+}
+
+/** It never answers. */
+export function nobody({ clock }: Platform): Channel {
+  return new DeferredChannel({ kind: 'unix', label: 'nobody', soon: (fire) => clock.soon(fire) });
+}
+
+/** Agents that lost their parent cannot be reached: the tree stays broken for seconds. */
+export function withoutReach(platform: Platform): Platform {
+  return connecting(platform, '/agent-', () => nobody(platform));
 }
 
 /** Starts a job of sleepers on so many hosts; it runs when this returns. */

@@ -2,12 +2,11 @@
 
 import { assert, suite } from '@stci/testkit';
 import { positionOf } from '../../dist/overlay/members.js';
-import { DeferredChannel, type Channel, type Platform } from '@stci/interface';
 import type { LinkedOverlay } from '../../dist/overlay/linked-overlay.js';
 import type { Settings } from '../assembly.js';
 import { seeded } from '../config/seeded.js';
 import {
-  at, bmgPairs, isIn, kill, open, pairs, reached, withoutReach, type Session,
+  at, bmgPairs, connecting, isIn, kill, nobody, open, pairs, reached, withoutReach, type Session,
 } from './overlay-help.js';
 
 const LAZY: Settings = { 'overlay.topology': 'bmg', 'overlay.open': 'lazy' };
@@ -18,21 +17,6 @@ const echoes = ({ nodes }: Session, position: number): unknown[] => {
   nodes.get(at(position))?.messages.on('agent.echo', (body) => void heard.push(body));
   return heard;
 };
-
-/** Connections of the overlay are what `make` returns, if anything. */
-function connecting(platform: Platform, make: () => Channel | undefined): Platform {
-  const { network } = platform;
-  return {
-    ...platform,
-    network: {
-      listen: (...args) => network.listen(...args),
-      connect: (...args) => network.connect(...args),
-      listenPrivate: (...args) => network.listenPrivate(...args),
-      connectPrivate: (path, ...rest) =>
-        (path.includes('/overlay') ? make() : undefined) ?? network.connectPrivate(path, ...rest),
-    },
-  };
-}
 
 suite('sessions with an overlay', (test) => {
   test('eager: all links of the topology come up, and go at the end', () => {
@@ -45,7 +29,7 @@ suite('sessions with an overlay', (test) => {
 
   test('eager: the lower position connects: both ends do not make each link twice', () => {
     let connections = 0;
-    const session = open(12, { 'overlay.topology': 'bmg' }, 3, (platform) => connecting(platform, () => {
+    const session = open(12, { 'overlay.topology': 'bmg' }, 3, (platform) => connecting(platform, '/overlay', () => {
       connections += 1;
       return undefined;
     }));
@@ -60,12 +44,11 @@ suite('sessions with an overlay', (test) => {
 
   test('the overlay is open when its first attempts are over: those that hang are given up', () => {
     let hung = 0;
-    const hang = ({ clock }: Platform): Channel | undefined => {
-      hung += 1;
-      return new DeferredChannel({ kind: 'unix', label: 'nobody', soon: (fire) => clock.soon(fire) });
-    };
     const settings = { 'overlay.topology': 'bmg', 'bootcom.handshake': '700ms' };
-    const session = open(6, settings, 4, (platform) => connecting(platform, () => hang(platform)));
+    const session = open(6, settings, 4, (platform) => connecting(platform, '/overlay', () => {
+      hung += 1;
+      return nobody(platform);
+    }));
     const startMs = session.world.nowMs;
     let openMs: number | undefined;
     overlayOf(session, 1).whenOpen(() => { openMs = session.world.nowMs; });

@@ -33,10 +33,10 @@ export function coverageOf(views: readonly RepeatView[]): readonly Coverage[] {
   });
 }
 
-function victimsHit({ id, victims }: PlannedInjection, { injections }: RepeatView): ReadonlySet<number> {
+function victimsHit({ id, victims }: PlannedInjection, { injectionsById }: RepeatView): ReadonlySet<number> {
   const made = new Set<number>();
-  for (const record of injections) {
-    if (record.id !== id || record.state !== 'injected') continue;
+  for (const record of injectionsById.get(id) ?? []) {
+    if (record.state !== 'injected') continue;
     if (record.victim === undefined) victims.forEach((_, index) => made.add(index));
     else made.add(record.victim);
   }

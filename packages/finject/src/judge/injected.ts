@@ -17,15 +17,14 @@ export interface CarriedOut {
 }
 
 export function carriedOut(view: RepeatView, { injections }: RepeatMeasures): CarriedOut {
-  const byId = new Map<string, RecordOf<'injection'>[]>();
-  for (const record of view.injections) byId.set(record.id, [...(byId.get(record.id) ?? []), record]);
   const numbers = new Map<string, number>();
   let [hit, gone] = [0, 0];
   const lacking: string[] = [];
   for (const one of injections) {
     const number = numbers.get(one.id) ?? 0;
     numbers.set(one.id, number + 1);
-    const own = (byId.get(one.id) ?? []).filter(({ victim }) => victim === undefined || victim === number);
+    const records = view.injectionsById.get(one.id) ?? [];
+    const own = records.filter(({ victim }) => victim === undefined || victim === number);
     // Of a fault at several agents, one that failed makes the whole another than planned.
     const failed = own.find(({ state }) => state === 'failed');
     const refused = failed ?? own.find(({ state }) => state === 'skipped');

@@ -71,7 +71,7 @@ export function measure(view: RepeatView): RepeatMeasures {
 }
 
 function pendingOf(planned: PlannedInjection, view: RepeatView): readonly Pending[] {
-  const records = view.injections.filter(({ id }) => id === planned.id);
+  const records = view.injectionsById.get(planned.id) ?? [];
   return planned.victims.map((victim, index) => {
     const own = records.filter((record) => record.victim === undefined || record.victim === index);
     const { injected, undone } = timesOf(own, view);

@@ -27,6 +27,8 @@ export interface RepeatView {
   readonly endMs: number;
   readonly events: readonly TimedEvent[];
   readonly injections: readonly RecordOf<'injection'>[];
+  /** The same by the id of the planned injection, in order. */
+  readonly injectionsById: ReadonlyMap<string, readonly RecordOf<'injection'>[]>;
   readonly outputs: readonly RecordOf<'output'>[];
   readonly checks: readonly RecordOf<'check'>[];
   readonly problems: readonly string[];
@@ -67,6 +69,7 @@ export function repeatView(
   const firstMs = records[0]?.wallMs ?? 0;
   const plan = of('repeat')[0]?.plan ??
     { repeat, configuration: '', keep: { ranks: [], hosts: [] }, injections: [] };
+  const injections = of('injection');
   return {
     plan,
     shape: run?.shape.configurations?.[plan.configuration] ?? run?.shape ?? NO_SHAPE,
@@ -77,12 +80,23 @@ export function repeatView(
     startMs: of('start')[0]?.wallMs ?? firstMs,
     endMs: records.at(-1)?.wallMs ?? firstMs,
     events: of('event').map(({ wallMs, event }) => ({ wallMs, event })),
-    injections: of('injection'),
+    injections,
+    injectionsById: byId(injections),
     outputs: of('output'),
     checks: of('check'),
     problems: of('problem').map(({ text }) => text),
     end: of('repeat-end')[0],
   };
+}
+
+function byId(injections: readonly RecordOf<'injection'>[]): ReadonlyMap<string, readonly RecordOf<'injection'>[]> {
+  const found = new Map<string, RecordOf<'injection'>[]>();
+  for (const record of injections) {
+    const own = found.get(record.id);
+    if (own === undefined) found.set(record.id, [record]);
+    else own.push(record);
+  }
+  return found;
 }
 
 function leaseMs(run: RecordOf<'run'> | undefined): number {

@@ -59,8 +59,9 @@ export class Triggers {
 
   /** An injection of this fault has hit this victim. */
   onInjected(fault: string, victim: FaultVictim): void {
-    const victims = this.#victims.get(fault) ?? [];
-    this.#victims.set(fault, [...victims, victim]);
+    const victims = this.#victims.get(fault);
+    if (victims === undefined) this.#victims.set(fault, [victim]);
+    else victims.push(victim);
     this.#match(({ trigger }) => trigger.on === 'event' && trigger.event === 'injection'
       && (trigger.fault === undefined || trigger.fault === fault));
   }
