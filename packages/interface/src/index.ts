@@ -17,6 +17,7 @@ export * from './link.js';
 export * from './notifier.js';
 export * from './params.js';
 export * from './platform.js';
+export * from './plugin.js';
 export * from './printable.js';
 export * from './program.js';
 export { hmacSha256, sameBytes, sha256 } from './sha256.js';
