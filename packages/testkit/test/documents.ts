@@ -19,11 +19,11 @@ export interface Block {
   readonly notRun: string | undefined;
 }
 
-/** Every document below these, by path. */
+/** Every document at and below these, by path. */
 export function documents(...places: readonly string[]): Map<string, string> {
   const paths = places.flatMap((place) =>
-    place.endsWith('.md') ? [place] : readdirSync(join(ROOT, place)).filter((name) => name.endsWith('.md'))
-      .map((name) => `${place}/${name}`));
+    place.endsWith('.md') ? [place] : readdirSync(join(ROOT, place), { encoding: 'utf8', recursive: true })
+      .filter((name) => name.endsWith('.md')).map((name) => `${place}/${name}`));
   return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
 }
 
