@@ -17,8 +17,6 @@ export class AbortCommand extends StciCommand {
   static override readonly summary = 'ends runs that go on: undoes all faults, ends the targets';
   static override readonly synopsis = '[RUN]... | --all';
   static override readonly details = `
-  --all             all of this user's runs on this machine
-
 RUN is the directory of a run; it need not be named where only one of this user's goes on on
 this machine. Waits until nothing of them is left, and can be repeated. A run that was killed
 has been ended by its session; abort waits for that, too.
@@ -31,7 +29,7 @@ Examples:
 
   static override strict = false;
   static override args = { run: Args.string({ ignoreStdin: true, description: 'directories of runs' }) };
-  static override flags = { all: Flags.boolean() };
+  static override flags = { all: Flags.boolean({ description: "all of this user's runs on this machine" }) };
 
   async run(): Promise<number> {
     const { argv, flags } = await this.parse(AbortCommand);

@@ -10,8 +10,8 @@ import {
   type HostIndex, type JobId,
 } from '@stci/interface';
 import {
-  askStatus, connectToJob, frontEndRegistry, jobArgument, openSessions, parseDuration, parsePair, pluginPairs, printOut,
-  promised, repeated, sessionFlags, SESSION_OPTION, StciCommand, type Pair,
+  askStatus, connectToJob, frontEndRegistry, JOB_ARGUMENT, jobArgument, openSessions, parseDuration, parsePair,
+  pluginPairs, printOut, promised, repeated, sessionFlags, StciCommand, type Pair,
 } from '@stci/stcirun/front-end';
 
 const TIMEOUT_MS = 10_000;
@@ -38,18 +38,6 @@ export class KillCommand extends StciCommand {
   static override readonly summary = 'a single fault into a running job, without a file';
   static override readonly synopsis = 'JOB --rank LIST | --host LIST | --agent ROLE[:HOST] | --link HOST,HOST [...]';
   static override readonly details = `
-  --rank LIST       ranks: 3 or 0-3,7
-  --host LIST       hosts, by name, with all that runs on them
-  --agent ROLE      controller, root:HOST or session:HOST
-  --link A,B        the link between the agents of two hosts; one may be 'controller'
-  --kind KIND       kind of fault; default: pkill for ranks, host, agent, link; with --for, pause
-                    for ranks and agents
-  --signal NAME     of kind pkill; default KILL
-  --group           of kind pkill: also the processes that the rank has started
-  --for TIME        undone after this time, such as 500ms or 2s
-  --arg KEY=VALUE   argument of the kind; 'stci info fault:KIND' lists them
-  --plugin PATH     adds the kinds of a package; the session must have been started with it
-${SESSION_OPTION}
 Tells what happened where, and ends when the fault is over. Ctrl-C undoes it.
 
 Examples:
@@ -58,18 +46,33 @@ Examples:
   finject kill 3 --link n1,n2 --for 10s --arg mode=delay --arg delay=50ms
 `;
 
-  static override args = { job: Args.string({ ignoreStdin: true, description: 'job' }) };
+  static override args = { job: Args.string({ ignoreStdin: true, description: JOB_ARGUMENT }) };
   static override flags = {
-    rank: Flags.string(),
-    host: Flags.string(),
-    agent: Flags.string(),
-    link: Flags.string(),
-    kind: Flags.string(),
-    signal: Flags.string(),
-    group: Flags.boolean(),
-    for: Flags.custom<number>({ parse: async (text) => parseFor(text) })(),
-    arg: Flags.custom<Pair>({ parse: async (text) => parsePair('--arg', text) })(repeated),
-    plugin: Flags.string(repeated),
+    rank: Flags.string({ helpValue: 'LIST', description: 'ranks: 3 or 0-3,7' }),
+    host: Flags.string({ helpValue: 'LIST', description: 'hosts, by name, with all that runs on them' }),
+    agent: Flags.string({ helpValue: 'ROLE', description: 'controller, root:HOST or session:HOST' }),
+    link: Flags.string({
+      helpValue: 'A,B', description: "the link between the agents of two hosts; one may be 'controller'",
+    }),
+    kind: Flags.string({
+      helpValue: 'KIND',
+      description: 'kind of fault; default: pkill for ranks, host, agent, link; with --for, pause for ranks and agents',
+    }),
+    signal: Flags.string({ helpValue: 'NAME', description: 'of kind pkill; default KILL' }),
+    group: Flags.boolean({ description: 'of kind pkill: also the processes that the rank has started' }),
+    for: Flags.custom<number>({
+      parse: async (text) => parseFor(text),
+      helpValue: 'TIME',
+      description: 'undone after this time, such as 500ms or 2s',
+    })(),
+    arg: Flags.custom<Pair>({ parse: async (text) => parsePair('--arg', text) })({
+      ...repeated, helpValue: 'KEY=VALUE', description: "argument of the kind; 'stci info fault:KIND' lists them",
+    }),
+    plugin: Flags.string({
+      ...repeated,
+      helpValue: 'PATH',
+      description: 'adds the kinds of a package; the session must have been started with it',
+    }),
     ...sessionFlags,
   };
 

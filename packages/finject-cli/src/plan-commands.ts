@@ -6,7 +6,7 @@ import { planRepeats, planText } from '@stci/finject/experiment';
 import { ERROR_KINDS, StciError } from '@stci/interface';
 import { printError, printOut, StciCommand } from '@stci/stcirun/front-end';
 import { loadExperiment, problemsText, readExperiment, type ReadExperiment } from './experiment-file.js';
-import { fileArgs, fileArgument, parseSeed } from './run-commands.js';
+import { fileArgs, fileArgument, seedFlag } from './run-commands.js';
 
 export class ValidateCommand extends StciCommand {
   static override readonly summary = 'finds what is wrong with experiments; starts nothing';
@@ -50,10 +50,6 @@ export class PlanCommand extends StciCommand {
   static override readonly summary = 'the schedule of each repeat, as the seed gives it; starts nothing';
   static override readonly synopsis = 'FILE [--repeat N] [--seed S] [--json]';
   static override readonly details = `
-  --repeat N        only this one
-  --seed S          in place of the file's
-  --json            the plans as a JSON array
-
 Times count from the moment when all ranks run and the warm-up is over.
 
 Example:
@@ -62,9 +58,11 @@ Example:
 
   static override args = fileArgs;
   static override flags = {
-    repeat: Flags.custom<number>({ parse: async (text) => parseRepeat(text) })(),
-    seed: Flags.custom<number>({ parse: async (text) => parseSeed(text) })(),
-    json: Flags.boolean(),
+    repeat: Flags.custom<number>({
+      parse: async (text) => parseRepeat(text), helpValue: 'N', description: 'only this one',
+    })(),
+    seed: seedFlag,
+    json: Flags.boolean({ description: 'the plans as a JSON array' }),
   };
 
   async run(): Promise<void> {

@@ -8,7 +8,7 @@ import {
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import { StciCommand } from '@stci/stcirun/front-end';
-import { RUN_OPTIONS, runFlags, runSource, shapeFor } from './run-commands.js';
+import { runFlags, runSource, shapeFor } from './run-commands.js';
 import { readRun } from './run-files.js';
 
 type RunRecord = Extract<HistoryRecord, { readonly type: 'run' }>;
@@ -17,9 +17,6 @@ export class ReplayCommand extends StciCommand {
   static override readonly summary = 'runs an experiment again by its record: the same schedule';
   static override readonly synopsis = 'RUN [--simulate | --real] [--output DIR] [--quiet] [--json]';
   static override readonly details = `
-  --simulate        a real run, in simulation
-  --real            a simulated run, on hosts
-${RUN_OPTIONS}
 RUN is the directory of a run. Its record has the experiment and the schedule of each repeat
 that was begun; these are run again, whatever has become of the experiment's file. A simulated
 run is simulated again, and gives the same record. The target must have as many hosts and
@@ -30,7 +27,11 @@ Example:
 `;
 
   static override args = { run: Args.string({ ignoreStdin: true, description: 'directory of a run' }) };
-  static override flags = { simulate: Flags.boolean(), real: Flags.boolean(), ...runFlags };
+  static override flags = {
+    simulate: Flags.boolean({ description: 'a real run, in simulation' }),
+    real: Flags.boolean({ description: 'a simulated run, on hosts' }),
+    ...runFlags,
+  };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(ReplayCommand);

@@ -29,10 +29,6 @@ export class ReportCommand extends StciCommand {
   static override readonly summary = 'judges runs again from their records, and writes their reports';
   static override readonly synopsis = 'RUN... [--output FILE] [--json]';
   static override readonly details = `
-  --output FILE     of several runs: the report in which they are compared;
-                    default finject-report.html
-  --json            print the summary of each run as JSON, a line each, and no table
-
 RUN is the directory of a run. Each gets a report.html, which opens without a network, with
 injections.csv, repeats.csv and summary.json beside it. A record that was cut off or damaged
 is reported as far as it goes.
@@ -44,7 +40,13 @@ Examples:
 
   static override strict = false;
   static override args = { run: Args.string({ ignoreStdin: true, description: 'directories of runs' }) };
-  static override flags = { output: Flags.string(), json: Flags.boolean() };
+  static override flags = {
+    output: Flags.string({
+      helpValue: 'FILE',
+      description: 'of several runs: the report in which they are compared; default finject-report.html',
+    }),
+    json: Flags.boolean({ description: 'print the summary of each run as JSON, a line each, and no table' }),
+  };
 
   async run(): Promise<number> {
     const { argv, flags } = await this.parse(ReportCommand);
@@ -75,9 +77,6 @@ export class CompareCommand extends StciCommand {
   static override readonly summary = 'compares the figures of two runs, or of the configurations of one';
   static override readonly synopsis = 'RUN [RUN] [--output FILE] [--json]';
   static override readonly details = `
-  --output FILE     write a report of them, too
-  --json            as JSON
-
 The first is what the others are compared with. Shares of outcomes have 95 % intervals (Wilson).
 A difference is the median of all differences between values of the one and of the other
 (Hodges-Lehmann), with its 95 % interval (Moses); p is that of Mann and Whitney's test.
@@ -88,7 +87,10 @@ Example:
 
   static override strict = false;
   static override args = { run: Args.string({ ignoreStdin: true, description: 'directories of runs' }) };
-  static override flags = { output: Flags.string(), json: Flags.boolean() };
+  static override flags = {
+    output: Flags.string({ helpValue: 'FILE', description: 'write a report of them, too' }),
+    json: Flags.boolean({ description: 'as JSON' }),
+  };
 
   async run(): Promise<number> {
     const { argv, flags } = await this.parse(CompareCommand);

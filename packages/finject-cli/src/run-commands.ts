@@ -4,7 +4,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { planRepeats, REPEATS_MAX, type RunFacts } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
-import { paramFlags, parseCount, StciCommand } from '@stci/stcirun/front-end';
+import { commonFlags, parseCount, parsePair, repeated, StciCommand, type Pair } from '@stci/stcirun/front-end';
 import { loadExperiment, type ShapeOf } from './experiment-file.js';
 import { defaultDirectory } from './run-directory.js';
 import type { Given, RunSource } from './run-source.js';
@@ -14,18 +14,20 @@ import { prepareTarget, targetShape } from './target.js';
 import { versions } from './version.js';
 
 export const runFlags = {
-  output: Flags.string(),
-  quiet: Flags.boolean({ char: 'q' }),
-  json: Flags.boolean(),
+  output: Flags.string({ helpValue: 'DIR', description: 'directory of the record; default finject-runs/NAME-TIME' }),
+  quiet: commonFlags.quiet,
+  json: Flags.boolean({ description: "the record's lines on standard output, and nothing else" }),
 };
 
-const SIMULATE_OPTION = `  --simulate        in simulation, at a virtual clock: nothing is started
-`;
+const simulate = Flags.boolean({ description: 'in simulation, at a virtual clock: nothing is started' });
 
-export const RUN_OPTIONS = `  --output DIR      directory of the record; default finject-runs/NAME-TIME
-  --quiet           print errors only
-  --json            the record's lines on standard output, and nothing else
-`;
+const mca = Flags.custom<Pair>({ parse: async (text) => parsePair('--mca', text) })({
+  ...repeated, helpValue: 'KEY=VALUE', description: "parameter, added to the target's options",
+});
+
+export const seedFlag = Flags.custom<number>({
+  parse: async (text) => parseSeed(text), helpValue: 'S', description: "in place of the file's",
+})();
 
 /** On sessions of this machine and its hosts; the exit code. */
 async function runOnSessions(source: RunSource, given: Given, programs: string): Promise<number> {
@@ -70,7 +72,7 @@ function parseRepeats(text: string): number {
 }
 
 /** Throws STCI_USAGE. */
-export function parseSeed(text: string): number {
+function parseSeed(text: string): number {
   const seed = Number(text);
   if (/^\d+$/u.test(text) && Number.isSafeInteger(seed)) return seed;
   throw new StciError('STCI_USAGE', `--seed: expected an integer from 0 to 2^53 - 1, got '${text}'.`);
@@ -89,10 +91,6 @@ export class RunCommand extends StciCommand {
   static override readonly summary = 'runs an experiment: its repeats, with their faults; records and judges them';
   static override readonly synopsis = 'FILE [--repeats N] [--seed S] [--output DIR] [--mca KEY=VALUE]... [...]';
   static override readonly details = `
-  --repeats N       in place of the file's
-  --seed S          in place of the file's
-  --mca KEY=VALUE   added to the target's options
-${SIMULATE_OPTION}${RUN_OPTIONS}
 Shows the target's output, faults, what the runtime finds; ends with a table of the repeats.
 Exit code: 0 if all repeats passed, 204 if not; 130 after Ctrl-C, 143 after 'finject abort'.
 Ctrl-C undoes all faults, ends the target and keeps the record; once more: faster.
@@ -104,10 +102,12 @@ Examples:
 
   static override args = fileArgs;
   static override flags = {
-    repeats: Flags.custom<number>({ parse: async (text) => parseRepeats(text) })(),
-    seed: Flags.custom<number>({ parse: async (text) => parseSeed(text) })(),
-    mca: paramFlags.mca,
-    simulate: Flags.boolean(),
+    repeats: Flags.custom<number>({
+      parse: async (text) => parseRepeats(text), helpValue: 'N', description: "in place of the file's",
+    })(),
+    seed: seedFlag,
+    mca,
+    simulate,
     ...runFlags,
   };
 
@@ -127,8 +127,6 @@ export class ProbeCommand extends StciCommand {
   static override readonly summary = 'runs an experiment once without faults: the golden run';
   static override readonly synopsis = 'FILE [--simulate] [--output DIR] [--mca KEY=VALUE]... [--quiet] [--json]';
   static override readonly details = `
-  --mca KEY=VALUE   added to the target's options
-${SIMULATE_OPTION}${RUN_OPTIONS}
 One repeat of each configuration, with the file's checks, but those that expect faults:
 exit-code, failed-ranks, detected, injected.
 
@@ -137,7 +135,7 @@ Example:
 `;
 
   static override args = fileArgs;
-  static override flags = { mca: paramFlags.mca, simulate: Flags.boolean(), ...runFlags };
+  static override flags = { mca, simulate, ...runFlags };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(ProbeCommand);

@@ -2,7 +2,7 @@
 
 export { runMain } from './command-main.js';
 export { printError, printOut } from './print.js';
-export { paramFlags, repeated, StciCommand, type StciCommandClass } from './stci/base.js';
+export { commonFlags, paramFlags, repeated, StciCommand, type StciCommandClass } from './stci/base.js';
 export { CommandTable } from './stci/command-table.js';
 export { VERSION } from './version.js';
 export { frontEndRegistry } from './cli/front-end-registry.js';
@@ -18,7 +18,7 @@ export type { SessionFacts } from './session/session-place.js';
 export { parseCount, parseDuration, parsePair, type Pair } from './cli/values.js';
 export { askStatus, promised } from './session/ask.js';
 export {
-  connectToJob, jobArgument, openSessions, sessionFlags, SESSION_OPTION, type Sessions,
+  connectToJob, JOB_ARGUMENT, jobArgument, openSessions, sessionFlags, type Sessions,
 } from './stci/session-command.js';
 export { OPEN_FLAGS, readBounded, readReason } from './run/read-file.js';
 export { loadFlagParams } from './stci/base.js';

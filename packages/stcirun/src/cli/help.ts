@@ -1,9 +1,8 @@
 /** `stcirun --help`: usage, every option by group, examples; at most 100 columns. Made from the flag table. */
 
-import { wrapText } from '@stci/core';
 import { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './flags.js';
+import { optionRow, rowSyntax, rowText, type OptionRow } from './option-rows.js';
 
-const COLUMNS_MAX = 100;
 /** Where the descriptions begin. */
 const TEXT_COLUMN = 33;
 
@@ -31,23 +30,16 @@ was killed); above 192 it is stcirun's own: see docs/exit-codes.md. More: docs/c
 export function helpText(): string {
   const groups = GROUPS.map((group) => {
     const names = FLAG_NAMES.filter((name) => OPTION_FACTS[name].group === group);
-    return `\n${group}:\n${names.map(optionHelp).join('')}`;
+    return `\n${group}:\n${names.map((name) => rowText(stcirunRow(name), TEXT_COLUMN)).join('')}`;
   });
   return INTRO + groups.join('') + EXAMPLES;
 }
 
-/** `-n, --np N`; `--tag[=FORMAT]` where the value may be left out. */
-export function optionSyntax(name: FlagName): string {
-  const flag = FLAGS[name];
-  const value = 'helpValue' in flag && flag.helpValue !== undefined ? String(flag.helpValue) : '';
-  const long = OPTION_FACTS[name].implied !== undefined ? `--${name}[=${value}]` : `--${name}${value && ` ${value}`}`;
-  return flag.char === undefined ? `    ${long}` : `-${flag.char}, ${long}`;
+export function stcirunRow(name: FlagName): OptionRow {
+  return optionRow(name, { ...FLAGS[name], implied: OPTION_FACTS[name].implied });
 }
 
-function optionHelp(name: FlagName): string {
-  const head = `  ${optionSyntax(name)}`;
-  const lines = wrapText(FLAGS[name].description ?? '', COLUMNS_MAX - TEXT_COLUMN);
-  const indent = ' '.repeat(TEXT_COLUMN);
-  const first = head.length < TEXT_COLUMN - 1 ? head.padEnd(TEXT_COLUMN) + lines.shift() : head;
-  return [first, ...lines.map((line) => indent + line)].join('\n') + '\n';
+/** `-n, --np N`. */
+export function optionSyntax(name: FlagName): string {
+  return rowSyntax(stcirunRow(name));
 }

@@ -15,7 +15,7 @@ import { loadParams, type LoadedParams } from '../run/params.js';
 export abstract class StciCommand extends Command {
   /** The part of its usage line after the command's name. */
   static readonly synopsis: string = '';
-  /** Lines of the help below the summary: options and examples. */
+  /** Lines of the help below the options: what else is to be known, and examples. */
   static readonly details: string = '';
 
   /** Messages and exit codes are made by main-stci.ts, not by oclif. */
@@ -44,8 +44,22 @@ export const repeated = { multiple: true, multipleNonGreedy: true } as const;
 
 /** `--mca` and `--am`, as stcirun has them. */
 export const paramFlags = {
-  mca: Flags.custom<Pair>({ parse: async (text) => parsePair('--mca', text) })(repeated),
-  am: Flags.string(repeated),
+  mca: Flags.custom<Pair>({ parse: async (text) => parsePair('--mca', text) })({
+    ...repeated, helpValue: 'KEY=VALUE', description: 'sets a parameter, as of stcirun; `stci info` lists them all',
+  }),
+  am: Flags.string({ ...repeated, helpValue: 'FILE', description: 'file of parameters, key = value a line' }),
+};
+
+/** Options that several commands have. */
+export const commonFlags = {
+  host: Flags.string({
+    ...repeated, helpValue: 'LIST', description: 'hosts and their slots: a:2,b or n[01-16]; without any: this machine',
+  }),
+  hostfile: Flags.string({ ...repeated, helpValue: 'FILE', description: 'hosts of a file' }),
+  exclude: Flags.string({ ...repeated, helpValue: 'LIST', description: 'hosts to leave out' }),
+  json: Flags.boolean({ description: 'one JSON object' }),
+  plugin: Flags.string({ ...repeated, helpValue: 'PATH', description: 'adds the components of a package' }),
+  quiet: Flags.boolean({ char: 'q', description: 'print errors only' }),
 };
 
 interface ParamFlags {

@@ -2,9 +2,13 @@
 
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
+import { argumentText, optionRows, rowText } from '../cli/option-rows.js';
 import { printOut } from '../print.js';
 import { VERSION } from '../version.js';
 import type { StciCommandClass } from './base.js';
+
+/** Where the descriptions of options begin. */
+const TEXT_COLUMN = 26;
 
 export interface CommandTableInit {
   /** Name of the program, as users write it. */
@@ -92,7 +96,10 @@ export class CommandTable {
   #help({ name, command }: Found): string {
     const { synopsis, details } = command;
     const usage = synopsis === '' ? name : `${name} ${synopsis}`;
-    const more = details === '' ? '' : `\n${details.replace(/^\n/u, '')}`;
+    const args = Object.entries(command.args ?? {})
+      .map(([word, { description = '' }]) => argumentText(word, description, TEXT_COLUMN));
+    const options = optionRows(command.flags).map((row) => rowText(row, TEXT_COLUMN));
+    const more = [[...args, ...options].join(''), details].map((text) => text.replace(/^\n*(?=.)/u, '\n')).join('');
     return `Usage: ${this.#init.bin} ${usage}\n\n${command.summary ?? ''}\n${more}`;
   }
 }

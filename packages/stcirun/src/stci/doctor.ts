@@ -15,7 +15,7 @@ import { doctorJson, doctorText } from '../doctor/render.js';
 import { printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { readHostfile } from '../run/spec.js';
-import { loadFlagParams, paramFlags, repeated, StciCommand } from './base.js';
+import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
 
 const duration = Flags.custom<number>({ parse: async (text) => parseDuration('--timeout', text) });
 
@@ -26,16 +26,7 @@ const WINDOW = 32;
 export class DoctorCommand extends StciCommand {
   static override readonly summary = 'checks hosts: name, port, login, node, clock, free ports, cache, leftovers';
   static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--launcher NAME] [--clean] [--json]';
-  static override readonly details = `  --host LIST       hosts to check: a,b or n[01-16]; without any: this machine
-  --hostfile FILE   hosts of a file
-  --exclude LIST    hosts to leave out
-  --launcher NAME   ssh: by a login, as jobs are started there; local: this machine alone
-  --timeout TIME    for each host, such as 30s (default 15s)
-  --clean           end what earlier runs of yours left there, and list it; running jobs are spared
-  --json            one JSON object
-  --mca KEY=VALUE   as if stcirun had been given it, such as launcher.ssh.node=PATH
-  --am FILE         as if stcirun had been given it
-
+  static override readonly details = `
 Exit code: 0 if every host is usable, else ${EXIT.launch}.
 
 Examples:
@@ -45,13 +36,21 @@ Examples:
 `;
 
   static override flags = {
-    host: Flags.string(repeated),
-    hostfile: Flags.string(repeated),
-    exclude: Flags.string(repeated),
-    launcher: Flags.string({ options: ['ssh', 'local'] }),
-    timeout: duration({ default: DEADLINE_MS }),
-    clean: Flags.boolean(),
-    json: Flags.boolean(),
+    host: commonFlags.host,
+    hostfile: commonFlags.hostfile,
+    exclude: commonFlags.exclude,
+    launcher: Flags.string({
+      options: ['ssh', 'local'],
+      helpValue: 'NAME',
+      description: 'ssh: by a login, as jobs are started there; local: this machine alone',
+    }),
+    timeout: duration({
+      default: DEADLINE_MS, helpValue: 'TIME', description: 'for each host, such as 30s (default 15s)',
+    }),
+    clean: Flags.boolean({
+      description: 'end what earlier runs of yours left there, and list it; running jobs are spared',
+    }),
+    json: commonFlags.json,
     ...paramFlags,
   };
 

@@ -1,5 +1,6 @@
 /** `stci add-hosts`, `remove-hosts`: hosts that come to a running session and leave it. */
 
+import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { allocate, counted, expandHostlist, parseHostfile, type HostOutcome } from '@stci/core';
 import { StciError, fromErrorRecord } from '@stci/interface';
@@ -8,12 +9,14 @@ import { printError } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { readHostfile } from '../run/spec.js';
 import { askChange } from '../session/ask.js';
-import { repeated } from './base.js';
-import { connectTo, openSessions, sessionFlags, SESSION_OPTION, StciCommand } from './session-command.js';
+import { commonFlags, repeated } from './base.js';
+import { connectTo, openSessions, sessionFlags, StciCommand } from './session-command.js';
 
 const hostFlags = {
-  hostfile: Flags.string(repeated),
-  quiet: Flags.boolean({ char: 'q' }),
+  hostfile: Flags.string({
+    ...repeated, helpValue: 'FILE', description: 'hosts of a file; of add-hosts with LIST: those of them that it names',
+  }),
+  quiet: commonFlags.quiet,
   ...sessionFlags,
 };
 
@@ -42,10 +45,6 @@ export class AddHostsCommand extends StciCommand {
   static override readonly summary = 'more hosts for a session, or lost ones again';
   static override readonly synopsis = 'LIST... [--hostfile FILE]... [--session NAME]';
   static override readonly details = `
-  LIST              hosts and their slots: a:2,b or n[01-16]
-  --hostfile FILE   hosts of a file; with LIST: those of them that it names
-${SESSION_OPTION}  --quiet           print errors only
-
 Waits until each host is up or has failed. Jobs that are submitted later use them, and those
 that wait; running jobs do not. The hosts that failed are told with their reasons; the exit
 code is then that of the first.
@@ -56,6 +55,9 @@ Examples:
 `;
 
   static override strict = false;
+  static override args = {
+    list: Args.string({ ignoreStdin: true, description: 'hosts and their slots: a:2,b or n[01-16]' }),
+  };
   static override flags = hostFlags;
 
   async run(): Promise<number> {
@@ -75,18 +77,16 @@ Examples:
   }
 }
 
-const duration = Flags.custom<number>({ parse: async (text) => parseDuration('--timeout', text) });
+const duration = Flags.custom<number>({
+  parse: async (text) => parseDuration('--timeout', text),
+  helpValue: 'TIME',
+  description: 'hosts that still have ranks then stay: 30s, 5m',
+});
 
 export class RemoveHostsCommand extends StciCommand {
   static override readonly summary = 'hosts of a session leave it, when their jobs are over';
   static override readonly synopsis = 'LIST... [--hostfile FILE]... [--force] [--timeout TIME] [--session NAME]';
   static override readonly details = `
-  LIST              hosts: a,b or n[01-16]
-  --hostfile FILE   hosts of a file
-  --force           at once: their ranks are ended, and lost to their jobs
-  --timeout TIME    hosts that still have ranks then stay: 30s, 5m
-${SESSION_OPTION}  --quiet           print errors only
-
 From now on they get no jobs. Waits until they have left. When it is interrupted, they leave
 nevertheless; 'stci add-hosts' keeps a host that has not left yet.
 
@@ -96,7 +96,12 @@ Examples:
 `;
 
   static override strict = false;
-  static override flags = { force: Flags.boolean(), timeout: duration(), ...hostFlags };
+  static override args = { list: Args.string({ ignoreStdin: true, description: 'hosts: a,b or n[01-16]' }) };
+  static override flags = {
+    force: Flags.boolean({ description: 'at once: their ranks are ended, and lost to their jobs' }),
+    timeout: duration(),
+    ...hostFlags,
+  };
 
   async run(): Promise<number> {
     const { argv, flags } = await this.parse(RemoveHostsCommand);

@@ -3,6 +3,7 @@
  * is standard input, read as a host file.
  */
 
+import * as Args from '@oclif/core/args';
 import {
   expandHostlist,
   foldHostlist,
@@ -17,6 +18,8 @@ import { StciError } from '@stci/interface';
 import { printOut } from '../print.js';
 import { readBounded, readReason, STANDARD_INPUT } from '../run/read-file.js';
 import { StciCommand, type StciCommandClass } from './base.js';
+
+const LIST = 'a host list: a,b or n[01-16]; - is standard input, read as a host file';
 
 interface HostsVerb {
   readonly summary: string;
@@ -33,6 +36,7 @@ function hostsCommand({ summary, synopsis = 'LIST...', details, result }: HostsV
     static override readonly synopsis = synopsis;
     static override readonly details = details;
     static override strict = false;
+    static override args = { list: Args.string({ ignoreStdin: true, description: LIST }) };
 
     async run(): Promise<void> {
       const { argv } = await this.parse({ strict: false, args: {}, flags: {} });

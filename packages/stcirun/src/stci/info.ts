@@ -14,7 +14,7 @@ import { parseDefault } from '../cli/parse.js';
 import { pluginPairs } from '../plugins.js';
 import { printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
-import { loadFlagParams, paramFlags, repeated, StciCommand } from './base.js';
+import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
 
 /** For which promises and costs are shown where the hosts are not known. */
 const AGENTS = 16;
@@ -29,23 +29,20 @@ function promisesOf(registry: Registry, params: Params, facts: Facts, only: stri
 export class InfoCommand extends StciCommand {
   static override readonly summary = 'frameworks, components and parameters, with values and where they come from';
   static override readonly synopsis = '[FRAMEWORK[:COMPONENT]] [--why] [--json] [--mca KEY=VALUE]... [--am FILE]...';
-  static override readonly details = `  --why             the verdict of every component: priority, or why it declines
-  --json            one JSON object
-  --mca KEY=VALUE   as if stcirun had been given it
-  --am FILE         as if stcirun had been given it
-  --plugin PATH     with the components of this package
-
+  static override readonly details = `
 Examples:
   stci info                    everything
   stci info launcher:tree      one component
   stci info errmgr --why       which error manager is chosen, and why
 `;
 
-  static override args = { target: Args.string({ ignoreStdin: true, description: 'framework[:component]' }) };
+  static override args = {
+    target: Args.string({ ignoreStdin: true, description: 'a framework, or one of its components' }),
+  };
   static override flags = {
-    json: Flags.boolean(),
-    why: Flags.boolean(),
-    plugin: Flags.string(repeated),
+    why: Flags.boolean({ description: 'the verdict of every component: its priority, or why it declines' }),
+    json: commonFlags.json,
+    plugin: commonFlags.plugin,
     ...paramFlags,
   };
 

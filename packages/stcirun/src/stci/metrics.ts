@@ -5,14 +5,12 @@ import * as Flags from '@oclif/core/flags';
 import type { AgentMetrics } from '@stci/core/session';
 import { printError, printOut } from '../print.js';
 import { promised } from '../session/ask.js';
-import { connectTo, openSessions, sessionFlags, StciCommand } from './session-command.js';
+import { connectTo, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand } from './session-command.js';
 
 export class MetricsCommand extends StciCommand {
   static override readonly summary = 'counters and histograms of a session, as OpenMetrics text';
   static override readonly synopsis = '[SESSION] [--by-agent]';
   static override readonly details = `
-  --by-agent        of each agent by itself; else the sums over all
-
 Without SESSION that of STCI_SESSION, else the only one. See docs/metrics.md.
 
 Examples:
@@ -20,8 +18,11 @@ Examples:
   stci metrics night --by-agent | grep lag
 `;
 
-  static override args = { session: Args.string({ ignoreStdin: true, description: 'session' }) };
-  static override flags = { 'by-agent': Flags.boolean(), ...sessionFlags };
+  static override args = { session: Args.string({ ignoreStdin: true, description: SESSION_ARGUMENT }) };
+  static override flags = {
+    'by-agent': Flags.boolean({ description: 'of each agent by itself; else the sums over all' }),
+    ...sessionFlags,
+  };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(MetricsCommand);

@@ -1,15 +1,15 @@
 /** `stci ps` and `stci top`: sessions, their jobs, a job's ranks. */
 
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
 import { alignColumns, counted } from '@stci/core';
 import type { HostStatus, JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
 import { StciError, printable } from '@stci/interface';
 import { printError, printOut } from '../print.js';
+import { commonFlags } from './base.js';
 import { askRanks, askStatus, hostState } from '../session/ask.js';
 import { jobName, matchSession } from '../session/session-name.js';
 import {
-  connectToJob, openSessions, sessionFlags, SESSION_OPTION, StciCommand, type Sessions,
+  connectToJob, JOB_ARGUMENT, openSessions, sessionFlags, StciCommand, type Sessions,
 } from './session-command.js';
 
 /** Of one session: what it tells, or why it does not. */
@@ -27,15 +27,14 @@ const HOSTS_MAX = 20;
 export class PsCommand extends StciCommand {
   static override readonly summary = 'sessions, their jobs; of one job its ranks';
   static override readonly synopsis = '[JOB] [--session NAME] [--json]';
-  static override readonly details = `${SESSION_OPTION}  --json            one JSON object
-
+  static override readonly details = `
 Examples:
   stci ps                all sessions and their jobs
   stci ps night.3        the ranks of one job
 `;
 
-  static override args = { job: Args.string({ ignoreStdin: true, description: 'job' }) };
-  static override flags = { json: Flags.boolean(), ...sessionFlags };
+  static override args = { job: Args.string({ ignoreStdin: true, description: JOB_ARGUMENT }) };
+  static override flags = { json: commonFlags.json, ...sessionFlags };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(PsCommand);
@@ -154,7 +153,7 @@ const CLEAR = '\x1b[H\x1b[J';
 export class TopCommand extends StciCommand {
   static override readonly summary = 'sessions and their jobs, live, until Ctrl-C';
   static override readonly synopsis = '[--session NAME]';
-  static override readonly details = `${SESSION_OPTION}
+  static override readonly details = `
 Needs a terminal; 'stci ps' prints once.
 `;
 

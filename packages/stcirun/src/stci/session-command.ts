@@ -10,11 +10,17 @@ import { parseJobName } from '../session/session-name.js';
 import { SessionPlace, type SessionFacts } from '../session/session-place.js';
 import { loadFlagParams, paramFlags, StciCommand } from './base.js';
 
-export const sessionFlags = { session: Flags.string(), ...paramFlags };
+export const sessionFlags = {
+  session: Flags.string({
+    helpValue: 'NAME',
+    description: 'the session, or the beginning of its name; without it that of STCI_SESSION, else the only one',
+  }),
+  ...paramFlags,
+};
 
-export const SESSION_OPTION = `  --session NAME    the session, or the beginning of its name; without it
-                    that of STCI_SESSION, else the only one
-`;
+/** How a session, and a job, is named. */
+export const SESSION_ARGUMENT = 'its name, or the beginning of it';
+export const JOB_ARGUMENT = 'its name, as night.3; or its number, in the session';
 
 interface Given {
   readonly session?: string | undefined;

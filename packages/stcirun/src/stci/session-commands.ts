@@ -12,12 +12,16 @@ import { readHostfile, splitSpares } from '../run/spec.js';
 import { ask, askEnd } from '../session/ask.js';
 import { isRunning } from '../session/process-identity.js';
 import { checkSessionName } from '../session/session-name.js';
-import { paramFlags, repeated } from './base.js';
+import { commonFlags, paramFlags } from './base.js';
 import {
-  connectToJob, jobArgument, openSessions, sessionFlags, SESSION_OPTION, StciCommand,
+  connectToJob, JOB_ARGUMENT, jobArgument, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand,
 } from './session-command.js';
 
-const count = Flags.custom<number>({ parse: async (text) => parseCount('--spares', text) });
+const count = Flags.custom<number>({
+  parse: async (text) => parseCount('--spares', text),
+  helpValue: 'N',
+  description: 'keep the last N hosts as spares, for others that do not come up or are lost',
+});
 
 /** What spare hosts are for, where nothing else is said. */
 const FOR_SPARES = [{ key: 'errmgr.launch', value: 'spare' }, { key: 'errmgr.loss', value: 'use-spare' }];
@@ -26,20 +30,6 @@ export class StartCommand extends StciCommand {
   static override readonly summary = 'starts a session: agents on hosts that stay, for stcirun --session';
   static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--name NAME] [--spares N]';
   static override readonly details = `
-  --host LIST       hosts and their slots: a:2,b or n[01-16]; without any: this machine
-  --hostfile FILE   hosts of a file
-  --exclude LIST    hosts to leave out
-  --spares N        keep the last N hosts as spares, for others that do not come up or are lost
-  --name NAME       of the session; default s1, s2, ...
-  --launcher NAME   how agents are started; short for --mca launcherproc=NAME
-  --overlay NAME    link the agents beside the tree, too: bmg, mesh:wrap=true;
-                    short for --mca overlay.topology=NAME
-  --mca KEY=VALUE   sets a parameter of the session
-  --am FILE         file of parameters
-  --plugin PATH     adds the components of a package; docs/architecture.md
-  --events FILE     what happens to its hosts and ranks as JSON lines; docs/failures.md
-  --quiet           print errors only
-
 Prints the session's name when its hosts are up. It stays until 'stci stop'.
 
 Examples:
@@ -50,17 +40,25 @@ Examples:
 `;
 
   static override flags = {
-    host: Flags.string(repeated),
-    hostfile: Flags.string(repeated),
-    exclude: Flags.string(repeated),
+    host: commonFlags.host,
+    hostfile: commonFlags.hostfile,
+    exclude: commonFlags.exclude,
     spares: count(),
-    name: Flags.string(),
-    launcher: Flags.string(),
-    overlay: Flags.string(),
-    events: Flags.string(),
-    plugin: Flags.string(repeated),
-    quiet: Flags.boolean({ char: 'q' }),
+    name: Flags.string({ helpValue: 'NAME', description: 'of the session; default s1, s2, ...' }),
+    launcher: Flags.string({
+      helpValue: 'NAME', description: 'how agents are started; short for --mca launcherproc=NAME',
+    }),
+    overlay: Flags.string({
+      helpValue: 'TOPOLOGY',
+      description: 'link the agents beside the tree, too: bmg, mesh:wrap=true (docs/overlay.md); short for --mca '
+        + 'overlay.topology=TOPOLOGY',
+    }),
     ...paramFlags,
+    plugin: commonFlags.plugin,
+    events: Flags.string({
+      helpValue: 'FILE', description: 'what happens to its hosts and ranks as JSON lines (docs/failures.md)',
+    }),
+    quiet: commonFlags.quiet,
   };
 
   async run(): Promise<number> {
@@ -114,7 +112,7 @@ export class StopCommand extends StciCommand {
 Without a name: the session of STCI_SESSION, else the only one. Waits until it has ended.
 `;
 
-  static override args = { name: Args.string({ ignoreStdin: true, description: 'session' }) };
+  static override args = { session: Args.string({ ignoreStdin: true, description: SESSION_ARGUMENT }) };
   static override flags = paramFlags;
 
   async run(): Promise<number> {
@@ -122,7 +120,7 @@ Without a name: the session of STCI_SESSION, else the only one. Waits until it h
     const { place, platform } = openSessions(flags);
     const variable = platform.env.variables['STCI_SESSION'];
     const { findSession } = await import('../session/connect.js');
-    const facts = findSession(place, args.name, { option: 'stci stop', variable });
+    const facts = findSession(place, args.session, { option: 'stci stop', variable });
     // A signal, which any version understands.
     process.kill(facts.process.pid, 'SIGTERM');
     const deadlineMs = performance.now() + STOP_MS;
@@ -142,9 +140,6 @@ export class KillCommand extends StciCommand {
   static override readonly summary = 'ends a job of a session, or sends it a signal';
   static override readonly synopsis = 'JOB [--signal NAME] [--session NAME]';
   static override readonly details = `
-  --signal NAME     or its number; KILL ends it at once; others than TERM and KILL are passed
-                    to its ranks
-${SESSION_OPTION}
 Without --signal: TERM to all ranks, KILL to those left after tool.grace.
 
 Examples:
@@ -152,8 +147,14 @@ Examples:
   stci kill 3 --signal USR1
 `;
 
-  static override args = { job: Args.string({ ignoreStdin: true, description: 'job' }) };
-  static override flags = { signal: Flags.string(), ...sessionFlags };
+  static override args = { job: Args.string({ ignoreStdin: true, description: JOB_ARGUMENT }) };
+  static override flags = {
+    signal: Flags.string({
+      helpValue: 'NAME',
+      description: 'or its number; KILL ends it at once; others than TERM and KILL are passed to its ranks',
+    }),
+    ...sessionFlags,
+  };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(KillCommand);
@@ -179,14 +180,14 @@ function parseSignal(text: string): SignalName {
 export class WaitCommand extends StciCommand {
   static override readonly summary = 'waits for the end of a job, and ends with its exit code';
   static override readonly synopsis = 'JOB [--session NAME]';
-  static override readonly details = `${SESSION_OPTION}
+  static override readonly details = `
 Its output is left to 'stci attach'.
 
 Example:
   job=$(stcirun --session night --detach -n 64 ./a); stci wait "$job"; echo $?
 `;
 
-  static override args = { job: Args.string({ ignoreStdin: true, description: 'job' }) };
+  static override args = { job: Args.string({ ignoreStdin: true, description: JOB_ARGUMENT }) };
   static override flags = sessionFlags;
 
   async run(): Promise<number> {

@@ -8,15 +8,13 @@ import { printable } from '@stci/interface';
 import { printOut } from '../print.js';
 import { askTopology } from '../session/ask.js';
 import { json, timeText } from './ps.js';
-import { connectTo, openSessions, StciCommand } from './session-command.js';
+import { connectTo, openSessions, SESSION_ARGUMENT, StciCommand } from './session-command.js';
 import { paramFlags } from './base.js';
 
 export class TopologyCommand extends StciCommand {
   static override readonly summary = 'agents of a session and their links: roles, state, round trip';
   static override readonly synopsis = '[SESSION] [--json]';
   static override readonly details = `
-  --json            one JSON object; each link at both of its ends
-
 Without a name: the session of STCI_SESSION, else the only one. Round trips are measured now.
 
 Examples:
@@ -24,12 +22,15 @@ Examples:
   stci topology night
 `;
 
-  static override args = { name: Args.string({ ignoreStdin: true, description: 'session' }) };
-  static override flags = { json: Flags.boolean(), ...paramFlags };
+  static override args = { session: Args.string({ ignoreStdin: true, description: SESSION_ARGUMENT }) };
+  static override flags = {
+    json: Flags.boolean({ description: 'one JSON object; each link at both of its ends' }),
+    ...paramFlags,
+  };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(TopologyCommand);
-    const { facts, client } = await connectTo(openSessions(flags), args.name, 'stci topology');
+    const { facts, client } = await connectTo(openSessions(flags), args.session, 'stci topology');
     const { overlay, agents } = await askTopology(client);
     client.close();
     printOut(flags.json ? json({ session: facts.name, overlay, agents }) : topologyText(facts.name, overlay, agents));
