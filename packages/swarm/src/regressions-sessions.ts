@@ -38,4 +38,21 @@ export const SESSION_REGRESSIONS: readonly SessionRegression[] = [
       ],
     }),
   },
+  {
+    found: 'Output that came after a front-end had been told to detach was lost to the next: events that came behind '
+      + 'it counted as that output, shown (seeds 190921300, 500108).',
+    options: plainSession({ program: 'lines', args: ['20', '60', '0.02'], count: 1 }, {
+      frontEnds: [
+        { ...SUBMIT, releaseMs: 300, leave: { how: 'detach', afterMs: 150, stoppedMs: 0 } },
+        ATTACH, WAIT,
+      ],
+    }),
+  },
+  {
+    found: 'Of a stream nothing but its end was dropped: to the byte nothing is missing, and nobody tells the end; the '
+      + 'checker took that for lost (seed 190921373).',
+    options: plainSession({ program: 'mixed', args: ['600', '80'], count: 12 }, {
+      seed: 2, diskBytes: 100_000, frontEnds: [{ ...SUBMIT, kind: 'detached' }, { ...ATTACH, atMs: 1000 }],
+    }),
+  },
 ];

@@ -253,7 +253,8 @@ const MESSAGE_TYPES = {
   'client.records': {
     id: 45, from: ['controller'], body: fields({ records: list(wireRecord), missed: list(tuple(u32, num)) }),
   },
-  'client.credit': { id: 46, from: ['front-end'], body: fields({ bytes: u32 }) },
+  /** Front-end → session: room for so much more; so much of what was sent is shown, from the oldest on. */
+  'client.credit': { id: 46, from: ['front-end'], body: fields({ bytes: u32, shown: u32 }) },
   /** Standard input, empty at its end, and the room that the session returns for it. */
   'client.input': { id: 47, from: ['front-end'], body: fields({ data: bytes }) },
   'client.room': { id: 48, from: ['controller'], body: fields({ bytes: u32 }) },

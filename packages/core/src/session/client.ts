@@ -17,6 +17,7 @@ import { sourceRank, sourceStream } from '../iof/source.js';
 import { ExperimentCalls } from './experiment-calls.js';
 import { LABEL_CHARS_MAX, costOf, type Reported, type Tally, type WireRecord } from './records.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
+import { UnshownRecords } from './unshown-records.js';
 
 /** Credit of this front-end: records that it has not yet dealt with. */
 const CREDIT_BYTES = 1 << 20;
@@ -222,9 +223,9 @@ class SessionFrontEnd implements FrontEnd {
   readonly #report = new ReportBuilder();
   #isEnded = false;
   #isStopping = false;
-  /** Dealt with, and not yet returned as credit; and what is not dealt with. */
+  readonly #unshown = new UnshownRecords();
+  /** Dealt with, and not yet returned as credit. */
   #done = 0;
-  #open = 0;
   /** Input under way. */
   #input = 0;
   readonly #missed: Tally = new Map();
@@ -238,7 +239,7 @@ class SessionFrontEnd implements FrontEnd {
 
   /** The session has the job: its records may come. */
   submit(): void {
-    this.#send('client.credit', { bytes: CREDIT_BYTES });
+    this.#send('client.credit', { bytes: CREDIT_BYTES, shown: 0 });
   }
 
   control(control: JobControl): void {
@@ -260,7 +261,7 @@ class SessionFrontEnd implements FrontEnd {
 
   /** Leaves when all that came is shown, so that no other front-end shows it again; the second time at once. */
   stop(): void {
-    if (this.#isStopping || this.#open === 0) {
+    if (this.#isStopping || this.#unshown.openBytes === 0) {
       this.#grant(); // What is shown is not shown again.
       this.#leave();
     }
@@ -280,16 +281,15 @@ class SessionFrontEnd implements FrontEnd {
   onRecords(records: readonly WireRecord[], missed: Tally): void {
     if (missed.size > 0) this.#onMissed();
     for (const [source, bytes] of missed) this.#missed.set(source, (this.#missed.get(source) ?? 0) + bytes);
-    for (const record of records) this.#open += costOf(record);
-    for (const record of records) {
-      const cost = costOf(record);
+    const releases = records.map((record) => this.#open(costOf(record)));
+    for (const [index, record] of records.entries()) {
+      const release = releases[index] as () => void;
       if (Array.isArray(record)) {
         const [source, wallMs, chunk] = record as Extract<WireRecord, readonly unknown[]>;
-        const release = (): void => this.#release(cost);
         this.#events.onOutput(sourceRank(source), sourceStream(source), chunk, wallMs, release);
       } else {
         this.#onEvent(record as Exclude<WireRecord, readonly unknown[]>);
-        this.#release(cost);
+        release();
       }
     }
   }
@@ -332,13 +332,17 @@ class SessionFrontEnd implements FrontEnd {
     return dropped.length === 0 ? report : { ...report, dropped };
   }
 
-  #release(bytes: number): void {
-    this.#done += bytes;
-    this.#open -= bytes;
-    // At once where nothing is left: who attaches next sees what this front-end has not shown.
-    if (this.#done < PORTION_BYTES && this.#open > 0) return;
-    this.#grant();
-    if (this.#isStopping && this.#open === 0) this.#leave();
+  #open(cost: number): () => void {
+    const onDone = this.#unshown.add(cost);
+    return () => {
+      onDone();
+      this.#done += cost;
+      // At once where nothing is left: who attaches next sees what this front-end has not shown.
+      const isLast = this.#unshown.openBytes === 0;
+      if (this.#done < PORTION_BYTES && !isLast) return;
+      this.#grant();
+      if (this.#isStopping && isLast) this.#leave();
+    };
   }
 
   #leave(): void {
@@ -347,7 +351,7 @@ class SessionFrontEnd implements FrontEnd {
   }
 
   #grant(): void {
-    if (this.#done > 0) this.#send('client.credit', { bytes: this.#done });
+    if (this.#done > 0) this.#send('client.credit', { bytes: this.#done, shown: this.#unshown.takeShown() });
     this.#done = 0;
   }
 }

@@ -39,8 +39,6 @@ export class SessionConnection implements JobFollower {
   /** What its end cancels: a submission that waits, calls at the ends of jobs. */
   readonly #onEnd: (() => void)[] = [];
   #credit = 0;
-  /** It is granted for nothing; later credit is for what was shown. */
-  #isFirstCredit = true;
   #isReading = false;
   #isPumpDue = false;
   /** Bytes of input for which the tools have no room yet. */
@@ -108,10 +106,9 @@ export class SessionConnection implements JobFollower {
       this.#ask();
       this.#accept(found, { all, input });
     }));
-    messages.on('client.credit', ({ bytes }) => {
+    messages.on('client.credit', ({ bytes, shown }) => {
       this.#credit += bytes;
-      this.#reader?.acknowledge(this.#isFirstCredit ? 0 : bytes);
-      this.#isFirstCredit = false;
+      this.#reader?.acknowledge(shown);
       this.#pump();
     });
     messages.on('client.input', ({ data }) => this.#write(data));

@@ -31,7 +31,7 @@ export interface RecordReader {
   readonly isAtEnd: boolean;
   /** About so many bytes of records. Not called again before `done`. */
   read(bytesMax: number, done: (batch: RecordBatch) => void): void;
-  /** The follower has shown so much of what was read. */
+  /** The follower has shown so much more of what was read, from the oldest on without a gap. */
   acknowledge(bytes: number): void;
   close(): void;
 }

@@ -166,7 +166,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'client.refused': { error: { code: 'STCI_JOB_UNKNOWN', message: 'no' } },
   'client.waiting': { reason: 'r' },
   'client.records': { records: [[1, 2.5, Buffer.alloc(0)]], missed: [[1, 2]] },
-  'client.credit': { bytes: 1 },
+  'client.credit': { bytes: 1, shown: 1 },
   'client.input': { data: Buffer.alloc(0) },
   'client.room': { bytes: 1 },
   'client.unread': {},
