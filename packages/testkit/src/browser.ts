@@ -8,7 +8,7 @@ import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { patient } from './patience.js';
+import { patient } from '@stci/compliance/patience';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const DEADLINE_MS = 60_000;

@@ -117,7 +117,7 @@ const GOOD: readonly (readonly [path: string, code: string])[] = [
   ['packages/core/src/mca/container.ts', "import 'reflect-metadata'; import 'tsyringe';"],
   ['packages/platform-node/src/sample.ts', "import 'ws'; import 'node:net'; setTimeout(() => Date.now(), 1);"],
   ['packages/stcirun/src/sample.ts', "import '@oclif/core'; import '@stci/platform-node'; process.exit(1);"],
-  ['packages/testkit/src/sample.ts', "import 'uvu'; import 'node:fs'; import '@stci/interface';"],
+  ['packages/compliance/src/sample.ts', "import 'uvu'; import 'node:fs'; import '@stci/interface';"],
   [ANY_TEST, "import 'node:fs'; import '@stci/testkit'; setTimeout(() => console.log(Date.now()), 1);"],
 ];
 

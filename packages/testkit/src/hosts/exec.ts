@@ -5,7 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { patient } from '../patience.js';
+import { patient } from '@stci/compliance/patience';
 import { HostsError } from './names.js';
 
 export const DEFAULT_DEADLINE_MS = 20_000;

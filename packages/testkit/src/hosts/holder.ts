@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { eventually } from '../deadline.js';
+import { eventually } from '@stci/compliance/deadline';
 import { tail } from './exec.js';
 import type { Argv } from './exec.js';
 import { HostsError, placesOf } from './names.js';

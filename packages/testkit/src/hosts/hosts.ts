@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../deadline.js';
+import { eventually } from '@stci/compliance/deadline';
 import { runProgram } from './exec.js';
 import type { Argv, RunOptions, RunResult } from './exec.js';
 import { HostsError, LOGIN, addressOf, hostNames, netnsPath, placesOf } from './names.js';

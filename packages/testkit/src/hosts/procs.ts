@@ -4,7 +4,7 @@
  */
 
 import { readFileSync, readdirSync, readlinkSync, statSync } from 'node:fs';
-import { eventually } from '../deadline.js';
+import { eventually } from '@stci/compliance/deadline';
 
 export interface Process {
   /** In this process's pid namespace. */

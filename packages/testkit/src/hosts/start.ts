@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../deadline.js';
+import { eventually } from '@stci/compliance/deadline';
 import { tail } from './exec.js';
 import { startDaemon } from './holder.js';
 import { HostsError, LOGIN, netnsPath, placesOf } from './names.js';

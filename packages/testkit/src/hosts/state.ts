@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { withDeadline } from '../deadline.js';
+import { withDeadline } from '@stci/compliance/deadline';
 import { HostsError, RUNTIME_DIRECTORY, SETS_MAX, placesOf } from './names.js';
 import { startTicks } from './procs.js';
 

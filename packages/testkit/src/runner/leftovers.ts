@@ -4,7 +4,7 @@
  */
 
 import { readFileSync, readdirSync } from 'node:fs';
-import { MARK_VARIABLE } from '../record.js';
+import { MARK_VARIABLE } from '@stci/compliance/record';
 
 const GRACE_MS = 1_000;
 const POLL_MS = 20;

@@ -7,9 +7,9 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { patient } from '../patience.js';
-import { GREP_VARIABLE, MARK_VARIABLE, RECORD_VARIABLE, readRecord } from '../record.js';
-import type { Fault, FileRecord, TestResult } from '../record.js';
+import { patient } from '@stci/compliance/patience';
+import { GREP_VARIABLE, MARK_VARIABLE, RECORD_VARIABLE, readRecord } from '@stci/compliance/record';
+import type { Fault, FileRecord, TestResult } from '@stci/compliance/record';
 import { endLeftovers } from './leftovers.js';
 import type { TestFile } from './find.js';
 

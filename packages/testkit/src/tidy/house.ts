@@ -49,7 +49,8 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
     free: undefined,
   },
   'finject-cli': { workspace: ['@stci/*'], external: { '@oclif/core': 'src/' }, free: 'src/' },
-  testkit: { workspace: [CONTRACTS, '@stci/core', '@stci/core/*'], external: { uvu: 'src/' }, free: 'src/' },
+  compliance: { workspace: [CONTRACTS, '@stci/core', '@stci/core/*'], external: { uvu: 'src/' }, free: 'src/' },
+  testkit: { workspace: ['@stci/compliance', '@stci/compliance/*'], external: {}, free: 'src/' },
   stcirun: {
     workspace: ['@stci/*'],
     external: { '@oclif/core': 'src/', 'prom-client': 'src/stci/metrics-text.ts' },
@@ -80,7 +81,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   '@oclif/core': 'only packages/stcirun and packages/finject-cli',
   yaml: 'only packages/finject/src/experiment',
   ajv: 'only packages/finject/src/experiment',
-  uvu: 'only packages/testkit; use suite and assert of @stci/testkit',
+  uvu: 'only packages/compliance; use suite and assert of @stci/testkit',
 };
 
 /** Banned global → its replacement. */

@@ -53,7 +53,7 @@ function judge(specifier: string, { path, packageName, inside }: Source, rule: P
   if (specifier.startsWith('.')) return judgeRelative(specifier, path, packageName, isTest);
   if (specifier.startsWith('node:')) {
     const free = isTest || (rule.free !== undefined && inside.startsWith(rule.free));
-    return free ? undefined : 'only platform-node, stcirun, testkit and tests touch node:*; use Platform';
+    return free ? undefined : 'only platform-node, stcirun, compliance, testkit and tests touch node:*; use Platform';
   }
   if (specifier.startsWith('@stci/')) {
     if (/\/(dist|src)\b/.test(specifier)) return 'no deep imports; a package is what its exports say';

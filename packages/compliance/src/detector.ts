@@ -11,9 +11,9 @@ import type {
   Component, DetectionInterval, DetectorModule, DetectorPromise, NoDeps, Position, Topology,
 } from '@stci/interface';
 import { subjectName } from '@stci/interface';
-import * as assert from '../assert.js';
-import { eventually } from '../deadline.js';
-import { suite } from '../suite.js';
+import * as assert from './assert.js';
+import { eventually } from './deadline.js';
+import { suite } from './suite.js';
 import { DetectorModel, type DetectorModelInit } from './detector-model.js';
 import { checkComponent } from './detector-record.js';
 import { DetectorSockets } from './detector-sockets.js';

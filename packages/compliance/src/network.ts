@@ -5,9 +5,9 @@
 
 import { selectEviction } from '@stci/core/bootcom';
 import type { Channel, ErrorRecord, Listener, ListenOptions, Network } from '@stci/interface';
-import * as assert from '../assert.js';
-import { suite } from '../suite.js';
-import type { TestApi } from '../suite.js';
+import * as assert from './assert.js';
+import { suite } from './suite.js';
+import type { TestApi } from './suite.js';
 import { channelCompliance, Recorder } from './channel.js';
 import type { ChannelComplianceOptions, Until } from './channel.js';
 

@@ -6,8 +6,8 @@
 
 import { ImpairedChannel, LAYER, Link, encodeHeader, frameBody, type Frame } from '@stci/core/bootcom';
 import { CONTROLLER, rootAddress, type Channel, type Impairment, type Platform } from '@stci/interface';
-import * as assert from '../assert.js';
-import { suite, type TestApi } from '../suite.js';
+import * as assert from './assert.js';
+import { suite, type TestApi } from './suite.js';
 import { pairUser, settled } from './channel.js';
 import type { ChannelPair } from './channel.js';
 

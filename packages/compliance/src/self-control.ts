@@ -1,7 +1,7 @@
 /** Requirements on what a process does to itself for an injected fault: `killSelf` and `stopSelf` of `Processes`. */
 
-import * as assert from '../assert.js';
-import { suite } from '../suite.js';
+import * as assert from './assert.js';
+import { suite } from './suite.js';
 import type { Until } from './channel.js';
 
 /** A process of the platform that counts as long as it runs, and does this to itself. */

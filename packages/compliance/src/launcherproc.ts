@@ -16,8 +16,8 @@ import {
   type Network,
   type Platform,
 } from '@stci/interface';
-import * as assert from '../assert.js';
-import { suite } from '../suite.js';
+import * as assert from './assert.js';
+import { suite } from './suite.js';
 import { Recorder, type Until } from './channel.js';
 import { privateListener } from './private-network.js';
 

@@ -2,7 +2,7 @@
 
 import { detectorFramework } from '@stci/core/component';
 import type { Component, DetectorModule, NoDeps, ParamValue } from '@stci/interface';
-import * as assert from '../assert.js';
+import * as assert from './assert.js';
 
 export function checkComponent(component: Component<DetectorModule, NoDeps>): void {
   const { name, params } = component;

@@ -5,9 +5,9 @@
  */
 
 import type { Channel } from '@stci/interface';
-import * as assert from '../assert.js';
-import { suite } from '../suite.js';
-import type { TestApi } from '../suite.js';
+import * as assert from './assert.js';
+import { suite } from './suite.js';
+import type { TestApi } from './suite.js';
 
 /** Resolves when `condition` holds; rejects with `what` at a deadline (real or simulated). */
 export type Until = (condition: () => boolean, what: string) => Promise<void>;

@@ -2,8 +2,8 @@
 
 import { selectEviction } from '@stci/core/bootcom';
 import type { Channel, ErrorRecord, Network, PrivateListener } from '@stci/interface';
-import * as assert from '../assert.js';
-import { suite } from '../suite.js';
+import * as assert from './assert.js';
+import { suite } from './suite.js';
 import { channelCompliance, Recorder } from './channel.js';
 import type { ChannelComplianceOptions, Until } from './channel.js';
 

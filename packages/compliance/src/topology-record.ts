@@ -6,7 +6,7 @@
 import { TOPOLOGY_SIZE_MAX, topologyFramework } from '@stci/core/component';
 import { createRegistry, createSelector, formatValue, resolveParams } from '@stci/core';
 import type { Component, NoDeps, ParamSpec, ParamValue, Topology, TopologyRequest } from '@stci/interface';
-import * as assert from '../assert.js';
+import * as assert from './assert.js';
 
 export type TopologyComponent = Component<Topology, NoDeps, TopologyRequest>;
 export type TopologyOptions = Readonly<Record<string, unknown>>;

@@ -5,8 +5,8 @@
  */
 
 import type { Position, Topology } from '@stci/interface';
-import * as assert from '../assert.js';
-import { suite } from '../suite.js';
+import * as assert from './assert.js';
+import { suite } from './suite.js';
 import { seededIntegers } from './seeded.js';
 import type { IntegerSource } from './seeded.js';
 import { checkParams, checkRecord, checkRefusals, topologyMaker } from './topology-record.js';

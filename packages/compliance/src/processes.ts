@@ -5,9 +5,9 @@
  */
 
 import type { ErrorRecord, Process, Processes, ProcessEnd, SpawnSpec } from '@stci/interface';
-import * as assert from '../assert.js';
-import { suite } from '../suite.js';
-import type { TestApi } from '../suite.js';
+import * as assert from './assert.js';
+import { suite } from './suite.js';
+import type { TestApi } from './suite.js';
 import type { Until } from './channel.js';
 
 /** A program and its arguments. */

@@ -6,7 +6,7 @@
 const DETAILS_CHARS_MAX = 8_000;
 
 /** Stack lines outside the test's own code. */
-const HARNESS_FRAME = /node:internal|\/uvu\/|testkit\/src\/(assert|deadline|file-state|suite)\.ts/;
+const HARNESS_FRAME = /node:internal|\/uvu\/|compliance\/src\/(assert|deadline|file-state|suite)\.ts/;
 
 /** The Error of any thrown value. */
 export function toError(thrown: unknown): Error {

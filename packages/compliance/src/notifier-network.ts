@@ -6,7 +6,7 @@
 import type {
   MemberId, Notifier, NotifierAction, NotifierEvent, NotifierModule, Position, Topology,
 } from '@stci/interface';
-import * as assert from '../assert.js';
+import * as assert from './assert.js';
 import { seededIntegers, type IntegerSource } from './seeded.js';
 
 export const LATENCY_MS = 10;

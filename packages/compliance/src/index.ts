@@ -1,0 +1,39 @@
+/**
+ * Compliance suites: one for each framework with several components, called by a component's own test, inside of this
+ * repository or outside; and what such a test needs besides: suites that cannot pass by accident, assertions, deadlines
+ * instead of sleeps. A test file is run by Node, `node test.js`, or by uvu.
+ */
+
+export * as assert from './assert.js';
+export { patient } from './patience.js';
+export { DEFAULT_TIMEOUT_MS, eventually, withDeadline } from './deadline.js';
+export type { EventuallyOptions } from './deadline.js';
+export { suite } from './suite.js';
+export { isFullSwarm, swarmSeeds, swarmTotal } from './swarm-seeds.js';
+export type { Hook, StepOptions, TestApi, TestBody } from './suite.js';
+export { channelCompliance, Recorder } from './channel.js';
+export type { ChannelComplianceOptions, ChannelPair, Until } from './channel.js';
+export { LISTEN_OPTIONS, networkCompliance } from './network.js';
+export type { NetworkSetup } from './network.js';
+export { privateListener, privateNetworkCompliance } from './private-network.js';
+export type { PrivateNetworkSetup } from './private-network.js';
+export {
+  DetectorRun, detectorCompliance, detectorModule, firstSuspicionMs, type DetectorCase, type DetectorComponent,
+} from './detector.js';
+export { DetectorModel, type DetectorModelInit, type ModelReport } from './detector-model.js';
+export { seededIntegers } from './seeded.js';
+export type { IntegerSource } from './seeded.js';
+export { notifierCompliance } from './notifier.js';
+export type { NotifierComplianceOptions } from './notifier.js';
+export { NotifierNetwork, membersOf } from './notifier-network.js';
+export type { NotifierNetworkInit } from './notifier-network.js';
+export { topologyCompliance } from './topology.js';
+export type { TopologyCase } from './topology.js';
+export { processesCompliance } from './processes.js';
+export type { ProcessesSetup, TestProgram } from './processes.js';
+export { selfControlCompliance } from './self-control.js';
+export type { SelfControlSetup } from './self-control.js';
+export { impairedPair, linkCompliance } from './link.js';
+export type { LinkPair } from './link.js';
+export { StartedAgent, launcherProcCompliance, reachCompliance } from './launcherproc.js';
+export type { BadAgent, LauncherProcCase, LauncherProcSetup, ReachSetup } from './launcherproc.js';
