@@ -56,5 +56,6 @@ async function details() {
   const resolved = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
   const params = encodeParams(paramsSnapshot(registry.catalog, resolved.params));
   const subtree = [[0, 'here', '', 1]];
-  return encodeBootDetails({ host: 0, hosts: 1, arity: 2, subtree, outlivesParent: false, connect: [], params });
+  const tree = { arity: 2 };
+  return encodeBootDetails({ host: 0, hosts: 1, tree, subtree, outlivesParent: false, connect: [], params });
 }

@@ -3,7 +3,6 @@
 import { estimateLaunch } from './launch-model.mjs';
 import { built } from './place.mjs';
 
-const { planLaunch } = await built('core', 'index.js');
 const { createTree } = await built('topology-tree', 'tree.js');
 
 /** Value of launcher.window if the arity is larger: an agent then starts all its children at once. */
@@ -14,8 +13,7 @@ export const ARITIES = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 /** One launch with the k-ary tree; `arity` Infinity: flat. */
 export function estimate(costs, processors, hosts, arity) {
   const k = Math.min(arity, hosts);
-  const plan = planLaunch(hosts, { policy: 'tree', arity: () => k }, createTree);
-  return estimateLaunch(plan, { costs, processors, window: Math.max(WINDOW_MIN, k) });
+  return estimateLaunch({ tree: createTree(hosts + 1, k) }, { costs, processors, window: Math.max(WINDOW_MIN, k) });
 }
 
 /** The fastest of ARITIES and flat. */

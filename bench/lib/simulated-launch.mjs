@@ -8,7 +8,6 @@ import { built } from './place.mjs';
 
 const PROCESSORS = 2;
 const LATENCY_MS = 0.1;
-const { planLaunch } = await built('core', 'index.js');
 const { createTree } = await built('topology-tree', 'tree.js');
 
 /** In whole ms, as the simulated method requires. */
@@ -19,9 +18,8 @@ function simulated({ childMs, starterCpuMs, starterThreadMs }) {
 /** The model of the same launch. The simulation has no processor time: the controller handles reports at once. */
 export function modelOf(costs, hosts, arity) {
   const { loginMs, gapMs } = simulated(costs);
-  const plan = planLaunch(hosts, { policy: 'tree', arity: () => arity }, createTree);
   const own = { fixedMs: 0, childMs: loginMs, starterCpuMs: gapMs, starterThreadMs: gapMs, reportMs: 0 };
-  return estimateLaunch(plan, {
+  return estimateLaunch({ tree: createTree(hosts + 1, arity) }, {
     costs: { ...own, hopMs: LATENCY_MS },
     processors: 1,
     window: Math.max(8, Math.min(arity, 1024)),

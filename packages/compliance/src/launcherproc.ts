@@ -84,8 +84,8 @@ export class StartedAgent {
   #bootUp({ platform, params }: LauncherProcSetup): void {
     const { clock, secrets } = platform;
     const [session, secret] = [new Uint8Array(8), new Uint8Array(32).fill(3)];
-    const details = encodeBootDetails({ host: 0, hosts: 1, arity: 1, subtree: [[0, 'localhost', '', 1]], connect: [],
-      outlivesParent: false, params: encodeParams(params) });
+    const details = encodeBootDetails({ host: 0, hosts: 1, tree: { arity: 1 }, subtree: [[0, 'localhost', '', 1]],
+      connect: [], outlivesParent: false, params: encodeParams(params) });
     const record = { session, secret, self: ROOT, job: 0, parent: CONTROLLER, start: 7, nativeLink: true, details };
     const { frameBytesMax } = LIMITS;
     this.agent.channel.send([encodeBootRecord({ ...record, frameBytesMax, handshakeMs: 10_000, leaseMs: 10_000 })]);

@@ -7,7 +7,7 @@ import { checkLaunch, type LaunchNumbers } from '../dist/job/launch-check.js';
 import { LIMITS, app, hosts, job } from './job-help.js';
 
 const DETAILS: BootDetails = {
-  host: 1, hosts: 3, arity: 2, connect: [], params: new Uint8Array([1]), outlivesParent: true,
+  host: 1, hosts: 3, tree: { arity: 2 }, connect: [], params: new Uint8Array([1]), outlivesParent: true,
   subtree: [[1, 'b', '', 1], [2, 'c', 'u', 1]],
 };
 const LAUNCH: LaunchNumbers = { size: 4, nodes: 2, apps: [1, 2], hosts: [[7, 1, [[0, 1, 1, 1], [1, 2, 2, 1]]]] };
@@ -20,7 +20,7 @@ suite('numbers that an agent starts by', (test) => {
       [{ host: 3 }, 'an integer in 0..2 at boot details.host, got 3'],
       [{ hosts: 0 }, 'boot details.hosts, got 0'],
       [{ hosts: 0xffff_ffff }, 'boot details.hosts, got 4294967295'],
-      [{ arity: 0 }, 'boot details.arity, got 0'],
+      [{ tree: { arity: 0 } }, 'boot details.tree.arity, got 0'],
       [{ subtree: [] }, 'boot details.subtree.length, got 0'],
       [
         { subtree: [[1, 'b', '', 1], [2, 'c', '', 1], [2, 'd', '', 1]] },
@@ -29,10 +29,33 @@ suite('numbers that an agent starts by', (test) => {
       [{ subtree: [[1, 'b', '', 1], [3, 'c', '', 1]] }, 'an integer in 1..2 at boot details.subtree, got 3'],
       [{ subtree: [[2, 'c', '', 1]] }, 'boot details.subtree[0], got 2'],
       [{ host: -1 }, 'boot details.host, got -1'],
-      [{ arity: 1.5 }, 'boot details.arity, got 1.5'],
+      [{ tree: { arity: 1.5 } }, 'boot details.tree.arity, got 1.5'],
     ];
     for (const [part, words] of bad) {
       const bytes = encodeBootDetails({ ...DETAILS, ...part });
+      assert.match(assert.throwsCode('STCI_MESSAGE_INVALID', () => decodeBootDetails(bytes)).message, words);
+    }
+  });
+
+  test('a part of a boot tree by parents passes, or is refused', () => {
+    const tree = { planned: 5, parents: [1, 4, 0, 1, 3, 1] };
+    const details: BootDetails = { ...DETAILS, hosts: 6, tree, subtree: [[1, 'b', '', 1], [0, 'a', '', 1]] };
+    assert.equal(decodeBootDetails(encodeBootDetails(details)).tree, tree);
+    const late: BootDetails = { ...details, host: 5, tree: { planned: 5, parents: [] }, subtree: [[5, 'f', '', 1]] };
+    assert.is(decodeBootDetails(encodeBootDetails(late)).host, 5);
+    const bad: readonly (readonly [object, string])[] = [
+      [{ tree: {} }, 'an arity or the parents of hosts at boot details.tree'],
+      [{ tree: { planned: 5 } }, 'an arity or the parents of hosts at boot details.tree'],
+      [{ tree: { ...tree, planned: 7 } }, 'boot details.tree.planned, got 7'],
+      [{ tree: { ...tree, parents: [1, 5] } }, 'an integer in 0..4 at boot details.tree.parents, got 5'],
+      [{ tree: { ...tree, parents: [1] } }, 'boot details.tree.parents.length, got 1'],
+      [{ tree: { ...tree, parents: [1, 2, 1, 3] } }, 'boot details.tree.parents.length, got 4'],
+      [{ tree: { ...tree, parents: [1, 2, 2, 1] } }, 'no cycle at boot details.tree.parents'],
+      [{ tree: { ...tree, parents: [1, 1] } }, 'no cycle at boot details.tree.parents'],
+      [{ subtree: [[1, 'b', '', 1], [4, 'e', '', 1]] }, 'hosts at and below 1 at boot details.subtree, got 4'],
+    ];
+    for (const [part, words] of bad) {
+      const bytes = encodeBootDetails({ ...details, ...part } as BootDetails);
       assert.match(assert.throwsCode('STCI_MESSAGE_INVALID', () => decodeBootDetails(bytes)).message, words);
     }
   });

@@ -7,8 +7,10 @@ import type { LaunchPlan, Position, SpanningTree, TreeTopology } from '@stci/int
 import { assert, suite } from '@stci/testkit';
 import { LIMITS, app, hosts, job } from './job-help.js';
 
-const plan = (count: number, arity: number): LaunchPlan =>
-  planLaunch(count, { policy: 'tree', arity: () => arity }, plainTree);
+const plan = (count: number, arity: number): LaunchPlan => {
+  const launcher = { policy: 'tree', tree: () => ({ arity }) };
+  return planLaunch(count === 0 ? [] : hosts(names(count)), launcher, (size) => plainTree(size + 1, arity));
+};
 
 const names = (count: number): string =>
   Array.from({ length: count }, (_, i) => `n${String(i).padStart(3, '0')}`).join(' ');
@@ -32,7 +34,7 @@ suite('launch plan', (test) => {
   });
 
   test('refuses a policy without children', () => {
-    assert.throws(() => plan(3, 0), /arity of at least 1/);
+    assert.throws(() => plan(3, 0), /arity in 1/);
     assert.throws(() => plan(0, 2), /at least one host/);
   });
 });

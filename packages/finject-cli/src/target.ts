@@ -3,8 +3,8 @@
  * told with the file's place.
  */
 
-import { placements } from '@stci/core';
-import type { Configuration, Experiment, TargetShape } from '@stci/finject/experiment';
+import { bootPlanOf, placements } from '@stci/core';
+import { treeShape, type Configuration, type Experiment, type TargetShape } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import {
   FLAG_NAMES, OPTION_FACTS, openSession, optionName, parseCommandLine, planJob, prepare, scan,
@@ -93,5 +93,5 @@ async function shapeOf(...of: Parameters<typeof prepareTarget>): Promise<TargetS
   const hosts = spec.hosts.map(({ name }) => name);
   const scope = composition.scope('finject', params, platform);
   const hostOfRank = [...placements(map)].map(({ host }) => host);
-  return { hosts, hostOfRank, arity: scope.launcher().arity(hosts.length) };
+  return { hosts, hostOfRank, ...treeShape(bootPlanOf(scope.launcher(), spec.hosts)) };
 }

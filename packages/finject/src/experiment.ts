@@ -1,5 +1,6 @@
 /** Experiments: file, plan, run, history, judgement, report. */
 
+export { treeShape } from './experiment/boot-tree.js';
 export type * from './experiment/contracts.js';
 export { TRIGGER_EVENTS } from './experiment/contracts.js';
 export { checkExperiment, type CheckContext } from './experiment/check.js';

@@ -59,6 +59,8 @@ export const ERROR_KINDS = {
   /** The connection to the session ended. */
   STCI_SESSION_LOST: kind(EXIT.agentLost),
   STCI_TOPOLOGY_INVALID: kind(EXIT.parameter),
+  /** A launcher policy gave no tree over the hosts, or failed. */
+  STCI_LAUNCHER_TREE: kind(EXIT.parameter),
   STCI_PROGRAM_NOT_FOUND: kind(EXIT.program),
   STCI_PROGRAM_NOT_EXECUTABLE: kind(EXIT.program),
   STCI_PROGRAM_WDIR: kind(EXIT.program),

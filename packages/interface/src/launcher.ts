@@ -6,7 +6,7 @@
 import type { HostSpec } from './job.js';
 import type { Address, HostIndex } from './ids.js';
 import type { AgentProcess, AgentProcessEvents, Platform } from './platform.js';
-import type { Position, TreeTopology } from './topology.js';
+import type { BootTree, Position } from './topology.js';
 
 /** Position 0 of a boot tree is the controller; host i is at position i + 1. */
 export const BOOT_ROOT: Position = 0;
@@ -19,18 +19,44 @@ export function bootHost(position: Position): HostIndex {
   return position - 1;
 }
 
-/** The boot tree: pure, the same at every agent, printed by `--dry-run`. */
+/** The k-ary tree, numbered level by level: host 0 is the controller's first child. */
+export interface ArityPlan {
+  /** Most children of an agent, 1..1024. */
+  readonly arity: number;
+}
+
+/** Any tree over the hosts. */
+export interface ParentsPlan {
+  /**
+   * Of each host, by index: the host whose agent starts its agent, or undefined, where the controller does. Of any
+   * index but its own, also a higher one; along its parents each host comes to the controller.
+   */
+  readonly parents: readonly (HostIndex | undefined)[];
+}
+
+/** A policy's answer. */
+export type BootTreePlan = ArityPlan | ParentsPlan;
+
+/** A launch as `--dry-run` prints it. */
 export interface LaunchPlan {
   readonly policy: string;
+  readonly plan: BootTreePlan;
   /** The boot tree over the controller and all hosts. */
-  readonly tree: TreeTopology;
+  readonly tree: BootTree;
 }
 
 /** Module of framework `launcher` (one). */
 export interface Launcher {
   readonly policy: string;
-  /** Children of each agent in the boot tree for `hosts` hosts, at least 1. */
-  arity(hosts: number): number;
+  /**
+   * The boot tree over `hosts`, at least one, in the order of their indices. Pure: the same hosts always give the same
+   * tree, and `hosts` is not changed. Asked once for a session, by the controller, and for what `--dry-run` and
+   * experiments show; an answer that is no tree over the hosts is refused with STCI_LAUNCHER_TREE.
+   *
+   * Hosts that are added to a running session later have places that follow from the plan: the next ones of the k-ary
+   * tree; with `parents`, the next ones of an 8-ary tree below the controller that has the added hosts alone.
+   */
+  tree(hosts: readonly HostSpec[]): BootTreePlan;
 }
 
 /** How an agent runs: as a process, as an object in the process that starts it, as a worker thread. */

@@ -44,18 +44,27 @@ export interface SpanningTree {
   subtreeSize(position: Position): number;
 }
 
-/** The k-ary tree, numbered level by level from position 0. */
-export interface TreeTopology extends Topology {
-  readonly kind: 'tree';
-  readonly arity: number;
-  parent(position: Position): Position | undefined;
-  children(position: Position): readonly Position[];
-  depth(position: Position): number;
+/** A tree over positions 0..size-1 whose root is position 0, as a boot tree is. */
+export interface BootTree {
+  readonly size: number;
   /** Number of levels below the root; 0 for one position. */
   readonly height: number;
+  /** undefined for the root. */
+  parent(position: Position): Position | undefined;
+  /** Ascending. */
+  children(position: Position): readonly Position[];
+  /** Hops from the root. */
+  depth(position: Position): number;
   /** Positions at and below `position`, in pre-order. */
   subtree(position: Position): readonly Position[];
   subtreeSize(position: Position): number;
   /** True if `ancestor` is strictly above `position`. */
   isAncestor(ancestor: Position, position: Position): boolean;
+}
+
+/** The k-ary tree, numbered level by level from position 0. */
+export interface TreeTopology extends Topology, BootTree {
+  readonly kind: 'tree';
+  readonly size: number;
+  readonly arity: number;
 }

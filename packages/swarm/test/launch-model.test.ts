@@ -26,7 +26,7 @@ const SETTING: LaunchSetting = { costs: COSTS, processors: 2, window: 100 };
 
 /** The estimate looks at nothing but size and arity. */
 const plan = (hosts: number, arity: number): LaunchPlan =>
-  ({ policy: 'tree', tree: { arity, size: hosts + 1 } as TreeTopology });
+  ({ policy: 'tree', plan: { arity }, tree: { arity, size: hosts + 1 } as TreeTopology });
 
 const wallMs = (hosts: number, arity: number, change: Partial<LaunchSetting> = {}): number =>
   estimateLaunch(plan(hosts, arity), { ...SETTING, ...change })['wallMs'] as number;

@@ -5,13 +5,14 @@
 
 import {
   CONTROLLER, addressIndex, addressName, bootPosition, rootAddress, type Address, type AgentProcess,
-  type AgentProcessEvents, type Channel, type LinkCloseReason, type PrivateListener, type TreeTopology,
+  type AgentProcessEvents, type Channel, type LinkCloseReason, type PrivateListener,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import type { BootRecord } from '../bootcom/boot-record.js';
 import { selectEviction } from '../bootcom/eviction.js';
 import { Link } from '../bootcom/link.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
+import type { BootPlaces } from '../launcher/parent-tree.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
 import { keepLine, type Child } from './child.js';
 import type { AgentNode, LinkHooks } from './node.js';
@@ -90,7 +91,8 @@ export function encodeAnswer(answer: AdoptionAnswer): Omit<MessageBody<'tree.ado
 export interface AdoptionListenerInit {
   readonly node: AgentNode;
   readonly boot: BootRecord;
-  readonly tree: TreeTopology;
+  /** Of all hosts that there may be. */
+  readonly tree: BootPlaces;
   /** Its parent is reported as dead: another may take its place before the link is lost. */
   isParentDoubted(): boolean;
   /** The link to a new parent is up; `onClosed` as for other links. */

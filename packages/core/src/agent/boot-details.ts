@@ -3,9 +3,11 @@
  * the hosts at and below it, parameters.
  */
 
-import type { HostIndex, HostSpec } from '@stci/interface';
+import { StciError, bootPosition, type ArityPlan, type HostIndex, type HostSpec } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
 import { any, bool, bytes, fields, integer, list, optional, plain, str, tuple, u32 } from '../codec/shape.js';
+import { shortestCycle } from '../launcher/boot-plan.js';
+import { ParentTree, type BootTreePart, type ParentsPart } from '../launcher/parent-tree.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import type { ParamSnapshot } from './composition.js';
 
@@ -16,7 +18,8 @@ export interface BootDetails {
   readonly host: HostIndex;
   /** Number of all hosts of the session. */
   readonly hosts: number;
-  readonly arity: number;
+  /** What it needs of the boot tree. */
+  readonly tree: BootTreePart;
   /** This agent's host, then those below it that it and the agents below it start. */
   readonly subtree: readonly HostLogin[];
   /** It may be linked to another parent if it loses its own. */
@@ -35,7 +38,9 @@ export const HOSTS_MAX = TOPOLOGY_SIZE_MAX - 1;
 const shape = fields({
   host: integer(0, HOSTS_MAX - 1),
   hosts: integer(1, HOSTS_MAX),
-  arity: integer(1, HOSTS_MAX),
+  tree: fields({
+    arity: optional(integer(1, HOSTS_MAX)), planned: optional(integer(1, HOSTS_MAX)), parents: optional(list(u32)),
+  }),
   subtree: list(tuple(u32, str, str, u32)),
   outlivesParent: bool,
   connect: list(str),
@@ -51,11 +56,38 @@ export function encodeBootDetails(details: BootDetails): Uint8Array {
 export function decodeBootDetails(encoded: Uint8Array): BootDetails {
   const details = shape(any(decode(encoded), 'boot details'), 'boot details');
   const { host, hosts, subtree } = details;
+  const tree = partOf(details.tree, hosts);
   integer(0, hosts - 1)(host, 'boot details.host');
-  integer(1, hosts - host)(subtree.length, 'boot details.subtree.length');
-  for (const [at] of subtree) integer(host, hosts - 1)(at, 'boot details.subtree');
+  // In the k-ary tree, hosts below have higher indices.
+  const first = 'arity' in tree ? host : 0;
+  integer(1, hosts - first)(subtree.length, 'boot details.subtree.length');
+  for (const [at] of subtree) integer(first, hosts - 1)(at, 'boot details.subtree');
   integer(host, host)(subtree[0]?.[0], 'boot details.subtree[0]');
-  return details;
+  if (!('arity' in tree)) checkBelow(new ParentTree(hosts + 1, tree), host, subtree);
+  return { ...details, tree };
+}
+
+/** Of two kinds: `arity` alone, or `planned` and `parents`, each host once, without a cycle. */
+function partOf(found: Partial<ArityPlan & ParentsPart>, hosts: number): BootTreePart {
+  const { arity, planned, parents } = found;
+  if (arity !== undefined) return { arity };
+  if (planned === undefined || parents === undefined) {
+    throw new StciError('STCI_MESSAGE_INVALID', 'Expected an arity or the parents of hosts at boot details.tree');
+  }
+  integer(1, hosts)(planned, 'boot details.tree.planned');
+  for (const host of parents) integer(0, planned - 1)(host, 'boot details.tree.parents');
+  const known = new Map<HostIndex, HostIndex>();
+  for (let at = 0; at + 1 < parents.length; at += 2) known.set(parents[at]!, parents[at + 1]!);
+  integer(2 * known.size, 2 * known.size)(parents.length, 'boot details.tree.parents.length');
+  if (shortestCycle(known) === undefined) return { planned, parents };
+  throw new StciError('STCI_MESSAGE_INVALID', 'Expected no cycle at boot details.tree.parents');
+}
+
+function checkBelow(tree: ParentTree, host: HostIndex, subtree: readonly HostLogin[]): void {
+  const stranger = subtree.find(([at]) => at !== host && !tree.isAncestor(bootPosition(host), bootPosition(at)));
+  if (stranger === undefined) return;
+  const text = `Expected hosts at and below ${host} at boot details.subtree, got ${stranger[0]}`;
+  throw new StciError('STCI_MESSAGE_INVALID', text);
 }
 
 export function encodeParams(snapshot: ParamSnapshot): Uint8Array {

@@ -16,12 +16,13 @@ import {
   type AgentMethod,
   type AgentProcess,
   type AgentProcessEvents,
+  type BootTree,
   type HostIndex,
   type JobId,
   type Position,
   type StciError,
-  type TreeTopology,
 } from '@stci/interface';
+import { partFor, type BootPlaces } from '../launcher/parent-tree.js';
 import { HOSTS_MAX, encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
 import { childError, newChild, type ChildSpec } from './child.js';
 import type { ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
@@ -39,22 +40,22 @@ export interface BootSubtreeInit {
   readonly node: AgentNode;
   readonly agentLauncher: AgentLauncher;
   /** The boot tree over so many hosts. */
-  treeOf(hosts: number): TreeTopology;
+  treeOf(hosts: number): BootTree;
   /** This agent's position: 0 for the controller. */
   readonly position: Position;
   /** Of the hosts that are to be started below. */
   readonly logins: readonly HostLogin[];
   /** Details that are the same for all agents. */
-  readonly common: Pick<BootDetails, 'hosts' | 'arity' | 'outlivesParent' | 'params'>;
+  readonly common: Pick<BootDetails, 'hosts' | 'tree' | 'outlivesParent' | 'params'>;
 }
 
 export class BootSubtree {
   readonly #init: BootSubtreeInit;
   readonly #events: SupervisorEvents;
   /** The tree over the hosts with which the session began. */
-  readonly #tree: TreeTopology;
+  readonly #tree: BootTree;
   /** The places of all hosts that there may be. */
-  readonly places: TreeTopology;
+  readonly places: BootPlaces;
   /** At the controller: how many hosts there are. No others may be named as the source of a frame. */
   hostCount = (): number => HOSTS_MAX;
   /** Of hosts below that are not left out, by position. */
@@ -300,7 +301,8 @@ export class BootSubtree {
     const { node, agentLauncher, common } = this.#init;
     const [host, , , incarnation] = login;
     const hosts = Math.max(common.hosts, host + 1);
-    const details: BootDetails = { ...common, hosts, host, subtree, ...agentLauncher.connection() };
+    const tree = partFor(common.tree, host);
+    const details: BootDetails = { ...common, tree, hosts, host, subtree, ...agentLauncher.connection() };
     const method = node.params.string('launcher.root.method') as AgentMethod;
     const start = { address: rootAddress(host), host: hostSpec(login), method };
     return agentLauncher.rootSpec(start, incarnation, encodeBootDetails(details));

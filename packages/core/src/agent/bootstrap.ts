@@ -20,7 +20,6 @@ import {
   type JobEvent,
   type SessionContext,
   type Timer,
-  type TreeTopology,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import type { LossEvidence, LossReport } from '../membership/mender.js';
@@ -36,12 +35,12 @@ import { startCause, type StartFailure } from './loss-notices.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { ParamSnapshot } from './composition.js';
+import type { SessionTree } from './session-tree.js';
 
 export interface BootstrapInit {
   readonly node: AgentNode;
   readonly agentLauncher: AgentLauncher;
-  /** The boot tree over so many hosts. */
-  treeOf(hosts: number): TreeTopology;
+  readonly tree: SessionTree;
   readonly errorManager: ErrorManager;
   readonly hosts: readonly HostSpec[];
   readonly spares: readonly HostSpec[];
@@ -105,17 +104,17 @@ export class Bootstrap {
     this.#init = init;
     this.#events = events;
     this.#hosts = [...init.hosts];
-    const { node, agentLauncher, treeOf, snapshot, stays } = init;
+    const { node, agentLauncher, tree, snapshot, stays } = init;
     const hosts = init.hosts.length;
     this.#below = new BootSubtree(
       {
         node,
         agentLauncher,
-        treeOf,
+        treeOf: (count) => tree.treeOf(count),
         position: 0,
         logins: init.hosts.map((host, i) => login(i, host, 1)),
         common: {
-          hosts, arity: treeOf(hosts).arity, outlivesParent: stays || hosts > 1, params: encodeParams(snapshot),
+          hosts, tree: tree.part, outlivesParent: stays || hosts > 1, params: encodeParams(snapshot),
         },
       },
       {

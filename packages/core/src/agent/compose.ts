@@ -4,7 +4,6 @@
  */
 
 import {
-  assert,
   sameBytes,
   type ErrorManager,
   type HostSpec,
@@ -24,6 +23,7 @@ import { SUBJECTS, type Subject } from '../errmgr/kinds.js';
 import type { SelectedDetector } from '../failure/selected.js';
 import { faultFramework } from '../fault/framework.js';
 import { launcherFramework } from '../launcher/framework.js';
+import { ParentTree } from '../launcher/parent-tree.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import type { Facts } from '../mca/candidates.js';
 import { createContainer, type Scope } from '../mca/container.js';
@@ -99,10 +99,9 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
   };
   let detectors: readonly SelectedDetector[] | undefined;
   return {
-    bootTree: (hosts, arity) => {
-      const tree = topology('tree', hosts + 1, { arity });
-      assert(tree.kind === 'tree', 'the boot tree is a tree');
-      return tree as TreeTopology;
+    bootTree: (hosts, part) => {
+      if (!('arity' in part)) return new ParentTree(hosts + 1, part);
+      return topology('tree', hosts + 1, { arity: part.arity }) as TreeTopology;
     },
     streamTree: ({ members, topology }) => topologyOf(topology, members.length).spanningTree(0),
     launcher: () => scope.get(LAUNCHER),

@@ -7,6 +7,7 @@ import type {
   AgentProcess,
   AgentProcessEvents,
   AgentStart,
+  BootTree,
   Bootcom,
   ErrorManager,
   FaultModule,
@@ -20,8 +21,8 @@ import type {
   SpanningTree,
   StreamSpec,
   Topology,
-  TreeTopology,
 } from '@stci/interface';
+import type { BootTreePart } from '../launcher/parent-tree.js';
 import type { SelectedDetector } from '../failure/selected.js';
 import type { AgentNode } from './node.js';
 
@@ -39,7 +40,8 @@ export interface Composition {
 
 /** The modules that one agent uses. */
 export interface AgentScope {
-  bootTree(hosts: number, arity: number): TreeTopology;
+  /** Over the controller and so many hosts. */
+  bootTree(hosts: number, part: BootTreePart): BootTree;
   streamTree(spec: StreamSpec): SpanningTree;
   launcher(): Launcher;
   /** The scope's parameters with a job's own. Throws STCI_PARAM_*. */

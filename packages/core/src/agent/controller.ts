@@ -6,7 +6,7 @@
 import {
   CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
   type Address, type Allocation, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
-  type JobId, type JobSpec, type Rank, type TreeTopology,
+  type JobId, type JobSpec, type Rank,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageContext } from '../am/message-layer.js';
@@ -25,10 +25,11 @@ import { HostChanges, type HostsChanged, type RemoveOptions } from './host-chang
 import { hostStatus } from './host-status.js';
 import { admitJob } from './job-admission.js';
 import { cutOffRecord, lossOf } from './job-failures.js';
-import { bootTreeOf, creditBytes, type Launch } from './job-launch.js';
+import { creditBytes, type Launch } from './job-launch.js';
 import type { JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { OverlayControl } from './overlay-control.js';
+import { sessionTree, type SessionTree } from './session-tree.js';
 import { TreeMender } from './tree-mender.js';
 import type { AgentScope } from './composition.js';
 import type { HostStatus } from '../session/contracts.js';
@@ -41,6 +42,7 @@ export class Controller implements JobSession {
   readonly overlayControl: OverlayControl;
   readonly failures: ControllerFailures;
   #allocation: Allocation | undefined;
+  #tree: SessionTree | undefined;
   #bootstrap: Bootstrap | undefined;
   /** Once all wanted hosts are up or left out. */
   #mender: TreeMender | undefined;
@@ -118,12 +120,12 @@ export class Controller implements JobSession {
     agentLauncher.plan([...hosts, ...spares]);
     checkFailureParts(scope, this.node.params, hosts.length, this.stays);
     this.overlayControl.check(hosts, spares);
-    const { arity } = bootTreeOf(scope, hosts.length, this.node.params);
-    const treeOf = (size: number): TreeTopology => scope.bootTree(size, arity);
+    const tree = sessionTree(scope, hosts, this.node.params);
+    this.#tree = tree;
     this.#allocation = allocation;
     const errorManager = scope.errorManager(this.node.params);
     this.#bootstrap = new Bootstrap(
-      { node: this.node, agentLauncher, treeOf, errorManager, hosts, spares, stays: this.stays, snapshot },
+      { node: this.node, agentLauncher, tree, errorManager, hosts, spares, stays: this.stays, snapshot },
       {
         emit: (event) => this.#emit(event),
         onReady: () => this.#onReady(),
@@ -283,7 +285,7 @@ export class Controller implements JobSession {
       jobs: () => this.#jobs.values(),
       expel: (host, parent, reason) => this.#mender?.expel(host, parent, reason),
       checkSize: (size) => {
-        bootTreeOf(this.scope, size, this.node.params);
+        this.#tree?.checkSize(size);
         creditBytes(this.node.params, size);
         checkFailureParts(this.scope, this.node.params, size, true);
       },

@@ -1,7 +1,7 @@
 /** The launch message of a job, and the job on the hosts that came up. */
 
 import {
-  StciError, type Address, type AllocatedJob, type HostIndex, type JobMap, type Params, type TreeTopology,
+  StciError, type Address, type AllocatedJob, type HostIndex, type JobMap, type Params,
 } from '@stci/interface';
 import { CREDIT_BYTES_MAX, CREDIT_BYTES_MIN } from '../am/credit.js';
 import type { MessageBody } from '../am/messages.js';
@@ -9,8 +9,6 @@ import { nodeNumbers } from '../job/environment.js';
 import type { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { counted } from '../job/text.js';
-import { TOPOLOGY_ARITY_MAX } from '../topology/options.js';
-import type { AgentScope } from './composition.js';
 
 export type Launch = MessageBody<'job.launch'>;
 
@@ -30,20 +28,6 @@ export function creditBytes(params: Params, hosts: number): number {
   const text = `iof.window = ${window} is too small for ${hosts} hosts: output of each needs ${CREDIT_BYTES_MIN} bytes `
     + `of it. Raise it to ${windowBytesMin(hosts)}.`;
   throw new StciError('STCI_PARAM_INVALID', text, { data: { name: 'iof.window', hosts } });
-}
-
-/** The boot tree over `hosts`. Throws STCI_PARAM_INVALID if its depth exceeds message.ttl. */
-export function bootTreeOf(scope: AgentScope, hosts: number, params: Params): TreeTopology {
-  // Hosts that are added later have places in the same tree.
-  const arity = scope.launcher().arity(Math.max(hosts, TOPOLOGY_ARITY_MAX));
-  const tree = scope.bootTree(hosts, arity);
-  // From the front-end to the controller, down the tree, to a session agent.
-  const hops = tree.height + 2;
-  const ttl = params.int('message.ttl');
-  if (hops <= ttl) return tree;
-  const text = `message.ttl = ${ttl}: a message to the last of ${hosts} hosts takes ${hops} hops where each agent `
-    + `starts ${arity} (launcher.tree.arity). Raise the one or the other.`;
-  throw new StciError('STCI_PARAM_INVALID', text, { data: { name: 'message.ttl', hops } });
 }
 
 /**

@@ -11,9 +11,9 @@ import {
   sessionAddress,
   toErrorRecord,
   type Address,
+  type BootTree,
   type HostIndex,
   type JobId,
-  type TreeTopology,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageBody } from '../am/messages.js';
@@ -38,7 +38,7 @@ export interface RootDeps {
   readonly node: AgentNode;
   readonly details: BootDetails;
   /** The boot tree over so many hosts. */
-  treeOf(hosts: number): TreeTopology;
+  treeOf(hosts: number): BootTree;
   readonly agentLauncher: AgentLauncher;
   readonly incarnation: number;
   readonly overlay: TreeOverlay;
@@ -84,9 +84,9 @@ export class RootAgent {
     node.messages.on('overlay.detour', () => this.overlay.detour());
     const onFailed = (failure: ChildFailure): void => this.#report(failure);
     const position = bootPosition(details.host);
-    const { hosts, arity, outlivesParent, params, subtree: logins } = details;
+    const { hosts, tree, outlivesParent, params, subtree: logins } = details;
     this.#below = new BootSubtree(
-      { node, agentLauncher, treeOf, position, logins, common: { hosts, arity, outlivesParent, params } },
+      { node, agentLauncher, treeOf, position, logins, common: { hosts, tree, outlivesParent, params } },
       { onFailed, onUp: () => undefined },
     );
     this.#sessions = new SessionAgents({

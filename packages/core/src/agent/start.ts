@@ -8,15 +8,16 @@ import {
   StciError,
   addressKind,
   addressName,
+  type BootTree,
   type Bootcom,
   type Channel,
   type HostSpec,
   type LinkCloseReason,
   type Platform,
   type Timer,
-  type TreeTopology,
 } from '@stci/interface';
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
+import type { BootPlaces } from '../launcher/parent-tree.js';
 import { AdoptionListener } from './adoption.js';
 import { HOSTS_MAX, decodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
 import { probeMs } from './failure-watch.js';
@@ -139,7 +140,7 @@ class RunningAgent implements AgentHandle {
     node.messages.on('agent.leave', () => this.#onStop('it was removed', true));
     if (addressKind(self) === 'root') {
       const agentLauncher = new AgentLauncher({ node, scope, startRole, hosts: hostsBelow(details) });
-      const treeOf = (hosts: number): TreeTopology => scope.bootTree(hosts, details.arity);
+      const treeOf = (hosts: number): BootTree => scope.bootTree(hosts, details.tree);
       // An agent in the process of its parent ends with it.
       const mayBeAdopted = details.outlivesParent && ownsProcess;
       const adoption = mayBeAdopted ? this.#adoption(init, node, treeOf(HOSTS_MAX)) : undefined;
@@ -173,7 +174,7 @@ class RunningAgent implements AgentHandle {
     else this.#connect(init, node, details, scope.bootcom(params.string('bootcom.boot')), events);
   }
 
-  #adoption({ boot }: RoleInit, node: AgentNode, tree: TreeTopology): AdoptionListener {
+  #adoption({ boot }: RoleInit, node: AgentNode, tree: BootPlaces): AdoptionListener {
     const hooks = {
       onUp: (link: Link) => this.#onAdopted(link),
       onClosed: (link: Link, reason: LinkCloseReason, text: string) => this.#onParentClosed(link, reason, text),

@@ -4,6 +4,7 @@
  */
 
 import { accept, defineComponent } from '@stci/interface';
+import { TOPOLOGY_ARITY_MAX } from '../topology/options.js';
 import { launcherFramework } from './framework.js';
 
 export const launcherFlat = defineComponent({
@@ -14,5 +15,6 @@ export const launcherFlat = defineComponent({
   help: 'The controller starts all root agents itself.',
   params: {},
   query: () => accept(10, 'a tree scales better'),
-  create: () => ({ policy: 'flat', arity: (hosts) => Math.max(1, hosts) }),
+  // Hosts that are added later are the controller's children as well, as far as it may have so many.
+  create: () => ({ policy: 'flat', tree: (hosts) => ({ arity: Math.max(hosts.length, TOPOLOGY_ARITY_MAX) }) }),
 });

@@ -1,22 +1,23 @@
 /**
  * Launch plan: the boot tree over the controller (position 0) and all hosts (host i at position i + 1), and what
- * `--dry-run` shows of it: which agent starts each other, how long the whole takes. Pure: computed from the number of
- * hosts and the policy's arity, from which agents compute the same tree.
+ * `--dry-run` shows of it: which agent starts each other, how long the whole takes. Pure: computed from the hosts and
+ * the policy's answer, as agents compute the same tree.
  */
 
 import { BOOT_ROOT, assert, bootHost, bootPosition } from '@stci/interface';
-import type { HostIndex, LaunchPlan, Launcher, TreeTopology } from '@stci/interface';
+import type { BootTree, HostIndex, HostSpec, LaunchPlan, Launcher, Position } from '@stci/interface';
+import { bootPlanOf } from './boot-plan.js';
+import { wholePart, type BootTreePart } from './parent-tree.js';
 
-/** `createTree` is the topology component's: size (controller included) and arity to tree. `hosts` ≥ 1. */
+/** `bootTree` is the scope's: number of hosts and plan to tree. At least one host. Throws STCI_LAUNCHER_TREE. */
 export function planLaunch(
-  hosts: number,
+  hosts: readonly HostSpec[],
   launcher: Launcher,
-  createTree: (size: number, arity: number) => TreeTopology,
+  bootTree: (hosts: number, part: BootTreePart) => BootTree,
 ): LaunchPlan {
-  assert(Number.isInteger(hosts) && hosts >= 1, `a launch has at least one host, got ${hosts}`);
-  const arity = launcher.arity(hosts);
-  assert(Number.isInteger(arity) && arity >= 1, `policy ${launcher.policy} gives an arity of at least 1, got ${arity}`);
-  return { policy: launcher.policy, tree: createTree(hosts + 1, arity) };
+  assert(hosts.length >= 1, 'a launch has at least one host');
+  const plan = bootPlanOf(launcher, hosts);
+  return { policy: launcher.policy, plan, tree: bootTree(hosts.length, wholePart(plan)) };
 }
 
 /** The host whose agent starts the agent of `host`; undefined where the controller does. */
@@ -28,12 +29,17 @@ export function starterOf({ tree }: LaunchPlan, host: HostIndex): HostIndex | un
 /** Agents on each level: element 0 is the controller's, always 1. */
 export function agentsPerLevel({ tree }: LaunchPlan): number[] {
   const levels: number[] = [];
-  for (let first = 0, last = 0; first < tree.size; ) {
-    levels.push(Math.min(last, tree.size - 1) - first + 1);
-    first = tree.arity * first + 1;
-    last = tree.arity * last + tree.arity;
+  for (let level: readonly Position[] = [BOOT_ROOT]; level.length > 0; level = childrenOf(tree, level)) {
+    levels.push(level.length);
   }
   return levels;
+}
+
+/** The largest number of agents that one starts. */
+export function childrenMax({ tree }: LaunchPlan): number {
+  let most = 0;
+  for (let at = 0; at < tree.size; at++) most = Math.max(most, tree.children(at).length);
+  return most;
 }
 
 /**
@@ -42,11 +48,18 @@ export function agentsPerLevel({ tree }: LaunchPlan): number[] {
  */
 export function criticalPathSteps({ tree }: LaunchPlan, window: number): number {
   assert(Number.isInteger(window) && window >= 1, `a launch window is at least 1, got ${window}`);
-  const below = new Float64Array(tree.size);
-  for (let at = tree.size - 1; at > 0; at--) {
-    const parent = Math.floor((at - 1) / tree.arity);
-    const round = Math.floor((at - tree.arity * parent - 1) / window) + 1;
-    below[parent] = Math.max(below[parent]!, round + below[at]!);
+  const upAt = new Float64Array(tree.size);
+  let last = 0;
+  for (let level: readonly Position[] = [BOOT_ROOT]; level.length > 0; level = childrenOf(tree, level)) {
+    for (const at of level) {
+      tree.children(at).forEach((child, i) => {
+        last = Math.max(last, (upAt[child] = upAt[at]! + Math.floor(i / window) + 1));
+      });
+    }
   }
-  return below[0]!;
+  return last;
+}
+
+function childrenOf(tree: BootTree, positions: readonly Position[]): Position[] {
+  return positions.flatMap((position) => tree.children(position));
 }

@@ -8,7 +8,7 @@ import type { HostMap, HostSpec, JobMap, AllocatedJob, LaunchPlan, Position } fr
 import { foldHostlist } from '../job/hostset.js';
 import { localSize } from '../job/placement.js';
 import { alignColumns, counted, cut } from '../job/text.js';
-import { agentsPerLevel, criticalPathSteps, starterOf } from './plan.js';
+import { agentsPerLevel, childrenMax, criticalPathSteps, starterOf } from './plan.js';
 
 /** Widest line, in characters. */
 const RENDER_COLUMNS_MAX = 100;
@@ -68,7 +68,7 @@ export function renderPlan(hosts: readonly HostSpec[], plan: LaunchPlan, window:
   draw(hosts, plan, BOOT_ROOT, 1, lines);
   return text([
     `Launch plan: policy ${plan.policy}, ${counted(hosts.length, 'root agent')}, ` +
-      `${childrenText(plan.tree.arity)} an agent`,
+      `${childrenText(childrenMax(plan))} an agent`,
     `  levels: ${levels.length - 1} below the controller ` +
       `(${levels.slice(1).join(' + ')} ${hosts.length === 1 ? 'agent' : 'agents'})`,
     `  critical path: ${counted(criticalPathSteps(plan, window), 'step')}, ${window} at a time`,
@@ -81,7 +81,8 @@ export function renderPlan(hosts: readonly HostSpec[], plan: LaunchPlan, window:
 export function planJson(hosts: readonly HostSpec[], plan: LaunchPlan, window: number): object {
   return {
     policy: plan.policy,
-    arity: plan.tree.arity,
+    ...('arity' in plan.plan && { arity: plan.plan.arity }),
+    childrenMax: childrenMax(plan),
     levels: agentsPerLevel(plan),
     window,
     criticalPathSteps: criticalPathSteps(plan, window),
@@ -141,6 +142,6 @@ function slotsText(host: HostSpec): string {
   return host.slotsBound ? String(host.slots) : `~${host.slots}`;
 }
 
-function childrenText(arity: number): string {
-  return arity === 1 ? '1 child' : `up to ${arity} children`;
+function childrenText(most: number): string {
+  return most === 1 ? '1 child' : `up to ${most} children`;
 }

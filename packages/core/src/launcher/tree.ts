@@ -25,6 +25,6 @@ export const launcherTree = defineComponent({
   query: () => accept(50),
   create: (_deps, params) => {
     const arity = params['arity'] as number;
-    return { policy: 'tree', arity: () => arity };
+    return { policy: 'tree', tree: () => ({ arity }) };
   },
 });

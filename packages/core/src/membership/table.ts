@@ -8,7 +8,8 @@
  * a host's agent has an incarnation of its own; `plan` begins the next.
  */
 
-import { assert, bootHost, bootPosition, type HostIndex, type TreeTopology } from '@stci/interface';
+import { assert, bootHost, bootPosition, type HostIndex } from '@stci/interface';
+import type { BootPlaces } from '../launcher/parent-tree.js';
 
 export type MemberState = 'planned' | 'starting' | 'up' | 'suspect' | 'orphaned' | 'left' | 'failed' | 'fenced';
 
@@ -65,14 +66,14 @@ export interface MemberChange {
 }
 
 export class MembershipTable {
-  readonly #tree: TreeTopology;
+  readonly #tree: BootPlaces;
   readonly #members: Member[] = [];
   readonly #children = new Map<ParentHost, Set<HostIndex>>();
   readonly #counts = new Map<MemberState, number>();
   #epoch = 0;
 
   /** `tree`: the boot tree, with the controller at position 0 and a position for each host that there may be. */
-  constructor(tree: TreeTopology, hosts: number) {
+  constructor(tree: BootPlaces, hosts: number) {
     this.#tree = tree;
     for (let count = 0; count < hosts; count++) this.add(1);
   }

@@ -2,7 +2,8 @@
 
 import { assert, suite } from '@stci/testkit';
 import {
-  bootcomFramework, builtins, errmgrFramework, launcherFramework, launcherprocFramework, topologyFramework,
+  TOPOLOGY_ARITY_MAX, bootcomFramework, builtins, errmgrFramework, launcherFramework, launcherprocFramework,
+  topologyFramework,
 } from '@stci/core';
 import { createRegistry, selector } from './fixtures.js';
 
@@ -13,10 +14,10 @@ suite('built-in components', (test) => {
     const launcher = (set: Record<string, string> = {}) => {
       return selector(registry, set).one(launcherFramework).create({}, undefined);
     };
-    assert.equal([launcher().policy, launcher().arity(1000)], ['tree', 8]);
-    assert.is(launcher({ 'launcher.tree.arity': '3' }).arity(1000), 3);
+    assert.equal([launcher().policy, launcher().tree([])], ['tree', { arity: 8 }]);
+    assert.equal(launcher({ 'launcher.tree.arity': '3' }).tree([]), { arity: 3 });
     const flat = launcher({ launcher: 'flat' });
-    assert.equal([flat.policy, flat.arity(1000), flat.arity(1), flat.arity(0)], ['flat', 1000, 1, 1]);
+    assert.equal([flat.policy, flat.tree([])], ['flat', { arity: TOPOLOGY_ARITY_MAX }]);
   });
 
   test('modes', () => {

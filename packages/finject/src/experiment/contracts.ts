@@ -7,7 +7,9 @@
  * victims and delays are drawn all the same, in the order in which they will be made.
  */
 
-import type { AgentRole, FaultImpact, FaultModule, FaultVictim, HostIndex, ParamValue, Rank } from '@stci/interface';
+import type {
+  AgentRole, FaultImpact, FaultModule, FaultVictim, HostIndex, ParamValue, Position, Rank,
+} from '@stci/interface';
 
 /** Where in the file something stands, for messages: lines and columns from 1. */
 export interface SourcePlace {
@@ -195,8 +197,10 @@ export interface TargetShape {
   readonly hosts: readonly string[];
   /** Index of each rank's host. */
   readonly hostOfRank: readonly HostIndex[];
-  /** Children per agent of the boot tree. */
-  readonly arity: number;
+  /** Children per agent of the boot tree, if it is k-ary. */
+  readonly arity?: number | undefined;
+  /** Of each host, if it is another tree: the position of the agent above, 0 for the controller. */
+  readonly parents?: readonly Position[] | undefined;
   /** Of the configurations that have other hosts or ranks, by name. */
   readonly configurations?: Readonly<Record<string, TargetShape>> | undefined;
 }

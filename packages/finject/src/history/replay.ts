@@ -3,6 +3,8 @@
  * somebody else: it is checked as far as the runner and the target's start rely on it.
  */
 
+import { hasTree } from '../experiment/boot-tree.js';
+import type { TargetShape } from '../experiment/contracts.js';
 import type { HistoryRecord } from './contracts.js';
 
 type Check = (value: unknown) => boolean;
@@ -70,7 +72,12 @@ const EXPERIMENT: Fields = {
   allow: list(oneOf('controller', 'front-end')),
   configurations: list(object({ name: text, options: list(text), hosts: maybe(list(text)) })),
 };
-const SHAPE: Fields = { hosts: list(text), hostOfRank: list(count), arity: count, configurations: maybe(isObject) };
+const SHAPE: Fields = {
+  hosts: list(text), hostOfRank: list(count), arity: maybe(count), parents: maybe(list(count)),
+  configurations: maybe((value) => isObject(value) && Object.values(value as object).every(isShape)),
+};
+const isShape: Check = (value) => isObject(value) && shapeProblem(value) === undefined;
+
 const INJECTION: Fields = {
   id: text, fault: text, kind: text, args: isObject, victims: list(victim), trigger, delayMs: time, coolDownMs: time,
   timeoutMs: time, durationMs: maybe(time), atMs: maybe(time),
@@ -90,6 +97,11 @@ export function replayProblem(record: HistoryRecord): string | undefined {
   if (record.type !== 'run') return undefined;
   const wrong = wrongOf(record.experiment, EXPERIMENT);
   if (wrong !== undefined) return `its experiment has no proper '${wrong}'`;
-  const shape = wrongOf(record.shape, SHAPE);
+  const shape = shapeProblem(record.shape);
   return shape === undefined ? undefined : `its shape has no proper '${shape}'`;
+}
+
+/** Older records have an arity only. */
+function shapeProblem(shape: unknown): string | undefined {
+  return wrongOf(shape, SHAPE) ?? (hasTree(shape as TargetShape) ? undefined : 'parents');
 }

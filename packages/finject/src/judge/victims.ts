@@ -1,6 +1,7 @@
 /** What an injection is done to, and which failures it can cause: at its victim, and at those that depend on it. */
 
 import type { FailedSubject, FaultVictim, HostIndex } from '@stci/interface';
+import { parentOf } from '../experiment/boot-tree.js';
 import type { PlannedInjection, TargetShape } from '../experiment/contracts.js';
 
 /** `direct`: the victim itself, or what it runs; `follows`: what depends on it in the boot tree, or talks with it. */
@@ -63,16 +64,16 @@ function cutOff(sets: readonly (readonly number[])[], shape: TargetShape): reado
 }
 
 /** Whether `position` is `above`, or below it in the boot tree. */
-function isBelow(position: number, above: number, arity: number): boolean {
+function isBelow(position: number, above: number, shape: TargetShape): boolean {
   let at = position;
-  while (at > above) at = Math.floor((at - 1) / Math.max(1, arity));
+  while (at > 0 && at !== above) at = parentOf(at, shape);
   return at === above;
 }
 
 /** What a fault at `victim` does to `subject`. */
 export function effectOn(victim: FaultVictim, subject: FailedSubject, shape: TargetShape): Effect {
   const isUnder = (hosts: readonly HostIndex[]): boolean =>
-    hosts.some((host) => isBelow(subject.host + 1, host + 1, shape.arity));
+    hosts.some((host) => isBelow(subject.host + 1, host + 1, shape));
   switch (victim.kind) {
     case 'rank':
       return subject.kind === 'tool' && subject.rank === victim.rank ? 'direct' : undefined;

@@ -1,5 +1,6 @@
 /** The boot tree of a run with its victims; of many hosts a field of squares, in the order of their positions. */
 
+import { depthOf, parentOf } from '../experiment/boot-tree.js';
 import type { TargetShape } from '../experiment/contracts.js';
 import type { RepeatSummary } from '../judge/contracts.js';
 import { victimHosts } from '../judge/victims.js';
@@ -50,15 +51,15 @@ function strength(count: number, most: number): string {
 
 function tree(shape: TargetShape, { hosts, links }: Hits): Markup {
   const size = shape.hosts.length + 1;
-  const arity = Math.max(1, shape.arity);
-  const parent = (position: number): number => Math.floor((position - 1) / arity);
+  const parent = (position: number): number => parentOf(position, shape);
+  const children = Array.from({ length: size }, (): number[] => []);
+  for (let position = 1; position < size; position++) children[parent(position)]?.push(position);
   const x = new Array<number>(size).fill(0);
   const depth = new Array<number>(size).fill(0);
-  for (let position = 1; position < size; position++) depth[position] = (depth[parent(position)] ?? 0) + 1;
+  for (let position = 1; position < size; position++) depth[position] = depthOf(position, shape);
   let leaves = 0;
   const place = (position: number): number => {
-    const first = position * arity + 1;
-    const own = Array.from({ length: Math.max(0, Math.min(arity, size - first)) }, (_, i) => place(first + i));
+    const own = (children[position] ?? []).map(place);
     const at = own.length === 0 ? leaves++ : ((own[0] ?? 0) + (own.at(-1) ?? 0)) / 2;
     x[position] = at;
     return at;
@@ -78,7 +79,7 @@ function tree(shape: TargetShape, { hosts, links }: Hits): Markup {
     ${otherLinks(links, parent, size).map(([a, b, count]) => edge(point(a), point(b), count))}
     ${positions.map((position) => node(point(position), radius, {
       name: position === 0 ? 'controller' : shape.hosts[position - 1] ?? '', isRoot: position === 0,
-      isInner: position * arity + 1 < size,
+      isInner: children[position]?.length !== 0,
       count: hosts.get(position - 1) ?? 0, most, isLabelled: position === 0 || leaves <= LABELS_MAX,
     }))}</svg>${topologyCaption(shape, hosts, links)}</figure>`;
 }
@@ -141,7 +142,8 @@ function topologyCaption(
 ): Markup {
   const hit = `${hosts.size} of ${counted(shape.hosts.length, 'host')}`;
   const isCapped = shape.hosts.length > FIELD_MAX && columns !== undefined;
-  return html`<figcaption>Boot tree, arity ${shape.arity}; ${hit} hit${links.size === 0 ? '' : `,
+  const kind = shape.arity === undefined ? '' : `, arity ${shape.arity}`;
+  return html`<figcaption>Boot tree${kind}; ${hit} hit${links.size === 0 ? '' : `,
     ${counted(links.size, 'link')}`
   }; the deeper the red, the more often.${columns === undefined ? '' : ` Each square is a host, in order, ${columns} a
     row.`

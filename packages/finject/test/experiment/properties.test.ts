@@ -118,7 +118,9 @@ function leaves(faults: readonly FaultEntry[], times = 1): (readonly [FaultEntry
 }
 
 /** Hosts that keep-alive needs: its own, and those of all agents above them. */
-function keptHosts({ keepAlive }: Experiment, { hosts, hostOfRank, arity }: TargetShape): [Set<number>, Set<number>] {
+function keptHosts(
+  { keepAlive }: Experiment, { hosts, hostOfRank, arity = 1 }: TargetShape,
+): [Set<number>, Set<number>] {
   const kept = new Set([...keepAlive.ranks.map((rank) => hostOfRank[rank]!),
     ...keepAlive.hosts.map((host) => (typeof host === 'number' ? host : hosts.indexOf(host)))]);
   const above = new Set(kept);

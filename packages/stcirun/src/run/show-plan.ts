@@ -22,7 +22,7 @@ export function showPlan({ request, spec, spares, map, params, scope, hasAgents 
   const what = hasAgents ? 'map' : (request.display ?? 'all');
   const window = params.int('launcher.window');
   const plan = (): LaunchPlan => {
-    return planLaunch(spec.hosts.length, scope.launcher(), (size, arity) => scope.bootTree(size - 1, arity));
+    return planLaunch(spec.hosts, scope.launcher(), (hosts, part) => scope.bootTree(hosts, part));
   };
   const names = spares.map(({ name }) => name);
   let text = '';
