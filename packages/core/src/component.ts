@@ -19,6 +19,7 @@ export { completeFaultArgs, faultOrderProblem, type FaultArgs } from './fault/or
 export { signalNamed } from './job/signals.js';
 export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
+export { reachHere } from './launcher/reach-here.js';
 export { notifierFramework } from './notifier/framework.js';
 export { bySize, liveChildren, liveNeighbours } from './notifier/graph.js';
 export { floodPromise, promiseText, type FloodPromise } from './notifier/promise.js';
