@@ -60,7 +60,8 @@ export class Arrivals {
     const count = this.#times.length;
     const mean = count === 0 ? meanMaxMs : this.#times.reduce((all, ms) => all + ms, 0) / count;
     const variance = count === 0 ? Infinity : this.#times.reduce((all, ms) => all + (ms - mean) ** 2, 0) / count;
-    return within(mean, meanMinMs, meanMaxMs) + deviations * within(Math.sqrt(variance), deviationMinMs, deviationMaxMs);
+    const deviation = within(Math.sqrt(variance), deviationMinMs, deviationMaxMs);
+    return within(mean, meanMinMs, meanMaxMs) + deviations * deviation;
   }
 }
 

@@ -86,7 +86,7 @@ export const detectorPhi = defineComponent({
           detection,
           messagesPerSecond: rate,
           bytesPerSecond: rate * (DETECTOR_MESSAGE_BYTES + BODY_BYTES),
-          text: `A dead agent is reported after ${detection.minMs} to ${detection.maxMs} ms, by each of its neighbours.`,
+          text: `A dead agent is reported after ${detection.minMs} to ${detection.maxMs} ms, by each neighbour.`,
         };
       },
       open: (init) => new Phi(init, settings),

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The φ accrual detector of one agent: it pings its neighbours of a topology each period, learns how regularly each of
- * them answers, and reports one when its silence has become too unlikely. Where a neighbour is dead, those behind it are
- * pinged in its place.
+ * The φ accrual detector of one agent: it pings its neighbours of a topology each period, learns how regularly each
+ * of them answers, and reports one when its silence has become too unlikely. Where a neighbour is dead, those behind
+ * it are pinged in its place.
  *
  * @typedef {import('@stci/interface').DetectorAction} Action
  * @typedef {import('@stci/interface').DetectorEvent} Event

@@ -1,6 +1,6 @@
 /** The published suite for detectors, over phi: `node test.js`. */
 
-import { detectorCompliance } from '@stci/testkit';
+import { detectorCompliance } from '@stci/compliance';
 import { createMesh } from '@stci/topology-mesh';
 import { detectorPhi } from './index.js';
 

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Launcherproc component `unshare`: each root agent runs on this machine in Linux namespaces of its own, under its host's
- * name. When the agent ends, the kernel ends everything that was started in its namespace, daemons too.
+ * Launcherproc component `unshare`: each root agent runs on this machine in Linux namespaces of its own, under its
+ * host's name. When the agent ends, the kernel ends everything that was started in its namespace, daemons too.
  */
 
 import { accept, decline, defineComponent, launcherprocFramework } from '@stci/core/component';

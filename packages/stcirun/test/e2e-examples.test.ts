@@ -1,0 +1,76 @@
+/** The plugins of examples/, used from outside as a user would: copied to another place, named by path. */
+// @timeoutMs 300000
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { assert, suite } from '@stci/testkit';
+import { run, sh, type Result } from './e2e.js';
+
+const EXAMPLES = fileURLToPath(new URL('../../../examples', import.meta.url));
+const LINKED = realpathSync(fileURLToPath(new URL('../node_modules/@stci', import.meta.url)));
+
+/** Why namespaces cannot be made here; undefined: they can. */
+function whyNoNamespaces(): string | undefined {
+  const options = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user', '--keep-caps'];
+  const args = [...options, '--fork', '--pid', '--mount-proc', '--uts', 'true'];
+  const { error, status, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
+  return status === 0 ? undefined : `namespaces: ${error?.message ?? stderr.trim()}`;
+}
+
+suite('examples: plugins', (test) => {
+  let place = '';
+  test.before(() => {
+    place = mkdtempSync(join(tmpdir(), 'stci-examples-'));
+    mkdirSync(join(place, 'node_modules'));
+    symlinkSync(LINKED, join(place, 'node_modules/@stci'));
+    for (const name of ['phi', 'torus', 'unshare']) {
+      cpSync(join(EXAMPLES, name), join(place, name), { recursive: true });
+    }
+  });
+  test.after(() => rmSync(place, { recursive: true, force: true }));
+
+  const using = (name: string, ...args: string[]): Promise<Result> => run(['--plugin', name, ...args], { cwd: place });
+
+  for (const name of ['phi', 'torus']) {
+    test(`${name}: its own test passes`, () => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['test.js'],
+        { cwd: join(place, name), encoding: 'utf8', timeout: 200_000 });
+      assert.is(status, 0, stdout + stderr);
+    }, { timeoutMs: 210_000 });
+  }
+
+  test('torus: the overlay of a job', async () => {
+    const { exitCode, out, err } = await using('torus', '--launcher', 'local', '--host', 'n[1-7]', '-n', '7',
+      '--overlay', 'torus:dimensions=2x2x2', ...sh('echo $STCI_HOST'));
+    assert.is(exitCode, 0, err);
+    assert.equal(out.split('\n').sort().join(' ').trim(), 'n1 n2 n3 n4 n5 n6 n7');
+    const flat = ['--overlay', 'torus:dimensions=2x2'];
+    const wrong = await using('torus', '--launcher', 'local', '--host', 'a', ...flat, 'true');
+    assert.is(wrong.exitCode, 194);
+    assert.match(wrong.err, 'option dimensions: expected three integers, such as 4x4x2, got [2,2]');
+  }, { timeoutMs: 30_000 });
+
+  test('phi: an agent that stands still is reported', async () => {
+    const { exitCode, err } = await using('phi', '--launcher', 'local', '--host', 'a,b,c', '-n', '3', '--verbose',
+      '--on-failure', 'host=continue', '--mca', 'detector=phi', '--mca', 'detector.phi.period=100ms',
+      '--mca', 'detector.latency=10ms', ...sh('test $STCI_RANK = 1 && kill -STOP $PPID; sleep 4'));
+    assert.is(exitCode, 200, err);
+    assert.match(err, /detector phi: A dead agent is reported after \d+ to \d+ ms, by each neighbour\./u);
+    assert.match(err, /host b [^\n]*phi[^\n]*no answer for \d+ ms/u);
+  }, { timeoutMs: 60_000 });
+
+  const missing = whyNoNamespaces();
+  test.skipIf(missing !== undefined, missing ?? '', 'unshare: ranks have namespaces of their own', async () => {
+    const { exitCode, out, err } = await using('unshare', '--launcher', 'unshare', '--host', 'a,b', '-n', '2',
+      ...sh('echo "$STCI_HOST $(hostname) $(ps ax | grep -c "[/]agent.sh")"'));
+    assert.is(exitCode, 0, err);
+    assert.equal(out.split('\n').filter(Boolean).sort().map((line) => line.split(' ').slice(0, 2).join(' ')),
+      ['a a', 'b b']);
+    const { err: of } = await using('unshare', '--launcher', 'unshare', '--host', 'a,b', '--mca',
+      'launcherproc.unshare.command=no-such-unshare', 'true');
+    assert.match(of, 'no-such-unshare');
+  }, { timeoutMs: 60_000 });
+});
