@@ -23,7 +23,7 @@ const RUN_MIN = 25;
 
 const OUTPUT_CHARS_SHOWN = 2_000;
 
-const USER = documents('README.md', 'docs', 'examples');
+const USER = documents('README.md', 'docs');
 const ALL = documents('README.md', 'CONTRIBUTING.md', 'docs', ...packageReadmes());
 const shown = [...USER].flatMap(([path, text]) => blocks(path, text));
 const isCommand = (block: Block): boolean => ['sh', 'bash', 'console', 'shell'].includes(block.language);
