@@ -6,7 +6,7 @@
 import type { Finding, Tree } from './tree.js';
 
 const LINE_CHARS_MAX = 120;
-const CODE = /\.(ts|mjs|js|sh)$|^\.ci\/run$/;
+const CODE = /\.(ts|mjs|js|c|h|sh)$|^\.ci\/run$/;
 
 export function checkLines(tree: Tree): Finding[] {
   return [...tree].filter(([path]) => path !== 'pnpm-lock.yaml').flatMap(([path, text]) => {

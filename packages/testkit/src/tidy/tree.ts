@@ -17,7 +17,7 @@ export interface Finding {
   readonly text: string;
 }
 
-const TEXT = /(\.(ts|mjs|js|json|md|svg|yaml|yml|sh)|^\.ci\/run|^LICENSE|^\.gitignore)$/;
+const TEXT = /(\.(ts|mjs|js|c|h|json|md|svg|yaml|yml|sh)|^\.ci\/run|^LICENSE|^\.gitignore)$/;
 
 /** Files that documents may link to, and that have no text to check: an empty line stands for it. */
 const PICTURE = /\.png$/;
