@@ -19,7 +19,7 @@ export type MakeTopology = (
 
 const BAD_SIZES: readonly unknown[] = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, TOPOLOGY_SIZE_MAX + 1, '4'];
 /** Sizes of the topologies that are compared; every valid value of a parameter must suit them. */
-const COMPARED_SIZE = 12;
+export const COMPARED_SIZE = 12;
 
 /** Throws what the registry and the selector throw for a bad record. */
 export function topologyMaker(component: TopologyComponent): MakeTopology {
@@ -39,57 +39,50 @@ export function topologyMaker(component: TopologyComponent): MakeTopology {
   };
 }
 
-/** Texts for users, and that the result of a query depends on its input only. */
-export function checkRecord(component: TopologyComponent): void {
-  assert.match(component.version, /^\d+\.\d+\.\d+$/, 'Expected the version');
-  assert.match(component.help, /^\p{Lu}[^]*\.$/u, 'Expected the help to be sentences:');
-  const params = Object.freeze(defaults(component));
-  const request = Object.freeze({ kind: component.name, size: COMPARED_SIZE });
-  const ask = () => component.query(Object.freeze({ params, request, facts: Object.freeze({}) }));
-  const verdict = ask();
-  assert.equal(ask(), verdict, 'the same question has the same answer');
-  assert.ok(!verdict.accept || Number.isFinite(verdict.priority), 'the priority is a number');
-  assert.ok(verdict.accept || verdict.reason !== '', 'a declining component gives a reason');
-  for (const [name, spec] of Object.entries(component.params)) {
-    assert.match(spec.help, /^\p{Lu}[^]*\.$/u, `Expected the help of ${name} to be sentences:`);
-  }
+/** Requests that are refused: sizes and options. Sizes that JSON lacks are written as text, as all wrong types are. */
+export function* badRequests({ params }: TopologyComponent): Generator<{ size: unknown; options?: TopologyOptions }> {
+  for (const size of BAD_SIZES) yield { size: Number.isFinite(size) ? size : String(size) };
+  yield { size: COMPARED_SIZE, options: { 'no-such-option': 1 } };
+  for (const name of Object.keys(params)) yield { size: COMPARED_SIZE, options: { [name]: { not: 'a value' } } };
 }
 
-/** An invalid size or option is refused with STCI_TOPOLOGY_INVALID, which names the kind and the value given. */
-export function checkRefusals(component: TopologyComponent, make: MakeTopology): void {
-  const refused = (what: string, body: () => unknown): void => {
-    assert.match(assert.throwsCode('STCI_TOPOLOGY_INVALID', body).message, `topology ${component.name}: ${what}`);
-  };
-  for (const size of BAD_SIZES) refused('size', () => make(size as number));
-  const unknown = assert.throwsCode('STCI_TOPOLOGY_INVALID', () => make(COMPARED_SIZE, { 'no-such-option': 1 }));
-  assert.match(unknown.message, 'no-such-option');
-  for (const name of Object.keys(component.params)) {
-    refused(`option ${name}`, () => make(COMPARED_SIZE, { [name]: { not: 'a value' } }));
-  }
+/** The error names the kind, and the size or option. */
+export function checkRefusal(make: () => unknown, kind: string, options: TopologyOptions | undefined): void {
+  const { message } = assert.throwsCode('STCI_TOPOLOGY_INVALID', make);
+  const [option] = Object.keys(options ?? {});
+  if (option === 'no-such-option') assert.match(message, option);
+  else assert.match(message, `topology ${kind}: ${option === undefined ? 'size' : `option ${option}`}`);
 }
 
-/** A parameter is the default of the option of the same name. */
-export function checkParams(component: TopologyComponent, make: MakeTopology): void {
-  for (const [name, spec] of Object.entries(component.params)) {
+/** Each parameter with values that its type implies: as an option, and what is set as a parameter meanwhile. */
+export function* optionPairs(
+  { params }: TopologyComponent,
+): Generator<{ name: string; value: ParamValue; set: string }> {
+  for (const [name, spec] of Object.entries(params)) {
     for (const value of someValues(spec)) {
-      const given = linksOf(make(COMPARED_SIZE, { [name]: value }));
-      const set = { [name]: formatValue(spec, value) };
-      assert.equal(linksOf(make(COMPARED_SIZE, undefined, set)), given, `parameter ${name}=${set[name]} counts`);
-      for (const other of someValues(spec)) {
-        const over = make(COMPARED_SIZE, { [name]: value }, { [name]: formatValue(spec, other) });
-        assert.equal(linksOf(over), given, `option ${name} comes before the parameter`);
-      }
+      for (const other of someValues(spec)) yield { name, value, set: formatValue(spec, other) };
     }
   }
+}
+
+/** The option counts where it is given, the parameter where it is not. */
+export function checkOption(
+  { params }: TopologyComponent,
+  make: MakeTopology,
+  name: string,
+  value: ParamValue,
+  set: string,
+): void {
+  const given = linksOf(make(COMPARED_SIZE, { [name]: value }));
+  const text = formatValue(params[name] as ParamSpec, value);
+  assert.equal(linksOf(make(COMPARED_SIZE, undefined, { [name]: text })), given, `parameter ${name}=${text} counts`);
+  assert.equal(linksOf(make(COMPARED_SIZE, { [name]: value }, { [name]: set })), given,
+    `option ${name} comes before the parameter`);
 }
 
 /** All links as text: topologies with the same text are the same. */
 function linksOf(topology: Topology): (readonly number[])[] {
   return Array.from({ length: topology.size }, (_, position) => topology.neighbours(position));
-}
-
-function defaults({ params }: TopologyComponent): Record<string, ParamValue> {
-  return Object.fromEntries(Object.entries(params).map(([name, spec]) => [name, spec.default]));
 }
 
 /** The default, and other valid values if the type implies them. */

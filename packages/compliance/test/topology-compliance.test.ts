@@ -1,52 +1,47 @@
-/** The topology compliance suite accepts a correct component and finds each mistake; the components are a fixture's. */
+/** The topology suite accepts a correct component, and finds each mistake; the components are a fixture's. */
 
 // @timeoutMs 120000
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
+import { runFixture, type FixtureRun } from './fixture-run.js';
 
-const RUNNER = fileURLToPath(new URL('../../../scripts/test.mjs', import.meta.url));
-const FIXTURE = fileURLToPath(new URL('fixtures/topology-mutants.fixture.js', import.meta.url));
-
-/** Component → the test that must find what is wrong with it. */
-const FOUND_BY: Readonly<Record<string, string>> = {
-  kind: 'any size: links',
-  size: 'any size: links',
-  nooption: 'its parameters are the defaults of its options',
-  anyoption: 'bad requests are refused',
-  anysize: 'bad requests are refused',
-  wide: 'any size: next hops and diameter',
-  narrow: 'any size: next hops and diameter',
-  noparam: 'its parameters are the defaults of its options',
-  paramfirst: 'its parameters are the defaults of its options',
-  declines: 'any size: links',
-  moody: 'its record',
-  oldframework: 'any size: links',
-  outofbounds: 'any size: links',
-  silent: 'its record',
+/** Mistake → promise, and the counter-example that it is found by. */
+const FOUND_BY: Readonly<Record<string, readonly [promise: string, example: object]>> = {
+  kind: ['request', { size: 1 }],
+  size: ['request', { size: 1 }],
+  anysize: ['request', { size: 0 }],
+  anyoption: ['request', { size: 12, options: { 'no-such-option': 1 } }],
+  nooption: ['options', { size: 12, option: { name: 'hub', value: 0, set: '1' } }],
+  noparam: ['options', { size: 12, option: { name: 'hub', value: 1, set: '0' } }],
+  paramfirst: ['options', { size: 12, option: { name: 'hub', value: 0, set: '1' } }],
+  oneway: ['links', { size: 3, source: 1 }],
+  unsorted: ['links', { size: 3, source: 0 }],
+  cut: ['links', { size: 4, source: 0 }],
+  crowded: ['degree', { size: 7, degreeMax: 5, source: 0 }],
+  loops: ['route', { size: 4, source: 0, target: 3 }],
+  deadhop: ['route', { size: 3, dead: [0], source: 1, target: 2 }],
+  todead: ['route', { size: 2, dead: [0], source: 1, target: 0 }],
+  giveup: ['detour', { size: 4, dead: [1, 2], source: 0, target: 3 }],
+  wide: ['diameter', { size: 1 }],
+  narrow: ['diameter', { size: 2 }],
+  childless: ['tree', { size: 3, root: 2 }],
+  deep: ['tree', { size: 2, root: 0 }],
+  thick: ['tree', { size: 5, root: 0 }],
+  declines: ['record', { size: 12 }],
+  moody: ['record', { size: 12 }],
+  oldframework: ['record', { size: 12 }],
+  outofbounds: ['record', { size: 12 }],
+  silent: ['record', { size: 12 }],
 };
 
 suite('topology compliance', (test) => {
-  let output = '';
-  test.before(() => {
-    output = spawnSync(process.execPath, [RUNNER, '--file', FIXTURE], { encoding: 'utf8' }).stdout;
-  }, { timeoutMs: 100_000 });
+  let run: FixtureRun;
+  test.before(() => { run = runFixture('topology-mutants'); }, { timeoutMs: 100_000 });
 
-  const failures = (name: string): string[] =>
-    [...output.matchAll(/^FAIL \S+: topology compliance: (\w+) › (.*)$/gm)]
-      .filter((match) => match[1] === name).map((match) => match[2] as string);
+  test('the right component passes', () => assert.equal(run.examplesOf('star'), [], run.output));
 
-  test('the right component passes', () => {
-    assert.equal(failures('star'), [], output);
-    assert.match(output, /\d+ passed, \d+ failed\n$/);
-  });
-
-  for (const [name, by] of Object.entries(FOUND_BY)) {
-    test(`the mistake "${name}" is found`, () => assert.ok(failures(name).includes(by), failures(name).join(', ')));
+  for (const [name, [promise, example]] of Object.entries(FOUND_BY)) {
+    test(`the mistake "${name}" is found`, () => run.assertFound(name, { promise, ...example }));
   }
 
-  test('every component of the fixture is named here', () => {
-    const seen = new Set([...output.matchAll(/^FAIL \S+: topology compliance: (\w+) › /gm)].map((match) => match[1]));
-    assert.equal([...seen].sort(), Object.keys(FOUND_BY).sort());
-  });
+  test('every component of the fixture is named here', () => run.assertAll(Object.keys(FOUND_BY)));
 });

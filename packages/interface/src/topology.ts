@@ -15,6 +15,19 @@ export interface TopologyRequest {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Promises, by which the compliance suite of @stci/compliance names what is broken:
+ *
+ * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
+ * - `request`: Kind and size are those of the request; a bad size or option is refused with STCI_TOPOLOGY_INVALID.
+ * - `options`: A parameter is the default of the option of the same name.
+ * - `links`: Neighbours ascend, each once, without the position itself; links are symmetric and connect all.
+ * - `degree`: No position has more links than the kind says.
+ * - `route`: Next hops are live links; following them reaches the target without a loop, or the first is undefined.
+ * - `detour`: There is a next hop wherever live positions still connect source and target, if the kind says so.
+ * - `diameter`: It is the number of hops of the longest route while all are alive.
+ * - `tree`: A spanning tree has every position once, over links; parents, children, depths and sizes agree.
+ */
 export interface Topology {
   readonly kind: string;
   readonly size: number;

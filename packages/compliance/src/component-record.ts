@@ -1,0 +1,25 @@
+/** What every component's record has: a version, texts for users, and a `query` that depends on its input only. */
+
+import type { Component, ParamSpecs, ParamValue } from '@stci/interface';
+import * as assert from './assert.js';
+
+/** Texts, and the same answer to the same question. `request` of `query`: one that is valid. */
+export function checkTexts<Module, Deps, Request>(component: Component<Module, Deps, Request>, request: Request): void {
+  assert.match(component.name, /^[a-z][a-z0-9]*$/, 'Expected the name, a letter and then a-z and 0-9,');
+  assert.match(component.version, /^\d+\.\d+\.\d+$/, 'Expected the version');
+  assert.match(component.help, /^\p{Lu}[^]*\.$/u, 'Expected the help to be sentences:');
+  for (const [name, spec] of Object.entries({ ...component.params, ...component.args })) {
+    assert.match(spec.help, /^\p{Lu}[^]*\.$/u, `Expected the help of ${name} to be sentences:`);
+  }
+  const params = Object.freeze(defaultsOf(component.params));
+  const ask = () => component.query(Object.freeze({ params, request, facts: Object.freeze({}), named: true }));
+  const verdict = ask();
+  assert.equal(ask(), verdict, 'the same question has the same answer');
+  assert.ok(!verdict.accept || Number.isFinite(verdict.priority), 'the priority is a number');
+  assert.ok(verdict.accept || verdict.reason !== '', 'a declining component gives a reason');
+}
+
+/** Parameters that nobody has set. */
+export function defaultsOf(params: ParamSpecs): Record<string, ParamValue> {
+  return Object.fromEntries(Object.entries(params).map(([name, spec]) => [name, spec.default]));
+}

@@ -1,0 +1,102 @@
+/**
+ * Counter-examples: what breaks a promise of a contract, as plain data, made as small as the suite can. A suite has its
+ * promises as a table, whose names and texts are those of the contract's docstring; a check takes an example and
+ * throws; `verify` shrinks the example for which it throws, and says which promise is broken and how to see it again.
+ */
+
+/** Checks of one example, at most, while it is made smaller. */
+const TRIES_MAX = 2000;
+
+/** A framework's promises: name → text. */
+export interface Contract<Name extends string> {
+  readonly framework: string;
+  readonly promises: Readonly<Record<Name, string>>;
+  /** Function of this package that runs one example again: `topologyExample`. */
+  readonly again: string;
+}
+
+export interface Example<Name extends string> {
+  readonly promise: Name;
+}
+
+/** A component does not keep what its framework's contract promises. */
+export class BrokenPromise extends Error {
+  /** Framework and name: `topology.route`. */
+  readonly promise: string;
+  /** Plain data, JSON. */
+  readonly example: unknown;
+
+  constructor(promise: string, example: unknown, message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'BrokenPromise';
+    this.promise = promise;
+    this.example = example;
+  }
+}
+
+/** The error of an example for which `thrown` was thrown. */
+export function broken<Name extends string>(
+  { framework, promises, again }: Contract<Name>,
+  example: Example<Name>,
+  thrown: unknown,
+): BrokenPromise {
+  if (thrown instanceof BrokenPromise) return thrown;
+  const [what] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\n');
+  const promise = `${framework}.${example.promise}`;
+  const lines = [
+    `${promise} is broken. ${promises[example.promise]}`,
+    `    found: ${what}`,
+    `    again: ${again}(component, ${JSON.stringify(example)})`,
+  ];
+  return new BrokenPromise(promise, example, lines.join('\n'), thrown);
+}
+
+/**
+ * Passes if `check` does not throw. Otherwise takes the first of `smaller` for which it throws, too, as long as there
+ * is one, and throws a BrokenPromise. `smaller` yields what is simpler than the example, the simplest first.
+ */
+export function verify<Name extends string, One extends Example<Name>>(
+  contract: Contract<Name>,
+  example: One,
+  check: (example: One) => void,
+  smaller: (example: One) => Iterable<One> = () => [],
+): void {
+  const first = failureOf(check, example);
+  if (first === undefined) return;
+  let [found, { thrown }] = [example, first];
+  let tries = 0;
+  for (let isSmaller = true; isSmaller;) {
+    isSmaller = false;
+    for (const candidate of smaller(found)) {
+      if (++tries > TRIES_MAX) break;
+      const failure = failureOf(check, candidate);
+      if (failure === undefined) continue;
+      [found, { thrown }, isSmaller] = [candidate, failure, true];
+      break;
+    }
+  }
+  throw broken(contract, found, thrown);
+}
+
+function failureOf<One>(check: (example: One) => void, example: One): { readonly thrown: unknown } | undefined {
+  try {
+    check(example);
+    return undefined;
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
+/** The list without one of its items, for each. */
+export function* without<Item>(list: readonly Item[]): Generator<Item[]> {
+  for (let i = 0; i < list.length; i++) yield [...list.slice(0, i), ...list.slice(i + 1)];
+}
+
+/** 0, half, one less: smaller values of a whole number. */
+export function* less(value: number, least = 0): Generator<number> {
+  const tried = new Set([value]);
+  for (const one of [least, Math.floor((value + least) / 2), value - 1]) {
+    if (one >= least && !tried.has(one)) yield one;
+    tried.add(one);
+  }
+}
