@@ -26,7 +26,7 @@ suite('examples: plugins', (test) => {
     place = mkdtempSync(join(tmpdir(), 'stci-examples-'));
     mkdirSync(join(place, 'node_modules'));
     symlinkSync(LINKED, join(place, 'node_modules/@stci'));
-    for (const name of ['phi', 'torus', 'unshare']) {
+    for (const name of ['cabinets', 'phi', 'torus', 'unshare']) {
       cpSync(join(EXAMPLES, name), join(place, name), { recursive: true });
     }
   });
@@ -61,6 +61,16 @@ suite('examples: plugins', (test) => {
     assert.match(err, /detector phi: A dead agent is reported after \d+ to \d+ ms, by each neighbour\./u);
     assert.match(err, /host b [^\n]*phi[^\n]*no answer for \d+ ms/u);
   }, { timeoutMs: 60_000 });
+
+  test('cabinets: the first host of each starts the others', async () => {
+    const hosts = ['--mca', 'launcher=cabinets', '--launcher', 'local', '--host', 'r1n[1-3],r2n[1-3]'];
+    const { out, err } = await using('cabinets', ...hosts, '--dry-run', 'true');
+    assert.match(out, '\n  r1n1\n    r1n[2-3]  (2)\n  r2n1\n    r2n[2-3]  (2)\n', err);
+    const { exitCode, out: lines } = await using('cabinets', ...hosts, '-n', '6', ...sh('echo $STCI_HOST'));
+    assert.equal([exitCode, lines.split('\n').filter(Boolean).length], [0, 6]);
+    const { err: counted } = await using('cabinets', ...hosts, '--mca', 'launcher.cabinets.of=0*3', 'true');
+    assert.match(counted, 'launcher.cabinets.of = 0*3: expected name, file:PATH or cabinets:0*4,1*4');
+  }, { timeoutMs: 30_000 });
 
   const missing = whyNoNamespaces();
   test.skipIf(missing !== undefined, missing ?? '', 'unshare: ranks have namespaces of their own', async () => {
