@@ -16,6 +16,7 @@ const NAMES_MAX = 20;
 export class AbortCommand extends StciCommand {
   static override readonly summary = 'ends runs that go on: undoes all faults, ends the targets';
   static override readonly synopsis = '[RUN]... | --all';
+  static override readonly page = 'finject.md#safety';
   static override readonly details = `
 RUN is the directory of a run; it need not be named where only one of this user's goes on on
 this machine. Waits until nothing of them is left, and can be repeated. A run that was killed

@@ -37,6 +37,7 @@ interface Given {
 export class KillCommand extends StciCommand {
   static override readonly summary = 'a single fault into a running job, without a file';
   static override readonly synopsis = 'JOB --rank LIST | --host LIST | --agent ROLE[:HOST] | --link HOST,HOST [...]';
+  static override readonly page = 'finject.md#commands';
   static override readonly details = `
 Tells what happened where, and ends when the fault is over. Ctrl-C undoes it.
 

@@ -11,6 +11,7 @@ import { fileArgs, fileArgument, seedFlag } from './run-commands.js';
 export class ValidateCommand extends StciCommand {
   static override readonly summary = 'finds what is wrong with experiments; starts nothing';
   static override readonly synopsis = 'FILE...';
+  static override readonly page = 'finject.md#the-experiment-file';
   static override readonly details = `
 Tells all problems of each file, with line and column. Exit code: 0 if there are none, else 193.
 
@@ -49,6 +50,7 @@ Example:
 export class PlanCommand extends StciCommand {
   static override readonly summary = 'the schedule of each repeat, as the seed gives it; starts nothing';
   static override readonly synopsis = 'FILE [--repeat N] [--seed S] [--json]';
+  static override readonly page = 'finject.md#the-experiment-file';
   static override readonly details = `
 Times count from the moment when all ranks run and the warm-up is over.
 

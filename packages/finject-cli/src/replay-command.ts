@@ -16,6 +16,7 @@ type RunRecord = Extract<HistoryRecord, { readonly type: 'run' }>;
 export class ReplayCommand extends StciCommand {
   static override readonly summary = 'runs an experiment again by its record: the same schedule';
   static override readonly synopsis = 'RUN [--simulate | --real] [--output DIR] [--quiet] [--json]';
+  static override readonly page = 'finject.md#in-simulation';
   static override readonly details = `
 RUN is the directory of a run. Its record has the experiment and the schedule of each repeat
 that was begun; these are run again, whatever has become of the experiment's file. A simulated

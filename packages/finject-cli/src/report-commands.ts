@@ -28,6 +28,7 @@ function judgedRun(directory: string): ReportRun {
 export class ReportCommand extends StciCommand {
   static override readonly summary = 'judges runs again from their records, and writes their reports';
   static override readonly synopsis = 'RUN... [--output FILE] [--json]';
+  static override readonly page = 'finject.md#reading-a-report';
   static override readonly details = `
 RUN is the directory of a run. Each gets a report.html, which opens without a network, with
 injections.csv, repeats.csv and summary.json beside it. A record that was cut off or damaged
@@ -76,6 +77,7 @@ function writeCommon(runs: readonly ReportRun[], output: string | undefined, isJ
 export class CompareCommand extends StciCommand {
   static override readonly summary = 'compares the figures of two runs, or of the configurations of one';
   static override readonly synopsis = 'RUN [RUN] [--output FILE] [--json]';
+  static override readonly page = 'finject.md#figures';
   static override readonly details = `
 The first is what the others are compared with. Shares of outcomes have 95 % intervals (Wilson).
 A difference is the median of all differences between values of the one and of the other

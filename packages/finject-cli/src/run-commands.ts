@@ -90,6 +90,7 @@ export function fileArgument(file: string | undefined, command: string): string 
 export class RunCommand extends StciCommand {
   static override readonly summary = 'runs an experiment: its repeats, with their faults; records and judges them';
   static override readonly synopsis = 'FILE [--repeats N] [--seed S] [--output DIR] [--mca KEY=VALUE]... [...]';
+  static override readonly page = 'finject.md#the-record';
   static override readonly details = `
 Shows the target's output, faults, what the runtime finds; ends with a table of the repeats.
 Exit code: 0 if all repeats passed, 204 if not; 130 after Ctrl-C, 143 after 'finject abort'.
@@ -126,6 +127,7 @@ const OF_FAULTS: readonly string[] = ['exit-code', 'failed-ranks', 'detected', '
 export class ProbeCommand extends StciCommand {
   static override readonly summary = 'runs an experiment once without faults: the golden run';
   static override readonly synopsis = 'FILE [--simulate] [--output DIR] [--mca KEY=VALUE]... [--quiet] [--json]';
+  static override readonly page = 'finject.md#commands';
   static override readonly details = `
 One repeat of each configuration, with the file's checks, but those that expect faults:
 exit-code, failed-ranks, detected, injected.

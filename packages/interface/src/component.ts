@@ -3,7 +3,7 @@
  * way of selection; a component is a plain record that creates modules with this interface.
  */
 
-import type { ErrorCode } from './errors.js';
+import type { ErrorCode } from './error-codes.js';
 import type { ParamSpecs, ParamValue } from './params.js';
 
 /**

@@ -5,6 +5,7 @@ export * from './component.js';
 export * from './deferred-channel.js';
 export * from './detector.js';
 export * from './errmgr.js';
+export * from './error-codes.js';
 export * from './errors.js';
 export * from './events.js';
 export * from './failure.js';

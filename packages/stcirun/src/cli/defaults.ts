@@ -27,6 +27,11 @@ export const optionGroup: ParamGroup = {
   params: Object.fromEntries(WITH_DEFAULTS.map((name) => [shortName(name), specOf(name)])),
 };
 
+/** The parameter by which an option has a default; undefined: none. */
+export function optionParameter(name: FlagName): string | undefined {
+  return WITH_DEFAULTS.some((one) => one === name) ? `${GROUP}.${shortName(name)}` : undefined;
+}
+
 function specOf(name: DefaultedName): ParamSpec {
   const help = `--${name}: ${FLAGS[name].description}.`;
   if (FLAGS[name].type === 'boolean') return { type: 'bool', default: false, scope: 'front-end', help };

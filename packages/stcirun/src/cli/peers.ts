@@ -63,3 +63,9 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names('Start stcirun inside of a job of the batch system.', 'p partition A account J job-name qos reservation'),
   ...names('STCI_DEBUG=1 shows more.', 'd debug debug-devel'),
 ]);
+
+/** Words of others that mean an option of ours, as they are written. */
+export function synonymsOf(name: FlagName): readonly string[] {
+  const letters = [...LETTERS].filter(([, own]) => own === name).map(([letter]) => `-${letter}`);
+  return [...letters, ...[...SYNONYMS].filter(([, own]) => own === name).map(([word]) => `--${word}`)];
+}

@@ -23,6 +23,7 @@ const shown = (name: FlagName): object => ({ ...FLAGS[name], implied: OPTION_FAC
 export class AttachCommand extends StciCommand {
   static override readonly summary = 'shows a job of a session: what no front-end has shown, then what comes';
   static override readonly synopsis = '[--all] [output options of stcirun] JOB';
+  static override readonly page = 'sessions.md#jobs';
   static override readonly details = `
 Ends with the job's exit code. Ctrl-C ends the job, as in stcirun; a hangup (closing the
 terminal), TERM, Ctrl-\\ and a reader of the output that leaves do not. Several may look at

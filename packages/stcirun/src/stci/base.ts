@@ -17,6 +17,8 @@ export abstract class StciCommand extends Command {
   static readonly synopsis: string = '';
   /** Lines of the help below the options: what else is to be known, and examples. */
   static readonly details: string = '';
+  /** The page of docs/ that says more. */
+  static readonly page: string = '';
 
   /** Messages and exit codes are made by main-stci.ts, not by oclif. */
   protected override async catch(error: Error): Promise<void> {

@@ -33,6 +33,18 @@ export class CommandTable {
     this.#init = init;
   }
 
+  get bin(): string {
+    return this.#init.bin;
+  }
+
+  get about(): string {
+    return this.#init.about;
+  }
+
+  get commands(): CommandTableInit['commands'] {
+    return this.#init.commands;
+  }
+
   /** The exit code. `programs`: directory of the built programs. */
   async run(argv: readonly string[], programs: string): Promise<number> {
     const { bin } = this.#init;

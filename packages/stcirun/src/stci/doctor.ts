@@ -26,6 +26,7 @@ const WINDOW = 32;
 export class DoctorCommand extends StciCommand {
   static override readonly summary = 'checks hosts: name, port, login, node, clock, free ports, cache, leftovers';
   static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--launcher NAME] [--clean] [--json]';
+  static override readonly page = 'cli.md#stci-doctor';
   static override readonly details = `
 Exit code: 0 if every host is usable, else ${EXIT.launch}.
 

@@ -44,6 +44,7 @@ function report(session: string, outcomes: readonly HostOutcome[], what: string,
 export class AddHostsCommand extends StciCommand {
   static override readonly summary = 'more hosts for a session, or lost ones again';
   static override readonly synopsis = 'LIST... [--hostfile FILE]... [--session NAME]';
+  static override readonly page = 'sessions.md#hosts-that-come-and-go';
   static override readonly details = `
 Waits until each host is up or has failed. Jobs that are submitted later use them, and those
 that wait; running jobs do not. The hosts that failed are told with their reasons; the exit
@@ -86,6 +87,7 @@ const duration = Flags.custom<number>({
 export class RemoveHostsCommand extends StciCommand {
   static override readonly summary = 'hosts of a session leave it, when their jobs are over';
   static override readonly synopsis = 'LIST... [--hostfile FILE]... [--force] [--timeout TIME] [--session NAME]';
+  static override readonly page = 'sessions.md#hosts-that-come-and-go';
   static override readonly details = `
 From now on they get no jobs. Waits until they have left. When it is interrupted, they leave
 nevertheless; 'stci add-hosts' keeps a host that has not left yet.

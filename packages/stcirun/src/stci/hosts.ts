@@ -35,6 +35,7 @@ function hostsCommand({ summary, synopsis = 'LIST...', details, result }: HostsV
     static override readonly summary = summary;
     static override readonly synopsis = synopsis;
     static override readonly details = details;
+    static override readonly page = 'hosts.md#host-lists';
     static override strict = false;
     static override args = { list: Args.string({ ignoreStdin: true, description: LIST }) };
 

@@ -10,6 +10,7 @@ import { connectTo, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand } 
 export class MetricsCommand extends StciCommand {
   static override readonly summary = 'counters and histograms of a session, as OpenMetrics text';
   static override readonly synopsis = '[SESSION] [--by-agent]';
+  static override readonly page = 'metrics.md';
   static override readonly details = `
 Without SESSION that of STCI_SESSION, else the only one. See docs/metrics.md.
 

@@ -27,6 +27,7 @@ const HOSTS_MAX = 20;
 export class PsCommand extends StciCommand {
   static override readonly summary = 'sessions, their jobs; of one job its ranks';
   static override readonly synopsis = '[JOB] [--session NAME] [--json]';
+  static override readonly page = 'sessions.md';
   static override readonly details = `
 Examples:
   stci ps                all sessions and their jobs
@@ -153,6 +154,7 @@ const CLEAR = '\x1b[H\x1b[J';
 export class TopCommand extends StciCommand {
   static override readonly summary = 'sessions and their jobs, live, until Ctrl-C';
   static override readonly synopsis = '[--session NAME]';
+  static override readonly page = 'sessions.md';
   static override readonly details = `
 Needs a terminal; 'stci ps' prints once.
 `;

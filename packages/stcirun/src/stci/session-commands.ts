@@ -29,6 +29,7 @@ const FOR_SPARES = [{ key: 'errmgr.launch', value: 'spare' }, { key: 'errmgr.los
 export class StartCommand extends StciCommand {
   static override readonly summary = 'starts a session: agents on hosts that stay, for stcirun --session';
   static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--name NAME] [--spares N]';
+  static override readonly page = 'sessions.md#starting-and-stopping';
   static override readonly details = `
 Prints the session's name when its hosts are up. It stays until 'stci stop'.
 
@@ -108,6 +109,7 @@ const PERIOD_MS = 50;
 export class StopCommand extends StciCommand {
   static override readonly summary = 'ends a session: its jobs (TERM, then KILL), its agents, itself';
   static override readonly synopsis = '[SESSION]';
+  static override readonly page = 'sessions.md#starting-and-stopping';
   static override readonly details = `
 Without a name: the session of STCI_SESSION, else the only one. Waits until it has ended.
 `;
@@ -139,6 +141,7 @@ Without a name: the session of STCI_SESSION, else the only one. Waits until it h
 export class KillCommand extends StciCommand {
   static override readonly summary = 'ends a job of a session, or sends it a signal';
   static override readonly synopsis = 'JOB [--signal NAME] [--session NAME]';
+  static override readonly page = 'sessions.md#jobs';
   static override readonly details = `
 Without --signal: TERM to all ranks, KILL to those left after tool.grace.
 
@@ -180,6 +183,7 @@ function parseSignal(text: string): SignalName {
 export class WaitCommand extends StciCommand {
   static override readonly summary = 'waits for the end of a job, and ends with its exit code';
   static override readonly synopsis = 'JOB [--session NAME]';
+  static override readonly page = 'sessions.md#jobs';
   static override readonly details = `
 Its output is left to 'stci attach'.
 

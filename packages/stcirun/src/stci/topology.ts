@@ -14,6 +14,7 @@ import { paramFlags } from './base.js';
 export class TopologyCommand extends StciCommand {
   static override readonly summary = 'agents of a session and their links: roles, state, round trip';
   static override readonly synopsis = '[SESSION] [--json]';
+  static override readonly page = 'overlay.md';
   static override readonly details = `
 Without a name: the session of STCI_SESSION, else the only one. Round trips are measured now.
 
