@@ -49,8 +49,14 @@ let group = await stci.shrink();
 let survivors;
 for (;;) {
   const missing = all.filter((block) => !existsSync(fileOf(block)));
-  // All see the same blocks as missing: nobody begins before all have looked.
-  await stci.barrier();
+  // All see the same blocks as missing: nobody begins before all have looked. It fails at all, or at none.
+  try {
+    await stci.barrier();
+  } catch (error) {
+    if (error.code !== 'STCI_CLIENT_RANK_LOST') throw error;
+    group = await stci.shrink();
+    continue;
+  }
   for (const block of missing.filter((_, i) => i % group.size === group.rank)) {
     save(block, compute(block));
     watchdog.alive();

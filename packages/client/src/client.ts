@@ -1,164 +1,213 @@
-/** What a program sees of its job: who is lost, agreements with the other ranks, and the watch over itself. */
+/** The client of one rank: what is told by the session agent, and the parts that make the calls. */
 
 import {
-  MARKS_MAX, MARKS_PER_SECOND_MAX, MARK_CHARS_MAX, WATCHDOG_MS_MAX, isInRanges,
-  ranksInRanges, type Agreed, type AgreementKind, type LostRanks, type ProgramEvent,
+  MARKS_MAX, MARKS_PER_SECOND_MAX, MARK_CHARS_MAX, PROGRAM_PART_BYTES_MAX, WATCHDOG_MS_MAX, ranksInRanges, type Agreed,
+  type Form, type LostRanks, type ProgramEvent,
 } from '@stci/interface';
-import { ClientError } from './errors.js';
-import type { LineSocket } from './line-socket.js';
+import type { AgentLink } from './agent-socket.js';
+import { Calls } from './calls.js';
+import { checkFunction, checkInteger, checkKey, checkRank, checkTag } from './checks.js';
+import { Collectives } from './collectives.js';
+import type {
+  Agreement, Client, Combine, Group, HostRanks, Loss, Message, ReceiveOptions, SendOptions, Stream, StreamOptions,
+  TopologyOptions, TopologyPlace, Watchdog,
+} from './contracts.js';
+import { ClientError, argumentError } from './errors.js';
+import { Messages } from './messages.js';
+import { TreeStream } from './streams.js';
+import { decodeValue, encodeValue } from './values.js';
 
-/** Ranks that were lost together. */
-export interface Loss {
-  readonly ranks: readonly number[];
-  /** For people: `it was ended by SIGKILL`. */
-  readonly reason: string;
-}
+type Welcome = Pick<Client, 'rank' | 'size' | 'job' | 'attempt' | 'host'>;
 
-/** The same for every rank that gets it. */
-export interface Agreement {
-  /** All ranks that took part gave true. */
-  readonly flag: boolean;
-  /** All ranks lost so far, in ascending order. */
-  readonly failed: readonly number[];
-}
-
-/** The survivors, numbered anew; the same for every rank that gets it. */
-export interface Group {
-  /** This rank's place among them, from 0. */
-  readonly rank: number;
-  readonly size: number;
-  /** Their ranks in the job, by place. */
-  readonly ranks: readonly number[];
-}
-
-export interface Watchdog {
-  /** A sign of life. Cheap: called more often than needed, it does nothing. */
-  alive(): void;
-  /** Takes the promise back. */
-  stop(): void;
-}
-
-/**
- * `agree`, `barrier` and `shrink` are called by all ranks that run, in the same order. A rank that was started again
- * first calls `shrink`, and takes part from the next one of the others on.
- */
-export interface Client {
-  readonly rank: number;
-  readonly size: number;
-  readonly job: number;
-  /** 1, 2, …: how often this rank was started. */
-  readonly attempt: number;
-  /** Called for every loss from now on, before an agreement that counts it resolves. Returns what ends that. */
-  onFailure(call: (loss: Loss) => void): () => void;
-  /** Ranks lost so far, as far as this one knows, in ascending order. */
-  failed(): number[];
-  /** Waits for the flags of all ranks that run; those that end meanwhile are not awaited. */
-  agree(flag: boolean): Promise<Agreement>;
-  /** Waits until all ranks that run have called it. */
-  barrier(): Promise<void>;
-  /** As barrier, and numbers those that are left. */
-  shrink(): Promise<Group>;
-  /** Promises a sign of life within this time, again and again; a rank that breaks it counts as failed. */
-  watchdog(withinMs: number): Watchdog;
-  /**
-   * Tells experiments that the program has come to a point that they know by this name: 1 to 256 printable ASCII
-   * characters. At most 100 in a second and 10 000 in all: more throw STCI_CLIENT_LIMIT.
-   */
-  mark(name: string): void;
-  /** Ends the connection; calls that wait are rejected. */
-  close(): void;
-}
-
-interface Waiting {
-  readonly kind: AgreementKind;
-  readonly flag: boolean;
-  resolve(agreed: Agreed): void;
-  reject(error: ClientError): void;
-}
-
-type Welcome = Pick<Client, 'rank' | 'size' | 'job' | 'attempt'>;
+type TopologyEvent = Extract<ProgramEvent, { readonly type: 'topology' }>;
 
 /** Part of the promised time in which a further sign of life is not sent; the promise is made longer by it. */
 const QUIET_PART = 1 / 4;
 const SECOND_MS = 1000;
+
+/** Positions of a topology that a program asks about. */
+const POSITIONS_MAX = 0x1000_0000;
 
 export class ProgramClient implements Client {
   readonly rank: number;
   readonly size: number;
   readonly job: number;
   readonly attempt: number;
-  readonly #socket: LineSocket;
+  readonly host: string;
+  readonly #link: AgentLink;
+  readonly #calls: Calls;
+  readonly #messages: Messages;
+  readonly #collectives: Collectives;
   readonly #failed = new Set<number>();
-  readonly #listeners = new Set<(loss: Loss) => void>();
-  /** In the order of their calls; the first has been sent. */
-  readonly #waiting: Waiting[] = [];
-  /** It knows where the others are. */
-  #takesPart: boolean;
-  #closed: ClientError | undefined;
+  readonly #onFailure = new Set<(loss: Loss) => void>();
+  readonly #onEnded = new Set<(ranks: readonly number[]) => void>();
+  readonly #onRestarted = new Set<(ranks: readonly number[]) => void>();
+  /** How many streams have been opened with a tag. */
+  readonly #streams = new Map<string, number>();
   #marks = 0;
   /** When the marks of the last second were made. */
   readonly #marked: number[] = [];
 
-  constructor({ rank, size, job, attempt }: Welcome, socket: LineSocket) {
+  constructor({ rank, size, job, attempt, host }: Welcome, link: AgentLink) {
     this.rank = rank;
     this.size = size;
     this.job = job;
     this.attempt = attempt;
-    this.#takesPart = attempt === 1;
-    this.#socket = socket;
-    socket.hold(false);
+    this.host = host;
+    this.#link = link;
+    this.#calls = new Calls(link);
+    this.#messages = new Messages(this.#calls, rank, size);
+    this.#collectives = new Collectives({
+      calls: this.#calls, messages: this.#messages, rank, size, attempt,
+      onAgreed: (agreed) => this.#onAgreed(agreed),
+    });
+  }
+
+  get group(): Group {
+    return this.#collectives.group;
+  }
+
+  async hosts(): Promise<HostRanks[]> {
+    const { event } = await this.#calls.call({ type: 'hosts' }, { name: 'hosts()' });
+    const { hosts } = event as Extract<ProgramEvent, { readonly type: 'hosts' }>;
+    return hosts.map(([name, ranges]) => ({ name, ranks: ranksInRanges(ranges) }));
   }
 
   onFailure(call: (loss: Loss) => void): () => void {
-    const listener = (loss: Loss): void => call(loss);
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return listen(this.#onFailure, 'onFailure()', call);
+  }
+
+  onEnded(call: (ranks: readonly number[]) => void): () => void {
+    return listen(this.#onEnded, 'onEnded()', call);
+  }
+
+  onRestarted(call: (ranks: readonly number[]) => void): () => void {
+    return listen(this.#onRestarted, 'onRestarted()', call);
   }
 
   failed(): number[] {
     return [...this.#failed].sort((a, b) => a - b);
   }
 
+  send(to: number, value: unknown, options?: SendOptions): Promise<void> {
+    return this.#messages.send(to, value, options);
+  }
+
+  receive(options?: ReceiveOptions): Promise<Message> {
+    return this.#messages.receive(options);
+  }
+
+  onMessage(tag: string, handler: (message: Message) => unknown): () => void {
+    return this.#messages.onMessage(tag, handler);
+  }
+
   async agree(flag: boolean): Promise<Agreement> {
-    if (typeof flag !== 'boolean') {
-      throw new ClientError('STCI_CLIENT_ARGUMENT', `agree(${String(flag)}): not a boolean`);
-    }
-    const agreed = await this.#vote('agree', flag);
+    if (typeof flag !== 'boolean') throw argumentError(`agree(${String(flag)})`, 'not a boolean');
+    const agreed = await this.#collectives.agree(flag);
     return { flag: agreed.flag, failed: ranksInRanges(agreed.failed) };
   }
 
-  async barrier(): Promise<void> {
-    await this.#vote('barrier', true);
+  shrink(): Promise<Group> {
+    return this.#collectives.shrink();
   }
 
-  async shrink(): Promise<Group> {
-    const ranks = ranksInRanges((await this.#vote('shrink', true)).ranks);
-    return { rank: ranks.indexOf(this.rank), size: ranks.length, ranks };
+  barrier(): Promise<void> {
+    return this.#collectives.barrier();
+  }
+
+  async broadcast(value: unknown, root = this.#first): Promise<unknown> {
+    return this.#collectives.broadcast(value, this.#root('broadcast()', root));
+  }
+
+  async gather(value: unknown, root = this.#first): Promise<unknown[] | undefined> {
+    return this.#collectives.gather(value, this.#root('gather()', root));
+  }
+
+  allGather(value: unknown): Promise<unknown[]> {
+    return this.#collectives.allGather(value);
+  }
+
+  async reduce<T>(value: T, combine: Combine<T>, root = this.#first): Promise<T | undefined> {
+    checkFunction('reduce()', combine);
+    return this.#collectives.reduce(value, combine, this.#root('reduce()', root));
+  }
+
+  async allReduce<T>(value: T, combine: Combine<T>): Promise<T> {
+    checkFunction('allReduce()', combine);
+    return this.#collectives.allReduce(value, combine);
+  }
+
+  async put(key: string, value: unknown): Promise<void> {
+    const name = 'put()';
+    const { form, bytes } = encodeValue(name, value, PROGRAM_PART_BYTES_MAX);
+    await this.#calls.call({ type: 'put', key: checkKey(name, key), form }, { bytes, name });
+  }
+
+  exchange(): Promise<void> {
+    return this.#collectives.exchange();
+  }
+
+  async get(key: string): Promise<unknown> {
+    const name = 'get()';
+    const { event, bytes } = await this.#calls.call({ type: 'get', key: checkKey(name, key) }, { name });
+    const { found, form } = event as { readonly found: boolean; readonly form: Form } & typeof event;
+    return found ? decodeValue({ form, bytes }) : undefined;
+  }
+
+  async topology(spec: string, options: TopologyOptions = {}): Promise<TopologyPlace> {
+    const name = 'topology()';
+    const size = checkInteger(name, 'size', options.size ?? this.group.size, 1, POSITIONS_MAX);
+    const position = checkInteger(name, 'position', options.position ?? this.group.rank, 0, size - 1);
+    const root = checkInteger(name, 'root', options.root ?? 0, 0, size - 1);
+    if (typeof spec !== 'string') throw argumentError(name, `expected the name of a topology, got ${String(spec)}`);
+    const ask = async (target?: number): Promise<TopologyEvent> => {
+      const { event } = await this.#calls.call({ type: 'topology', spec, size, position, root, target }, { name });
+      return event as TopologyEvent;
+    };
+    const { neighbours, parent, children, diameter } = await ask();
+    return {
+      neighbours, children, diameter,
+      parent: parent < 0 ? undefined : parent,
+      nextHop: async (target) => {
+        const { next = -1 } = await ask(checkInteger('nextHop()', 'a position', target, 0, size - 1));
+        return next < 0 ? undefined : next;
+      },
+    };
+  }
+
+  async openStream<T = unknown>({ topology = 'tree', root = 0, tag, combine }: StreamOptions<T>): Promise<Stream<T>> {
+    checkTag('openStream()', tag);
+    if (combine !== undefined) checkFunction('openStream()', combine);
+    const count = 1 + (this.#streams.get(tag) ?? 0);
+    this.#streams.set(tag, count);
+    const { group } = this;
+    const { parent, children } = await this.topology(topology, { root, size: group.size, position: group.rank });
+    const label = `${count}.${tag}`.slice(0, 60);
+    return new TreeStream({ messages: this.#messages, group, label, parent, children, combine });
   }
 
   watchdog(withinMs: number): Watchdog {
     const longestMs = WATCHDOG_MS_MAX / (1 + QUIET_PART);
     if (!Number.isInteger(withinMs) || withinMs < 1 || withinMs > longestMs) {
-      const text = `watchdog(${withinMs}): not an integer in 1..${longestMs}, in ms`;
-      throw new ClientError('STCI_CLIENT_ARGUMENT', text);
+      throw argumentError(`watchdog(${withinMs})`, `not an integer in 1..${longestMs}, in ms`);
     }
     const promisedMs = Math.ceil(withinMs * (1 + QUIET_PART));
     let sentMs = -Infinity;
+    const say = (ms: number): void => void (this.#calls.closed ?? this.#calls.send({ type: 'alive', withinMs: ms }));
     const alive = (): void => {
       const nowMs = performance.now();
-      if (nowMs - sentMs < withinMs * QUIET_PART || this.#closed !== undefined) return;
+      if (nowMs - sentMs < withinMs * QUIET_PART) return;
       sentMs = nowMs;
-      this.#socket.send({ type: 'alive', withinMs: promisedMs });
+      say(promisedMs);
     };
     alive();
-    return { alive, stop: () => this.#closed ?? this.#socket.send({ type: 'alive', withinMs: 0 }) };
+    return { alive, stop: () => say(0) };
   }
 
   mark(name: string): void {
-    if (this.#closed !== undefined) throw this.#closed;
+    if (this.#calls.closed !== undefined) throw this.#calls.closed;
     if (typeof name !== 'string' || name.length > MARK_CHARS_MAX || !/^[ -~]+$/u.test(name)) {
-      const text = `mark(): expected a name of 1 to ${MARK_CHARS_MAX} printable ASCII characters`;
-      throw new ClientError('STCI_CLIENT_ARGUMENT', text);
+      throw argumentError('mark()', `expected a name of 1 to ${MARK_CHARS_MAX} printable ASCII characters`);
     }
     const nowMs = performance.now();
     while ((this.#marked[0] ?? nowMs) < nowMs - SECOND_MS) this.#marked.shift();
@@ -168,72 +217,74 @@ export class ProgramClient implements Client {
     }
     this.#marks += 1;
     this.#marked.push(nowMs);
-    this.#socket.send({ type: 'mark', name });
+    this.#calls.send({ type: 'mark', name });
   }
 
   close(): void {
     this.#end(new ClientError('STCI_CLIENT_CLOSED', 'The connection to the session agent was closed by close()'));
-    this.#socket.close();
+    this.#link.close();
   }
 
-  onEvent(event: ProgramEvent): void {
-    if (this.#closed !== undefined) return;
+  onEvent(event: ProgramEvent, bytes: Uint8Array): void {
+    if (this.#calls.closed !== undefined) return;
     if (event.type === 'failed') return this.#onLost(event.lost);
-    if (event.type === 'agreed') return this.#onAgreed(event.agreed);
+    if (event.type === 'ended') return tell(this.#onEnded, ranksInRanges(event.ranks));
     if (event.type === 'exit') process.exit(event.status); // An injected fault.
-    this.#socket.destroy(event.type === 'refused' ? event.reason : 'the session agent broke the protocol');
+    const isKnown = event.type === 'agreed' ? this.#collectives.onAgreed(event, bytes)
+      : 'id' in event && this.#calls.onAnswer(event, bytes);
+    if (!isKnown) this.#link.destroy(event.type === 'refused' ? event.reason : 'the session agent broke the protocol');
   }
 
   onClosed(reason: string): void {
     this.#end(new ClientError('STCI_CLIENT_LOST', `The connection to the session agent ended: ${reason}.`));
   }
 
-  #vote(kind: AgreementKind, flag: boolean): Promise<Agreed> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed !== undefined) return reject(this.#closed);
-      if (!this.#takesPart && kind !== 'shrink') {
-        const text = `${kind}(): this rank was started again; it takes part from its first shrink() on`;
-        return reject(new ClientError('STCI_CLIENT_MISMATCH', text));
-      }
-      this.#takesPart = true;
-      this.#waiting.push({ kind, flag, resolve, reject });
-      if (this.#waiting.length === 1) this.#sendVote();
-    });
+  get #first(): number {
+    return this.group.ranks[0] ?? 0;
   }
 
-  #sendVote(): void {
-    const next = this.#waiting[0];
-    this.#socket.hold(next !== undefined);
-    if (next !== undefined) this.#socket.send({ type: 'vote', kind: next.kind, flag: next.flag });
+  #root(call: string, root: number): number {
+    checkRank(call, root, this.size);
+    if (this.group.rank < 0 || this.group.ranks.includes(root)) return root;
+    throw argumentError(call, `root ${root} is not in the group: it has ended, and shrink() went on without it`);
   }
 
-  #onAgreed(agreed: Agreed): void {
-    // What it counts as lost is known before it resolves, and who takes part again is not lost.
-    for (const rank of ranksInRanges(agreed.joined)) this.#failed.delete(rank);
-    this.#onLost(agreed.failed.map(([first, last]) => [first, last, 'it is lost']));
-    const waiting = this.#waiting.shift();
-    if (waiting === undefined || !isInRanges(agreed.ranks, this.rank)) {
-      return this.#socket.destroy('the session agent broke the protocol');
+  /** What it counts as lost is known before it resolves, and who takes part again is not lost. */
+  #onAgreed({ joined, missing, failed }: Agreed): void {
+    const again = ranksInRanges(joined);
+    for (const rank of again) this.#failed.delete(rank);
+    if (again.length > 0) {
+      tell(this.#onRestarted, again);
+      this.#messages.resume();
     }
-    this.#sendVote();
-    if (!agreed.isMismatch) return waiting.resolve(agreed);
-    const text = `${waiting.kind}(): other ranks called another of agree, barrier and shrink at the same place. `
-      + 'All ranks must call them in the same order.';
-    waiting.reject(new ClientError('STCI_CLIENT_MISMATCH', text));
+    const isLost = (rank: number): boolean => failed.some(([first, last]) => first <= rank && rank <= last);
+    this.#onLost(missing.filter(([rank]) => isLost(rank)));
+    this.#onLost(failed.map(([first, last]) => [first, last, 'it is lost', '']));
   }
 
   #onLost(lost: readonly LostRanks[]): void {
     for (const range of lost) {
+      const [, , reason, host] = range;
       const ranks = ranksInRanges([range]).filter((rank) => !this.#failed.has(rank));
       if (ranks.length === 0) continue;
       for (const rank of ranks) this.#failed.add(rank);
-      for (const listener of this.#listeners) listener({ ranks, reason: range[2] });
+      tell(this.#onFailure, { ranks, reason, host });
     }
   }
 
   #end(error: ClientError): void {
-    if (this.#closed !== undefined) return;
-    this.#closed = error;
-    for (const { reject } of this.#waiting.splice(0)) reject(error);
+    this.#calls.end(error);
+    this.#collectives.end(error);
   }
+}
+
+function listen<T>(listeners: Set<(value: T) => void>, name: string, call: (value: T) => void): () => void {
+  checkFunction(name, call);
+  const listener = (value: T): void => call(value);
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+function tell<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
+  for (const listener of listeners) listener(value);
 }

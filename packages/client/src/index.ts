@@ -10,5 +10,8 @@
  */
 
 export { connect, type ConnectOptions } from './connect.js';
-export type { Agreement, Client, Group, Loss, Watchdog } from './client.js';
+export type {
+  Agreement, Client, Combine, Group, HostRanks, Loss, Message, ReceiveOptions, SendOptions, Stream, StreamOptions,
+  TopologyOptions, TopologyPlace, Watchdog,
+} from './contracts.js';
 export { ClientError, type ClientErrorCode } from './errors.js';

@@ -9,10 +9,9 @@ async function errorOf(env: Readonly<Record<string, string>>): Promise<ClientErr
 
 suite('connecting to the session agent', (test) => {
   test('without it: what to write', async () => {
-    const [outside, disabled] = [await errorOf({}), await errorOf({ STCI_RANK: '0' })];
-    assert.equal([outside.code, disabled.code], ['STCI_CLIENT_DISABLED', 'STCI_CLIENT_DISABLED']);
-    assert.match(outside.message, /not started by stcirun\. Write: stcirun --client program/);
-    assert.match(disabled.message, /started without --client.* Write: stcirun --client program/);
+    const { code, message } = await errorOf({ STCI_RANK: '0' });
+    assert.is(code, 'STCI_CLIENT_DISABLED');
+    assert.match(message, /started without --client.* Write: stcirun --client program/);
   });
 
   test('where nobody listens any more', async () => {

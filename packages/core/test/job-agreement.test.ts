@@ -1,10 +1,33 @@
 /** Agreement among ranks: uniform, whoever dies at whatever moment; checked against a model over many seeds. */
 
-import { isInRanges, rankRanges, ranksInRanges } from '@stci/interface';
+import { isInRanges, rankRanges, ranksInRanges, type CollectiveKind } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
-import { Agreement, type Decision } from '../dist/job/agreement.js';
+import { Agreement as Real, type Decision as Whole, type Vote } from '../dist/job/agreement.js';
 
-const vote = (rank: number, sequence: number, flag = true) => ({ rank, sequence, kind: 'agree' as const, flag });
+const vote = (rank: number, sequence: number, flag = true, kind: CollectiveKind = 'agree'): Vote =>
+  ({
+    rank, sequence, kind, flag, number: sequence, host: 0, root: 0, form: 'json', length: 0, part: new Uint8Array(),
+    pairs: [],
+  });
+
+type Decision = Whole['agreed'] & { readonly sequence: number };
+
+/** Of ranks of which it does not matter where and how they end. */
+class Agreement extends Real {
+  constructor(size: number) {
+    super(size, { partsBytesMax: 100, refusesPairs: ({ size: keys }) => (keys > 2 ? 'too many' : '') });
+  }
+
+  end(rank: number, isFailure: boolean): void {
+    const reason = isFailure ? 'it was ended by SIGKILL' : 'it ended with status 0';
+    this.ended(rank, { isFailure, reason, host: 'b' });
+  }
+
+  plain(): Decision | undefined {
+    const decision = this.decide();
+    return decision && { ...decision.agreed, sequence: decision.sequence };
+  }
+}
 
 /** What all call in the model: every other time `shrink`, the last time too. */
 const ROUNDS = 6;
@@ -40,12 +63,18 @@ function play(seed: number): Played {
   const takesPart = told.map(() => true);
   const flags = new Map<string, boolean>();
   const isMember = told.map(() => true);
+  /** How often each was started, and how often the controller knows it was. */
+  const lives = told.map(() => 1);
+  const knownLives = told.map(() => 1);
   const decide = (): void => {
-    const decision = agreement.decide();
+    const decision = agreement.plain();
     if (decision === undefined) return;
     decided.push(decision);
     for (const rank of ranksInRanges(decision.joined)) isMember[rank] = true;
-    for (const rank of told.keys()) down[rank]?.push(() => hear(rank, decision));
+    for (const rank of told.keys()) {
+      const life = isInRanges(decision.joined, rank) ? knownLives[rank] : undefined;
+      down[rank]?.push(() => hear(rank, decision, life === lives[rank]));
+    }
   };
   const call = (rank: number, flag = pick(4) > 0): void => {
     const sequence = (known[rank] as number) + 1;
@@ -53,22 +82,25 @@ function play(seed: number): Played {
     waits[rank] = true;
     up[rank]?.push(() => {
       if (sequence === agreement.decided + 1 && isMember[rank] === true) flags.set(`${sequence} ${rank}`, flag);
-      agreement.vote({ rank, sequence, kind, flag });
+      agreement.vote(vote(rank, sequence, flag, kind));
       decide();
     });
   };
-  const hear = (rank: number, decision: Decision): void => {
+  const hear = (rank: number, decision: Decision, joins: boolean): void => {
     known[rank] = decision.sequence;
     if (!alive.has(rank) || waits[rank] !== true) return;
-    if (!isInRanges(decision.ranks, rank)) return call(rank);
+    // What it took part in before it was started again does not concern it.
+    if (!(takesPart[rank] === true ? isInRanges(decision.ranks, rank) : joins)) return call(rank);
     waits[rank] = false;
     takesPart[rank] = true;
     told[rank]?.set(decision.sequence, decision);
     if (decision.sequence < ROUNDS) call(rank);
-    else if (up[rank]?.push(() => (agreement.ended(rank, false), decide())) !== undefined) alive.delete(rank);
+    else if (up[rank]?.push(() => (agreement.end(rank, false), decide())) !== undefined) alive.delete(rank);
   };
   const die = (rank: number): void => {
     const isAgain = pick(2) === 0;
+    const life = (lives[rank] as number) + 1;
+    lives[rank] = life;
     deaths.add(rank);
     [waits[rank], takesPart[rank]] = [false, false];
     told[rank]?.clear();
@@ -76,8 +108,11 @@ function play(seed: number): Played {
     const before = pick(2) === 0 ? [] : up[rank] ?? [];
     up[rank] = [...before, () => {
       isMember[rank] = false;
-      agreement.ended(rank, true);
-      if (isAgain) agreement.returned(rank);
+      agreement.end(rank, true);
+      if (isAgain) {
+        agreement.returned(rank);
+        knownLives[rank] = life;
+      }
       decide();
     }];
     if (isAgain) call(rank);
@@ -105,59 +140,59 @@ suite('agreement', (test) => {
     const agreement = new Agreement(3);
     agreement.vote(vote(0, 1));
     agreement.vote(vote(2, 1, false));
-    assert.is(agreement.decide(), undefined);
+    assert.is(agreement.plain(), undefined);
     agreement.vote(vote(1, 1));
-    const { ranks, failed, ...rest } = agreement.decide() as Decision;
-    const wanted = { sequence: 1, flag: false, isMismatch: false, joined: [] };
+    const { ranks, failed, ...rest } = agreement.plain() as Decision;
+    const wanted = { kind: 'agree', isMismatch: false, flag: false, joined: [], missing: [], sequence: 1 };
     assert.equal([rest, ranks, failed], [wanted, [[0, 2]], []]);
-    assert.is(agreement.decide(), undefined, 'once');
+    assert.is(agreement.plain(), undefined, 'once');
   });
 
   test('does not wait for the dead, nor for those that ended well; a vote before its death counts', () => {
     const agreement = new Agreement(4);
     agreement.vote(vote(0, 1));
     agreement.vote(vote(3, 1, false));
-    agreement.ended(3, true);
-    agreement.ended(1, false);
-    assert.is(agreement.decide(), undefined);
+    agreement.end(3, true);
+    agreement.end(1, false);
+    assert.is(agreement.plain(), undefined);
     agreement.vote(vote(1, 1, false));
-    agreement.ended(2, true);
-    const { flag, ranks, failed } = agreement.decide() as Decision;
+    agreement.end(2, true);
+    const { flag, ranks, failed } = agreement.plain() as Decision;
     assert.equal([flag, ranks, failed], [false, [[0, 0]], [[2, 3]]]);
   });
 
   test('a rank that was started again is not awaited; it joins with the next shrink of the others', () => {
     const agreement = new Agreement(3);
-    const shrink = (rank: number, sequence: number) => ({ ...vote(rank, sequence), kind: 'shrink' as const });
-    agreement.ended(2, true);
+    const shrink = (rank: number, sequence: number) => vote(rank, sequence, true, 'shrink');
+    agreement.end(2, true);
     agreement.returned(2);
     agreement.vote(shrink(2, 1));
     for (const rank of [0, 1]) agreement.vote(vote(rank, 1));
-    const before = agreement.decide() as Decision;
+    const before = agreement.plain() as Decision;
     assert.equal([before.ranks, before.joined, before.failed, before.isMismatch], [[[0, 1]], [], [[2, 2]], false]);
     for (const rank of [0, 1]) agreement.vote(shrink(rank, 2));
-    const { ranks, joined, failed } = agreement.decide() as Decision;
+    const { ranks, joined, failed } = agreement.plain() as Decision;
     assert.equal([ranks, joined, failed], [[[0, 2]], [[2, 2]], []]);
     for (const rank of [0, 1]) agreement.vote(vote(rank, 3));
-    assert.is(agreement.decide(), undefined, 'from now on it is awaited');
+    assert.is(agreement.plain(), undefined, 'from now on it is awaited');
   });
 
   test('where all others have ended, ranks that were started again go on alone', () => {
     const agreement = new Agreement(3);
-    for (const rank of [1, 2]) agreement.ended(rank, true);
+    for (const rank of [1, 2]) agreement.end(rank, true);
     for (const rank of [1, 2]) agreement.returned(rank);
-    agreement.vote(vote(1, 1));
-    agreement.ended(0, false);
-    assert.is(agreement.decide(), undefined);
-    agreement.vote(vote(2, 1));
-    assert.equal((agreement.decide() as Decision).joined, [[1, 2]]);
+    agreement.vote(vote(1, 1, true, 'shrink'));
+    agreement.end(0, false);
+    assert.is(agreement.plain(), undefined);
+    agreement.vote(vote(2, 1, true, 'shrink'));
+    assert.equal((agreement.plain() as Decision).joined, [[1, 2]]);
   });
 
   test('different calls are a mismatch for all; a vote on a later agreement breaks the protocol', () => {
     const agreement = new Agreement(2);
     agreement.vote(vote(0, 1));
     agreement.vote({ ...vote(1, 1), kind: 'barrier' });
-    assert.ok((agreement.decide() as Decision).isMismatch);
+    assert.ok((agreement.plain() as Decision).isMismatch);
     assert.throwsCode('STCI_MESSAGE_INVALID', () => agreement.vote(vote(0, 3)));
   });
 

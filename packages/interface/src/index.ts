@@ -20,6 +20,7 @@ export * from './params.js';
 export * from './platform.js';
 export * from './plugin.js';
 export * from './printable.js';
+export * from './program-records.js';
 export * from './program.js';
 export { hmacSha256, sameBytes, sha256 } from './sha256.js';
 export * from './streams.js';

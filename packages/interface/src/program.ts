@@ -1,21 +1,44 @@
 /**
- * What a program that uses the client library and the session agent of its host say to each other: one JSON object a
- * line, over the agent's private socket. The program's first line is `hello`, the agent's `welcome` or `refused`.
+ * What a program that uses a client library and the session agent of its host say to each other
+ * (docs/client-protocol.md): records (program-records.ts) over the agent's private socket. The program's first record
+ * is `hello`, the agent's `welcome` or `refused`.
  */
 
 import type { JobId, Rank } from './ids.js';
 
 /** Of this form of the protocol; the two ends must have the same. */
-export const PROGRAM_PROTOCOL = 1;
+export const PROGRAM_PROTOCOL = 2;
 
 /** In the environment of a rank: path of the socket, and what proves which rank connects. */
 export const PROGRAM_SOCKET_VARIABLE = 'STCI_CLIENT_SOCKET';
 export const PROGRAM_TOKEN_VARIABLE = 'STCI_CLIENT_TOKEN';
 
-/** Longest line of a program, in bytes. */
-export const PROGRAM_LINE_BYTES_MAX = 1024;
+/** Longest line of a program and of the agent, in bytes. */
+export const PROGRAM_LINE_BYTES_MAX = 4096;
+export const AGENT_LINE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Longest promise of a sign of life: a day. */
+/** Most bytes of one message between ranks. */
+export const PROGRAM_MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Most bytes that one rank brings to a collective, or puts under one key; and of all ranks to one collective. */
+export const PROGRAM_PART_BYTES_MAX = 1024 * 1024;
+export const PROGRAM_PARTS_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Most keys of a job, and bytes of them and of their values together; longest key, in characters. */
+export const PROGRAM_KEYS_MAX = 65_536;
+export const PROGRAM_KEYS_BYTES_MAX = 8 * 1024 * 1024;
+export const PROGRAM_KEY_CHARS_MAX = 256;
+
+/** Most sends, and their bytes, that a program may have unanswered; receives that may wait. */
+export const PROGRAM_SENDS_MAX = 1024;
+export const PROGRAM_SENDS_BYTES_MAX = 2 * PROGRAM_MESSAGE_BYTES_MAX;
+export const PROGRAM_RECEIVES_MAX = 1024;
+
+/** Longest tag, in characters; those that begin with `_` are the libraries' own. */
+export const PROGRAM_TAG_CHARS_MAX = 64;
+export const PROGRAM_TAG = 'default';
+
+/** Longest promise of a sign of life, and longest wait for a message: a day. */
 export const WATCHDOG_MS_MAX = 86_400_000;
 
 /** Longest name of a mark, in characters; most marks of a process in a second, and in all. */
@@ -26,16 +49,33 @@ export const MARKS_MAX = 10_000;
 /** Ranks from the first to the last, inclusive. */
 export type RankRange = readonly [first: Rank, last: Rank];
 
-/** Ranks that were lost together, and why, for people. */
-export type LostRanks = readonly [first: Rank, last: Rank, reason: string];
+/** Ranks that were lost together, why, for people, and on which host; '' if that is not known. */
+export type LostRanks = readonly [first: Rank, last: Rank, reason: string, host: string];
 
-/** All three are one agreement: of flags, of nothing, of who is left. */
-export type AgreementKind = 'agree' | 'barrier' | 'shrink';
+/**
+ * What ranks do together; the index is its number between agents. `agree` and `shrink` go on without ranks that are
+ * lost. The others are strict: they fail when a rank of the group ended before it took part. `reduce` is a gather, and
+ * `allreduce` a broadcast, of what the ranks have made of their values by messages.
+ */
+export const COLLECTIVES = [
+  'agree', 'barrier', 'shrink', 'gather', 'allgather', 'broadcast', 'exchange', 'reduce', 'allreduce',
+] as const;
 
-export const AGREEMENT_KINDS: readonly AgreementKind[] = ['agree', 'barrier', 'shrink'];
+export type CollectiveKind = (typeof COLLECTIVES)[number];
 
-/** The result of an agreement: the same for every rank that gets it. */
+/** How the program that made some bytes encoded them. */
+export const FORMS = ['bytes', 'json', 'text'] as const;
+export type Form = (typeof FORMS)[number];
+
+/** Errors of a call or a collective, as the agent tells them. */
+export type ProgramErrorCode =
+  | 'STCI_CLIENT_ARGUMENT' | 'STCI_CLIENT_RANK' | 'STCI_CLIENT_RANK_LOST' | 'STCI_CLIENT_RANK_ENDED'
+  | 'STCI_CLIENT_MISMATCH' | 'STCI_CLIENT_LIMIT' | 'STCI_CLIENT_TIMEOUT' | 'STCI_CLIENT_CANCELLED'
+  | 'STCI_CLIENT_DUPLICATE' | 'STCI_CLIENT_TOPOLOGY';
+
+/** The result of a collective: the same for every rank that gets it. */
 export interface Agreed {
+  readonly kind: CollectiveKind;
   /** All flags were true. */
   readonly flag: boolean;
   /** Its ranks called different things: a program error. */
@@ -46,12 +86,41 @@ export interface Agreed {
   readonly joined: readonly RankRange[];
   /** Those that are lost. */
   readonly failed: readonly RankRange[];
+  /** Those for whose sake a strict one failed. */
+  readonly missing: readonly LostRanks[];
+}
+
+/** What a rank brought to a collective. */
+export type PartHead = readonly [rank: Rank, bytes: number, form: Form];
+
+/** Chosen by the program, to find the answer by. */
+interface Call {
+  readonly id: number;
+}
+
+/** `bytes`: of what follows the line; absent: none. */
+interface Carrier {
+  readonly form: Form;
+  readonly bytes?: number | undefined;
 }
 
 export type ProgramRequest =
   | { readonly type: 'hello'; readonly version: number; readonly token: string }
   /** Answered by `agreed`; another may follow only after that. */
-  | { readonly type: 'vote'; readonly kind: AgreementKind; readonly flag: boolean }
+  | ({ readonly type: 'vote'; readonly kind: CollectiveKind; readonly flag?: boolean | undefined;
+      readonly root?: Rank | undefined } & Partial<Carrier>)
+  /** Answered by `done` once the receiver's agent has it. */
+  | ({ readonly type: 'send'; readonly to: Rank; readonly tag: string } & Call & Carrier)
+  /** Answered by `message`; without `from` and `tag`, by any. */
+  | ({ readonly type: 'receive'; readonly from?: Rank | undefined; readonly tag?: string | undefined;
+      readonly waitMs?: number | undefined } & Call)
+  /** Ends a `receive`, if it still waits. */
+  | ({ readonly type: 'cancel' } & Call)
+  | ({ readonly type: 'put'; readonly key: string } & Call & Carrier)
+  | ({ readonly type: 'get'; readonly key: string } & Call)
+  | ({ readonly type: 'hosts' } & Call)
+  | ({ readonly type: 'topology'; readonly spec: string; readonly size: number; readonly position: number;
+      readonly root?: number | undefined; readonly target?: number | undefined } & Call)
   /** A sign of life, and the promise of the next within this time; 0 takes the promise back. */
   | { readonly type: 'alive'; readonly withinMs: number }
   /** The program has come to a point that an experiment knows by this name. */
@@ -60,9 +129,20 @@ export type ProgramRequest =
 export type ProgramEvent =
   /** `attempt`: 1, 2, …: how often the rank was started. */
   | { readonly type: 'welcome'; readonly rank: Rank; readonly size: number; readonly job: JobId;
-      readonly attempt: number }
+      readonly attempt: number; readonly host: string }
   | { readonly type: 'failed'; readonly lost: readonly LostRanks[] }
-  | { readonly type: 'agreed'; readonly agreed: Agreed }
+  | { readonly type: 'ended'; readonly ranks: readonly RankRange[] }
+  /** `code` and `reason` are empty where it succeeded. The bytes of the parts follow, one after the other. */
+  | { readonly type: 'agreed'; readonly code: ProgramErrorCode | ''; readonly reason: string; readonly agreed: Agreed;
+      readonly parts: readonly PartHead[] }
+  | ({ readonly type: 'done' } & Call)
+  | ({ readonly type: 'failed-call'; readonly code: ProgramErrorCode; readonly reason: string } & Call)
+  | ({ readonly type: 'message'; readonly from: Rank; readonly tag: string; readonly form: Form } & Call)
+  | ({ readonly type: 'value'; readonly found: boolean; readonly form: Form } & Call)
+  | ({ readonly type: 'hosts'; readonly hosts: readonly (readonly [name: string, ranks: readonly RankRange[]])[] }
+      & Call)
+  | ({ readonly type: 'topology'; readonly neighbours: readonly number[]; readonly parent: number;
+      readonly children: readonly number[]; readonly diameter: number; readonly next?: number | undefined } & Call)
   /** An injected fault: the program ends itself with this status. */
   | { readonly type: 'exit'; readonly status: number }
   /** The connection is closed after it. */
@@ -85,6 +165,6 @@ export function ranksInRanges(ranges: readonly (readonly [Rank, Rank, ...unknown
 }
 
 /** Whether one of the ranges holds the rank. */
-export function isInRanges(ranges: readonly RankRange[], rank: Rank): boolean {
+export function isInRanges(ranges: readonly (readonly [Rank, Rank, ...unknown[]])[], rank: Rank): boolean {
   return ranges.some(([first, last]) => first <= rank && rank <= last);
 }

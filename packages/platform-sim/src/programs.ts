@@ -4,8 +4,8 @@
  */
 
 import {
-  AGREEMENT_KINDS, PROGRAM_PROTOCOL, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type AgreementKind,
-  type ProgramEvent, type ProgramRequest, type SignalName,
+  AGENT_LINE_BYTES_MAX, PROGRAM_PARTS_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE,
+  RecordReader, programRecord, type CollectiveKind, type ProgramEvent, type ProgramRequest, type SignalName,
 } from '@stci/interface';
 import type { OutputName, Tool, ToolProgram } from './tool.js';
 
@@ -135,24 +135,30 @@ function onSignal(tool: Tool): void {
   tool.after(numberAt(tool, 2, 60) * 1000, () => tool.exit(0));
 }
 
+type OnEvent = (event: ProgramEvent, bytes: Uint8Array) => void;
+type SendRequest = (request: ProgramRequest, bytes?: Uint8Array) => void;
+
 /** What the client library does: connects to the session agent, ends with the status of an injected fault. */
-function client(tool: Tool, onEvent: (event: ProgramEvent) => void): (request: ProgramRequest) => void {
+function client(tool: Tool, onEvent: OnEvent): SendRequest {
   const channel = tool.connect(tool.env[PROGRAM_SOCKET_VARIABLE] ?? '');
-  let text = '';
-  const send = (request: ProgramRequest): void => void channel.send([textBytes(`${JSON.stringify(request)}\n`)]);
-  const take = (event: ProgramEvent): void => (event.type === 'exit' ? tool.exit(event.status) : onEvent(event));
+  const send: SendRequest = (request, bytes) => void channel.send([programRecord(request, bytes)]);
+  const limits = { lineBytesMax: AGENT_LINE_BYTES_MAX, bytesMax: PROGRAM_PARTS_BYTES_MAX };
+  const reader = new RecordReader(limits, (head, bytes) => {
+    const event = head as unknown as ProgramEvent;
+    if (event.type === 'exit') tool.exit(event.status);
+    else onEvent(event, bytes);
+  });
   channel.bind({
-    onData: (chunk) => {
-      const lines = (text + String.fromCharCode(...chunk)).split('\n');
-      text = lines.pop() ?? '';
-      for (const line of lines) take(JSON.parse(line) as ProgramEvent);
-    },
+    onData: (chunk) => void reader.add(chunk),
     onDrain: () => undefined,
     onClose: () => tool.exit(1),
   });
   send({ type: 'hello', version: PROGRAM_PROTOCOL, token: tool.env[PROGRAM_TOKEN_VARIABLE] ?? '' });
   return send;
 }
+
+/** What `agree` calls in turn: all go on without ranks that are lost. */
+const AGREEMENTS: readonly CollectiveKind[] = ['agree', 'shrink', 'shrink'];
 
 /**
  * agree ROUNDS S: agrees so often with the other ranks, over the socket of its session agent, with S seconds in
@@ -163,7 +169,7 @@ function agree(tool: Tool): void {
   const rank = Number(tool.env['STCI_RANK']);
   let round = 0;
   const vote = (): void => {
-    const kind = AGREEMENT_KINDS[round % AGREEMENT_KINDS.length] as AgreementKind;
+    const kind = AGREEMENTS[round % AGREEMENTS.length] as CollectiveKind;
     send({ type: 'vote', kind, flag: (rank + round) % 5 > 0 });
   };
   const send = client(tool, (event) => {

@@ -1,16 +1,19 @@
 /**
  * What the controller does for the programs of one job that use the client library: tells their session agents which
- * ranks were lost, and decides their agreements. It begins with the first program that connects.
+ * ranks were lost or have ended, decides what ranks do together, and has the keys. It begins with the first program
+ * that connects.
  */
 
 import {
-  AGREEMENT_KINDS, MARKS_MAX, StciError, isInRanges, rankRanges, ranksInRanges, sessionAddress, type AgreementKind,
-  type HostIndex, type JobEvent, type JobId, type LostRanks, type Params, type Rank, type RankRange, type RankReport,
+  COLLECTIVES, FORMS, MARKS_MAX, PROGRAM_KEYS_BYTES_MAX, PROGRAM_KEYS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError,
+  isInRanges, rankRanges, ranksInRanges, sessionAddress, type CollectiveKind, type Form, type HostIndex,
+  type JobEvent, type JobId, type LostRanks, type Params, type Rank, type RankRange, type RankReport,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import { Agreement } from '../job/agreement.js';
+import { Agreement, type Decision, type Pair } from '../job/agreement.js';
 import { endText } from '../job/exit-rule.js';
 import type { Ledger } from '../job/ledger.js';
+import { ranksOf } from '../job/placement.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
 
@@ -31,6 +34,13 @@ export class JobPrograms {
   #lost: LostRanks[] = [];
   /** How many of `#lost` have been told. */
   #told = 0;
+  /** Ranks that have ended well, and those of them that have not been told. */
+  readonly #ended: Rank[] = [];
+  #endedTold = 0;
+  /** Ranks that take part again, and as which attempt. */
+  readonly #joined = new Map<Rank, number>();
+  readonly #keys = new Map<string, Pair>();
+  #keysBytes = 0;
   #isScheduled = false;
 
   /** Of a ledger that stays the job's. */
@@ -39,18 +49,29 @@ export class JobPrograms {
     this.#job = job;
     this.#ledger = ledger;
     this.#emit = emit;
-    this.#agreement = new Agreement(ledger.map.size);
+    this.#agreement = new Agreement(ledger.map.size, {
+      partsBytesMax: PROGRAM_PARTS_BYTES_MAX, refusesPairs: (pairs) => this.#refusesPairs(pairs),
+    });
     for (let rank = 0; rank < ledger.map.size; rank++) {
       const report = ledger.rankReport(rank);
       if (report !== undefined) this.#add(report);
       else if (ledger.attempt(rank) > 1) this.#addReturned(rank, 'it failed and was started again');
     }
     this.#told = this.#lost.length;
+    this.#endedTold = this.#ended.length;
   }
 
   /** A program has connected to the session agent of this host, which is told of all losses from now on. */
   onOpen(host: HostIndex): void {
-    const state = { decided: this.#agreement.decided, lost: this.#lost };
+    const { hosts } = this.#ledger.map;
+    const state: MessageBody<'program.state'> = {
+      decided: this.#agreement.decided,
+      lost: this.#lost,
+      ended: rankRanges(this.#ended.slice().sort((a, b) => a - b)),
+      places: hosts.map((place) => [place.host, place.name, rankRanges([...ranksOf(place)].sort((a, b) => a - b))]),
+      attempts: [...this.#joined],
+      pairs: wirePairs(this.#keys.values()),
+    };
     this.#node.messages.send(sessionAddress(host), 'program.state', state, this.#job);
   }
 
@@ -58,8 +79,12 @@ export class JobPrograms {
   onVotes({ host, sequence, votes }: MessageBody<'program.votes'>): void {
     const { placements, map } = this.#ledger;
     checkRanks(placements, map, host, votes.map(([rank]) => rank));
-    for (const [rank, kind, flag] of votes) {
-      this.#agreement.vote({ rank, sequence, kind: AGREEMENT_KINDS[kind] as AgreementKind, flag });
+    for (const [rank, number, kind, flag, root, form, length, part, pairs] of votes) {
+      this.#agreement.vote({
+        rank, sequence, number, host, flag, root, length, part,
+        kind: COLLECTIVES[kind] as CollectiveKind, form: FORMS[form] as Form,
+        pairs: pairs.map(([key, of, value]): Pair => [key, FORMS[of] as Form, value]),
+      });
     }
     this.#schedule();
   }
@@ -91,22 +116,32 @@ export class JobPrograms {
 
   #add(report: RankReport): void {
     const { rank, outcome } = report;
-    const reason = outcome === 'ended' ? undefined : reasonOf(report);
-    this.#agreement.ended(rank, reason !== undefined);
-    if (reason !== undefined) this.#addLost(rank, reason);
+    const lost = outcome === 'ended' ? undefined : reasonOf(report);
+    const reason = lost ?? (outcome === 'ended' ? 'it is ended' : 'it ended with status 0');
+    this.#agreement.ended(rank, { isFailure: lost !== undefined, reason, host: this.#hostName(rank) });
+    if (lost !== undefined) this.#addLost(rank, lost);
+    else this.#ended.push(rank);
   }
 
   #addReturned(rank: Rank, reason: string): void {
-    this.#agreement.ended(rank, true);
+    this.#agreement.ended(rank, { isFailure: true, reason, host: this.#hostName(rank) });
     this.#agreement.returned(rank);
     this.#addLost(rank, reason);
   }
 
   #addLost(rank: Rank, reason: string): void {
+    const host = this.#hostName(rank);
     const before = this.#lost.at(-1);
-    const isNext = this.#lost.length > this.#told && before?.[1] === rank - 1 && before[2] === reason;
-    if (isNext) this.#lost[this.#lost.length - 1] = [before[0], rank, reason];
-    else this.#lost.push([rank, rank, reason]);
+    const isNext = this.#lost.length > this.#told && before?.[1] === rank - 1 && before[2] === reason
+      && before[3] === host;
+    if (isNext) this.#lost[this.#lost.length - 1] = [before[0], rank, reason, host];
+    else this.#lost.push([rank, rank, reason, host]);
+  }
+
+  #hostName(rank: Rank): string {
+    const { map, placements } = this.#ledger;
+    const host = placements.host(rank);
+    return map.hosts.find((place) => place.host === host)?.name ?? '';
   }
 
   /** Losses and votes of one turn are told together: a host that is lost may have had thousands of ranks. */
@@ -123,26 +158,88 @@ export class JobPrograms {
   #tell(): void {
     const lost = this.#lost.slice(this.#told);
     this.#told = this.#lost.length;
+    const ended = this.#ended.slice(this.#endedTold);
+    this.#endedTold = this.#ended.length;
     const { messages } = this.#node;
     if (lost.length > 0) messages.sendSubtree('program.failed', { lost }, this.#job);
+    if (ended.length > 0) {
+      messages.sendSubtree('program.ended', { ranks: rankRanges(ended.sort((a, b) => a - b)) }, this.#job);
+    }
+    this.#tellRefusals();
     const decision = this.#agreement.decide();
     if (this.#agreement.isAwaited) messages.waits.begin(WAIT, this.#job, 'all');
     else messages.waits.end(WAIT, this.#job);
-    if (decision === undefined) return;
-    this.#forget(decision.joined);
-    const attempts = ranksInRanges(decision.joined).map((rank) => this.#ledger.attempt(rank));
-    messages.sendSubtree('program.agreed', { ...decision, attempts }, this.#job);
+    if (decision !== undefined) this.#tellDecision(decision);
+  }
+
+  #tellRefusals(): void {
+    for (const { votes, code, reason, agreed } of this.#agreement.refusals()) {
+      const { failed, missing } = agreed;
+      for (const host of new Set(votes.map((vote) => vote.host))) {
+        const own = votes.filter((vote) => vote.host === host);
+        const calls = own.map(({ rank, number }) => [rank, number] as const);
+        const body = { calls, code, reason, failed, missing };
+        this.#node.messages.send(sessionAddress(host), 'program.refused', body, this.#job);
+      }
+    }
+  }
+
+  #tellDecision({ sequence, code, reason, agreed, parts, root, pairs }: Decision): void {
+    const { joined, kind } = agreed;
+    this.#forget(joined);
+    const { placements } = this.#ledger;
+    const joins = ranksInRanges(joined).map((rank) => {
+      this.#joined.set(rank, this.#ledger.attempt(rank));
+      return [this.#ledger.attempt(rank), placements.host(rank), this.#hostName(rank)] as const;
+    });
+    for (const pair of pairs) this.#setPair(pair);
+    const isForRoot = code === '' && (kind === 'gather' || kind === 'reduce');
+    const wire = parts.map(([rank, form, bytes]) => [rank, FORMS.indexOf(form), bytes] as const);
+    const { messages } = this.#node;
+    if (isForRoot) {
+      const agent = sessionAddress(placements.host(root));
+      messages.send(agent, 'program.parts', { sequence, parts: wire }, this.#job);
+    }
+    const { flag, isMismatch, ranks, failed } = agreed;
+    messages.sendSubtree('program.agreed', {
+      sequence, kind: COLLECTIVES.indexOf(kind), flag, isMismatch, ranks, joined, failed, joins, code, reason,
+      parts: isForRoot ? [] : wire, partsTo: isForRoot ? root : undefined, pairs: wirePairs(pairs),
+    }, this.#job);
+  }
+
+  #setPair(pair: Pair): void {
+    this.#keysBytes += pairBytes(pair) - pairBytes(this.#keys.get(pair[0]));
+    this.#keys.set(pair[0], pair);
+  }
+
+  #refusesPairs(pairs: ReadonlyMap<string, Pair>): string {
+    let [count, bytes] = [this.#keys.size, this.#keysBytes];
+    for (const [key, pair] of pairs) {
+      if (!this.#keys.has(key)) count += 1;
+      bytes += pairBytes(pair) - pairBytes(this.#keys.get(key));
+    }
+    if (count > PROGRAM_KEYS_MAX) return `the job has ${count} keys, at most ${PROGRAM_KEYS_MAX} are allowed`;
+    if (bytes <= PROGRAM_KEYS_BYTES_MAX) return '';
+    return `the job's keys have ${bytes} bytes, at most ${PROGRAM_KEYS_BYTES_MAX} are allowed`;
   }
 
   /** Ranks that take part again are not lost. */
   #forget(joined: readonly RankRange[]): void {
     if (joined.length === 0) return;
-    this.#lost = this.#lost.flatMap(([first, last, reason]): LostRanks[] => {
+    this.#lost = this.#lost.flatMap(([first, last, reason, host]): LostRanks[] => {
       const left = ranksInRanges([[first, last]]).filter((rank) => !isInRanges(joined, rank));
-      return rankRanges(left).map(([from, to]) => [from, to, reason]);
+      return rankRanges(left).map(([from, to]) => [from, to, reason, host]);
     });
     this.#told = this.#lost.length;
   }
+}
+
+function pairBytes(pair: Pair | undefined): number {
+  return pair === undefined ? 0 : pair[0].length + pair[2].length;
+}
+
+function wirePairs(pairs: Iterable<Pair>): (readonly [string, number, Uint8Array])[] {
+  return [...pairs].map(([key, form, value]) => [key, FORMS.indexOf(form), value]);
 }
 
 /** Why the rank is lost; undefined if it ended well. */

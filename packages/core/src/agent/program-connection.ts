@@ -1,30 +1,75 @@
 /**
- * The session agent's end of one connection of a program: lines of JSON, checked before they are used. A program that
- * breaks the protocol, or does not read what it is told, loses its connection, and nothing else.
+ * The session agent's end of one connection of a program: records, checked before they are used. A program that breaks
+ * the protocol, or does not read what it is told, loses its connection, and nothing else.
  */
 
 import {
-  AGREEMENT_KINDS, MARK_CHARS_MAX, PROGRAM_LINE_BYTES_MAX, PROGRAM_PROTOCOL, StciError, WATCHDOG_MS_MAX,
-  type Channel, type ProgramEvent, type ProgramRequest,
+  COLLECTIVES, FORMS, MARK_CHARS_MAX, PROGRAM_KEY_CHARS_MAX, PROGRAM_LINE_BYTES_MAX, PROGRAM_MESSAGE_BYTES_MAX,
+  PROGRAM_PARTS_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_TAG_CHARS_MAX, RecordReader, StciError,
+  WATCHDOG_MS_MAX, programRecord, type Channel, type ProgramEvent, type ProgramRequest, type RecordHead,
 } from '@stci/interface';
-import { bool, integer, object, oneOf, shortStr, u32, variant } from '../codec/shape.js';
-import { TextLines, jsonLine } from '../codec/text-lines.js';
+import { bool, integer, object, oneOf, optional, shortStr, u32, variant, type Shape } from '../codec/shape.js';
 
-/** What a program may leave unread. */
-const UNREAD_BYTES_MAX = 1024 * 1024;
+/** From so much unread on, answers wait, and what a program asks is not read. */
+const ROOM_BYTES = 1024 * 1024;
+
+/** What a program may leave unread: answers up to the mark, the one that passed it, a decision, and news. */
+const UNREAD_BYTES_MAX = 2 * ROOM_BYTES + PROGRAM_MESSAGE_BYTES_MAX + PROGRAM_PARTS_BYTES_MAX;
+
+/** Longest spec of a topology, in characters. */
+const SPEC_CHARS_MAX = 1024;
+
+const form = oneOf(...FORMS);
+const id = integer(1, Number.MAX_SAFE_INTEGER);
+const bytes = optional(u32);
+
+/** Printable ASCII without space. */
+function word(charsMax: number): Shape<string> {
+  const text = shortStr(charsMax);
+  return (value, path) => {
+    if (/^[!-~]+$/.test(text(value, path))) return value as string;
+    throw new StciError('STCI_MESSAGE_INVALID', `Expected printable ASCII without space at ${path}`);
+  };
+}
+
+const tag = word(PROGRAM_TAG_CHARS_MAX);
+const key = word(PROGRAM_KEY_CHARS_MAX);
 
 type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { type: Type }>;
 
 const request = variant<'type', ProgramRequest>('type', {
   hello: object<Of<'hello'>>({ type: oneOf('hello'), version: u32, token: shortStr(256) }),
-  vote: object<Of<'vote'>>({ type: oneOf('vote'), kind: oneOf(...AGREEMENT_KINDS), flag: bool }),
+  vote: object<Of<'vote'>>({
+    type: oneOf('vote'), kind: oneOf(...COLLECTIVES), flag: optional(bool), root: optional(u32),
+    form: optional(form), bytes,
+  }),
+  send: object<Of<'send'>>({ type: oneOf('send'), id, to: u32, tag, form, bytes }),
+  receive: object<Of<'receive'>>({
+    type: oneOf('receive'), id, from: optional(u32), tag: optional(tag),
+    waitMs: optional(integer(0, WATCHDOG_MS_MAX)),
+  }),
+  cancel: object<Of<'cancel'>>({ type: oneOf('cancel'), id }),
+  put: object<Of<'put'>>({ type: oneOf('put'), id, key, form, bytes }),
+  get: object<Of<'get'>>({ type: oneOf('get'), id, key }),
+  hosts: object<Of<'hosts'>>({ type: oneOf('hosts'), id }),
+  topology: object<Of<'topology'>>({
+    type: oneOf('topology'), id, spec: shortStr(SPEC_CHARS_MAX), size: u32, position: u32,
+    root: optional(u32), target: optional(u32),
+  }),
   mark: object<Of<'mark'>>({ type: oneOf('mark'), name: shortStr(MARK_CHARS_MAX) }),
   alive: object<Of<'alive'>>({ type: oneOf('alive'), withinMs: integer(0, WATCHDOG_MS_MAX) }),
 });
 
+/** Most bytes after the line of each type; others have none. */
+const BYTES_MAX: Readonly<Partial<Record<ProgramRequest['type'], number>>> = {
+  vote: PROGRAM_PART_BYTES_MAX, send: PROGRAM_MESSAGE_BYTES_MAX, put: PROGRAM_PART_BYTES_MAX,
+};
+
 export interface ProgramConnectionEvents {
-  /** A checked request; the first is `hello`, of this version, and the only one. */
-  onRequest(request: ProgramRequest): void;
+  /** A checked request, with its bytes; the first is `hello`, of this version, and the only one. */
+  onRequest(request: ProgramRequest, bytes: Uint8Array): void;
+  /** There is room for answers again. */
+  onRoom(): void;
   /** Called once, last. */
   onClosed(): void;
 }
@@ -32,7 +77,12 @@ export interface ProgramConnectionEvents {
 export class ProgramConnection {
   readonly #channel: Channel;
   readonly #events: ProgramConnectionEvents;
-  readonly #lines = new TextLines(PROGRAM_LINE_BYTES_MAX);
+  readonly #reader = new RecordReader(
+    { lineBytesMax: PROGRAM_LINE_BYTES_MAX, bytesMax: PROGRAM_MESSAGE_BYTES_MAX },
+    (head, body) => this.#onRecord(head, body),
+  );
+  /** Records that wait for room; no more than of one chunk. */
+  readonly #waiting: (readonly [RecordHead, Uint8Array])[] = [];
   #isKnown = false;
   #isOpen = true;
 
@@ -40,8 +90,11 @@ export class ProgramConnection {
     this.#channel = channel;
     this.#events = events;
     channel.bind({
-      onData: (chunk) => this.#onData(chunk),
-      onDrain: () => undefined,
+      onData: (chunk) => {
+        const problem = this.#isOpen ? this.#reader.add(chunk) : undefined;
+        if (problem !== undefined) this.close(problem);
+      },
+      onDrain: () => this.#onDrain(),
       onClose: () => {
         this.#isOpen = false;
         events.onClosed();
@@ -49,10 +102,15 @@ export class ProgramConnection {
     });
   }
 
-  send(event: ProgramEvent): void {
+  /** Whether it reads what it is told. */
+  get hasRoom(): boolean {
+    return this.#channel.queuedBytes <= ROOM_BYTES;
+  }
+
+  send(event: ProgramEvent, body?: Uint8Array): void {
     if (!this.#isOpen) return;
     if (this.#channel.queuedBytes > UNREAD_BYTES_MAX) return this.#channel.destroy('it does not read');
-    this.#channel.send([jsonLine(event)]);
+    this.#channel.send([programRecord(event, body)]);
   }
 
   /** Tells the reason, if there is one, and closes. */
@@ -68,26 +126,41 @@ export class ProgramConnection {
     this.#channel.destroy('too many connections wait for their hello');
   }
 
-  #onData(chunk: Uint8Array): void {
-    const lines = this.#isOpen ? this.#lines.add(chunk) : [];
-    if (lines === undefined) return this.close(`a line is longer than ${PROGRAM_LINE_BYTES_MAX} bytes`);
-    for (const line of lines) {
-      if (!this.#isOpen) return;
-      try {
-        this.#take(request(JSON.parse(line), 'request'));
-      } catch (fault) {
-        if (!(fault instanceof StciError) && !(fault instanceof SyntaxError)) throw fault;
-        this.close(fault.message);
-      }
+  #onRecord(head: RecordHead, body: Uint8Array): void {
+    if (this.hasRoom && this.#waiting.length === 0) return this.#check(head, body);
+    if (this.#waiting.push([head, body]) === 1) this.#channel.readable(false);
+  }
+
+  #onDrain(): void {
+    const isWaiting = this.#waiting.length > 0;
+    for (let one = this.#waiting.shift(); one !== undefined; one = this.hasRoom ? this.#waiting.shift() : undefined) {
+      this.#check(...one);
+    }
+    if (isWaiting && this.#waiting.length === 0 && this.#isOpen) this.#channel.readable(true);
+    if (this.#isOpen && this.hasRoom) this.#events.onRoom();
+  }
+
+  #check(head: RecordHead, body: Uint8Array): void {
+    if (!this.#isOpen) return;
+    try {
+      this.#take(request(head, 'request'), body);
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      this.close(fault.message);
     }
   }
 
-  #take(found: ProgramRequest): void {
+  #take(found: ProgramRequest, body: Uint8Array): void {
     if ((found.type === 'hello') === this.#isKnown) return this.close(`${found.type} comes at the wrong time`);
-    if (found.type === 'hello' && found.version !== PROGRAM_PROTOCOL) {
-      return this.close(`the library has version ${found.version} of the protocol, stcirun ${PROGRAM_PROTOCOL}`);
-    }
+    if (found.type === 'hello' && found.version !== PROGRAM_PROTOCOL) return this.close(otherVersion(found.version));
+    const bytesMax = BYTES_MAX[found.type] ?? 0;
+    if (body.length > bytesMax) return this.close(`${found.type} has at most ${bytesMax} bytes, got ${body.length}`);
     this.#isKnown = true;
-    this.#events.onRequest(found);
+    this.#events.onRequest(found, body);
   }
+}
+
+function otherVersion(version: number): string {
+  const update = version < PROGRAM_PROTOCOL ? 'the library' : 'stcirun';
+  return `the library has version ${version} of the protocol, stcirun ${PROGRAM_PROTOCOL}: update ${update}`;
 }

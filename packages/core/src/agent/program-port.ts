@@ -5,37 +5,27 @@
  */
 
 import {
-  AGREEMENT_KINDS, CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, isInRanges, ranksInRanges,
-  type Channel, type ErrorRecord, type HostIndex, type JobId, type LostRanks, type PrivateListener, type ProgramEvent,
-  type ProgramRequest, type Rank,
+  CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type Channel, type ErrorRecord, type HostIndex,
+  type JobId, type LostRanks, type PrivateListener, type ProgramEvent, type ProgramRequest, type Rank,
 } from '@stci/interface';
-import type { MessageBody } from '../am/messages.js';
 import { selectEviction } from '../bootcom/eviction.js';
 import { MarkBudget } from '../job/mark-budget.js';
 import type { AgentNode } from './node.js';
 import { ProgramConnection } from './program-connection.js';
+import { ProgramNews } from './program-news.js';
+import { Program } from './program.js';
+import { ProgramVotes } from './program-votes.js';
 
 const TOKEN_BYTES = 16;
 
 export interface ProgramPortInit {
   readonly node: AgentNode;
   readonly host: HostIndex;
+  readonly hostName: string;
   readonly job: JobId;
   readonly size: number;
   /** A sign of life, and the promise of the next within this time; 0: the promise is taken back. */
   onAlive(rank: Rank, withinMs: number): void;
-}
-
-/** A rank of this host, while its process runs. */
-interface Program {
-  readonly rank: Rank;
-  readonly attempt: number;
-  readonly token: string;
-  connection?: ProgramConnection | undefined;
-  /** It has voted, and waits for the decision. */
-  vote?: Pick<Extract<ProgramRequest, { type: 'vote' }>, 'kind' | 'flag'> | undefined;
-  hasPromised?: boolean;
-  readonly marks: MarkBudget;
 }
 
 export class ProgramPort {
@@ -44,24 +34,34 @@ export class ProgramPort {
   readonly #connections = new Set<ProgramConnection>();
   /** Of these, those that have not said which rank they are. */
   readonly #strangers = new Set<ProgramConnection>();
-  /** Ranks of the job that are known to be lost, and why. */
-  readonly #lost = new Map<Rank, string>();
-  /** Of ranks that take part again: as which attempt. */
-  readonly #attempts = new Map<Rank, number>();
+  readonly #news: ProgramNews;
+  readonly #votes: ProgramVotes;
   #listener: PrivateListener | undefined;
   #closed = false;
-  /** Agreements decided so far; undefined until the controller has said so. */
-  #decided: number | undefined;
   #hasOpened = false;
-  #unsent: Program[] = [];
   readonly #marks: (readonly [Rank, string, number])[] = [];
 
   constructor(init: ProgramPortInit) {
     this.#init = init;
-    const { messages } = init.node;
-    messages.on('program.state', (state) => this.#onState(state));
-    messages.on('program.failed', ({ lost }) => this.#onLost(lost));
-    messages.on('program.agreed', (decision) => this.#onAgreed(decision));
+    const { node, host, size } = init;
+    this.#news = new ProgramNews(size);
+    this.#votes = new ProgramVotes({ node, host, size, programs: this.#programs, onPairs: () => undefined });
+    const { messages } = node;
+    messages.on('program.state', (state) => {
+      this.#tellLost(this.#news.onState(state));
+      this.#votes.onState(state.decided);
+    });
+    messages.on('program.failed', ({ lost }) => this.#tellLost(this.#news.onLost(lost)));
+    messages.on('program.ended', ({ ranks }) => {
+      this.#news.onEnded(ranks);
+      this.#tell({ type: 'ended', ranks });
+    });
+    messages.on('program.agreed', (decision) => {
+      this.#news.onJoined(decision);
+      this.#votes.onAgreed(decision);
+    });
+    messages.on('program.parts', (parts) => this.#votes.onParts(parts));
+    messages.on('program.refused', (refusal) => this.#votes.onRefused(refusal));
   }
 
   /** Calls `done` when programs can connect, or with the reason why they cannot. */
@@ -77,6 +77,7 @@ export class ProgramPort {
 
   close(): void {
     this.#closed = true;
+    this.#votes.close();
     this.#listener?.close();
     for (const connection of this.#connections) connection.close();
   }
@@ -85,7 +86,7 @@ export class ProgramPort {
   add(rank: Rank, attempt: number): Record<string, string> {
     const bytes = this.#init.node.platform.secrets.bytes(TOKEN_BYTES);
     const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-    this.#programs.set(rank, { rank, attempt, token, marks: new MarkBudget() });
+    this.#programs.set(rank, new Program(rank, attempt, token));
     return { [PROGRAM_SOCKET_VARIABLE]: this.#listener?.path ?? '', [PROGRAM_TOKEN_VARIABLE]: token };
   }
 
@@ -97,17 +98,18 @@ export class ProgramPort {
 
   /** Ranks that were lost are told to the programs, once each, whoever says it first. */
   onRankFailed(rank: Rank, attempt: number, reason: string): void {
-    if (attempt >= (this.#attempts.get(rank) ?? 1)) this.#onLost([[rank, rank, reason]]);
+    if (attempt >= this.#news.attempt(rank)) this.#tellLost(this.#news.onLost([[rank, rank, reason, '']]));
   }
 
   #accept(channel: Channel): void {
     let program: Program | undefined;
     const connection = new ProgramConnection(channel, {
-      onRequest: (request) => {
+      onRequest: (request, bytes) => {
         this.#strangers.delete(connection);
-        if (program !== undefined) this.#onRequest(program, request);
+        if (program !== undefined) this.#onRequest(program, request, bytes);
         else program = request.type === 'hello' ? this.#onHello(connection, request.token) : undefined;
       },
+      onRoom: () => undefined,
       onClosed: () => {
         this.#connections.delete(connection);
         this.#strangers.delete(connection);
@@ -128,11 +130,12 @@ export class ProgramPort {
     else if (program.connection !== undefined) {
       connection.close(`rank ${program.rank} is connected already, from this process or another`);
     } else {
-      const { size, job, node } = this.#init;
+      const { size, job, node, hostName } = this.#init;
       program.connection = connection;
-      connection.send({ type: 'welcome', rank: program.rank, size, job, attempt: program.attempt });
-      const lost = [...this.#lost].map(([rank, reason]): LostRanks => [rank, rank, reason]);
+      connection.send({ type: 'welcome', rank: program.rank, size, job, attempt: program.attempt, host: hostName });
+      const { lost, ended } = this.#news;
       if (lost.length > 0) connection.send({ type: 'failed', lost });
+      if (ended.length > 0) connection.send({ type: 'ended', ranks: ended });
       this.#open(node);
       return program;
     }
@@ -149,21 +152,23 @@ export class ProgramPort {
 
   #disconnected(program: Program): void {
     program.connection = undefined;
-    program.vote = undefined;
-    if (program.hasPromised === true) this.#init.onAlive(program.rank, 0);
+    program.awaitsVote = false;
+    if (program.hasPromised) this.#init.onAlive(program.rank, 0);
     program.hasPromised = false;
   }
 
-  #onRequest(program: Program, request: ProgramRequest): void {
-    if (request.type === 'alive') {
-      program.hasPromised = request.withinMs > 0;
-      return this.#init.onAlive(program.rank, request.withinMs);
+  #onRequest(program: Program, request: ProgramRequest, bytes: Uint8Array): void {
+    switch (request.type) {
+      case 'alive':
+        program.hasPromised = request.withinMs > 0;
+        return this.#init.onAlive(program.rank, request.withinMs);
+      case 'mark':
+        return this.#onMark(program, request.name);
+      case 'vote':
+        return this.#votes.vote(program, request, bytes);
+      default:
+        return program.connection?.close(`${request.type} is not known`);
     }
-    if (request.type === 'mark') return this.#onMark(program, request.name);
-    if (request.type !== 'vote') return;
-    if (program.vote !== undefined) return program.connection?.close('it voted again before the decision');
-    program.vote = request;
-    this.#send(program);
   }
 
   /** A fault: the program of this rank ends itself. Returns why it cannot be told. */
@@ -191,58 +196,8 @@ export class ProgramPort {
     }
   }
 
-  /** Votes of one turn are sent together. */
-  #send(program: Program): void {
-    this.#unsent.push(program);
-    if (this.#unsent.length === 1) this.#init.node.platform.clock.soon(() => this.#flush());
-  }
-
-  #flush(): void {
-    if (this.#decided === undefined || this.#closed) return; // Until the state is known.
-    const votes = this.#unsent.splice(0).flatMap(({ rank, vote }): (readonly [Rank, number, boolean])[] =>
-      vote === undefined ? [] : [[rank, AGREEMENT_KINDS.indexOf(vote.kind), vote.flag]]);
-    if (votes.length === 0) return;
-    const { node, host } = this.#init;
-    try {
-      node.messages.send(CONTROLLER, 'program.votes', { host, sequence: this.#decided + 1, votes });
-    } catch (fault) {
-      node.fault(fault, 'votes'); // The parent is gone: the agent is about to end.
-    }
-  }
-
-  #onState({ decided, lost }: MessageBody<'program.state'>): void {
-    // A decision may have come before.
-    this.#decided = Math.max(this.#decided ?? 0, decided);
-    this.#onLost(lost);
-    this.#flush();
-  }
-
-  #onLost(lost: readonly LostRanks[]): void {
-    const found = lost.filter(([first, last]) => this.#isNews(first, last));
-    for (const [first, last, reason] of found) {
-      for (let rank = first; rank <= last && rank < this.#init.size; rank++) this.#lost.set(rank, reason);
-    }
-    if (found.length > 0) this.#tell({ type: 'failed', lost: found });
-  }
-
-  #isNews(first: Rank, last: Rank): boolean {
-    for (let rank = first; rank <= last && rank < this.#init.size; rank++) if (!this.#lost.has(rank)) return true;
-    return false;
-  }
-
-  #onAgreed({ sequence, attempts, ...agreed }: MessageBody<'program.agreed'>): void {
-    this.#decided = sequence;
-    ranksInRanges(agreed.joined).forEach((rank, i) => {
-      this.#lost.delete(rank);
-      this.#attempts.set(rank, attempts[i] ?? 1);
-    });
-    for (const program of this.#programs.values()) {
-      if (program.vote === undefined) continue;
-      if (isInRanges(agreed.ranks, program.rank)) {
-        program.vote = undefined;
-        program.connection?.send({ type: 'agreed', agreed });
-      } else this.#send(program); // As of a rank that was started again, until it takes part.
-    }
+  #tellLost(lost: readonly LostRanks[]): void {
+    if (lost.length > 0) this.#tell({ type: 'failed', lost });
   }
 
   #tell(event: ProgramEvent): void {

@@ -206,7 +206,7 @@ export class SessionAgent {
     this.#watch.prepare(this.#params);
     if (!this.#params.bool('client.enable')) return done();
     this.#programs = new ProgramPort({
-      node: this.#node, host: this.#host, job, size,
+      node: this.#node, host: this.#host, hostName: this.#hostName, job, size,
       onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs),
     });
     this.#programs.open((error) => this.#isStopped || done(error));

@@ -16,6 +16,7 @@ import {
 import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { FAULT_MESSAGES } from './fault-messages.js';
+import { PROGRAM_MESSAGES } from './program-messages.js';
 import { metricRows } from '../metrics/store.js';
 import type { Neighbour } from '../overlay/neighbour.js';
 import type { LinkReport } from '../session/topology-report.js';
@@ -26,9 +27,6 @@ const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
 
 /** A host: its index, name, user, incarnation of its agent; as in boot details. */
 const hostLogin = tuple(u32, str, str, u32);
-
-/** Ranks, first to last, that were lost, and why. */
-const lostRanks = tuple(u32, u32, str);
 
 /** The end of a rank's attempt, the first if `attempt` is absent. */
 const rankEnd = {
@@ -290,23 +288,7 @@ const MESSAGE_TYPES = {
    */
   'stream.open': { id: 30, from: 'any', body: streamSpec },
   'stream.close': { id: 31, from: 'any', body: fields({ stream: u32 }) },
-  /** Session agent → controller: a program uses the client library here; answered by `program.state`. */
-  'program.open': { id: 96, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
-  'program.state': { id: 97, from: ['controller'], body: fields({ decided: u32, lost: list(lostRanks) }) },
-  /** Session agent → controller: `[rank, kind, flag]` each, the kind as index in AGREEMENT_KINDS. */
-  'program.votes': {
-    id: 98, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, sequence: u32, votes: list(tuple(u32, integer(0, 2), bool)) }),
-  },
-  /** Controller → every session agent of the job: these ranks were lost; an agreement is decided. */
-  'program.failed': { id: 99, from: 'above', body: fields({ lost: list(lostRanks) }) },
-  'program.agreed': {
-    id: 100, from: 'above',
-    body: fields({
-      sequence: u32, flag: bool, isMismatch: bool, ranks: list(tuple(u32, u32)), joined: list(tuple(u32, u32)),
-      failed: list(tuple(u32, u32)), attempts: list(u32),
-    }),
-  },
+  ...PROGRAM_MESSAGES,
   ...FAILURE_MESSAGES,
   ...FAULT_MESSAGES,
 } as const satisfies Record<string, MessageType>;

@@ -1,27 +1,82 @@
 /**
- * Agreement among the ranks of a job (STCI paper, II-F; the uniform agreement of fault-tolerant MPI). Pure, and in one
- * place, the controller: it decides once, when every rank that has not ended has voted. So the result is the same for
- * all who get it, whoever dies meanwhile; a rank that dies after its vote has had its say, and is not awaited.
+ * What the ranks of a job do together (STCI paper, II-F; the uniform agreement, and the shape of failures, of
+ * fault-tolerant MPI, ULFM). Pure, and in one place, the controller: it decides once, when every rank that has not
+ * ended has taken part. So the result is the same for all who get it, whoever dies meanwhile; a rank that dies after it
+ * took part has had its say, and is not awaited.
  *
- * One agreement is open at a time, the next after `decided`: no rank votes again before it knows the decision.
+ * One collective is open at a time, the next after `decided`: no rank takes part again before it knows the decision.
+ * `agree` and `shrink` go on without ranks that are lost. The others are strict: once a rank of the group has ended
+ * without its part, whoever has called one, or calls one before the next `shrink`, is refused at once. A refusal is
+ * no decision: the collective stays open for those who call `shrink` at its place.
  *
- * A rank that was started again knows nothing of the earlier agreements: it is not awaited, and joins with the next
+ * A rank that was started again knows nothing of the earlier collectives: it is not awaited, and joins with the next
  * `shrink` of the others after its vote.
  */
 
-import { StciError, rankRanges, type Agreed, type AgreementKind, type Rank } from '@stci/interface';
+import {
+  StciError, rankRanges, type Agreed, type CollectiveKind, type Form, type HostIndex, type LostRanks,
+  type ProgramErrorCode, type Rank,
+} from '@stci/interface';
+import { calledText, missingText } from './agreement-text.js';
 
-export interface Decision extends Agreed {
-  /** 1, 2, … in the job. */
-  readonly sequence: number;
-}
+/** A key, the form of its value, and the value. */
+export type Pair = readonly [key: string, form: Form, value: Uint8Array];
+
+/** What a rank brought: the form and the bytes. */
+export type Part = readonly [rank: Rank, form: Form, bytes: Uint8Array];
 
 export interface Vote {
   readonly rank: Rank;
-  /** Of the agreement that is voted on. */
+  /** Of the collective that it takes part in. */
   readonly sequence: number;
-  readonly kind: AgreementKind;
+  /** By which the rank's agent finds the call when it is refused. */
+  readonly number: number;
+  readonly host: HostIndex;
+  readonly kind: CollectiveKind;
   readonly flag: boolean;
+  readonly root: Rank;
+  readonly form: Form;
+  /** Bytes of its part or of its pairs; these are empty where those of its host are too many. */
+  readonly length: number;
+  readonly part: Uint8Array;
+  readonly pairs: readonly Pair[];
+}
+
+/** Why it failed; both are empty where it did not. */
+interface Verdict {
+  readonly code: ProgramErrorCode | '';
+  readonly reason: string;
+}
+
+export interface Decision extends Verdict {
+  /** 1, 2, … in the job. */
+  readonly sequence: number;
+  readonly agreed: Agreed;
+  /** In ascending order of rank: of all, of the root, or none. */
+  readonly parts: readonly Part[];
+  readonly root: Rank;
+  /** Of an exchange. */
+  readonly pairs: readonly Pair[];
+}
+
+/** Calls that fail at once, all for the same cause. */
+export interface Refusal extends Verdict {
+  readonly votes: readonly Vote[];
+  readonly agreed: Agreed;
+}
+
+export interface RankEnd {
+  readonly isFailure: boolean;
+  /** For people: `it was ended by SIGKILL`. */
+  readonly reason: string;
+  readonly host: string;
+}
+
+export interface AgreementLimits {
+  /** Bytes of all parts of a collective. */
+  readonly partsBytesMax: number;
+  /** Says why these pairs cannot be taken; '' if they can. */
+  refusesPairs(pairs: ReadonlyMap<string, Pair>): string;
 }
 
 const MEMBER = 0;
@@ -30,19 +85,29 @@ const FAILED = 2;
 /** Started again. */
 const JOINING = 3;
 
+const isStrict = (kind: CollectiveKind): boolean => kind !== 'agree' && kind !== 'shrink';
+
 export class Agreement {
+  readonly #limits: AgreementLimits;
   /** By rank. */
   readonly #states: Uint8Array;
   readonly #counts: [members: number, ended: number, failed: number, joining: number];
-  readonly #voted = new Set<Rank>();
+  /** Of the open collective, those of ranks that have ended too. */
+  readonly #votes = new Map<Rank, Vote>();
+  /** How many of them are of members. */
+  #voted = 0;
   /** Votes of ranks that were started again. */
-  readonly #joining = new Set<Rank>();
-  readonly #kinds = new Set<AgreementKind>();
+  readonly #joining = new Map<Rank, Vote>();
+  readonly #refused: Refusal[] = [];
+  /** Ranks of the group that have ended. */
+  readonly #departed = new Map<Rank, RankEnd>();
+  #group: Uint8Array;
   #decided = 0;
-  #flag = true;
 
-  constructor(size: number) {
+  constructor(size: number, limits: AgreementLimits) {
+    this.#limits = limits;
     this.#states = new Uint8Array(size);
+    this.#group = new Uint8Array(size).fill(1);
     this.#counts = [size, 0, 0, 0];
   }
 
@@ -51,30 +116,37 @@ export class Agreement {
     return this.#decided;
   }
 
-  /** Ranks have voted, and wait for others. */
+  /** Ranks have taken part, and wait for others. */
   get isAwaited(): boolean {
-    return this.#voted.size > 0 || this.#joining.size > 0;
+    return this.#voted > 0 || this.#joining.size > 0;
   }
 
   /** A late vote, or that of an ended rank, counts for nothing. Throws STCI_MESSAGE_INVALID for an early one. */
-  vote({ rank, sequence, kind, flag }: Vote): void {
+  vote(vote: Vote): void {
+    const { rank, sequence, kind } = vote;
     if (sequence > this.#decided + 1) {
       const text = `Expected a vote on agreement ${this.#decided + 1}, got one of rank ${rank} on ${sequence}`;
       throw new StciError('STCI_MESSAGE_INVALID', text);
     }
     if (sequence <= this.#decided) return;
-    if (this.#states[rank] === JOINING) this.#joining.add(rank);
-    if (this.#states[rank] !== MEMBER || this.#voted.has(rank)) return;
-    this.#voted.add(rank);
-    this.#kinds.add(kind);
-    this.#flag &&= flag;
+    if (this.#states[rank] === JOINING) {
+      if (kind === 'shrink') this.#joining.set(rank, vote);
+      else this.#refuseJoining(vote);
+    }
+    if (this.#states[rank] !== MEMBER || this.#votes.has(rank)) return;
+    this.#votes.set(rank, vote);
+    this.#voted += 1;
+    this.#refuse();
   }
 
-  ended(rank: Rank, isFailure: boolean): void {
-    if (this.#states[rank] === ENDED || this.#states[rank] === FAILED) return;
-    this.#set(rank, isFailure ? FAILED : ENDED);
-    this.#voted.delete(rank);
+  ended(rank: Rank, end: RankEnd): void {
+    const state = this.#states[rank];
+    if (state === ENDED || state === FAILED) return;
+    if (state === MEMBER && this.#votes.has(rank)) this.#voted -= 1;
+    this.#set(rank, end.isFailure ? FAILED : ENDED);
     this.#joining.delete(rank);
+    if (this.#group[rank] === 1) this.#departed.set(rank, end);
+    this.#refuse();
   }
 
   /** It failed, and is started again. */
@@ -82,29 +154,121 @@ export class Agreement {
     this.#set(rank, JOINING);
   }
 
-  /** The decision, once, when no more votes are awaited; the next agreement is open then. */
+  /** The refusals since the last call. */
+  refusals(): Refusal[] {
+    return this.#refused.splice(0);
+  }
+
+  /** The decision, once, when no more votes are awaited; the next collective is open then. */
   decide(): Decision | undefined {
     const [members, , , joining] = this.#counts;
     // Where all others have ended, those that were started again go on alone.
-    const isReady = members > 0 ? this.#voted.size === members : joining > 0 && this.#joining.size === joining;
+    const isReady = members > 0 ? this.#voted === members : joining > 0 && this.#joining.size === joining;
     if (!isReady) return undefined;
     this.#decided += 1;
-    const joined = members === 0 || (this.#kinds.size === 1 && this.#kinds.has('shrink')) ? [...this.#joining] : [];
+    const counted = this.#counted();
+    const votes = members > 0 ? counted : [...this.#joining.values()];
+    const first = votes[0] as Vote;
+    const { kind } = first;
+    const isMismatch = votes.some((vote) => vote.kind !== kind || vote.root !== first.root);
+    const joined = !isMismatch && kind === 'shrink' ? [...this.#joining.keys()].sort((a, b) => a - b) : [];
     for (const rank of joined) this.#set(rank, MEMBER);
-    const ranks = [...this.#voted, ...joined].sort((a, b) => a - b);
-    const decision: Decision = {
-      sequence: this.#decided,
-      flag: this.#flag,
-      isMismatch: this.#kinds.size > 1,
-      ranks: rankRanges(ranks),
-      joined: rankRanges(joined.sort((a, b) => a - b)),
+    const living = [...new Set([...this.#votes.keys(), ...joined])].filter((rank) => this.#states[rank] === MEMBER);
+    const agreed: Agreed = {
+      kind, isMismatch,
+      flag: counted.every(({ flag }) => flag),
+      ranks: rankRanges(living.sort((a, b) => a - b)),
+      joined: rankRanges(joined),
       failed: rankRanges(this.#lost()),
+      missing: [],
     };
+    if (kind === 'shrink' && !isMismatch) this.#regroup(living);
     for (const rank of joined) this.#joining.delete(rank);
-    this.#voted.clear();
-    this.#kinds.clear();
-    this.#flag = true;
-    return decision;
+    this.#votes.clear();
+    this.#voted = 0;
+    const result = isMismatch ? mismatch(votes) : this.#result(first, votes);
+    return { code: '', reason: '', parts: [], pairs: [], ...result, sequence: this.#decided, agreed, root: first.root };
+  }
+
+  /** The votes that count: a rank that ended after it called something strict does not hinder the others' `shrink`. */
+  #counted(): Vote[] {
+    const votes = [...this.#votes.values()].sort((a, b) => a.rank - b.rank);
+    const isAlive = ({ rank }: Vote): boolean => this.#states[rank] === MEMBER;
+    const areStrict = votes.some((vote) => isAlive(vote) && isStrict(vote.kind));
+    return votes.filter((vote) => isAlive(vote) || isStrict(vote.kind) === areStrict);
+  }
+
+  #result({ kind, root }: Vote, votes: readonly Vote[]): Partial<Decision> {
+    const bytes = votes.reduce((sum, { length }) => sum + length, 0);
+    const { partsBytesMax } = this.#limits;
+    if (bytes > partsBytesMax) {
+      const text = `the ranks brought ${bytes} bytes together, at most ${partsBytesMax} are allowed`;
+      return { code: 'STCI_CLIENT_LIMIT', reason: `${text}: send more by messages` };
+    }
+    if (kind === 'exchange') return this.#exchanged(votes);
+    const ofRoot = kind === 'broadcast' || kind === 'allreduce';
+    const brought = ofRoot ? votes.filter(({ rank }) => rank === root) : votes;
+    if (ofRoot && brought.length === 0) {
+      return { code: 'STCI_CLIENT_ARGUMENT', reason: `rank ${root} is not in the group` };
+    }
+    const parts = brought.map(({ rank, form, part }): Part => [rank, form, part]);
+    return isStrict(kind) && kind !== 'barrier' ? { parts } : {};
+  }
+
+  #exchanged(votes: readonly Vote[]): Partial<Decision> {
+    const pairs = new Map<string, Pair>();
+    const owners = new Map<string, Rank>();
+    for (const { rank, pairs: own } of votes) {
+      for (const pair of own) {
+        const [key] = pair;
+        const other = owners.get(key) ?? rank;
+        if (other !== rank) {
+          return { code: 'STCI_CLIENT_DUPLICATE', reason: `key '${key}' was put by ranks ${other} and ${rank}` };
+        }
+        owners.set(key, rank);
+        pairs.set(key, pair);
+      }
+    }
+    const reason = this.#limits.refusesPairs(pairs);
+    return reason === '' ? { pairs: [...pairs.values()] } : { code: 'STCI_CLIENT_LIMIT', reason };
+  }
+
+  /** Refuses what cannot succeed any more. */
+  #refuse(): void {
+    const has = (rank: Rank): boolean => {
+      const vote = this.#votes.get(rank);
+      return vote !== undefined && isStrict(vote.kind);
+    };
+    let missing = [...this.#departed].filter(([rank]) => !has(rank));
+    // Some go on without a rank that had its say: the others are to follow them.
+    const isMixed = this.#voted === this.#counts[MEMBER] && this.#departed.size > 0
+      && this.#counted().some(({ kind }) => !isStrict(kind));
+    if (missing.length === 0 && isMixed) missing = [...this.#departed];
+    if (missing.length === 0) return;
+    const strict = [...this.#votes.values()].filter(({ kind }) => isStrict(kind));
+    for (const { rank } of strict) this.#votes.delete(rank);
+    const votes = strict.filter(({ rank }) => this.#states[rank] === MEMBER);
+    this.#voted -= votes.length;
+    if (votes.length === 0) return;
+    missing.sort(([a], [b]) => a - b);
+    const lost = missing.map(([rank, { reason, host }]): LostRanks => [rank, rank, reason, host]);
+    this.#refused.push({ code: 'STCI_CLIENT_RANK_LOST', reason: missingText(lost), votes, agreed: this.#none(lost) });
+  }
+
+  #refuseJoining(vote: Vote): void {
+    const reason = 'this rank was started again; it takes part from its first shrink() on';
+    this.#refused.push({ code: 'STCI_CLIENT_MISMATCH', reason, votes: [vote], agreed: this.#none([]) });
+  }
+
+  #none(missing: readonly LostRanks[]): Agreed {
+    const failed = rankRanges(this.#lost());
+    return { kind: 'barrier', flag: false, isMismatch: false, ranks: [], joined: [], failed, missing };
+  }
+
+  #regroup(ranks: readonly Rank[]): void {
+    this.#group = new Uint8Array(this.#states.length);
+    for (const rank of ranks) this.#group[rank] = 1;
+    this.#departed.clear();
   }
 
   #set(rank: Rank, state: number): void {
@@ -116,4 +280,8 @@ export class Agreement {
   *#lost(): Iterable<Rank> {
     for (const [rank, state] of this.#states.entries()) if (state === FAILED || state === JOINING) yield rank;
   }
+}
+
+function mismatch(votes: readonly Vote[]): Verdict {
+  return { code: 'STCI_CLIENT_MISMATCH', reason: calledText(votes) };
 }

@@ -1,7 +1,7 @@
 /** What the controller tells the programs of a job: who is lost, and not any more; who waits for whom. */
 
 import { createLedger, mapJob } from '@stci/core';
-import { AGREEMENT_KINDS, MARKS_MAX } from '@stci/interface';
+import { COLLECTIVES, MARKS_MAX } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { JobPrograms } from '../../dist/agent/job-programs.js';
 import type { AgentNode } from '../../dist/agent/node.js';
@@ -29,7 +29,8 @@ function programsOf() {
   const ledger = createLedger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
   const programs = new JobPrograms(node, 1, ledger, () => undefined);
   const vote = (rank: number, sequence: number): void => {
-    programs.onVotes({ host: 0, sequence, votes: [[rank, AGREEMENT_KINDS.indexOf('shrink'), true]] });
+    const kind = COLLECTIVES.indexOf('shrink');
+    programs.onVotes({ host: 0, sequence, votes: [[rank, 1, kind, true, 0, 0, 0, new Uint8Array(), []]] });
     place.run(1);
   };
   const told = (): string[] => log.splice(0);
@@ -52,7 +53,7 @@ suite('programs of a job', (test) => {
     programs.onRestarting(report);
     place.run(1);
     programs.onOpen(0);
-    assert.equal(told(), ['program.failed', 'program.state [[1,1,"it ended with status 1"]]']);
+    assert.equal(told(), ['program.failed', 'program.state [[1,1,"it ended with status 1","a"]]']);
     vote(1, 1);
     vote(0, 1);
     programs.onOpen(0);

@@ -1,10 +1,9 @@
 /** The socket of programs at their session agent: who is taken, what each is told, and what breaks the protocol. */
 
-import type { Channel, ProgramEvent, Rank } from '@stci/interface';
+import { RecordReader, programRecord, type Channel, type ProgramEvent, type Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { ProgramPort } from '../../dist/agent/program-port.js';
 import type { AgentNode } from '../../dist/agent/node.js';
-import { jsonLine, TextLines } from '../../dist/codec/text-lines.js';
 import { testPlace } from '../world.js';
 
 const SIZE = 8;
@@ -30,29 +29,30 @@ function play() {
   const parts = { platform: place.platform, params: { int: () => 64 }, messages, router: { parentLink: {} } };
   const node = parts as unknown as AgentNode;
   const onAlive = (rank: Rank, withinMs: number): void => void alive.push([rank, withinMs]);
-  const port = new ProgramPort({ node, host: 1, job: 7, size: SIZE, onAlive });
+  const port = new ProgramPort({ node, host: 1, hostName: 'b', job: 7, size: SIZE, onAlive });
   let isOpen = false;
   port.open((error) => (isOpen = error === undefined));
   place.until(() => isOpen, 'the port');
   const variables = new Map([2, 3].map((rank) => [rank, port.add(rank, rank - 1)]));
   const connect = (): Peer => {
     const channel = place.platform.network.connectPrivate(variables.get(2)?.['STCI_CLIENT_SOCKET'] ?? '', 1000);
-    const lines = new TextLines(1 << 20);
     const peer: Peer = {
       channel, told: [], isClosed: false,
       send: (...list) => {
-        channel.send(list.map((line) => line instanceof Uint8Array ? line : jsonLine(line)));
+        channel.send(list.map((line) => line instanceof Uint8Array ? line : programRecord(line as object)));
         place.run();
       },
     };
+    const reader = new RecordReader({ lineBytesMax: 1 << 25, bytesMax: 1 << 25 }, (head) =>
+      void peer.told.push(head as unknown as ProgramEvent));
     channel.bind({
-      onData: (chunk) => void peer.told.push(...(lines.add(chunk) ?? []).map((line) => JSON.parse(line))),
+      onData: (chunk) => void reader.add(chunk),
       onDrain: () => undefined,
       onClose: () => (peer.isClosed = true),
     });
     return peer;
   };
-  const hello = (rank: Rank, version = 1): object => ({ type: 'hello', version, token: tokenOf(rank) });
+  const hello = (rank: Rank, version = 2): object => ({ type: 'hello', version, token: tokenOf(rank) });
   const tokenOf = (rank: Rank): string => variables.get(rank)?.['STCI_CLIENT_TOKEN'] ?? '';
   const deliver = (name: string, body: unknown): void => {
     handlers.get(name)?.(body);
@@ -61,6 +61,15 @@ function play() {
   return { ...place, port, sent, alive, connect, hello, deliver };
 }
 
+const state = (decided: number, lost: unknown[]) => ({
+  decided, lost, ended: [], places: [[0, 'a', [[0, 3]]], [1, 'b', [[4, 7]]]], attempts: [], pairs: [],
+});
+const decision = (agreed: object, joins: unknown[] = []) => ({
+  sequence: 5, kind: 0, ...agreed, joins, code: '', reason: '', parts: [], pairs: [],
+});
+/** A vote of kind `agree` on its way to the controller. */
+const wire = (rank: Rank, number: number, flag: boolean): unknown[] =>
+  [rank, number, 0, flag, 0, 0, 0, new Uint8Array(), []];
 const VOTE = { type: 'vote', kind: 'agree', flag: true };
 const refusal = (peer: Peer): string => {
   const last = peer.told.at(-1);
@@ -74,20 +83,22 @@ suite('programs at their session agent', (test) => {
     const [two, three] = [connect(), connect()];
     two.send(hello(2));
     three.send(hello(3));
-    assert.equal(two.told, [{ type: 'welcome', rank: 2, size: SIZE, job: 7, attempt: 1 }]);
+    assert.equal(two.told, [{ type: 'welcome', rank: 2, size: SIZE, job: 7, attempt: 1, host: 'b' }]);
     assert.equal(sent, [['program.open', { host: 1 }], ['failure.interest', {}]]);
     port.onRankFailed(5, 1, 'sooner');
     run();
-    deliver('program.state', { decided: 0, lost: [[0, 0, 'r']] });
-    deliver('program.failed', { lost: [[5, 5, 'later'], [6, 7, 's']] });
-    const lost = [[[5, 5, 'sooner']], [[0, 0, 'r']], [[6, 7, 's']]].map((list) => ({ type: 'failed', lost: list }));
+    deliver('program.state', state(0, [[0, 0, 'r', 'a']]));
+    deliver('program.failed', { lost: [[5, 5, 'later', 'c'], [6, 7, 's', 'c']] });
+    const lost = [[[5, 5, 'sooner', '']], [[0, 0, 'r', 'a']], [[6, 7, 's', 'c']]]
+      .map((list) => ({ type: 'failed', lost: list }));
     assert.equal(two.told.slice(1), lost);
     assert.equal(three.told.slice(1), lost);
     two.channel.close();
     run();
     const again = connect();
     again.send(hello(2));
-    assert.equal(again.told[1], { type: 'failed', lost: [[5, 5, 'sooner'], [0, 0, 'r'], [6, 6, 's'], [7, 7, 's']] });
+    const all = [[5, 5, 'sooner', ''], [0, 0, 'r', 'a'], [6, 6, 's', 'c'], [7, 7, 's', 'c']];
+    assert.equal(again.told[1], { type: 'failed', lost: all });
   });
 
   test('votes wait for the state, go together, and are answered; one that came too late is sent again', () => {
@@ -96,25 +107,26 @@ suite('programs at their session agent', (test) => {
     two.send(hello(2), VOTE);
     three.send(hello(3), { ...VOTE, flag: false });
     assert.is(sent.length, 2);
-    deliver('program.state', { decided: 4, lost: [] });
-    assert.equal(sent[2], ['program.votes', { host: 1, sequence: 5, votes: [[2, 0, true], [3, 0, false]] }]);
+    deliver('program.state', state(4, []));
+    assert.equal(sent[2], ['program.votes', { host: 1, sequence: 5, votes: [wire(2, 1, true), wire(3, 2, false)] }]);
     const agreed = { flag: false, isMismatch: false, ranks: [[0, 2]], joined: [], failed: [[3, 3]] };
-    deliver('program.agreed', { sequence: 5, ...agreed, attempts: [] });
-    assert.equal(two.told[1], { type: 'agreed', agreed });
+    deliver('program.agreed', decision(agreed));
+    const told = { ...agreed, kind: 'agree', missing: [] };
+    assert.equal(two.told[1], { type: 'agreed', code: '', reason: '', agreed: told, parts: [] });
     assert.is(three.told.length, 1);
-    assert.equal(sent[3], ['program.votes', { host: 1, sequence: 6, votes: [[3, 0, false]] }]);
+    assert.equal(sent[3], ['program.votes', { host: 1, sequence: 6, votes: [wire(3, 2, false)] }]);
   });
 
   test('news of a former attempt of a rank that takes part again comes too late', () => {
     const { port, connect, hello, deliver, run } = play();
     const two = connect();
     two.send(hello(2));
-    deliver('program.state', { decided: 4, lost: [[5, 6, 'r']] });
+    deliver('program.state', state(4, [[5, 6, 'r', 'c']]));
     const agreed = { flag: false, isMismatch: false, ranks: [], joined: [[5, 6]], failed: [] };
-    deliver('program.agreed', { sequence: 5, ...agreed, attempts: [3, 2] });
+    deliver('program.agreed', decision(agreed, [[3, 0, 'a'], [2, 0, 'a']]));
     for (const [rank, attempt] of [[5, 1], [5, 2], [6, 1], [6, 2]] as const) port.onRankFailed(rank, attempt, 'again');
     run();
-    assert.equal(two.told.slice(2), [{ type: 'failed', lost: [[6, 6, 'again']] }]);
+    assert.equal(two.told.slice(2), [{ type: 'failed', lost: [[6, 6, 'again', '']] }]);
   });
 
   test('signs of life are passed on; a promise ends with its connection', () => {
@@ -151,12 +163,12 @@ suite('programs at their session agent', (test) => {
   });
 
   const WRONG: readonly (readonly [string, readonly unknown[], RegExp])[] = [
-    ['another rank number', [{ type: 'hello', version: 1, token: 'x'.repeat(32) }], /token is of no rank/],
-    ['another version', [{ type: 'hello', version: 2, token: 'x' }], /version 2/],
+    ['another rank number', [{ type: 'hello', version: 2, token: 'x'.repeat(32) }], /token is of no rank/],
+    ['another version', [{ type: 'hello', version: 1, token: 'x' }], /version 1 .*, stcirun 2: update the library/],
     ['a vote before hello', [VOTE], /wrong time/],
     ['no JSON', [new TextEncoder().encode('{"type":\n')], /JSON/],
-    ['an unknown type', [{ type: 'kill' }], /one of hello, vote, mark, alive/],
-    ['a long line', [new Uint8Array(2000).fill(65)], /longer than 1024/],
+    ['an unknown type', [{ type: 'kill' }], /one of hello, vote, send/],
+    ['a long line', [new Uint8Array(5000).fill(65)], /longer than 4096/],
   ];
   for (const [what, lines, reason] of WRONG) {
     test(`refused: ${what}`, () => {
@@ -198,8 +210,8 @@ suite('programs at their session agent', (test) => {
     late.send(hello(2));
     assert.match(refusal(late), /no rank/);
     three.channel.readable(false);
-    const reason = 'r'.repeat(2_000_000);
-    for (let rank = 4; rank < SIZE; rank++) deliver('program.failed', { lost: [[rank, rank, reason]] });
+    const reason = 'r'.repeat(8_000_000);
+    for (let rank = 4; rank < SIZE; rank++) deliver('program.failed', { lost: [[rank, rank, reason, 'c']] });
     three.channel.readable(true);
     run();
     assert.ok(three.isClosed);

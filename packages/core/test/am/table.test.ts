@@ -185,13 +185,26 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'client.changed': { outcomes: [{ name: 'a' }, { name: 'b', error: ERROR }] },
   'client.stop': {},
   'program.open': { host: 3 },
-  'program.state': { decided: 2, lost: [[0, 3, 'r']] },
-  'program.votes': { host: 3, sequence: 1, votes: [[7, 0, true]] },
-  'program.failed': { lost: [[0, 3, 'r'], [5, 5, 's']] },
+  'program.state': {
+    decided: 2, lost: [[0, 3, 'r', 'a']], ended: [[4, 4]], places: [[0, 'a', [[0, 4]]]], attempts: [[1, 2]],
+    pairs: [['k', 1, Buffer.alloc(0)]],
+  },
+  'program.votes': {
+    host: 3, sequence: 1, votes: [[7, 1, 0, true, 0, 0, 3, Buffer.alloc(0), [['k', 1, Buffer.alloc(0)]]]],
+  },
+  'program.failed': { lost: [[0, 3, 'r', 'a'], [5, 5, 's', 'b']] },
   'program.agreed': {
     sequence: 1, flag: true, isMismatch: false, ranks: [[0, 0], [2, 3]], joined: [[2, 2]], failed: [[1, 1]],
-    attempts: [2],
+    kind: 2, joins: [[2, 1, 'b']], code: '', reason: '', parts: [[0, 1, Buffer.alloc(0)]], partsTo: 2,
+    pairs: [['k', 1, Buffer.alloc(0)]],
   },
+  'program.ended': { ranks: [[4, 4]] },
+  'program.parts': { sequence: 1, parts: [[0, 1, Buffer.alloc(0)]] },
+  'program.refused': { calls: [[7, 1]], code: 'c', reason: 'r', failed: [[1, 1]], missing: [[1, 1, 'r', 'a']] },
+  'program.messages': { host: 3, decided: 2, messages: [[1, 2, 3, 1, 't', 0, Buffer.alloc(0), false]] },
+  'program.taken': { host: 3, calls: [1], credit: [[2, 300]] },
+  'program.ask': { host: 3, asks: [[1, 2, 1, 100_000]] },
+  'program.grant': { host: 3, calls: [1] },
   'client.wait': { job: 1 },
   'client.ended': { report: REPORT },
   'stream.open': { id: 2, members: [0, 1], topology: 'tree:arity=2', reduction: 'sum' },
@@ -202,7 +215,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
   'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'heardWallMs', 'promised', 'notifiedWallMs', 'achievedMs',
   'achievedMaxMs', 'notice', 'session',
-  'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs', 'durationMs', 'report'];
+  'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs', 'durationMs', 'report', 'partsTo'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
@@ -211,7 +224,8 @@ const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.erro
   'job.event.host', 'job.exited.ranks[0].rank', 'job.exited.host', 'job.host.joined.host', 'job.drained.restarts',
   'job.restarting.ranks[0].rank', 'job.restarting.host', 'agent.up.host', 'job.started.host',
   'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
-  'program.open.host', 'program.votes.host', 'overlay.opened.host',
+  'program.open.host', 'program.votes.host', 'program.messages.host', 'program.taken.host', 'program.ask.host',
+  'program.grant.host', 'overlay.opened.host',
   'links.report.host', 'client.inject.order.victim.rank', 'fault.inject.order.victim.rank',
   'fault.inject.part.at.host', 'client.fault.report.host', 'fault.report.host', 'fault.report.report.host',
   'client.clocked.clocks[0].host', 'program.marked.host',

@@ -1,0 +1,39 @@
+/** Checks of what a program gives to the library. All throw ClientError, which names the function. */
+
+import { PROGRAM_KEY_CHARS_MAX, PROGRAM_TAG_CHARS_MAX } from '@stci/interface';
+import { ClientError, argumentError } from './errors.js';
+
+export function checkRank(call: string, rank: unknown, size: number): number {
+  if (typeof rank !== 'number' || !Number.isInteger(rank)) throw argumentError(call, `${show(rank)} is no rank`);
+  if (rank >= 0 && rank < size) return rank;
+  throw new ClientError('STCI_CLIENT_RANK', `${call}: there is no rank ${rank}: the job has ${size}, from 0`);
+}
+
+/** Those that begin with `_` are the library's own. */
+export function checkTag(call: string, tag: unknown): string {
+  const chars = `1 to ${PROGRAM_TAG_CHARS_MAX} printable ASCII characters`;
+  const isOne = typeof tag === 'string' && tag.length <= PROGRAM_TAG_CHARS_MAX && /^[!-^`-~][!-~]*$/u.test(tag);
+  if (isOne) return tag;
+  const text = `expected a tag of ${chars} without space, not beginning with _, got ${show(tag)}`;
+  throw argumentError(call, text);
+}
+
+export function checkKey(call: string, key: unknown): string {
+  if (typeof key === 'string' && key.length <= PROGRAM_KEY_CHARS_MAX && /^[!-~]+$/u.test(key)) return key;
+  const expected = `a key of 1 to ${PROGRAM_KEY_CHARS_MAX} printable ASCII characters without space`;
+  throw argumentError(call, `expected ${expected}, got ${show(key)}`);
+}
+
+export function checkInteger(call: string, what: string, value: unknown, min: number, max: number): number {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
+  throw argumentError(call, `expected ${what} in ${min}..${max}, got ${show(value)}`);
+}
+
+export function checkFunction(call: string, value: unknown): void {
+  if (typeof value !== 'function') throw argumentError(call, `expected a function, got ${show(value)}`);
+}
+
+function show(value: unknown): string {
+  const text = typeof value === 'string' ? `'${value}'` : String(value);
+  return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
+}

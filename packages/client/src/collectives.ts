@@ -1,0 +1,207 @@
+/**
+ * What the ranks of the group do together. Each collective is one vote to the session agent, which the controller
+ * decides; reductions combine values by messages before it. Calls are carried out one after the other.
+ */
+
+import {
+  PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PART_BYTES_MAX, ranksInRanges, type Agreed, type CollectiveKind, type Form,
+  type PartHead, type ProgramErrorCode, type ProgramEvent,
+} from '@stci/interface';
+import type { Calls } from './calls.js';
+import type { Combine, Group } from './contracts.js';
+import { ClientError } from './errors.js';
+import type { Messages } from './messages.js';
+import { reduceInTree } from './reduce-tree.js';
+import { decodeValue, encodeValue, type Encoded } from './values.js';
+
+export interface CollectivesInit {
+  readonly calls: Calls;
+  readonly messages: Messages;
+  readonly rank: number;
+  readonly size: number;
+  readonly attempt: number;
+  /** What a result says of ranks is known before it resolves. */
+  onAgreed(agreed: Agreed): void;
+}
+
+interface Part {
+  readonly rank: number;
+  readonly encoded: Encoded;
+}
+
+interface Decided {
+  readonly agreed: Agreed;
+  readonly parts: readonly Part[];
+}
+
+interface Vote {
+  readonly kind: CollectiveKind;
+  readonly flag?: boolean;
+  readonly root?: number;
+  readonly encoded?: Encoded;
+}
+
+type AgreedEvent = Extract<ProgramEvent, { readonly type: 'agreed' }>;
+
+const NOTHING: Encoded = { form: 'bytes', bytes: new Uint8Array() };
+
+export class Collectives {
+  readonly #init: CollectivesInit;
+  #group: Group;
+  /** The one before, whatever became of it. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** The vote that waits for its decision. */
+  #open: { resolve(event: AgreedEvent, bytes: Uint8Array): void; reject(error: ClientError): void } | undefined;
+  #count = 0;
+  /** Messages of reductions that failed, which may still come: they are taken away at the next `shrink`. */
+  #left: (readonly [from: number, tag: string])[] = [];
+
+  constructor(init: CollectivesInit) {
+    this.#init = init;
+    const { rank, size, attempt } = init;
+    // A rank that was started again does not know yet where the others are.
+    this.#group = attempt === 1
+      ? { rank, size, ranks: Array.from({ length: size }, (_, i) => i) }
+      : { rank: -1, size: 0, ranks: [] };
+  }
+
+  get group(): Group {
+    return this.#group;
+  }
+
+  agree(flag: boolean): Promise<Agreed> {
+    return this.#next('agree', async (name) => (await this.#vote(name, { kind: 'agree', flag })).agreed);
+  }
+
+  shrink(): Promise<Group> {
+    return this.#next('shrink', async (name) => {
+      const { agreed } = await this.#vote(name, { kind: 'shrink' });
+      const ranks = ranksInRanges(agreed.ranks);
+      this.#group = { rank: ranks.indexOf(this.#init.rank), size: ranks.length, ranks };
+      const left = this.#left.splice(0);
+      await Promise.all(left.map(([from, tag]) => this.#init.messages.discard(from, tag)));
+      return this.#group;
+    });
+  }
+
+  async barrier(): Promise<void> {
+    await this.#next('barrier', (name) => this.#vote(name, { kind: 'barrier' }));
+  }
+
+  async exchange(): Promise<void> {
+    await this.#next('exchange', (name) => this.#vote(name, { kind: 'exchange' }));
+  }
+
+  async broadcast(value: unknown, root: number): Promise<unknown> {
+    const isRoot = root === this.#init.rank;
+    const encoded = isRoot ? encodeValue('broadcast()', value, PROGRAM_PART_BYTES_MAX) : NOTHING;
+    const { parts } = await this.#next('broadcast', (name) => this.#vote(name, { kind: 'broadcast', root, encoded }));
+    return decodeValue(parts[0]?.encoded ?? NOTHING);
+  }
+
+  async gather(value: unknown, root: number): Promise<unknown[] | undefined> {
+    const encoded = encodeValue('gather()', value, PROGRAM_PART_BYTES_MAX);
+    const { parts } = await this.#next('gather', (name) => this.#vote(name, { kind: 'gather', root, encoded }));
+    return root === this.#init.rank ? parts.map((part) => decodeValue(part.encoded)) : undefined;
+  }
+
+  async allGather(value: unknown): Promise<unknown[]> {
+    const encoded = encodeValue('allGather()', value, PROGRAM_PART_BYTES_MAX);
+    const { parts } = await this.#next('allGather', (name) => this.#vote(name, { kind: 'allgather', encoded }));
+    return parts.map((part) => decodeValue(part.encoded));
+  }
+
+  async reduce<T>(value: T, combine: Combine<T>, root: number): Promise<T | undefined> {
+    const parts = await this.#reduce('reduce', value, combine, root);
+    return root === this.#init.rank ? (decodeValue(this.#first(parts)) as T) : undefined;
+  }
+
+  async allReduce<T>(value: T, combine: Combine<T>): Promise<T> {
+    const root = this.#group.ranks[0] ?? 0;
+    return decodeValue(this.#first(await this.#reduce('allReduce', value, combine, root))) as T;
+  }
+
+  /** The decision on the vote that waits. False: none does. */
+  onAgreed(event: AgreedEvent, bytes: Uint8Array): boolean {
+    const open = this.#open;
+    if (open === undefined) return false;
+    this.#open = undefined;
+    open.resolve(event, bytes);
+    return true;
+  }
+
+  end(error: ClientError): void {
+    this.#open?.reject(error);
+    this.#open = undefined;
+  }
+
+  /** The part of the first of the group. */
+  #first(parts: readonly Part[]): Encoded {
+    return parts.find(({ rank }) => rank === this.#group.ranks[0])?.encoded ?? NOTHING;
+  }
+
+  /** The values are combined by messages, to the first of the group; all learn whether that went well. */
+  #reduce<T>(
+    of: 'reduce' | 'allReduce', value: T, combine: Combine<T>, root: number,
+  ): Promise<readonly Part[]> {
+    encodeValue(`${of}()`, value, PROGRAM_MESSAGE_BYTES_MAX); // Before others wait for it.
+    return this.#next(of, async (name, number) => {
+      const { messages } = this.#init;
+      const tag = `_r.${number}`;
+      const { result, error, left } = await reduceInTree({ name, messages, group: this.#group, tag, value, combine });
+      this.#left.push(...left);
+      const kind = of === 'reduce' ? 'reduce' : 'allreduce';
+      const isFirst = this.#group.rank === 0;
+      const encoded = isFirst && result !== undefined ? result : NOTHING;
+      const { agreed, parts } = await this.#vote(name, { kind, root, flag: error === undefined, encoded });
+      if (agreed.flag) return parts;
+      throw error ?? new ClientError('STCI_CLIENT_COMBINE', `${name}: the function threw at another rank`);
+    });
+  }
+
+  /** Carries out a collective after those before it. `name`: for messages. */
+  #next<T>(of: string, run: (name: string, number: number) => Promise<T>): Promise<T> {
+    this.#count += 1;
+    const number = this.#count;
+    const turn = this.#last.then(() => run(`${of}(), the ${ordinal(number)} collective`, number));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #vote(name: string, { kind, flag = true, root = 0, encoded = NOTHING }: Vote): Promise<Decided> {
+    const { calls, onAgreed } = this.#init;
+    if (this.#group.rank < 0 && kind !== 'shrink') {
+      const text = `${name}: this rank was started again; it takes part from its first shrink() on`;
+      throw new ClientError('STCI_CLIENT_MISMATCH', text);
+    }
+    const { form, bytes } = encoded;
+    calls.hold();
+    try {
+      const [event, body] = await new Promise<[AgreedEvent, Uint8Array]>((resolve, reject) => {
+        calls.send({ type: 'vote', kind, flag, root, form }, bytes);
+        this.#open = { resolve: (...answer) => resolve(answer), reject };
+      });
+      onAgreed(event.agreed);
+      if (event.code !== '') throw new ClientError(event.code as ProgramErrorCode, `${name}: ${event.reason}`);
+      return { agreed: event.agreed, parts: partsOf(event.parts, body) };
+    } finally {
+      calls.release();
+    }
+  }
+}
+
+function partsOf(heads: readonly PartHead[], bytes: Uint8Array): Part[] {
+  let at = 0;
+  return heads.map(([rank, length, form]: readonly [number, number, Form]) => {
+    const part = bytes.slice(at, at + length);
+    at += length;
+    return { rank, encoded: { form, bytes: part } };
+  });
+}
+
+/** 1st, 2nd, 3rd, 4th, 11th, 21st. */
+function ordinal(number: number): string {
+  const isTeen = Math.trunc(number / 10) % 10 === 1;
+  const end = isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th');
+  return `${number}${end}`;
+}

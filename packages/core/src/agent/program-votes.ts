@@ -1,0 +1,166 @@
+/**
+ * Collectives at a session agent: the votes of its ranks go to the controller, those of one turn together, and its
+ * decisions and refusals to the ranks.
+ */
+
+import {
+  COLLECTIVES, CONTROLLER, FORMS, PROGRAM_PARTS_BYTES_MAX, isInRanges, ranksInRanges, type Agreed,
+  type CollectiveKind, type Form, type HostIndex, type PartHead, type ProgramErrorCode, type ProgramEvent,
+  type ProgramRequest, type Rank,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import { NO_BYTES, joinBytes } from '../iof/bytes.js';
+import type { AgentNode } from './node.js';
+import type { Program } from './program.js';
+
+export interface ProgramVotesInit {
+  readonly node: AgentNode;
+  readonly host: HostIndex;
+  readonly size: number;
+  readonly programs: ReadonlyMap<Rank, Program>;
+  /** Keys that all ranks can get from now on. */
+  onPairs(pairs: MessageBody<'program.agreed'>['pairs']): void;
+}
+
+type WireParts = MessageBody<'program.parts'>['parts'];
+type WireVote = MessageBody<'program.votes'>['votes'][number];
+type VoteRequest = Extract<ProgramRequest, { type: 'vote' }>;
+
+export class ProgramVotes {
+  readonly #init: ProgramVotesInit;
+  /** Collectives decided so far; undefined until the controller has said so. */
+  #decided: number | undefined;
+  #unsent: Program[] = [];
+  #number = 0;
+  /** Bytes of the parts that were sent for the open collective. */
+  #sentBytes = 0;
+  #isClosed = false;
+  /** A decision whose parts come by themselves, and the parts; whichever is first. */
+  #held: MessageBody<'program.agreed'> | undefined;
+  #parts: MessageBody<'program.parts'> | undefined;
+
+  constructor(init: ProgramVotesInit) {
+    this.#init = init;
+  }
+
+  get decided(): number {
+    return this.#decided ?? 0;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  vote(program: Program, { kind, flag = true, root = 0, form = 'bytes' }: VoteRequest, bytes: Uint8Array): void {
+    const { connection, vote } = program;
+    if (root >= this.#init.size) {
+      return connection?.close(`root ${root} is no rank: the job has ${this.#init.size} ranks, from 0`);
+    }
+    // A connection that ended left it behind: the next one waits for the same.
+    if (vote !== undefined && !program.awaitsVote && vote.kind === kind && vote.root === root) {
+      program.awaitsVote = true;
+      return;
+    }
+    if (vote !== undefined) return connection?.close('it voted again before the decision');
+    const [pairs, pairsBytes] = kind === 'exchange' ? program.takePairs() : [[], 0];
+    this.#number = (this.#number + 1) >>> 0;
+    const length = bytes.length + pairsBytes;
+    program.vote = { kind, flag, root, form, pairs, part: bytes, length, number: this.#number };
+    program.awaitsVote = true;
+    this.#send(program);
+  }
+
+  onState(decided: number): void {
+    // A decision may have come before.
+    this.#decided = Math.max(this.#decided ?? 0, decided);
+    this.#flush();
+  }
+
+  onParts(parts: MessageBody<'program.parts'>): void {
+    this.#parts = parts;
+    if (this.#held !== undefined) this.#onWhole(this.#held, parts.parts);
+  }
+
+  onAgreed(decision: MessageBody<'program.agreed'>): void {
+    this.#decided = Math.max(this.#decided ?? 0, decision.sequence);
+    this.#sentBytes = 0;
+    const { partsTo } = decision;
+    const isHere = partsTo !== undefined && this.#init.programs.get(partsTo)?.vote !== undefined;
+    if (isHere && this.#parts?.sequence !== decision.sequence) this.#held = decision;
+    else this.#onWhole(decision, isHere ? (this.#parts?.parts ?? []) : decision.parts);
+  }
+
+  onRefused({ calls, code, reason, failed, missing }: MessageBody<'program.refused'>): void {
+    for (const [rank, number] of calls) {
+      const program = this.#init.programs.get(rank);
+      const vote = program?.vote;
+      if (program === undefined || vote?.number !== number) continue;
+      program.vote = undefined;
+      program.restorePairs(vote.pairs);
+      this.#sentBytes -= Math.min(this.#sentBytes, vote.length);
+      const none = { flag: false, isMismatch: false, ranks: [], joined: [] };
+      const agreed: Agreed = { ...none, kind: vote.kind, failed, missing };
+      this.#answer(program, { type: 'agreed', code: code as ProgramErrorCode, reason, agreed, parts: [] });
+    }
+  }
+
+  #onWhole(decision: MessageBody<'program.agreed'>, wire: WireParts): void {
+    const { kind, flag, isMismatch, ranks, joined, failed, partsTo } = decision;
+    this.#held = undefined;
+    this.#parts = undefined;
+    this.#init.onPairs(decision.pairs);
+    const agreed: Agreed = {
+      kind: COLLECTIVES[kind] as CollectiveKind, flag, isMismatch, ranks, joined, failed, missing: [],
+    };
+    const parts = wire.map(([rank, form, bytes]): PartHead => [rank, bytes.length, FORMS[form] as Form]);
+    const bytes = joinBytes(wire.map((part) => part[2]));
+    const { code, reason } = decision as { code: ProgramErrorCode | ''; reason: string };
+    const joins = new Map(ranksInRanges(joined).map((rank, i) => [rank, decision.joins[i]?.[0]]));
+    for (const program of this.#init.programs.values()) {
+      // What a rank took part in before it was started again does not concern it.
+      program.takesPart ||= joins.get(program.rank) === program.attempt;
+      if (program.vote === undefined) continue;
+      if (program.takesPart && isInRanges(ranks, program.rank)) {
+        const isFor = partsTo === undefined || partsTo === program.rank;
+        program.vote = undefined;
+        const event: ProgramEvent = { type: 'agreed', code, reason, agreed, parts: isFor ? parts : [] };
+        this.#answer(program, event, isFor ? bytes : undefined);
+      } else this.#send(program); // As of a rank that was started again, until it takes part.
+    }
+  }
+
+  #answer(program: Program, event: ProgramEvent, bytes?: Uint8Array): void {
+    if (program.awaitsVote) program.connection?.send(event, bytes);
+    program.awaitsVote = false;
+  }
+
+  /** Votes of one turn are sent together. */
+  #send(program: Program): void {
+    this.#unsent.push(program);
+    if (this.#unsent.length === 1) this.#init.node.platform.clock.soon(() => this.#flush());
+  }
+
+  #flush(): void {
+    if (this.#decided === undefined || this.#isClosed) return; // Until the state is known.
+    const votes = this.#unsent.splice(0).flatMap((program) => this.#wire(program));
+    if (votes.length === 0) return;
+    const { node, host } = this.#init;
+    try {
+      node.messages.send(CONTROLLER, 'program.votes', { host, sequence: this.#decided + 1, votes });
+    } catch (fault) {
+      node.fault(fault, 'votes'); // The parent is gone: the agent is about to end.
+    }
+  }
+
+  /** Without its part where those of this host are too many: the collective fails then. */
+  #wire({ rank, vote }: Program): WireVote[] {
+    if (vote === undefined) return [];
+    const { number, kind, flag, root, form, length, part, pairs } = vote;
+    this.#sentBytes += length;
+    const fits = this.#sentBytes <= PROGRAM_PARTS_BYTES_MAX;
+    return [[
+      rank, number, COLLECTIVES.indexOf(kind), flag, root, FORMS.indexOf(form), length, fits ? part : NO_BYTES,
+      fits ? pairs.map(([key, of, value]) => [key, FORMS.indexOf(of), value] as const) : [],
+    ]];
+  }
+}
