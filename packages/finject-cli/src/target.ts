@@ -7,7 +7,7 @@ import { bootPlanOf, placements } from '@stci/core';
 import { treeShape, type Configuration, type Experiment, type TargetShape } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import {
-  FLAG_NAMES, OPTION_FACTS, openSession, optionName, parseCommandLine, planJob, prepare, scan,
+  callerOf, FLAG_NAMES, OPTION_FACTS, openSession, optionName, parseCommandLine, planJob, prepare, scan,
   type FlagName, type OpenedSession, type PlannedJob, type Prepared, type RunRequest,
 } from '@stci/stcirun/front-end';
 
@@ -59,7 +59,7 @@ export async function prepareTarget(
     if (line.kind !== 'run') throw new StciError('STCI_USAGE', 'no program to run');
     const withoutInput = (request: RunRequest): RunRequest =>
       ({ ...request, stdin: { to: 'none' }, quiet: true, verbose: false });
-    const prepared = await prepare(withoutInput(line.request), programs, async (defaults) =>
+    const prepared = await prepare(withoutInput(line.request), callerOf(programs), async (defaults) =>
       withoutInput(await line.withDefaults(defaults)));
     const session = await openSession(prepared.request, prepared);
     return { ...prepared, session, planned: planJob(prepared, session?.status.hosts) };

@@ -43,22 +43,30 @@ function watch(child: ChildProcess, stderr: Readable, events: AgentProcessEvents
   child.on('error', () => {});
 }
 
-function launch(command: readonly string[]): ChildProcess {
+/** Where an agent starts. */
+export interface AgentPlace {
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** undefined: that of this process. */
+  readonly wdir: string | undefined;
+}
+
+function launch(command: readonly string[], { variables, wdir }: AgentPlace): ChildProcess {
   const [program, ...args] = command as [string, ...string[]];
-  const env = setAside(process.env);
-  return builtin('node:child_process').spawn(program, args, { stdio: 'pipe', detached: true, env });
+  const env = setAside(variables);
+  return builtin('node:child_process').spawn(program, args, { stdio: 'pipe', detached: true, env, cwd: wdir });
 }
 
 export function spawnAgentProcess(
   command: readonly string[],
   events: AgentProcessEvents,
+  place: AgentPlace,
   spare?: ChildProcess,
 ): AgentProcess {
   const program = command[0];
   assert(program !== undefined, 'the command of an agent is not empty');
   let child: ChildProcess;
   try {
-    child = spare ?? launch(command);
+    child = spare ?? launch(command, place);
   } catch (thrown) {
     process.nextTick(() => events.onError(startError(program, thrown)));
     return notStarted(program);

@@ -43,11 +43,22 @@ function userName(): string {
   }
 }
 
+/** In place of what this process has. */
+export interface GivenPlace {
+  readonly variables?: Variables | undefined;
+  readonly wdir?: string | undefined;
+}
+
 class NodeEnvironment implements Environment {
   readonly pid = process.pid;
+  readonly #given: GivenPlace;
   #variables: Variables | undefined;
   #hostname: string | undefined;
   #user: string | undefined;
+
+  constructor(given: GivenPlace) {
+    this.#given = given;
+  }
 
   get hostname(): string {
     return (this.#hostname ??= builtin('node:os').hostname());
@@ -58,11 +69,11 @@ class NodeEnvironment implements Environment {
   }
 
   get wdir(): string {
-    return process.cwd();
+    return this.#given.wdir ?? process.cwd();
   }
 
   get variables(): Variables {
-    return (this.#variables ??= Object.freeze(putBack(process.env)));
+    return (this.#variables ??= Object.freeze(putBack(this.#given.variables ?? process.env)));
   }
 
   get cpuCount(): number {
@@ -80,6 +91,6 @@ class NodeEnvironment implements Environment {
   }
 }
 
-export function createEnvironment(): Environment {
-  return new NodeEnvironment();
+export function createEnvironment(given: GivenPlace = {}): Environment {
+  return new NodeEnvironment(given);
 }

@@ -5,7 +5,7 @@ import type { PrestartedAgent } from './agent-process.js';
 import { createClock } from './clock.js';
 import { bundleOf, shippedBundle, shippedCommand, shippedThread, type ShippedBundle } from './shipped-bundle.js';
 import { createEnvironment } from './environment.js';
-import { Guardian, SHELL } from './guardian.js';
+import { Guardian, GUARD_VARIABLE, SHELL } from './guardian.js';
 import { takeOverHeld } from './held.js';
 import { createLog } from './log.js';
 import { createNetwork } from './network.js';
@@ -32,6 +32,12 @@ export interface NodePlatformOptions {
   readonly held?: string | undefined;
   /** Default `warn`. */
   readonly logLevel?: LogLevel;
+  /** Takes the log, line by line, in place of standard error. */
+  readonly writeLog?: ((line: string) => void) | undefined;
+  /** In place of this process's variables, and over them for agents that it starts. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  /** In place of this process's working directory, also for agents that it starts. */
+  readonly wdir?: string | undefined;
   /** For reproducible choices; default: from the system. */
   readonly seed?: number;
 }
@@ -39,7 +45,7 @@ export interface NodePlatformOptions {
 export function createNodePlatform(options: NodePlatformOptions = {}): Platform {
   const clock = createClock();
   const secrets = createSecrets();
-  const log = createLog(options.logLevel ?? 'warn');
+  const log = createLog(options.logLevel ?? 'warn', options.writeLog);
   const held = takeOverHeld(options.held);
   return {
     clock,
@@ -50,12 +56,19 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
       clock,
       ...agentSource(options),
       prestartedAgent: options.prestartedAgent,
+      agentPlace: () => ({ variables: agentVariables(options.variables), wdir: options.wdir }),
       keeper: new Guardian(secrets, log, held?.guardian),
       pipes: new PipePool(log, SHELL, held?.pipes),
     }),
-    env: createEnvironment(),
+    env: createEnvironment(options),
     log,
   };
+}
+
+/** Below a tool of another run an agent has that one's mark, whatever it is given. */
+function agentVariables(given: NodePlatformOptions['variables']): Readonly<Record<string, string | undefined>> {
+  if (given === undefined) return process.env;
+  return { ...process.env, ...given, [GUARD_VARIABLE]: process.env[GUARD_VARIABLE] };
 }
 
 /** How further agents are started. */

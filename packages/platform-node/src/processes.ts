@@ -3,7 +3,7 @@
 import { assert } from '@stci/interface';
 import type { AgentBundle, Clock, Processes } from '@stci/interface';
 import { spawnAgentProcess } from './agent-process.js';
-import type { PrestartedAgent } from './agent-process.js';
+import type { AgentPlace, PrestartedAgent } from './agent-process.js';
 import { spawnAgentThread, type ThreadMain } from './agent-thread.js';
 import type { PipePool } from './pipe-pool.js';
 import type { GroupKeeper } from './tool-process.js';
@@ -18,6 +18,8 @@ export interface ProcessesDeps {
   readonly agentMain: () => ThreadMain | undefined;
   readonly agentBundle: () => AgentBundle;
   readonly prestartedAgent?: PrestartedAgent | undefined;
+  /** Called when an agent is started in a process. */
+  readonly agentPlace: () => AgentPlace;
   readonly keeper: GroupKeeper;
   readonly pipes: PipePool;
 }
@@ -40,7 +42,7 @@ export function createProcesses(deps: ProcessesDeps): Processes {
       if (method === 'process') {
         const spare = deps.prestartedAgent;
         const isWanted = spare !== undefined && command === deps.agentCommand();
-        return spawnAgentProcess(command, events, isWanted ? spare.take() : undefined);
+        return spawnAgentProcess(command, events, deps.agentPlace(), isWanted ? spare.take() : undefined);
       }
       const main = deps.agentMain();
       assert(main !== undefined, 'agents in threads need agentMain');

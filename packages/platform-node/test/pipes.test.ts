@@ -23,6 +23,7 @@ const make = (pipes: PipePool) =>
     agentCommand: () => [],
     agentMain: () => undefined,
     agentBundle: () => assert.unreachable('no bundle is sent') as never,
+    agentPlace: () => assert.unreachable('no agent is started') as never,
     keeper: new Guardian(createSecrets(), log),
     pipes,
   });

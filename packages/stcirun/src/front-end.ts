@@ -10,6 +10,7 @@ export { pluginPairs } from './plugins.js';
 export { FLAG_NAMES, OPTION_FACTS, optionName, type FlagName } from './cli/flags.js';
 export { parseCommandLine, type RunRequest } from './cli/parse.js';
 export { scan } from './cli/scan.js';
+export { callerOf } from './run/caller.js';
 export { planJob, type PlannedJob } from './run/plan-job.js';
 export { prepare, type Prepared } from './run/prepare.js';
 export { openSession, ownParams, startOwnSession, type OpenedSession } from './run/session-run.js';

@@ -1,31 +1,3 @@
-/** What other packages and tests may use of the command line: its parts, not its programs. */
+/** stcirun as a library. */
 
-export { assembleRegistry } from './assembly.js';
-export { frontEndRegistry } from './cli/front-end-registry.js';
-export { optionDefaults, type DefaultedName, type OptionDefault } from './cli/defaults.js';
-export { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './cli/flags.js';
-export { helpText, optionSyntax } from './cli/help.js';
-export { parseCommandLine, type CommandLine, type ProgramRequest, type RunRequest } from './cli/parse.js';
-export { exportedVariables, SECRET_VARIABLES, SESSION_VARIABLES, toolEnvironment } from './cli/environment.js';
-export { neededLibraries } from './run/mpi-program.js';
-export { openDriver, type DriverParams } from './run/driver.js';
-export { Progress, progressText, type LaunchState } from './run/progress.js';
-export { FORWARDED, parseForwardList } from './run/signals.js';
-export { makeJobSpec, type Place } from './run/spec.js';
-export { JobFacts } from './output/facts.js';
-export { parseConfiguration } from './doctor/reach.js';
-export { EventsFile } from './output/events-file.js';
-export { openSink, type OpenSinkParams } from './output/open-sink.js';
-export { outputError } from './output/output-error.js';
-export type { OutputFacts } from './output/sink.js';
-export { makeTerminal, type Terminal } from './output/terminal.js';
-export { Writer, type WriteBatch } from './output/writer.js';
 export { VERSION } from './version.js';
-export { identityOf } from './session/process-identity.js';
-export {
-  checkSessionName, defaultSession, jobName, matchSession, parseJobName,
-} from './session/session-name.js';
-export { SessionPlace, type SessionFacts } from './session/session-place.js';
-export { ask, askRanks, promised } from './session/ask.js';
-export { trimLog } from './session/session-log.js';
-export { spoolDirectory } from './session/spool-directory.js';

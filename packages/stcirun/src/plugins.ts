@@ -41,7 +41,7 @@ interface Pair {
 /** What `--plugin` stands for. */
 export function pluginPairs(paths: readonly string[] = []): (Pair & { readonly origin: string })[] {
   if (paths.length === 0) return [];
-  const wdir = callerDirectory();
+  const wdir = paths.every((path) => isAbsolute(path)) ? undefined : callerDirectory();
   const value = paths.map((path) => resolveFrom(wdir, path, '--plugin')).join(',');
   return [{ key: PATHS, value, origin: paths.map((path) => `--plugin ${path}`).join(' ') }];
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { assert, suite } from '@stci/testkit';
 import { up, whyNoHosts } from '@stci/testkit/hosts';
-import { parseConfiguration } from '@stci/stcirun';
+import { parseConfiguration } from '@stci/stcirun/internal';
 import { PROGRAM_OF } from '../dist/doctor/probe.js';
 
 const PROGRAM = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { neededLibraries } from '@stci/stcirun';
+import { neededLibraries } from '@stci/stcirun/internal';
 import { assert, eventually, suite } from '@stci/testkit';
 import { run, sh, start } from './e2e.js';
 

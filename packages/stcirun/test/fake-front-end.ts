@@ -7,7 +7,7 @@ import { parseTemplate } from '@stci/core/iof';
 import { JobRun } from '@stci/core/run';
 import {
   EventsFile, JobFacts, makeTerminal, openDriver, openSink, outputError, parseCommandLine, Writer, type Terminal,
-} from '@stci/stcirun';
+} from '@stci/stcirun/internal';
 
 export const CLOCK: Clock = {
   nowMs: () => performance.now(),

@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline';
 import type { ExperimentTerms, FaultOrder } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { SessionPlace, frontEndRegistry, type SessionFacts } from '@stci/stcirun';
+import { SessionPlace, frontEndRegistry, type SessionFacts } from '@stci/stcirun/internal';
 import { resolveParams } from '@stci/core';
 import { connectSession } from '../dist/session/connect.js';
 

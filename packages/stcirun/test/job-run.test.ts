@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
 import type { JobReport } from '@stci/interface';
-import { EventsFile, progressText } from '@stci/stcirun';
+import { EventsFile, progressText } from '@stci/stcirun/internal';
 import { fakeRun, type FakeRun } from './fake-front-end.js';
 
 const RECOVERY = { type: 'recovery', phase: 'launching', host: 0, name: 'n1' } as const;

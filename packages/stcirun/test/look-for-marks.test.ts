@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { resolveParams } from '@stci/core';
 import type { Params } from '@stci/interface';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
-import { frontEndRegistry, identityOf } from '@stci/stcirun';
+import { frontEndRegistry, identityOf } from '@stci/stcirun/internal';
 import { assert, eventually, suite } from '@stci/testkit';
 import { lookForMarks, readMarked, type MarkedProcesses, type MarkSearch } from '../dist/doctor/look-for-marks.js';
 

@@ -1,7 +1,7 @@
 /** `stci metrics`: what a session's agents counted, as OpenMetrics text. */
 
 import { BUCKETS_S, type AgentMetrics, type MetricRow } from '@stci/core/session';
-import { promised } from '@stci/stcirun';
+import { promised } from '@stci/stcirun/internal';
 import { assert, suite } from '@stci/testkit';
 import { metricsText } from '../dist/stci/metrics-text.js';
 import { parseOpenMetrics } from './open-metrics.js';

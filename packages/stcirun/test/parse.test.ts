@@ -1,7 +1,7 @@
 /** Command lines: where options end, what they mean, and how bad ones are refused. */
 
 import { assert, suite } from '@stci/testkit';
-import { parseCommandLine, type DefaultedName, type OptionDefault, type RunRequest } from '@stci/stcirun';
+import { parseCommandLine, type DefaultedName, type OptionDefault, type RunRequest } from '@stci/stcirun/internal';
 import { StciError } from '@stci/interface';
 
 async function request(...argv: string[]): Promise<RunRequest> {

@@ -11,7 +11,7 @@ import {
 } from '@stci/core/session';
 import type { FrontEnd, FrontEndEvents, HostSpec, JobEvent, JobSpec, StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { frontEndRegistry, spoolDirectory } from '@stci/stcirun';
+import { frontEndRegistry, spoolDirectory } from '@stci/stcirun/internal';
 import { eventually } from '@stci/testkit';
 import { FakeFrontEnd, fakeMap } from './fake-front-end.js';
 

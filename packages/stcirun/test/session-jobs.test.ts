@@ -2,7 +2,7 @@
 
 import type { RankPage } from '@stci/core/session';
 import { StciError } from '@stci/interface';
-import { ask, askRanks } from '@stci/stcirun';
+import { ask, askRanks } from '@stci/stcirun/internal';
 import { assert, eventually, suite } from '@stci/testkit';
 import { fakeMap, type FakeFrontEnd } from './fake-front-end.js';
 import { happens, soon, SPEC, withSession } from './session-help.js';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import {
   checkSessionName, defaultSession, identityOf, matchSession, parseJobName, SessionPlace,
   trimLog, type SessionFacts,
-} from '@stci/stcirun';
+} from '@stci/stcirun/internal';
 import { assert, suite } from '@stci/testkit';
 
 const KEY = new Uint8Array(32).fill(7);

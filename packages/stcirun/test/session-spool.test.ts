@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Spool, type SpoolCursor, type SpoolFile, type SpoolParams } from '@stci/core/resident';
 import type { RecordBatch, SpoolOutput } from '@stci/core/session';
-import { spoolDirectory } from '@stci/stcirun';
+import { spoolDirectory } from '@stci/stcirun/internal';
 import { assert, eventually, suite } from '@stci/testkit';
 
 const KIB = 1024;

@@ -16,7 +16,7 @@ import {
   SESSION_VARIABLES,
   toolEnvironment,
   VERSION,
-} from '@stci/stcirun';
+} from '@stci/stcirun/internal';
 import { StciError, type AllocatedJob } from '@stci/interface';
 import { SYNONYMS } from '../dist/cli/peers.js';
 

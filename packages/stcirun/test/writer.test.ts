@@ -1,7 +1,7 @@
 /** The writer of a descriptor: order, back-pressure, faults. */
 
 import { assert, suite } from '@stci/testkit';
-import { makeTerminal, Writer, type WriteBatch } from '@stci/stcirun';
+import { makeTerminal, Writer, type WriteBatch } from '@stci/stcirun/internal';
 
 suite('writer', (test) => {
   test('one write at a time, batches in order, marks when theirs is written', () => {

@@ -4,6 +4,7 @@ import {
   printable, type HostIndex, type JobEvent, type JobId, type JobReport, type RankAttempt, type RankReport,
 } from '@stci/interface';
 import { isoTime } from '../iof/label.js';
+import type { AttemptJson, EventJson, RankJson, ReportJson } from './json-types.js';
 import { recordJson } from './record-text.js';
 
 /** When an event came, for a file of events. */
@@ -21,12 +22,7 @@ export function eventJson(
   return printable(`${JSON.stringify({ type, ...times, ...(job !== undefined && { job }), ...rest })}\n`);
 }
 
-interface EventObject {
-  readonly type: string;
-  readonly [name: string]: unknown;
-}
-
-function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): EventObject {
+function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): EventJson {
   switch (event.type) {
     case 'host-up':
     case 'recovery':
@@ -55,19 +51,26 @@ function eventObject(event: JobEvent, hostName: (host: HostIndex) => string): Ev
   }
 }
 
-export function reportJson(report: JobReport): object {
+export function reportJson(report: JobReport): ReportJson {
   const { submitWallMs, endWallMs, ranks, ...rest } = report;
   return { ...rest, submitted: isoTime(submitWallMs), ended: isoTime(endWallMs), ranks: ranks.map(rankJson) };
 }
 
-function rankJson({ earlier, ...last }: RankReport): object {
-  return { ...attemptJson(last), ...(earlier !== undefined && { earlier: earlier.map(attemptJson) }) };
+function rankJson({ earlier, startWallMs, endWallMs, end, ...rest }: RankReport): RankJson {
+  const ended = endJson({ startWallMs, endWallMs, end });
+  return { ...rest, ...ended, ...(earlier !== undefined && { earlier: earlier.map(attemptJson) }) };
 }
 
-function attemptJson({ startWallMs, endWallMs, end, ...rest }: RankAttempt): object {
+function attemptJson({ startWallMs, endWallMs, end, ...rest }: RankAttempt): AttemptJson {
+  return { ...rest, ...endJson({ startWallMs, endWallMs, end }) };
+}
+
+type EndName = 'status' | 'signal' | 'start' | 'end' | 'durationMs';
+type EndFacts = { readonly [Name in 'startWallMs' | 'endWallMs' | 'end']: RankAttempt[Name] | undefined };
+
+function endJson({ startWallMs, endWallMs, end }: EndFacts): Pick<AttemptJson, EndName> {
   const known = startWallMs !== undefined && endWallMs !== undefined;
   return {
-    ...rest,
     ...(end?.status !== undefined && { status: end.status }),
     ...(end?.signal !== undefined && { signal: end.signal }),
     ...(startWallMs !== undefined && { start: isoTime(startWallMs) }),

@@ -7,5 +7,6 @@ export type {
   EventFile, OutputSink, RunDriver, RunProgress, RunScreen, SignalActions, StdinSource,
 } from './contracts.js';
 export { eventJson } from './event-json.js';
+export type { AttemptJson, EventJson, ExitReportJson, RankJson, RecordJson, ReportJson } from './json-types.js';
 export { JobRun, type JobRunInit } from './job-run.js';
 export { finalLines, withHosts } from './report.js';

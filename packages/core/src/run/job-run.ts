@@ -33,6 +33,8 @@ export interface JobRunInit {
   /** Called again when the job is remapped. */
   readonly onMapped: (map: JobMap) => void;
   readonly options: RunOptions;
+  /** Before each of our messages; default: `stcirun: `. */
+  readonly prefix?: string;
   /** Failures do not end the job (its error manager's `goesOn`): each is reported when it is known. */
   readonly failuresAtOnce: boolean;
   readonly driver: RunDriver;
@@ -369,7 +371,7 @@ export class JobRun implements FrontEndEvents {
 
   /** Errors: always. Remarks: not with --quiet. */
   #say(text: string, isRemark = false): void {
-    if (!isRemark || !this.#init.options.quiet) this.#message(`stcirun: ${text}`, !isRemark);
+    if (!isRemark || !this.#init.options.quiet) this.#message(`${this.#init.prefix ?? 'stcirun: '}${text}`, !isRemark);
   }
 
   #remark(text: string): void {

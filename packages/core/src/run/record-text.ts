@@ -5,6 +5,7 @@ import { formatDuration } from '../config/duration.js';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';
+import type { RecordJson } from './json-types.js';
 
 /** Names that are listed; the rest is counted. */
 const NAMES_SHOWN = 4;
@@ -58,7 +59,7 @@ function ms(durationMs: number): string {
 }
 
 /** With times in ISO format. */
-export function recordJson(record: FailureRecord): object {
+export function recordJson(record: FailureRecord): RecordJson {
   const { failedWallMs, heardWallMs, suspectedWallMs, confirmedWallMs, notifiedWallMs, ...rest } = record;
   return {
     ...rest,

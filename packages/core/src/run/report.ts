@@ -7,6 +7,7 @@ import { foldSorted } from '../job/hostset.js';
 import { alignColumns } from '../job/text.js';
 import { reportJson } from './event-json.js';
 import { foldFailures } from './fold-failures.js';
+import type { ExitReportJson } from './json-types.js';
 import { recordJson, recordText } from './record-text.js';
 import { isOwnFailure } from './outcome.js';
 
@@ -169,7 +170,8 @@ export function exitReport(
 ): string {
   if (format === 'json') {
     const failureRecords = records.length > 0 && { failureRecords: records.map(recordJson) };
-    return `${JSON.stringify({ ...reportJson(report), ...failureRecords }, undefined, 2)}\n`;
+    const json: ExitReportJson = { ...reportJson(report), ...failureRecords };
+    return `${JSON.stringify(json, undefined, 2)}\n`;
   }
   const rows = [COLUMNS as readonly string[], ...report.ranks.map(row)];
   const daemons = report.daemons.map(({ host, count }) => `daemons ended on ${host}: ${count}\n`).join('');

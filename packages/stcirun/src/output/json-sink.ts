@@ -1,14 +1,14 @@
 /** Output as JSON lines on standard output (`--json`); the job's events come between them. */
 
-import { JsonLines, sourceId } from '@stci/core/iof';
+import { OutputLines, sourceId, type OutputLine } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
 import { nodeCodec, type OutputFacts } from './sink.js';
 import type { Terminal } from './terminal.js';
 
 export function createJsonSink(terminal: Terminal, facts: OutputFacts): OutputSink {
-  const lines = new JsonLines({ lineBytesMax: facts.lineBytesMax, hostOf: facts.hostOf, codec: nodeCodec });
-  const write = (text: string): void => {
-    if (text !== '') terminal.out.write(Buffer.from(text));
+  const lines = new OutputLines({ lineBytesMax: facts.lineBytesMax, hostOf: facts.hostOf, codec: nodeCodec });
+  const write = (done: readonly OutputLine[]): void => {
+    if (done.length > 0) terminal.out.write(Buffer.from(done.map((line) => `${JSON.stringify(line)}\n`).join('')));
   };
   return {
     started: () => undefined,

@@ -4,12 +4,14 @@ import type { AcceptedJob, SessionClient } from '@stci/core/session';
 import type { AllocatedJob, JobId } from '@stci/interface';
 import type { CommandLine } from '../cli/parse.js';
 import { isTerminal } from '../output/descriptor.js';
-import { printError } from '../print.js';
 import { askStatus, promised } from '../session/ask.js';
 import { jobName } from '../session/session-name.js';
+import { colorErrors } from '../fault.js';
+import { callerOf } from './caller.js';
+import { inSession } from './follow-job.js';
 import { prepare } from './prepare.js';
 import type { SessionInit } from './session-run.js';
-import { checkOutput, inSession, openEvents, showJob } from './show-job.js';
+import { checkOutput, openEvents, showJob } from './show-job.js';
 
 type RunLine = Extract<CommandLine, { kind: 'run' }>;
 
@@ -24,14 +26,15 @@ export interface AttachParams {
 
 /** The exit code of the job, or 0 where it was left again. */
 export async function startAttach({ line, agents, all, connect }: AttachParams): Promise<number> {
-  const prepared = await prepare(line.request, agents, async () => line.request);
+  colorErrors(line.request.color);
+  const prepared = await prepare(line.request, callerOf(agents), async () => line.request);
   const { client, name, job } = await connect(prepared);
   const input = isTerminal(0) && line.request.stdin.to !== 'none';
   const { continues } = await askStatus(client);
   const accepted = await promised<AcceptedJob>((done) => client.attach(job, { all, input }, done));
   const { map, stdin } = accepted;
   if (input && stdin.to !== 'none' && !accepted.input && !line.request.quiet) {
-    printError(`stci: job ${jobName(name, job)} reads the input of another front-end; when that one leaves, yours.\n`);
+    prepared.say(`job ${jobName(name, job)} reads the input of another front-end; when that one leaves, yours.`);
   }
   // Of the specification, a run reads where input goes.
   const spec = { hosts: [], stdin: input ? stdin : { to: 'none' } } as unknown as AllocatedJob;

@@ -5,7 +5,6 @@ import type { HostStatus } from '@stci/core/session';
 import type { AllocatedJob, HostSpec, JobMap } from '@stci/interface';
 import { checkSpec } from '../cli/bytes.js';
 import { withheld } from '../cli/environment.js';
-import { printError } from '../print.js';
 import type { Prepared } from './prepare.js';
 import { makeJobSpec, makeSessionSpec, onHostsNow } from './spec.js';
 
@@ -17,7 +16,7 @@ export interface PlannedJob {
 
 /** The job and its map, on hosts of its own or on those of a session. Throws StciError. */
 export function planJob(
-  { request, params, platform, wdir }: Pick<Prepared, 'request' | 'params' | 'platform' | 'wdir'>,
+  { request, params, platform, wdir, say }: Pick<Prepared, 'request' | 'params' | 'platform' | 'wdir' | 'say'>,
   ofSession: readonly HostStatus[] | undefined,
 ): PlannedJob {
   const { hostname, cpuCount, variables } = platform.env;
@@ -26,13 +25,10 @@ export function planJob(
     ? makeJobSpec(request, place)
     : { spec: makeSessionSpec(request, place, ofSession), spares: [] };
   checkSpec(spec);
-  if (request.verbose) printError(withheldLine(withheld(variables, spec.env)));
+  const names = request.verbose ? withheld(variables, spec.env) : [];
+  if (names.length > 0) say(`variables not passed on (--export, -x): ${names.join(' ')}`);
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');
   const now = ofSession === undefined ? spec : onHostsNow(spec, ofSession);
   return { spec, spares, map: mapJob(now, { ranksMax, ranksPerHostMax }) };
-}
-
-function withheldLine(names: readonly string[]): string {
-  return names.length === 0 ? '' : `stcirun: variables not passed on (--export, -x): ${names.join(' ')}\n`;
 }

@@ -8,16 +8,11 @@ import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { optionDefaults, type OptionDefault } from '../cli/defaults.js';
 import type { RunRequest } from '../cli/parse.js';
-import { colorErrors } from '../fault.js';
-import { printError } from '../print.js';
-import { callerDirectory } from './caller-directory.js';
+import type { Caller } from './caller.js';
 import { loadParams } from './params.js';
-import { prestartedAgent } from './prestarted-agent.js';
 
 /** Everything that is determined before an agent is started. */
-export interface Prepared {
-  /** The caller's directory. */
-  readonly wdir: string | undefined;
+export interface Prepared extends Pick<Caller, 'wdir' | 'say'> {
   readonly request: RunRequest;
   readonly registry: Registry;
   readonly composition: Composition;
@@ -25,31 +20,26 @@ export interface Prepared {
   readonly platform: Platform;
 }
 
-/** `agents`: directory of the agent's files. */
 export async function prepare(
   given: RunRequest,
-  agents: string,
+  caller: Caller,
   withDefaults: (defaults: readonly OptionDefault[]) => Promise<RunRequest>,
 ): Promise<Prepared> {
-  colorErrors(given.color);
-  const wdir = callerDirectory();
+  const { agents, wdir, say } = caller;
   const registry = frontEndRegistry(given.mca);
   checkRetries(registry, given.mca);
-  const logLevel = process.env['STCI_DEBUG'] === '1' ? 'debug' : given.quiet ? 'error' : 'warn';
-  const agentMain = join(agents, AGENT_MAIN);
   const platform = createNodePlatform({
     agentCommand: localAgentCommand(agents),
-    agentMain,
+    agentMain: join(agents, AGENT_MAIN),
     agentBundle: join(agents, AGENT_BUNDLE),
-    logLevel,
-    prestartedAgent: prestartedAgent(),
+    logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : given.quiet ? 'error' : 'warn',
+    ...caller.platform,
   });
   const { params, warnings, files } = loadParams(registry, withSteps(given), wdir, platform.env.variables);
   const request = await withDefaults(optionDefaults(params));
-  colorErrors(request.color);
-  if (!request.quiet) for (const warning of warnings) printError(`stcirun: ${warning}\n`);
-  if (request.verbose) for (const file of files) printError(fileLine(file));
-  return { wdir, request, registry, composition: createComposition(registry), params, platform };
+  if (!request.quiet) warnings.forEach(say);
+  if (request.verbose) files.flatMap(fileText).forEach(say);
+  return { wdir, say, request, registry, composition: createComposition(registry), params, platform };
 }
 
 /** `--on-failure POLICY:N` sets a parameter of the policy, which not all have. */
@@ -69,7 +59,7 @@ function withSteps({ verbose, mca, am }: RunRequest): Pick<RunRequest, 'mca' | '
 }
 
 /** What `--verbose` reports of a file of parameters; nothing where there is none. */
-function fileLine({ source, path, state, reason }: ConfigFile): string {
-  if (state === 'read') return `stcirun: ${source} ${path}\n`;
-  return state === 'unreadable' ? `stcirun: ${source} ${path} cannot be read: ${reason}. Going on without it.\n` : '';
+function fileText({ source, path, state, reason }: ConfigFile): readonly string[] {
+  if (state === 'read') return [`${source} ${path}`];
+  return state === 'unreadable' ? [`${source} ${path} cannot be read: ${reason}. Going on without it.`] : [];
 }

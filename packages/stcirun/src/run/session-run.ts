@@ -6,7 +6,6 @@ import {
   StciError, type AllocatedJob, type HostSpec, type ParamValue, type Params, type Platform,
 } from '@stci/interface';
 import type { RunRequest } from '../cli/parse.js';
-import { printError } from '../print.js';
 import { askStatus } from '../session/ask.js';
 import { connectSession, findSession } from '../session/connect.js';
 import type { Instruction } from '../session/instruction.js';
@@ -104,16 +103,16 @@ export async function startOwnSession(
   return { ...(await connected(connectSession(place, facts, init))), facts };
 }
 
-/** Throws StciError where the session does not take it. */
+/** Rejects with StciError where the session does not take it. */
 export function submitTo(
-  session: Pick<OpenedSession, 'client'>, spec: AllocatedJob, request: RunRequest,
+  session: Pick<OpenedSession, 'client'>, spec: AllocatedJob, request: RunRequest, say: (text: string) => void,
 ): Promise<AcceptedJob> {
   const { hosts: _ofSession, ...job } = spec;
   const label = request.programs.map(({ program, args }) => [program, ...args].join(' ')).join(' : ');
   const { wait, detach, quiet } = request;
   return new Promise((resolve, reject) => {
     const onWaiting = (reason: string): void => {
-      if (!quiet) printError(`stcirun: waiting: ${reason}\n`);
+      if (!quiet) say(`waiting: ${reason}`);
     };
     session.client.submit(job, { wait, detach, label }, onWaiting, (error, accepted) => {
       if (accepted === undefined) reject(error);

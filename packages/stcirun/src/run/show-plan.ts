@@ -1,25 +1,19 @@
 /** What `--display` and `--dry-run` print: the job map and the launch plan, as text or as JSON lines. */
 
 import {
-  detectorPromises, foldHostlist, mapJson, planJson, planLaunch, promiseText, renderMap, renderPlan, type Composition,
+  detectorPromises, foldHostlist, mapJson, planJson, planLaunch, promiseText, renderMap, renderPlan,
   type NamedPromise,
 } from '@stci/core';
-import type { AllocatedJob, HostSpec, JobMap, LaunchPlan, Params } from '@stci/interface';
-import type { RunRequest } from '../cli/parse.js';
+import type { LaunchPlan } from '@stci/interface';
+import type { PlannedRun } from './plan-run.js';
 
-export interface ShowPlanParams {
-  readonly request: RunRequest;
-  readonly spec: AllocatedJob;
-  readonly spares: readonly HostSpec[];
-  readonly map: JobMap;
-  readonly params: Params;
-  readonly scope: ReturnType<Composition['scope']>;
-  /** The agents run already: there is no plan of their launch. */
-  readonly hasAgents: boolean;
-}
+/** What a plan is made of. */
+type Planned = Pick<PlannedRun, 'request' | 'spec' | 'spares' | 'map' | 'params' | 'scope' | 'session'>;
 
-export function showPlan({ request, spec, spares, map, params, scope, hasAgents }: ShowPlanParams): string {
-  const what = hasAgents ? 'map' : (request.display ?? 'all');
+export function showPlan(run: Planned): string {
+  const { request, spec, spares, map, params, scope } = run;
+  // Agents of a session run already: there is no plan of their launch.
+  const what = run.session === undefined ? (request.display ?? 'all') : 'map';
   const window = params.int('launcher.window');
   const plan = (): LaunchPlan => {
     return planLaunch(spec.hosts, scope.launcher(), (hosts, part) => scope.bootTree(hosts, part));
@@ -33,7 +27,7 @@ export function showPlan({ request, spec, spares, map, params, scope, hasAgents 
   }
   if (what !== 'map') {
     const onLaunchFailure = params.string('errmgr.launch');
-    const detectors = namedPromises(scope, spec.hosts.length + 1, params);
+    const detectors = namedPromises(run);
     text += request.json
       ? jsonLine({ type: 'plan', ...planJson(spec.hosts, plan(), window), onLaunchFailure,
         ...(detectors.length > 0 && { detectors }) })
@@ -44,9 +38,9 @@ export function showPlan({ request, spec, spares, map, params, scope, hasAgents 
 }
 
 /** Of the detectors that were asked for; those that always run cost nothing. */
-export function namedPromises(scope: ShowPlanParams['scope'], members: number, params: Params): NamedPromise[] {
+export function namedPromises({ scope, spec, params }: Pick<Planned, 'scope' | 'spec' | 'params'>): NamedPromise[] {
   const named = scope.detectors().filter(({ isNamed }) => isNamed);
-  return detectorPromises(named, members, params.int('detector.latency'));
+  return detectorPromises(named, spec.hosts.length + 1, params.int('detector.latency'));
 }
 
 function jsonLine(object: object): string {

@@ -1,0 +1,69 @@
+/** From a request to what runs it: the session or the agents of its own, its hosts, its map; then the job itself. */
+
+import { createFrontEnd, paramsSnapshot, type Composition } from '@stci/core';
+import type { AllocatedJob } from '@stci/interface';
+import { inSession, type JobSource } from './follow-job.js';
+import { withHostGroups } from './host-groups.js';
+import { planJob, type PlannedJob } from './plan-job.js';
+import type { Prepared } from './prepare.js';
+import { checkSessionParams, openSession, ownParams, submitTo, type OpenedSession } from './session-run.js';
+
+/** All that is decided before anything is started. */
+export interface PlannedRun extends Prepared, PlannedJob {
+  /** undefined: it has agents of its own. */
+  readonly session: OpenedSession | undefined;
+  readonly scope: ReturnType<Composition['scope']>;
+  /** Agents of that host run on this machine, without a login. */
+  isHere(host: string): boolean;
+}
+
+/** Throws StciError. */
+export async function planRun(prepared: Prepared): Promise<PlannedRun> {
+  const { request, registry, platform } = prepared;
+  const session = await openSession(request, prepared);
+  try {
+    if (session !== undefined) checkSessionParams(request, registry, session.name);
+    const planned = planJob(prepared, session?.status.hosts);
+    const { spec, spares } = planned;
+    // Of a session, its agents have read them.
+    const params = session === undefined ? withHostGroups(prepared, spec.hosts) : prepared.params;
+    const scope = prepared.composition.scope('stcirun', params, platform);
+    const method = session === undefined ? scope.launchMethod([...spec.hosts, ...spares]) : 'session';
+    const isHere = (host: string): boolean => method === 'local' || host === platform.env.hostname;
+    return { ...prepared, ...planned, params, session, scope, isHere };
+  } catch (thrown) {
+    session?.client.close();
+    throw thrown;
+  }
+}
+
+/** With the parameters that are the job's own. */
+export function jobOf({ spec, registry, params }: PlannedRun): AllocatedJob {
+  return { ...spec, params: ownParams(registry, params) };
+}
+
+/** The job: that of a session is submitted, one of agents of its own begins with its front-end. */
+export async function openJob(run: PlannedRun): Promise<JobSource> {
+  const { session, params, scope, request, say } = run;
+  if (session === undefined) return ownAgents(run);
+  const job = jobOf(run);
+  const hasPolicy = Object.keys(job.params ?? {}).some((name) => /^errmgr(?:\.|$)/.test(name));
+  const continues = hasPolicy ? scope.errorManager(params).goesOn : session.status.continues;
+  try {
+    return inSession({ ...session, continues }, await submitTo(session, job, request, say), false);
+  } catch (thrown) {
+    session.client.close();
+    throw thrown;
+  }
+}
+
+function ownAgents({ registry, params, platform, composition, spec, spares, scope }: PlannedRun): JobSource {
+  return {
+    failuresAtOnce: scope.errorManager(params).goesOn,
+    startFrontEnd: (events) => {
+      const snapshot = paramsSnapshot(registry.catalog, params);
+      const allocation = { hosts: spec.hosts, spares };
+      return createFrontEnd({ platform, composition, params, snapshot, allocation }, events);
+    },
+  };
+}
