@@ -49,7 +49,7 @@ export function renderMap(spec: Pick<AllocatedJob, 'apps' | 'hosts'>, map: JobMa
   return text([...lines, ...appLines(spec, map)]);
 }
 
-export function mapJson(spec: Pick<AllocatedJob, 'apps' | 'hosts'>, map: JobMap): object {
+export function mapJson(spec: Pick<AllocatedJob, 'apps' | 'hosts'>, map: JobMap) {
   return {
     size: map.size,
     apps: spec.apps.map((app) => ({ program: app.program, args: app.args })),
@@ -78,7 +78,7 @@ export function renderPlan(hosts: readonly HostSpec[], plan: LaunchPlan, window:
   ]);
 }
 
-export function planJson(hosts: readonly HostSpec[], plan: LaunchPlan, window: number): object {
+export function planJson(hosts: readonly HostSpec[], plan: LaunchPlan, window: number) {
   return {
     policy: plan.policy,
     ...('arity' in plan.plan && { arity: plan.plan.arity }),

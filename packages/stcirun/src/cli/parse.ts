@@ -10,7 +10,7 @@ import type { OptionDefault } from './defaults.js';
 import type { ColorMode } from '../output/colors.js';
 import { pluginPairs } from '../plugins.js';
 import { FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
-import { scan } from './scan.js';
+import { scan, type ScannedContext } from './scan.js';
 import { OptionValueError, type Display, type ExitReportRequest, type Pair } from './values.js';
 
 export interface ProgramRequest {
@@ -87,8 +87,12 @@ async function parseOptions(argv: readonly string[]) {
   }
 }
 
-export async function parseCommandLine(argv: readonly string[]): Promise<CommandLine> {
-  const contexts = scan(argv);
+export function parseCommandLine(argv: readonly string[]): Promise<CommandLine> {
+  return parseContexts(scan(argv));
+}
+
+/** A command line whose words are told apart. */
+export async function parseContexts(contexts: readonly ScannedContext[]): Promise<CommandLine> {
   const all: FlagValues[] = [];
   for (const { options } of contexts) {
     if (options.filter((option) => option === '--verbose').length > 1) {

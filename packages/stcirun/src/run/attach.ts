@@ -27,7 +27,7 @@ export interface AttachParams {
 /** The exit code of the job, or 0 where it was left again. */
 export async function startAttach({ line, agents, all, connect }: AttachParams): Promise<number> {
   colorErrors(line.request.color);
-  const prepared = await prepare(line.request, callerOf(agents), async () => line.request);
+  const prepared = await prepare(line.request, callerOf(agents, 'stci'), async () => line.request);
   const { client, name, job } = await connect(prepared);
   const input = isTerminal(0) && line.request.stdin.to !== 'none';
   const { continues } = await askStatus(client);

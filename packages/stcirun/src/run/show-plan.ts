@@ -11,30 +11,42 @@ import type { PlannedRun } from './plan-run.js';
 type Planned = Pick<PlannedRun, 'request' | 'spec' | 'spares' | 'map' | 'params' | 'scope' | 'session'>;
 
 export function showPlan(run: Planned): string {
-  const { request, spec, spares, map, params, scope } = run;
+  const { request, spec } = run;
   // Agents of a session run already: there is no plan of their launch.
   const what = run.session === undefined ? (request.display ?? 'all') : 'map';
-  const window = params.int('launcher.window');
-  const plan = (): LaunchPlan => {
-    return planLaunch(spec.hosts, scope.launcher(), (hosts, part) => scope.bootTree(hosts, part));
-  };
-  const names = spares.map(({ name }) => name);
   let text = '';
-  if (what !== 'plan') {
-    const extra = names.length > 0 && { spares: names };
-    if (request.json) text += jsonLine({ type: 'map', ...mapJson(spec, map), ...extra });
-    else text += renderMap(spec, map) + (names.length > 0 ? `  spares: ${foldHostlist(names)}\n` : '');
-  }
-  if (what !== 'map') {
-    const onLaunchFailure = params.string('errmgr.launch');
-    const detectors = namedPromises(run);
-    text += request.json
-      ? jsonLine({ type: 'plan', ...planJson(spec.hosts, plan(), window), onLaunchFailure,
-        ...(detectors.length > 0 && { detectors }) })
-      : `${renderPlan(spec.hosts, plan(), window)}a host that does not come up: ${onLaunchFailure}\n`
-        + detectors.map((promise) => `${promiseText(promise)}\n`).join('');
-  }
-  return text;
+  if (what !== 'plan') text += request.json ? jsonLine({ type: 'map', ...mapObject(run) }) : mapText(run);
+  if (what === 'map') return text;
+  if (request.json) return text + jsonLine({ type: 'plan', ...planObject(run) });
+  return `${text}${renderPlan(spec.hosts, launchPlan(run), window(run))}`
+    + `a host that does not come up: ${run.params.string('errmgr.launch')}\n`
+    + namedPromises(run).map((promise) => `${promiseText(promise)}\n`).join('');
+}
+
+/** Where the ranks run, as `--display=map --json` has it. */
+export function mapObject({ spec, map, spares }: Pick<Planned, 'spec' | 'map' | 'spares'>) {
+  return { ...mapJson(spec, map), ...(spares.length > 0 && { spares: spares.map(({ name }) => name) }) };
+}
+
+function mapText({ spec, map, spares }: Planned): string {
+  const names = spares.map(({ name }) => name);
+  return renderMap(spec, map) + (names.length > 0 ? `  spares: ${foldHostlist(names)}\n` : '');
+}
+
+/** How agents are started, as `--display=plan --json` has it. */
+export function planObject(run: Planned) {
+  const detectors = namedPromises(run);
+  return {
+    ...planJson(run.spec.hosts, launchPlan(run), window(run)),
+    onLaunchFailure: run.params.string('errmgr.launch'),
+    ...(detectors.length > 0 && { detectors }),
+  };
+}
+
+const window = ({ params }: Planned): number => params.int('launcher.window');
+
+function launchPlan({ spec, scope }: Planned): LaunchPlan {
+  return planLaunch(spec.hosts, scope.launcher(), (hosts, part) => scope.bootTree(hosts, part));
 }
 
 /** Of the detectors that were asked for; those that always run cost nothing. */

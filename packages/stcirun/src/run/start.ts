@@ -1,12 +1,12 @@
 /** The command's run: what it prints before the job, and the job on its terminal. */
 
-import { checkFailureParts, promiseText } from '@stci/core';
+import { promiseText } from '@stci/core';
 import type { CommandLine, RunRequest } from '../cli/parse.js';
 import { colorErrors } from '../fault.js';
 import { printError, printOut, printStarted } from '../print.js';
 import { jobName } from '../session/session-name.js';
 import { callerOf, type Caller } from './caller.js';
-import { checkPrograms } from './check-programs.js';
+import { checkDry } from './check-dry.js';
 import { mpiRemarks } from './mpi-program.js';
 import { jobOf, openJob, planRun, type PlannedRun } from './plan-run.js';
 import { prepare } from './prepare.js';
@@ -46,12 +46,6 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   const events = await openEvents(show);
   if (request.detach) return startDetached(request, run, agents);
   return showJob({ ...show, events, ...(await openJob(run)) });
-}
-
-/** What a dry run can check besides. Throws StciError. */
-export function checkDry({ spec, map, isHere, session, scope, params }: PlannedRun): void {
-  checkPrograms(spec, map, isHere);
-  if (session === undefined) checkFailureParts(scope, params, spec.hosts.length, false);
 }
 
 async function startDetached(request: RunRequest, run: PlannedRun, agents: string): Promise<number> {

@@ -1,0 +1,32 @@
+/** `plan`: what `launch` would do, without starting anything. */
+
+import { checkDry } from '../run/check-dry.js';
+import type { PlannedRun } from '../run/plan-run.js';
+import { mapObject, planObject } from '../run/show-plan.js';
+import { ask, planAsked } from './ask.js';
+import { inOptionNames } from './option-table.js';
+import type { LaunchOptions } from './options.js';
+
+export interface JobPlan {
+  /** Where the ranks run. */
+  readonly map: ReturnType<typeof mapObject>;
+  /** How the agents are started; undefined in a session, which has them. */
+  readonly launch: ReturnType<typeof planObject> | undefined;
+  /** What stcirun would print: warnings. */
+  readonly messages: readonly string[];
+}
+
+/** Map and launch plan, as `--dry-run --json` has them. Rejects with StciError. */
+export async function plan(options: LaunchOptions): Promise<JobPlan> {
+  const messages: string[] = [];
+  let run: PlannedRun | undefined;
+  try {
+    run = await planAsked(ask(options), (text) => messages.push(text), (line) => messages.push(line.trimEnd()));
+    checkDry(run);
+    return { map: mapObject(run), launch: run.session === undefined ? planObject(run) : undefined, messages };
+  } catch (thrown) {
+    throw inOptionNames(thrown);
+  } finally {
+    run?.session?.client.close();
+  }
+}
