@@ -85,6 +85,13 @@ export class Guardian implements GroupKeeper {
     if (this.#groups.size === 0) this.#send('=');
   }
 
+  /** No tool will be started any more: the guardian ends what is left of them, and itself. */
+  close(): void {
+    this.#groups.clear();
+    this.#running?.input.end();
+    this.#running = undefined;
+  }
+
   #send(line: string): void {
     this.#running?.input.write(`${line}\n`);
   }

@@ -1,7 +1,7 @@
 /** Platform on Node: the only package that uses `node:*`. */
 
 export { createNodePlatform } from './platform.js';
-export type { NodePlatformOptions } from './platform.js';
+export type { NodePlatform, NodePlatformOptions } from './platform.js';
 export type { PrestartedAgent } from './agent-process.js';
 export { openAgentChannel } from './agent-thread.js';
 export { openStdioChannel, releaseStdio } from './stdio-channel.js';

@@ -42,11 +42,18 @@ export interface NodePlatformOptions {
   readonly seed?: number;
 }
 
-export function createNodePlatform(options: NodePlatformOptions = {}): Platform {
+export interface NodePlatform extends Platform {
+  /** Gives back what is held for processes that may be started: none will be, and the channels are closed. */
+  close(): void;
+}
+
+export function createNodePlatform(options: NodePlatformOptions = {}): NodePlatform {
   const clock = createClock();
   const secrets = createSecrets();
   const log = createLog(options.logLevel ?? 'warn', options.writeLog);
   const held = takeOverHeld(options.held);
+  const keeper = new Guardian(secrets, log, held?.guardian);
+  const pipes = new PipePool(log, SHELL, held?.pipes);
   return {
     clock,
     random: createRandom(options.seed),
@@ -57,11 +64,15 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
       ...agentSource(options),
       prestartedAgent: options.prestartedAgent,
       agentPlace: () => ({ variables: agentVariables(options.variables), wdir: options.wdir }),
-      keeper: new Guardian(secrets, log, held?.guardian),
-      pipes: new PipePool(log, SHELL, held?.pipes),
+      keeper,
+      pipes,
     }),
     env: createEnvironment(options),
     log,
+    close: () => {
+      keeper.close();
+      pipes.drain();
+    },
   };
 }
 

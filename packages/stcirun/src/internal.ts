@@ -29,3 +29,7 @@ export { SessionPlace, type SessionFacts } from './session/session-place.js';
 export { ask, askRanks, promised } from './session/ask.js';
 export { trimLog } from './session/session-log.js';
 export { spoolDirectory } from './session/spool-directory.js';
+export { parseContexts } from './cli/parse.js';
+export { Feed } from './library/feed.js';
+export { EventFeed } from './library/event-feed.js';
+export { contextsOf, inOptionNames, OPTION_OF_FLAG } from './library/option-table.js';

@@ -1,5 +1,6 @@
 /** `launch`: a job as an object. */
 
+import { setMaxListeners } from 'node:events';
 import { signalNamed } from '@stci/core';
 import type { OutputLine } from '@stci/core/iof';
 import type { ExitReportJson, SignalActions } from '@stci/core/run';
@@ -145,29 +146,42 @@ class LaunchedJob implements Job {
   }
 
   async #run(): Promise<JobResult> {
-    const { signal } = this.#options ?? {};
+    let unlisten = (): void => undefined;
     const awake = setInterval(() => undefined, AWAKE_MS);
-    const onAbort = (): void => this.#end(1);
     try {
       const asked = ask(this.#options);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      if (signal?.aborted === true) this.#ends = 1;
+      unlisten = this.#listen();
       this.#checkEarlyEnd();
       const say = (text: string): void => this.#events.push({ type: 'message', text, isError: false });
       const run = await planAsked(asked, say, (line) => this.#events.push({ type: 'log', text: line.trimEnd() }));
-      return await this.#follow(run);
+      try {
+        return await this.#follow(run);
+      } finally {
+        run.platform.close();
+      }
     } catch (error) {
       const thrown = inOptionNames(error);
       this.#output.fail(thrown);
       this.#events.end(thrown);
       throw thrown;
     } finally {
-      signal?.removeEventListener('abort', onAbort);
+      unlisten();
       clearInterval(awake);
       this.#input.stop();
       this.#output.fail(undefined);
       this.#events.end();
     }
+  }
+
+  #listen(): () => void {
+    const { signal } = this.#options;
+    if (signal === undefined) return () => undefined;
+    const onAbort = (): void => this.#end(1);
+    // A caller may have any number of jobs; Node would warn of a leak at the eleventh.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) this.#ends = 1;
+    return () => signal.removeEventListener('abort', onAbort);
   }
 
   async #follow(run: PlannedRun): Promise<JobResult> {

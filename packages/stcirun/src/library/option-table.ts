@@ -83,6 +83,11 @@ const texts = (expected: string): Form =>
 const joined = (expected: string): Form =>
   form(`${expected}, or an array of such`, (value) =>
     (isText(value) ? [value] : isTexts(value) ? [value.join()] : undefined));
+/** `-` is the input of a command. */
+const PATHS = form('a path, or an array of such', (value) => {
+  const paths = isText(value) ? [value] : value;
+  return isTexts(paths) && !paths.includes('-') ? paths : undefined;
+});
 /** The parser has the upper bounds. */
 const count = (least: number): Form => form(`an integer of at least ${least}`, (value) =>
   (Number.isSafeInteger(value) && (value as number) >= least ? [String(value)] : undefined));
@@ -116,7 +121,7 @@ const PROGRAM_FORMS: Readonly<Record<ProgramOption, Form>> = {
 const JOB_FORMS: Readonly<Record<JobOption, Form>> = {
   programs: own('an array of at least one program, each an object', (value) =>
     Array.isArray(value) && value.length > 0 && value.every(isObject)),
-  hostfile: texts('a path'),
+  hostfile: PATHS,
   exclude: texts('a list of hosts'),
   spares: count(1),
   minHosts: count(1),
@@ -131,7 +136,7 @@ const JOB_FORMS: Readonly<Record<JobOption, Form>> = {
   launcher: text("the name of a launcher, such as 'local' or 'ssh'"),
   overlay: text("a topology such as 'bmg'"),
   params: pairs('an object of strings, numbers and booleans by the names of parameters', isScalar),
-  paramFiles: texts('a path'),
+  paramFiles: PATHS,
   plugins: texts('a path'),
   onFailure: text("a policy such as 'abort', 'continue' or 'restart:3'"),
   onLaunchFailure: text("'abort', 'retry', 'retry:N', 'spare' or 'shrink'"),
@@ -145,7 +150,7 @@ const JOB_FORMS: Readonly<Record<JobOption, Form>> = {
   input: own('text, bytes, or an iterable of such', (value) => isText(value) || value instanceof Uint8Array
     || (isObject(value) && (Symbol.iterator in value || Symbol.asyncIterator in value))),
   output: oneOf('iterate', 'discard', 'inherit'),
-  signal: own('an AbortSignal', (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value),
+  signal: own('an AbortSignal', (value) => value instanceof AbortSignal),
   handleSignals: own('true or false', (value) => typeof value === 'boolean'),
   forwardSignals: joined("names of signals such as 'USR1', or 'none'"),
 };
@@ -163,14 +168,16 @@ export function contextsOf(options: LaunchOptions, wdir: string | undefined): re
   const words = (given: object, names: readonly string[]): readonly string[] =>
     Object.entries(OPTION_OF_FLAG).flatMap(([flag, option]) =>
       (typeof option === 'string' && names.includes(option) ? wordsOf(flag, option, given, wdir) : []));
+  // What a command reads of its caller's input, a library does not.
+  const ofJob = { ...options, stdin: options.stdin ?? (options.input === undefined ? 'none' : 0) };
+  const jobNames = Object.keys(JOB_FORMS).filter((name) => name !== 'wdir');
   return programs.map((program, index) => {
     const where = several ? `programs[${index}].` : '';
     checkNames(program, Object.keys(PROGRAM_FORMS), where);
     check(program, PROGRAM_FORMS, where);
     if (program.program === undefined) throw usage(`${where}program: expected ${PROGRAM_FORMS.program.expected}.`);
-    const ofJob = Object.keys(JOB_FORMS).filter((name) => name !== 'wdir');
     return {
-      options: [...(index === 0 ? words(options, ofJob) : []), ...words(program, Object.keys(PROGRAM_FORMS))],
+      options: [...(index === 0 ? words(ofJob, jobNames) : []), ...words(program, Object.keys(PROGRAM_FORMS))],
       command: [program.program, ...(program.args ?? [])],
     };
   });
@@ -244,8 +251,9 @@ const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(OPTION_OF_FLAG
 
 /** An error whose message names options as the library does. Commands that a message suggests stay as they are. */
 export function inOptionNames(thrown: unknown): unknown {
-  if (!(thrown instanceof StciError) || /\bstci \w/u.test(thrown.message)) return thrown;
-  const message = thrown.message.replaceAll(/(?<![\w/-])-[-a-z/]*[a-z](?![\w-])/gu, (word) => NAMES.get(word) ?? word);
+  if (!(thrown instanceof StciError)) return thrown;
+  const message = thrown.message.replaceAll(/'stci [^']*'|(?<![\w/-])-[-a-z/]*[a-z](?![\w-])/gu, (word) =>
+    NAMES.get(word) ?? word);
   if (message === thrown.message) return thrown;
   const { code, agent, host, rank, data, cause } = thrown;
   return new StciError(code, message, { agent, host, rank, data, cause });

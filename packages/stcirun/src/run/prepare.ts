@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { createComposition, type Composition, type ConfigFile, type Registry } from '@stci/core';
-import { StciError, type Params, type Platform } from '@stci/interface';
-import { createNodePlatform } from '@stci/platform-node';
+import { StciError, type Params } from '@stci/interface';
+import { createNodePlatform, type NodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { optionDefaults, type OptionDefault } from '../cli/defaults.js';
@@ -17,7 +17,7 @@ export interface Prepared extends Pick<Caller, 'wdir' | 'say'> {
   readonly registry: Registry;
   readonly composition: Composition;
   readonly params: Params;
-  readonly platform: Platform;
+  readonly platform: NodePlatform;
 }
 
 export async function prepare(
