@@ -7,3 +7,4 @@ import { node } from './lib/run.mjs';
 node('node_modules/typescript/bin/tsc', ['-b']);
 node('packages/stcirun/scripts/bundle.mjs', []);
 node('packages/finject-cli/scripts/bundle.mjs', []);
+node('packages/client/scripts/bundle.mjs', []);

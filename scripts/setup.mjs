@@ -47,3 +47,4 @@ install();
 node('scripts/build.mjs', []);
 linkCommands('packages/stcirun');
 linkCommands('packages/finject-cli');
+linkCommands('packages/client');

@@ -194,8 +194,8 @@ static inline int stci__take(stci *s, long long id, long long deadline, stci__re
     else if (strcmp(r->type, "ended") == 0) stci__mark(s, stci__member(r->line, "ranks"), 2, "");
     else if (strcmp(r->type, "exit") == 0) exit((int)stci__number(stci__member(r->line, "status"), 255));
     else if (strcmp(r->type, "refused") == 0) {
-      stci__string(stci__member(r->line, "reason"), s->text, 400);
-      return stci__end(s, s->text);
+      stci__string(stci__member(r->line, "reason"), s->reason, sizeof s->reason);
+      return stci__end(s, s->reason);
     } else if (strcmp(r->type, "agreed") == 0) {
       if (s->voting == NULL || s->stash != NULL || *agreed != '{') return stci__end(s, "it broke the protocol");
       stci__mark(s, stci__member(agreed, "joined"), 0, "");

@@ -160,8 +160,8 @@ static inline int stci_connect(stci *s, int timeout_ms) {
     if (s->rank >= 0 && s->attempt >= 0 && (s->lost = (char *)calloc((size_t)s->size, 1)) != NULL) return STCI_OK;
     code = stci__end(s, "it broke the protocol");
   } else if (code == STCI_OK) {
-    stci__string(stci__member(r.line, "reason"), s->text, 400);
-    stci__end(s, *s->text ? s->text : "it broke the protocol");
+    stci__string(stci__member(r.line, "reason"), s->reason, sizeof s->reason);
+    stci__end(s, *s->reason ? s->reason : "it broke the protocol");
   }
   snprintf(proof, sizeof proof, "%.139s", s->reason);
   stci_close(s);

@@ -5,7 +5,7 @@
 
 // @timeoutMs 300000
 import { assert, suite } from '@stci/testkit';
-import { FakeAgent, record, whyNoCompiler, type Script } from './header/fake-agent.js';
+import { FakeAgent, record, whyNoCompiler, type Script } from './agent-fake/fake-agent.js';
 
 const LONG = { timeoutMs: 200_000 };
 const WELCOME = record({ type: 'welcome', rank: 1, size: 4, job: 7, attempt: 1, host: 'n1' });

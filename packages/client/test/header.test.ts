@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
 import {
   FakeAgent, PROBE, compile, record, whyNoCompiler, type Came, type Head, type Script,
-} from './header/fake-agent.js';
+} from './agent-fake/fake-agent.js';
 
 const LONG = { timeoutMs: 100_000 };
 const WELCOME = { type: 'welcome', rank: 1, size: 4, job: 7, attempt: 1, host: 'n1' };

@@ -84,6 +84,12 @@ const RECORDER = `process.on('exit', () => {
 });
 `;
 
+/** A small program as one file of CommonJS that can be run by itself. */
+export async function packOne({ root, entry, outfile }) {
+  const banner = { js: '#!/usr/bin/env node' };
+  await build({ ...COMMON, absWorkingDir: root, entryPoints: [entry], outfile, bundle: true, format: 'cjs', banner });
+}
+
 /** File name → CommonJS text and the files that it imports statically; the entry first. */
 async function split({ root, name, entry, out, without = [], common = COMMON }) {
   const result = await build({

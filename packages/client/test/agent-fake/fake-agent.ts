@@ -1,6 +1,6 @@
 /**
- * A session agent that says what a test wants, in pieces of any size: for the tests of stci.h. Its listener is a Unix
- * socket in a directory of its own.
+ * A session agent that says what a test wants, in pieces of any size: for the tests of stci.h and stci-client. Its
+ * listener is a Unix socket in a directory of its own.
  */
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { patient } from '@stci/testkit';
 
 const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
 export const INCLUDE = join(PACKAGE, 'include');
-export const PROBE = join(PACKAGE, 'test/header/probe.c');
+export const PROBE = join(PACKAGE, 'test/agent-fake/probe.c');
 const STRICT = ['-Wall', '-Wextra', '-pedantic', '-Werror', '-Wshadow', '-Wconversion'];
 /** An answer that does not come is not waited for as long as by a program. */
 const HASTY = '-DSTCI__GRACE_MS=300';
@@ -47,7 +47,7 @@ export function whyNoCompiler(compiler: string): string | undefined {
 /** Compiles a C or C++ file strictly; returns what the compiler said. */
 export function compile(compiler: string, standard: string, source: string, program: string): string {
   const language = compiler === 'c++' ? ['-x', 'c++'] : [];
-  const args = [...language, `-std=${standard}`, ...STRICT, `-I${INCLUDE}`, source, '-o', program];
+  const args = [...language, `-std=${standard}`, '-O2', ...STRICT, `-I${INCLUDE}`, source, '-o', program];
   return spawnSync(compiler, args, { encoding: 'utf8' }).stderr;
 }
 
@@ -82,11 +82,8 @@ export class FakeAgent {
 
   /** Runs the probe with these arguments against the script; its lines, those of a sanitizer included. */
   async run(args: readonly string[], script: Script, piece = 0): Promise<string[]> {
-    this.came = [];
-    this.#script = script;
-    this.#piece = piece;
-    const env = { ...process.env, STCI_CLIENT_SOCKET: this.#path, STCI_CLIENT_TOKEN: 'ab12', STCI_RANK: '1' };
-    const child = spawn(this.#probe, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.follow(script, piece);
+    const child = spawn(this.#probe, args, { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (more) => (text += more));
     const timer = setTimeout(() => child.kill('SIGKILL'), patient(20_000));
@@ -95,6 +92,18 @@ export class FakeAgent {
     clearTimeout(timer);
     const lines = text.trimEnd().split('\n');
     return status === '0' ? lines : [...lines, `exit ${status}`];
+  }
+
+  /** Says what the script says, to whoever connects next. */
+  follow(script: Script, piece = 0): void {
+    this.came = [];
+    this.#script = script;
+    this.#piece = piece;
+  }
+
+  /** Of a rank's process. */
+  get env(): NodeJS.ProcessEnv {
+    return { ...process.env, STCI_CLIENT_SOCKET: this.#path, STCI_CLIENT_TOKEN: 'ab12', STCI_RANK: '1' };
   }
 
   get #path(): string {
