@@ -1,5 +1,6 @@
 /** What every component's record has: a version, texts for users, and a `query` that depends on its input only. */
 
+import { createRegistry, resolveParams } from '@stci/core';
 import type { Component, ParamSpecs, ParamValue } from '@stci/interface';
 import * as assert from './assert.js';
 
@@ -22,4 +23,17 @@ export function checkTexts<Module, Deps, Request>(component: Component<Module, D
 /** Parameters that nobody has set. */
 export function defaultsOf(params: ParamSpecs): Record<string, ParamValue> {
   return Object.fromEntries(Object.entries(params).map(([name, spec]) => [name, spec.default]));
+}
+
+/** Parameters as a user sets them, by short name, through the registry. Throws what it throws for a bad record. */
+export function paramsOf<Module, Deps, Request>(
+  component: Component<Module, Deps, Request>,
+  set: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, ParamValue>> {
+  // The framework's components that always run are not needed here.
+  const framework = { ...component.framework, always: [] };
+  const registry = createRegistry({ frameworks: [framework], components: [{ ...component, framework }] });
+  const prefix = `${framework.name}.${component.name}`;
+  const commandLine = Object.entries(set).map(([name, value]) => ({ key: `${prefix}.${name}`, value }));
+  return resolveParams(registry.catalog, { commandLine }, registry.rules).params.under(prefix);
 }

@@ -22,6 +22,7 @@ let suitesOpen = 0;
 let suitesEnded = 0;
 let running = false;
 let drained = false;
+let isProgram = false;
 let step: { readonly where: string; readonly fail: (error: unknown) => void } | undefined;
 let lastStep = 'before any test';
 
@@ -64,6 +65,11 @@ export function openSuite(name: string): void {
     throw new Error(`The suite "${name}" was registered after the suites of its file began`);
   }
   suitesOpen += 1;
+}
+
+/** This process is a program, which may end without a suite of its own. */
+export function standDown(): void {
+  isProgram = true;
 }
 
 export function beginSuite(): void {
@@ -121,6 +127,7 @@ function lingers(): void {
 
 /** Checks the results when the process exits; returns whether every suite had ended. */
 function finish(code: number): boolean {
+  if (isProgram && suitesOpen === 0 && faults.length === 0) return true;
   const complete = suitesOpen > 0 && suitesEnded === suitesOpen;
   const at = step === undefined ? lastStep : `in ${step.where}`;
   const ended = `${suitesEnded} of ${suitesOpen} suites had ended`;

@@ -8,7 +8,9 @@
 import { suite as uvuSuite } from 'uvu';
 import { DEFAULT_TIMEOUT_MS } from './deadline.js';
 import { describe } from './failure.js';
-import { addResult, attempt, beginSuite, endSuite, fault, openSuite, underRunner, wanted } from './file-state.js';
+import {
+  addResult, attempt, beginSuite, endSuite, fault, openSuite, standDown, underRunner, wanted,
+} from './file-state.js';
 
 export type TestBody = () => unknown;
 export type Hook = (body: TestBody, options?: StepOptions) => void;
@@ -50,16 +52,44 @@ interface Plan {
   readonly afterEach: Step[];
 }
 
+/** A test that is run by a program, not as one of a file. */
+export interface CollectedTest {
+  readonly suite: string;
+  readonly name: string;
+  /** Resolves to what was thrown, by the test or its hooks; empty: it passed. */
+  run(): Promise<readonly unknown[]>;
+}
+
+let collected: Plan[] | undefined;
+
+/** The tests of the suites that `define` defines, in place of running them with the file. They have no `before`. */
+export function collectTests(define: () => void): CollectedTest[] {
+  const plans: Plan[] = [];
+  collected = plans;
+  try {
+    define();
+  } finally {
+    collected = undefined;
+  }
+  standDown();
+  return plans.flatMap((plan) => {
+    if (plan.before.length > 0) throw new Error(`suite "${plan.name}" has a before hook`);
+    const tests = plan.tests.filter(({ skipReason }) => skipReason === undefined);
+    return tests.map((test) => ({ suite: plan.name, name: test.name, run: () => runBody(plan, test) }));
+  });
+}
+
 /** Defines a suite; it runs by itself once the file is loaded. `define` registers tests and hooks, synchronously. */
 export function suite(name: string, define: (test: TestApi) => void): void {
-  openSuite(name);
+  if (collected === undefined) openSuite(name);
   const plan: Plan = { name, tests: [], before: [], after: [], beforeEach: [], afterEach: [] };
   const registration = { open: true };
   const returned: unknown = define(testApi(plan, registration));
   registration.open = false;
   if (returned !== undefined) throw new Error(`suite "${name}": define must be synchronous and return nothing`);
   if (plan.tests.length === 0) throw new Error(`suite "${name}" has no tests`);
-  enqueue({ ...plan, tests: plan.tests.filter((test) => wanted(name, test.name)) });
+  if (collected !== undefined) collected.push(plan);
+  else enqueue({ ...plan, tests: plan.tests.filter((test) => wanted(name, test.name)) });
 }
 
 function testApi(plan: Plan, registration: { readonly open: boolean }): TestApi {

@@ -113,7 +113,24 @@ export type LocalAction = { readonly type: 'report' } | RestartAction;
 
 export type Action = HostAction | JobAction;
 
-/** Module of framework `errmgr` (one), for a session or a job. Pure; its actions are those of who asks. */
+/**
+ * Module of framework `errmgr` (one), for a session or a job. Pure; its actions are those of who asks.
+ *
+ * Promises, by which the compliance suite of @stci/compliance names what is broken:
+ *
+ * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
+ * - `policy`: Its policy is named in a few characters that can be printed; `policyOf` answers with such a name, too.
+ * - `pure`: The same failure in the same context has the same answer, and neither is changed.
+ * - `session`: A session gets exactly one action about its host, and a launch is only ended while launching.
+ * - `spare`: A spare host is used only where one is left.
+ * - `job`: A job gets at least one action, each of which is one of a job.
+ * - `over`: A job whose time is up, that the user has ended, or whose output cannot be written, is ended.
+ * - `restart`: `decide` restarts nothing where no rank is lost, or where another start cannot go better.
+ * - `goesOn`: Where a job goes on without a rank, `goesOn` says that it may.
+ * - `local`: `local` answers with a report or a restart, and with a report where the program cannot be started.
+ * - `pause`: A pause is a time, at most an hour.
+ * - `bound`: What fails each time is given up after at most a thousand starts.
+ */
 export interface ErrorManager {
   readonly policy: string;
   /** Of several managers: the policy that decides on this failure. */
