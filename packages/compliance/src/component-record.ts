@@ -9,8 +9,11 @@ export function checkTexts<Module, Deps, Request>(component: Component<Module, D
   assert.match(component.name, /^[a-z][a-z0-9]*$/, 'Expected the name, a letter and then a-z and 0-9,');
   assert.match(component.version, /^\d+\.\d+\.\d+$/, 'Expected the version');
   assert.match(component.help, /^\p{Lu}[^]*\.$/u, 'Expected the help to be sentences:');
-  for (const [name, spec] of Object.entries({ ...component.params, ...component.args })) {
+  for (const [name, spec] of Object.entries(component.params)) {
     assert.match(spec.help, /^\p{Lu}[^]*\.$/u, `Expected the help of ${name} to be sentences:`);
+  }
+  for (const [name, spec] of Object.entries(component.args ?? {})) {
+    assert.match(spec.help, /^\S[^]*\.$/u, `Expected the help of ${name} to end with a full stop:`);
   }
   const params = Object.freeze(defaultsOf(component.params));
   const ask = () => component.query(Object.freeze({ params, request, facts: Object.freeze({}), named: true }));

@@ -167,7 +167,8 @@ function* smaller(example: ErrmgrExample): Generator<ErrmgrExample> {
 }
 
 function managerOf(component: ErrmgrComponent, { params, hosts }: ErrmgrExample): ErrorManager {
-  const policy = { launch: 'abort', loss: 'leave-out', launchMin: 1, launchRetries: 2, lossRetries: 5, lossPauseMs: 1000 };
+  const limits = { launchMin: 1, launchRetries: 2, lossRetries: 5, lossPauseMs: 1000 };
+  const policy = { launch: 'abort', loss: 'leave-out', ...limits };
   const deps = { hosts: { ...policy, ...hosts } as ErrorManagerDeps['hosts'] };
   return component.create(deps, Object.freeze(paramsOf(component, params)), undefined);
 }

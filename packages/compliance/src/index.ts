@@ -29,6 +29,8 @@ export { NotifierNetwork, membersOf } from './notifier-network.js';
 export type { NotifierNetworkInit } from './notifier-network.js';
 export { ERRMGR, errmgrCompliance, errmgrExample } from './errmgr.js';
 export type { ErrmgrCase, ErrmgrComponent, ErrmgrExample } from './errmgr.js';
+export { FAULT, faultCompliance, faultExample } from './fault.js';
+export type { FaultCase, FaultComponent, FaultExample } from './fault.js';
 export { TOPOLOGY, topologyCompliance, topologyExample } from './topology.js';
 export type { TopologyCase, TopologyExample } from './topology.js';
 export { BrokenPromise, verify, type Contract, type Example } from './counterexample.js';

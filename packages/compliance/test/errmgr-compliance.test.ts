@@ -1,18 +1,10 @@
-/** The suite of error managers accepts those of STCI, and finds each mistake with the smallest example. */
+/** The suite of error managers finds each mistake with the smallest example. Those of STCI: packages/core/test. */
 
 import { BrokenPromise, ERRMGR, errmgrCompliance, errmgrExample, type ErrmgrComponent } from '@stci/compliance';
 import { accept, decline, defineComponent, errmgrFramework, isOver } from '@stci/core/component';
 import type { ErrorManager } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { errmgrAbort } from '../../core/dist/errmgr/abort.js';
-import { errmgrContinue, errmgrNotify } from '../../core/dist/errmgr/continue.js';
-import { errmgrRestart } from '../../core/dist/errmgr/restart.js';
 import { examplesOf } from './examples.js';
-
-for (const component of [errmgrAbort, errmgrContinue, errmgrNotify]) errmgrCompliance(component);
-errmgrCompliance(errmgrRestart, [
-  { label: 'default' }, { label: 'goes on', params: { retries: '100', then: 'continue', 'pause.max': '1h' } },
-]);
 
 const right: ErrorManager = {
   policy: 'right',
@@ -60,7 +52,8 @@ const MISTAKES: Readonly<Record<keyof typeof ERRMGR.promises, readonly (readonly
     [wrong({ decide: () => [{ type: 'end-job' }] }), { kind: 'agent-launch', context: host({ sparesLeft: 0 }) }],
   ],
   spare: [[
-    wrong(onHost((_failure, context) => [{ type: 'starts' in context && context.starts > 1 ? 'use-spare' : 'leave-out' }])),
+    wrong(onHost((_failure, context) =>
+      [{ type: 'starts' in context && context.starts > 1 ? 'use-spare' : 'leave-out' }])),
     { kind: 'agent-launch', context: host({ starts: 2, sparesLeft: 0 }) },
   ]],
   job: [[wrong(onJob(() => [])), { kind: 'tool-status', context: job({ attempt: 1 }) }]],
@@ -85,6 +78,8 @@ const MISTAKES: Readonly<Record<keyof typeof ERRMGR.promises, readonly (readonly
 };
 
 suite('errmgr compliance finds', (test) => {
+  test('nothing in the right one', async () => assert.equal(await examplesOf(() => errmgrCompliance(wrong({}))), []));
+
   for (const [promise, mistakes] of Object.entries(MISTAKES)) {
     for (const [index, [component, example]] of mistakes.entries()) {
       test(`${promise} broken, ${index + 1}`, async () => {

@@ -78,6 +78,23 @@ export interface FaultPart {
   readonly body: unknown;
 }
 
+/**
+ * Module of framework `fault`.
+ *
+ * Promises, by which the compliance suite of @stci/compliance names what is broken:
+ *
+ * - `record`: The registry takes it; version, help and arguments can be shown; `query` depends on its input only.
+ * - `order`: Of each kind of victim that it names an order is accepted; a refusal is a sentence.
+ * - `impact`: `impactOf` answers none, disturbs, may-end or ends.
+ * - `plan`: A plan has parts at agents that are up, each once, with plain bodies; or says why there is none.
+ * - `pure`: The same order has the same plan, and its machine the same actions for the same events.
+ * - `site`: Each action is one that the agent of its part can carry out.
+ * - `inject`: Once all its actions are done, it has said `injected`, once, or `failed`.
+ * - `refused`: Where its actions cannot be carried out, it says `failed`.
+ * - `undo`: A kind that undoes says `undone` after `undo`, also if it was not in force yet.
+ * - `clean`: After it was undone, nothing of it is left: links, processes and stopped ranks are as before.
+ * - `due`: What was due has been done: `dueMs` is later, or undefined, and is passed in vain only so often.
+ */
 export interface FaultModule {
   /** What it may be done to. */
   readonly victims: readonly VictimKind[];
