@@ -63,6 +63,16 @@ export class Messages {
     return this.#receive({ from, tag }, name, signal, signal !== undefined);
   }
 
+  /** Keeps the process running while this one waits. */
+  async holding<T>(wait: Promise<T>): Promise<T> {
+    this.#calls.hold();
+    try {
+      return await wait;
+    } finally {
+      this.#calls.release();
+    }
+  }
+
   /** Takes a message away, if it has come. */
   async discard(from: number, tag: string): Promise<void> {
     await this.#receive({ from, tag, waitMs: 0 }, 'receive()').catch(() => undefined);

@@ -57,7 +57,7 @@ export class TreeStream<T> implements Stream<T> {
     if (this.#init.parent === undefined) throw argumentError('receive()', 'the root of a stream receives nothing');
     while (this.#values.length === 0) {
       if (this.#error !== undefined) throw this.#error;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
+      await this.#init.messages.holding(new Promise<void>((resolve) => (this.#wake = resolve)));
     }
     this.#resume?.();
     return this.#values.shift();

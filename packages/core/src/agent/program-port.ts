@@ -6,13 +6,16 @@
 
 import {
   CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type Channel, type ErrorRecord, type HostIndex,
-  type JobId, type LostRanks, type PrivateListener, type ProgramEvent, type ProgramRequest, type Rank,
+  type JobId, type LostRanks, type PrivateListener, type ProgramEvent, type ProgramRequest, type Rank, type Topology,
 } from '@stci/interface';
 import { selectEviction } from '../bootcom/eviction.js';
+import type { MessageBody } from '../am/messages.js';
 import { MarkBudget } from '../job/mark-budget.js';
 import type { AgentNode } from './node.js';
 import { ProgramConnection } from './program-connection.js';
+import { ProgramMail } from './program-mail.js';
 import { ProgramNews } from './program-news.js';
+import { ProgramQueries } from './program-queries.js';
 import { Program } from './program.js';
 import { ProgramVotes } from './program-votes.js';
 
@@ -24,6 +27,10 @@ export interface ProgramPortInit {
   readonly hostName: string;
   readonly job: JobId;
   readonly size: number;
+  /** Number of its hosts. */
+  readonly hosts: number;
+  /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
+  topologyOf(text: string, size: number): Topology;
   /** A sign of life, and the promise of the next within this time; 0: the promise is taken back. */
   onAlive(rank: Rank, withinMs: number): void;
 }
@@ -36,6 +43,8 @@ export class ProgramPort {
   readonly #strangers = new Set<ProgramConnection>();
   readonly #news: ProgramNews;
   readonly #votes: ProgramVotes;
+  readonly #mail: ProgramMail;
+  readonly #queries: ProgramQueries;
   #listener: PrivateListener | undefined;
   #closed = false;
   #hasOpened = false;
@@ -43,22 +52,28 @@ export class ProgramPort {
 
   constructor(init: ProgramPortInit) {
     this.#init = init;
-    const { node, host, size } = init;
-    this.#news = new ProgramNews(size);
-    this.#votes = new ProgramVotes({ node, host, size, programs: this.#programs, onPairs: () => undefined });
-    const { messages } = node;
-    messages.on('program.state', (state) => {
-      this.#tellLost(this.#news.onState(state));
-      this.#votes.onState(state.decided);
+    const { node, host, size, hosts, topologyOf } = init;
+    const news = new ProgramNews(size);
+    const programs = this.#programs;
+    this.#news = news;
+    this.#queries = new ProgramQueries({ news, topologyOf });
+    this.#votes = new ProgramVotes({ node, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs) });
+    this.#mail = new ProgramMail({
+      node, host, hosts, size, news, programs, decided: () => this.#votes.decided, open: () => this.#open(node),
     });
-    messages.on('program.failed', ({ lost }) => this.#tellLost(this.#news.onLost(lost)));
+    const { messages } = node;
+    messages.on('program.state', (state) => this.#onState(state));
+    messages.on('program.failed', ({ lost }) => this.#tellLost(news.onLost(lost)));
     messages.on('program.ended', ({ ranks }) => {
-      this.#news.onEnded(ranks);
+      news.onEnded(ranks);
       this.#tell({ type: 'ended', ranks });
+      this.#mail.onGone(ranks);
     });
     messages.on('program.agreed', (decision) => {
-      this.#news.onJoined(decision);
+      news.onJoined(decision);
+      this.#mail.onJoined(decision.joined);
       this.#votes.onAgreed(decision);
+      this.#mail.onDecided();
     });
     messages.on('program.parts', (parts) => this.#votes.onParts(parts));
     messages.on('program.refused', (refusal) => this.#votes.onRefused(refusal));
@@ -92,8 +107,11 @@ export class ProgramPort {
 
   /** Its process has ended. */
   remove(rank: Rank): void {
-    this.#programs.get(rank)?.connection?.close();
+    const program = this.#programs.get(rank);
+    if (program === undefined) return;
+    program.connection?.close();
     this.#programs.delete(rank);
+    this.#mail.onEnded(program);
   }
 
   /** Ranks that were lost are told to the programs, once each, whoever says it first. */
@@ -109,7 +127,7 @@ export class ProgramPort {
         if (program !== undefined) this.#onRequest(program, request, bytes);
         else program = request.type === 'hello' ? this.#onHello(connection, request.token) : undefined;
       },
-      onRoom: () => undefined,
+      onRoom: () => program !== undefined && this.#mail.onRoom(program),
       onClosed: () => {
         this.#connections.delete(connection);
         this.#strangers.delete(connection);
@@ -153,6 +171,7 @@ export class ProgramPort {
   #disconnected(program: Program): void {
     program.connection = undefined;
     program.awaitsVote = false;
+    this.#mail.onDisconnected(program);
     if (program.hasPromised) this.#init.onAlive(program.rank, 0);
     program.hasPromised = false;
   }
@@ -166,8 +185,22 @@ export class ProgramPort {
         return this.#onMark(program, request.name);
       case 'vote':
         return this.#votes.vote(program, request, bytes);
-      default:
-        return program.connection?.close(`${request.type} is not known`);
+      case 'send':
+        return this.#mail.send(program, request, bytes);
+      case 'receive':
+        return this.#mail.receive(program, request);
+      case 'cancel':
+        return this.#mail.cancel(program, request.id);
+      case 'put':
+        return program.put(request.id, [request.key, request.form, bytes]);
+      case 'get':
+        return this.#queries.get(program, request);
+      case 'hosts':
+        return this.#queries.hosts(program, request);
+      case 'topology':
+        return this.#queries.topology(program, request);
+      case 'hello':
+        return undefined; // It comes first, or the connection refuses it.
     }
   }
 
@@ -196,8 +229,19 @@ export class ProgramPort {
     }
   }
 
+  #onState(state: MessageBody<'program.state'>): void {
+    this.#tellLost(this.#news.onState(state));
+    this.#queries.onPairs(state.pairs);
+    this.#queries.onPlaces();
+    this.#votes.onState(state.decided);
+    this.#mail.onGone(state.ended);
+    this.#mail.onPlaces();
+  }
+
   #tellLost(lost: readonly LostRanks[]): void {
-    if (lost.length > 0) this.#tell({ type: 'failed', lost });
+    if (lost.length === 0) return;
+    this.#tell({ type: 'failed', lost });
+    this.#mail.onGone(lost);
   }
 
   #tell(event: ProgramEvent): void {

@@ -6,6 +6,7 @@ import {
 import type { Pair } from '../job/agreement.js';
 import { MarkBudget } from '../job/mark-budget.js';
 import type { ProgramConnection } from './program-connection.js';
+import { Mailbox } from './program-mailbox.js';
 
 /** It has called a collective, and waits for the decision. */
 export interface ProgramVote extends Pick<Extract<ProgramRequest, { type: 'vote' }>, 'kind'> {
@@ -28,6 +29,10 @@ export class Program {
   /** Its connection waits for the decision. */
   awaitsVote = false;
   hasPromised = false;
+  readonly mailbox = new Mailbox();
+  /** Sends that are not answered, and their bytes. */
+  sends = 0;
+  sendsBytes = 0;
   /** Of a rank that was started again: not yet. */
   takesPart: boolean;
   /** Put, and not told to the others yet. */

@@ -165,7 +165,7 @@ export class SessionAgent {
       if (this.#ending) this.#skipUnstarted();
     };
     const restarts = launch.restarts ?? [...placements.keys()].map((rank) => [rank, 1] as const);
-    const open = (): void => this.#openPrograms(job, size, (error) => {
+    const open = (): void => this.#openPrograms(job, launch, (error) => {
       start(restarts.map(([rank, attempt]) => [rank, placements.get(rank)?.app ?? 0, attempt]));
       if (error !== undefined) for (const tool of this.#unstarted.splice(0)) tool.refuse(error);
       this.#onRestart = (ranks) => {
@@ -202,11 +202,12 @@ export class SessionAgent {
   }
 
   /** Programs find the socket in their environment: it is open before the first is started. */
-  #openPrograms(job: JobId, size: number, done: (error?: ErrorRecord) => void): void {
+  #openPrograms(job: JobId, { size, nodes }: Launch, done: (error?: ErrorRecord) => void): void {
     this.#watch.prepare(this.#params);
     if (!this.#params.bool('client.enable')) return done();
     this.#programs = new ProgramPort({
-      node: this.#node, host: this.#host, hostName: this.#hostName, job, size,
+      node: this.#node, host: this.#host, hostName: this.#hostName, job, size, hosts: nodes,
+      topologyOf: (text, positions) => this.#scope.topologyOf(text, positions),
       onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs),
     });
     this.#programs.open((error) => this.#isStopped || done(error));

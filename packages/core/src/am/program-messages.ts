@@ -60,25 +60,23 @@ export const PROGRAM_MESSAGES = {
     }),
   },
   /**
-   * Session agent → session agent: messages of ranks, `[call, from, to, attempt, tag, form, bytes, isGranted]` each;
-   * `decided`: collectives that the sender knows of.
+   * Session agent → session agent: messages of ranks, `[call, from, to, attempt, tag, form, bytes]` each, and long ones
+   * that room is asked for, `[call, from, to, attempt, length]`. `decided`: collectives that the sender knows of.
    */
   'program.messages': {
     id: 105, from: ['session'], ofOwnHost: true,
     body: fields({
       host: u32, decided: u32,
-      messages: list(tuple(id, u32, u32, u32, str, form, bytes, bool)),
+      messages: list(tuple(id, u32, u32, u32, str, form, bytes)),
+      asks: list(tuple(id, u32, u32, u32, u32)),
     }),
   },
-  /** Its answer: calls whose messages the receiver's agent has; and `[rank, bytes]` of credit, also by itself. */
+  /**
+   * Its answer: so many batches came, and these calls' messages are with their receivers; by itself also
+   * `[rank, bytes]` of credit, and calls that there is room for.
+   */
   'program.taken': {
     id: 106, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, calls: list(id), credit: list(tuple(u32, u32)) }),
+    body: fields({ host: u32, batches: u32, calls: list(id), credit: list(tuple(u32, u32)), grants: list(id) }),
   },
-  /** Session agent → session agent: room for long messages is asked for, `[call, to, attempt, bytes]`, and given. */
-  'program.ask': {
-    id: 107, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, asks: list(tuple(id, u32, u32, u32)) }),
-  },
-  'program.grant': { id: 108, from: ['session'], ofOwnHost: true, body: fields({ host: u32, calls: list(id) }) },
 } as const;

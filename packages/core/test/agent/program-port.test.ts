@@ -1,6 +1,6 @@
 /** The socket of programs at their session agent: who is taken, what each is told, and what breaks the protocol. */
 
-import { RecordReader, programRecord, type Channel, type ProgramEvent, type Rank } from '@stci/interface';
+import { RecordReader, StciError, programRecord, type Channel, type ProgramEvent, type Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { ProgramPort } from '../../dist/agent/program-port.js';
 import type { AgentNode } from '../../dist/agent/node.js';
@@ -26,10 +26,14 @@ function play() {
     send: (_to: number, name: string, body: unknown) => sent.push([name, body]),
     sendNeighbour: (_link: unknown, name: string, body: unknown) => sent.push([name, body]),
   };
-  const parts = { platform: place.platform, params: { int: () => 64 }, messages, router: { parentLink: {} } };
+  const params = { int: (name: string) => (name === 'bootcom.queue.max' ? 1 << 26 : 64) };
+  const parts = { platform: place.platform, params, messages, router: { parentLink: {} } };
   const node = parts as unknown as AgentNode;
+  const topologyOf = (): never => {
+    throw new StciError('STCI_TOPOLOGY_INVALID', 'no such topology');
+  };
   const onAlive = (rank: Rank, withinMs: number): void => void alive.push([rank, withinMs]);
-  const port = new ProgramPort({ node, host: 1, hostName: 'b', job: 7, size: SIZE, onAlive });
+  const port = new ProgramPort({ node, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive, topologyOf });
   let isOpen = false;
   port.open((error) => (isOpen = error === undefined));
   place.until(() => isOpen, 'the port');

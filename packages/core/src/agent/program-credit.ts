@@ -1,0 +1,53 @@
+/**
+ * Bounds of messages between ranks. The agent of a receiver keeps at most `QUEUE_BYTES_MAX` for it: half of that is
+ * shared out as credit to the agents that may send to it, who send short messages without asking; long ones ask for
+ * room in the other half. What is on the way to one agent is bounded besides, by bytes and by number.
+ */
+
+import { PROGRAM_MESSAGE_BYTES_MAX, assert } from '@stci/interface';
+import { OUTPUT_KEPT_MAX } from '../am/delivery.js';
+import { FRAGMENT_BYTES_MAX } from '../codec/frame.js';
+import { chargeOf } from './program-mailbox.js';
+
+/** Of one rank, as charges; more where the least shares of many hosts are more. */
+const QUEUE_BYTES_MAX = 2 * PROGRAM_MESSAGE_BYTES_MAX;
+
+/** Longest message that is sent without asking for room. */
+export const SHORT_BYTES_MAX = 16 * 1024;
+
+/** Most batches to one agent that are not answered; twice as many are less than an inbox takes of one source. */
+export const BATCHES_MAX = 6;
+
+/** Charges of short messages on the way to one agent. */
+const FLIGHT_BYTES_MAX = 1024 * 1024;
+
+/** Part of a link's queue that the messages of one job to one agent may take. */
+const LINK_PART = 1 / 8;
+
+export interface MailLimits {
+  /** Longest message. */
+  readonly messageBytesMax: number;
+  /** Credit of one agent for one rank. Half of it is enough for any short message. */
+  readonly shareBytes: number;
+  /** Charges of short messages on the way from one agent to another. */
+  readonly flightBytes: number;
+  /** Charges of long messages that wait for one rank, or are on the way to one agent; one is always permitted. */
+  readonly longBytesMax: number;
+}
+
+export function mailLimits(hosts: number, linkQueueBytes: number): MailLimits {
+  const linkBytes = Math.floor(linkQueueBytes * LINK_PART);
+  const longBytesMax = QUEUE_BYTES_MAX / 2;
+  const leastShare = 2 * chargeOf(SHORT_BYTES_MAX);
+  const limits = {
+    messageBytesMax: Math.min(PROGRAM_MESSAGE_BYTES_MAX, linkBytes),
+    shareBytes: Math.max(leastShare, Math.floor((QUEUE_BYTES_MAX - longBytesMax) / hosts)),
+    flightBytes: Math.max(leastShare, Math.min(FLIGHT_BYTES_MAX, Math.floor(linkBytes / hosts))),
+    longBytesMax,
+  };
+  const { messageBytesMax, flightBytes } = limits;
+  assert(messageBytesMax >= FRAGMENT_BYTES_MAX, 'a message of one frame is possible');
+  // What is not taken is not acknowledged either, or hardly: delivery keeps all of it, and does not refuse more.
+  assert(longBytesMax + messageBytesMax + flightBytes <= OUTPUT_KEPT_MAX + linkQueueBytes, 'delivery has room for it');
+  return limits;
+}

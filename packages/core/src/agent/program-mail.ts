@@ -1,0 +1,251 @@
+/**
+ * Messages between ranks at a session agent: what its ranks send goes to the agents of the receivers, those of one turn
+ * together; what comes is put into mailboxes. Two ranks of one host take the same way, without the messages.
+ */
+
+import {
+  FORMS, PROGRAM_RECEIVES_MAX, PROGRAM_SENDS_BYTES_MAX, PROGRAM_SENDS_MAX, ranksInRanges, sessionAddress,
+  type HostIndex, type LostRanks, type ProgramRequest, type Rank, type RankRange,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import type { AgentNode } from './node.js';
+import { mailLimits, type MailLimits } from './program-credit.js';
+import { ProgramInbox, type InboxAnswer } from './program-inbox.js';
+import type { ProgramNews, RankProblem } from './program-news.js';
+import { ProgramOutbox, type Outgoing } from './program-outbox.js';
+import type { Program } from './program.js';
+
+export interface ProgramMailInit {
+  readonly node: AgentNode;
+  readonly host: HostIndex;
+  readonly hosts: number;
+  readonly size: number;
+  readonly news: ProgramNews;
+  readonly programs: ReadonlyMap<Rank, Program>;
+  /** Collectives that this agent knows the decisions of. */
+  decided(): number;
+  /** Asks the controller where the ranks are. */
+  open(): void;
+}
+
+type Batch = MessageBody<'program.messages'>;
+type Taken = MessageBody<'program.taken'>;
+type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { readonly type: Type }>;
+
+/** Of a rank that was started again. */
+const NOT_YET: RankProblem = {
+  code: 'STCI_CLIENT_MISMATCH', reason: 'this rank was started again; it takes part from its first shrink() on',
+};
+
+/** What goes to one agent at the end of the turn. */
+interface Outbound {
+  messages: Outgoing[];
+  asks: Outgoing[];
+  batches: number;
+  calls: number[];
+  credit: (readonly [Rank, number])[];
+  grants: number[];
+}
+
+export class ProgramMail {
+  readonly #init: ProgramMailInit;
+  readonly #limits: MailLimits;
+  readonly #outbox: ProgramOutbox;
+  readonly #inbox: ProgramInbox;
+  readonly #outbound = new Map<HostIndex, Outbound>();
+  /** Batches of agents that know of more than this one. */
+  readonly #early: Batch[] = [];
+
+  constructor(init: ProgramMailInit) {
+    this.#init = init;
+    const { news, programs, node, hosts } = init;
+    const limits = mailLimits(hosts, node.params.int('bootcom.queue.max'));
+    this.#limits = limits;
+    this.#outbox = new ProgramOutbox({
+      limits,
+      attempt: (rank) => news.attempt(rank),
+      host: (rank) => news.host(rank),
+      transmit: (host, messages, asks) => {
+        const outbound = this.#to(host);
+        outbound.messages.push(...messages);
+        outbound.asks.push(...asks);
+      },
+    });
+    this.#inbox = new ProgramInbox({ limits, news, programs, answer: (host, answer) => this.#answer(host, answer) });
+    node.messages.on('program.messages', (batch) => this.#onBatch(batch));
+    node.messages.on('program.taken', (taken) => this.#onTaken(taken));
+  }
+
+  send(program: Program, { id, to, tag, form }: Of<'send'>, bytes: Uint8Array): void {
+    const { news, size } = this.#init;
+    const { connection } = program;
+    program.sends += 1;
+    program.sendsBytes += bytes.length;
+    if (program.sends > PROGRAM_SENDS_MAX || program.sendsBytes > PROGRAM_SENDS_BYTES_MAX) {
+      const most = `${PROGRAM_SENDS_MAX} sends of ${PROGRAM_SENDS_BYTES_MAX} bytes together`;
+      return connection?.close(`it has more than ${most} without an answer`);
+    }
+    const settle = (problem: RankProblem | undefined): void => {
+      program.sends -= 1;
+      program.sendsBytes -= bytes.length;
+      if (connection === undefined || program.connection !== connection) return;
+      if (problem === undefined) program.done(id);
+      else program.fail(id, problem);
+    };
+    const { messageBytesMax } = this.#limits;
+    if (to >= size) return settle({ code: 'STCI_CLIENT_RANK', reason: `there is no rank ${to}: the job has ${size}` });
+    if (bytes.length > messageBytesMax) {
+      const reason = `the message has ${bytes.length} bytes, at most ${messageBytesMax} are allowed`;
+      return settle({ code: 'STCI_CLIENT_LIMIT', reason: `${reason}, an eighth of bootcom.queue.max` });
+    }
+    const problem = program.takesPart ? news.problem(to) : NOT_YET;
+    if (problem !== undefined) return settle(problem);
+    this.#outbox.send({ from: program.rank, to, tag, form, bytes, settle });
+  }
+
+  receive(program: Program, { id, from, tag, waitMs }: Of<'receive'>): void {
+    const { mailbox, connection } = program;
+    if (mailbox.receives.length >= PROGRAM_RECEIVES_MAX) {
+      return connection?.close(`more than ${PROGRAM_RECEIVES_MAX} of its receives wait`);
+    }
+    if (from !== undefined && from >= this.#init.size) {
+      const reason = `there is no rank ${from}: the job has ${this.#init.size}`;
+      return program.fail(id, { code: 'STCI_CLIENT_RANK', reason });
+    }
+    const end = (): void => {
+      if (!mailbox.cancel(id)) return;
+      program.fail(id, { code: 'STCI_CLIENT_TIMEOUT', reason: `no message came within ${waitMs} ms` });
+    };
+    const isTimed = waitMs !== undefined && waitMs > 0;
+    const timer = isTimed ? this.#init.node.platform.clock.after(waitMs, end) : undefined;
+    this.#inbox.receive(program, { id, from, tag, stop: () => timer?.cancel() });
+    this.#failReceives(program);
+    if (waitMs === 0) end();
+  }
+
+  cancel(program: Program, id: number): void {
+    if (!program.mailbox.cancel(id)) return;
+    program.fail(id, { code: 'STCI_CLIENT_CANCELLED', reason: 'it was cancelled' });
+  }
+
+  /** There is room for answers again. */
+  onRoom(program: Program): void {
+    this.#inbox.deliver(program);
+  }
+
+  /** Its receives went with the connection; its messages wait for the next. */
+  onDisconnected(program: Program): void {
+    program.mailbox.cancelAll(() => true);
+  }
+
+  /** The process of a rank of this host has ended. */
+  onEnded(program: Program): void {
+    this.#outbox.onEnded(program.rank);
+    this.#inbox.onEnded(program);
+  }
+
+  /** It is known where ranks are. */
+  onPlaces(): void {
+    this.#outbox.resume();
+    this.onDecided();
+  }
+
+  /** A collective was decided: what was sent after it can be taken. */
+  onDecided(): void {
+    for (let next = this.#early[0]; next !== undefined && this.#isKnown(next); next = this.#early[0]) {
+      this.#early.shift();
+      this.#inbox.onBatch(next);
+    }
+  }
+
+  /** Agents that ranks have joined at may be new ones. */
+  onJoined(ranks: readonly RankRange[]): void {
+    for (const rank of ranksInRanges(ranks)) this.#outbox.onNewAgent(this.#init.news.host(rank));
+  }
+
+  /** Ranks were lost, or have ended. */
+  onGone(ranks: readonly (RankRange | LostRanks)[]): void {
+    for (const rank of ranksInRanges(ranks)) {
+      const problem = this.#init.news.problem(rank);
+      if (problem === undefined) continue;
+      this.#outbox.onGone(rank, problem);
+      this.#inbox.onGone(rank);
+    }
+    for (const program of this.#init.programs.values()) this.#failReceives(program);
+  }
+
+  /** Receives that no message can come for. */
+  #failReceives(program: Program): void {
+    const { mailbox, rank } = program;
+    if (mailbox.receives.length === 0) return;
+    const { news } = this.#init;
+    const alone = news.aloneProblem(rank);
+    const problemOf = (from: Rank | undefined): RankProblem | undefined =>
+      from === undefined ? alone : news.problem(from);
+    for (const { id, from } of mailbox.cancelAll((receive) => problemOf(receive.from) !== undefined)) {
+      program.fail(id, problemOf(from) as RankProblem);
+    }
+  }
+
+  #isKnown({ decided }: Batch): boolean {
+    return this.#init.news.isKnown && decided <= this.#init.decided();
+  }
+
+  /** Throws STCI_MESSAGE_INVALID. */
+  #onBatch(batch: Batch): void {
+    this.#to(batch.host).batches += 1;
+    if (this.#early.length === 0 && this.#isKnown(batch)) return this.#inbox.onBatch(batch);
+    this.#early.push(batch);
+    this.#init.open();
+  }
+
+  #onTaken({ host, batches, calls, credit, grants }: Taken): void {
+    this.#outbox.onTaken(host, batches, calls, credit, grants);
+  }
+
+  #answer(host: HostIndex, { calls = [], credit = [], grants = [] }: InboxAnswer): void {
+    const outbound = this.#to(host);
+    outbound.calls.push(...calls);
+    outbound.credit.push(...credit);
+    outbound.grants.push(...grants);
+  }
+
+  /** What goes to an agent, all of this turn together. */
+  #to(host: HostIndex): Outbound {
+    const known = this.#outbound.get(host);
+    if (known !== undefined) return known;
+    const outbound: Outbound = { messages: [], asks: [], batches: 0, calls: [], credit: [], grants: [] };
+    this.#outbound.set(host, outbound);
+    this.#init.node.platform.clock.soon(() => this.#flush(host, outbound));
+    return outbound;
+  }
+
+  #flush(to: HostIndex, { messages, asks, batches, calls, credit, grants }: Outbound): void {
+    this.#outbound.delete(to);
+    const { node, host, decided } = this.#init;
+    const isLocal = to === host;
+    if (batches + calls.length + credit.length + grants.length > 0) {
+      const taken: Taken = { host, batches, calls, credit, grants };
+      if (isLocal) this.#onTaken(taken);
+      else this.#tell(() => node.messages.send(sessionAddress(to), 'program.taken', taken));
+    }
+    if (messages.length + asks.length === 0) return;
+    this.#outbox.onBatch(to);
+    const batch: Batch = {
+      host, decided: decided(),
+      messages: messages.map(({ call, from, to: rank, attempt, tag, form, bytes }) =>
+        [call, from, rank, attempt, tag, FORMS.indexOf(form), bytes] as const),
+      asks: asks.map(({ call, from, to: rank, attempt, bytes }) => [call, from, rank, attempt, bytes.length] as const),
+    };
+    if (isLocal) this.#onBatch(batch);
+    else this.#tell(() => node.messages.send(sessionAddress(to), 'program.messages', batch));
+  }
+
+  #tell(send: () => void): void {
+    try {
+      send();
+    } catch (fault) {
+      this.#init.node.fault(fault, 'messages of ranks'); // The agent is gone: its ranks are lost.
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/** What programs ask their session agent: values of keys, where ranks are, and what topologies say. */
+
+import {
+  FORMS, StciError, type Form, type ProgramRequest, type SpanningTree, type Topology,
+} from '@stci/interface';
+import type { MessageBody } from '../am/messages.js';
+import type { ProgramNews } from './program-news.js';
+import type { Program } from './program.js';
+
+/** Topologies that are kept. */
+const TOPOLOGIES_MAX = 16;
+
+export interface ProgramQueriesInit {
+  readonly news: ProgramNews;
+  /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
+  topologyOf(text: string, size: number): Topology;
+}
+
+type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { readonly type: Type }>;
+
+interface Known {
+  readonly topology: Topology;
+  readonly trees: Map<number, SpanningTree>;
+}
+
+export class ProgramQueries {
+  readonly #init: ProgramQueriesInit;
+  readonly #pairs = new Map<string, readonly [form: number, value: Uint8Array]>();
+  readonly #topologies = new Map<string, Known>();
+  /** Until it is known where ranks are. */
+  #early: (() => void)[] = [];
+
+  constructor(init: ProgramQueriesInit) {
+    this.#init = init;
+  }
+
+  onPairs(pairs: MessageBody<'program.agreed'>['pairs']): void {
+    for (const [key, form, value] of pairs) this.#pairs.set(key, [form, value.slice()]);
+  }
+
+  onPlaces(): void {
+    for (const answer of this.#early.splice(0)) answer();
+  }
+
+  get(program: Program, { id, key }: Of<'get'>): void {
+    const pair = this.#pairs.get(key);
+    const form = FORMS[pair?.[0] ?? 0] as Form;
+    program.connection?.send({ type: 'value', id, found: pair !== undefined, form }, pair?.[1]);
+  }
+
+  hosts(program: Program, { id }: Of<'hosts'>): void {
+    const { news } = this.#init;
+    const { connection } = program;
+    const answer = (): void => connection?.send({ type: 'hosts', id, hosts: news.places() });
+    if (news.isKnown) answer();
+    else this.#early.push(answer);
+  }
+
+  topology(program: Program, request: Of<'topology'>): void {
+    const { id, spec, size, position, root = 0, target } = request;
+    try {
+      const { topology, trees } = this.#topology(spec, size);
+      for (const [what, at] of Object.entries({ position, root, target: target ?? 0 })) {
+        if (at < size) continue;
+        throw new StciError('STCI_TOPOLOGY_INVALID', `topology ${spec}: ${what} ${at} is not below its size, ${size}`);
+      }
+      const tree = trees.get(root) ?? topology.spanningTree(root);
+      trees.clear(); // The last root: others are rare.
+      trees.set(root, tree);
+      program.connection?.send({
+        type: 'topology', id,
+        neighbours: topology.neighbours(position),
+        parent: tree.parent(position) ?? -1,
+        children: tree.children(position),
+        diameter: topology.diameter,
+        ...(target !== undefined && { next: topology.nextHop(position, target) ?? -1 }),
+      });
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      program.fail(id, { code: 'STCI_CLIENT_TOPOLOGY', reason: fault.message });
+    }
+  }
+
+  #topology(spec: string, size: number): Known {
+    const key = `${size} ${spec}`;
+    const known = this.#topologies.get(key) ?? { topology: this.#init.topologyOf(spec, size), trees: new Map() };
+    this.#topologies.delete(key);
+    this.#topologies.set(key, known);
+    const [oldest = ''] = this.#topologies.keys();
+    if (this.#topologies.size > TOPOLOGIES_MAX) this.#topologies.delete(oldest);
+    return known;
+  }
+}
