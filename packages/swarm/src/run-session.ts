@@ -22,6 +22,8 @@ import { Wire } from './wire.js';
 /** From the last fault to the end of all front-ends: leases, the times of programs, and attempts to reach agents. */
 const REST_MS = 60_000;
 const EVENTS_MAX = 20_000_000;
+/** Then all agents have been told that the launch is over: before, those below one that dies end with it. */
+const TOLD_MS = 20;
 
 export function runSession(options: SessionOptions, onTrace?: (line: string) => void): SessionRun & {
   readonly problems: readonly string[];
@@ -96,7 +98,7 @@ class Simulation {
     const { frontEnds, kills } = this.#options;
     const startMs = this.#world.nowMs;
     for (const plan of frontEnds) this.#world.at(startMs + plan.atMs, () => this.#start(plan));
-    for (const plan of kills) this.#world.at(startMs + plan.atMs, () => this.#kill(plan));
+    for (const plan of kills) this.#world.at(startMs + Math.max(TOLD_MS, plan.atMs), () => this.#kill(plan));
   }
 
   #submitLast(): FrontEndRun {
