@@ -8,7 +8,7 @@ import type { FailureRun, QuietState } from './failure-run.js';
 import { LOGIN_HOST, isTool } from './faults.js';
 import { hostName } from './job-spec.js';
 import { runHosts, type HostsSession } from './run-hosts.js';
-import { WitnessRecord, withWitness } from './witness.js';
+import { WitnessRecord, memberKey, withWitness, type MemberKey } from './witness.js';
 
 /** How long the witnesses send to each other. */
 const ROUTES_MS = 1500;
@@ -99,8 +99,8 @@ function submitBrief(run: Record, { world, submit }: HostsSession, { lastsMs, po
 }
 
 /**
- * Calls `done` once all has been well for a lease, in which nothing was told and no start of an agent was awaited; at
- * the latest when all must be well.
+ * Calls `done` once all has been well for a lease, in which nothing was told, and no start of an agent or of its
+ * detectors was awaited; at the latest when all must be well.
  */
 function whenSettled(run: Record, one: HostsSession, done: () => void): void {
   const { plan, witness, events } = run;
@@ -111,7 +111,8 @@ function whenSettled(run: Record, one: HostsSession, done: () => void): void {
   const look = (): void => {
     const count = witness.sightings.length + events.length;
     const state = stateOf(one);
-    const isAwaited = state.hosts.some(({ isRestarting }) => isRestarting);
+    const isAwaited = state.hosts.some(({ isRestarting }) => isRestarting)
+      || state.hosts.some((each) => each.state === 'up' && !witness.started.has(keyOf(each)));
     const isWell = count === told && !plan.isPatient && !isAwaited && checkSettled(run, state).length === 0;
     wellMs = isWell ? Math.min(wellMs, world.nowMs) : Infinity;
     told = count;
@@ -134,6 +135,10 @@ function settlingMs(plan: FailurePlan): number {
 
 function leaseMsOf({ settings }: FailurePlan): number {
   return Number.parseInt(settings['bootcom.lease'] as string, 10);
+}
+
+function keyOf({ host, incarnation }: Pick<QuietState['hosts'][number], 'host' | 'incarnation'>): MemberKey {
+  return memberKey({ position: host + 1, incarnation });
 }
 
 function stateOf({ world, session }: HostsSession): QuietState {

@@ -29,6 +29,8 @@ export class WitnessRecord {
   readonly sightings: Sighting[] = [];
   /** Of each agent: those that take part, as it knows. */
   readonly views = new Map<MemberKey, Set<MemberKey>>();
+  /** Those that have begun: an agent's detectors wait for the links of its overlay, or for attempts at them to fail. */
+  readonly started = new Set<MemberKey>();
   /** `receiver sender` of messages since `ask`. */
   readonly heard = new Set<string>();
   readonly #nowMs: () => number;
@@ -101,6 +103,7 @@ class Witness implements Detector {
     if (this.#record === undefined) return [];
     switch (event.type) {
       case 'start':
+        this.#record.started.add(memberKey(this.#self));
         this.dueMs = nowMs + PERIOD_MS;
         return [];
       case 'gone':
