@@ -7,6 +7,7 @@ export { runJob, makeWorld, type RunHooks, type RunOutcome } from './run-job.js'
 export { runHosts, type EndedJob, type HostsOptions, type HostsSession } from './run-hosts.js';
 export { agreementProblems } from './check-agreement.js';
 export { FAILURE_CHECKERS, checkFailures } from './check-failures.js';
+export { CUT_REGRESSIONS } from './regressions-cut.js';
 export { END_REGRESSIONS } from './regressions-ends.js';
 export { FAILURE_REGRESSIONS, plainFailures } from './regressions-failures.js';
 export { drawFailures } from './draw-failures.js';

@@ -6,8 +6,8 @@
 
 import { assert, suite, swarmSeeds } from '@stci/testkit';
 import {
-  END_REGRESSIONS, FAILURE_REGRESSIONS, agreementProblems, checkFailures, explore, parseArguments, plainFailures,
-  runFailures, type FailureRun,
+  CUT_REGRESSIONS, END_REGRESSIONS, FAILURE_REGRESSIONS, agreementProblems, checkFailures, explore, parseArguments,
+  plainFailures, runFailures, type FailureRun,
 } from '@stci/swarm';
 import { firstSeed } from './first-seed.js';
 
@@ -24,7 +24,7 @@ function red(pattern: RegExp, change: (run: FailureRun) => Partial<FailureRun>):
 }
 
 suite('failures', (test) => {
-  const regressions = [...FAILURE_REGRESSIONS, ...END_REGRESSIONS];
+  const regressions = [...FAILURE_REGRESSIONS, ...END_REGRESSIONS, ...CUT_REGRESSIONS];
   for (const [index, { found, plan, incarnationMax = Infinity, linksMax = Infinity }] of regressions.entries()) {
     test(`regression ${index + 1}: ${found}`, () => {
       const { run, problems } = runFailures(plan);

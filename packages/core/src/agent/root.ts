@@ -73,6 +73,8 @@ export class RootAgent {
   #isLeaving = false;
   /** All agents of the session have come up; before, those below a lost one are started again. */
   #isReady = false;
+  /** It, or an agent above, has no parent: it may be linked to another before that one is given up. */
+  #isCutOff = false;
   /** The session is about to end. */
   #isFinal = false;
 
@@ -82,12 +84,11 @@ export class RootAgent {
     this.#host = details.host;
     this.overlay = deps.overlay;
     node.messages.on('overlay.detour', () => this.overlay.detour());
-    const onFailed = (failure: ChildFailure): void => this.#report(failure);
     const position = bootPosition(details.host);
     const { hosts, tree, outlivesParent, params, subtree: logins } = details;
     this.#below = new BootSubtree(
       { node, agentLauncher, treeOf, position, logins, common: { hosts, tree, outlivesParent, params } },
-      { onFailed, onUp: () => undefined },
+      { onFailed: (failure) => this.#report(failure), onUp: () => undefined },
     );
     this.#sessions = new SessionAgents({
       node, scope: deps.scope, agentLauncher, details,
@@ -117,6 +118,7 @@ export class RootAgent {
       this.#below.adopt(request, (answer) => this.#onAnswer(attempt, answer)));
     messages.on('tree.route', ({ child, hosts: reached }) => this.#below.route(child, reached));
     messages.on('tree.mended', () => this.onMended());
+    messages.on('tree.orphaned', () => this.#onCutOff());
     messages.on('tree.release', ({ waitMs }) => deps.onReleased(waitMs));
     messages.on('session.jobs', (jobs) => this.#onJobs(jobs));
     messages.on('session.ready', () => void (this.#isReady = true));
@@ -149,6 +151,7 @@ export class RootAgent {
 
   onOrphaned(): void {
     this.overlay.detour();
+    this.#onCutOff();
   }
 
   /** Those below that can be reached from elsewhere are not to end with this agent. */
@@ -158,16 +161,24 @@ export class RootAgent {
   }
 
   isParentDoubted(): boolean {
-    return this.#failures.isParentDoubted();
+    return this.#isCutOff || this.#failures.isParentDoubted();
   }
 
   /** An agent above, or this one, has a new parent: what was lost on the way up is sent again, here and below. */
   onMended(): void {
     const { node } = this.#deps;
     const { messages, router } = node;
+    this.#isCutOff = false;
     this.#failures.onMended();
     node.resendUp();
     for (const link of router.links()) if (link.role === 'child') messages.sendNeighbour(link, 'tree.mended', {});
+  }
+
+  /** This agent, or one above, has no parent. */
+  #onCutOff(): void {
+    this.#isCutOff = true;
+    const { messages, router } = this.#deps.node;
+    for (const link of router.childLinks(0)) messages.sendNeighbour(link, 'tree.orphaned', {});
   }
 
   #reportUp(): void {

@@ -116,6 +116,8 @@ const MESSAGE_TYPES = {
   },
   /** Parent → child, neighbour, passed on to all below: an agent above has been linked again. */
   'tree.mended': { id: 62, from: 'parent', body: fields({}) },
+  /** Parent → child, neighbour, passed on to all below: an agent above has no parent; others may link to each. */
+  'tree.orphaned': { id: 94, from: 'parent', body: fields({}) },
   /** Parent → child, neighbour: it is cut off; another agent may link to the child, which waits so long at most. */
   'tree.release': { id: 69, from: 'parent', body: fields({ waitMs: u32 }) },
   /** Controller → front-end: these hosts have been linked again; what was sent to them may have been lost. */

@@ -103,6 +103,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'tree.adopt': { attempt: 1, login: [3, 'h3', '', 1], socket: '/a.sock', hosts: [3, 4] },
   'tree.adopted': { attempt: 1, result: 'busy', parent: 0x2000_0001 },
   'tree.mended': {},
+  'tree.orphaned': {},
   'tree.release': { waitMs: 5000 },
   'job.resend': {},
   'tree.resend': { hosts: [3] },

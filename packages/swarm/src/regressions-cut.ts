@@ -1,0 +1,30 @@
+/** Runs with failures in which a link was cut and others paid for it, and what each found. */
+
+import { plainFailures, type FailureRegression } from './regressions-failures.js';
+
+const CHAIN = { 'launcher.tree.arity': '1', 'bootcom.lease': '1000ms' };
+const MESH = { 'detector.mesh.period': '200ms', 'detector.mesh.timeout': '600ms', 'detector.mesh.grace': '0' };
+const RING = { 'detector.ring.period': '200ms', 'detector.ring.timeout': '600ms' };
+const LINK = { latencyMs: 3, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 };
+
+export const CUT_REGRESSIONS: readonly FailureRegression[] = [
+  {
+    found: 'below an agent that had lost its parent others refused to be linked again, since it still lived: each '
+      + 'waited for half of what the one above it had left, and was given up',
+    plan: plainFailures({
+      hosts: 6, link: LINK, faults: [{ atMs: 467, kind: 'cut', between: [0, 'login'], lastsMs: 2791 }],
+      settings: { ...CHAIN, ...RING, ...MESH, detector: 'ring,mesh,witness', 'detector.ring.grace': '300ms' },
+    }),
+  },
+  {
+    found: 'the same where two links were cut at the same time',
+    plan: plainFailures({
+      hosts: 4, link: { ...LINK, jitterMs: 0.05 },
+      faults: [
+        { atMs: 671.66, kind: 'cut', between: [0, 3], lastsMs: 93.68 },
+        { atMs: 671.66, kind: 'cut', between: [1, 2], lastsMs: 1717.9 },
+      ],
+      settings: { ...CHAIN, ...RING, detector: 'ring,witness', 'detector.ring.grace': '0', 'detector.latency': '25ms' },
+    }),
+  },
+];
