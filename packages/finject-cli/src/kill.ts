@@ -3,7 +3,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { createComposition, didYouMean, expandHostlist, parseValue } from '@stci/core';
-import type { SessionClient, SessionStatus } from '@stci/core/session';
+import type { JobStatus, SessionClient, SessionStatus } from '@stci/core/session';
 import { LEASE_MS, RENEWAL_MS } from '@stci/finject/experiment';
 import {
   ERROR_KINDS, StciError, printable, type AgentRole, type FaultOrder, type FaultReport, type FaultVictim,
@@ -86,8 +86,8 @@ Examples:
     const { client, job } = await connectToJob(sessions, name, flags.session);
     try {
       const status = await askStatus(client);
-      checkJob(name, job, status);
-      const victims = victimsOf(flags, status);
+      const found = findJob(name, job, status);
+      const victims = victimsOf(flags, status, found);
       const kinds = createComposition(frontEndRegistry(mca)).scope('finject', sessions.params, sessions.platform);
       const orders = victims.map((victim, index) => orderOf(flags, victim, job, index, kinds));
       return await new Injection(client, status).run(orders);
@@ -107,8 +107,9 @@ function parseFor(text: string): number {
   throw usage(`--for: expected at most 24h, got '${text}'.`);
 }
 
-function checkJob(name: string, job: JobId, { jobs }: SessionStatus): void {
-  if (jobs.some((one) => one.job === job)) return;
+function findJob(name: string, job: JobId, { jobs }: SessionStatus): JobStatus {
+  const found = jobs.find((one) => one.job === job);
+  if (found !== undefined) return found;
   throw new StciError('STCI_JOB_UNKNOWN', `There is no job ${name}. 'stci ps' lists them.`);
 }
 
@@ -162,8 +163,10 @@ function kindOf({ kind }: FaultVictim, isLasting: boolean): string {
   return kind === 'agent' && isLasting ? 'pause' : kind;
 }
 
-function victimsOf({ rank, host, agent, link }: Given, status: SessionStatus): readonly FaultVictim[] {
-  if (rank !== undefined) return ranksOf(rank).map((one) => ({ kind: 'rank', rank: one }));
+function victimsOf(
+  { rank, host, agent, link }: Given, status: SessionStatus, job: JobStatus,
+): readonly FaultVictim[] {
+  if (rank !== undefined) return ranksOf(rank, job).map((one) => ({ kind: 'rank', rank: one }));
   if (host !== undefined) {
     const names = expandHostlist(host, { name: '--host' }).map(({ name }) => name);
     return names.map((name) => ({ kind: 'host', host: hostNamed('--host', name, status) }));
@@ -186,7 +189,7 @@ function victimsOf({ rank, host, agent, link }: Given, status: SessionStatus): r
   return [{ kind: 'agent', role, host: hostNamed('--agent', of, status) }];
 }
 
-function ranksOf(text: string): readonly number[] {
+function ranksOf(text: string, { ranks: size }: JobStatus): readonly number[] {
   const ranks = text.split(',').flatMap((item) => {
     const [, low, high] = /^(\d{1,7})(?:-(\d{1,7}))?$/u.exec(item) ?? [];
     const [first, last] = [Number(low), Number(high ?? low)];
@@ -195,7 +198,10 @@ function ranksOf(text: string): readonly number[] {
     }
     return Array.from({ length: last - first + 1 }, (_, i) => first + i);
   });
-  return [...new Set(ranks)];
+  const unknown = ranks.find((rank) => rank >= size);
+  // A job that has not been mapped yet has none; the session says what is the matter with it.
+  if (unknown === undefined || size === 0) return [...new Set(ranks)];
+  throw usage(`--rank: the job has no rank ${unknown}: expected ${size === 1 ? '0' : `0..${size - 1}`}.`);
 }
 
 /** By its name, or its number. */

@@ -132,6 +132,7 @@ suite('finject run', (test) => {
         [['stay.2'], 'No victim is named'], [['stay.2', '--rank', 'x'], "'x' is no rank"],
         [['stay.2', '--rank', '1', '--kind', 'paus', '--for', '1s'], 'Did you mean pause?'],
         [['stay.2', '--rank', '1', '--arg', 'signl=9'], 'Did you mean signal?'],
+        [['stay.2', '--rank', '2-9'], '--rank: the job has no rank 4: expected 0..3.'],
         [['stay.2', '--host', 'c'], "host c is not one of the session's"],
         [['stay.9', '--rank', '1'], 'There is no job stay.9.'],
         [['stay.2', '--rank', '1', '--for', '30h'], "--for: expected at most 24h, got '30h'"],
