@@ -70,13 +70,14 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
 }
 
 /**
- * Agents below two that fail, with an overlay below three, are reached when these are given up: their leases may end
- * before.
+ * Agents below two that fail, with an overlay and detectors below three, are reached when these are given up: their
+ * leases may end before.
  */
 function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[] {
   const arity = Number(settings['launcher.tree.arity']);
   const above = (host: number): number[] => (host < 0 ? [] : [host, ...above(Math.floor(host / arity) - 1)]);
-  const tolerated = settings['overlay.topology'] === undefined ? 1 : 2;
+  const hasDetector = settings['detector'] !== 'witness';
+  const tolerated = settings['overlay.topology'] !== undefined && hasDetector ? 2 : 1;
   const failed = new Set(faults.flatMap((fault) => {
     if (fault.kind === 'part') return fault.hosts;
     return 'host' in fault && fault.host !== 'login' ? [fault.host] : [];

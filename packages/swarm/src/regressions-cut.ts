@@ -27,4 +27,23 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       settings: { ...CHAIN, ...RING, detector: 'ring,witness', 'detector.ring.grace': '0', 'detector.latency': '25ms' },
     }),
   },
+  {
+    found: 'a frame of one that was above an agent waited there for a link of the overlay, for seconds; then that '
+      + 'agent had another parent, which took the frame for one in a wrong name, and closed the link',
+    plan: plainFailures({
+      seed: 710_610, hosts: 6, isPatient: false, link: { ...LINK, latencyMs: 1, timeoutMs: 5000 },
+      faults: [
+        { atMs: 907.35, kind: 'part', hosts: [1, 2, 3], lastsMs: 1423.87 },
+        { atMs: 907.35, kind: 'part', hosts: [2, 3, 4] },
+        { atMs: 907.35, kind: 'part', hosts: [3, 4], lastsMs: 106.43 },
+      ],
+      settings: {
+        ...CHAIN, detector: 'ring,swim,witness', 'detector.link.notifier': 'direct', 'detector.ring.notifier': 'lazy',
+        'detector.ring.period': '100ms', 'detector.ring.timeout': '500ms', 'detector.ring.grace': '300ms',
+        'detector.ring.reconnect': '2', 'detector.swim.notifier': 'bmg', 'detector.swim.period': '100ms',
+        'detector.swim.grace': '300ms', 'overlay.topology': 'mesh:wrap=true', 'overlay.open': 'lazy',
+        'bootcom.ws.interface': 'eth0', 'detector.latency': '20ms',
+      },
+    }),
+  },
 ];

@@ -156,6 +156,8 @@ export class Router {
     if (link === undefined) {
       if (!isFree) return false;
       const kept = pieces.map((piece) => piece.slice());
+      // By then the tree may lead to its source over other links, where it would be taken for another agent's.
+      setByOverlay(kept[0] as Frame, from !== undefined);
       return overlay.hold(destination, from, () => void this.forward(destination, job, kept, from));
     }
     setByOverlay(head, wasByOverlay || link.role === 'overlay' || tree === undefined);

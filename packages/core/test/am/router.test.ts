@@ -35,4 +35,25 @@ suite('router', (test) => {
     assert.equal([sent.length, isByOverlay(sent[0] as Frame), sent[0]?.slice(8)], [1, true, expected.slice(8)]);
     assert.equal([router.forward(CONTROLLER, 0, [frameTo(NEIGHBOUR)]), held.length], [false, 1]);
   });
+
+  test('what has waited goes by the overlay, also over a new parent: the tree knows its source elsewhere', () => {
+    const router = new Router(rootAddress(4));
+    const sent: Frame[] = [];
+    let send: () => void = () => undefined;
+    router.overlay = {
+      direct: () => undefined, next: () => undefined, admits: () => true,
+      hold: (_destination, _from, later) => ((send = later), true),
+    };
+    const linkTo = (peer: Address): Link => ({
+      role: 'parent', peer, job: 0, state: 'up', send: (pieces: readonly Frame[]) => void sent.push(...pieces),
+    } as unknown as Link);
+    const former = linkTo(rootAddress(1));
+    router.addLink(former);
+    router.forward(rootAddress(9), 0, [frameTo(rootAddress(9))], former);
+    assert.is(sent.length, 0);
+    router.removeLink(former);
+    router.addLink(linkTo(CONTROLLER));
+    send();
+    assert.equal(sent.map(isByOverlay), [true]);
+  });
 });
