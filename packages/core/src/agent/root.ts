@@ -60,6 +60,9 @@ export interface RootDeps {
   readonly scope: AgentScope;
 }
 
+/** To all agents of a job: the frame itself is forwarded to the session agent. */
+const FORWARDED = ['job.signal', 'program.failed', 'program.ended', 'program.agreed'] as const;
+
 export class RootAgent {
   readonly #deps: RootDeps;
   readonly #host: HostIndex;
@@ -107,8 +110,7 @@ export class RootAgent {
     const { messages } = node;
     answerSurveys(node, this.#failures.metrics);
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
-    // The subtree frame itself is forwarded to the session agent.
-    for (const name of ['job.signal', 'program.failed', 'program.agreed'] as const) messages.on(name, () => undefined);
+    for (const name of FORWARDED) messages.on(name, () => undefined);
     messages.on('job.end', (end, { job }) => this.#sessions.onEnd(end, job));
     messages.on('job.close', (_body, { job }) => this.#onJobClose(job));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
