@@ -1,5 +1,7 @@
 /** Options of the library: each of the command line's, and what is wrong with one is said by its name. */
 
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { launch, type LaunchOptions } from '@stci/stcirun';
 import { contextsOf, Feed, FLAG_NAMES, inOptionNames, OPTION_OF_FLAG, parseContexts } from '@stci/stcirun/internal';
 import { StciError } from '@stci/interface';
@@ -29,6 +31,20 @@ suite('library: options', (test) => {
     // Those that cannot be combined with another; the directory is the caller's.
     const others = ['spares', 'map-by', 'wdir'];
     assert.equal([...written].sort(), expected.filter((name) => !others.includes(name)).sort());
+  });
+
+  test('the document has the same table', () => {
+    const text = readFileSync(fileURLToPath(new URL('../../../docs/library.md', import.meta.url)), 'utf8');
+    const rows = text.split('\n').filter((line) => line.startsWith('|')).map((line) => line.split('|').slice(1, -1));
+    const documented = new Map(rows.flatMap((cells): [string, string][] => {
+      const flagsOf = (cell = ''): string[] => cell.match(/(?<=--)[a-z-]+/g) ?? [];
+      if (cells.length === 2) return flagsOf(cells[0]).map((flag) => [flag, cells[1]?.trim() ?? '']);
+      return flagsOf(cells[2]).map((flag) => [flag, cells[0]?.trim().replaceAll('`', '') ?? '']);
+    }));
+    for (const name of FLAG_NAMES) {
+      const option = OPTION_OF_FLAG[name];
+      assert.is(documented.get(name), typeof option === 'string' ? option : option.absent, name);
+    }
   });
 
   test('the request is that of the same command line', async () => {

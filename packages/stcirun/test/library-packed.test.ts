@@ -1,0 +1,118 @@
+/**
+ * The library as it is installed: packages packed as for a registry, outside of the workspace, used by a program in
+ * JavaScript and one in TypeScript, both of which docs/library.md shows, and by all else that it shows.
+ */
+// @timeoutMs 240000
+
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { assert, suite } from '@stci/testkit';
+import { start, type Result } from './e2e.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const LONG = { timeoutMs: 120_000 };
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** A package of the workspace and all that it needs, by their folders; and what is of others, by name. */
+function needed(
+  name: string, folders = new Map<string, string>(), others = new Map<string, string>(),
+): readonly Map<string, string>[] {
+  const folder = join(ROOT, 'packages', name.replace('@stci/', ''));
+  folders.set(name, folder);
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+  for (const each of Object.keys(dependencies)) {
+    if (!each.startsWith('@stci/')) others.set(each, realpathSync(join(folder, 'node_modules', each)));
+    else if (!folders.has(each)) needed(each, folders, others);
+  }
+  return [folders, others];
+}
+
+/** As npm installs: unpacked, not linked. */
+function install(place: string): void {
+  const [own = new Map<string, string>(), others = []] = needed('@stci/stcirun');
+  const env = { ...process.env, npm_config_cache: join(place, 'cache'), npm_config_update_notifier: 'false' };
+  const args = ['pack', '--json', '--offline', '--ignore-scripts', '--pack-destination', place, ...own.values()];
+  const text = execFileSync('npm', args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const packed = JSON.parse(text) as readonly { readonly name: string; readonly filename: string }[];
+  assert.equal(packed.map(({ name }) => name).sort(), [...own.keys()].sort());
+  for (const { name, filename } of packed) {
+    const folder = join(place, 'node_modules', name);
+    mkdirSync(folder, { recursive: true });
+    execFileSync('tar', ['-xzf', join(place, filename), '--strip-components=1', '-C', folder]);
+  }
+  const types = realpathSync(join(ROOT, 'node_modules/@types/node'));
+  for (const [name, folder] of [...others, ['@types/node', types]] as const) {
+    const link = join(place, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(folder, link);
+  }
+}
+
+/** Programs that the document shows, each with the comment of its first line: the file's name. */
+function shown(): Map<string, string> {
+  const text = readFileSync(join(ROOT, 'docs/library.md'), 'utf8');
+  const blocks = [...text.matchAll(/^```(?:js|ts)\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)];
+  return new Map(blocks.map(([, name = '', code = '']) => [name, code]));
+}
+
+suite('library: packed', (test) => {
+  let place = '';
+  test.before(() => {
+    place = realpathSync(mkdtempSync(join(tmpdir(), 'stci-packed-')));
+    install(place);
+    for (const [name, code] of shown()) writeFileSync(join(place, name), code);
+  }, LONG);
+  test.after(() => rmSync(place, { recursive: true, force: true }));
+
+  const run = (name: string): Promise<Result> => start([], {
+    program: join(place, name), cwd: place, limitMs: 60_000,
+    env: { STCI_MCA_session_directory: join(place, 'sessions') },
+  }).result;
+
+  test('nothing of the workspace is used', () => {
+    const entry = join(place, 'node_modules/@stci/stcirun/dist/index.js');
+    assert.is(realpathSync(entry), entry);
+    assert.ok(existsSync(join(place, 'node_modules/@stci/stcirun/dist/bundle/agent.cjs')));
+  });
+
+  const PROGRAMS: Readonly<Record<string, RegExp>> = {
+    'first.mjs': /^(rank [0-2] on \S+: hello from [0-2]\n){3}exit code 0\n$/,
+    'sweep.mjs': /^0\.5 ended with 0 after \d+ ms\n1 ended with 0 after \d+ ms\n2 ended with 0 after \d+ ms\n$/,
+    'limit.mjs': /^exit code 130: Interrupted by SIGINT\n$/,
+    'input.mjs': /^rank 0 counted 1000 lines\n$/,
+    'failures.mjs': /^rank 1 failed: Rank 1 on \S+ ended with status 3\nSTCI_USAGE, exit code 193: .*np: expected/,
+    'plan.mjs': /^a: ranks 0-1, started by controller\nb: ranks 2-3, started by controller\n$/,
+    'old.cjs': /^hello\n$/,
+  };
+  for (const [name, expected] of Object.entries(PROGRAMS)) {
+    test(name, async () => {
+      const { exitCode, out, err } = await run(name);
+      assert.equal([exitCode, err], [0, ''], out);
+      assert.match(out, expected);
+    }, LONG);
+  }
+
+  test('typed.ts: the compiler takes it, with all checks, and it runs', async () => {
+    const args = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--target', 'es2022',
+      '--lib', 'es2023,esnext.disposable', '--module', 'nodenext', '--types', 'node', 'typed.ts'];
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    writeFileSync(join(place, 'package.json'), '{ "type": "module" }');
+    execFileSync(process.execPath, [tsc, ...args], { cwd: place, stdio: 'inherit' });
+    const { exitCode, out, err } = await run('typed.js');
+    assert.equal([exitCode, err], [0, '']);
+    assert.is(out, '2 ranks, the last of them ended with 0\n');
+  }, LONG);
+
+  test('each program of the document is one of these', () => {
+    assert.equal([...shown().keys()].sort(), [...Object.keys(PROGRAMS), 'typed.ts'].sort());
+  });
+});
