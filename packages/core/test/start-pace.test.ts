@@ -3,7 +3,7 @@
 import { assert, suite } from '@stci/testkit';
 import { bootcomFramework, launcherFramework } from '@stci/core';
 import type { AnyFramework } from '@stci/interface';
-import { LINK_PATIENCE } from '../dist/agent/child-supervisor.js';
+import { LINK_PATIENCE } from '../dist/agent/child-channel.js';
 import { BOOT_RANGES } from '../dist/bootcom/boot-record.js';
 import { StartPace, hostWaitMs } from '../dist/launcher/start-pace.js';
 

@@ -38,7 +38,7 @@ Examples:
     if (flags.all && paths.length > 0) {
       throw new StciError('STCI_USAGE', `--all and ${paths[0]} cannot be combined: give --all, or runs.`);
     }
-    const sessions = openSessions({}).place.directory;
+    const sessions = (await openSessions({})).place.directory;
     const runs = paths.length > 0 ? paths.map((path) => findRun(path, sessions).identity) : runningRuns(sessions);
     if (runs.length > 1 && paths.length === 0 && !flags.all) throw severalError(runs);
     if (runs.length === 0) printOut('no run goes on\n');

@@ -1,7 +1,6 @@
 /** An experiment's file as the commands take it: read, checked, with the shape of its target. */
 
 import { dirname, resolve } from 'node:path';
-import { createComposition, type Registry } from '@stci/core';
 import {
   checkExperiment, parseExperiment,
   type Experiment, type ExperimentFile, type Problem, type ReadContext, type TargetShape,
@@ -9,7 +8,7 @@ import {
 import { StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import {
-  frontEndRegistry, loadFlagParams, parseCommandLine, readBounded, readReason, scan, type Pair,
+  loadFlagParams, parseCommandLine, readBounded, readReason, scan, type Pair, type Settings,
 } from '@stci/stcirun/front-end';
 import { commandLine, targetShape } from './target.js';
 
@@ -68,7 +67,7 @@ export async function readExperiment(
 
 /** Again with the kinds of the plugins that the target's options name, if there are any. */
 async function parse(text: string, file: string): Promise<readonly [ExperimentFile, ReadContext]> {
-  const context = readContext(file, frontEndRegistry());
+  const context = readContext(file, await loadFlagParams({}, undefined));
   const read = parseExperiment(text, file, context);
   const { experiment } = read;
   if (experiment === undefined || !experiment.target.options.some((word) => /^--plugin(?:=|$)/u.test(word))) {
@@ -76,7 +75,8 @@ async function parse(text: string, file: string): Promise<readonly [ExperimentFi
   }
   try {
     const line = await parseCommandLine(commandLine(experiment));
-    const more = readContext(file, frontEndRegistry(line.kind === 'run' ? line.request.mca : []));
+    const mca = line.kind === 'run' ? line.request.mca.filter(({ key }) => key === 'plugin.paths') : [];
+    const more = readContext(file, await loadFlagParams({ mca }, undefined));
     return [parseExperiment(text, file, more), more];
   } catch (thrown) {
     if (!(thrown instanceof StciError)) throw thrown;
@@ -119,9 +119,8 @@ function problemOf(thrown: unknown, { place }: ExperimentFile): Problem {
   return { place: place('target'), text: thrown.message };
 }
 
-export function readContext(file: string, registry: Registry): ReadContext {
-  const { params } = loadFlagParams(registry, {}, undefined);
-  const scope = createComposition(registry).scope('finject', params, createNodePlatform());
+export function readContext(file: string, { params, registry, composition }: Settings): ReadContext {
+  const scope = composition.scope('finject', params, createNodePlatform());
   return {
     kinds: new Map(registry.components('fault').map(({ name }) => [name, scope.fault(name)])),
     splitTarget,

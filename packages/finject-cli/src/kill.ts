@@ -10,7 +10,7 @@ import {
   type HostIndex, type JobId,
 } from '@stci/interface';
 import {
-  askStatus, connectToJob, frontEndRegistry, JOB_ARGUMENT, jobArgument, openSessions, parseDuration, parsePair,
+  askStatus, connectToJob, JOB_ARGUMENT, jobArgument, openSessions, parseDuration, parsePair,
   pluginPairs, printOut, promised, repeated, sessionFlags, StciCommand, type Pair,
 } from '@stci/stcirun/front-end';
 
@@ -82,13 +82,13 @@ Examples:
     const name = jobArgument(args.job, 'finject kill', ' --rank 0');
     checkGiven(flags);
     const mca = [...pluginPairs(flags.plugin), ...(flags.mca ?? [])];
-    const sessions = openSessions({ ...flags, mca });
+    const sessions = await openSessions({ ...flags, mca });
     const { client, job } = await connectToJob(sessions, name, flags.session);
     try {
       const status = await askStatus(client);
       const found = findJob(name, job, status);
       const victims = victimsOf(flags, status, found);
-      const kinds = createComposition(frontEndRegistry(mca)).scope('finject', sessions.params, sessions.platform);
+      const kinds = sessions.composition.scope('finject', sessions.params, sessions.platform);
       const orders = victims.map((victim, index) => orderOf(flags, victim, job, index, kinds));
       return await new Injection(client, status).run(orders);
     } finally {

@@ -49,7 +49,7 @@ const COLUMNS = 80;
 
 /** Resolves with the exit code; see docs/finject.md. */
 export async function runExperiment(request: RunRequest): Promise<number> {
-  const identity = openRunDirectory(request.directory, openSessions({}).place.directory);
+  const identity = openRunDirectory(request.directory, (await openSessions({})).place.directory);
   try {
     return await new ExperimentRun(request, identity).run();
   } finally {

@@ -2,7 +2,7 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import {
-  existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
+  existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -168,7 +168,7 @@ const PLUGIN = `import { accept, defineComponent, faultFramework } from '@stci/c
 const module = {
   victims: ['host'],
   undoes: false,
-  args: { word: { type: 'string', default: '', help: 'What it says.' } },
+  args: { word: { type: 'string', default: '', help: 'x' } },
   problemOf: () => undefined,
   plan: ({ victim: { host } }) => [{ at: { role: 'root', host }, body: {} }],
   open: ({ order }) => ({
@@ -177,16 +177,19 @@ const module = {
   }),
 };
 export default defineComponent({
-  framework: faultFramework, name: 'own', version: '1.0.0', frameworkVersion: 1, help: 'It says a word.', params: {},
+  framework: faultFramework, name: 'own', version: '1.0.0', frameworkVersion: 1, help: 'x', params: {},
   args: module.args, query: () => accept(50), create: () => module,
 });
 `;
 
 /** A package with it, as its author has it. */
 export function writePlugin(directory: string): void {
-  mkdirSync(join(directory, 'node_modules'), { recursive: true });
-  const packages = fileURLToPath(new URL('../node_modules/@stci', import.meta.url));
-  symlinkSync(packages, join(directory, 'node_modules', '@stci'));
-  writeFileSync(join(directory, 'package.json'), '{"name": "fault-own", "type": "module", "main": "index.js"}');
+  mkdirSync(directory, { recursive: true });
+  const own = {
+    framework: 'fault', name: 'own', module: './index.js', help: 'x',
+    args: { word: { type: 'string', default: '', help: 'x' } },
+  };
+  const json = { name: 'fault-own', type: 'module', stci: { api: '^1', components: [own] } };
+  writeFileSync(join(directory, 'package.json'), JSON.stringify(json));
   writeFileSync(join(directory, 'index.js'), PLUGIN);
 }

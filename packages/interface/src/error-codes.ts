@@ -66,10 +66,15 @@ export const ERROR_KINDS = {
    */
   STCI_PARAM_FILE: kind(EXIT.parameter),
   /**
-   * A plugin that cannot be used: its files, its manifest or its code do not fit, or its code failed. To do: read the
-   * message, which names the plugin; its author is to mend it, or leave it out.
+   * A plugin that cannot be used: its files, its manifest or its code do not fit. To do: read the message, which names
+   * the plugin; its author is to mend it, or leave it out.
    */
   STCI_PLUGIN_INVALID: kind(EXIT.parameter),
+  /**
+   * A plugin's code failed or hangs, or its files cannot be had on a host. To do: read the message, which names plugin,
+   * component and call; its author is to mend it, or leave it out.
+   */
+  STCI_PLUGIN_FAILED: kind(EXIT.parameter),
   /**
    * A framework that does not exist. To do: compare with the near names in the message, or look through `stci info`.
    */

@@ -40,6 +40,9 @@ function main(): void {
     channel: openAgentChannel(),
     waitMs: shipped?.waitMs,
     release: releaseStdio,
+    plugins: (boot, channel, done) => {
+      void import('./plugin/agent.js').then(({ takePlugins }) => takePlugins(platform, boot, channel, done));
+    },
     load: (done) => {
       void import('./agent-role.js').then(({ startRole }) => done(startRole));
     },

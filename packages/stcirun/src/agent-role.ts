@@ -2,9 +2,6 @@
 
 import { createComposition, roleFactory } from '@stci/core';
 import { assembleRegistry } from './assembly.js';
-import { pluginsIn } from './plugins.js';
+import { agentPlugins } from './plugin/agent-plugins.js';
 
-export const startRole = roleFactory(createComposition(assembleRegistry(), (snapshot) => {
-  const plugins = pluginsIn(snapshot);
-  return plugins.length === 0 ? undefined : assembleRegistry([], plugins);
-}));
+export const startRole = roleFactory(createComposition(assembleRegistry(), agentPlugins));

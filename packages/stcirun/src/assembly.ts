@@ -11,7 +11,7 @@ import {
   type ParamRule,
   type Registry,
 } from '@stci/core';
-import type { AnyComponent } from '@stci/interface';
+import type { AnyComponent, AnyFramework } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
@@ -23,30 +23,52 @@ import { notifierHypercube } from '@stci/notifier-hypercube';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
-import { pluginGroup, withPlugins, type Plugin } from './plugins.js';
+import { pluginError } from './plugin/error.js';
+import type { Plugin } from './plugin/load.js';
+import { pluginGroup } from './plugin/params.js';
 
+const OWN: readonly AnyComponent[] = [
+  ...bootcomComponents,
+  detectorMesh,
+  detectorRing,
+  detectorSwim,
+  topologyBmg,
+  topologyMesh,
+  topologyTree,
+  launcherLocal,
+  launcherSsh,
+  notifierBmg,
+  notifierHypercube,
+  ...faultComponents,
+];
+
+/** Throws STCI_PLUGIN_INVALID for a plugin's component whose name another one has. */
 export function assembleRegistry(groups: readonly ParamGroup[] = [], plugins: readonly Plugin[] = []): Registry {
-  return withPlugins(plugins, (added) => assemble(groups, added));
-}
-
-function assemble(groups: readonly ParamGroup[], added: readonly AnyComponent[]): Registry {
-  const init = builtins([
-    ...bootcomComponents,
-    detectorMesh,
-    detectorRing,
-    detectorSwim,
-    topologyBmg,
-    topologyMesh,
-    topologyTree,
-    launcherLocal,
-    launcherSsh,
-    notifierBmg,
-    notifierHypercube,
-    ...faultComponents,
-    ...added,
-  ]);
+  checkNames(plugins);
+  const init = builtins([...OWN, ...plugins.flatMap(({ components }) => components)]);
   const rules = [...(init.rules ?? []), ...['client', 'options'].map(fixedPathRule)];
   return createRegistry({ ...init, rules, groups: [...(init.groups ?? []), pluginGroup, ...groups] });
+}
+
+/** What plugins may have components of. */
+export function pluginFrameworks(): readonly AnyFramework[] {
+  return builtins().frameworks;
+}
+
+function checkNames(plugins: readonly Plugin[]): void {
+  if (plugins.length === 0) return;
+  const nameOf = ({ framework, name }: AnyComponent): string => `${framework.name}:${name}`;
+  const own = builtins(OWN).components;
+  const owners = new Map(own.map((component) => [nameOf(component), 'a component of STCI itself']));
+  for (const { path, components } of plugins) {
+    for (const name of components.map(nameOf)) {
+      const other = owners.get(name);
+      if (other !== undefined) {
+        throw pluginError(path, `${name} is the name of ${other}, too. Leave one out, or rename it`);
+      }
+      owners.set(name, `a component of plugin ${path}`);
+    }
+  }
 }
 
 const FILES: ReadonlySet<string> = new Set(['override', 'am file', 'project file', 'user file', 'system file']);

@@ -1,19 +1,17 @@
 /** Plugins, as their authors write them: packages of plain JavaScript outside of the workspace. */
 // @timeoutMs 120000
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, mkdtempSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
-import { run, sh, type Result } from './e2e.js';
+import { run, sh, type Result, type RunOptions } from './e2e.js';
+import { MANAGER, OWN_MANAGER, writePackage, type PackageText } from './plugin-package.js';
 
-const LINKED = realpathSync(fileURLToPath(new URL('../node_modules/@stci', import.meta.url)));
-const HEAD = `import { accept, defineComponent, detectorFramework, errmgrFramework } from '@stci/core/component';
-const manager = (more) => ({ framework: errmgrFramework, name: 'own', version: '1.0.0', frameworkVersion: 1, help: 'x',
-  params: {}, query: () => accept(1, 'only by name'),
-  create: () => ({ policy: 'own', goesOn: true, decide: () => [{ type: 'go-on' }] }), ...more });
-`;
+const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
 const HOSTS = ['--launcher', 'local', '--host', 'a,b', '-n', '2'];
 
 /** A detector that, once told of the start, reports the agent at a position. */
@@ -33,30 +31,36 @@ const ACCUSER = `export const accuser = defineComponent({
   }),
 });`;
 
+const ACCUSER_COMPONENT = {
+  framework: 'detector', name: 'accuser', module: './accuser.js', help: 'x',
+  params: { notifier: { type: 'string', default: 'auto', help: 'x' },
+    position: { type: 'int', default: 1, min: 1, max: 9, help: 'x' } },
+};
+
 suite('plugins', (test) => {
   let place = '';
+  let env: Record<string, string> = {};
   test.before(() => {
-    place = mkdtempSync(join(tmpdir(), 'stci-plugins-'));
-    mkdirSync(join(place, 'node_modules'));
-    symlinkSync(LINKED, join(place, 'node_modules/@stci'));
+    place = realpathSync(mkdtempSync(join(tmpdir(), 'stci-plugins-')));
+    env = {
+      XDG_CACHE_HOME: join(place, 'cache'), XDG_CONFIG_HOME: join(place, 'config'),
+      STCI_MCA_session_directory: join(place, 'sessions'),
+    };
   });
   test.after(() => rmSync(place, { recursive: true, force: true }));
 
-  function write(name: string, text: string): void {
-    mkdirSync(join(place, name));
-    writeFileSync(join(place, name, 'package.json'), JSON.stringify({ name, type: 'module', main: 'index.js' }));
-    writeFileSync(join(place, name, 'index.js'), `${HEAD}${text}`);
-  }
-
-  const withPlugin = (name: string, ...args: string[]): Promise<Result> =>
-    run([...HOSTS, '--plugin', name, ...args], { cwd: place });
+  const write = (name: string, text: string, more: PackageText = {}): void =>
+    writePackage(join(place, name), { ...more, files: { 'index.js': `${MANAGER}${text}`, ...more.files } });
+  const go = (args: readonly string[], more: RunOptions = {}): Promise<Result> =>
+    run(args, { cwd: place, ...more, env: { ...env, ...more.env } });
+  const withPlugin = (name: string, ...args: string[]): Promise<Result> => go([...HOSTS, '--plugin', name, ...args]);
+  const stci = (...args: string[]): Promise<Result> => go(args, { program: STCI });
 
   test('a policy of an agent and a detector with a parameter take part in a job', async () => {
-    write('both', `${ACCUSER}
-      export default defineComponent(manager({
+    write('both', `export default manager({
         create: () => ({ policy: 'own', goesOn: true, decide: () => [{ type: 'go-on' }],
           local: (_failure, { attempt }) => attempt === 1 ? { type: 'restart', afterMs: 0 } : { type: 'report' } }),
-      }));`);
+      });`, { components: [OWN_MANAGER, ACCUSER_COMPONENT], files: { 'accuser.js': `${MANAGER}${ACCUSER}` } });
     const { exitCode, out, err } = await withPlugin('both', '--on-failure', 'own', '--verbose',
       '--mca', 'detector=accuser', '--mca', 'detector.accuser.position=2', '--mca', 'detector.latency=1s',
       ...sh('echo $STCI_ATTEMPT; exit $STCI_RANK'));
@@ -69,34 +73,147 @@ suite('plugins', (test) => {
   }, { timeoutMs: 30_000 });
 
   const REFUSED: Readonly<Record<string, readonly [string, RegExp]>> = {
-    'no component': ['export const other = 1;', /it exports no component/],
-    'a syntax error': ['export const = 1;', /it cannot be loaded: Unexpected token/],
-    'an error while it is loaded': ['throw new Error("boom");', /it cannot be loaded: boom\./],
-    'a name that exists': ['export default manager({ name: "abort" });', /does not fit: .* abort is registered twice/],
-    'another version': ['export default manager({ frameworkVersion: 9 });', /does not fit: .* written for version 9/],
-    'a parameter of no type': ['export default manager({ params: { p: {} } });', /does not fit: /],
-    'an error in create':
-      ['export default manager({ create: () => { throw new Error("boom"); } });', /errmgr:own: boom\./],
+    'no component': ['export const other = 1;', /exports no component errmgr:own.* no record made by defineComponent/u],
+    'another name': ['export default manager({ name: "other" });', /no component errmgr:own.* exports errmgr:other/u],
+    'a syntax error': ['export const = 1;', /index\.js cannot be loaded: Unexpected token/u],
+    'an error while it is loaded': ['throw new Error("boom");', /index\.js cannot be loaded: boom\./u],
+    'an import that is not there': ['import { nothing } from "@stci/core/component";', /export named 'nothing'/u],
+    'another version': ['export default manager({ frameworkVersion: 9 });', /errmgr:own was written for version 9 of/u],
+    'another help': ['export default manager({ help: "y" });', /and .* differ in help: "x" there, "y" here/u],
+    'another parameter': ['export default manager({ params: { p: {} } });', /in params\.p: nothing there, /u],
+    'an error in query': ['export default manager({ query() { throw new Error("boom"); } });', /own\.query: boom\./u],
+    'no verdict': ['export default manager({ query: () => 5 });', /own\.query: it answered 5: expected accept\(/u],
+    'an error in create': ['export default manager({ create() { throw Error("boom"); } });', /own\.create: boom\./u],
+    'no module': ['export default manager({ create: () => ({}) });', /own\.create: .* its policy to be a string/u],
   };
   for (const [what, [text, message]] of Object.entries(REFUSED)) {
     test(`refused before anything is started, by its path: ${what}`, async () => {
       const name = what.replaceAll(' ', '-');
       write(name, text);
-      const own = what.includes('create') ? ['--on-failure', 'own'] : [];
-      const { exitCode, out, err } = await withPlugin(name, ...own, 'true');
-      assert.equal([exitCode, out], [194, '']);
+      const { exitCode, out, err } = await withPlugin(name, '--on-failure', 'own', 'true');
+      assert.equal([exitCode, out], [194, ''], err);
       assert.match(err, `plugin ${join(place, name)}: `);
       assert.match(err, message);
       assert.ok(!err.includes('    at '), err);
-    }, { timeoutMs: 20_000 });
+      // Listed all the same: its code is not asked.
+      assert.match((await stci('info', 'errmgr:own', '--plugin', name)).out, /component errmgr:own 1\.0\.0: x/u);
+    }, { timeoutMs: 30_000 });
   }
 
-  test('no such path; a path in the environment; a component without its plugin', async () => {
-    assert.match((await withPlugin('nothing', 'true')).err, /nothing: it cannot be loaded: there is no such file/u);
-    const env = { STCI_MCA_plugin_paths: join(place, 'both') };
-    assert.match((await run([...HOSTS, 'true'], { env })).err, /on the command line only\. Write --plugin PATH\./u);
-    assert.match((await run([...HOSTS, '--on-failure', 'own', 'true'])).err, /unknown component "own"/u);
-  }, { timeoutMs: 20_000 });
+  test('two of one name; a built-in\'s name; what is no package', async () => {
+    write('one', 'export default manager();');
+    write('two', 'export default manager();');
+    const two = await withPlugin('one', '--plugin', 'two', 'true');
+    assert.match(two.err, `plugin ${place}/two: errmgr:own is the name of a component of plugin ${place}/one, too.`);
+    write('abort', '', { components: [{ ...OWN_MANAGER, name: 'abort' }] });
+    assert.match((await withPlugin('abort', 'true')).err, 'errmgr:abort is the name of a component of STCI itself');
+    assert.match((await withPlugin('nothing', 'true')).err, 'nothing: there is no such directory, nor a package');
+    assert.match((await withPlugin('one/index.js', 'true')).err, 'a plugin is a package, and this is a file. Put it');
+    mkdirSync(join(place, 'empty'));
+    assert.match((await withPlugin('empty', 'true')).err, 'it has no package.json. Expected one whose field "stci"');
+    writePackage(join(place, 'plain'), { more: { stci: undefined } });
+    assert.match((await withPlugin('plain', 'true')).err, 'package.json: stci: it is missing: the package');
+    write('built', '', { components: [{ ...OWN_MANAGER, module: './dist/x.js' }] });
+    assert.match((await withPlugin('built', 'true')).err, '[0].module: there is no ./dist/x.js in the package.');
+  }, { timeoutMs: 60_000 });
+
+  test('named by a file, or a package\'s name; not by the environment; the command line adds', async () => {
+    write('far/node_modules/named-plugin', 'export default manager({ name: "named" });', {
+      components: [{ ...OWN_MANAGER, name: 'named' }],
+    });
+    write('far/own', 'export default manager();');
+    mkdirSync(join(place, 'far/below'));
+    writeFileSync(join(place, 'far/stci.conf'), 'plugin.paths = named-plugin\n');
+    const far = { cwd: join(place, 'far/below') };
+    const both = await go([...HOSTS, '--plugin', '../own', '--on-failure', 'tool=named,host=own', 'true'], far);
+    assert.is(both.exitCode, 0, both.err);
+    mkdirSync(join(place, 'config/stci'), { recursive: true });
+    writeFileSync(join(place, 'config/stci/stci.conf'), 'plugin.paths = ../../far/own\n');
+    assert.is((await go([...HOSTS, '--on-failure', 'own', 'true'])).exitCode, 0);
+    // The project's file takes the place of the user's.
+    assert.match((await go([...HOSTS, '--on-failure', 'own', 'true'], far)).err, /unknown component "own"/u);
+    rmSync(join(place, 'config'), { recursive: true });
+    const inEnvironment = { env: { STCI_MCA_plugin_paths: join(place, 'far/own') } };
+    assert.match((await go([...HOSTS, 'true'], inEnvironment)).err, /not named in the environment\. Write --plugin/u);
+    const copies = await go([...HOSTS, '--mca', 'plugin.copies=x', 'true']);
+    assert.match(copies.err, /plugin\.copies.* it is made from plugin\.paths, and cannot be set/u);
+  }, { timeoutMs: 60_000 });
+
+  test('what others could have written is refused, with the remedy', async () => {
+    write('open', 'export default manager();', { files: { 'lib/more.js': '' } });
+    const refused = async (path: string, more = ''): Promise<string> => {
+      chmodSync(join(place, path), 0o777);
+      const { exitCode, err } = await withPlugin(`open${more}`, '--on-failure', 'own', 'true');
+      assert.is(exitCode, 194, err);
+      chmodSync(join(place, path), 0o755);
+      return err;
+    };
+    for (const path of ['open', 'open/lib', 'open/index.js', 'open/lib/more.js', 'open/package.json']) {
+      const err = await refused(path);
+      assert.match(err, `${place}/${path} is world-writable; its mode is 0777. If you trust what is in it: chmod -R`);
+    }
+    writeFileSync(join(place, 'elsewhere.am'), 'plugin.paths = open\n');
+    chmodSync(join(place, 'elsewhere.am'), 0o666);
+    const am = await go([...HOSTS, '--am', 'elsewhere.am', 'true']);
+    assert.match(am.err, /elsewhere\.am names it, and .*elsewhere\.am is world-writable\. To use it: chmod go-w/u);
+  }, { timeoutMs: 60_000 });
+
+  test('its dependencies come with it, cycles and links included; one that is missing is named', async () => {
+    const dependency = (at: string, needs: string, text: string): void => writePackage(join(place, at), {
+      more: { stci: undefined, main: 'index.js', dependencies: { [needs]: '1' } }, files: { 'index.js': text },
+    });
+    dependency('deep/node_modules/left', 'right', 'import { b } from "right"; export const a = () => b;');
+    dependency('store/right', 'left', 'import "left"; export const b = "own";');
+    symlinkSync('../../store/right', join(place, 'deep/node_modules/right'));
+    symlinkSync('../../deep/node_modules/left', join(place, 'store/left'));
+    mkdirSync(join(place, 'store/right/node_modules'));
+    symlinkSync('../../../deep/node_modules/left', join(place, 'store/right/node_modules/left'));
+    write('deep', 'import { a } from "left"; export default manager({ name: a() });',
+      { more: { dependencies: { left: '1' } } });
+    const deep = await withPlugin('deep', '--on-failure', 'own', 'true');
+    assert.is(deep.exitCode, 0, deep.err);
+    write('lacks', 'export default manager();', { more: { dependencies: { 'not-there': '1' } } });
+    const lacks = await withPlugin('lacks', '--on-failure', 'own', 'true');
+    assert.match(lacks.err, /its dependency not-there is not installed: .* Run npm install there\./u);
+  }, { timeoutMs: 60_000 });
+
+  test('CommonJS; a copy that was damaged is made again', async () => {
+    writePackage(join(place, 'common'), {
+      more: { type: 'commonjs' },
+      files: { 'index.js': MANAGER.replace(/import (\{[^}]*\})\s+from ('[^']*')/u, 'const $1 = require($2)')
+        + 'module.exports = manager();' },
+    });
+    assert.is((await withPlugin('common', '--on-failure', 'own', 'true')).exitCode, 0);
+    const plugins = join(place, 'cache/stci/plugins');
+    for (const key of readdirSync(plugins)) {
+      for (const hash of readdirSync(join(plugins, key)).filter((name) => /^[0-9a-f]{64}$/u.test(name))) {
+        writeFileSync(join(plugins, key, hash, 'index.js'), 'throw new Error("damaged");');
+      }
+    }
+    const again = await withPlugin('common', '--on-failure', 'own', 'true');
+    assert.is(again.exitCode, 0, again.err);
+  }, { timeoutMs: 60_000 });
+
+  test('a session has the plugins of its start, and their files of then', async () => {
+    write('kept', 'export default manager();');
+    const started = await stci('start', '--launcher', 'local', '--host', 'a', '--name', 'kept', '--plugin', 'kept');
+    assert.is(started.exitCode, 0, started.err);
+    try {
+      const job = (...args: string[]): Promise<Result> =>
+        go(['--session', 'kept', ...args, '--on-failure', 'own', 'true']);
+      const same = await job('--plugin', 'kept');
+      assert.is(same.exitCode, 0, same.err);
+      write('other', 'export default manager({});');
+      assert.match((await job('--plugin', 'other')).err,
+        `plugin ${place}/other: the session was started without it. Give it to stci start, too.`);
+      writeFileSync(join(place, 'kept/more.js'), '');
+      const { exitCode, err } = await job('--plugin', 'kept');
+      assert.is(exitCode, 194, err);
+      assert.match(err, /kept: the session has version [0-9a-f]{12} of it, and this job names version [0-9a-f]{12}: /u);
+    } finally {
+      await stci('stop', 'kept');
+    }
+  }, { timeoutMs: 60_000 });
 
   test('an error manager that throws: abort takes its place', async () => {
     write('throws', `export default manager({
@@ -104,7 +221,7 @@ suite('plugins', (test) => {
     const line = '[ $STCI_RANK = 0 ] && exit 3; sleep 60';
     const { exitCode, err } = await withPlugin('throws', '--on-failure', 'own', ...sh(line));
     assert.is(exitCode, 3);
-    assert.match(err, 'error manager own failed, abort takes its place: boom');
+    assert.match(err, /manager own failed, abort takes its place: plugin .*throws: errmgr:own\.decide failed: boom/u);
     assert.ok(!err.includes('    at '), err);
   }, { timeoutMs: 20_000 });
 });

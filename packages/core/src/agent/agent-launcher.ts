@@ -79,6 +79,7 @@ export class AgentLauncher {
         stopMs: node.params.int('tool.grace') + levels * node.params.int('launcher.stop'),
         nativeLink: this.#nativeLink,
         keepsLost,
+        archiveOf: (index) => this.#init.scope.pluginArchive(index),
       },
       events,
     );

@@ -13,8 +13,9 @@ import { formatDuration } from '../config/duration.js';
 import { StartPace } from '../launcher/start-pace.js';
 import type { AdoptionAnswer, LossEvidence } from '../membership/mender.js';
 import { adopt } from './adoption.js';
+import { LINK_PATIENCE, openChildChannel, type ChildChannelInit } from './child-channel.js';
 import {
-  bootRecordOf, childError, describeEnd, evidenceOf, keepLine, keyOf, newChild, type Child, type ChildFailure,
+  childError, describeEnd, evidenceOf, keepLine, keyOf, newChild, type Child, type ChildFailure,
   type ChildSpec, type ChildState,
 } from './child.js';
 import type { AgentNode } from './node.js';
@@ -32,6 +33,7 @@ export interface SupervisorInit {
   readonly stopMs: number;
   /** True if the channel that came with the start is the boot link; false if the child connects to this agent. */
   readonly nativeLink: boolean;
+  readonly archiveOf?: ChildChannelInit['archiveOf'];
   /** True if a child whose link is lost may be linked to another agent: it is not killed then. */
   readonly keepsLost: boolean;
 }
@@ -41,12 +43,6 @@ export interface SupervisorEvents {
   /** A child did not come up; or it was up, and ended or became unreachable without having been asked to stop. */
   onFailed(failure: ChildFailure): void;
 }
-
-/** The deadline of a link is this many times that of the start: the watch is to give a child up, not its link. */
-export const LINK_PATIENCE = 2;
-
-/** Handlers of the start channel of a child that connects over ws; it ends when its channel is closed at this end. */
-const NOTHING_EXPECTED = { onData: () => undefined, onDrain: () => undefined, onClose: () => undefined };
 
 export class ChildSupervisor {
   readonly #init: SupervisorInit;
@@ -215,7 +211,7 @@ export class ChildSupervisor {
   }
 
   #start(child: Child): void {
-    const { node, handshakeMs, nativeLink } = this.#init;
+    const { node, handshakeMs, nativeLink, archiveOf } = this.#init;
     child.state = 'starting';
     child.exited = false;
     this.#starting += 1;
@@ -231,12 +227,16 @@ export class ChildSupervisor {
     });
     child.process = process;
     const channel = node.linkFaults.channel(address, process.channel);
-    channel.send([bootRecordOf(node, child, { nativeLink, handshakeMs: this.#pace.allowanceMs })]);
-    if (nativeLink) this.#makeLink(child, channel);
-    else channel.bind(NOTHING_EXPECTED);
+    openChildChannel(node, child, channel, { nativeLink, handshakeMs: this.#pace.allowanceMs, archiveOf }, {
+      onLink: (ready) => this.#makeLink(child, ready),
+      onFailed: (text) => {
+        this.#fail(child, text);
+        this.#settle(child);
+      },
+    });
     child.watch = new StartWatch({
       clock: node.platform.clock, pace: this.#pace, handshakeMs,
-      mark: () => `${process.phase} ${child.link?.facts.bytesIn}`,
+      mark: () => `${process.phase} ${child.transfer?.queuedBytes} ${child.link?.facts.bytesIn}`,
       onOverdue: (startMs) => this.#onOverdue(child, process, startMs),
     });
   }

@@ -1,10 +1,11 @@
 /** A child of an agent: what it is started from, and its state. Kept by the supervisor (child-supervisor.ts). */
 
 import {
-  StciError, addressName, agentKey, type Address, type AgentProcess, type AgentProcessEvents, type HostSpec, type JobId,
+  StciError, addressName, agentKey, type Address, type AgentProcess, type AgentProcessEvents, type Channel,
+  type HostSpec, type JobId,
   type LinkCloseReason, type ProcessEnd, type Timer,
 } from '@stci/interface';
-import { encodeBootRecord } from '../bootcom/boot-record.js';
+import { encodeBootRecord, type BootRecord } from '../bootcom/boot-record.js';
 import type { Link } from '../bootcom/link.js';
 import type { LossEvidence } from '../membership/mender.js';
 import type { AgentNode } from './node.js';
@@ -61,6 +62,8 @@ export interface Child {
   reported: boolean;
   killed: boolean;
   watch?: StartWatch;
+  /** Its channel while it may ask for plugins. */
+  transfer?: Channel;
   /** Deadline of the end of one that was released. */
   endTimer?: Timer;
   readonly diagnostics: string[];
@@ -105,13 +108,13 @@ export function describeEnd({ status, signal }: ProcessEnd): string {
 export function bootRecordOf(
   node: AgentNode,
   { spec }: Child,
-  { nativeLink, handshakeMs }: { readonly nativeLink: boolean; readonly handshakeMs: number },
+  { nativeLink, handshakeMs, hasPlugins }: Required<Pick<BootRecord, 'nativeLink' | 'handshakeMs' | 'hasPlugins'>>,
 ): Uint8Array {
   const { session, self } = node.identity;
   const { address, job } = spec;
   const { params } = node;
   return encodeBootRecord({
-    session, job, nativeLink, handshakeMs,
+    session, job, nativeLink, handshakeMs, hasPlugins,
     secret: node.secretOf(address, job),
     self: address,
     parent: self,

@@ -13,6 +13,7 @@ import {
   type TreeTopology,
 } from '@stci/interface';
 import { bootcomFramework } from '../bootcom/framework.js';
+import { PLUGIN_COPIES } from '../bootcom/plugin-transfer.js';
 import { createParams, paramsFromSnapshot, withJobParams } from '../config/params.js';
 import { bySubject } from '../errmgr/by-subject.js';
 import { guarded } from '../errmgr/guarded.js';
@@ -34,18 +35,14 @@ import { notifierFramework } from '../notifier/framework.js';
 import { parseTopology } from '../overlay/spec.js';
 import { topologyFramework } from '../topology/framework.js';
 import { decodeParams } from './boot-details.js';
-import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
+import type { AgentScope, Composition, ParamSnapshot, PluginHooks } from './composition.js';
 
 const PLATFORM = token<Platform>('platform');
 const PARAMS = token<Params>('parameters');
 const SELECTOR = token<Selector>('selector');
 const LAUNCHER = token<Launcher>('launcher');
 
-/** `withPlugins`: the registry of a session with these parameters, if it has more components than `own`. */
-export function createComposition(
-  own: Registry,
-  withPlugins?: (snapshot: ParamSnapshot) => Registry | undefined,
-): Composition {
+export function createComposition(own: Registry, plugins: PluginHooks = {}): Composition {
   let registry = own;
   const container = createContainer();
   container.provide(SELECTOR, (agent) =>
@@ -58,7 +55,7 @@ export function createComposition(
       // The agents of one process get the same parameters.
       if (!sameBytes(encoded, known.encoded)) {
         const snapshot = decodeParams(encoded);
-        registry = withPlugins?.(snapshot) ?? own;
+        registry = plugins.registry?.(snapshot) ?? own;
         known = { encoded: encoded.slice(), params: paramsFromSnapshot(registry.catalog, snapshot) };
       }
       return known.params;
@@ -67,7 +64,7 @@ export function createComposition(
       const scope = container.createScope(name);
       scope.provideValue(PARAMS, params);
       scope.provideValue(PLATFORM, platform);
-      return agentScope(registry, scope);
+      return agentScope(registry, scope, plugins);
     },
   };
 }
@@ -88,8 +85,19 @@ export function selectedDetectors(selector: Selector, params: Params): readonly 
   }));
 }
 
+function copiesOf(params: Params): readonly string[] {
+  return params.has(PLUGIN_COPIES) ? params.list(PLUGIN_COPIES) : [];
+}
+
+/** The agents have the session's plugins: a job may name fewer. */
+function jobParams(registry: Registry, session: Params, own: ParamSnapshot, { checkJob }: PluginHooks): Params {
+  const { [PLUGIN_COPIES]: copies = [], ...rest } = own;
+  checkJob?.(copiesOf(session), copies as readonly string[]);
+  return withJobParams(registry.catalog, session, rest);
+}
+
 /** An agent's interface to its scope. */
-function agentScope(registry: Registry, scope: Scope): AgentScope {
+function agentScope(registry: Registry, scope: Scope, plugins: PluginHooks): AgentScope {
   const selector = (): Selector => scope.get(SELECTOR);
   const topology = (kind: string, size: number, options: Readonly<Record<string, unknown>>) =>
     selector().keyed(topologyFramework).create(kind, {}, { kind, size, options });
@@ -105,9 +113,13 @@ function agentScope(registry: Registry, scope: Scope): AgentScope {
     },
     streamTree: ({ members, topology }) => topologyOf(topology, members.length).spanningTree(0),
     launcher: () => scope.get(LAUNCHER),
+    pluginArchive: (index) => {
+      const copy = copiesOf(scope.get(PARAMS))[index];
+      return copy === undefined ? undefined : plugins.archive?.(copy);
+    },
     jobParams: (own) => {
       const session = scope.get(PARAMS);
-      return own === undefined ? session : withJobParams(registry.catalog, session, own);
+      return own === undefined ? session : jobParams(registry, session, own, plugins);
     },
     errorManager: (params) => {
       const select = (chosen: Params): ErrorManager => {

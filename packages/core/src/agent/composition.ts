@@ -24,10 +24,21 @@ import type {
 } from '@stci/interface';
 import type { BootTreePart } from '../launcher/parent-tree.js';
 import type { SelectedDetector } from '../failure/selected.js';
+import type { Registry } from '../mca/registry.js';
 import type { AgentNode } from './node.js';
 
 /** Job-wide parameters by full name, in their wire form. */
 export type ParamSnapshot = Readonly<Record<string, ParamValue>>;
+
+/** What is made of plugins outside of the registry. */
+export interface PluginHooks {
+  /** At an agent: the registry of a session with these parameters, if it has more components than its own. */
+  registry?(snapshot: ParamSnapshot): Registry | undefined;
+  /** The files of a copy, as `plugin.copies` has it. */
+  archive?(copy: string): Uint8Array | undefined;
+  /** Throws StciError for the copies of a job that its session does not have. */
+  checkJob?(session: readonly string[], job: readonly string[]): void;
+}
 
 export interface Composition {
   /** Sees the node of each agent that is made: for checkers. */
@@ -43,6 +54,8 @@ export interface AgentScope {
   /** Over the controller and so many hosts. */
   bootTree(hosts: number, part: BootTreePart): BootTree;
   streamTree(spec: StreamSpec): SpanningTree;
+  /** The files of a plugin, by its number among the session's; undefined: they are not here. */
+  pluginArchive(index: number): Uint8Array | undefined;
   launcher(): Launcher;
   /** The scope's parameters with a job's own. Throws STCI_PARAM_*. */
   jobParams(own: ParamSnapshot | undefined): Params;

@@ -42,6 +42,8 @@ export interface RoleInit {
 export interface AgentHandle {
   /** Ends the agent and its tools at once, as SIGKILL would. */
   abort(reason: string): void;
+  /** Ends it in order, as having failed. */
+  fail(reason: string): void;
   /** The channel of the start has closed, and is not the boot link: the parent is gone. */
   parentGone(reason: string): void;
 }
@@ -57,13 +59,15 @@ export interface AgentMainInit {
   readonly waitMs?: number | undefined;
   /** Loads the rest of the agent. */
   load(done: (start: RoleFactory) => void): void;
+  /** Gets the plugins that the boot record names; then the channel is the link's. Absent: they are here. */
+  plugins?(boot: BootRecord, channel: Channel, done: (error: string, rest?: Channel) => void): void;
   /** See RoleInit. */
   release?(): void;
   /** Called exactly once. */
   exit(end: AgentEnd): void;
 }
 
-export function runAgent(init: AgentMainInit): Pick<AgentHandle, 'abort'> {
+export function runAgent(init: AgentMainInit): Pick<AgentHandle, 'abort' | 'fail'> {
   return new AgentMain(init);
 }
 
@@ -76,15 +80,28 @@ class AgentMain {
     this.#init = init;
     readBootRecord(init.channel, init.platform.clock, init.waitMs ?? BOOT_RECORD_MS, (error, boot, rest) => {
       if (boot === undefined || rest === undefined) this.#exit({ failed: true, reason: error?.message ?? 'no record' });
-      else if (boot.nativeLink) this.#linkNative(boot, rest);
-      else this.#linkLater(boot, rest);
+      else if (boot.hasPlugins !== true || init.plugins === undefined) this.#link(boot, rest);
+      else init.plugins(boot, rest, (problem, channel) => {
+        if (channel === undefined || problem !== '') this.#exit({ failed: true, reason: problem });
+        else this.#link(boot, channel);
+      });
     });
+  }
+
+  fail(reason: string): void {
+    if (this.#role === undefined) this.abort(reason);
+    else this.#role.fail(reason);
   }
 
   abort(reason: string): void {
     if (this.#role !== undefined) this.#role.abort(reason);
     else this.#init.channel.destroy(reason);
     this.#exit({ failed: true, reason });
+  }
+
+  #link(boot: BootRecord, channel: Channel): void {
+    if (boot.nativeLink) this.#linkNative(boot, channel);
+    else this.#linkLater(boot, channel);
   }
 
   #linkNative(boot: BootRecord, channel: Channel): void {

@@ -108,6 +108,14 @@ class RunningAgent implements AgentHandle {
     this.#stop();
   }
 
+  fail(reason: string): void {
+    const { state } = this.#lifecycle;
+    if (isOver(state) || state === 'stopping') return;
+    if (this.#role === undefined || this.#parent === undefined) return this.#fail(reason);
+    this.#end = { failed: true, reason };
+    this.#stop();
+  }
+
   parentGone(reason: string): void {
     const { state } = this.#lifecycle;
     const isAlive = state === 'running' || state === 'orphaned';

@@ -6,17 +6,18 @@
  */
 
 import { StciError } from '@stci/interface';
-import type { Address, Channel, ChannelEvents, Clock, JobId, Timer } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
-import { afterRunning } from '../event/running-timer.js';
-import { FrameDecoder } from '../codec/frame-decoder.js';
+import type { Address, Channel, Clock, JobId } from '@stci/interface';
 import { frameBody, frameJob, frameLayer, frameType, readU32, writeU32, LAYER, type Frame } from '../codec/frame.js';
+import { openStage } from './channel-stage.js';
 import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.js';
 
 /** Largest boot record: parameters and the names of a subtree's hosts. */
 const BOOT_BYTES_MAX = 16 * 1024 * 1024;
 
 const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 6 * 4 + 1;
+
+/** Bits of the last byte of the fixed part. */
+const [NATIVE, PLUGINS] = [1, 2];
 
 /** Longest delay of a timer, ms. */
 const TIMER_MS_MAX = 0x7fff_ffff;
@@ -45,6 +46,8 @@ export interface BootRecord {
   readonly handshakeMs: number;
   /** Silence after which the boot link is lost, ms. */
   readonly leaseMs: number;
+  /** Copies of plugins are agreed on before the boot link (plugin-transfer.ts). */
+  readonly hasPlugins?: boolean;
   /** CBOR of BootDetails (agent/boot-details.ts). */
   readonly details: Uint8Array;
 }
@@ -60,7 +63,7 @@ export function encodeBootRecord(record: BootRecord): Uint8Array {
   writeU32(body, at + 12, record.handshakeMs);
   writeU32(body, at + 16, record.leaseMs);
   writeU32(body, at + 20, record.start);
-  body[at + 24] = record.nativeLink ? 1 : 0;
+  body[at + 24] = (record.nativeLink ? NATIVE : 0) | (record.hasPlugins === true ? PLUGINS : 0);
   body.set(record.details, FIXED_BYTES);
   return linkFrame(LINK_FRAME.boot, record.parent, body, record.job);
 }
@@ -81,7 +84,8 @@ function decodeBootRecord(frame: Frame): BootRecord {
     handshakeMs: readU32(body, at + 12),
     leaseMs: readU32(body, at + 16),
     start: readU32(body, at + 20),
-    nativeLink: body[at + 24] === 1,
+    nativeLink: ((body[at + 24] as number) & NATIVE) !== 0,
+    ...(((body[at + 24] as number) & PLUGINS) !== 0 && { hasPlugins: true }),
     details: body.slice(FIXED_BYTES),
   };
   for (const name of Object.keys(BOOT_RANGES) as (keyof typeof BOOT_RANGES)[]) {
@@ -102,110 +106,13 @@ export function readBootRecord(
   deadlineMs: number,
   done: (error: StciError | undefined, record?: BootRecord, rest?: Channel) => void,
 ): void {
-  const reader = new BootReader(channel, clock, deadlineMs, done);
-  reader.start();
-}
-
-class BootReader {
-  readonly #channel: Channel;
-  readonly #clock: Clock;
-  readonly #done: (error: StciError | undefined, record?: BootRecord, rest?: Channel) => void;
-  readonly #decoder: FrameDecoder;
-  readonly #timer: Timer;
-  #next: ChannelEvents | undefined;
-  #backlog: Uint8Array[] = [];
-  #closeReason: string | undefined;
-  #record: BootRecord | undefined;
-  #over = false;
-
-  constructor(
-    channel: Channel,
-    clock: Clock,
-    deadlineMs: number,
-    done: (error: StciError | undefined, record?: BootRecord, rest?: Channel) => void,
-  ) {
-    this.#channel = channel;
-    this.#clock = clock;
-    this.#done = done;
-    this.#decoder = new FrameDecoder({
-      bodyBytesMax: BOOT_BYTES_MAX,
-      onFrame: (frame) => {
-        this.#record = decodeBootRecord(frame);
-        this.#decoder.stop();
-      },
-    });
-    this.#timer = afterRunning(clock, deadlineMs, () =>
-      this.#fail(new StciError('STCI_AUTH_TIMEOUT', `No boot record within ${formatDuration(deadlineMs)}`)),
-    );
-  }
-
-  start(): void {
-    this.#channel.bind({
-      onData: (chunk) => this.#onData(chunk),
-      onDrain: () => this.#next?.onDrain(),
-      onClose: (reason) => this.#onClose(reason),
-    });
-  }
-
-  #onData(chunk: Uint8Array): void {
-    if (this.#next !== undefined) return this.#next.onData(chunk);
-    if (this.#record !== undefined) return void this.#backlog.push(chunk);
-    if (this.#over) return;
-    try {
-      this.#decoder.push(chunk);
-    } catch (fault) {
-      return this.#fail(fault instanceof StciError ? fault : new StciError('STCI_INTERNAL', String(fault)));
-    }
-    if (this.#record !== undefined) this.#finish(this.#record);
-  }
-
-  #finish(record: BootRecord): void {
-    this.#timer.cancel();
-    const rest = this.#decoder.takeRest();
-    if (rest !== undefined) this.#backlog.push(rest);
-    this.#done(undefined, record, this.#resumed());
-  }
-
-  #onClose(reason: string): void {
-    if (this.#next !== undefined) return this.#next.onClose(reason);
-    this.#closeReason = reason;
-    if (this.#record === undefined) {
-      this.#fail(new StciError('STCI_LINK_CLOSED', `${reason} before the boot record: the parent is gone`));
-    }
-  }
-
-  #fail(error: StciError): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#timer.cancel();
-    this.#channel.destroy(error.message);
-    this.#done(error);
-  }
-
-  /** The same channel, for another receiver. */
-  #resumed(): Channel {
-    const channel = this.#channel;
-    return {
-      kind: channel.kind,
-      label: channel.label,
-      get queuedBytes() {
-        return channel.queuedBytes;
-      },
-      bind: (events) => this.#rebind(events),
-      send: (chunks) => channel.send(chunks),
-      readable: (on) => channel.readable(on),
-      close: () => channel.close(),
-      destroy: (reason) => channel.destroy(reason),
-    };
-  }
-
-  /** Delivered in a later turn, as `Channel.bind` promises; until then all data goes to the backlog. */
-  #rebind(events: ChannelEvents): void {
-    this.#clock.soon(() => {
-      this.#next = events;
-      for (const chunk of this.#backlog) events.onData(chunk);
-      this.#backlog = [];
-      if (this.#closeReason !== undefined) events.onClose(this.#closeReason);
-    });
-  }
+  let record: BootRecord | undefined;
+  openStage({ channel, clock, bodyBytesMax: BOOT_BYTES_MAX, deadlineMs, what: 'boot record', peer: 'parent' }, {
+    onFrame: (frame) => {
+      record = decodeBootRecord(frame);
+      return true;
+    },
+    onOver: (rest) => done(undefined, record, rest),
+    onFailed: (error) => done(error),
+  });
 }

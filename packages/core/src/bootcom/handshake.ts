@@ -32,8 +32,10 @@ import {
   type Frame,
 } from '../codec/frame.js';
 
-/** Frame types of layer `link`. */
-export const LINK_FRAME = { boot: 0, hello: 1, proof: 2, refuse: 3, goodbye: 4, alive: 5 } as const;
+/** Frame types of layer `link`. The last three are of plugin-transfer.ts. */
+export const LINK_FRAME = {
+  boot: 0, hello: 1, proof: 2, refuse: 3, goodbye: 4, alive: 5, pluginAsk: 6, pluginPart: 7, pluginEnd: 8,
+} as const;
 
 export const SECRET_BYTES = 32;
 export const SESSION_BYTES = 8;

@@ -10,3 +10,4 @@ export { selectEviction } from './eviction.js';
 export { LINK_FRAME, linkFrame } from './handshake.js';
 export { ImpairedChannel } from './impairment.js';
 export { Link } from './link.js';
+export { fetchPlugins, servePlugins } from './plugin-transfer.js';

@@ -104,6 +104,12 @@ export function withParams(catalog: ParamCatalog, params: Params, texts: Readonl
   }));
 }
 
+/** With these in the places of those of the same names. */
+export function withResolved(catalog: ParamCatalog, params: Params, own: readonly ResolvedParam[]): Params {
+  const byName = new Map(own.map((param) => [param.name, param]));
+  return createParams(catalog, params.entries().map((param) => byName.get(param.name) ?? param));
+}
+
 function scopeProblem(catalog: ParamCatalog, name: string): ParamProblem | undefined {
   if (catalog.get(name)?.spec.scope === 'job') return undefined;
   const message = `${name} is a parameter of the session, not of a job: give it where the session is started.`;

@@ -92,6 +92,11 @@ function checkAliases(entries: readonly CatalogEntry[]): void {
 
 function declarationProblem({ name, spec }: CatalogEntry): string | undefined {
   if (!isParamName(name)) return 'has no valid name. Expected dotted parts of a-z and 0-9, a letter first.';
+  return paramProblem(spec);
+}
+
+/** What is wrong with a declaration, as the end of a sentence about the parameter. */
+export function paramProblem(spec: ParamSpec): string | undefined {
   if (spec.help.trim() === '') return 'has no help. Say what it does, and what larger and smaller values cost.';
   const values = spec.values ?? [];
   if (spec.type === 'enum' && (values.length === 0 || new Set(values).size !== values.length)) {

@@ -4,6 +4,7 @@
  */
 
 export { builtins } from './builtin.js';
+export { paramProblem } from './build-catalog.js';
 export type { Facts } from './candidates.js';
 export { parametersDocument } from './document.js';
 export { describe, parseInfoTarget } from './info.js';

@@ -108,7 +108,7 @@ export const FLAGS = {
   plugin: text('--plugin')({
     multiple: true,
     helpValue: 'PATH',
-    description: 'package, or file, whose components are added (docs/cli.md)',
+    description: 'package whose components are added, by directory or name (docs/plugins.md)',
   }),
   'on-failure': onFailure({
     helpValue: 'POLICY',

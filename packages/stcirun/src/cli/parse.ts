@@ -8,7 +8,7 @@ import type { TagMode } from '@stci/core/iof';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 import type { OptionDefault } from './defaults.js';
 import type { ColorMode } from '../output/colors.js';
-import { pluginPairs } from '../plugins.js';
+import { pluginPairs } from '../plugin/params.js';
 import { FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
 import { scan, type ScannedContext } from './scan.js';
 import { OptionValueError, type Display, type ExitReportRequest, type Pair } from './values.js';

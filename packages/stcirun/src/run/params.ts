@@ -5,6 +5,7 @@ import {
   resolveParams,
   type ConfigFile,
   type ParamFile,
+  type ParamInputs,
   type Registry,
   type Resolution,
 } from '@stci/core';
@@ -27,15 +28,18 @@ export interface LoadedParams extends Resolution {
   readonly files: readonly ConfigFile[];
 }
 
-/** Throws STCI_PARAM_* and STCI_MCA_COMPONENT_UNKNOWN, all problems in one error. */
-export function loadParams(
-  registry: Registry,
-  request: ParamsRequest,
-  wdir: string | undefined,
-  env: Variables,
-): LoadedParams {
+/** What was read, before any of it is looked at. */
+export interface ReadParams {
+  readonly inputs: ParamInputs;
+  readonly warnings: readonly string[];
+  readonly files: readonly ConfigFile[];
+}
+
+/** Throws STCI_PARAM_FILE. */
+export function readParams(request: ParamsRequest, wdir: string | undefined, env: Variables): ReadParams {
   const paths = paramFilePaths(wdir, env);
   const files: ConfigFile[] = [];
+  const warnings: string[] = [];
   const readFound = (source: ConfigFile['source'], path: string): string | undefined => {
     const found = readTrustedFile(path, FILE_BYTES_MAX);
     if (found.state !== 'absent' || source !== 'project file') {
@@ -45,24 +49,25 @@ export function loadParams(
     if (found.state === 'unreadable') onUnreadable(source, path, found.reason, warnings);
     return found.state === 'read' ? found.text : undefined;
   };
-  const warnings: string[] = [];
   const override = readFound('override', paths.override);
   const project = firstRead(paths.project, (path) => readFound('project file', path));
   const user = paths.user === undefined ? undefined : { path: paths.user, text: readFound('user file', paths.user) };
   const system = readFound('system file', paths.system);
-  const resolution = resolveParams(
-    registry.catalog,
-    {
-      override: { path: paths.override, text: override },
-      commandLine: request.mca,
-      amFiles: request.am.map((name) => ({ path: name, text: readNamed(resolveFrom(wdir, name, '--am'), name) })),
-      environment: env,
-      ...(project !== undefined && { project }),
-      ...(user !== undefined && { user }),
-      system: { path: paths.system, text: system },
-    },
-    registry.rules,
-  );
+  const inputs: ParamInputs = {
+    override: { path: paths.override, text: override },
+    commandLine: request.mca,
+    amFiles: request.am.map((name) => ({ path: name, text: readNamed(resolveFrom(wdir, name, '--am'), name) })),
+    environment: env,
+    ...(project !== undefined && { project }),
+    ...(user !== undefined && { user }),
+    system: { path: paths.system, text: system },
+  };
+  return { inputs, warnings, files };
+}
+
+/** Throws STCI_PARAM_* and STCI_MCA_COMPONENT_UNKNOWN, all problems in one error. */
+export function resolveRead(registry: Registry, { inputs, warnings, files }: ReadParams): LoadedParams {
+  const resolution = resolveParams(registry.catalog, inputs, registry.rules);
   return { ...resolution, warnings: [...warnings, ...resolution.warnings], files };
 }
 

@@ -1,15 +1,14 @@
 /** What every run begins with: the platform, the parameters, the request with its defaults. */
 
 import { join } from 'node:path';
-import { createComposition, type Composition, type ConfigFile, type Registry } from '@stci/core';
+import type { Composition, ConfigFile, Registry } from '@stci/core';
 import { StciError, type Params } from '@stci/interface';
 import { createNodePlatform, type NodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
-import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { optionDefaults, type OptionDefault } from '../cli/defaults.js';
 import type { RunRequest } from '../cli/parse.js';
 import type { Caller } from './caller.js';
-import { loadParams } from './params.js';
+import { loadRunSettings } from './settings.js';
 
 /** Everything that is determined before an agent is started. */
 export interface Prepared extends Pick<Caller, 'wdir' | 'say'> {
@@ -26,8 +25,6 @@ export async function prepare(
   withDefaults: (defaults: readonly OptionDefault[]) => Promise<RunRequest>,
 ): Promise<Prepared> {
   const { agents, wdir, say } = caller;
-  const registry = frontEndRegistry(given.mca);
-  checkRetries(registry, given.mca);
   const platform = createNodePlatform({
     agentCommand: localAgentCommand(agents),
     agentMain: join(agents, AGENT_MAIN),
@@ -35,11 +32,13 @@ export async function prepare(
     logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : given.quiet ? 'error' : 'warn',
     ...caller.platform,
   });
-  const { params, warnings, files } = loadParams(registry, withSteps(given), wdir, platform.env.variables);
+  const settings = await loadRunSettings(withSteps(given), wdir, platform.env.variables);
+  const { registry, composition, params, warnings, files } = settings;
+  checkRetries(registry, given.mca);
   const request = await withDefaults(optionDefaults(params));
   if (!request.quiet) warnings.forEach(say);
   if (request.verbose) files.flatMap(fileText).forEach(say);
-  return { wdir, say, request, registry, composition: createComposition(registry), params, platform };
+  return { wdir, say, request, registry, composition, params, platform };
 }
 
 /** `--on-failure POLICY:N` sets a parameter of the policy, which not all have. */

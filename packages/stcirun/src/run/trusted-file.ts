@@ -67,14 +67,20 @@ function firstWrong(directories: readonly string[]): Wrong | undefined {
 
 /** Why another user could have written what `stat` describes; undefined if none could. */
 function distrust(stat: Stats, what: string, path: string): Wrong | undefined {
+  const found = distrusted(stat);
+  if (found === undefined) return undefined;
+  const reason = `${what} ${found.reason}`;
+  if (found.is === 'owner') return { reason, remedy: 'If you trust the file, name it with --am' };
+  const isOrdinary = stat.isFile() || stat.isDirectory();
+  return { reason, remedy: isOrdinary ? `To use the file: chmod go-w ${path}` : 'Put an ordinary file in its place' };
+}
+
+/** By its owner, or by its mode; the reason is the end of a sentence. */
+export function distrusted(stat: Stats): { readonly is: 'owner' | 'mode'; readonly reason: string } | undefined {
   const caller = process.geteuid?.() ?? 0;
   if (stat.uid !== caller && stat.uid !== 0) {
-    const reason = `${what} belongs to another user (uid ${stat.uid}; you are uid ${caller})`;
-    return { reason, remedy: `If you trust the file, name it with --am` };
+    return { is: 'owner', reason: `belongs to another user (uid ${stat.uid}; you are uid ${caller})` };
   }
   if ((stat.mode & GROUP_OR_OTHERS_WRITE) === 0) return undefined;
-  const who = (stat.mode & 0o002) === 0 ? 'writable by its group' : 'world-writable';
-  const isOrdinary = stat.isFile() || stat.isDirectory();
-  const remedy = isOrdinary ? `To use the file: chmod go-w ${path}` : 'Put an ordinary file in its place';
-  return { reason: `${what} is ${who}`, remedy };
+  return { is: 'mode', reason: `is ${(stat.mode & 0o002) === 0 ? 'writable by its group' : 'world-writable'}` };
 }

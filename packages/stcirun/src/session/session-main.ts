@@ -5,7 +5,7 @@
 
 import { readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createComposition, paramsSnapshot } from '@stci/core';
+import { paramsSnapshot } from '@stci/core';
 import { openBackend, SessionJobs, SessionServer } from '@stci/core/resident';
 import { eventJson, type EventFile } from '@stci/core/run';
 import { encodeSessionKey, makeSessionKey } from '@stci/core/session';
@@ -14,9 +14,8 @@ import {
 } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
-import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { withHostGroups } from '../run/host-groups.js';
-import { loadParams } from '../run/params.js';
+import { loadRunSettings, type Settings } from '../run/settings.js';
 import { printError } from '../print.js';
 import { VERSION } from '../version.js';
 import { REPORT_FD, type Instruction, type Report } from './instruction.js';
@@ -36,8 +35,9 @@ export async function sessionMain(programs: string): Promise<number> {
   process.on('SIGHUP', () => undefined);
   process.on('SIGINT', () => undefined);
   try {
+    const settings = await loadRunSettings(instruction, instruction.wdir, createNodePlatform().env.variables);
     const events = await openEvents(instruction);
-    return await new SessionProcess(instruction, programs, events).run();
+    return await new SessionProcess(instruction, programs, settings, events).run();
   } catch (thrown) {
     const { code, message } = toErrorRecord(thrown);
     report({ type: 'failed', code, message });
@@ -74,7 +74,9 @@ class SessionProcess {
   #failure: StciError | undefined;
   #onStopped: () => void = () => undefined;
 
-  constructor(instruction: Instruction, programs: string, events: EventFile | undefined) {
+  constructor(
+    instruction: Instruction, programs: string, settings: Settings, events: EventFile | undefined,
+  ) {
     this.#instruction = instruction;
     this.#events = events;
     const { name, hosts, spares, wdir, isForOneJob } = instruction;
@@ -84,15 +86,14 @@ class SessionProcess {
       agentBundle: join(programs, AGENT_BUNDLE),
       logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : 'warn',
     });
-    const registry = frontEndRegistry(instruction.mca);
-    const loaded = loadParams(registry, instruction, wdir, this.#platform.env.variables);
-    const params = withHostGroups({ registry, params: loaded.params, wdir }, hosts);
+    const { registry, composition } = settings;
+    const params = withHostGroups({ registry, params: settings.params, wdir }, hosts);
     this.#place = new SessionPlace(params.string('session.directory'));
     this.#key = makeSessionKey(this.#platform);
     const backend = openBackend({
       init: {
         platform: this.#platform,
-        composition: createComposition(registry),
+        composition,
         params,
         snapshot: paramsSnapshot(registry.catalog, params),
         allocation: { hosts, spares },

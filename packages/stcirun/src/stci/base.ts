@@ -5,12 +5,12 @@
 
 import { Command } from '@oclif/core/command';
 import * as Flags from '@oclif/core/flags';
-import { didYouMean, type Registry } from '@stci/core';
+import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { OptionValueError, parsePair, type Pair } from '../cli/values.js';
 import { printError } from '../print.js';
-import { loadParams, type LoadedParams } from '../run/params.js';
+import { loadSettings, type Settings } from '../run/settings.js';
 
 export abstract class StciCommand extends Command {
   /** The part of its usage line after the command's name. */
@@ -70,10 +70,10 @@ interface ParamFlags {
 }
 
 /** Parameters by these flags, files and environment; prints the warnings. */
-export function loadFlagParams(registry: Registry, flags: ParamFlags, wdir: string | undefined): LoadedParams {
+export async function loadFlagParams(flags: ParamFlags, wdir: string | undefined): Promise<Settings> {
   const { mca = [], am = [] } = flags;
-  const pairs = mca.map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
-  const loaded = loadParams(registry, { mca: pairs, am }, wdir, createNodePlatform().env.variables);
+  const pairs = mca.map((one) => ({ origin: `--mca ${one.key}=${one.value}`, ...one }));
+  const loaded = await loadSettings({ mca: pairs, am }, wdir, createNodePlatform().env.variables);
   for (const warning of loaded.warnings) printError(`stci: ${warning}\n`);
   return loaded;
 }

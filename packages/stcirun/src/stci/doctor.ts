@@ -8,7 +8,6 @@ import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
 import { sshParams } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE } from '../agent-files.js';
-import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { parseDuration } from '../cli/values.js';
 import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
 import { doctorJson, doctorText } from '../doctor/render.js';
@@ -59,7 +58,7 @@ Examples:
     const { flags } = await this.parse(DoctorCommand);
     const { env } = createNodePlatform();
     const wdir = callerDirectory();
-    const { params } = loadFlagParams(frontEndRegistry(), flags, wdir);
+    const { params } = await loadFlagParams(flags, wdir);
     const named = [...(flags.host ?? []), ...(flags.hostfile ?? [])];
     const isLocal = flags.launcher === 'local' || (flags.launcher === undefined && named.length === 0);
     if (isLocal && named.length > 0) {

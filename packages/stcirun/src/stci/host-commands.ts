@@ -63,7 +63,7 @@ Examples:
 
   async run(): Promise<number> {
     const { argv, flags } = await this.parse(AddHostsCommand);
-    const sessions = openSessions(flags);
+    const sessions = await openSessions(flags);
     const wdir = callerDirectory();
     const hosts = allocate({
       hosts: listsOf(argv, flags.hostfile, 'add-hosts c:2,d'),
@@ -114,7 +114,7 @@ Examples:
     const filed = files.flatMap(({ name, text }) => parseHostfile(name, text)).map(({ name }) => name);
     const names = [...new Set([...named, ...filed])];
     const { force = false, timeout: timeoutMs } = flags;
-    const { facts, client } = await connectTo(openSessions(flags), flags.session);
+    const { facts, client } = await connectTo(await openSessions(flags), flags.session);
     const outcomes = await askChange(client, 'client.remove', { names, force, timeoutMs });
     client.close();
     return report(facts.name, outcomes, 'removed', flags.quiet);

@@ -8,10 +8,9 @@ import {
 } from '@stci/core';
 import type { Params } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { optionDefaults } from '../cli/defaults.js';
 import { parseDefault } from '../cli/parse.js';
-import { pluginPairs } from '../plugins.js';
+import { pluginPairs } from '../plugin/params.js';
 import { printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
@@ -50,8 +49,7 @@ Examples:
   async run(): Promise<void> {
     const { args, flags } = await this.parse(InfoCommand);
     const given = { ...flags, mca: [...pluginPairs(flags.plugin), ...(flags.mca ?? [])] };
-    const registry = frontEndRegistry(given.mca);
-    const { params, files } = loadFlagParams(registry, given, callerDirectory());
+    const { registry, params, files } = await loadFlagParams(given, callerDirectory());
     for (const option of optionDefaults(params)) await parseDefault(option);
     const facts = platformFacts(createNodePlatform());
     const target = args.target === undefined ? undefined : parseInfoTarget(args.target);

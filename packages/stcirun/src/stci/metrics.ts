@@ -28,7 +28,7 @@ Examples:
   async run(): Promise<number> {
     const { args, flags } = await this.parse(MetricsCommand);
     const option = args.session === undefined ? '--session' : 'stci metrics';
-    const { client } = await connectTo(openSessions(flags), args.session ?? flags.session, option);
+    const { client } = await connectTo(await openSessions(flags), args.session ?? flags.session, option);
     const agents: AgentMetrics[] = [];
     const silent = await promised<readonly string[]>((done) => client.metrics((one) => agents.push(one), done));
     client.close();

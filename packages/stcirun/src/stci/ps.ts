@@ -39,7 +39,7 @@ Examples:
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(PsCommand);
-    const sessions = openSessions(flags);
+    const sessions = await openSessions(flags);
     if (args.job !== undefined) {
       const { facts, client, job } = await connectToJob(sessions, args.job, flags.session);
       const ranks = await askRanks(client, job);
@@ -166,7 +166,7 @@ Needs a terminal; 'stci ps' prints once.
     if (!process.stdout.isTTY) {
       throw new StciError('STCI_USAGE', "stci top needs a terminal as its standard output. 'stci ps' prints once.");
     }
-    const sessions = openSessions(flags);
+    const sessions = await openSessions(flags);
     let isOver = false;
     let wake = (): void => undefined;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -4,8 +4,8 @@ import * as Flags from '@oclif/core/flags';
 import type { SessionClient } from '@stci/core/session';
 import { StciError, type JobId, type Params, type Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { callerDirectory } from '../run/caller-directory.js';
+import type { Settings } from '../run/settings.js';
 import { parseJobName } from '../session/session-name.js';
 import { SessionPlace, type SessionFacts } from '../session/session-place.js';
 import { loadFlagParams, paramFlags, StciCommand } from './base.js';
@@ -24,8 +24,8 @@ export const JOB_ARGUMENT = 'its name, as night.3; or its number, in the session
 
 interface Given {
   readonly session?: string | undefined;
-  readonly mca?: Parameters<typeof loadFlagParams>[1]['mca'];
-  readonly am?: Parameters<typeof loadFlagParams>[1]['am'];
+  readonly mca?: Parameters<typeof loadFlagParams>[0]['mca'];
+  readonly am?: Parameters<typeof loadFlagParams>[0]['am'];
 }
 
 /** Where the caller's sessions are, and what connecting takes. */
@@ -35,10 +35,10 @@ export interface Sessions {
   readonly place: SessionPlace;
 }
 
-export function openSessions(given: Given): Sessions {
+export async function openSessions(given: Given): Promise<Sessions & Pick<Settings, 'composition'>> {
   const platform = createNodePlatform();
-  const { params } = loadFlagParams(frontEndRegistry(given.mca), given, callerDirectory());
-  return { platform, params, place: new SessionPlace(params.string('session.directory')) };
+  const { params, composition } = await loadFlagParams(given, callerDirectory());
+  return { platform, params, composition, place: new SessionPlace(params.string('session.directory')) };
 }
 
 export interface Connected {

@@ -5,7 +5,7 @@ import * as Flags from '@oclif/core/flags';
 import { allocate, counted, didYouMean, signalNamed } from '@stci/core';
 import { StciError, type SignalName } from '@stci/interface';
 import { parseCount } from '../cli/values.js';
-import { pluginPairs } from '../plugins.js';
+import { pluginPairs } from '../plugin/params.js';
 import { printError, printStarted } from '../print.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { readHostfile, splitSpares } from '../run/spec.js';
@@ -71,7 +71,7 @@ Examples:
       ...(flags.overlay === undefined ? [] : [{ key: 'overlay.topology', value: flags.overlay }]),
       ...(flags.spares === undefined ? [] : FOR_SPARES).filter(({ key }) => !flags.mca?.some((own) => own.key === key)),
     ];
-    const { platform, place } = openSessions({ mca, am: flags.am });
+    const { platform, place } = await openSessions({ mca, am: flags.am });
     const wdir = callerDirectory();
     const all = allocate({
       hosts: flags.host ?? [],
@@ -89,7 +89,7 @@ Examples:
         name,
         wdir,
         ...allocation,
-        mca: mca.map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
+        mca: mca.map((pair) => ({ origin: `--mca ${pair.key}=${pair.value}`, ...pair })),
         am: (flags.am ?? []).map((file) => resolveFrom(wdir, file, '--am')),
         ...(flags.events !== undefined && { events: resolveFrom(wdir, flags.events, '--events') }),
         isForOneJob: false,
@@ -119,7 +119,7 @@ Without a name: the session of STCI_SESSION, else the only one. Waits until it h
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(StopCommand);
-    const { place, platform } = openSessions(flags);
+    const { place, platform } = await openSessions(flags);
     const variable = platform.env.variables['STCI_SESSION'];
     const { findSession } = await import('../session/connect.js');
     const facts = findSession(place, args.session, { option: 'stci stop', variable });
@@ -163,7 +163,7 @@ Examples:
     const { args, flags } = await this.parse(KillCommand);
     const name = jobArgument(args.job, 'stci kill');
     const signal = flags.signal === undefined ? undefined : parseSignal(flags.signal);
-    const { client, job } = await connectToJob(openSessions(flags), name, flags.session);
+    const { client, job } = await connectToJob(await openSessions(flags), name, flags.session);
     await ask(client, 'client.signal', { job, signal });
     client.close();
     return 0;
@@ -196,7 +196,8 @@ Example:
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(WaitCommand);
-    const { client, job } = await connectToJob(openSessions(flags), jobArgument(args.job, 'stci wait'), flags.session);
+    const name = jobArgument(args.job, 'stci wait');
+    const { client, job } = await connectToJob(await openSessions(flags), name, flags.session);
     const { exitCode, cause } = await askEnd(client, job);
     client.close();
     if (cause !== undefined) printError(`stci: ${cause.message}\n`);

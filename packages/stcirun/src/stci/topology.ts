@@ -31,7 +31,7 @@ Examples:
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(TopologyCommand);
-    const { facts, client } = await connectTo(openSessions(flags), args.session, 'stci topology');
+    const { facts, client } = await connectTo(await openSessions(flags), args.session, 'stci topology');
     const { overlay, agents } = await askTopology(client);
     client.close();
     printOut(flags.json ? json({ session: facts.name, overlay, agents }) : topologyText(facts.name, overlay, agents));

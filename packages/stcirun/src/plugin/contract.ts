@@ -1,0 +1,95 @@
+/**
+ * What the modules of each framework must have and answer, as far as a look at each answer tells (the contracts are in
+ * packages/interface/src; the compliance suites of testkit check the rest).
+ */
+
+export interface Contract {
+  /** What is wrong with the object itself. */
+  problem(value: unknown, of: object): string | undefined;
+  /** … with what a method answers; `of`: the object whose method it is. */
+  readonly answers?: Readonly<Record<string, (answer: unknown, of: object) => string | undefined>>;
+  /** Objects that a member holds, or that a method answers. */
+  readonly objects?: Readonly<Record<string, Contract>>;
+}
+
+type Members = Readonly<Record<string, 'function' | 'string' | 'number' | 'object'>>;
+
+/** An object with these members. */
+function withMembers(members: Members): Contract['problem'] {
+  return (value) => {
+    const names = Object.keys(members).join(', ');
+    if (typeof value !== 'object' || value === null) return `expected an object with ${names}`;
+    for (const [name, type] of Object.entries(members)) {
+      const found = typeof (value as Readonly<Record<string, unknown>>)[name];
+      if (found !== type) return `expected its ${name} to be a ${type}, found ${found}`;
+    }
+    return undefined;
+  };
+}
+
+const sizeOf = (of: object): number => (of as { readonly size?: number }).size ?? Infinity;
+const isPosition = (value: unknown, of: object): boolean =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) < sizeOf(of);
+
+const position = (value: unknown, of: object): string | undefined =>
+  (value === undefined || isPosition(value, of) ? undefined : `expected a position below ${sizeOf(of)}, or undefined`);
+const positions = (value: unknown, of: object): string | undefined =>
+  (Array.isArray(value) && value.every((one) => isPosition(one, of)) ? undefined
+    : `expected a list of positions below ${sizeOf(of)}`);
+const count = (least: number) => (value: unknown): string | undefined =>
+  (Number.isSafeInteger(value) && (value as number) >= least ? undefined : `expected an integer, at least ${least}`);
+const list = (value: unknown): string | undefined =>
+  (Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null && 'type' in item)
+    ? undefined : 'expected a list of actions, objects with a type');
+
+const spanningTree: Contract = {
+  problem: withMembers({
+    root: 'number', parent: 'function', children: 'function', depth: 'function', subtreeSize: 'function',
+  }),
+  answers: { parent: position, children: positions, depth: count(0), subtreeSize: count(1) },
+};
+
+const channel: Contract = {
+  problem: withMembers({ kind: 'string', bind: 'function', send: 'function', close: 'function', destroy: 'function' }),
+};
+
+const agentProcess: Contract = {
+  problem: (value, of) => withMembers({ pid: 'number', channel: 'object', kill: 'function' })(value, of)
+    ?? channel.problem((value as { readonly channel: unknown }).channel, of),
+  objects: { channel },
+};
+
+const machine: Contract = { problem: withMembers({ on: 'function' }), answers: { on: list } };
+
+const CONTRACTS: Readonly<Record<string, Contract>> = {
+  topology: {
+    problem: withMembers({
+      kind: 'string', size: 'number', neighbours: 'function', nextHop: 'function', diameter: 'number',
+      spanningTree: 'function',
+    }),
+    answers: { neighbours: positions, nextHop: position },
+    objects: { spanningTree },
+  },
+  launcher: { problem: withMembers({ policy: 'string', arity: 'function' }), answers: { arity: count(1) } },
+  launcherproc: {
+    problem: withMembers({ name: 'string', start: 'function', reach: 'function' }),
+    objects: { start: agentProcess, reach: agentProcess },
+  },
+  detector: {
+    problem: withMembers({ watches: 'string', topology: 'string', promise: 'function', open: 'function' }),
+    objects: { open: machine },
+  },
+  notifier: {
+    problem: withMembers({ topology: 'string', promise: 'function', open: 'function' }),
+    objects: { open: machine },
+  },
+  errmgr: { problem: withMembers({ policy: 'string', decide: 'function' }), answers: { decide: list } },
+  fault: {
+    problem: withMembers({ plan: 'function', open: 'function', problemOf: 'function' }),
+    objects: { open: machine },
+  },
+};
+
+export function contractOf(framework: string): Contract | undefined {
+  return CONTRACTS[framework];
+}

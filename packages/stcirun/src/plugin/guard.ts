@@ -1,0 +1,194 @@
+/**
+ * Guard: every call into a plugin's code. What it throws becomes an error that names plugin, component and call; an
+ * answer of the wrong form is an error as well, there and not where it is used; a marker in shared memory says which
+ * call is running, so that a watchdog can tell one that does not return.
+ */
+
+import { isErrorCode, StciError, type AnyComponent } from '@stci/interface';
+import { pluginError } from './error.js';
+import { contractOf, type Contract } from './contract.js';
+
+/** Thrown to the runtime: no StciError, since that would be taken for a message's or a parameter's fault. */
+export class PluginFault extends Error {
+  readonly code = 'STCI_PLUGIN_FAILED';
+  readonly error: StciError;
+
+  constructor(error: StciError) {
+    super(error.message, { cause: error.cause });
+    this.name = 'PluginFault';
+    this.error = error;
+  }
+}
+
+/** Which call is running: its number, 0 for none; and how many have begun or ended. */
+export const marker = new Int32Array(new SharedArrayBuffer(8));
+
+interface GuardHooks {
+  /** A number has a name: `plugin /p: topology:torus.nextHop`. */
+  onCall(id: number, name: string): void;
+  /** Nothing in the stack takes care of it: the process is to end in order. */
+  onFault(error: StciError): void;
+}
+
+let hooks: GuardHooks | undefined;
+const names: string[] = [];
+
+/** The hooks of this process; names from before are told at once. */
+export function watchCalls(own: GuardHooks): void {
+  hooks = own;
+  for (const [index, name] of names.entries()) own.onCall(index + 1, name);
+}
+
+/** What a component does is all in its own package: its faults end what it is for, and nothing else. */
+const TOLERATED = new Set(['detector', 'errmgr', 'fault']);
+
+interface Guarded {
+  readonly path: string;
+  readonly component: AnyComponent;
+}
+
+function numberOf(name: string): number {
+  const id = names.push(name);
+  hooks?.onCall(id, name);
+  return id;
+}
+
+const nameOf = ({ component }: Guarded, call: string): string =>
+  `${component.framework.name}:${component.name}${call === '' ? '' : `.${call}`}`;
+
+/** The component with all its calls guarded. */
+export function guardComponent(component: AnyComponent, path: string): AnyComponent {
+  const own = { path, component };
+  const contract = contractOf(component.framework.name);
+  const query = guardCall(own, 'query', component, component.query, verdictProblem, refusal);
+  const create = guardCall(own, 'create', component, component.create, contract?.problem, refusal);
+  return {
+    ...component,
+    query: query as AnyComponent['query'],
+    create: (...args) => guardObject(own, create(...args) as object, '', contract),
+  };
+}
+
+function verdictProblem(verdict: unknown): string | undefined {
+  const { accept, priority, reason } = (verdict ?? {}) as Readonly<Record<string, unknown>>;
+  const isVerdict = accept === true ? Number.isFinite(priority) : accept === false && typeof reason === 'string';
+  return isVerdict ? undefined : 'expected accept(priority) or decline(reason)';
+}
+
+type Call = (...args: never[]) => unknown;
+type OnThrown = (own: Guarded, call: string, thrown: unknown) => Error;
+
+/** `call` of `target`. `problem`: what is wrong with an answer, the arguments behind it. */
+function guardCall(
+  own: Guarded,
+  name: string,
+  target: object,
+  call: Call,
+  problem: Contract['problem'] | undefined,
+  onThrown: OnThrown,
+): (...args: unknown[]) => unknown {
+  const id = numberOf(`plugin ${own.path}: ${nameOf(own, name)}`);
+  return (...args) => {
+    const before = marker[0] as number;
+    marker[0] = id;
+    marker[1]! += 1;
+    try {
+      const answer = call.apply(target, args as never[]);
+      const wrong = problem?.(answer, target);
+      if (wrong === undefined) return answer;
+      throw new TypeError(`it answered ${shown(answer)}: ${wrong}`);
+    } catch (thrown) {
+      throw onThrown(own, name, thrown);
+    } finally {
+      marker[0] = before;
+      marker[1]! += 1;
+    }
+  };
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
+
+function textOf(thrown: unknown): string {
+  const message = (thrown as { readonly message?: unknown } | null)?.message;
+  return typeof message === 'string' && message !== '' ? message : String(thrown);
+}
+
+function codeOf(thrown: unknown): StciError['code'] | undefined {
+  const code = (thrown as { readonly code?: unknown } | null)?.code;
+  return typeof code === 'string' && isErrorCode(code) ? code : undefined;
+}
+
+/** Before anything runs, errors with codes, such as of an option of a topology, are the user's. */
+function refusal(own: Guarded, call: string, thrown: unknown): StciError {
+  const code = codeOf(thrown);
+  const text = `${nameOf(own, call)}: ${textOf(thrown)}`;
+  if (code !== undefined) return new StciError(code, `plugin ${own.path}: ${text}`, { cause: thrown });
+  return Object.assign(pluginError(own.path, text), { cause: thrown });
+}
+
+function fault(own: Guarded, call: string, thrown: unknown): Error {
+  const framework = own.component.framework.name;
+  // Of a malformed message its sender is at fault, and the driver of notifiers and detectors tells.
+  if (thrown instanceof StciError && thrown.code === 'STCI_MESSAGE_INVALID') return thrown;
+  if (thrown instanceof PluginFault) return thrown;
+  const error = pluginError(own.path, `${nameOf(own, call)} failed: ${textOf(thrown)}`, 'STCI_PLUGIN_FAILED');
+  const found = new PluginFault(Object.assign(error, { cause: thrown }));
+  if (!TOLERATED.has(framework)) hooks?.onFault(found.error);
+  return found;
+}
+
+/** One guarded object for each of the plugin's. */
+const guardedObjects = new WeakMap<object, object>();
+
+/** The same object with guarded methods; its other members are read when they are asked for. */
+function guardObject(own: Guarded, target: object, prefix: string, contract: Contract | undefined): object {
+  const known = guardedObjects.get(target);
+  if (known !== undefined) return known;
+  const guarded: object = {};
+  for (const key of membersOf(target)) {
+    const call = prefix === '' ? key : `${prefix}.${key}`;
+    const inner = contract?.objects?.[key];
+    const value: unknown = isAccessor(target, key) ? undefined : Reflect.get(target, key);
+    if (typeof value !== 'function') {
+      const get = (): unknown => {
+        const found: unknown = Reflect.get(target, key);
+        return inner === undefined || !isObject(found) ? found : guardObject(own, found, call, inner);
+      };
+      Object.defineProperty(guarded, key, { get, enumerable: true });
+      continue;
+    }
+    const method = guardCall(own, call, target, value as Call, contract?.answers?.[key] ?? inner?.problem, fault);
+    const guardedMethod = inner === undefined ? method : (...args: unknown[]): unknown => {
+      const answer = method(...args);
+      return isObject(answer) ? guardObject(own, answer, call, inner) : answer;
+    };
+    Object.defineProperty(guarded, key, { value: guardedMethod, enumerable: true });
+  }
+  guardedObjects.set(target, guarded);
+  return guarded;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function membersOf(target: object): ReadonlySet<string> {
+  const keys = new Set<string>();
+  let at: object | null = target;
+  for (; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null) {
+    for (const key of Object.getOwnPropertyNames(at)) if (key !== 'constructor') keys.add(key);
+  }
+  return keys;
+}
+
+function isAccessor(target: object, key: string): boolean {
+  for (let at: object | null = target; at !== null; at = Object.getPrototypeOf(at) as object | null) {
+    const found = Object.getOwnPropertyDescriptor(at, key);
+    if (found !== undefined) return found.get !== undefined;
+  }
+  return false;
+}

@@ -1,0 +1,138 @@
+/**
+ * Plugins as components: records made of the manifest, which load their module when they are asked. What is loaded is
+ * the copy; what it exports is compared with the manifest.
+ */
+
+import { createRequire } from 'node:module';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StciError, type AnyComponent, type AnyFramework, type PluginComponent } from '@stci/interface';
+import { readReason } from '../run/read-file.js';
+import { collectFiles } from './collect.js';
+import { pluginError } from './error.js';
+import { findPlugin, MANIFEST_FILE, type FoundPlugin } from './find.js';
+import { guardComponent } from './guard.js';
+import { readManifest } from './manifest.js';
+import type { CopyName } from './params.js';
+import { storedPlugin, storeFiles } from './store.js';
+
+/** A plugin whose manifest was read. Its copy is made, and its code loaded, when it is needed. */
+export interface Plugin extends FoundPlugin {
+  readonly components: readonly AnyComponent[];
+  /** Of its copy, which is made at the first call. Throws STCI_PLUGIN_*. */
+  copy(): CopyName;
+}
+
+/** Of a package here. Throws STCI_PLUGIN_INVALID. */
+export function openPlugin(path: string, frameworks: readonly AnyFramework[]): Plugin {
+  const found = findPlugin(path, frameworks);
+  for (const [index, { module }] of found.manifest.components.entries()) {
+    if (existsSync(join(found.directory, module))) continue;
+    const at = `${join(path, MANIFEST_FILE)}: stci.components[${index}].module`;
+    throw new StciError('STCI_PLUGIN_INVALID', `${at}: there is no ${module} in the package. Build it, or correct it.`);
+  }
+  let hash: string | undefined;
+  const copy = (): CopyName => ({ path, hash: (hash ??= storeFiles(collectFiles(found))) });
+  return asPlugin(found, copy, frameworks);
+}
+
+/** Of a copy on this host. Throws STCI_PLUGIN_FAILED if there is none. */
+export function openCopy(copy: CopyName, frameworks: readonly AnyFramework[]): Plugin {
+  const { path, hash } = copy;
+  const directory = storedPlugin(hash);
+  if (directory === undefined) {
+    throw pluginError(path, `there is no copy ${hash} on this host`, 'STCI_PLUGIN_FAILED');
+  }
+  const file = join(directory, MANIFEST_FILE);
+  const own = readManifest(readFileSync(file, 'utf8'), file, frameworks);
+  return asPlugin({ ...own, path, directory }, () => copy, frameworks);
+}
+
+function asPlugin(own: FoundPlugin, copy: () => CopyName, frameworks: readonly AnyFramework[]): Plugin {
+  const { path } = own;
+  const components = own.manifest.components.map((declared): AnyComponent => {
+    const framework = frameworks.find(({ name }) => name === declared.framework) as AnyFramework;
+    const { name, help, params = {}, args } = declared;
+    let loaded: AnyComponent | undefined;
+    const load = (): AnyComponent => (loaded ??= loadComponent({ path, copy, declared, framework }));
+    return Object.freeze({
+      framework, name, version: own.version, frameworkVersion: framework.version, help, params,
+      ...(args !== undefined && { args }),
+      query: (question) => load().query(question),
+      create: (deps, values, request) => load().create(deps, values, request) as unknown,
+    } satisfies AnyComponent);
+  });
+  return { ...own, components, copy };
+}
+
+interface Declared {
+  readonly path: string;
+  copy(): CopyName;
+  readonly declared: PluginComponent;
+  readonly framework: AnyFramework;
+}
+
+/** Throws STCI_PLUGIN_INVALID. */
+function loadComponent({ path, copy, declared, framework }: Declared): AnyComponent {
+  const directory = storedPlugin(copy().hash);
+  if (directory === undefined) throw pluginError(path, 'its copy was removed', 'STCI_PLUGIN_FAILED');
+  const label = `${declared.framework}:${declared.name}`;
+  const exported = loadModule(path, join(directory, declared.module), declared.module);
+  const all = [exported, ...Object.values(exported as object).flat()].filter(isComponent);
+  const found = all.find((one) => one.framework.name === declared.framework && one.name === declared.name);
+  if (found === undefined) {
+    const names = all.map((one) => `${one.framework.name}:${one.name}`).join(', ');
+    throw pluginError(path, `${declared.module} exports no component ${label}, which its ${MANIFEST_FILE} declares. `
+      + `It exports ${names === '' ? 'no record made by defineComponent' : names}`);
+  }
+  if (found.frameworkVersion !== framework.version) {
+    throw pluginError(path, `${label} was written for version ${found.frameworkVersion} of framework `
+      + `${framework.name}, which is at version ${framework.version}. Update the plugin`);
+  }
+  for (const member of ['help', 'params', 'args'] as const) {
+    const wrong = difference(declared[member] ?? {}, found[member] ?? {}, member);
+    if (wrong === undefined) continue;
+    throw pluginError(path, `${label}: ${MANIFEST_FILE} and ${declared.module} differ in ${wrong}. Make them equal`);
+  }
+  return guardComponent({ ...found, framework }, path);
+}
+
+function loadModule(path: string, file: string, module: string): unknown {
+  try {
+    return createRequire(file)(file) as unknown;
+  } catch (thrown) {
+    throw Object.assign(pluginError(path, `${module} cannot be loaded: ${loadText(thrown)}`), { cause: thrown });
+  }
+}
+
+function loadText(thrown: unknown): string {
+  const { code, message } = (thrown ?? {}) as { readonly code?: string; readonly message?: string };
+  if (code === 'ERR_REQUIRE_ESM') {
+    return `ES modules as plugins need Node 20.19 or newer, and this is ${process.version}. Update Node, or use `
+      + 'CommonJS';
+  }
+  if (code === 'ERR_REQUIRE_ASYNC_MODULE') return 'a plugin cannot have await outside of functions';
+  return readReason(new Error((message ?? String(thrown)).split('\n', 1)[0]));
+}
+
+function isComponent(value: unknown): value is AnyComponent {
+  if (typeof value !== 'object' || value === null) return false;
+  const { framework, name, create, query } = value as Partial<AnyComponent>;
+  return typeof framework?.name === 'string' && typeof name === 'string' && typeof create === 'function'
+    && typeof query === 'function';
+}
+
+/** The first member in which two values of plain data differ, with both. */
+function difference(declared: unknown, found: unknown, at: string): string | undefined {
+  const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
+  if (isPlain(declared) || isPlain(found) || Array.isArray(declared) !== Array.isArray(found)) {
+    const text = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));
+    return declared === found ? undefined : `${at}: ${text(declared)} there, ${text(found)} here`;
+  }
+  const [a, b] = [declared, found] as Readonly<Record<string, unknown>>[];
+  for (const key of new Set([...Object.keys(a as object), ...Object.keys(b as object)])) {
+    const wrong = difference(a?.[key], b?.[key], `${at}.${key}`);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
