@@ -53,6 +53,19 @@ suite('examples: plugins', (test) => {
     assert.match(wrong.err, 'option dimensions: expected three integers, such as 4x4x2, got [2,2]');
   }, { timeoutMs: 30_000 });
 
+  test('torus: a program exchanges with its neighbours, and has the serial result', async () => {
+    const stencil = join(EXAMPLES, 'torus/stencil.mjs');
+    const hosts = ['--client', '--launcher', 'local', '--host', 'a:6,b:6'];
+    const { exitCode, out, err } = await using('torus', ...hosts, '-n', '12', process.execPath, stencil, '30',
+      'torus:dimensions=3x2x2');
+    assert.is(exitCode, 0, err);
+    assert.match(out,
+      /^12 cells, 4 neighbours each, 30 steps: heat 12\.0+, spread \S+, equal to the serial result\n$/u);
+    const { exitCode: wrong, err: unknown } = await run([...hosts, '-n', '2', process.execPath, stencil]);
+    assert.is(wrong, 1);
+    assert.match(unknown, 'torus');
+  }, { timeoutMs: 60_000 });
+
   test('phi: an agent that stands still is reported', async () => {
     const { exitCode, err } = await using('phi', '--launcher', 'local', '--host', 'a,b,c', '-n', '3', '--verbose',
       '--on-failure', 'host=continue', '--mca', 'detector=phi', '--mca', 'detector.phi.period=100ms',
