@@ -91,7 +91,7 @@ export class ControllerFailures implements JobFailures {
       },
     });
     messages.on('failure.seen', ({ seen, members }, { source }) => {
-      for (const [key, wallMs] of seen) this.#log.records.seen(key, wallMs);
+      for (const [key, wallMs] of seen) this.#log.records.seen(key, source, wallMs);
       this.#beliefs.add(source, members);
     });
     bindFailureWatch(init.node, () => this.#watch);

@@ -5,7 +5,8 @@
  */
 
 import {
-  bootPosition, subjectKey, type FailedSubject, type FailureNotice, type FailureRecord, type JobId, type Rank,
+  bootPosition, subjectKey, type Address, type FailedSubject, type FailureNotice, type FailureRecord, type JobId,
+  type Rank,
 } from '@stci/interface';
 
 /** A record is told so long after its first report at the latest. */
@@ -27,7 +28,8 @@ interface OpenRecord {
   isProvisional: boolean;
   notice: FailureNotice;
   readonly confirmers: Set<string>;
-  notified: number;
+  /** Agents that have said that they were told. */
+  readonly notified: Set<Address>;
   notifiedWallMs: number | undefined;
   readonly lostRanks: Map<JobId, Rank[]>;
   readonly newParents: Map<string, string>;
@@ -68,7 +70,7 @@ export class FailureRecords {
     }
     this.#open.set(key, {
       dueMs: nowMs + RECORD_MS, isHeld: false, isProvisional, hostName: names.host, reporter: names.reporter, notice,
-      confirmers: new Set(), notified: 0, notifiedWallMs: undefined, lostRanks: new Map(), newParents: new Map(),
+      confirmers: new Set(), notified: new Set(), notifiedWallMs: undefined, lostRanks: new Map(), newParents: new Map(),
       policy: new Set(),
     });
   }
@@ -78,18 +80,18 @@ export class FailureRecords {
     return this.#open.has(subjectKey(subject));
   }
 
-  /** An agent was told. */
-  seen(key: string, wallMs: number): void {
+  /** An agent was told. It counts once, however often it says so. */
+  seen(key: string, agent: Address, wallMs: number): void {
     const open = this.#open.get(key);
-    if (open === undefined) return;
-    open.notified += 1;
+    if (open === undefined || open.notified.has(agent)) return;
+    open.notified.add(agent);
     open.notifiedWallMs = Math.max(open.notifiedWallMs ?? 0, wallMs);
   }
 
   /** Of one of those that `isMeant` accepts, not all of so many agents have said that they were told. */
   isAwaited(isMeant: (subject: FailedSubject) => boolean, agents: number): boolean {
     const open = [...this.#open.values()];
-    return open.some(({ isHeld, notified, notice }) => !isHeld && notified < agents && isMeant(notice.subject));
+    return open.some(({ isHeld, notified, notice }) => !isHeld && notified.size < agents && isMeant(notice.subject));
   }
 
   lost(subject: FailedSubject, job: JobId, ranks: readonly Rank[]): void {
@@ -151,7 +153,7 @@ function recordOf(open: OpenRecord): FailureRecord {
   // Its own host took the time of the failure: another's clock says nothing of how long ago that was.
   const isSameClock = open.notice.reporter.position === bootPosition(found.subject.host);
   return {
-    ...found, hostName, reporter, confirmers: [...confirmers], notified,
+    ...found, hostName, reporter, confirmers: [...confirmers], notified: notified.size,
     ...(notifiedWallMs !== undefined && { notifiedWallMs }),
     lostRanks: [...lostRanks].map(([job, ranks]) => ({ job, ranks })),
     newParents: [...newParents].map(([host, parent]) => ({ host, parent })),

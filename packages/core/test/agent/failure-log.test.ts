@@ -39,11 +39,11 @@ suite('records of failures, at the end of a job', (test) => {
   test('it is over when all agents have said when they were told, or do not answer in time', () => {
     const { log, told, answers, end, add } = openLog();
     add();
-    log.records.seen(KEY, 3);
+    log.records.seen(KEY, rootAddress(0), 3);
     end();
     assert.equal([told, answers.length], [[], 2]);
     answers[0]?.();
-    log.records.seen(KEY, 4);
+    log.records.seen(KEY, rootAddress(1), 4);
     assert.equal(told, []);
     answers[1]?.();
     assert.equal(told, [2, 'over']);
@@ -53,7 +53,7 @@ suite('records of failures, at the end of a job', (test) => {
     for (const [isAdded, seen, isSpread] of [[false, 0, true], [true, 2, true], [true, 0, false]] as const) {
       const { log, told, answers, end, add } = openLog();
       if (isAdded) add();
-      for (let i = 0; i < seen; i++) log.records.seen(KEY, 3);
+      for (let i = 0; i < seen; i++) log.records.seen(KEY, rootAddress(i), 3);
       end(isSpread);
       assert.equal([told, answers.length], [isAdded ? [seen, 'over'] : ['over'], 0]);
     }

@@ -1,6 +1,6 @@
 /** Records of failures: what is gathered, when it is told, and how it reads. */
 
-import type { FailureNotice, FailureRecord } from '@stci/interface';
+import { rootAddress, type FailureNotice, type FailureRecord, type HostIndex } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { FailureRecords, RECORD_MS } from '../../dist/failure/records.js';
 import { recordJson, recordText } from '../../dist/run/record-text.js';
@@ -20,7 +20,8 @@ function gathered(): FailureRecords {
   records.add(notice(), names('root:0'), 0);
   records.add(notice({ failedWallMs: 998 }), names('root:3'), 1);
   records.add(notice(), names('root:0'), 2);
-  for (const wallMs of [1006, 1009, 1007]) records.seen('host 2#1', wallMs);
+  const seen: readonly (readonly [HostIndex, number])[] = [[0, 1006], [1, 1009], [3, 1007], [1, 5000]];
+  for (const [host, wallMs] of seen) records.seen('host 2#1', rootAddress(host), wallMs);
   records.lost(HOST, 1, [5, 4]);
   records.lost(HOST, 1, [4]);
   records.linked('f', 'a');
