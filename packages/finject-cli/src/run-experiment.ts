@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { alignColumns } from '@stci/core';
 import {
-  Runner, RunJudge, type Experiment, type ExperimentDriver, type HistoryRecord, type RepeatPlan, type RepeatSummary,
-  type RunFacts, type RunResult, type RunSummary, type StopReason,
+  CLOSE_MS, Runner, RunJudge, type Experiment, type ExperimentDriver, type HistoryRecord, type RepeatPlan,
+  type RepeatSummary, type RunFacts, type RunResult, type RunSummary, type StopReason,
 } from '@stci/finject/experiment';
 import { ERROR_KINDS, StciError, printable } from '@stci/interface';
 import { openSessions, printError, printOut } from '@stci/stcirun/front-end';
@@ -43,6 +43,13 @@ const ENDING: Readonly<Record<string, { readonly reason: StopReason; readonly ex
   SIGTERM: { reason: 'abort', exitCode: 143 },
 };
 const SIGNALS_MAX = 3;
+/** What the first signal waits for, and what the second one changes. */
+const UNDOING = { once: 'undoing all faults and ending the repeat', again: 'faster' };
+const SEARCHING = {
+  once: 'the repeat is over; looking at its hosts for what it has left there, which takes '
+    + `${CLOSE_MS / 1000} s at most where a host does not answer`,
+  again: 'without that',
+};
 const TICK_MS = 500;
 /** Where a terminal does not say. */
 const COLUMNS = 80;
@@ -140,7 +147,8 @@ class ExperimentRun {
         this.#signals += 1;
         this.#exitCode ??= exitCode;
         if (this.#signals >= SIGNALS_MAX) process.exit(exitCode);
-        this.#say(this.#signals === 1 ? 'undoing all faults and ending the repeat; once more: faster' : 'ending now');
+        const what = this.#runner?.isSearching === true ? SEARCHING : UNDOING;
+        this.#say(this.#signals === 1 ? `${what.once}; once more: ${what.again}` : 'ending now');
         this.#runner?.abort(reason);
       };
       process.on(signal, handler);

@@ -25,7 +25,7 @@ export { searchHosts, type HostLook, type HostSearchInit } from './run/host-sear
 export type {
   ExperimentClient, ExperimentDriver, LeftBehind, OpenedTarget, RunFacts, RunInit, RunObserver,
 } from './run/contracts.js';
-export { LEASE_MS, RENEWAL_MS } from './run/repeat-session.js';
+export { CLOSE_MS, LEASE_MS, RENEWAL_MS } from './run/repeat-session.js';
 export { Runner, type RunResult } from './run/runner.js';
 export { reportPage } from './report/page.js';
 export { groupsOf, type Group, type ReportRun } from './report/groups.js';

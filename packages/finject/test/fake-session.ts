@@ -65,6 +65,8 @@ export interface Behaviour {
   /** The connection ends so long after the job's start. */
   readonly lossMs?: number;
   readonly output?: readonly (readonly [atMs: number, text: string])[];
+  /** How long it takes to end, and to look at its hosts; default: 5. */
+  readonly closeMs?: number;
 }
 
 export const CALM: Behaviour = { openMs: 50, runningMs: 20, jobMs: 10_000, termMs: 30, faultMs: 2 };
@@ -99,7 +101,7 @@ export class FakeSession {
   get target(): OpenedTarget {
     return {
       session: 'fake', spec: SPEC, label: 'target', hosts: ['a', 'b'], ownsSession: true, client: this.#client(),
-      close: (isSearched, done) => void this.clock.after(5, () => {
+      close: (isSearched, done) => void this.clock.after(this.#behaviour.closeMs ?? 5, () => {
         this.isClosed = true;
         this.isJobOver = true;
         this.wasSearched = isSearched;

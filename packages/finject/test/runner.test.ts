@@ -101,6 +101,28 @@ suite('runner', (test) => {
     assert.equal(of({}), [false, undefined]);
   });
 
+  test('aborted while hosts are looked at: twice, it waits no longer and says what is not known', () => {
+    const checks = [{ name: 'no-orphan', place: PLACE, type: 'no-orphan' as const }];
+    for (const [times, tookMs] of [[1, 160_000], [2, 20_000]] as const) {
+      const trial = new Trial({ jobMs: 1000, closeMs: 160_000 }, [], { experiment: { checks } });
+      const { clock } = trial.driver;
+      const searching: boolean[] = [];
+      for (let time = 1; time <= times; time += 1) {
+        clock.after(10_000 * time, () => {
+          searching.push(trial.runner.isSearching);
+          trial.runner.abort('signal');
+        });
+      }
+      const { stopped } = trial.run();
+      const [end] = trial.of('repeat-end');
+      assert.equal([stopped, end?.stopped], ['signal', undefined]);
+      assert.equal(searching, times === 1 ? [true] : [true, true]);
+      assert.ok(Math.abs(clock.nowMs() - tookMs) < 3000, `${times}: took ${clock.nowMs()} ms`);
+      const reason = 'the run was ended before it had been looked at';
+      assert.equal(end?.unknown, times === 1 ? [] : [{ host: 'a', reason }, { host: 'b', reason }]);
+    }
+  });
+
   test('delays, what follows, and cool-down', () => {
     const pause = { fault: 'p', kind: 'pause', durationMs: 500 };
     const trial = new Trial({}, [

@@ -70,8 +70,8 @@ export class FailureRecords {
     }
     this.#open.set(key, {
       dueMs: nowMs + RECORD_MS, isHeld: false, isProvisional, hostName: names.host, reporter: names.reporter, notice,
-      confirmers: new Set(), notified: new Set(), notifiedWallMs: undefined, lostRanks: new Map(), newParents: new Map(),
-      policy: new Set(),
+      confirmers: new Set(), notified: new Set(), notifiedWallMs: undefined, lostRanks: new Map(),
+      newParents: new Map(), policy: new Set(),
     });
   }
 

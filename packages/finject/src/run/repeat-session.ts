@@ -5,6 +5,7 @@
 
 import { StciError, type Clock, type ClockOffset } from '@stci/interface';
 import type { Experiment, RepeatPlan } from '../experiment/contracts.js';
+import type { UnknownHost } from '../history/contracts.js';
 import type { ExperimentDriver, LeftBehind, OpenedTarget } from './contracts.js';
 import { Timers } from './timers.js';
 
@@ -15,7 +16,7 @@ export const RENEWAL_MS = LEASE_MS / 5;
 const OPEN_MS = 600_000;
 const ANSWER_MS = 60_000;
 const CLOCKS_MS = 15_000;
-const CLOSE_MS = 180_000;
+export const CLOSE_MS = 180_000;
 
 const NOT_LOOKED: LeftBehind = { orphans: 0, left: [], unknown: undefined };
 
@@ -40,6 +41,7 @@ export class RepeatSession {
   #target: OpenedTarget | undefined;
   #isLost = false;
   #isClosed = false;
+  #leaveSearch: (() => void) | undefined;
 
   constructor(init: RepeatSessionInit) {
     this.#init = init;
@@ -129,13 +131,35 @@ export class RepeatSession {
     const target = this.#target;
     if (target === undefined) return done(NOT_LOOKED);
     target.client.close();
+    let isOver = false;
+    const over = (found: LeftBehind): void => {
+      this.#leaveSearch = undefined;
+      if (!isOver) done(found);
+      isOver = true;
+    };
     const late = (): void => {
       this.#init.onProblem(`Session ${target.session} has not ended within ${CLOSE_MS / 1000} s.`);
-      done({ ...NOT_LOOKED, orphans: 1 });
+      over({ ...NOT_LOOKED, orphans: 1 });
     };
+    if (isSearched) this.#leaveSearch = () => over({ ...NOT_LOOKED, unknown: target.hosts.map(notWaitedFor) });
     const close = (answer: (found: LeftBehind) => void): void => target.close(isSearched, answer);
-    this.#timers.within(CLOSE_MS, close, done, late);
+    this.#timers.within(CLOSE_MS, close, over, late);
   }
+
+  /** Its hosts are being looked at, or its end is waited for before. */
+  get isSearching(): boolean {
+    return this.#leaveSearch !== undefined;
+  }
+
+  /** Waits for that no longer: what is left there is not known. */
+  leaveSearch(): void {
+    this.#timers.cancelAll();
+    this.#leaveSearch?.();
+  }
+}
+
+function notWaitedFor(host: string): UnknownHost {
+  return { host, reason: 'the run was ended before it had been looked at' };
 }
 
 /** One that came too late. */

@@ -51,6 +51,8 @@ export class Repeat {
   /** After the job. */
   #isChecking = false;
   #isClosing = false;
+  /** By somebody who waits, while it was closing. */
+  #wasToldToEnd = false;
 
   constructor(init: RepeatInit) {
     this.#init = init;
@@ -85,9 +87,19 @@ export class Repeat {
     });
   }
 
+  /** It is over, but for the look at what it has left. */
+  get isSearching(): boolean {
+    return this.#session.isSearching;
+  }
+
   /** Ends it, for this reason; the second time faster. */
   stop(reason: StopReason): void {
-    if (this.#isClosing) return;
+    if (this.#isClosing) {
+      const isTold = reason === 'signal' || reason === 'abort';
+      if (isTold && this.#wasToldToEnd) this.#session.leaveSearch();
+      this.#wasToldToEnd ||= isTold;
+      return;
+    }
     const isAgain = this.#stopped !== undefined;
     this.#stopped ??= reason;
     if (!isAgain) this.#endJob();

@@ -56,6 +56,11 @@ export class Runner {
     this.#next();
   }
 
+  /** The hosts of a repeat that is over are being looked at: what `abort` waits for, unless it is called again. */
+  get isSearching(): boolean {
+    return this.#repeat?.isSearching === true;
+  }
+
   /** Undoes all faults, ends the job and closes, at any moment; the second time in a hurry. */
   abort(reason: StopReason): void {
     if (this.#isOver) return;
