@@ -33,6 +33,7 @@ const PROGRAMS = [
 /** Runs whose compiled code is recorded; of two runs of a part the later counts. */
 const RUNS = [
   ['stci.cjs', 'info', 'launcher'],
+  ['stci.cjs', 'complete', '--', 'stcirun', '--mca', ''],
   ['stcirun.cjs', '--help'],
   ['stcirun.cjs', '--quiet', '-n', '2', '--', process.execPath, '--version'],
 ];

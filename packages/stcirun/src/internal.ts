@@ -2,6 +2,8 @@
 
 export { assembleRegistry } from './assembly.js';
 export { frontEndRegistry } from './cli/front-end-registry.js';
+export { programFacts } from './complete/programs.js';
+export { ARGUMENT_KINDS, OPTION_KINDS } from './complete/values.js';
 export { optionDefaults, type DefaultedName, type OptionDefault } from './cli/defaults.js';
 export { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './cli/flags.js';
 export { helpText, optionSyntax } from './cli/help.js';

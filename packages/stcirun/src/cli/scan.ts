@@ -26,6 +26,21 @@ const BY_CHAR: ReadonlyMap<string, FlagName> = new Map([
   }),
 ]);
 
+/** The option that a word such as `--np`, `-np`, `--hosts` or `-n4` is, and whose value would be the next word. */
+export function optionNamed(word: string): FlagName | undefined {
+  const name = word.replace(/^--?/u, '').replace(/=.*$/su, '');
+  const synonym = SYNONYMS.get(name);
+  const long = FLAG_NAMES.find((known) => known === name) ?? (typeof synonym === 'string' ? synonym : undefined);
+  if (word.startsWith('--') || (name.length > 1 && long !== undefined)) return long;
+  const last = BY_CHAR.get(name.at(-1) ?? '');
+  // `-n4`: the letter that takes a value has it in the same word.
+  const isJoined = [...name].slice(0, -1).some((letter) => {
+    const option = BY_CHAR.get(letter);
+    return option === undefined || (FLAGS[option].type !== 'boolean' && OPTION_FACTS[option].implied === undefined);
+  });
+  return isJoined ? undefined : last;
+}
+
 export function scan(argv: readonly string[]): readonly ScannedContext[] {
   const contexts: ScannedContext[] = [];
   // Of `-genv`: for the programs of all contexts, below their own.

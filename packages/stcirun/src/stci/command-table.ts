@@ -50,12 +50,20 @@ export class CommandTable {
     const { bin } = this.#init;
     const [first = 'help', ...rest] = argv;
     const asked = first === 'help' ? rest : argv;
+    if (first === 'complete') return this.#complete(rest);
     const group = this.#groupHelp(asked[0]);
     if (first === '--version' || first === '-V') printOut(`${bin} ${VERSION}\n`);
     else if (isHelp(asked)) printOut(this.#overview());
     else if (group !== undefined && isHelp(asked.slice(1))) printOut(group);
     else return this.#runCommand(asked, programs, first === 'help');
     return 0;
+  }
+
+  async #complete(argv: readonly string[]): Promise<number> {
+    const { completeMain } = await import('../complete/main.js');
+    const { programFacts, STCIRUN } = await import('../complete/programs.js');
+    const { bin, commands } = this.#init;
+    return completeMain([STCIRUN, programFacts(bin, commands)], argv);
   }
 
   async #runCommand(argv: readonly string[], programs: string, help: boolean): Promise<number> {

@@ -3,6 +3,7 @@
 import { AttachCommand } from './attach.js';
 import type { StciCommandClass } from './base.js';
 import { CommandTable } from './command-table.js';
+import { CompletionCommand } from './completion.js';
 import { DoctorCommand } from './doctor.js';
 import { AddHostsCommand, RemoveHostsCommand } from './host-commands.js';
 import { HOSTS_COMMANDS } from './hosts.js';
@@ -16,6 +17,7 @@ import { VersionCommand } from './version.js';
 const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   'add-hosts': AddHostsCommand,
   attach: AttachCommand,
+  completion: CompletionCommand,
   doctor: DoctorCommand,
   ...Object.fromEntries(Object.entries(HOSTS_COMMANDS).map(([verb, command]) => [`hosts ${verb}`, command])),
   info: InfoCommand,
