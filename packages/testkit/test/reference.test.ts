@@ -20,7 +20,7 @@ function check(...directory: string[]): { readonly status: number | null; readon
 suite('generated reference', (test) => {
   test('is what the sources make', () => {
     assert.equal(check(), { status: 0, out: '' });
-  });
+  }, { timeoutMs: 30_000 });
 
   test('stale, missing and foreign pages are told by file, line and remedy', () => {
     const copy = mkdtempSync(join(tmpdir(), 'stci-reference-'));
@@ -44,7 +44,7 @@ suite('generated reference', (test) => {
     } finally {
       rmSync(copy, { recursive: true });
     }
-  });
+  }, { timeoutMs: 30_000 });
 
   test('every error code has its row, with what it means and what to do', () => {
     const page = readFileSync(join(ROOT, 'docs/reference/errors.md'), 'utf8');
