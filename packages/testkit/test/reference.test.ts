@@ -27,7 +27,9 @@ suite('generated reference', (test) => {
     const pathOf = (name: string): string => join(copy, 'docs', name);
     const read = (name: string): string => readFileSync(pathOf(name), 'utf8');
     try {
-      cpSync(join(ROOT, 'docs'), join(copy, 'docs'), { recursive: true });
+      for (const place of ['docs', 'packages/stcirun/man', 'packages/finject-cli/man']) {
+        cpSync(join(ROOT, place), join(copy, place), { recursive: true });
+      }
       writeFileSync(pathOf('parameters.md'), read('parameters.md').replace('# Parameters\n', '# Parameters \n'));
       writeFileSync(pathOf('reference/errors.md'), `${read('reference/errors.md')}more\n`);
       writeFileSync(pathOf('reference/other.md'), '# Other\n');

@@ -19,7 +19,6 @@ succeed later without a change.`;
 
 export function errorsPage(root) {
   const comments = commentsOf(readFileSync(join(root, SOURCE), 'utf8'));
-  const exits = Object.entries(EXIT).map(([name, exitCode]) => [exitCode, name, commentOf(comments, name)]);
   const errors = Object.entries(ERROR_KINDS).map(([name, kind]) => {
     const [meaning, remedy] = commentOf(comments, name).split(/ To do: /);
     if (remedy === undefined) throw new Error(`${SOURCE}: the comment of ${name} has no 'To do: '`);
@@ -28,10 +27,16 @@ export function errorsPage(root) {
   return page('Errors', INTRODUCTION, [
     '## Exit codes', '',
     '0 to 192 belong to the tools (192 = 128 + 64, the highest signal). 193 and up have one meaning each:', '',
-    ...table(['exit code', 'name', 'meaning'], exits), '',
+    ...table(['exit code', 'name', 'meaning'], exitCodes(root)), '',
     '## Error codes', '',
     ...table(['error code', 'exit code', 'again', 'meaning', 'what to do'], errors),
   ]);
+}
+
+/** Rows of number, name and meaning. */
+export function exitCodes(root) {
+  const comments = commentsOf(readFileSync(join(root, SOURCE), 'utf8'));
+  return Object.entries(EXIT).map(([name, exitCode]) => [exitCode, name, commentOf(comments, name)]);
 }
 
 /** Comment of each member of a table, by its name. */

@@ -8,10 +8,11 @@ import { commandsPage } from './commands.mjs';
 import { componentsPage } from './components.mjs';
 import { contractsPage } from './contracts.mjs';
 import { errorsPage } from './errors.mjs';
+import { manualPages, MANUALS } from './man.mjs';
 import { GENERATED } from './markdown.mjs';
 
 /** Whatever else is in these is stale. */
-export const REFERENCE_DIRECTORIES = ['docs/reference'];
+export const REFERENCE_DIRECTORIES = ['docs/reference', ...MANUALS];
 
 /** Path from the root of the repository → text. */
 export function referencePages(root) {
@@ -23,6 +24,7 @@ export function referencePages(root) {
     ['docs/reference/components.md', componentsPage(registry)],
     ['docs/reference/contracts.md', contractsPage(root, registry)],
     ['docs/reference/errors.md', errorsPage(root)],
+    ...manualPages(root, registry),
   ]);
 }
 
