@@ -23,7 +23,8 @@ const RUN_MIN = 25;
 
 const OUTPUT_CHARS_SHOWN = 2_000;
 
-const USER = documents('README.md', 'docs');
+const PROGRAMS = ['jacobi', 'master-worker', 'word-count'].map((name) => `examples/programs/${name}/README.md`);
+const USER = documents('README.md', 'docs', ...PROGRAMS);
 const ALL = documents('README.md', 'CONTRIBUTING.md', 'docs', ...packageReadmes());
 const shown = [...USER].flatMap(([path, text]) => blocks(path, text));
 const isCommand = (block: Block): boolean => ['sh', 'bash', 'console', 'shell'].includes(block.language);
@@ -52,6 +53,7 @@ case "$1 $2" in
 esac
 `);
   stub('ssh/ssh', readFileSync(join(ROOT, 'packages/stcirun/test/fake-ssh.sh'), 'utf8'));
+  for (const { text } of shown.filter(({ language }) => language === 'c')) writeFileSync(join(place, 'ring.c'), text);
   for (const name of ['hosts.txt', 'hosts']) writeFileSync(join(place, name), 'n1 slots=8\nn[2-8]:8\n');
   writeFileSync(join(place, 'data.txt'), 'one\ntwo\n');
   mkdirSync(join(place, 'home'));
@@ -99,12 +101,14 @@ suite('commands that README and docs show', (test) => {
   test.before(() => { place = makePlace(); });
   test.after(() => rmSync(place, { recursive: true, force: true }));
   const noHosts = whyNoHosts();
+  const noCompiler = spawnSync('cc', ['--version']).error === undefined ? undefined : 'no cc is installed here';
 
   for (const block of scripts) {
     const name = `${block.path}:${block.line} ${commands(block.text)[0] ?? 'nothing'}`;
     if (block.notRun !== undefined) continue;
     const withHosts = block.text.includes('npm run hosts');
-    test.skipIf(withHosts && noHosts !== undefined, noHosts ?? '', name, () => {
+    const why = withHosts ? noHosts : /^cc /m.test(block.text) ? noCompiler : undefined;
+    test.skipIf(why !== undefined, why ?? '', name, () => {
       check(runAll(place, commands(block.text), withHosts));
     }, { timeoutMs: 130_000 });
   }
