@@ -162,6 +162,11 @@ export class RootAgent {
     for (const link of router.childLinks(0)) messages.sendNeighbour(link, 'tree.release', { waitMs });
   }
 
+  /** It answers: the controller is not heard for another reason, and may be soon. */
+  onParentHeard(): void {
+    this.#failures.onMended();
+  }
+
   isParentDoubted(): boolean {
     return this.#isCutOff || this.#failures.isParentDoubted();
   }

@@ -58,6 +58,7 @@ interface Role {
   release?(waitMs: number): void;
   onMended?(): void;
   isParentDoubted?(): boolean;
+  onParentHeard?(): void;
 }
 
 export function roleFactory(composition: Composition): RoleFactory {
@@ -158,7 +159,7 @@ class RunningAgent implements AgentHandle {
         node, details, agentLauncher, treeOf, incarnation: boot.start, overlay, adoption, fail, scope, ownsProcess,
         killSelf: () => (ownsProcess ? platform.processes.killSelf() : this.abort('killed by a fault')),
         fence: (reason) => this.#fence(reason),
-        cutOff: (reason) => this.#parent?.destroy(`the controller is not heard: ${reason}`, 'silent'),
+        cutOff: (reason) => this.#onCutOff(node, `the controller is not heard: ${reason}`),
         parentGone: () => {
           // By the overlay messages go on at once. Without one, the report may be wrong, and there is no other link.
           if (overlay.topology !== undefined) this.#parent?.destroy('its agent is reported as dead', 'lost');
@@ -191,14 +192,22 @@ class RunningAgent implements AgentHandle {
     return new AdoptionListener({ node, boot, tree, hooks, isParentDoubted, onRefused: () => this.#askParent(node) });
   }
 
+  /** Its link to the controller is of no use; another parent, if it answers, is cut off itself, or one above it. */
+  #onCutOff(node: AgentNode, reason: string): void {
+    if (this.#parent?.peer === CONTROLLER) this.#parent.destroy(reason, 'silent');
+    else this.#askParent(node, () => this.#role?.onParentHeard?.());
+  }
+
   /** Others are to link to this agent: its parent may stand still, or may have lost the link at its end only. */
-  #askParent({ messages, params }: AgentNode): void {
+  #askParent({ messages, params }: AgentNode, onAnswer?: () => void): void {
     const link = this.#parent;
     if (link === undefined || link.state === 'closed' || this.#asked === link) return;
     this.#asked = link;
     messages.request(link.peer, 'agent.echo', 0, (error) => {
       this.#asked = undefined;
-      if (error !== undefined && this.#parent === link) link.destroy('it does not answer', 'lost');
+      if (this.#parent !== link) return;
+      if (error === undefined) onAnswer?.();
+      else link.destroy('it does not answer', 'lost');
     }, { timeoutMs: probeMs(params) });
   }
 
