@@ -23,13 +23,14 @@ import { notifierHypercube } from '@stci/notifier-hypercube';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
+import { launcherRandom } from './launcher-random.js';
 import { launcherRemote } from './launcher-remote.js';
 import { detectorWitness } from './witness.js';
 
 const registry: Registry = createRegistry(
   builtins([
-    detectorMesh, detectorRing, detectorSwim, detectorWitness, launcherLocal, launcherRemote, launcherSsh, notifierBmg,
-    notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents, ...faultComponents,
+    detectorMesh, detectorRing, detectorSwim, detectorWitness, launcherLocal, launcherRandom, launcherRemote,
+    launcherSsh, notifierBmg, notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents, ...faultComponents,
   ]),
 );
 

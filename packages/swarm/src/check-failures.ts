@@ -4,6 +4,7 @@ import { subjectKey, type FailureRecord } from '@stci/interface';
 import { agreementProblems, linesOf } from './check-agreement.js';
 import type { FailurePlan } from './failure-plan.js';
 import { hostName } from './job-spec.js';
+import { hostsAbove, plannedParents } from './launcher-random.js';
 import type { FailureRun, QuietState } from './failure-run.js';
 import { checkStabilization } from './stabilization.js';
 import type { MemberKey } from './witness.js';
@@ -59,7 +60,9 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
   for (const fault of plan.faults) {
     // The controller asks all others, and takes its own standstill for theirs.
     if (fault.kind === 'slow' || (fault.kind === 'freeze' && fault.host === 'login')) return undefined;
-    const isLong = !('lastsMs' in fault) || fault.lastsMs === undefined || fault.lastsMs >= tolerance;
+    // The end of a short one links some of those that a long one cuts off: others there lose their parents for good.
+    const isOneOfSeveral = fault.kind === 'part' && plan.faults.some((one) => one.kind === 'part' && one !== fault);
+    const isLong = isOneOfSeveral || !('lastsMs' in fault) || fault.lastsMs === undefined || fault.lastsMs >= tolerance;
     if (!isLong) continue;
     if (fault.kind === 'part') fault.hosts.forEach((host) => hosts.add(host));
     else if (fault.kind === 'cut') fault.between.forEach((place) => place !== 'login' && hosts.add(place));
@@ -74,8 +77,7 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
  * leases may end before.
  */
 function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[] {
-  const arity = Number(settings['launcher.tree.arity']);
-  const above = (host: number): number[] => (host < 0 ? [] : [host, ...above(Math.floor(host / arity) - 1)]);
+  const parents = plannedParents(count, settings);
   const hasDetector = settings['detector'] !== 'witness';
   const tolerated = settings['overlay.topology'] !== undefined && hasDetector ? 2 : 1;
   const failed = new Set(faults.flatMap((fault) => {
@@ -83,15 +85,14 @@ function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[]
     return 'host' in fault && fault.host !== 'login' ? [fault.host] : [];
   }));
   const all = Array.from({ length: count }, (_, host) => host);
-  return all.filter((host) => above(host).filter((each) => failed.has(each)).length > tolerated);
+  return all.filter((host) =>
+    [host, ...hostsAbove(parents, host)].filter((each) => failed.has(each)).length > tolerated);
 }
 
-function addBelow(plan: FailurePlan, host: number, hosts: Set<number>): void {
-  const arity = Number(plan.settings['launcher.tree.arity']);
+function addBelow({ settings, hosts: count }: FailurePlan, host: number, hosts: Set<number>): void {
+  const parents = plannedParents(count, settings);
   hosts.add(host);
-  for (let child = (host + 1) * arity; child < (host + 2) * arity && child < plan.hosts; child++) {
-    addBelow(plan, child, hosts);
-  }
+  for (const other of parents.keys()) if (hostsAbove(parents, other).includes(host)) hosts.add(other);
 }
 
 /** Nobody is declared dead who lives, and whose messages took no longer than promised. */

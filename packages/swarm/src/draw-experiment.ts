@@ -2,12 +2,13 @@
 
 import { faultComponents } from '@stci/finject';
 import {
-  planRepeats, type Experiment, type FaultEntry, type RepeatPlan, type TargetShape, type Who,
+  planRepeats, treeShape, type Experiment, type FaultEntry, type RepeatPlan, type TargetShape, type Who,
 } from '@stci/finject/experiment';
 import type { FaultModule, ParamValue } from '@stci/interface';
 import { SimRandom } from '@stci/platform-sim';
 import type { SimulatedTarget } from './experiment-target.js';
 import { hostName } from './job-spec.js';
+import { drawTree, plannedParents } from './launcher-random.js';
 
 export interface DrawnExperiment {
   readonly seed: number;
@@ -80,7 +81,8 @@ export function drawExperiment(seed: number): DrawnExperiment {
   const shape: TargetShape = {
     hosts: target.hosts.map(({ name }) => name),
     hostOfRank: Array.from({ length: count * perHost }, (_, rank) => Math.floor(rank / perHost)),
-    arity: Number(target.settings['launcher.tree.arity']),
+    ...treeShape(target.settings['launcher'] === 'random' ? { parents: plannedParents(count, target.settings) }
+      : { arity: Number(target.settings['launcher.tree.arity']) }),
   };
   const experiment = makeExperiment(seed, random);
   const plans = planRepeats(experiment, shape).map((plan): RepeatPlan =>
@@ -105,6 +107,7 @@ function drawTarget(random: SimRandom, count: number): SimulatedTarget {
     ...(random.chance(0.6) && { detector: random.pick(['ring', 'swim', 'mesh', 'sporadic']) }),
     ...(random.chance(0.3) && { 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '100ms' }),
     ...(random.chance(0.3) && { 'launcher.session.method': 'process' }),
+    ...drawTree(random),
   };
   const perHost = random.pick([1, 1, 2]);
   return {

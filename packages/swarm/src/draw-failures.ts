@@ -2,6 +2,7 @@
 
 import { SimRandom } from '@stci/platform-sim';
 import type { AgreePlan, BriefPlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
+import { drawTree, hostsAbove, plannedParents } from './launcher-random.js';
 import { drawLoss, drawOverlay } from './options.js';
 import { drawStabilization } from './stabilization.js';
 
@@ -40,6 +41,7 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
     'bootcom.ws.interface': 'eth0',
     ...drawDetectors(random, detectors, times),
     ...drawOverlay(random, true),
+    ...drawTree(random),
     ...drawLoss(random),
   };
   if (settings['errmgr.loss'] === 'use-spare') settings['errmgr.loss'] = 'start-again';
@@ -55,7 +57,7 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
     bytesPerMs: random.pick([Infinity, Infinity, 20_000]),
     timeoutMs: random.pick([60_000, 5000]),
   };
-  settings['detector.latency'] = `${latencyMs(hosts, Number(settings['launcher.tree.arity']), link)}ms`;
+  settings['detector.latency'] = `${latencyMs(plannedParents(hosts, settings), link)}ms`;
   return {
     seed,
     hosts,
@@ -72,9 +74,8 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
 }
 
 /** Of a message between two agents, by the boot tree. */
-function latencyMs(hosts: number, arity: number, link: FailurePlan['link']): number {
-  let depth = 0;
-  for (let below = hosts; below > 0; depth++) below -= arity ** (depth + 1);
+function latencyMs(parents: readonly (number | undefined)[], link: FailurePlan['link']): number {
+  const depth = Math.max(...parents.map((_, host) => hostsAbove(parents, host).length)) + 1;
   return Math.max(20, Math.ceil(2 * depth * (link.latencyMs + link.jitterMs)));
 }
 

@@ -6,6 +6,7 @@
 import { windowBytesMin } from '@stci/core';
 import type { SignalName, StdinTo } from '@stci/interface';
 import { SimRandom, type LinkParams } from '@stci/platform-sim';
+import { drawTree } from './launcher-random.js';
 import { drawApp, drawLongApp, type AppPlan } from './programs.js';
 
 interface Timed {
@@ -171,7 +172,7 @@ function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record
   if (random.chance(0.4)) drawLaunchFailure(random, hosts, settings);
   if (random.chance(0.3)) settings['bootcom.lease'] = random.pick(['2s', '4s', '30s']);
   if (random.chance(0.1)) settings['bootcom.frame.max'] = String(65_536);
-  return { ...settings, ...drawLoss(random), ...drawOverlay(random, remote) };
+  return { ...settings, ...drawLoss(random), ...drawOverlay(random, remote), ...drawTree(random) };
 }
 
 /** What follows when a host is lost. By a fork: the other draws do not depend on it. */

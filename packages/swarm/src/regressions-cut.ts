@@ -46,4 +46,18 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       },
     }),
   },
+  {
+    found: 'an agent on the ring next to the controller, but far below it in the boot tree, did not hear it over one '
+      + 'that stood still: it closed the link to its own parent, which lived, and was given up',
+    plan: plainFailures({
+      hosts: 4, link: { ...LINK, latencyMs: 0.2, jitterMs: 0.5 },
+      // 0 is below 1, and 1 below 3.
+      faults: [{ atMs: 917, kind: 'freeze', host: 3, lastsMs: 2536 }],
+      settings: {
+        launcher: 'random', 'launcher.random.seed': '276', 'bootcom.lease': '1000ms', detector: 'ring,witness',
+        'detector.ring.notifier': 'tree', 'detector.ring.period': '100ms', 'detector.ring.timeout': '500ms',
+        'detector.ring.grace': '300ms', 'detector.ring.reconnect': '1', 'detector.latency': '20ms',
+      },
+    }),
+  },
 ];

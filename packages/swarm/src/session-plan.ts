@@ -4,6 +4,7 @@
  */
 
 import { SimRandom } from '@stci/platform-sim';
+import { drawTree } from './launcher-random.js';
 import { drawLoss, drawOverlay } from './options.js';
 import type { AppPlan } from './programs.js';
 
@@ -90,6 +91,7 @@ export function drawSession(seed: number): SessionOptions {
       ...(random.chance(0.3) && { 'launcher.session.method': 'process' }),
       ...drawLoss(random),
       ...drawOverlay(random, true),
+      ...drawTree(random),
     },
     jobs,
     frontEnds: jobs.flatMap((job, index) => drawFrontEnds(random, job, index)).sort((a, b) => a.atMs - b.atMs),

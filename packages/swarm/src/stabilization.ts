@@ -4,6 +4,7 @@
  */
 
 import { SimRandom } from '@stci/platform-sim';
+import { drawTree } from './launcher-random.js';
 import type { FailureFault, FailurePlan } from './failure-plan.js';
 import type { FailureRun, QuietState } from './failure-run.js';
 import { memberKey } from './witness.js';
@@ -17,6 +18,7 @@ export function drawStabilization(seed: number, size: 'any' | 'small'): FailureP
     'detector.ring.period': `${random.pick([50, 100])}ms`, 'detector.ring.reconnect': String(random.pick([1, 2])),
     'detector.ring.notifier': random.pick(['bmg', 'lazy']), 'overlay.topology': 'bmg', 'overlay.open': 'eager',
     'launcher.tree.arity': String(random.pick([1, 2, 8])), 'bootcom.lease': '10000ms', 'bootcom.ws.interface': 'eth0',
+    ...drawTree(random),
   };
   return {
     seed, hosts, settings, faults: drawCrashes(random, hosts, timeoutMs), edges: [], isPatient: false,
