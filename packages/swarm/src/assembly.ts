@@ -30,7 +30,8 @@ import { detectorWitness } from './witness.js';
 const registry: Registry = createRegistry(
   builtins([
     detectorMesh, detectorRing, detectorSwim, detectorWitness, launcherLocal, launcherRandom, launcherRemote,
-    launcherSsh, notifierBmg, notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents, ...faultComponents,
+    launcherSsh, notifierBmg, notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents,
+    ...faultComponents,
   ]),
 );
 
