@@ -43,10 +43,10 @@ suite('swarm', (test) => {
   }, { timeoutMs: DEADLINE_MS });
 
   test('a replay prints its seed first and last', () => {
-    const lines = run(['--seed', '5']);
-    assert.is(lines[0], 'seed 5');
-    assert.is(lines.at(-1), 'seed 5: ok');
-    assert.ok(run(['--seed', '5', '--trace']).length > 100);
+    const lines = run(['--seed', '3']);
+    assert.is(lines[0], 'seed 3');
+    assert.is(lines.at(-1), 'seed 3: ok');
+    assert.ok(run(['--seed', '3', '--trace']).length > 100);
   });
 
   test('refuses what it does not know', () => {
