@@ -1,6 +1,7 @@
 /** Programs that use the library: they end by themselves, print nothing of ours, and leave nothing however they die. */
 // @timeoutMs 180000
 
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,6 +64,17 @@ suite('library: programs', (test) => {
     `).result;
     assert.equal(good.out.split('\n').sort(), ['', '4', 'a1 b', 'a1 b', 'a2 b', 'a2 b', 'a3 b', 'a3 b']);
     assert.equal([err, good.err], ['', 'e\n'.repeat(6)]);
+  }, LONG);
+
+  test('the reader of its output goes: the job ends, the program does not', async () => {
+    const path = join(place, 'head.mjs');
+    writeFileSync(path, `import { launch } from '@stci/stcirun';
+      const jobs = Array.from({ length: 12 }, () => launch({ program: 'yes', output: 'inherit' }).result);
+      const codes = (await Promise.all(jobs)).map(({ exitCode }) => exitCode);
+      console.error(new Set(codes), process.stdout.listenerCount('error'), process.stdout.getMaxListeners());`);
+    const command = `"${process.execPath}" "${path}" | head -1`;
+    const { stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    assert.equal([stdout, stderr], ['y\n', 'Set(1) { 141 } 0 10\n']);
   }, LONG);
 
   const DEATHS: readonly (readonly [string, string, number | null])[] = [

@@ -2,8 +2,11 @@
 // @timeoutMs 180000
 
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import {
+  chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { launch, plan, type Job, type LaunchOptions } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
 import { eventsOf, LibraryPlace, linesOf, rejected, shell } from './library-help.js';
@@ -140,6 +143,19 @@ suite('library: a job', (test) => {
       { stream: 'stderr', lineBase64: '/w==' }, { stream: 'stdout', line: 'ä' },
       { stream: 'stdout', line: 'rest', partial: true },
     ]);
+  });
+
+  test('warnings are events; parameters go over variables and files', async () => {
+    const wdir = mkdtempSync(place.file('conf-'));
+    writeFileSync(join(wdir, 'stci.conf'), 'launcher.window = 3\n');
+    chmodSync(join(wdir, 'stci.conf'), 0o666);
+    const job = start({ program: 'true', wdir, env: { ...place.env, STCI_MCA_job_size_max: '1' }, np: 2,
+      params: { 'job.size.max': 2 }, output: 'discard' });
+    const [first] = await eventsOf(job);
+    assert.match(first?.type === 'message' ? first.text : '', /stci\.conf is ignored: it is world-writable/);
+    assert.is((await job.result).exitCode, 0);
+    const refused = start({ program: 'true', wdir, env: { ...place.env, STCI_MCA_job_size_max: '1' }, np: 2 });
+    assert.match((await rejected(refused.result)).message, /job\.size\.max/);
   });
 
   test('plan: map and launch plan, nothing is started', async () => {

@@ -6,7 +6,6 @@ import type { OutputLine } from '@stci/core/iof';
 import type { ExitReportJson, SignalActions } from '@stci/core/run';
 import { StciError, type JobMap } from '@stci/interface';
 import { JobFacts } from '../output/facts.js';
-import { outputError } from '../output/output-error.js';
 import { followJob, type JobSource } from '../run/follow-job.js';
 import { mpiRemarks } from '../run/mpi-program.js';
 import { openJob, type PlannedRun } from '../run/plan-run.js';
@@ -18,6 +17,7 @@ import { libraryDriver } from './library-driver.js';
 import { inOptionNames } from './option-table.js';
 import type { InputChunk, LaunchOptions } from './options.js';
 import { OutputFeed, type OutputChunk } from './output-feed.js';
+import { passOn } from './pass-on.js';
 
 /** A timer that keeps the process while the job runs: the longest period that Node allows. */
 const AWAKE_MS = 2 ** 31 - 1;
@@ -191,7 +191,9 @@ class LaunchedJob implements Job {
     const facts = (this.#facts = new JobFacts(run.map, run.params.int('iof.line.max')));
     const { output = 'iterate' } = this.#options;
     if (output === 'discard') this.#output.discard();
-    const passedOn = output === 'inherit' ? this.#passOn() : undefined;
+    const passedOn = output !== 'inherit' ? undefined : passOn(this.#output, () => facts).then((error) => {
+      if (error !== undefined) this.#sinkFault(error);
+    });
     const followed = { ...run, ...source, remarks: () => mpiRemarks(run.spec, run.map) };
     const exitCode = await followJob(followed, driver, {
       options: { quiet: false, verbose: false, json: true, exitReport: { format: 'json', file: 'result' } },
@@ -280,18 +282,5 @@ class LaunchedJob implements Job {
     const text = `input: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
     this.#events.push({ type: 'message', text, isError: true });
     this.#end(1);
-  }
-
-  async #passOn(): Promise<void> {
-    const write = (stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> =>
-      new Promise((resolve, reject) => {
-        process[stream].write(bytes, (error) => {
-          if (error === null || error === undefined) resolve();
-          else reject(outputError(stream === 'stdout' ? 'standard output' : 'standard error', error));
-        });
-      });
-    await this.#output.passOn(write, () => this.#facts as JobFacts).catch((thrown: unknown) => {
-      this.#sinkFault(thrown as StciError);
-    });
   }
 }

@@ -31,7 +31,7 @@ const NOTHING = new Uint8Array(0);
 
 export class OutputFeed implements OutputSink {
   readonly #feed = new Feed<Piece>('The output of a job', (piece) => piece.release());
-  #isOver = false;
+  #isAbandoned = false;
 
   get isRead(): boolean {
     return this.#feed.isRead;
@@ -40,9 +40,10 @@ export class OutputFeed implements OutputSink {
   started(): void {}
 
   push(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
+    const releaseOnce = once(release);
     // A copy: the caller may keep it, and it shares its buffer with frames.
-    this.#feed.push({ source: sourceId(rank, stream), bytes: chunk.slice(), wallMs, release: once(release) });
-    if (this.#isOver) release();
+    this.#feed.push({ source: sourceId(rank, stream), bytes: chunk.slice(), wallMs, release: releaseOnce });
+    if (this.#isAbandoned) releaseOnce();
   }
 
   end(rank: Rank, stream: StreamName): void {
@@ -59,7 +60,7 @@ export class OutputFeed implements OutputSink {
   breakLine(): void {}
 
   abandon(): void {
-    this.#isOver = true;
+    this.#isAbandoned = true;
     this.#feed.forEach((piece) => piece.release());
   }
 
