@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch, plan, type Job, type LaunchOptions } from '@stci/stcirun';
 import { assert, eventually, suite } from '@stci/testkit';
+import { happens } from './session-help.js';
 import { eventsOf, LibraryPlace, linesOf, rejected, shell } from './library-help.js';
 
 const LONG = { timeoutMs: 60_000 };
@@ -98,9 +99,7 @@ suite('library: a job', (test) => {
     let isHeld = false;
     for await (const chunk of job.output) {
       if (bytes === 0) {
-        // The rank can't have written all, however long this takes: as long as another whole job.
-        await start({ program: 'true', output: 'discard' }).result;
-        isHeld = !existsSync(done);
+        isHeld = !(await happens(() => existsSync(done), 3000));
       }
       bytes += chunk.bytes.length;
       hash.update(chunk.bytes);
@@ -282,6 +281,12 @@ suite('library: ends', (test) => {
     await other[Symbol.asyncDispose]();
     assert.equal((await other.result).report?.ranks.map(({ signal }) => signal), ['SIGKILL']);
   }, LONG);
+
+  test('an end in order does not wait for output that nobody reads', async () => {
+    const job = await running({ params: { 'iof.window': '256KiB' } }, 'yes');
+    job.end();
+    assert.is((await job.result).exitCode, 130);
+  });
 
   test('signals reach the ranks', async () => {
     const job = await running({ np: 2 }, "trap 'echo got; exit 0' USR1; echo up; while :; do sleep 0.05; done");
