@@ -283,7 +283,10 @@ suite('library: ends', (test) => {
   }, LONG);
 
   test('an end in order does not wait for output that nobody reads', async () => {
-    const job = await running({ params: { 'iof.window': '256KiB' } }, 'yes');
+    const flag = place.file('stalled');
+    const line = `trap "touch ${flag}" EXIT; head -c 200000000 /dev/zero`;
+    const job = await running({ params: { 'iof.window': '256KiB' } }, line);
+    assert.not.ok(await happens(() => existsSync(flag), 1000), 'all was written');
     job.end();
     assert.is((await job.result).exitCode, 130);
   });
