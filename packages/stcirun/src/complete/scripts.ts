@@ -87,13 +87,13 @@ const ZSH = `#compdef stcirun stci finject
 
 _stci() {
   local stci=stci line
-  local -a texts shown options
+  local -a texts shown behind
   [[ \${words[1]:t} == finject ]] && stci=finject
   [[ -x @PROGRAMS@/$stci ]] && stci=@PROGRAMS@/$stci
   local -a given=("\${(@Q)words[1,CURRENT-1]}" "\${(Q)PREFIX}")
   while IFS= read -r line; do
     case $line in
-      (':nospace') options=(-S '') ;;
+      (':nospace') behind=(-S '') ;;
       (':command '*)
         shift "\${line#* }" words
         (( CURRENT -= \${line#* } ))
@@ -114,7 +114,7 @@ _stci() {
         shown+=("\${line/$'\\t'/  -- }") ;;
     esac
   done < <(command "$stci" complete -- "\${given[@]}" </dev/null 2>/dev/null)
-  (( $#texts )) && compadd "\${options[@]}" -l -d shown -- "\${texts[@]}"
+  (( $#texts )) && compadd "\${behind[@]}" -l -d shown -- "\${texts[@]}"
 }
 
 if [[ \${funcstack[1]} == _stci ]]; then

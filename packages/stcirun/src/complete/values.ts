@@ -194,7 +194,7 @@ export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
   name: nothing, repeat: nothing, repeats: nothing, seed: nothing, for: nothing,
   host: hosts, exclude: hosts, 'kill --host': sessionHosts,
   hostfile: listing('files'), am: listing('files'), plugin: listing('files'), events: listing('files'),
-  wdir: listing('directories'), output: listing('files'),
+  wdir: listing('directories'), dir: listing('directories'), output: listing('files'),
   'run --output': listing('directories'), 'probe --output': listing('directories'),
   'replay --output': listing('directories'),
   'map-by': () => ({ candidates: [{ text: 'slot' }, { text: 'node' }, { text: 'ppr:', isOpen: true }] }),
@@ -230,5 +230,8 @@ export const ARGUMENT_KINDS: Readonly<Record<string, Kind>> = {
   target: targets,
   file: listing('experiments'),
   run: listing('directories'),
+  path: listing('directories'),
+  framework: ({ sources: { registry } }) => words(registry.frameworks.map(({ name }) => name)),
+  name: nothing,
   shell: fixed('bash', 'zsh', 'fish'),
 };
