@@ -23,8 +23,7 @@ const RUN_MIN = 25;
 
 const OUTPUT_CHARS_SHOWN = 2_000;
 
-const PROGRAMS = ['jacobi', 'master-worker', 'word-count'].map((name) => `examples/programs/${name}/README.md`);
-const USER = documents('README.md', 'docs', ...PROGRAMS);
+const USER = documents('README.md', 'docs', 'examples');
 const ALL = documents('README.md', 'CONTRIBUTING.md', 'docs', ...packageReadmes());
 const shown = [...USER].flatMap(([path, text]) => blocks(path, text));
 const isCommand = (block: Block): boolean => ['sh', 'bash', 'console', 'shell'].includes(block.language);

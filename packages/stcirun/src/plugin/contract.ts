@@ -70,7 +70,8 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
     answers: { neighbours: positions, nextHop: position },
     objects: { spanningTree },
   },
-  launcher: { problem: withMembers({ policy: 'string', arity: 'function' }), answers: { arity: count(1) } },
+  // Core checks the tree itself, and names the policy.
+  launcher: { problem: withMembers({ policy: 'string', tree: 'function' }) },
   launcherproc: {
     problem: withMembers({ name: 'string', start: 'function', reach: 'function' }),
     objects: { start: agentProcess, reach: agentProcess },
