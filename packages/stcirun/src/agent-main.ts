@@ -35,13 +35,14 @@ function main(): void {
       void import('./agent-role.js').then(() => platform.processes.prepare());
     });
   }
-  runAgent({
+  const agent = runAgent({
     platform,
     channel: openAgentChannel(),
     waitMs: shipped?.waitMs,
     release: releaseStdio,
     plugins: (boot, channel, done) => {
-      void import('./plugin/agent.js').then(({ takePlugins }) => takePlugins(platform, boot, channel, done));
+      const fail = (reason: string): void => agent.fail(reason);
+      void import('./plugin/agent.js').then(({ takePlugins }) => takePlugins(platform, boot, channel, fail, done));
     },
     load: (done) => {
       void import('./agent-role.js').then(({ startRole }) => done(startRole));

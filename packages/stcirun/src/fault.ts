@@ -19,9 +19,21 @@ export function findColorMode(argv: readonly string[]): ColorMode {
   return COLOR_MODES.find((mode) => mode === value) ?? 'auto';
 }
 
+let attribute = (thrown: unknown): unknown => thrown;
+
+/** Finds the error of a plugin in what is thrown; where there are plugins. */
+export function attributeFaults(by: (thrown: unknown) => unknown): void {
+  attribute = by;
+}
+
+function stacksOf(thrown: unknown): string {
+  return thrown instanceof Error ? `${thrown.stack}\n${stacksOf(thrown.cause)}` : '';
+}
+
 /** Prints the error and returns the exit code. */
-export function reportFault(command: string, thrown: unknown): number {
-  const debug = process.env['STCI_DEBUG'] === '1' && thrown instanceof Error ? `${thrown.stack}\n` : '';
+export function reportFault(command: string, what: unknown): number {
+  const thrown = attribute(what);
+  const debug = process.env['STCI_DEBUG'] === '1' ? stacksOf(thrown) : '';
   if (thrown instanceof StciError && thrown.code === 'STCI_OUTPUT_CLOSED') return thrown.exitCode;
   const head = isColored(colorMode, 2) ? paintError(`${command}:`) : `${command}:`;
   if (thrown instanceof StciError) {

@@ -6,24 +6,40 @@
 import {
   decodeBootDetails, decodeParams, fetchPlugins, PLUGIN_COPIES, type BootRecord, type ParamSnapshot,
 } from '@stci/core';
-import type { Channel, Platform } from '@stci/interface';
+import { StciError, type Channel, type Platform } from '@stci/interface';
 import { assembleRegistry, pluginFrameworks } from '../assembly.js';
 import { agentPlugins } from './agent-plugins.js';
 import { pluginError } from './error.js';
 import { pluginHooks } from './hooks.js';
 import { openCopy } from './load.js';
-import { copyNames, type CopyName } from './params.js';
+import { copyNames, TIMEOUT, type CopyName } from './params.js';
 import { storeArchive, storedPlugin } from './store.js';
+import { attributed, watchPlugins } from './watch.js';
 
 function copiesOf(snapshot: ParamSnapshot): readonly CopyName[] {
   const value = snapshot[PLUGIN_COPIES];
   return Array.isArray(value) ? copyNames(value as readonly string[]) : [];
 }
 
+/** What a plugin throws ends the agent in order, so that its parent tells why. */
+function watch(timeoutMs: number, fail: (reason: string) => void): void {
+  const onFault = ({ message }: StciError): void => void setImmediate(fail, message);
+  watchPlugins({ timeoutMs, speaker: 'stci', onFault });
+  const onUncaught = (thrown: unknown): void => {
+    const error = attributed(thrown);
+    if (error instanceof StciError && error.code === 'STCI_PLUGIN_FAILED') return onFault(error);
+    process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
+    process.exit(1);
+  };
+  process.on('uncaughtException', onUncaught);
+  process.on('unhandledRejection', onUncaught);
+}
+
 export function takePlugins(
   { clock, env }: Platform,
   boot: BootRecord,
   channel: Channel,
+  fail: (reason: string) => void,
   done: (problem: string, rest?: Channel) => void,
 ): void {
   Object.assign(agentPlugins, pluginHooks);
@@ -37,10 +53,13 @@ export function takePlugins(
   let missing: number[] = [];
   let problem = '';
   try {
-    copies = copiesOf(decodeParams(decodeBootDetails(boot.details).params));
+    const snapshot = decodeParams(decodeBootDetails(boot.details).params);
+    copies = copiesOf(snapshot);
+    watch(Number(snapshot[TIMEOUT]), fail);
     missing = [...copies.keys()].filter((index) => storedPlugin(copies[index]?.hash ?? '') === undefined);
   } catch (thrown) {
-    problem = (thrown as Error).message;
+    const { message } = thrown as Error;
+    problem = copies[0] === undefined ? message : pluginError(copies[0].path, message, 'STCI_PLUGIN_FAILED').message;
   }
   const keep = (index: number, archive: Uint8Array): void => {
     const { path, hash } = copies[index] as CopyName;

@@ -69,6 +69,24 @@ export function guardComponent(component: AnyComponent, path: string): AnyCompon
   };
 }
 
+/** The first run of a module. */
+export function guardLoad<T>(path: string, module: string, load: () => T): T {
+  return running(numberOf(`plugin ${path}: the load of ${module}`), load);
+}
+
+/** With the marker on this call. */
+function running<T>(id: number, call: () => T): T {
+  const before = marker[0] as number;
+  marker[0] = id;
+  marker[1]! += 1;
+  try {
+    return call();
+  } finally {
+    marker[0] = before;
+    marker[1]! += 1;
+  }
+}
+
 function verdictProblem(verdict: unknown): string | undefined {
   const { accept, priority, reason } = (verdict ?? {}) as Readonly<Record<string, unknown>>;
   const isVerdict = accept === true ? Number.isFinite(priority) : accept === false && typeof reason === 'string';

@@ -11,7 +11,7 @@ import { readReason } from '../run/read-file.js';
 import { collectFiles } from './collect.js';
 import { pluginError } from './error.js';
 import { findPlugin, MANIFEST_FILE, type FoundPlugin } from './find.js';
-import { guardComponent } from './guard.js';
+import { guardComponent, guardLoad } from './guard.js';
 import { readManifest } from './manifest.js';
 import type { CopyName } from './params.js';
 import { storedPlugin, storeFiles } from './store.js';
@@ -65,6 +65,13 @@ function asPlugin(own: FoundPlugin, copy: () => CopyName, frameworks: readonly A
   return { ...own, components, copy };
 }
 
+/** Copies of which this process has loaded code: paths of their plugins by hash. */
+const loaded = new Map<string, string>();
+
+export function pathOfCopy(hash: string): string | undefined {
+  return loaded.get(hash);
+}
+
 interface Declared {
   readonly path: string;
   copy(): CopyName;
@@ -74,10 +81,13 @@ interface Declared {
 
 /** Throws STCI_PLUGIN_INVALID. */
 function loadComponent({ path, copy, declared, framework }: Declared): AnyComponent {
-  const directory = storedPlugin(copy().hash);
+  const { hash } = copy();
+  const directory = storedPlugin(hash);
   if (directory === undefined) throw pluginError(path, 'its copy was removed', 'STCI_PLUGIN_FAILED');
+  loaded.set(hash, path);
   const label = `${declared.framework}:${declared.name}`;
-  const exported = loadModule(path, join(directory, declared.module), declared.module);
+  const file = join(directory, declared.module);
+  const exported = guardLoad(path, declared.module, () => loadModule(path, file, declared.module));
   const all = [exported, ...Object.values(exported as object).flat()].filter(isComponent);
   const found = all.find((one) => one.framework.name === declared.framework && one.name === declared.name);
   if (found === undefined) {

@@ -5,6 +5,7 @@ import type { CommandLine, RunRequest } from '../cli/parse.js';
 import { colorErrors } from '../fault.js';
 import { printError, printOut, printStarted } from '../print.js';
 import { jobName } from '../session/session-name.js';
+import { watchCommand } from '../plugin/watch-command.js';
 import { callerOf, type Caller } from './caller.js';
 import { checkDry } from './check-dry.js';
 import { mpiRemarks } from './mpi-program.js';
@@ -30,6 +31,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   const prepared = await prepare(line.request, caller, (defaults) => line.withDefaults(defaults));
   const { request } = prepared;
   colorErrors(request.color);
+  await watchCommand('stcirun', prepared.params);
   const run = await planRun(prepared);
   if (request.dryRun) checkDry(run);
   if (request.dryRun || request.display !== undefined) {

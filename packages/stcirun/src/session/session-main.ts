@@ -16,6 +16,7 @@ import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { withHostGroups } from '../run/host-groups.js';
 import { loadRunSettings, type Settings } from '../run/settings.js';
+import { watchCommand } from '../plugin/watch-command.js';
 import { printError } from '../print.js';
 import { VERSION } from '../version.js';
 import { REPORT_FD, type Instruction, type Report } from './instruction.js';
@@ -37,6 +38,7 @@ export async function sessionMain(programs: string): Promise<number> {
   try {
     const settings = await loadRunSettings(instruction, instruction.wdir, createNodePlatform().env.variables);
     const events = await openEvents(instruction);
+    await watchCommand('stci', settings.params);
     return await new SessionProcess(instruction, programs, settings, events).run();
   } catch (thrown) {
     const { code, message } = toErrorRecord(thrown);

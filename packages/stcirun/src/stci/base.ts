@@ -9,6 +9,7 @@ import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { OptionValueError, parsePair, type Pair } from '../cli/values.js';
+import { watchCommand } from '../plugin/watch-command.js';
 import { printError } from '../print.js';
 import { loadSettings, type Settings } from '../run/settings.js';
 
@@ -74,6 +75,7 @@ export async function loadFlagParams(flags: ParamFlags, wdir: string | undefined
   const { mca = [], am = [] } = flags;
   const pairs = mca.map((one) => ({ origin: `--mca ${one.key}=${one.value}`, ...one }));
   const loaded = await loadSettings({ mca: pairs, am }, wdir, createNodePlatform().env.variables);
+  await watchCommand('stci', loaded.params);
   for (const warning of loaded.warnings) printError(`stci: ${warning}\n`);
   return loaded;
 }
