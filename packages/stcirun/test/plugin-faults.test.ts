@@ -126,6 +126,6 @@ XDG_CACHE_HOME='${place}/far/'$host exec sh -c "$word"
     writeFileSync(join(place, 'far/full'), '');
     const full = await far('', 'full');
     assert.is(full.exitCode, 197, full.err);
-    assert.match(full.err, /Agent root:0 on host full did not come up: [^]*plugin .*star: .*Name one by XDG_CACHE_HOME/u);
+    assert.match(full.err, /root:0 on host full did not come up: [^]*plugin .*star: .*Name one by XDG_CACHE_HOME/u);
   }, { timeoutMs: 60_000 });
 });
