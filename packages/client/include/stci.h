@@ -198,10 +198,12 @@ static inline int stci_send(stci *s, int to, const char *tag, const void *data, 
 
 /*
  * Takes the oldest message from rank `from` (STCI_ANY: any) with this tag (NULL: any). wait_ms: 0 takes what is there,
- * -1 waits for ever. STCI_NONE: no such message in time. STCI_RANK_LOST: `from` is lost, and nothing of it is left.
+ * -1 waits for ever, else at most a day. STCI_NONE: no such message in time. STCI_RANK_LOST: `from` is lost or has
+ * ended, or all others, and nothing that fits is left.
  */
 static inline int stci_receive(stci *s, int from, const char *tag, int wait_ms, stci_message *out) {
   char quoted[140], source[30] = "", tagged[160] = "", within[30] = "";
+  if (wait_ms > 86400000) wait_ms = 86400000;
   long long deadline = stci__deadline(wait_ms);
   stci__record r;
   int code;
@@ -266,11 +268,11 @@ static inline int stci_shrink(stci *s, stci_ranks *out) {
   return stci__collective(s, "shrink", NULL, 0, NULL, 0, NULL, out);
 }
 
-/* A value of this rank's, under a key of 1 to 256 printable ASCII characters; all see it after stci_exchange(). */
+/* A value under a key of 1 to 256 printable ASCII characters without space; others see it after stci_exchange(). */
 static inline int stci_put(stci *s, const char *key, const void *data, size_t bytes) {
   char quoted[520];
   stci__record r;
-  if (stci__quote(s, "put: key", key, ' ', 256, quoted) != STCI_OK) return STCI_ARGUMENT;
+  if (stci__quote(s, "put: key", key, '!', 256, quoted) != STCI_OK) return STCI_ARGUMENT;
   if (bytes > STCI_PART_BYTES_MAX) return stci__fail(s, STCI_LIMIT, "put: a value has at most 1 MiB");
   if (s->is_alone) return stci__keep(s, 1, key, data, bytes);
   return stci__call(s, data == NULL ? "" : data, bytes, &r, "\"type\":\"put\",\"key\":%s", quoted);
@@ -286,7 +288,7 @@ static inline int stci_get(stci *s, const char *key, stci_message *out) {
   stci__record r;
   int code;
   memset(out, 0, sizeof *out);
-  if (stci__quote(s, "get: key", key, ' ', 256, quoted) != STCI_OK) return STCI_ARGUMENT;
+  if (stci__quote(s, "get: key", key, '!', 256, quoted) != STCI_OK) return STCI_ARGUMENT;
   if (s->is_alone && (kept = *stci__find(s, 1, key)) != NULL) {
     *out = kept->message;
     return stci__copy(s, out, -1, kept->message.data, kept->message.bytes);
@@ -322,6 +324,9 @@ static inline int stci_neighbours(stci *s, const char *spec, int size, int posit
  * that breaks it is killed, and lost.
  */
 static inline int stci_alive(stci *s, int within_ms) {
+  if (within_ms < 0 || within_ms > 86400000) {
+    return stci__fail(s, STCI_ARGUMENT, "alive: %d is not 0 to 86400000 ms", within_ms);
+  }
   return s->is_alone ? STCI_OK : stci__send(s, NULL, 0, "\"type\":\"alive\",\"withinMs\":%d", within_ms);
 }
 

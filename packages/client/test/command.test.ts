@@ -136,7 +136,9 @@ suite('stci-client and an agent', (test) => {
       'send x y': /send: 'x' is not an integer/, 'send 4 y': /there is no rank 4; the job has ranks 0 to 3/,
       'barrier now': /'now' is too much/, 'recv --tug t': /recv has no option --tug/,
       'recv --tag': /--tag needs a value/,
-      'recv --timeout soon': /'soon' is not a time in s/, 'put k v --form xml': /'xml' is none of bytes, json, text/,
+      'recv --timeout soon': /'soon' is not a time in s, from 0 to 86400/, 'recv --timeout 86401': /'86401' is not/,
+      'put k\tk v': /expected a key of 1 to 256 printable/, 'send 0 x --tag _x': /expected a tag of 1 to 64/,
+      'mark é': /expected a name of 1 to 256/, 'put k v --form xml': /'xml' is none of bytes, json, text/,
       'agree maybe': /'maybe' is not true or false/,
     };
     for (const [line, expected] of Object.entries(cases)) {

@@ -127,10 +127,10 @@ suite('stci.h', (test) => {
 
   needs('what is not allowed is not sent', async () => {
     const wrong = ['send,4,x,y', 'send,-1,x,y', `send,0,${'t'.repeat(65)},y`, 'receive,4', 'receive,0,t t', 'put,é,v',
-      'get,', 'gather,4,x', 'neighbours,', 'mark,', 'fill,0,8388609'];
+      'get,', 'gather,4,x', 'neighbours,', 'mark,', 'put,k k,v', 'alive,-1', 'fill,0,8388609'];
     const [, ...lines] = await agent.run(wrong, answer);
     const codes = lines.filter((line) => !line.startsWith('  ')).map((line) => line.split(' ')[1]);
-    assert.equal(codes, [...Array(10).fill('5'), '6']);
+    assert.equal(codes, [...Array(12).fill('5'), '6']);
     assert.is(agent.came.length, 1);
   });
 

@@ -84,10 +84,9 @@ const RECORDER = `process.on('exit', () => {
 });
 `;
 
-/** A small program as one file of CommonJS that can be run by itself. */
+/** A small program as one file of CommonJS. */
 export async function packOne({ root, entry, outfile }) {
-  const banner = { js: '#!/usr/bin/env node' };
-  await build({ ...COMMON, absWorkingDir: root, entryPoints: [entry], outfile, bundle: true, format: 'cjs', banner });
+  await build({ ...COMMON, absWorkingDir: root, entryPoints: [entry], outfile, bundle: true, format: 'cjs' });
 }
 
 /** File name → CommonJS text and the files that it imports statically; the entry first. */

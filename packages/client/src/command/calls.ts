@@ -3,8 +3,9 @@
 import { readSync } from 'node:fs';
 import { hostname } from 'node:os';
 import {
-  FORMS, PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_TAG, ranksInRanges, type RankRange,
+  FORMS, MARK_CHARS_MAX, PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_TAG, ranksInRanges, type RankRange,
 } from '@stci/interface';
+import { checkKey, checkTag } from '../checks.js';
 import type { Agent, Answer } from './agent.js';
 import { CommandError, EXIT } from './errors.js';
 import { seconds, whole, type CallName, type Words } from './words.js';
@@ -119,7 +120,8 @@ export const RUN: Readonly<Record<Exclude<CallName, 'help' | 'include-dir'>, Cal
     return { out: hosts.map(([name, ranks]) => `${name} ${ranks.map(rangeText).join(',')}\n`).join('') };
   },
   put: async (words, { agent }) => {
-    const [key, text] = words.words;
+    const [word, text] = words.words;
+    const key = checkKey('put', word);
     const { form, bytes } = brought(words, text, PROGRAM_PART_BYTES_MAX);
     if (agent === undefined) throw alone('put: in a job of one nobody keeps keys between two calls');
     await agent.call({ type: 'put', key, form }, 'done', bytes);
@@ -127,11 +129,12 @@ export const RUN: Readonly<Record<Exclude<CallName, 'help' | 'include-dir'>, Cal
   },
   get: async ({ words, options }, { agent }) => {
     if (agent === undefined) throw alone('get: in a job of one nobody keeps keys between two calls');
+    const key = checkKey('get', words[0]);
     const endMs = performance.now() + seconds(options['--wait'] ?? '0', '--wait');
     for (;;) {
-      const out = await value(agent, words[0] as string);
+      const out = await value(agent, key);
       if (out !== undefined) return { out };
-      if (performance.now() >= endMs) throw new CommandError(EXIT.no, `get: there is no key '${words[0]}'`);
+      if (performance.now() >= endMs) throw new CommandError(EXIT.no, `get: there is no key '${key}'`);
       await new Promise((resolve) => setTimeout(resolve, GET_EVERY_MS));
     }
   },
@@ -139,14 +142,15 @@ export const RUN: Readonly<Record<Exclude<CallName, 'help' | 'include-dir'>, Cal
   barrier: async (_words, place) => (await collective(place, { kind: 'barrier' }), DONE),
   send: async (words, place) => {
     const to = rankOf(words.words[0] as string, 'send', place);
+    const tag = checkTag('send', words.options['--tag'] ?? PROGRAM_TAG);
     const { form, bytes } = brought(words, words.words[1], PROGRAM_MESSAGE_BYTES_MAX);
     if (place.agent === undefined) throw alone('send: in a job of one nobody keeps messages between two calls');
-    const head = { type: 'send', to, tag: words.options['--tag'] ?? PROGRAM_TAG, form };
-    await place.agent.call(head, 'done', bytes, undefined);
+    await place.agent.call({ type: 'send', to, tag, form }, 'done', bytes, undefined);
     return DONE;
   },
   recv: async ({ options }, place) => {
-    const { '--from': source, '--tag': tag, '--timeout': timeout } = options;
+    const { '--from': source, '--tag': wanted, '--timeout': timeout } = options;
+    const tag = wanted === undefined ? undefined : checkTag('recv', wanted);
     const from = source === undefined ? undefined : rankOf(source, '--from', place);
     const waitMs = timeout === undefined ? undefined : seconds(timeout, '--timeout');
     if (place.agent === undefined) throw alone('recv: in a job of one nobody sends');
@@ -187,7 +191,10 @@ export const RUN: Readonly<Record<Exclude<CallName, 'help' | 'include-dir'>, Cal
       ranksInRanges([[first, last]]).map((rank): [number, string] => [rank, reason])));
     return { out: [...reasons].sort(([a], [b]) => a - b).map(([rank, reason]) => `${rank} ${reason}\n`).join('') };
   },
-  mark: async ({ words: [name] }, { agent }) => {
+  mark: async ({ words: [name = ''] }, { agent }) => {
+    if (name.length > MARK_CHARS_MAX || !/^[ -~]+$/u.test(name)) {
+      throw new CommandError(EXIT.usage, `mark: expected a name of 1 to ${MARK_CHARS_MAX} printable ASCII characters`);
+    }
     agent?.send({ type: 'mark', name });
     await agent?.call({ type: 'hosts' }, 'hosts'); // The agent has taken the mark before it answers.
     return DONE;

@@ -7,7 +7,8 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, findAgent } from './agent.js';
 import { RUN, type Outcome, type Place } from './calls.js';
-import { CommandError, EXIT } from './errors.js';
+import { ClientError } from '../errors.js';
+import { CommandError, EXIT, callError } from './errors.js';
 import { help, parse, type Words } from './words.js';
 
 async function run(words: Words): Promise<Outcome> {
@@ -41,10 +42,10 @@ async function main(): Promise<number> {
     const { out = '', exitCode = EXIT.done } = await run(parse(process.argv.slice(2)));
     write(1, out);
     return exitCode;
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown instanceof ClientError ? callError(thrown.code, thrown.message) : thrown;
     const isKnown = error instanceof CommandError;
-    const text = isKnown ? error.message : `cannot write: ${String(error)}`;
-    write(2, `stci-client: ${text}\n`);
+    write(2, `stci-client: ${isKnown ? error.message : `cannot write: ${String(error)}`}\n`);
     return isKnown ? error.exitCode : EXIT.failed;
   }
 }

@@ -1,8 +1,9 @@
 /** The command line of stci-client: which words and options each call takes, and the help that follows from that. */
 
+import { WATCHDOG_MS_MAX } from '@stci/interface';
 import { CommandError, EXIT } from './errors.js';
 
-/** What a call takes. `words`: as the help shows them, `[…]` may be left out; `options`: name → what its value is. */
+/** What a call takes. `words`: `[…]` may be left out; `options`: name → what its value is, '' for none. */
 export interface CallForm {
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, string>>;
@@ -110,6 +111,7 @@ export function whole(text: string, what: string): number {
 
 /** Seconds as ms. */
 export function seconds(text: string, what: string): number {
-  if (!/^\d{1,7}(\.\d{1,3})?$/.test(text)) throw new CommandError(EXIT.usage, `${what}: '${text}' is not a time in s`);
-  return Math.round(Number(text) * 1000);
+  const ms = Math.round(Number(text) * 1000);
+  if (/^\d+(\.\d{1,3})?$/.test(text) && ms <= WATCHDOG_MS_MAX) return ms;
+  throw new CommandError(EXIT.usage, `${what}: '${text}' is not a time in s, from 0 to ${WATCHDOG_MS_MAX / 1000}`);
 }
