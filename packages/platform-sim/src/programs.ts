@@ -3,10 +3,9 @@
  * real ones. Checkers compute the expected output with `lineText`.
  */
 
-import {
-  AGENT_LINE_BYTES_MAX, PROGRAM_PARTS_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE,
-  RecordReader, programRecord, type CollectiveKind, type ProgramEvent, type ProgramRequest, type SignalName,
-} from '@stci/interface';
+import type { CollectiveKind, SignalName } from '@stci/interface';
+import { connectProgram } from './program-client.js';
+import { talk } from './talk.js';
 import type { OutputName, Tool, ToolProgram } from './tool.js';
 
 const BURST_BYTES = 16_384;
@@ -135,28 +134,6 @@ function onSignal(tool: Tool): void {
   tool.after(numberAt(tool, 2, 60) * 1000, () => tool.exit(0));
 }
 
-type OnEvent = (event: ProgramEvent, bytes: Uint8Array) => void;
-type SendRequest = (request: ProgramRequest, bytes?: Uint8Array) => void;
-
-/** What the client library does: connects to the session agent, ends with the status of an injected fault. */
-function client(tool: Tool, onEvent: OnEvent): SendRequest {
-  const channel = tool.connect(tool.env[PROGRAM_SOCKET_VARIABLE] ?? '');
-  const send: SendRequest = (request, bytes) => void channel.send([programRecord(request, bytes)]);
-  const limits = { lineBytesMax: AGENT_LINE_BYTES_MAX, bytesMax: PROGRAM_PARTS_BYTES_MAX };
-  const reader = new RecordReader(limits, (head, bytes) => {
-    const event = head as unknown as ProgramEvent;
-    if (event.type === 'exit') tool.exit(event.status);
-    else onEvent(event, bytes);
-  });
-  channel.bind({
-    onData: (chunk) => void reader.add(chunk),
-    onDrain: () => undefined,
-    onClose: () => tool.exit(1),
-  });
-  send({ type: 'hello', version: PROGRAM_PROTOCOL, token: tool.env[PROGRAM_TOKEN_VARIABLE] ?? '' });
-  return send;
-}
-
 /** What `agree` calls in turn: all go on without ranks that are lost. */
 const AGREEMENTS: readonly CollectiveKind[] = ['agree', 'shrink', 'shrink'];
 
@@ -172,7 +149,7 @@ function agree(tool: Tool): void {
     const kind = AGREEMENTS[round % AGREEMENTS.length] as CollectiveKind;
     send({ type: 'vote', kind, flag: (rank + round) % 5 > 0 });
   };
-  const send = client(tool, (event) => {
+  const send = connectProgram(tool, (event) => {
     if (event.type === 'welcome') return vote();
     if (event.type !== 'agreed') return;
     tool.write('stdout', textBytes(`${JSON.stringify(event.agreed)}\n`));
@@ -191,7 +168,7 @@ function phases(tool: Tool): void {
     tool.after(numberAt(tool, at + 1, 1) * 1000, step);
     at += 2;
   };
-  const send = client(tool, (event) => event.type === 'welcome' && step());
+  const send = connectProgram(tool, (event) => event.type === 'welcome' && step());
 }
 
 function env(tool: Tool): void {
@@ -220,6 +197,7 @@ export const PROGRAMS: Readonly<Record<string, ToolProgram>> = {
   fork,
   agree,
   phases,
+  talk,
   crash,
   'close-stdout': closeStdout,
   'read-one-line-and-exit': readLine,

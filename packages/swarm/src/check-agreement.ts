@@ -50,7 +50,7 @@ function flagOf(rank: number, round: number): boolean {
 }
 
 /** Its standard output. */
-function textOf({ record }: Run, rank: number): string {
+export function textOf({ record }: Run, rank: number): string {
   const chunks = record.streams.get(`${rank}/stdout`)?.chunks ?? [];
   return chunks.map(bytesText).join('');
 }

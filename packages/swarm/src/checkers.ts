@@ -7,6 +7,7 @@ import { checkAgreement } from './check-agreement.js';
 import { checkBootstrap } from './check-bootstrap.js';
 import { checkOutput } from './check-output.js';
 import { checkOutcome } from './check-outcome.js';
+import { checkTalk } from './check-talk.js';
 import { checkReport, hasAgentFault } from './check-report.js';
 import { subjectKey, type JobEvent } from '@stci/interface';
 import { describe } from './faults.js';
@@ -29,6 +30,7 @@ export const CHECKERS: Readonly<Record<string, Checker>> = {
   outcome: checkOutcome,
   bootstrap: checkBootstrap,
   agreement: checkAgreement,
+  talk: checkTalk,
 };
 
 export function checkRun(run: Run): string[] {

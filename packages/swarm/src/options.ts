@@ -148,7 +148,8 @@ function agreeing(random: SimRandom, apps: readonly AppPlan[], wish: boolean | u
   const [{ count } = { count: 1 }, ...others] = apps;
   if (!(wish ?? fork.chance(0.1))) return { apps, settings: {} };
   const args = [String(1 + fork.integer(8)), String(fork.pick([0, 0, 0.01, 0.2]))];
-  return { apps: [{ program: 'agree', args, count }, ...others], settings: { 'client.enable': 'true' } };
+  const program = fork.chance(0.5) ? 'talk' : 'agree';
+  return { apps: [{ program, args, count }, ...others], settings: { 'client.enable': 'true' } };
 }
 
 function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record<string, string> {

@@ -155,5 +155,5 @@ export function expectedOf(app: AppPlan, where: RankContext): Expected {
 
 /** Children that a program leaves behind may write too, and results of agreements depend on who is lost. */
 export function isOutputDetermined(app: AppPlan): boolean {
-  return app.program !== 'fork' && app.program !== 'agree';
+  return !['fork', 'agree', 'talk'].includes(app.program);
 }

@@ -140,6 +140,7 @@ export class ProgramMail {
 
   /** The process of a rank of this host has ended. */
   onEnded(program: Program): void {
+    program.mailbox.cancelAll(() => true);
     this.#outbox.onEnded(program.rank);
     this.#inbox.onEnded(program);
   }

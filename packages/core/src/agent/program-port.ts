@@ -95,6 +95,7 @@ export class ProgramPort {
     this.#votes.close();
     this.#listener?.close();
     for (const connection of this.#connections) connection.close();
+    for (const program of this.#programs.values()) this.#mail.onDisconnected(program);
   }
 
   /** A process is about to be started for this rank; returns the variables by which it finds the socket. */
