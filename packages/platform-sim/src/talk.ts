@@ -1,7 +1,7 @@
 /**
  * talk ROUNDS S: in each round, sends messages to other ranks, receives some, puts a key, and calls a strict
- * collective, then rests for S seconds. Where the collective fails because a rank was lost, it shrinks and goes on. Writes what it
- * is told, an object in JSON a line, for checkers that know nothing of the runtime; then ends with 0.
+ * collective, then rests for S seconds. Where the collective fails because a rank was lost, it shrinks and goes on.
+ * Writes what it is told, an object in JSON a line, for checkers that know nothing of the runtime; then ends with 0.
  */
 
 import {
