@@ -1,7 +1,8 @@
 /**
  * Bounds of messages between ranks. The agent of a receiver keeps at most `QUEUE_BYTES_MAX` for it: half of that is
  * shared out as credit to the agents that may send to it, who send short messages without asking; long ones ask for
- * room in the other half. What is on the way to one agent is bounded besides, by bytes and by number.
+ * room in the other half; one that a receive waits for has as much room again. What is on the way to one agent is
+ * bounded besides, by bytes and by number.
  */
 
 import { PROGRAM_MESSAGE_BYTES_MAX, assert } from '@stci/interface';

@@ -39,6 +39,7 @@ interface Grant {
   readonly from: Rank;
   readonly to: Rank;
   readonly attempt: number;
+  readonly tag: string;
   readonly charge: number;
 }
 
@@ -79,6 +80,7 @@ export class ProgramInbox {
   receive(program: Program, receive: Receive): void {
     program.mailbox.await(receive);
     this.deliver(program);
+    if (this.#asks.length > 0) this.#grant();
   }
 
   /** Passes on what fits the receives that wait, while the program reads. */
@@ -130,10 +132,10 @@ export class ProgramInbox {
     if (share.usedBytes > TOLERANCE * shareBytes) throw tooMuch(host, TOLERANCE * shareBytes, share.usedBytes);
   }
 
-  #onAsk(host: HostIndex, [call, from, to, attempt, length]: Ask): void {
+  #onAsk(host: HostIndex, [call, from, to, attempt, tag, length]: Ask): void {
     if (length > this.#init.limits.messageBytesMax) throw tooMuch(from, this.#init.limits.messageBytesMax, length);
     if (this.#receiver(host, from, to, attempt) === undefined) return;
-    this.#asks.push({ call, host, from, to, attempt, charge: chargeOf(length) });
+    this.#asks.push({ call, host, from, to, attempt, tag, charge: chargeOf(length) });
   }
 
   /** Undefined: no such attempt runs here. Throws STCI_MESSAGE_INVALID if the host does not speak for the sender. */
@@ -156,7 +158,10 @@ export class ProgramInbox {
       const room = program && this.#room(program);
       const isFull = this.#grantedBytes > 0 && this.#grantedBytes + ask.charge > longBytesMax;
       if (isFull) return;
-      if (room === undefined || (room.longBytes > 0 && room.longBytes + ask.charge > longBytesMax)) continue;
+      if (program === undefined || room === undefined) continue;
+      // One that is waited for has room beyond that of those that are not: these may be received after it only.
+      const roomBytes = program.mailbox.awaits(ask) ? 2 * longBytesMax : longBytesMax;
+      if (room.longBytes > 0 && room.longBytes + ask.charge > roomBytes) continue;
       this.#asks.splice(this.#asks.indexOf(ask), 1);
       room.longBytes += ask.charge;
       this.#grantedBytes += ask.charge;

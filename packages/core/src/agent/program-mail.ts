@@ -236,7 +236,8 @@ export class ProgramMail {
       host, decided: decided(),
       messages: messages.map(({ call, from, to: rank, attempt, tag, form, bytes }) =>
         [call, from, rank, attempt, tag, FORMS.indexOf(form), bytes] as const),
-      asks: asks.map(({ call, from, to: rank, attempt, bytes }) => [call, from, rank, attempt, bytes.length] as const),
+      asks: asks.map(({ call, from, to: rank, attempt, tag, bytes }) =>
+        [call, from, rank, attempt, tag, bytes.length] as const),
     };
     if (isLocal) this.#onBatch(batch);
     else this.#tell(() => node.messages.send(sessionAddress(to), 'program.messages', batch));

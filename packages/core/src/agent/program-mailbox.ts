@@ -61,6 +61,11 @@ export class Mailbox {
     return undefined;
   }
 
+  /** Whether a receive waits that such a message fits. */
+  awaits(message: Pick<MailMessage, 'from' | 'tag'>): boolean {
+    return this.#receives.some((receive) => fits(receive, message));
+  }
+
   /** Whether it still waited. */
   cancel(id: number): boolean {
     const at = this.#receives.findIndex((receive) => receive.id === id);
@@ -76,7 +81,7 @@ export class Mailbox {
   }
 }
 
-function fits({ from, tag }: Receive, message: MailMessage): boolean {
+function fits({ from, tag }: Receive, message: Pick<MailMessage, 'from' | 'tag'>): boolean {
   if (from !== undefined && from !== message.from) return false;
   return tag === undefined ? !message.tag.startsWith('_') : tag === message.tag;
 }

@@ -33,26 +33,32 @@ export interface OutboxInit {
   transmit(host: HostIndex, messages: readonly Outgoing[], asks: readonly Outgoing[]): void;
 }
 
-/** To one rank. */
+/** From one rank to another, in order. */
 interface Flow {
-  readonly to: Rank;
   readonly waiting: Outgoing[];
-  creditBytes: number;
   /** Room was asked for the first that waits; and given. */
   asked: boolean;
   granted: boolean;
 }
 
+/** To one rank. */
+interface Receiver {
+  readonly to: Rank;
+  creditBytes: number;
+  /** By sender: what one sends waits for no other. */
+  readonly flows: Map<Rank, Flow>;
+}
+
 /** To one agent. */
 interface Pair {
-  readonly flows: Set<Flow>;
+  readonly receivers: Set<Receiver>;
   flightBytes: number;
   batches: number;
 }
 
 export class ProgramOutbox {
   readonly #init: OutboxInit;
-  readonly #flows = new Map<Rank, Flow>();
+  readonly #receivers = new Map<Rank, Receiver>();
   readonly #pairs = new Map<HostIndex, Pair>();
   /** Sent, and not answered. */
   readonly #sent = new Map<number, { readonly message: Outgoing; readonly pair: Pair }>();
@@ -64,19 +70,20 @@ export class ProgramOutbox {
 
   send(send: Send): void {
     const { limits, attempt } = this.#init;
-    const { to } = send;
-    const known = this.#flows.get(to);
-    const flow = known ?? { to, waiting: [], creditBytes: limits.shareBytes, asked: false, granted: false };
-    this.#flows.set(to, flow);
+    const { from, to } = send;
+    const receiver = this.#receivers.get(to) ?? { to, creditBytes: limits.shareBytes, flows: new Map<Rank, Flow>() };
+    this.#receivers.set(to, receiver);
+    const flow = receiver.flows.get(from) ?? { waiting: [], asked: false, granted: false };
+    receiver.flows.set(from, flow);
     this.#calls += 1;
     const isLong = send.bytes.length > SHORT_BYTES_MAX;
     flow.waiting.push({ ...send, call: this.#calls, attempt: attempt(to), isLong });
-    this.#pump(to);
+    this.#pump(receiver);
   }
 
   /** Places are known now. */
   resume(): void {
-    for (const to of this.#flows.keys()) this.#pump(to);
+    for (const receiver of this.#receivers.values()) this.#pump(receiver);
   }
 
   /** The agent of a host has got so many batches and these messages, and gives credit and room. */
@@ -88,23 +95,22 @@ export class ProgramOutbox {
     if (pair !== undefined) pair.batches = Math.max(0, pair.batches - batches);
     for (const call of calls) this.#settle(call, undefined);
     for (const [rank, bytes] of credit) {
-      const flow = this.#flows.get(rank);
-      if (flow !== undefined) flow.creditBytes = Math.min(this.#init.limits.shareBytes, flow.creditBytes + bytes);
+      const receiver = this.#receivers.get(rank);
+      if (receiver === undefined) continue;
+      receiver.creditBytes = Math.min(this.#init.limits.shareBytes, receiver.creditBytes + bytes);
     }
-    for (const flow of pair?.flows ?? []) {
-      if (flow.asked && grants.includes(flow.waiting[0]?.call ?? 0)) flow.granted = true;
-    }
-    this.#pumpAll(host);
+    if (grants.length > 0) this.#onGrants(pair, new Set(grants));
+    this.#pumpAll(pair);
   }
 
   /** Nothing reaches this rank any more; what is on its way to it neither. */
   onGone(rank: Rank, problem: RankProblem): void {
-    const flow = this.#flows.get(rank);
+    const receiver = this.#receivers.get(rank);
     for (const { message } of [...this.#sent.values()]) if (message.to === rank) this.#settle(message.call, problem);
-    this.#flows.delete(rank);
-    if (flow === undefined) return;
-    for (const message of flow.waiting) message.settle(problem);
-    for (const [host, pair] of this.#pairs) if (pair.flows.delete(flow)) this.#pumpAll(host);
+    this.#receivers.delete(rank);
+    if (receiver === undefined) return;
+    for (const { waiting } of receiver.flows.values()) for (const message of waiting) message.settle(problem);
+    for (const pair of this.#pairs.values()) if (pair.receivers.delete(receiver)) this.#pumpAll(pair);
   }
 
   /** The agent of a host may be another one, which answers nothing that was sent before. */
@@ -121,52 +127,55 @@ export class ProgramOutbox {
 
   /** A rank of this host has ended: what it has not sent yet is not sent. */
   onEnded(rank: Rank): void {
-    for (const flow of this.#flows.values()) {
-      const first = flow.waiting[0];
-      const left = flow.waiting.filter(({ from }) => from !== rank);
-      if (left.length === flow.waiting.length) continue;
-      flow.waiting.splice(0, flow.waiting.length, ...left);
-      if (left[0] !== first) [flow.asked, flow.granted] = [false, false];
-      this.#pump(flow.to);
+    for (const { flows } of this.#receivers.values()) flows.delete(rank);
+  }
+
+  #onGrants(pair: Pair | undefined, grants: ReadonlySet<number>): void {
+    for (const { flows } of pair?.receivers ?? []) {
+      for (const flow of flows.values()) if (flow.asked && grants.has(flow.waiting[0]?.call ?? 0)) flow.granted = true;
     }
   }
 
-  #pumpAll(host: HostIndex): void {
-    for (const flow of this.#pairs.get(host)?.flows ?? []) this.#pump(flow.to);
+  #pumpAll(pair: Pair | undefined): void {
+    for (const receiver of pair?.receivers ?? []) this.#pump(receiver);
   }
 
   /** Sends what may be sent to a rank. */
-  #pump(to: Rank): void {
-    const flow = this.#flows.get(to);
-    const host = this.#init.host(to);
-    if (flow === undefined || host < 0) return;
-    const pair = this.#pair(host, flow);
+  #pump(receiver: Receiver): void {
+    const host = this.#init.host(receiver.to);
+    if (host < 0) return;
+    const pair = this.#pair(host, receiver);
+    if (pair.batches >= BATCHES_MAX) return;
     const messages: Outgoing[] = [];
     const asks: Outgoing[] = [];
-    if (pair.batches >= BATCHES_MAX) return;
-    for (let next = flow.waiting[0]; next !== undefined && this.#mayGo(pair, flow, next); next = flow.waiting[0]) {
-      flow.waiting.shift();
+    for (const [from, flow] of receiver.flows) {
+      this.#take(pair, receiver, flow, messages);
+      const [first] = flow.waiting;
+      if (first === undefined) receiver.flows.delete(from);
+      else if (first.isLong && !flow.asked) {
+        flow.asked = true;
+        asks.push(first);
+      }
+    }
+    if (messages.length + asks.length > 0) this.#init.transmit(host, messages, asks);
+  }
+
+  /** Takes what one rank may send to another now. */
+  #take(pair: Pair, receiver: Receiver, flow: Flow, messages: Outgoing[]): void {
+    for (let [next] = flow.waiting; next !== undefined; [next] = flow.waiting) {
       const charge = chargeOf(next.bytes.length);
+      const mayGo = next.isLong ? flow.granted
+        : charge <= receiver.creditBytes && pair.flightBytes + charge <= this.#init.limits.flightBytes;
+      if (!mayGo) return;
+      flow.waiting.shift();
       if (!next.isLong) {
-        flow.creditBytes -= charge;
+        receiver.creditBytes -= charge;
         pair.flightBytes += charge;
       }
       [flow.asked, flow.granted] = [false, false];
       this.#sent.set(next.call, { message: next, pair });
       messages.push(next);
     }
-    const [first] = flow.waiting;
-    if (first?.isLong === true && !flow.asked) {
-      flow.asked = true;
-      asks.push(first);
-    }
-    if (messages.length + asks.length > 0) this.#init.transmit(host, messages, asks);
-  }
-
-  #mayGo({ flightBytes }: Pair, flow: Flow, { isLong, bytes }: Outgoing): boolean {
-    if (isLong) return flow.granted;
-    const charge = chargeOf(bytes.length);
-    return charge <= flow.creditBytes && flightBytes + charge <= this.#init.limits.flightBytes;
   }
 
   #settle(call: number, problem: RankProblem | undefined): void {
@@ -178,10 +187,10 @@ export class ProgramOutbox {
     message.settle(problem);
   }
 
-  #pair(host: HostIndex, flow: Flow): Pair {
-    const pair = this.#pairs.get(host) ?? { flows: new Set(), flightBytes: 0, batches: 0 };
+  #pair(host: HostIndex, receiver: Receiver): Pair {
+    const pair = this.#pairs.get(host) ?? { receivers: new Set(), flightBytes: 0, batches: 0 };
     this.#pairs.set(host, pair);
-    pair.flows.add(flow);
+    pair.receivers.add(receiver);
     return pair;
   }
 }

@@ -61,14 +61,14 @@ export const PROGRAM_MESSAGES = {
   },
   /**
    * Session agent → session agent: messages of ranks, `[call, from, to, attempt, tag, form, bytes]` each, and long ones
-   * that room is asked for, `[call, from, to, attempt, length]`. `decided`: collectives that the sender knows of.
+   * that room is asked for, `[call, from, to, attempt, tag, length]`. `decided`: collectives that the sender knows of.
    */
   'program.messages': {
     id: 105, from: ['session'], ofOwnHost: true,
     body: fields({
       host: u32, decided: u32,
       messages: list(tuple(id, u32, u32, u32, str, form, bytes)),
-      asks: list(tuple(id, u32, u32, u32, u32)),
+      asks: list(tuple(id, u32, u32, u32, str, u32)),
     }),
   },
   /**

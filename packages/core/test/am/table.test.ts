@@ -203,7 +203,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'program.parts': { sequence: 1, parts: [[0, 1, Buffer.alloc(0)]] },
   'program.refused': { calls: [[7, 1]], code: 'c', reason: 'r', failed: [[1, 1]], missing: [[1, 1, 'r', 'a']] },
   'program.messages': {
-    host: 3, decided: 2, messages: [[1, 2, 3, 1, 't', 0, Buffer.alloc(0)]], asks: [[1, 2, 3, 1, 100_000]],
+    host: 3, decided: 2, messages: [[1, 2, 3, 1, 't', 0, Buffer.alloc(0)]], asks: [[1, 2, 3, 1, 't', 100_000]],
   },
   'program.taken': { host: 3, batches: 1, calls: [1], credit: [[2, 300]], grants: [1] },
   'client.wait': { job: 1 },
