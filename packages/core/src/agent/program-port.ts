@@ -5,8 +5,9 @@
  */
 
 import {
-  CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type Channel, type ErrorRecord, type HostIndex,
-  type JobId, type LostRanks, type PrivateListener, type ProgramEvent, type ProgramRequest, type Rank, type Topology,
+  CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, isInRanges, rankRanges, ranksInRanges, type Channel,
+  type ErrorRecord, type HostIndex, type JobId, type LostRanks, type PrivateListener, type ProgramEvent,
+  type ProgramRequest, type Rank, type Topology,
 } from '@stci/interface';
 import { selectEviction } from '../bootcom/eviction.js';
 import type { MessageBody } from '../am/messages.js';
@@ -231,7 +232,10 @@ export class ProgramPort {
   }
 
   #onState(state: MessageBody<'program.state'>): void {
+    const { ended } = this.#news;
     this.#tellLost(this.#news.onState(state));
+    const news = rankRanges(ranksInRanges(state.ended).filter((rank) => !isInRanges(ended, rank)));
+    if (news.length > 0) this.#tell({ type: 'ended', ranks: news });
     this.#queries.onPairs(state.pairs);
     this.#queries.onPlaces();
     this.#votes.onState(state.decided);
