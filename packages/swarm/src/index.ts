@@ -10,6 +10,7 @@ export { FAILURE_CHECKERS, checkFailures } from './check-failures.js';
 export { CUT_REGRESSIONS } from './regressions-cut.js';
 export { END_REGRESSIONS } from './regressions-ends.js';
 export { FAILURE_REGRESSIONS, plainFailures } from './regressions-failures.js';
+export { drawTree, plannedParents } from './launcher-random.js';
 export { drawFailures } from './draw-failures.js';
 export type { FailureFault, FailurePlan } from './failure-plan.js';
 export { drawStabilization, stabilizationMs, stabilizedMs } from './stabilization.js';

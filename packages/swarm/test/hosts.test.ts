@@ -3,7 +3,7 @@
 
 import { assert, suite, swarmSeeds } from '@stci/testkit';
 import { SimRandom } from '@stci/platform-sim';
-import { runHosts, type EndedJob, type HostsOptions, type HostsSession } from '@stci/swarm';
+import { drawTree, runHosts, type EndedJob, type HostsOptions, type HostsSession } from '@stci/swarm';
 import { firstSeed, range, share } from './first-seed.js';
 
 const LINES = 100;
@@ -11,8 +11,8 @@ const LINES = 100;
 const SEEDS = swarmSeeds('sessions whose hosts change');
 const LONG = ['lines', String(LINES), '60', '0.02'] as const;
 
-const optionsOf = (hosts: number, arity: number, seed = 1): HostsOptions => {
-  const settings = { 'launcher.tree.arity': String(arity), 'bootcom.lease': '4s' };
+const optionsOf = (hosts: number, arity: number, seed = 1, more: HostsOptions['settings'] = {}): HostsOptions => {
+  const settings = { 'launcher.tree.arity': String(arity), 'bootcom.lease': '4s', ...more };
   return { seed, hosts, hostsMax: 40, settings };
 };
 
@@ -41,7 +41,7 @@ function changeAtRandom(seed: number): string[] {
   const random = new SimRandom(`hosts ${seed}`);
   const hosts = 1 + random.integer(10);
   const problems: string[] = [];
-  const ends = runHosts(optionsOf(hosts, random.pick([1, 2, 3, 8]), seed), (one) => {
+  const ends = runHosts(optionsOf(hosts, random.pick([1, 2, 3, 8]), seed, drawTree(random)), (one) => {
     const hit = new Set<string>();
     let [next, open] = [hosts, 0];
     const states = (...wanted: readonly string[]): number[] => one.session.hosts
@@ -105,8 +105,10 @@ function changeAtRandom(seed: number): string[] {
 
 suite('hosts of a running session', (test) => {
   test('more hosts: they come up along the tree, and jobs submitted later use them', () => {
-    for (const [hosts, arity] of share([[1, 8], [1, 1], [3, 2], [5, 3]] as const, 2)) {
-      const problems = runHosts(optionsOf(hosts, arity), (one) => {
+    // Arity 0: a tree of any shape.
+    for (const [hosts, arity] of [[5, 0], ...share([[1, 8], [1, 1], [3, 2], [5, 3]] as const, 2)] as const) {
+      const options = arity === 0 ? optionsOf(hosts, 2, 1, { launcher: 'random' }) : optionsOf(hosts, arity);
+      const problems = runHosts(options, (one) => {
         let before: EndedJob | undefined;
         one.submit(LONG, {}, (job) => (before = job));
         one.add(upTo(30, hosts), (outcomes) => {
