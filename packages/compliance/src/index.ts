@@ -31,6 +31,8 @@ export { ERRMGR, errmgrCompliance, errmgrExample } from './errmgr.js';
 export type { ErrmgrCase, ErrmgrComponent, ErrmgrExample } from './errmgr.js';
 export { FAULT, faultCompliance, faultExample } from './fault.js';
 export type { FaultCase, FaultComponent, FaultExample } from './fault.js';
+export { LAUNCHER, launcherCompliance, launcherExample } from './launcher.js';
+export type { LauncherCase, LauncherComponent, LauncherExample } from './launcher.js';
 export { TOPOLOGY, topologyCompliance, topologyExample } from './topology.js';
 export type { TopologyCase, TopologyExample } from './topology.js';
 export { BrokenPromise, verify, type Contract, type Example } from './counterexample.js';

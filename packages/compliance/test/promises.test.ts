@@ -1,10 +1,10 @@
 /** Each promise that a suite names is one of the contract's docstring, with the same text, and none is missing. */
 
 import { readFileSync } from 'node:fs';
-import { ERRMGR, FAULT, TOPOLOGY } from '@stci/compliance';
+import { ERRMGR, FAULT, LAUNCHER, TOPOLOGY } from '@stci/compliance';
 import { assert, suite } from '@stci/testkit';
 
-const CONTRACTS = { errmgr: ERRMGR, fault: FAULT, topology: TOPOLOGY } as const;
+const CONTRACTS = { errmgr: ERRMGR, fault: FAULT, launcher: LAUNCHER, topology: TOPOLOGY } as const;
 
 suite('promises', (test) => {
   for (const [file, { promises }] of Object.entries(CONTRACTS)) {

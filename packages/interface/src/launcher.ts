@@ -45,7 +45,18 @@ export interface LaunchPlan {
   readonly tree: BootTree;
 }
 
-/** Module of framework `launcher` (one). */
+/**
+ * Module of framework `launcher` (one). Promises, by which the compliance suite of @stci/compliance names what is
+ * broken:
+ *
+ * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
+ * - `policy`: Its policy is named in a few characters that can be printed.
+ * - `tree`: Its answer is a tree over the hosts: an arity in 1..1024, or the parent of each host, without a cycle.
+ * - `same`: The same hosts have the same tree, asked again, and asked of another instance.
+ * - `pure`: The hosts that it is given are not changed.
+ * - `depth`: The tree has no more levels than the policy says.
+ * - `children`: No agent has more children than the policy says.
+ */
 export interface Launcher {
   readonly policy: string;
   /**

@@ -3,9 +3,15 @@
  * to compare others with; its cost grows with the number of hosts.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, defineComponent, type BootTreePlan, type HostSpec } from '@stci/interface';
 import { TOPOLOGY_ARITY_MAX } from '../topology/options.js';
 import { launcherFramework } from './framework.js';
+
+/** By arity, hosts that are added later are the controller's children as well, as far as that goes. */
+function flatTree(hosts: readonly HostSpec[]): BootTreePlan {
+  if (hosts.length <= TOPOLOGY_ARITY_MAX) return { arity: TOPOLOGY_ARITY_MAX };
+  return { parents: hosts.map(() => undefined) };
+}
 
 export const launcherFlat = defineComponent({
   framework: launcherFramework,
@@ -15,6 +21,5 @@ export const launcherFlat = defineComponent({
   help: 'The controller starts all root agents itself.',
   params: {},
   query: () => accept(10, 'a tree scales better'),
-  // Hosts that are added later are the controller's children as well, as far as it may have so many.
-  create: () => ({ policy: 'flat', tree: (hosts) => ({ arity: Math.max(hosts.length, TOPOLOGY_ARITY_MAX) }) }),
+  create: () => ({ policy: 'flat', tree: flatTree }),
 });

@@ -1,0 +1,157 @@
+/**
+ * Requirements on every launcher policy: what the contract of `Launcher` in @stci/interface promises, for every number
+ * of hosts up to 64 and some large ones. Pure.
+ */
+
+import { ParentTree, checkBootPlan, wholePart } from '@stci/core';
+import type { BootTreePlan, Component, HostSpec, Launcher, NoDeps, Position } from '@stci/interface';
+import * as assert from './assert.js';
+import { checkTexts, paramsOf } from './component-record.js';
+import { less, verify, without, type Contract, type Example } from './counterexample.js';
+import { suite } from './suite.js';
+
+export type LauncherComponent = Component<Launcher, NoDeps>;
+
+export interface LauncherCase {
+  /** Used in the names of tests. */
+  readonly label: string;
+  /** Parameters of the component, by short name, as a user sets them. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** Names of so many hosts, for a policy that looks at them; default: n0, n1 …. */
+  names?(hosts: number): readonly string[];
+  /** Most levels below the controller, if the policy answers for it. */
+  depthMax?(hosts: number): number;
+  /** Most children of an agent, if the policy answers for it. */
+  childrenMax?(hosts: number): number;
+  /** Numbers of hosts beside 1 to 64; default 1 000 and 10 000. */
+  readonly largeSizes?: readonly number[];
+}
+
+/** As in the docstring of `Launcher`. */
+export const LAUNCHER = {
+  framework: 'launcher',
+  again: 'launcherExample',
+  promises: {
+    record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
+    policy: 'Its policy is named in a few characters that can be printed.',
+    tree: 'Its answer is a tree over the hosts: an arity in 1..1024, or the parent of each host, without a cycle.',
+    same: 'The same hosts have the same tree, asked again, and asked of another instance.',
+    pure: 'The hosts that it is given are not changed.',
+    depth: 'The tree has no more levels than the policy says.',
+    children: 'No agent has more children than the policy says.',
+  },
+} as const satisfies Contract<string>;
+
+type Name = keyof typeof LAUNCHER.promises;
+
+/** A counter-example: which promise, over which hosts. */
+export interface LauncherExample extends Example<Name> {
+  /** So many hosts, n0, n1 …; or their names. */
+  readonly hosts?: number | readonly string[];
+  readonly params?: Readonly<Record<string, string>>;
+  /** Of `depth` and `children`. */
+  readonly most?: number;
+}
+
+/** Numbers of hosts that are all checked. */
+const SMALL_SIZE_MAX = 64;
+const LARGE_SIZES = [1000, 10_000];
+const TEXT = /^[\x21-\x7e]{1,100}$/;
+const LARGE = { timeoutMs: 60_000 };
+
+/** Defines a suite; for each case, such as each value of a parameter that changes the tree, tests of its own. */
+export function launcherCompliance(
+  component: LauncherComponent,
+  cases: readonly LauncherCase[] = [{ label: 'default' }],
+): void {
+  suite(`launcher compliance: ${component.name}`, (test) => {
+    test('record', () => launcherExample(component, { promise: 'record' }));
+    for (const one of cases) {
+      const { label, params, largeSizes = LARGE_SIZES } = one;
+      const sizes = [...Array.from({ length: SMALL_SIZE_MAX }, (_, index) => index + 1), ...largeSizes];
+      const each = (promise: Name, most?: (hosts: number) => number) => () => {
+        for (const size of sizes) {
+          const hosts = one.names?.(size) ?? size;
+          launcherExample(component, { promise, hosts, ...(params && { params }), ...(most && { most: most(size) }) });
+        }
+      };
+      test(`${label}: policy`, () => launcherExample(component, { promise: 'policy', ...(params && { params }) }));
+      for (const promise of ['tree', 'same', 'pure'] as const) test(`${label}: ${promise}`, each(promise), LARGE);
+      if (one.depthMax) test(`${label}: depth`, each('depth', (hosts) => one.depthMax?.(hosts) ?? 0), LARGE);
+      if (one.childrenMax) {
+        test(`${label}: children`, each('children', (hosts) => one.childrenMax?.(hosts) ?? 0), LARGE);
+      }
+    }
+  });
+}
+
+/** Checks one example again, such as a counter-example that the suite has printed; throws if it breaks its promise. */
+export function launcherExample(component: LauncherComponent, example: LauncherExample): void {
+  verify(LAUNCHER, example, (one) => check(component, one), smaller);
+}
+
+/** Fewer hosts. What is allowed depends on their number, and is known of this one only. */
+function* smaller(example: LauncherExample): Generator<LauncherExample> {
+  const { hosts = 1, most } = example;
+  if (most !== undefined) return;
+  if (typeof hosts === 'number') {
+    for (const fewer of less(hosts, 1)) yield { ...example, hosts: fewer };
+  } else if (hosts.length > 1) {
+    for (const half of [hosts.slice(0, hosts.length / 2), hosts.slice(hosts.length / 2)]) {
+      yield { ...example, hosts: half };
+    }
+    if (hosts.length <= SMALL_SIZE_MAX) for (const fewer of without(hosts)) yield { ...example, hosts: fewer };
+  }
+}
+
+function check(component: LauncherComponent, { promise, hosts = 1, params, most = Infinity }: LauncherExample): void {
+  const create = (): Launcher => component.create({}, Object.freeze({ ...paramsOf(component, params) }), undefined);
+  if (promise === 'record') {
+    checkTexts(component, undefined);
+    create();
+    return;
+  }
+  const launcher = create();
+  const specs = specsOf(hosts);
+  if (promise === 'policy') {
+    return assert.ok(TEXT.test(launcher.policy), `its name is ${JSON.stringify(launcher.policy)}`);
+  }
+  const ask = (one: Launcher): BootTreePlan => checkBootPlan(one.policy, specs, one.tree(specs));
+  if (promise === 'pure') {
+    const before = JSON.stringify(specs);
+    launcher.tree(specs);
+    return assert.ok(JSON.stringify(specs) === before, 'the hosts have changed');
+  }
+  const plan = ask(launcher);
+  if (promise === 'same') {
+    assert.equal(ask(launcher), plan, 'asked again, it answers something else');
+    assert.equal(ask(create()), plan, 'another instance answers something else');
+  } else if (promise !== 'tree') {
+    const found = promise === 'depth' ? depthOf(plan, specs.length) : childrenOf(plan, specs.length);
+    assert.ok(found <= most, `${found}, at most ${most} of ${specs.length} hosts`);
+  }
+}
+
+function specsOf(hosts: number | readonly string[]): HostSpec[] {
+  const names = typeof hosts === 'number' ? Array.from({ length: hosts }, (_, host) => `n${host}`) : hosts;
+  return names.map((name) => ({ name, slots: 1, slotsBound: false, origin: 'compliance' }));
+}
+
+function parentsOf(plan: BootTreePlan, hosts: number): (number | undefined)[] {
+  if ('parents' in plan) return [...plan.parents];
+  const { arity } = plan;
+  return Array.from({ length: hosts }, (_, host) => (host < arity ? undefined : Math.floor(host / arity) - 1));
+}
+
+/** Levels below the controller. */
+function depthOf(plan: BootTreePlan, hosts: number): number {
+  const part = wholePart({ parents: parentsOf(plan, hosts) });
+  return 'arity' in part ? 0 : new ParentTree(hosts + 1, part).height;
+}
+
+/** Most children of one agent. */
+function childrenOf(plan: BootTreePlan, hosts: number): number {
+  const counts = new Map<Position | undefined, number>();
+  for (const parent of parentsOf(plan, hosts)) counts.set(parent, (counts.get(parent) ?? 0) + 1);
+  return Math.max(...counts.values());
+}
