@@ -4,12 +4,12 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { counted } from '@stci/core';
 import {
-  replayProblem, type HistoryRecord, type RepeatPlan, type TargetShape,
+  INJECTIONS_MAX, replayProblem, type HistoryRecord, type RepeatPlan, type TargetShape,
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import { StciCommand } from '@stci/stcirun/front-end';
 import { runFlags, runSource, shapeFor } from './run-commands.js';
-import { readRun } from './run-files.js';
+import { readRun, RUN_FILES } from './run-files.js';
 
 type RunRecord = Extract<HistoryRecord, { readonly type: 'run' }>;
 
@@ -69,11 +69,13 @@ function readPlans(run: string): { readonly first: RunRecord; readonly plans: re
   }
   const damaged = (problem: string): StciError =>
     new StciError('STCI_HISTORY_INVALID', `${run} cannot be run again: ${problem}. The record is damaged.`);
-  for (const record of history.records) {
+  for (const [index, record] of history.records.entries()) {
     const problem = replayProblem(record);
-    if (problem !== undefined) throw damaged(problem);
+    if (problem !== undefined) throw damaged(`line ${history.lines[index]} of ${RUN_FILES.history} has ${problem}`);
   }
   const plans = history.records.flatMap((record) => (record.type === 'repeat' ? [record.plan] : []));
+  const injections = plans.reduce((sum, plan) => sum + plan.injections.length, 0);
+  if (injections > INJECTIONS_MAX) throw damaged(`it has ${injections} injections; at most ${INJECTIONS_MAX}`);
   if (plans.length === 0) {
     throw new StciError('STCI_HISTORY_INVALID',
       `${run} has no repeat that was begun, thus no schedule. Write: finject run ${first.file}`);

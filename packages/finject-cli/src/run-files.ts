@@ -18,13 +18,18 @@ export const RUN_FILES = {
 
 const CHUNK_BYTES = 1 << 20;
 
-/** Its records of these types, or all. Throws STCI_HISTORY_INVALID where there is none. */
-export function readRun(directory: string, types?: readonly HistoryRecord['type'][]): History {
+/** Its records of these types, or all, and the line of each. Throws STCI_HISTORY_INVALID where there is none. */
+export function readRun(
+  directory: string, types?: readonly HistoryRecord['type'][],
+): History & { readonly lines: readonly number[] } {
   const records: HistoryRecord[] = [];
-  const state = eachRecord(directory, (record) => {
-    if (types?.includes(record.type) !== false) records.push(record);
+  const lines: number[] = [];
+  const state = eachRecord(directory, (record, line) => {
+    if (types?.includes(record.type) === false) return;
+    records.push(record);
+    lines.push(line);
   });
-  return { directory, records, ...state };
+  return { directory, records, lines, ...state };
 }
 
 /**
@@ -37,7 +42,9 @@ export function judgeRun(directory: string): ReportRun {
   return { history: { ...judge.history(isCutOff), problems }, summary: judge.summary(isCutOff) };
 }
 
-function eachRecord(directory: string, onRecord: (record: HistoryRecord) => void): ReturnType<typeof readRecords> {
+function eachRecord(
+  directory: string, onRecord: (record: HistoryRecord, line: number) => void,
+): ReturnType<typeof readRecords> {
   const path = join(directory, RUN_FILES.history);
   try {
     return readRecords(textOf(path), onRecord);

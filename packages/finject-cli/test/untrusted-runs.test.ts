@@ -65,18 +65,22 @@ suite('directories of runs that are not trusted', (test) => {
       record['plan'] = { ...record['plan'] as object, ...more };
     };
     for (const [type, what, change] of [
-      ['run', 'name', of('name', '../../evil')], ['run', 'target', of('target', { options: [], program: [] })],
-      ['run', 'target', of('target', null)], ['run', 'timeLimitMs', of('timeLimitMs', '1m')],
-      ['run', 'checks', of('checks', [{ type: 'command', name: 'x', command: 'rm', phase: 'before', timeoutMs: 1 }])],
-      ['run', 'checks', of('checks', [{ type: 'output', name: 'x', pattern: '(', expect: 'some' }])],
-      ['run', 'stop', of('stop', undefined)], ['run', 'hosts', of('hosts', [{}])],
-      ['repeat', 'keep', plan({ keep: null })], ['repeat', 'repeat', plan({ repeat: -1 })],
-      ['repeat', 'injections', plan({ injections: [{ id: 'x', kind: 'pkill' }] })],
+      ['run', "1 of history.jsonl has no proper 'experiment.name'", of('name', '../../evil')],
+      ['run', 'experiment.target.program', of('target', { options: [], program: [] })],
+      ['run', 'experiment.target', of('target', null)], ['run', 'experiment.timeLimitMs', of('timeLimitMs', '1m')],
+      ['run', 'experiment.checks[0].command',
+        of('checks', [{ type: 'command', name: 'x', command: 'rm', phase: 'before', timeoutMs: 1 }])],
+      ['run', 'experiment.checks[0].pattern',
+        of('checks', [{ type: 'output', name: 'x', pattern: '(', expect: 'some' }])],
+      ['run', 'experiment.stop', of('stop', undefined)], ['run', 'experiment.hosts[0]', of('hosts', [{}])],
+      ['repeat', "2 of history.jsonl has no proper 'plan.keep'", plan({ keep: null })],
+      ['repeat', 'plan.repeat', plan({ repeat: -1 })],
+      ['repeat', 'plan.injections[0].fault', plan({ injections: [{ id: 'x', kind: 'pkill' }] })],
     ] as const) {
       spoil(lab, type, change);
       const replay = await lab.run('finject', 'replay', 'bad', '--output', 'again');
       said(replay, 193);
-      assert.match(replay.err, `has no proper '${what}'`);
+      assert.match(replay.err, what);
       assert.equal(readdirSync(lab.directory).filter((name) => name === 'again'), []);
     }
   }), LONG);

@@ -3,7 +3,7 @@
 export { treeShape } from './experiment/boot-tree.js';
 export type * from './experiment/contracts.js';
 export { TRIGGER_EVENTS } from './experiment/contracts.js';
-export { checkExperiment, type CheckContext } from './experiment/check.js';
+export { INJECTIONS_MAX, checkExperiment, type CheckContext } from './experiment/check.js';
 export { parseExperiment } from './experiment/parse.js';
 export { EXPERIMENT_SCHEMA, REPEATS_MAX } from './experiment/schema.js';
 export { planAll, planRepeats, shapeOf, type Planned, type RepeatShortage } from './experiment/plan.js';

@@ -15,7 +15,7 @@ import { leavesOf } from './timing.js';
 import { dependencies } from './victims.js';
 
 /** Injections of a whole run, at most; and its repeats. */
-const INJECTIONS_MAX = 1_000_000;
+export const INJECTIONS_MAX = 1_000_000;
 
 export interface CheckContext {
   readonly kinds: ReadonlyMap<string, FaultModule>;

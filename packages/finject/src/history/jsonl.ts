@@ -55,9 +55,9 @@ export function readHistory(directory: string, content: Iterable<string>): Histo
   return { directory, records, ...state };
 }
 
-/** One record at a time: none is kept. Throws only what `onRecord` or `content` throws. */
+/** One record at a time, with its line: none is kept. Throws only what `onRecord` or `content` throws. */
 export function readRecords(
-  content: Iterable<string>, onRecord: (record: HistoryRecord) => void, lineCharsMax = LINE_CHARS_MAX,
+  content: Iterable<string>, onRecord: (record: HistoryRecord, line: number) => void, lineCharsMax = LINE_CHARS_MAX,
 ): HistoryState {
   const problems: string[] = [];
   let [number, flaws] = [0, 0];
@@ -73,7 +73,7 @@ export function readRecords(
     if (typeof record === 'string') return tell(number, `${record}; left out`);
     first ??= record.type;
     last = record.type;
-    onRecord(record);
+    onRecord(record, number);
   });
   if (rest) tell(number + 1, 'the line is cut off; left out');
   if (first !== 'run') tell(1, 'the first record does not say what was run');
