@@ -55,4 +55,18 @@ export const SESSION_REGRESSIONS: readonly SessionRegression[] = [
       seed: 2, diskBytes: 100_000, frontEnds: [{ ...SUBMIT, kind: 'detached' }, { ...ATTACH, atMs: 1000 }],
     }),
   },
+  {
+    found: 'A host that was lost at the same time as the one above its parent was started again by the controller; its '
+      + 'former parent was linked again with those that it had below it before, and the way to the host led there for '
+      + 'good: no job ran on it (seed 620236).',
+    options: plainSession({ program: 'true', args: [], count: 8 }, {
+      hosts: 8,
+      settings: {
+        launcherproc: 'remote', 'launcher.tree.arity': '2', 'bootcom.lease': '2s', 'errmgr.loss': 'start-again',
+        'errmgr.loss.pause': '0ms', 'errmgr.loss.retries': '4', 'overlay.topology': 'bmg', 'overlay.open': 'eager',
+        'bootcom.ws.interface': 'eth0',
+      },
+      kills: [{ atMs: 500, what: 'agent', pick: 0.01 }, { atMs: 501, what: 'agent', pick: 0.95 }],
+    }),
+  },
 ];

@@ -156,10 +156,13 @@ export class TreeMender {
     }
   }
 
-  /** The agent of `at` takes this host to be below the one that it has linked to, but it is linked to another. */
+  /**
+   * The agent of `at` takes this host to be below the one that it has linked to, but it is linked to another, or just
+   * being started by it.
+   */
   #correct(at: ParentHost, host: HostIndex): void {
     const { table, below } = this.#init;
-    if (!table.isConnected(host)) return;
+    if (!table.isConnected(host) && table.get(host).state !== 'starting') return;
     let child = host;
     for (let above = table.get(host).parent; above !== at && above !== undefined; above = table.get(above).parent) {
       child = above;
