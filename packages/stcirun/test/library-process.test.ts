@@ -105,16 +105,17 @@ suite('library: programs', (test) => {
     }, LONG);
   }
 
-  test('with handleSignals it goes on, and its job ends as that of stcirun', async () => {
+  test('with handleSignals it goes on, and its jobs end as those of stcirun', async () => {
     const run = program(`
-      const job = launch({ ...${SLEEPER}, handleSignals: true });
-      const { exitCode, report } = await job.result;
-      console.log(exitCode, report.cause.code, process.listenerCount('SIGINT'));`);
-    await up(run);
+      const jobs = Array.from({ length: 11 }, () => launch({ ...${SLEEPER}, np: 1, handleSignals: true }));
+      const results = await Promise.all(jobs.map((job) => job.result));
+      console.log(new Set(results.map(({ exitCode, report }) => exitCode + ' ' + report.cause.code)));
+      console.log(process.listenerCount('SIGINT'), process.getMaxListeners());`);
+    await eventually(() => run.out().split('\n').length > 11, { deadlineMs: 30_000, what: 'eleven ranks' });
     run.child.kill('SIGINT');
-    const { exitCode, out } = await run.result;
-    assert.is(exitCode, 0);
-    assert.match(out, /130 STCI_JOB_INTERRUPTED 0\n$/);
+    const { exitCode, out, err } = await run.result;
+    assert.equal([exitCode, err], [0, '']);
+    assert.match(out, /up\nSet\(1\) { '130 STCI_JOB_INTERRUPTED' }\n0 10\n$/);
     await gone(run);
   }, LONG);
 

@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { signalNamed } from '@stci/core';
 import type { OutputLine } from '@stci/core/iof';
 import type { ExitReportJson, SignalActions } from '@stci/core/run';
-import { StciError, type JobMap } from '@stci/interface';
+import { StciError, type JobMap, type SignalName } from '@stci/interface';
 import { JobFacts } from '../output/facts.js';
 import { followJob, type JobSource } from '../run/follow-job.js';
 import { mpiRemarks } from '../run/mpi-program.js';
@@ -231,7 +231,7 @@ class LaunchedJob implements Job {
       onSink: (onFault) => (this.#sinkFault = onFault),
       watch: (actions) => {
         this.#actions = actions;
-        const unwatch = handleSignals ? watchSignals(forwarded, actions) : () => undefined;
+        const unwatch = handleSignals ? watchOwn(forwarded, actions) : () => undefined;
         // The job is submitted in this turn.
         setImmediate(() => this.#carryOut());
         return () => {
@@ -283,4 +283,14 @@ class LaunchedJob implements Job {
     this.#events.push({ type: 'message', text, isError: true });
     this.#end(1);
   }
+}
+
+/** Signals of this process, which any number of its jobs may watch. */
+function watchOwn(forwarded: readonly SignalName[], actions: SignalActions): () => void {
+  process.setMaxListeners(process.getMaxListeners() + 1);
+  const unwatch = watchSignals(forwarded, actions);
+  return () => {
+    unwatch();
+    process.setMaxListeners(process.getMaxListeners() - 1);
+  };
 }
