@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util';
 import { print, printMachine } from './lib/print.mjs';
 
-const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate'];
+const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate', 'plugin'];
 /** They take minutes and root, or write files: only run by name. */
 const NAMED = ['client', 'launch', 'session', 'failure', 'costs', 'scaling'];
 
