@@ -49,7 +49,11 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
     free: undefined,
   },
   'finject-cli': { workspace: ['@stci/*'], external: { '@oclif/core': 'src/' }, free: 'src/' },
-  compliance: { workspace: [CONTRACTS, '@stci/core', '@stci/core/*'], external: { uvu: 'src/' }, free: 'src/' },
+  compliance: {
+    workspace: [CONTRACTS, '@stci/core', '@stci/core/*', '@stci/platform-node', '@stci/platform-sim'],
+    external: { uvu: 'src/' },
+    free: 'src/',
+  },
   testkit: { workspace: ['@stci/compliance', '@stci/compliance/*'], external: {}, free: 'src/' },
   stcirun: {
     workspace: ['@stci/*'],

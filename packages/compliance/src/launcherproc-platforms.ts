@@ -1,0 +1,134 @@
+/**
+ * The suites of launcherprocs, made with nothing but the component: on this machine, with real processes that run an
+ * agent (launcherproc-agent.ts), and in simulation. A module of its own, `@stci/compliance/launcherproc`: it loads both
+ * platforms.
+ */
+
+import { fileURLToPath } from 'node:url';
+import { runAgent } from '@stci/core';
+import { launcherprocFramework } from '@stci/core/component';
+import type { AgentMethod, Component, LauncherProc, LauncherProcDeps, LauncherProcRequest } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import { createWorld, type AgentContext } from '@stci/platform-sim';
+import * as assert from './assert.js';
+import { checkTexts, paramsOf } from './component-record.js';
+import { verify, type Contract, type Example } from './counterexample.js';
+import { eventually } from './deadline.js';
+import { launcherProcCompliance, reachCompliance, type BadAgent, type LauncherProcSetup } from './launcherproc.js';
+import { suite } from './suite.js';
+
+export type LauncherProcComponent = Component<LauncherProc, LauncherProcDeps, LauncherProcRequest>;
+
+export interface LauncherProcVariant {
+  /** Used in the names of suites. */
+  readonly label: string;
+  /** Parameters of the component, by short name, as a user sets them. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** How agents are started; default: as processes and as threads. */
+  readonly methods?: readonly AgentMethod[];
+  /** False: not with real processes, which need what this machine lacks; a text says why. */
+  readonly real?: false | string;
+  /** False: not in simulation, which has no programs but agents. */
+  readonly simulated?: false;
+}
+
+export const LAUNCHERPROC_RECORD = {
+  framework: 'launcherproc',
+  again: 'launcherProcExample',
+  promises: {
+    record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
+  },
+} as const satisfies Contract<string>;
+
+const METHODS: readonly AgentMethod[] = ['process', 'thread'];
+const AGENT = fileURLToPath(new URL('launcherproc-agent.js', import.meta.url));
+
+const COMMANDS: Readonly<Record<BadAgent | 'good', readonly string[]>> = {
+  good: [process.execPath, AGENT],
+  missing: ['/no/such/agent'],
+  exits: ['sh', '-c', 'exit 3'],
+  silent: ['sleep', '60'],
+};
+
+/** What comes up, and loads nothing: the suite closes its link. */
+const MAINS: Readonly<Record<BadAgent | 'good', ((context: AgentContext) => void) | undefined>> = {
+  good: ({ platform, channel, exit }) => {
+    runAgent({ platform, channel, load: () => undefined, exit: ({ failed }) => exit(failed ? 1 : 0) });
+  },
+  missing: undefined,
+  exits: ({ exit }) => exit(3),
+  silent: ({ platform }) => void platform.clock.after(60_000, () => undefined),
+};
+
+/** Defines suites: of the record; of starts and of `reach`, with real processes and in simulation. */
+export function launcherProcSuites(
+  component: LauncherProcComponent,
+  variants: readonly LauncherProcVariant[] = [{ label: 'default' }],
+): void {
+  const { name } = component;
+  suite(`launcherproc compliance: ${name}`, (test) => {
+    test('record', () => launcherProcExample(component, { promise: 'record' }));
+  });
+  for (const { label, params, methods = METHODS, real, simulated } of variants) {
+    const make = (platform: LauncherProcDeps['platform']): LauncherProc => {
+      const inline = (): never => { throw new Error('this suite starts no objects'); };
+      return component.create({ platform, inline }, Object.freeze(paramsOf(component, params)), { hosts: [] });
+    };
+    if (real === undefined) {
+      const until: LauncherProcSetup['until'] = async (condition, what) => void (await eventually(condition, { what }));
+      const what = `${name}, ${label}, on this machine`;
+      launcherProcCompliance(what, {
+        methods,
+        make: (bad) => {
+          const platform = createNodePlatform({ agentCommand: COMMANDS[bad ?? 'good'], agentMain: AGENT });
+          return { launcherProc: make(platform), platform, params: {}, until };
+        },
+      });
+      reachCompliance(what, () => {
+        const platform = createNodePlatform();
+        return { launcherProc: make(platform), far: platform.network, host: 'localhost', until };
+      });
+    }
+    if (simulated === undefined) simulatedSuites(`${name}, ${label}, in simulation`, methods, make);
+  }
+}
+
+/** Checks one example again; throws if it breaks its promise. */
+export function launcherProcExample(component: LauncherProcComponent, example: Example<'record'>): void {
+  verify(LAUNCHERPROC_RECORD, example, () => {
+    assert.is(component.framework.name, launcherprocFramework.name, 'it is a component of framework launcherproc');
+    checkTexts(component, { hosts: [] });
+    paramsOf(component);
+  });
+}
+
+function simulatedSuites(
+  what: string,
+  methods: readonly AgentMethod[],
+  make: (platform: LauncherProcDeps['platform']) => LauncherProc,
+): void {
+  let seed = 0;
+  const world = () => {
+    const made = createWorld({ seed: seed++ });
+    const until: LauncherProcSetup['until'] = async (condition, name) => {
+      if (!condition()) made.run({ untilMs: made.nowMs + 60_000, until: condition, maxEvents: 5_000_000 });
+      const [fault] = made.faults;
+      if (fault !== undefined) throw fault.error;
+      assert.ok(condition(), `waited in vain for ${name}`);
+    };
+    return { made, platform: made.platform('h'), until };
+  };
+  launcherProcCompliance(what, {
+    methods,
+    make: (bad) => {
+      const { made, platform, until } = world();
+      const main = MAINS[bad ?? 'good'];
+      if (main !== undefined) made.program('stci-agent', main);
+      return { launcherProc: make(platform), platform, params: {}, until };
+    },
+  });
+  reachCompliance(what, () => {
+    const { platform, until } = world();
+    return { launcherProc: make(platform), far: platform.network, host: 'localhost', until };
+  });
+}

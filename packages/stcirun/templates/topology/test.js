@@ -1,0 +1,15 @@
+/** What every topology promises, and what this one does besides. */
+
+import { assert, suite, topologyCompliance } from '@stci/compliance';
+import { component } from './index.js';
+
+topologyCompliance(component, [{ label: 'ring', degreeMax: () => 2, avoidsDead: true }]);
+
+suite('sample', (test) => {
+  test('goes the shorter way around, and the other one where that is blocked', () => {
+    const ring = component.create({}, {}, { kind: 'sample', size: 8 });
+    assert.is(ring.nextHop(0, 3), 1);
+    assert.is(ring.nextHop(0, 3, new Set([2])), 7);
+    assert.is(ring.nextHop(0, 3, new Set([2, 6])), undefined);
+  });
+});
