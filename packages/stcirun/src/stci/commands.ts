@@ -9,6 +9,7 @@ import { AddHostsCommand, RemoveHostsCommand } from './host-commands.js';
 import { HOSTS_COMMANDS } from './hosts.js';
 import { InfoCommand } from './info.js';
 import { MetricsCommand } from './metrics.js';
+import { PluginCheckCommand } from './plugin-check.js';
 import { PluginNewCommand } from './plugin-new.js';
 import { PsCommand, TopCommand } from './ps.js';
 import { KillCommand, StartCommand, StopCommand, WaitCommand } from './session-commands.js';
@@ -24,6 +25,7 @@ const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   info: InfoCommand,
   kill: KillCommand,
   metrics: MetricsCommand,
+  'plugin check': PluginCheckCommand,
   'plugin new': PluginNewCommand,
   ps: PsCommand,
   'remove-hosts': RemoveHostsCommand,

@@ -1,0 +1,95 @@
+/**
+ * The process in which `stci plugin check` runs a plugin's code: loads each component, asks it, makes it; with
+ * `compliance`, runs its framework's suite. Started by check-plugin.ts, not bundled: the suites and the plugin use the
+ * same modules of STCI.
+ */
+
+import { writeSync } from 'node:fs';
+import type { AnyComponent } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import { pluginFrameworks } from '../assembly.js';
+import { CHECK_FD, type CheckMessage, type Finding } from './findings.js';
+import { openPlugin } from './load.js';
+
+const CALL_MS = 10_000;
+const SUITE_MS = 120_000;
+
+/** For `create`, as far as its framework wants something. */
+const NEEDS: Readonly<Record<string, (name: string) => { readonly deps?: object; readonly request?: object }>> = {
+  topology: (kind) => ({ request: { kind, size: 8 } }),
+  launcherproc: () => ({
+    deps: { platform: createNodePlatform(), inline: () => undefined }, request: { hosts: [] },
+  }),
+  errmgr: () => ({
+    deps: { hosts: {
+      launch: 'abort', launchRetries: 2, launchMin: 1, loss: 'leave-out', lossRetries: 5, lossPauseMs: 1000,
+    } },
+  }),
+};
+
+/** At once: what follows may hang, or end this process. */
+function tell(message: CheckMessage): void {
+  writeSync(CHECK_FD, `${JSON.stringify(message)}\n`);
+}
+
+function step(what: string, file: string, limitMs: number): void {
+  tell({ type: 'step', what, file, limitMs });
+}
+
+function add(file: string, check: Finding['check'], thrown: unknown): void {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  tell({ type: 'finding', finding: { level: 'error', check, file, text } });
+}
+
+function checkComponent(component: AnyComponent, file: string): boolean {
+  const { framework, name, params } = component;
+  const label = `${framework.name}:${name}`;
+  const defaults = Object.fromEntries(Object.entries(params).map(([param, spec]) => [param, spec.default]));
+  const { deps = {}, request } = NEEDS[framework.name]?.(name) ?? {};
+  try {
+    step(`${label}: import and query`, file, CALL_MS);
+    const verdict = component.query({ params: defaults, request, facts: {}, named: true });
+    if (!verdict.accept) {
+      const text = `${label} declines with its default parameters, though it is named: ${verdict.reason}. Choose `
+        + 'defaults that work, if there are any.';
+      tell({ type: 'finding', finding: { level: 'warning', check: 'code', file, text } });
+    }
+    step(`${label}: create`, file, CALL_MS);
+    component.create(deps, defaults, request);
+    return true;
+  } catch (thrown) {
+    add(file, 'code', thrown);
+    return false;
+  }
+}
+
+/** The number of tests that passed. */
+async function runSuite(component: AnyComponent, file: string): Promise<number> {
+  const { collectSuite } = await import('./check-suites.js');
+  let passed = 0;
+  for (const test of await collectSuite(component)) {
+    step(`${test.suite} › ${test.name}`, file, SUITE_MS);
+    const thrown = await test.run();
+    passed += thrown.length === 0 ? 1 : 0;
+    for (const each of thrown) add(file, 'compliance', each);
+  }
+  return passed;
+}
+
+async function main(): Promise<void> {
+  const [path = '', compliance] = process.argv.slice(2);
+  const plugin = openPlugin(path, pluginFrameworks());
+  let passed = 0;
+  for (const [index, component] of plugin.components.entries()) {
+    const file = plugin.manifest.components[index]?.module ?? '.';
+    if (checkComponent(component, file) && compliance !== undefined) passed += await runSuite(component, file);
+  }
+  tell({ type: 'done', passed });
+  process.exit(0);
+}
+
+main().catch((thrown: unknown) => {
+  add('.', 'code', thrown);
+  tell({ type: 'done', passed: 0 });
+  process.exit(0);
+});

@@ -1,0 +1,146 @@
+/**
+ * Checks a plugin's package: what can be read here, and its code in a process of its own, so that code that hangs, or
+ * ends its process, is a finding and nothing else.
+ */
+
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { Registry } from '@stci/core';
+import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, StciError } from '@stci/interface';
+import { pluginFrameworks } from '../assembly.js';
+import { checkImports } from './check-imports.js';
+import { collectFiles } from './collect.js';
+import { CHECK_FD, type CheckMessage, type Finding } from './findings.js';
+import { MANIFEST_FILE, findPlugin } from './find.js';
+import { openPlugin, type Plugin } from './load.js';
+
+export interface CheckInit {
+  /** Absolute. */
+  readonly path: string;
+  /** Components that the program has without it. */
+  readonly registry: Registry;
+  readonly compliance: boolean;
+  /** Of this installation's stcirun. */
+  readonly root: string;
+}
+
+export interface CheckReport {
+  readonly path: string;
+  readonly package?: { readonly name: string; readonly version: string; readonly api: string };
+  readonly components: readonly string[];
+  readonly files?: number;
+  readonly bytes?: number;
+  readonly hash?: string;
+  /** Tests of compliance suites that passed. */
+  readonly passed: number;
+  readonly findings: readonly Finding[];
+}
+
+/** How long a process may take to be ready. */
+const START_MS = 20_000;
+/** Of the bounds, what is worth a warning. */
+const MUCH = 0.8;
+
+export async function checkPlugin(init: CheckInit): Promise<CheckReport> {
+  const { path, compliance } = init;
+  const findings: Finding[] = [];
+  const blank = { path, components: [], passed: 0, findings };
+  const plugin = attempt(findings, 'manifest', () => {
+    findPlugin(path, pluginFrameworks());
+    return openPlugin(path, pluginFrameworks());
+  });
+  if (plugin === undefined) return blank;
+  const { name, version, manifest: { api } } = plugin;
+  const components = plugin.components.map((one) => `${one.framework.name}:${one.name}`);
+  const files = attempt(findings, 'files', () => collectFiles(plugin));
+  const bytes = files?.reduce((sum, file) => sum + file.bytes.length, 0) ?? 0;
+  findings.push(...checkNames(plugin, init.registry), ...checkImports(plugin), ...checkSize(files?.length ?? 0, bytes));
+  if (files !== undefined && !files.some((file) => file.path === 'README.md')) {
+    const text = 'There is none. Say in it what the plugin is for, and how to try it.';
+    findings.push({ level: 'warning', check: 'files', file: 'README.md', text });
+  }
+  const run = files === undefined ? { passed: 0, findings: [] } : await runCode(init);
+  findings.push(...run.findings);
+  const hash = files === undefined ? undefined : attempt(findings, 'files', () => plugin.copy().hash);
+  return {
+    path, package: { name, version, api }, components, passed: compliance ? run.passed : 0, findings,
+    ...(files && { files: files.length, bytes }), ...(hash !== undefined && { hash }),
+  };
+}
+
+/** Each line of an error is a finding. */
+function attempt<T>(findings: Finding[], check: Finding['check'], call: () => T): T | undefined {
+  try {
+    return call();
+  } catch (thrown) {
+    if (!(thrown instanceof StciError)) throw thrown;
+    for (const text of thrown.message.split('\n')) findings.push({ level: 'error', check, file: MANIFEST_FILE, text });
+    return undefined;
+  }
+}
+
+function checkNames(plugin: Plugin, registry: Registry): Finding[] {
+  return plugin.components.flatMap(({ framework, name }): Finding[] => {
+    if (!registry.components(framework.name).some((one) => one.name === name)) return [];
+    const text = `${framework.name}:${name} is there without this plugin. Choose another name, in package.json and in `
+      + 'the record.';
+    return [{ level: 'error', check: 'names', file: MANIFEST_FILE, text }];
+  });
+}
+
+function checkSize(files: number, bytes: number): Finding[] {
+  if (files <= MUCH * PLUGIN_FILES_MAX && bytes <= MUCH * PLUGIN_BYTES_MAX) return [];
+  const text = `${files} files of ${bytes} bytes in all: near the most there may be, ${PLUGIN_FILES_MAX} files and `
+    + `${PLUGIN_BYTES_MAX} bytes. Leave out what it does not need.`;
+  return [{ level: 'warning', check: 'files', file: '.', text }];
+}
+
+interface Ran {
+  readonly passed: number;
+  readonly findings: readonly Finding[];
+}
+
+/** Resolves at the process's end, which comes at the latest when a step is not done in its time. */
+function runCode({ path, compliance, root }: CheckInit): Promise<Ran> {
+  return new Promise((resolve) => {
+    const findings: Finding[] = [];
+    let passed: number | undefined;
+    let step: Extract<CheckMessage, { type: 'step' }> = {
+      type: 'step', what: 'the process that loads it', file: '.', limitMs: START_MS,
+    };
+    let isLate = false;
+    const args = [path, ...(compliance ? ['compliance'] : [])];
+    const child = spawn(process.execPath, [join(root, 'dist/plugin/check-main.js'), ...args], {
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-1000)));
+    const late = (): void => {
+      isLate = true;
+      child.kill('SIGKILL');
+    };
+    let timer = setTimeout(late, step.limitMs);
+    createInterface({ input: child.stdio[CHECK_FD] as Readable }).on('line', (line) => {
+      const message = JSON.parse(line) as CheckMessage;
+      clearTimeout(timer);
+      if (message.type === 'finding') findings.push(message.finding);
+      else if (message.type === 'done') passed = message.passed;
+      else step = message;
+      timer = setTimeout(late, step.limitMs);
+    });
+    child.on('error', (error) => (said = error.message));
+    child.on('close', (status, signal) => {
+      clearTimeout(timer);
+      if (passed === undefined) {
+        const ended = isLate ? `did not come back within ${step.limitMs} ms. Look for a loop or a wait that never ends`
+          : `ended its process (${signal ?? `exit code ${status}`}). A plugin's code throws errors, and ends nothing`;
+        const last = said.trim().split('\n').at(-1) ?? '';
+        const text = `${step.what} ${ended}.${isLate || last === '' ? '' : ` It said: ${last}`}`;
+        findings.push({ level: 'error', check: 'code', file: step.file, text });
+      }
+      resolve({ passed: passed ?? 0, findings });
+    });
+  });
+}

@@ -1,0 +1,21 @@
+/** What `stci plugin check` finds in a plugin's package: each with the file that it is in, and what to do. */
+
+export interface Finding {
+  /** A warning does not keep the plugin from being used. */
+  readonly level: 'error' | 'warning';
+  readonly check: 'manifest' | 'files' | 'names' | 'imports' | 'code' | 'compliance';
+  /** Of the package, or the package itself. */
+  readonly file: string;
+  /** What is wrong, what was expected, what to do: sentences. */
+  readonly text: string;
+}
+
+/** On which it tells, a line of JSON for each message. */
+export const CHECK_FD = 3;
+
+/** What the process that runs the plugin's code tells. */
+export type CheckMessage =
+  /** What comes next may take `limitMs`. `what`: `topology:ring: create`. */
+  | { readonly type: 'step'; readonly what: string; readonly file: string; readonly limitMs: number }
+  | { readonly type: 'finding'; readonly finding: Finding }
+  | { readonly type: 'done'; readonly passed: number };

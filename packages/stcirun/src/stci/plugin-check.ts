@@ -1,0 +1,59 @@
+/** `stci plugin check`: what is wrong with a plugin's package, and what to do about it. */
+
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { dirname } from 'node:path';
+import { counted } from '@stci/core';
+import { ERROR_KINDS } from '@stci/interface';
+import { frontEndRegistry } from '../cli/front-end-registry.js';
+import type { CheckReport } from '../plugin/check-plugin.js';
+import { printOut } from '../print.js';
+import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
+import { commonFlags, StciCommand } from './base.js';
+
+export class PluginCheckCommand extends StciCommand {
+  static override readonly summary = 'what is wrong with the package of a plugin, and what to do about it';
+  static override readonly synopsis = 'PATH [--compliance] [--json]';
+  static override readonly page = 'plugins.md';
+  static override readonly details = `
+Reads package.json, owners and modes, sizes, names, imports; then loads each component in a process of its own, asks it
+and makes it with default parameters. With --compliance its framework's suite runs, with default parameters: some
+seconds. Exit code 0: nothing is wrong but what warnings say.
+
+Examples:
+  stci plugin check ./my-topology
+  stci plugin check ./my-topology --compliance
+`;
+
+  static override args = {
+    path: Args.string({ required: true, ignoreStdin: true, description: 'the directory of the package' }),
+  };
+  static override flags = {
+    compliance: Flags.boolean({ description: 'runs the compliance suite, too' }),
+    json: commonFlags.json,
+  };
+
+  async run(): Promise<number> {
+    const { args, flags } = await this.parse(PluginCheckCommand);
+    const path = resolveFrom(callerDirectory(), args.path, 'PATH');
+    const { checkPlugin } = await import('../plugin/check-plugin.js');
+    // Programs are in dist/bundle of the package.
+    const root = dirname(dirname(this.config.root));
+    const report = await checkPlugin({ path, registry: frontEndRegistry(), compliance: flags.compliance, root });
+    printOut(flags.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report, flags.compliance));
+    const isWrong = report.findings.some(({ level }) => level === 'error');
+    return isWrong ? ERROR_KINDS.STCI_PLUGIN_INVALID.exitCode : 0;
+  }
+}
+
+function reportText({ path, findings, passed, ...report }: CheckReport, compliance: boolean): string {
+  const { name, version, api } = report.package ?? {};
+  const size = report.files === undefined ? '' : `, ${counted(report.files, 'file')}, ${report.bytes} bytes`;
+  const head = name === undefined ? `${path}\n` : `${path}: ${name} ${version}, API ${api}${size}\n`;
+  const components = report.components.map((one) => `  ${one}\n`).join('');
+  const lines = findings.map(({ level, file, text }) => `${level}: ${file}: ${text}\n`).join('');
+  const errors = findings.filter(({ level }) => level === 'error').length;
+  const suites = compliance ? `, ${counted(passed, 'test')} of compliance passed` : '';
+  const warnings = counted(findings.length - errors, 'warning');
+  return `${head}${components}${lines}${counted(errors, 'error')}, ${warnings}${suites}\n`;
+}
