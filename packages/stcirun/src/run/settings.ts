@@ -59,10 +59,19 @@ export async function loadRunSettings(...of: Parameters<typeof loadSettings>): P
   return { ...settings, params: withResolved(registry.catalog, params, [copies]) };
 }
 
-interface NamedPlugin {
+export interface NamedPlugin {
   /** What it is relative to. */
   readonly base: string;
   readonly text: string;
+  /** Where it is named: `FILE:LINE`, or an option. */
+  readonly origin: string;
+}
+
+/** The plugins that files and the command line name. Throws STCI_PARAM_*; STCI_PLUGIN_INVALID for a file's owner. */
+export function readNamedPlugins(
+  request: ParamsRequest, wdir: string | undefined, env: Variables,
+): readonly NamedPlugin[] {
+  return namedPlugins(readParams(request, wdir, env).inputs, wdir);
 }
 
 /**
@@ -80,8 +89,9 @@ function namedPlugins(inputs: ParamInputs, wdir: string | undefined): readonly N
     () => pathsOf('user file', inputs.user),
     () => pathsOf('system file', inputs.system),
   ]);
-  const own = (inputs.commandLine ?? []).filter(({ key }) => key === PATHS).flatMap(({ value }) => items(value));
-  return [...(file ?? []), ...own.map((text) => ({ base: wdir ?? '/', text }))];
+  const pairs = (inputs.commandLine ?? []).filter(({ key }) => key === PATHS);
+  const own = pairs.flatMap(({ value, origin = '--mca' }) => items(value).map((text) => ({ text, origin })));
+  return [...(file ?? []), ...own.map((one) => ({ base: wdir ?? '/', ...one }))];
 }
 
 function firstOf<T>(all: readonly (() => T | undefined)[]): T | undefined {
@@ -100,7 +110,7 @@ function items(value: string): readonly string[] {
 function pathsOf(source: ParamSource, file: ParamFile | undefined): readonly NamedPlugin[] | undefined {
   if (file?.text?.includes(PATHS) !== true) return undefined;
   const found = fileTexts(source, file).texts.find(({ name }) => name === PATHS);
-  return found && items(found.text).map((text) => ({ base: dirname(file.path), text }));
+  return found && items(found.text).map((text) => ({ base: dirname(file.path), text, origin: found.origin }));
 }
 
 /** A file of --am is read whoever owns it, unless it names code to run. */

@@ -10,6 +10,7 @@ import { HOSTS_COMMANDS } from './hosts.js';
 import { InfoCommand } from './info.js';
 import { MetricsCommand } from './metrics.js';
 import { PluginCheckCommand } from './plugin-check.js';
+import { PluginListCommand } from './plugin-list.js';
 import { PluginNewCommand } from './plugin-new.js';
 import { PsCommand, TopCommand } from './ps.js';
 import { KillCommand, StartCommand, StopCommand, WaitCommand } from './session-commands.js';
@@ -26,6 +27,7 @@ const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   kill: KillCommand,
   metrics: MetricsCommand,
   'plugin check': PluginCheckCommand,
+  'plugin list': PluginListCommand,
   'plugin new': PluginNewCommand,
   ps: PsCommand,
   'remove-hosts': RemoveHostsCommand,
