@@ -4,7 +4,6 @@ import { dirname } from 'node:path';
 import * as Args from '@oclif/core/args';
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
-import { completionScript, SHELLS } from '../complete/scripts.js';
 import { printOut } from '../print.js';
 import { StciCommand } from './base.js';
 
@@ -21,10 +20,11 @@ Examples:
   stci completion fish | source                       in ~/.config/fish/config.fish
 `;
 
-  static override args = { shell: Args.string({ ignoreStdin: true, description: SHELLS.join(', ') }) };
+  static override args = { shell: Args.string({ ignoreStdin: true, description: 'bash, zsh or fish' }) };
 
   async run(): Promise<void> {
     const { args } = await this.parse(CompletionCommand);
+    const { completionScript, SHELLS } = await import('../complete/scripts.js');
     const shell = SHELLS.find((one) => one === args.shell);
     if (shell === undefined) {
       const given = args.shell === undefined ? 'No shell is named' : `There is no completion for '${args.shell}'`;
