@@ -5,7 +5,7 @@
 
 import type { Configuration, Experiment, TargetShape } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
-import { checkSimulated, type SimulatedTarget } from '@stci/swarm';
+import { addComponents, checkSimulated, type SimulatedTarget } from '@stci/swarm';
 import { prepareTarget, targetShape, type PreparedTarget } from './target.js';
 
 /** Options that need this machine → why. */
@@ -34,17 +34,16 @@ export async function simulatedShape(experiment: Experiment, programs: string): 
 export async function simulatedTarget(
   experiment: Experiment, programs: string, configuration?: Configuration,
 ): Promise<SimulatedTarget> {
-  const { request, planned } = await prepareTarget(experiment, programs, configuration);
+  const { request, planned, plugins } = await prepareTarget(experiment, programs, configuration);
   for (const [key, option, why] of REFUSED) {
     if ((request[key] as readonly unknown[]).length > 0) throw new StciError('STCI_USAGE', `${option}: ${why}.`);
   }
-  if (request.mca.some(({ key }) => key === 'plugin.paths')) {
-    throw new StciError('STCI_USAGE', '--plugin: a simulation has only the components of STCI. Leave it out.');
-  }
+  addComponents(plugins.flatMap(({ components }) => components));
   const { hosts, ...spec } = planned.spec;
   checkSimulated(spec);
-  const isLauncher = (key: string): boolean => /^launcherproc(?:\.|$)/u.test(key);
-  const settings = request.mca.filter(({ key }) => !isLauncher(key)).map(({ key, value }) => [key, value] as const);
+  const isOfThisMachine = (key: string): boolean => /^(?:launcherproc|plugin)(?:\.|$)/u.test(key);
+  const own = request.mca.filter(({ key }) => !isOfThisMachine(key));
+  const settings = own.map(({ key, value }) => [key, value] as const);
   return {
     hosts,
     spares: planned.spares,

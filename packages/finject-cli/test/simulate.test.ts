@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { assert, patient, suite } from '@stci/testkit';
-import { Lab, recordsOf, said, withLab } from './e2e-finject.js';
+import { Lab, recordsOf, said, withLab, writePlugin } from './e2e-finject.js';
 
 const FINJECT = fileURLToPath(new URL('../bin/finject.cjs', import.meta.url));
 
@@ -53,6 +53,18 @@ suite('finject run --simulate', (test) => {
     said(await lab.run('finject', 'replay', 'run', '--quiet', '--output', 'again'), 0);
     const textOf = (run: string): string => readFileSync(lab.path(run, 'history.jsonl'), 'utf8');
     assert.is(textOf('again'), textOf('run'));
+  }), { timeoutMs: 60_000 });
+
+  test('a kind of fault from a plugin', withLab(async (lab) => {
+    writePlugin(lab.path('own'));
+    lab.file('own.yaml', `
+name: own
+target: { options: --ppn 1 --plugin own, program: ./solver, simulated: sleep 1 }
+hosts: h[1-3]
+faults: [{ kind: own, args: { word: abc }, who: { hosts: [h3] }, when: 200ms }]
+`);
+    said(await lab.run('finject', 'run', '--simulate', 'own.yaml', '--output', 'run'), 0);
+    assert.ok(recordsOf(lab.history('run'), 'injection').some(({ text }) => text === 'abc'));
   }), { timeoutMs: 60_000 });
 
   test('the disk is full: the run ends at once and says so, and its record is read as far as it goes',

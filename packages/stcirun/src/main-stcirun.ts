@@ -24,7 +24,10 @@ async function main(argv: readonly string[]): Promise<number> {
   const { parseCommandLine } = await import('./cli/parse.js');
   const line = await parseCommandLine(argv);
   if (line.kind === 'version') printOut(`${COMMAND} ${VERSION}\n`);
-  else if (line.kind === 'help') printOut((await import('./cli/help.js')).helpText());
+  else if (line.kind === 'help') {
+    printOut((await import('./cli/help.js')).helpText());
+    printOut(await (await import('./cli/plugin-help.js')).pluginHelp(line));
+  }
   else {
     checkProcessLimit(COMMAND, RUN_THREADS);
     // The agent lies beside this program (both run as bundles only: CommonJS, so `__dirname` is there).

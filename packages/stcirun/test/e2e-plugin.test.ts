@@ -96,6 +96,7 @@ suite('plugins', (test) => {
       assert.match(err, message);
       assert.ok(!err.includes('    at '), err);
       // Listed all the same: its code is not asked.
+      assert.match((await withPlugin(name, '--help')).out, `\nPlugin ${join(place, name)}:\n  errmgr:own   `);
       assert.match((await stci('info', 'errmgr:own', '--plugin', name)).out, /component errmgr:own 1\.0\.0: x/u);
     }, { timeoutMs: 30_000 });
   }

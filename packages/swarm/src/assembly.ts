@@ -11,7 +11,7 @@ import {
   type Registry,
   type Composition,
 } from '@stci/core';
-import type { Params } from '@stci/interface';
+import type { AnyComponent, Params } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
@@ -27,16 +27,27 @@ import { launcherRandom } from './launcher-random.js';
 import { launcherRemote } from './launcher-remote.js';
 import { detectorWitness } from './witness.js';
 
-const registry: Registry = createRegistry(
-  builtins([
-    detectorMesh, detectorRing, detectorSwim, detectorWitness, launcherLocal, launcherRandom, launcherRemote,
-    launcherSsh, notifierBmg, notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents,
-    ...faultComponents,
-  ]),
-);
+const OWN: readonly AnyComponent[] = [
+  detectorMesh, detectorRing, detectorSwim, detectorWitness, launcherLocal, launcherRandom, launcherRemote,
+  launcherSsh, notifierBmg, notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents,
+  ...faultComponents,
+];
+
+/** Components of plugins, by framework and name. */
+const added = new Map<string, AnyComponent>();
+
+let registry: Registry = createRegistry(builtins(OWN));
 
 /** One for all agents of all runs: it holds no state. */
-export const composition: Composition = createComposition(registry);
+export let composition: Composition = createComposition(registry);
+
+/** Adds components of plugins, for the runs that are made from now on. */
+export function addComponents(components: readonly AnyComponent[]): void {
+  if (components.length === 0) return;
+  for (const component of components) added.set(`${component.framework.name}:${component.name}`, component);
+  registry = createRegistry(builtins([...OWN, ...added.values()]));
+  composition = createComposition(registry);
+}
 
 export interface ResolvedSettings {
   readonly params: Params;

@@ -1,7 +1,7 @@
 /** Whole jobs in simulation: real agents, drawn options, faults, checkers, replay. */
 
 export { CHECKERS, checkRun, type Checker } from './checkers.js';
-export { resolveSettings } from './assembly.js';
+export { addComponents, resolveSettings } from './assembly.js';
 export { MemoryPeaks } from './memory-peaks.js';
 export { runJob, makeWorld, type RunHooks, type RunOutcome } from './run-job.js';
 export { runHosts, type EndedJob, type HostsOptions, type HostsSession } from './run-hosts.js';

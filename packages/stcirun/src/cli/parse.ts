@@ -64,7 +64,8 @@ export interface RunRequest {
 }
 
 export type CommandLine =
-  | { readonly kind: 'help' }
+  /** With what says which plugins there are. */
+  | { readonly kind: 'help'; readonly mca: RunRequest['mca']; readonly am: readonly string[] }
   | { readonly kind: 'version' }
   | {
       readonly kind: 'run';
@@ -101,7 +102,7 @@ export async function parseContexts(contexts: readonly ScannedContext[]): Promis
     all.push(await parseOptions(options));
   }
   const job = mergeJob(all);
-  if (job.help) return { kind: 'help' };
+  if (job.help) return { kind: 'help', mca: [...pluginPairs(job.plugin)], am: job.am ?? [] };
   if (job.version) return { kind: 'version' };
   const programs = contexts.map(({ command }, i) => programOf(command, i, all[i] as FlagValues));
   const requestOf = (flags: FlagValues): RunRequest => ({ programs, ...jobPart(flags) });

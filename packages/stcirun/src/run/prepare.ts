@@ -8,10 +8,10 @@ import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { optionDefaults, type OptionDefault } from '../cli/defaults.js';
 import type { RunRequest } from '../cli/parse.js';
 import type { Caller } from './caller.js';
-import { loadRunSettings } from './settings.js';
+import { loadRunSettings, type Settings } from './settings.js';
 
 /** Everything that is determined before an agent is started. */
-export interface Prepared extends Pick<Caller, 'wdir' | 'say'> {
+export interface Prepared extends Pick<Caller, 'wdir' | 'say'>, Pick<Settings, 'plugins'> {
   readonly request: RunRequest;
   readonly registry: Registry;
   readonly composition: Composition;
@@ -33,12 +33,12 @@ export async function prepare(
     ...caller.platform,
   });
   const settings = await loadRunSettings(withSteps(given), wdir, platform.env.variables);
-  const { registry, composition, params, warnings, files } = settings;
+  const { registry, composition, params, plugins, warnings, files } = settings;
   checkRetries(registry, given.mca);
   const request = await withDefaults(optionDefaults(params));
   if (!request.quiet) warnings.forEach(say);
   if (request.verbose) files.flatMap(fileText).forEach(say);
-  return { wdir, say, request, registry, composition, params, platform };
+  return { wdir, say, request, registry, composition, params, plugins, platform };
 }
 
 /** `--on-failure POLICY:N` sets a parameter of the policy, which not all have. */

@@ -32,20 +32,26 @@ export async function loadSettings(
   request: ParamsRequest, wdir: string | undefined, env: Variables,
 ): Promise<Settings> {
   const read = readParams(request, wdir, env);
-  const named = namedPlugins(read.inputs, wdir);
-  if (named.length === 0) {
+  const plugins = await findPlugins(read.inputs, wdir);
+  if (plugins.length === 0) {
     const registry = frontEndRegistry();
     return { ...resolveRead(registry, read), registry, plugins: [], composition: createComposition(registry) };
   }
-  const { openPlugin } = await import('../plugin/load.js');
   const { pluginHooks } = await import('../plugin/hooks.js');
-  const paths = [...new Set(named.map(({ base, text }) => locatePlugin(base, text)))];
-  const frameworks = pluginFrameworks();
-  const opened = paths.map((path) => openPlugin(path, frameworks));
-  const plugins = [...new Map(opened.map((plugin) => [plugin.directory, plugin])).values()];
   const registry = frontEndRegistry(plugins);
-  const loaded = resolveRead(registry, withPaths(read, paths));
+  const loaded = resolveRead(registry, withPaths(read, plugins.map(({ path }) => path)));
   return { ...loaded, registry, plugins, composition: createComposition(registry, pluginHooks) };
+}
+
+/** The plugins that are named, each once. Throws STCI_PLUGIN_INVALID. */
+export async function findPlugins(inputs: ParamInputs, wdir: string | undefined): Promise<readonly Plugin[]> {
+  const named = namedPlugins(inputs, wdir);
+  if (named.length === 0) return [];
+  const { openPlugin } = await import('../plugin/load.js');
+  const frameworks = pluginFrameworks();
+  const paths = [...new Set(named.map(({ base, text }) => locatePlugin(base, text)))];
+  const opened = paths.map((path) => openPlugin(path, frameworks));
+  return [...new Map(opened.map((plugin) => [plugin.directory, plugin])).values()];
 }
 
 /** As `loadSettings`, for what starts agents: the plugins are copied, and agents get the names of the copies. */
