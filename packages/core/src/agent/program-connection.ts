@@ -108,9 +108,14 @@ export class ProgramConnection {
   }
 
   send(event: ProgramEvent, body?: Uint8Array): void {
+    this.sendRecord(programRecord(event, body));
+  }
+
+  /** One that others get as well. */
+  sendRecord(record: Uint8Array): void {
     if (!this.#isOpen) return;
     if (this.#channel.queuedBytes > UNREAD_BYTES_MAX) return this.#channel.destroy('it does not read');
-    this.#channel.send([programRecord(event, body)]);
+    this.#channel.send([record]);
   }
 
   /** Tells the reason, if there is one, and closes. */

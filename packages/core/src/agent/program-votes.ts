@@ -4,14 +4,17 @@
  */
 
 import {
-  COLLECTIVES, CONTROLLER, FORMS, PROGRAM_PARTS_BYTES_MAX, isInRanges, ranksInRanges, type Agreed,
+  COLLECTIVES, CONTROLLER, FORMS, PROGRAM_PARTS_BYTES_MAX, isInRanges, programRecord, ranksInRanges, type Agreed,
   type CollectiveKind, type Form, type HostIndex, type PartHead, type ProgramErrorCode, type ProgramEvent,
-  type ProgramRequest, type Rank,
+  type ProgramRequest, type Rank, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { NO_BYTES, joinBytes } from '../iof/bytes.js';
 import type { AgentNode } from './node.js';
 import type { Program } from './program.js';
+
+/** How long the votes of a host's ranks wait for the other ones. */
+const TOGETHER_MS = 2;
 
 export interface ProgramVotesInit {
   readonly node: AgentNode;
@@ -34,6 +37,8 @@ export class ProgramVotes {
   #number = 0;
   /** Bytes of the parts that were sent for the open collective. */
   #sentBytes = 0;
+  /** Until the votes are sent although others of this host are missing. */
+  #timer: Timer | undefined;
   #isClosed = false;
   /** A decision whose parts come by themselves, and the parts; whichever is first. */
   #held: MessageBody<'program.agreed'> | undefined;
@@ -49,6 +54,7 @@ export class ProgramVotes {
 
   close(): void {
     this.#isClosed = true;
+    this.#timer?.cancel();
   }
 
   vote(program: Program, { kind, flag = true, root = 0, form = 'bytes' }: VoteRequest, bytes: Uint8Array): void {
@@ -100,7 +106,8 @@ export class ProgramVotes {
       this.#sentBytes -= Math.min(this.#sentBytes, vote.length);
       const none = { flag: false, isMismatch: false, ranks: [], joined: [] };
       const agreed: Agreed = { ...none, kind: vote.kind, failed, missing };
-      this.#answer(program, { type: 'agreed', code: code as ProgramErrorCode, reason, agreed, parts: [] });
+      const event: ProgramEvent = { type: 'agreed', code: code as ProgramErrorCode, reason, agreed, parts: [] };
+      this.#answer(program, programRecord(event));
     }
   }
 
@@ -115,6 +122,8 @@ export class ProgramVotes {
     const parts = wire.map(([rank, form, bytes]): PartHead => [rank, bytes.length, FORMS[form] as Form]);
     const bytes = joinBytes(wire.map((part) => part[2]));
     const { code, reason } = decision as { code: ProgramErrorCode | ''; reason: string };
+    const event: ProgramEvent = { type: 'agreed', code, reason, agreed, parts: [] };
+    let whole: Uint8Array | undefined;
     const joins = new Map(ranksInRanges(joined).map((rank, i) => [rank, decision.joins[i]?.[0]]));
     for (const program of this.#init.programs.values()) {
       // What a rank took part in before it was started again does not concern it.
@@ -123,24 +132,28 @@ export class ProgramVotes {
       if (program.takesPart && isInRanges(ranks, program.rank)) {
         const isFor = partsTo === undefined || partsTo === program.rank;
         program.vote = undefined;
-        const event: ProgramEvent = { type: 'agreed', code, reason, agreed, parts: isFor ? parts : [] };
-        this.#answer(program, event, isFor ? bytes : undefined);
+        this.#answer(program, isFor ? (whole ??= programRecord({ ...event, parts }, bytes)) : programRecord(event));
       } else this.#send(program); // As of a rank that was started again, until it takes part.
     }
   }
 
-  #answer(program: Program, event: ProgramEvent, bytes?: Uint8Array): void {
-    if (program.awaitsVote) program.connection?.send(event, bytes);
+  #answer(program: Program, record: Uint8Array): void {
+    if (program.awaitsVote) program.connection?.sendRecord(record);
     program.awaitsVote = false;
   }
 
-  /** Votes of one turn are sent together. */
+  /** Votes of this host are sent together, if they come together. */
   #send(program: Program): void {
+    const { node: { platform: { clock } }, programs } = this.#init;
     this.#unsent.push(program);
-    if (this.#unsent.length === 1) this.#init.node.platform.clock.soon(() => this.#flush());
+    const isLast = [...programs.values()].every(({ vote }) => vote !== undefined);
+    if (isLast) clock.soon(() => this.#flush());
+    else this.#timer ??= clock.after(TOGETHER_MS, () => this.#flush());
   }
 
   #flush(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
     if (this.#decided === undefined || this.#isClosed) return; // Until the state is known.
     const votes = this.#unsent.splice(0).flatMap((program) => this.#wire(program));
     if (votes.length === 0) return;
