@@ -178,8 +178,7 @@ export class JobPrograms {
       for (const host of new Set(votes.map((vote) => vote.host))) {
         const own = votes.filter((vote) => vote.host === host);
         const calls = own.map(({ rank, number }) => [rank, number] as const);
-        const body = { calls, code, reason, failed, missing };
-        this.#node.messages.send(sessionAddress(host), 'program.refused', body, this.#job);
+        this.#send(host, 'program.refused', { calls, code, reason, failed, missing });
       }
     }
   }
@@ -196,15 +195,23 @@ export class JobPrograms {
     const isForRoot = code === '' && (kind === 'gather' || kind === 'reduce');
     const wire = parts.map(([rank, form, bytes]) => [rank, FORMS.indexOf(form), bytes] as const);
     const { messages } = this.#node;
-    if (isForRoot) {
-      const agent = sessionAddress(placements.host(root));
-      messages.send(agent, 'program.parts', { sequence, parts: wire }, this.#job);
-    }
+    if (isForRoot) this.#send(placements.host(root), 'program.parts', { sequence, parts: wire });
     const { flag, isMismatch, ranks, failed } = agreed;
     messages.sendSubtree('program.agreed', {
       sequence, kind: COLLECTIVES.indexOf(kind), flag, isMismatch, ranks, joined, failed, joins, code, reason,
       parts: isForRoot ? [] : wire, partsTo: isForRoot ? root : undefined, pairs: wirePairs(pairs),
     }, this.#job);
+  }
+
+  /** To a session agent that may be gone: its ranks are about to be lost then. */
+  #send<Name extends 'program.refused' | 'program.parts'>(
+    host: HostIndex, name: Name, body: MessageBody<Name>,
+  ): void {
+    try {
+      this.#node.messages.send(sessionAddress(host), name, body, this.#job);
+    } catch (fault) {
+      this.#node.fault(fault, name);
+    }
   }
 
   #setPair(pair: Pair): void {

@@ -1,13 +1,14 @@
 /** What the controller tells the programs of a job: who is lost, and not any more; who waits for whom. */
 
 import { createLedger, mapJob } from '@stci/core';
-import { COLLECTIVES, MARKS_MAX } from '@stci/interface';
+import { COLLECTIVES, MARKS_MAX, StciError } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { JobPrograms } from '../../dist/agent/job-programs.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
 import { testPlace } from '../world.js';
 
+const NONE = new Uint8Array();
 const END = { pid: 9, outcome: 'exited', end: { status: 1 }, endWallMs: 1, leftovers: 0 } as const;
 
 /** Of a job of two ranks on one host. */
@@ -15,10 +16,13 @@ function programsOf() {
   const place = testPlace();
   const log: string[] = [];
   let waits = 0;
+  let isGone = false;
   const node = {
     platform: place.platform,
+    fault: (_fault: unknown, where: string) => log.push(`fault ${where}`),
     messages: {
       send: (_to: number, name: string, { lost }: { readonly lost: unknown }) => {
+        if (isGone) throw new StciError('STCI_MESSAGE_UNROUTABLE', 'no route');
         log.push(`${name} ${JSON.stringify(lost)}`);
       },
       sendSubtree: (name: string) => void log.push(name),
@@ -34,7 +38,7 @@ function programsOf() {
     place.run(1);
   };
   const told = (): string[] => log.splice(0);
-  return { place, ledger, programs, vote, told, isAwaited: () => waits > 0 };
+  return { place, ledger, programs, vote, told, isAwaited: () => waits > 0, lose: () => (isGone = true) };
 }
 
 suite('programs of a job', (test) => {
@@ -58,6 +62,19 @@ suite('programs of a job', (test) => {
     vote(0, 1);
     programs.onOpen(0);
     assert.equal(told(), ['program.agreed', 'program.state []']);
+  });
+
+  test('a refusal for a session agent that is gone is no fault of the controller', () => {
+    const { place, ledger, programs, vote, told, lose } = programsOf();
+    lose();
+    programs.onVotes({ host: 0, sequence: 1, votes: [[0, 1, COLLECTIVES.indexOf('barrier'), true, 0, 0, 0, NONE, []]] });
+    const report = ledger.again({ rank: 1, ...END });
+    assert.ok(report !== undefined);
+    programs.onRestarting(report);
+    place.run(1);
+    assert.equal(told(), ['program.failed', 'fault program.refused']);
+    vote(0, 1);
+    assert.equal(told(), ['program.agreed'], 'it goes on');
   });
 
   test('marks of its session agent have the bound that it has for its programs', () => {
