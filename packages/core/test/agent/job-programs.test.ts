@@ -67,7 +67,8 @@ suite('programs of a job', (test) => {
   test('a refusal for a session agent that is gone is no fault of the controller', () => {
     const { place, ledger, programs, vote, told, lose } = programsOf();
     lose();
-    programs.onVotes({ host: 0, sequence: 1, votes: [[0, 1, COLLECTIVES.indexOf('barrier'), true, 0, 0, 0, NONE, []]] });
+    const barrier = COLLECTIVES.indexOf('barrier');
+    programs.onVotes({ host: 0, sequence: 1, votes: [[0, 1, barrier, true, 0, 0, 0, NONE, []]] });
     const report = ledger.again({ rank: 1, ...END });
     assert.ok(report !== undefined);
     programs.onRestarting(report);
