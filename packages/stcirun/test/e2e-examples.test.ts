@@ -34,7 +34,7 @@ suite('examples: plugins', (test) => {
 
   const using = (name: string, ...args: string[]): Promise<Result> => run(['--plugin', name, ...args], { cwd: place });
 
-  for (const name of ['phi', 'torus']) {
+  for (const name of ['cabinets', 'phi', 'torus']) {
     test(`${name}: its own test passes`, () => {
       const { status, stdout, stderr } = spawnSync(process.execPath, ['test.js'],
         { cwd: join(place, name), encoding: 'utf8', timeout: 200_000 });
