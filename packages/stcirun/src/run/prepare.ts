@@ -32,9 +32,9 @@ export async function prepare(
     logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : given.quiet ? 'error' : 'warn',
     ...caller.platform,
   });
-  const settings = await loadRunSettings(withSteps(given), wdir, platform.env.variables);
+  const settings = await loadRunSettings(withSteps(given), wdir, platform.env.variables,
+    (registry) => checkRetries(registry, given.mca));
   const { registry, composition, params, plugins, warnings, files } = settings;
-  checkRetries(registry, given.mca);
   const request = await withDefaults(optionDefaults(params));
   if (!request.quiet) warnings.forEach(say);
   if (request.verbose) files.flatMap(fileText).forEach(say);

@@ -27,18 +27,23 @@ export interface Settings extends LoadedParams {
   readonly composition: Composition;
 }
 
-/** Throws STCI_PARAM_*, STCI_MCA_COMPONENT_UNKNOWN and STCI_PLUGIN_*. */
+/**
+ * `check`: of the registry, before values are resolved. Throws STCI_PARAM_*, STCI_MCA_COMPONENT_UNKNOWN and
+ * STCI_PLUGIN_*.
+ */
 export async function loadSettings(
-  request: ParamsRequest, wdir: string | undefined, env: Variables,
+  request: ParamsRequest, wdir: string | undefined, env: Variables, check?: (registry: Registry) => void,
 ): Promise<Settings> {
   const read = readParams(request, wdir, env);
   const plugins = await findPlugins(read.inputs, wdir);
   if (plugins.length === 0) {
     const registry = frontEndRegistry();
+    check?.(registry);
     return { ...resolveRead(registry, read), registry, plugins: [], composition: createComposition(registry) };
   }
   const { pluginHooks } = await import('../plugin/hooks.js');
   const registry = frontEndRegistry(plugins);
+  check?.(registry);
   const loaded = resolveRead(registry, withPaths(read, plugins.map(({ path }) => path)));
   return { ...loaded, registry, plugins, composition: createComposition(registry, pluginHooks) };
 }

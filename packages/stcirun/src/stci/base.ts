@@ -32,8 +32,16 @@ export abstract class StciCommand extends Command {
     if (!('oclif' in error)) throw error;
     const unknown = /^Nonexistent flags?: ([^\s=,]+)/u.exec(error.message)?.[1];
     if (unknown !== undefined) throw this.#unknownOption(unknown);
+    const missing = /^Missing \d+ required args?:\n([^]*)$/u.exec(error.message)?.[1];
+    if (missing !== undefined) throw this.#missing(missing);
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');
     throw new StciError('STCI_USAGE', `${words} See ${this.config.bin} help.`);
+  }
+
+  /** `lines`: a name and its description each. */
+  #missing(lines: string): StciError {
+    const names = [...lines.matchAll(/^(\w+) {2}/gmu)].map(([, name = '']) => name.toUpperCase());
+    return new StciError('STCI_USAGE', `Missing: ${names.join(', ')}. See ${this.config.bin} help.`);
   }
 
   #unknownOption(option: string): StciError {
