@@ -28,6 +28,9 @@ function act() {
   if (bad === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   if (bad === 'timer') later(() => { throw new Error('boom'); });
   if (bad === 'reject') later(() => Promise.reject(new Error('boom')));
+  if (bad === 'exit') process.exit(3);
+  if (bad === 'print') { console.log('said'); console.error('told'); process.stderr.write('writ\\nten\\n'); }
+  if (bad === 'print' && place === 'agent') process.stdout.write('out\\n');
   if (bad === 'many') for (let i = 0; i < 1000; i += 1) if (i === 999) throw new Error('boom');
   if (bad === 'slow' && calls === 1) { writeFileSync(mark, ''); spin(600); }
 }
@@ -70,6 +73,7 @@ suite('faults of plugins', (test) => {
   const OUTSIDE = 'an error outside of any call: boom\\.';
   const CASES: Readonly<Record<string, string>> = {
     throw: FAILED, many: FAILED, hang: HUNG, block: HUNG, timer: OUTSIDE, reject: OUTSIDE,
+    exit: 'topology:star\\.neighbours has ended this process \\(exit code 3\\)',
     number: 'topology:star\\.neighbours failed: it answered 5: expected a list of positions below 4',
   };
   for (const [bad, what] of Object.entries(CASES)) {
@@ -87,6 +91,22 @@ suite('faults of plugins', (test) => {
       assert.ok(!err.includes('    at '), err);
     }, { timeoutMs: 30_000 });
   }
+
+  test('what it prints is told, with its name, and is no output', async () => {
+    const chain = ['--mca', 'launcher.tree.arity=1', 'echo', 'result'];
+    const inAgent = await run(args('5s', ...chain), options('agent:print'));
+    assert.is(inAgent.exitCode, 0, inAgent.err);
+    assert.is(inAgent.out, 'result\n'.repeat(3));
+    // Each by the agents above, which are one below the other.
+    const who = `plugin ${place}/star: topology:star\\.neighbours: `;
+    for (const word of ['said', 'told', 'writ', 'ten', 'out']) {
+      assert.match(inAgent.err, new RegExp(`^stci warn: root:0: root:1: root:2: ${who}${word}\n`, 'mu'));
+    }
+    const here = await run(args('5s', 'echo', 'result'), options('front-end:print'));
+    assert.is(here.exitCode, 0, here.err);
+    assert.is(here.out, 'result\n'.repeat(3));
+    assert.match(here.err, `stcirun: plugin ${place}/star: topology:star.neighbours: said\n`);
+  }, { timeoutMs: 30_000 });
 
   test('a call during which the process is stopped is not taken for one that hangs', async () => {
     const mark = join(place, 'mark');

@@ -15,7 +15,7 @@ import type { AdoptionAnswer, LossEvidence } from '../membership/mender.js';
 import { adopt } from './adoption.js';
 import { LINK_PATIENCE, openChildChannel, type ChildChannelInit } from './child-channel.js';
 import {
-  childError, describeEnd, evidenceOf, keepLine, keyOf, newChild, type Child, type ChildFailure,
+  childError, describeEnd, evidenceOf, keepLine, keyOf, newChild, retold, type Child, type ChildFailure,
   type ChildSpec, type ChildState,
 } from './child.js';
 import type { AgentNode } from './node.js';
@@ -43,6 +43,7 @@ export interface SupervisorEvents {
   /** A child did not come up; or it was up, and ended or became unreachable without having been asked to stop. */
   onFailed(failure: ChildFailure): void;
 }
+
 
 export class ChildSupervisor {
   readonly #init: SupervisorInit;
@@ -288,7 +289,8 @@ export class ChildSupervisor {
 
   #onDiagnostic(child: Child, line: string): void {
     keepLine(child, line);
-    this.#init.node.platform.log.write('info', `${addressName(child.spec.address)}: ${line}`);
+    const { level, text } = retold(line);
+    this.#init.node.platform.log.write(level, `${addressName(child.spec.address)}: ${text}`);
   }
 
   #fail(child: Child, what: string, data?: StciError['data']): void {

@@ -80,6 +80,12 @@ export function keepLine({ diagnostics }: Child, line: string): void {
   if (diagnostics.length > DIAGNOSTIC_LINES_MAX) diagnostics.shift();
 }
 
+/** A line of a child for the log. What a plugin prints or does wrong is for its user: all agents above tell it, too. */
+export function retold(line: string): { readonly level: 'warn' | 'info'; readonly text: string } {
+  const isOfPlugin = /(?:^|: )plugin \//u.test(line);
+  return isOfPlugin ? { level: 'warn', text: line.replace(/^stci warn: /u, '') } : { level: 'info', text: line };
+}
+
 /** The failure of a child, with its host and what it printed last. */
 export function childError(
   code: 'STCI_LAUNCH_FAILED' | 'STCI_AGENT_LOST',

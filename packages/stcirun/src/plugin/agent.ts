@@ -13,8 +13,9 @@ import { pluginError } from './error.js';
 import { pluginHooks } from './hooks.js';
 import { openCopy } from './load.js';
 import { copyNames, TIMEOUT, type CopyName } from './params.js';
+import { namePrints } from './prints.js';
 import { storeArchive, storedPlugin } from './store.js';
-import { attributed, watchPlugins } from './watch.js';
+import { attributed, printingPlugin, watchPlugins } from './watch.js';
 
 function copiesOf(snapshot: ParamSnapshot): readonly CopyName[] {
   const value = snapshot[PLUGIN_COPIES];
@@ -25,6 +26,7 @@ function copiesOf(snapshot: ParamSnapshot): readonly CopyName[] {
 function watch(timeoutMs: number, fail: (reason: string) => void): void {
   const onFault = ({ message }: StciError): void => void setImmediate(fail, message);
   watchPlugins({ timeoutMs, speaker: 'stci', onFault });
+  namePrints(printingPlugin, true);
   const onUncaught = (thrown: unknown): void => {
     const error = attributed(thrown);
     if (error instanceof StciError && error.code === 'STCI_PLUGIN_FAILED') return onFault(error);

@@ -31,12 +31,18 @@ interface GuardHooks {
 }
 
 let hooks: GuardHooks | undefined;
-const names: string[] = [];
+/** Numbers of calls, from 1 in the order of names: objects that are made again and again have the same ones. */
+const numbers = new Map<string, number>();
 
 /** The hooks of this process; names from before are told at once. */
 export function watchCalls(own: GuardHooks): void {
   hooks = own;
-  for (const [index, name] of names.entries()) own.onCall(index + 1, name);
+  for (const [name, id] of numbers) own.onCall(id, name);
+}
+
+/** Name of the call that is running; undefined: none. */
+export function runningCall(): string | undefined {
+  return [...numbers.keys()][(marker[0] as number) - 1];
 }
 
 /** What a component does is all in its own package: its faults end what it is for, and nothing else. */
@@ -48,7 +54,10 @@ interface Guarded {
 }
 
 function numberOf(name: string): number {
-  const id = names.push(name);
+  const known = numbers.get(name);
+  if (known !== undefined) return known;
+  const id = numbers.size + 1;
+  numbers.set(name, id);
   hooks?.onCall(id, name);
   return id;
 }
@@ -172,8 +181,10 @@ function guardObject(own: Guarded, target: object, prefix: string, contract: Con
     const inner = contract?.objects?.[key];
     const value: unknown = isAccessor(target, key) ? undefined : Reflect.get(target, key);
     if (typeof value !== 'function') {
+      const read = (): unknown => Reflect.get(target, key);
+      const guardedRead = isAccessor(target, key) ? guardCall(own, call, target, read, undefined, fault) : read;
       const get = (): unknown => {
-        const found: unknown = Reflect.get(target, key);
+        const found = guardedRead();
         return inner === undefined || !isObject(found) ? found : guardObject(own, found, call, inner);
       };
       Object.defineProperty(guarded, key, { get, enumerable: true });

@@ -8,8 +8,10 @@ import { PATHS, TIMEOUT } from './params.js';
 /** Loads the watch only if there are plugins. */
 export async function watchCommand(speaker: string, params: Params): Promise<void> {
   if (params.list(PATHS).length + params.list(PLUGIN_COPIES).length === 0) return;
-  const { attributed, watchPlugins } = await import('./watch.js');
+  const { attributed, printingPlugin, watchPlugins } = await import('./watch.js');
+  const { namePrints } = await import('./prints.js');
   attributeFaults(attributed);
+  namePrints(() => `${speaker}: ${printingPlugin()}`.replace(/: $/u, ''), false);
   watchPlugins({
     timeoutMs: params.int(TIMEOUT),
     speaker,

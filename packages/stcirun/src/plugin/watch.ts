@@ -4,11 +4,11 @@
  * first module of one.
  */
 
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { StciError } from '@stci/interface';
 import { pluginError } from './error.js';
-import { marker, PluginFault, watchCalls } from './guard.js';
+import { marker, PluginFault, runningCall, watchCalls } from './guard.js';
 import { pathOfCopy } from './load.js';
 
 export interface WatchInit {
@@ -88,6 +88,18 @@ export function watchPlugins(init: WatchInit): void {
       worker.postMessage([id, name]);
     },
   });
+  process.on('exit', (status) => {
+    const call = runningCall();
+    if (call === undefined) return;
+    // In a call nothing of ours ends a process.
+    const text = `${call} has ended this process (exit code ${status}). A plugin's code throws errors, and ends none.`;
+    process.exitCode = init.exitCode ?? status;
+    try {
+      writeSync(2, `${init.speaker}: ${text}\n`);
+    } catch {
+      // There is no reader to report it to.
+    }
+  });
 }
 
 function startThread({ timeoutMs, speaker, exitCode }: WatchInit): Worker {
@@ -108,6 +120,14 @@ function ownTask(): string {
   } catch {
     return '';
   }
+}
+
+/** Who prints: the call that is running, else the plugin whose code is in the stack; empty: nobody. */
+export function printingPlugin(): string {
+  const running = runningCall();
+  if (running !== undefined) return running;
+  const path = pathOfCopy(COPY.exec(new Error('here').stack ?? '')?.[1] ?? '');
+  return path === undefined ? '' : `plugin ${path}`;
 }
 
 /** The error of a plugin, if what was thrown came from one; else as it is. */
