@@ -41,7 +41,7 @@ export function openChildChannel(
   if (!hasPlugins) return use(channel);
   child.transfer = channel;
   const init = { channel, clock: platform.clock, self: identity.self, deadlineMs: LINK_PATIENCE * handshakeMs };
-  servePlugins(init, (index) => archiveOf?.(index), {
+  servePlugins(init, copies.length, (index) => archiveOf?.(index), {
     onOver: (rest) => child.state === 'starting' && use(rest),
     onFailed,
   });

@@ -44,7 +44,6 @@ export interface SupervisorEvents {
   onFailed(failure: ChildFailure): void;
 }
 
-
 export class ChildSupervisor {
   readonly #init: SupervisorInit;
   readonly #events: SupervisorEvents;
@@ -289,8 +288,7 @@ export class ChildSupervisor {
 
   #onDiagnostic(child: Child, line: string): void {
     keepLine(child, line);
-    const { level, text } = retold(line);
-    this.#init.node.platform.log.write(level, `${addressName(child.spec.address)}: ${text}`);
+    this.#init.node.platform.log.write(...retold(child, line));
   }
 
   #fail(child: Child, what: string, data?: StciError['data']): void {

@@ -81,9 +81,10 @@ export function keepLine({ diagnostics }: Child, line: string): void {
 }
 
 /** A line of a child for the log. What a plugin prints or does wrong is for its user: all agents above tell it, too. */
-export function retold(line: string): { readonly level: 'warn' | 'info'; readonly text: string } {
-  const isOfPlugin = /(?:^|: )plugin \//u.test(line);
-  return isOfPlugin ? { level: 'warn', text: line.replace(/^stci warn: /u, '') } : { level: 'info', text: line };
+export function retold({ spec }: Child, line: string): [level: 'warn' | 'info', text: string] {
+  const head = addressName(spec.address);
+  return /(?:^|: )plugin \//u.test(line) ? ['warn', `${head}: ${line.replace(/^stci warn: /u, '')}`]
+    : ['info', `${head}: ${line}`];
 }
 
 /** The failure of a child, with its host and what it printed last. */

@@ -24,6 +24,8 @@ export interface StageInit {
 export interface StageEvents {
   /** Returns true for the last frame. Throws StciError for one that is not expected here. */
   onFrame(frame: Frame): boolean;
+  /** There is room again for what is sent during the stage. */
+  onDrain?(): void;
   /** After the last frame. */
   onOver(rest: Channel): void;
   /** No last frame came: the channel is closed. */
@@ -54,7 +56,7 @@ class ChannelStage {
   start(): void {
     this.#init.channel.bind({
       onData: (chunk) => this.#onData(chunk),
-      onDrain: () => this.#next?.onDrain(),
+      onDrain: () => this.#onDrain(),
       onClose: (reason) => this.#onClose(reason),
     });
   }
@@ -83,6 +85,11 @@ class ChannelStage {
       return this.#fail(fault instanceof StciError ? fault : new StciError('STCI_INTERNAL', String(fault)));
     }
     if ((this.#state as string) === 'over') this.#finish();
+  }
+
+  #onDrain(): void {
+    if (this.#next !== undefined) this.#next.onDrain();
+    else if (this.#state === 'open') this.#events.onDrain?.();
   }
 
   #finish(): void {

@@ -36,14 +36,29 @@ interface TransferInit {
   readonly deadlineMs: number;
 }
 
-/** Serves the copies until the agent says that it has what it needs; then `onOver` gets the channel for its link. */
+/**
+ * Serves so many copies until the agent says that it has what it needs; then `onOver` gets the channel for its link.
+ * The agent has proved nothing: each copy is sent once, one at a time, and queued as the channel has room.
+ */
 export function servePlugins(
   init: TransferInit,
+  count: number,
   archiveOf: (index: number) => Uint8Array | undefined,
   events: { onOver(rest: Channel): void; onFailed(text: string): void },
 ): void {
   const { channel, self } = init;
+  const asked = new Set<number>();
+  /** Of the copy that is being sent; `at`: what comes next. */
+  let sending: { readonly archive: Uint8Array; at: number } | undefined;
   let problem = '';
+  const sendParts = (): void => {
+    for (let hasRoom = true; hasRoom && sending !== undefined;) {
+      const { archive, at } = sending;
+      sending.at += PART_BYTES - PART_HEAD;
+      if (sending.at >= archive.length) sending = undefined;
+      hasRoom = channel.send([linkFrame(LINK_FRAME.pluginPart, self, partOf(archive, at))]);
+    }
+  };
   openStage({ ...init, bodyBytesMax: 4 * TEXT_MAX, what: 'word about plugins', peer: 'agent' }, {
     onFrame: (frame) => {
       const body = frameBody(frame);
@@ -52,27 +67,25 @@ export function servePlugins(
         return true;
       }
       if (typeOf(frame) !== LINK_FRAME.pluginAsk || body.length !== 4) throw unexpected(frame);
-      const parts = partsOf(archiveOf(readU32(body, 0)));
-      for (const part of parts) channel.send([linkFrame(LINK_FRAME.pluginPart, self, part)]);
+      const index = readU32(body, 0);
+      if (sending !== undefined || index >= count || asked.has(index)) throw refusedAsk(index, count);
+      asked.add(index);
+      sending = { archive: archiveOf(index) ?? new Uint8Array(), at: 0 };
+      sendParts();
       return false;
     },
+    onDrain: sendParts,
     onOver: (rest) => (problem === '' ? events.onOver(rest) : events.onFailed(problem)),
     onFailed: (error) => events.onFailed(error.message),
   });
 }
 
-function partsOf(archive: Uint8Array = new Uint8Array()): Uint8Array[] {
-  const parts: Uint8Array[] = [];
-  let at = 0;
-  do {
-    const bytes = archive.subarray(at, at + PART_BYTES - PART_HEAD);
-    const part = new Uint8Array(PART_HEAD + bytes.length);
-    writeU32(part, 0, archive.length);
-    part.set(bytes, PART_HEAD);
-    parts.push(part);
-    at += bytes.length;
-  } while (at < archive.length);
-  return parts;
+function partOf(archive: Uint8Array, at: number): Uint8Array {
+  const bytes = archive.subarray(at, at + PART_BYTES - PART_HEAD);
+  const part = new Uint8Array(PART_HEAD + bytes.length);
+  writeU32(part, 0, archive.length);
+  part.set(bytes, PART_HEAD);
+  return part;
 }
 
 /**
@@ -127,4 +140,9 @@ const typeOf = (frame: Frame): number | undefined => (frameLayer(frame) === LAYE
 
 function unexpected(frame: Frame): StciError {
   return new StciError('STCI_FRAME_INVALID', `Expected a frame about plugins, got type ${frameType(frame)}`);
+}
+
+function refusedAsk(index: number, count: number): StciError {
+  const text = `Expected an ask for one of ${count} copies that was not asked for, after the one before, got ${index}`;
+  return new StciError('STCI_FRAME_INVALID', text);
 }

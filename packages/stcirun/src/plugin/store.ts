@@ -88,12 +88,19 @@ export function storedPlugin(hash: string): string | undefined {
   return path;
 }
 
+/** By hash, as long as they are in use: agents that start together are sent the same bytes. */
+const archives = new Map<string, WeakRef<Uint8Array>>();
+
 /** The bytes to send to another host; undefined: there is no such copy here. */
 export function pluginArchive(hash: string): Uint8Array | undefined {
+  const known = archives.get(hash)?.deref();
+  if (known !== undefined) return known;
   const path = storedPlugin(hash);
   const files = path === undefined ? undefined : filesOf(path);
   const archive = files === undefined ? undefined : packFiles(files);
-  return archive === undefined || hashOf(archive) !== hash ? undefined : archive;
+  if (archive === undefined || hashOf(archive) !== hash) return undefined;
+  archives.set(hash, new WeakRef(archive));
+  return archive;
 }
 
 /** Keeps a copy of these files, and returns its hash. */
