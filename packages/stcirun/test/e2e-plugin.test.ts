@@ -225,4 +225,14 @@ suite('plugins', (test) => {
     assert.match(err, /manager own failed, abort takes its place: plugin .*throws: errmgr:own\.decide failed: boom/u);
     assert.ok(!err.includes('    at '), err);
   }, { timeoutMs: 20_000 });
+
+  test('one whose local part answers wrongly, in an agent: its user is told', async () => {
+    write('wrong', `export default manager({
+      create: () => ({ policy: "own", goesOn: true, decide: () => [{ type: 'go-on' }],
+        local: () => ({ type: 'restrat' }) }) });`);
+    const { exitCode, err } = await withPlugin('wrong', '--on-failure', 'own', ...sh('exit $STCI_RANK'));
+    assert.is(exitCode, 1, err);
+    assert.match(err, new RegExp(`manager own failed, .*plugin ${place}/wrong: errmgr:own\\.local failed: .*expected `
+      + "an action of type report, restart, found type 'restrat'", 'u'));
+  }, { timeoutMs: 20_000 });
 });

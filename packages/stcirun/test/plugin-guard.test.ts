@@ -1,7 +1,9 @@
 /** The guard around a plugin's component: what its calls and members answer, and how calls are numbered. */
 
 import { assert, suite } from '@stci/testkit';
-import { accept, defineComponent, topologyFramework } from '@stci/core/component';
+import {
+  accept, defineComponent, detectorFramework, errmgrFramework, topologyFramework,
+} from '@stci/core/component';
 import type { AnyComponent } from '@stci/interface';
 import { guardComponent, marker, runningCall, watchCalls } from '../dist/plugin/guard.js';
 
@@ -54,5 +56,51 @@ suite('guard of plugins', (test) => {
     for (let root = 0; root < 100; root += 1) made.spanningTree(root).children(0);
     assert.is(told.length, length);
     assert.is(new Set(told).size, length);
+  });
+});
+
+suite('answers of plugins', (test) => {
+  const made = (framework: AnyComponent['framework'], module: object): unknown => guardComponent({
+    framework, name: 'own', version: '1.0.0', frameworkVersion: 1, help: 'x', params: {}, query: () => accept(1),
+    create: () => module,
+  }, '/own').create({}, {}, undefined);
+
+  test('a wrong one is told with its entry, and with what was asked', () => {
+    assert.throws(() => madeBy(RING).neighbours(2), new RegExp('own\\.neighbours failed: it answered a list of '
+      + '3 to \\(2\\): expected a list of positions below 4, and entry 1 is 9', 'u'));
+  });
+
+  test('actions of detectors are looked at, each field', () => {
+    const answer = (actions: unknown): unknown => {
+      const module = { watches: 'agents', topology: '', promise: () => undefined, open: () => ({ on: () => actions }) };
+      const detector = made(detectorFramework, module) as { open(init: object): { on(event: object): unknown } };
+      return detector.open({}).on({ type: 'start' });
+    };
+    const failed = { position: 1, incarnation: 0 };
+    const report = { type: 'report', failed, cause: 'silent', evidence: 'x', suspectedMs: 5 };
+    assert.equal(answer([report]), [report]);
+    const WRONG: readonly (readonly [unknown, RegExp])[] = [
+      [[{ type: 'report' }], /detector:own\.open\.on failed: .*expected failed of action 'report' to be a member/u],
+      [[report, { type: 'send', to: -1 }], /entry 1: expected to of action 'send' to be an integer, .*, found -1/u],
+      [[{ ...report, suspectedMs: 'now' }], /expected suspectedMs .* found "now"/u],
+      [[{ type: 'kill' }], /expected an action of type send, .*, found type 'kill'/u],
+      [[undefined], /found no type/u],
+    ];
+    for (const [actions, says] of WRONG) assert.throws(() => answer(actions), says);
+  });
+
+  test('and those of error managers, with their pauses', () => {
+    let next: unknown;
+    const module = { policy: 'own', goesOn: true, decide: () => next, local: () => next, policyOf: () => next };
+    const manager = made(errmgrFramework, module) as Record<'decide' | 'local' | 'policyOf', () => unknown>;
+    next = { type: 'restart' };
+    assert.throws(() => manager.local(), /errmgr:own\.local failed: .*expected afterMs of action 'restart' to be/u);
+    next = { type: 'restrat' };
+    assert.throws(() => manager.local(), /expected an action of type report, restart, found type 'restrat'/u);
+    assert.throws(() => manager.policyOf(), /errmgr:own\.policyOf failed: it answered an object: expected a name/u);
+    next = [{ type: 'restart', afterMs: Infinity }];
+    assert.throws(() => manager.decide(), /afterMs .*found Infinity/u);
+    next = [{ type: 'restart', afterMs: 0 }, { type: 'go-on' }];
+    assert.equal(manager.decide(), next);
   });
 });

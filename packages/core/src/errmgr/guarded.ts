@@ -16,7 +16,9 @@ export function guarded(manager: ErrorManager, onFault: (text: string) => void):
   return {
     policy,
     goesOn,
-    ...(manager.policyOf !== undefined && { policyOf: (failure) => manager.policyOf?.(failure) ?? policy }),
+    ...(manager.policyOf !== undefined && {
+      policyOf: (failure) => attempt(() => manager.policyOf?.(failure), undefined) ?? policy,
+    }),
     decide: (failure, context) => attempt(() => manager.decide(failure, context), [abort(context)]),
     ...(manager.local !== undefined && {
       local: (failure, context) => attempt(() => manager.local?.(failure, context), undefined) ?? { type: 'report' },

@@ -114,14 +114,24 @@ export class MachineDriver<Event extends { readonly type: string }, Action> {
     this.#timer = undefined;
     if (lagMs >= LATE_MS) this.#events.onLate(lagMs);
     const due = { type: 'due' } as unknown as Event;
-    for (const [name, { dueMs }] of this.#machines) if (dueMs !== undefined && dueMs <= nowMs) this.on(due, name);
+    for (const name of this.names) if (this.#dueMs(name) <= nowMs) this.on(due, name);
     this.#setTimer();
+  }
+
+  /** Infinity: never. It may be a getter, which throws. */
+  #dueMs(name: string): number {
+    try {
+      return this.#machines.get(name)?.dueMs ?? Infinity;
+    } catch (fault) {
+      this.#onThrown(name, { type: 'due' } as unknown as Event, fault);
+      return Infinity;
+    }
   }
 
   #setTimer(): void {
     let dueMs: number | undefined;
-    for (const machine of this.#machines.values()) {
-      const { dueMs: ownMs = Infinity } = machine;
+    for (const name of this.names) {
+      const ownMs = this.#dueMs(name);
       if (ownMs < (dueMs ?? Infinity)) dueMs = ownMs;
     }
     if (this.#timer !== undefined && dueMs === this.#timerMs) return;

@@ -52,4 +52,29 @@ suite('machine driver', (test) => {
     on({ type: 'due' });
     assert.equal(actions, ['due']);
   });
+
+  test('one whose due time cannot be read is stopped, the others go on', () => {
+    const told: string[] = [];
+    const { platform, run } = testPlace();
+    const made = new MachineDriver<Event, string>(platform.clock, 'Machine', {
+      onAction: (name, action) => void told.push(`${name}: ${action}`),
+      onLate: () => undefined,
+      onMalformed: () => undefined,
+      onFault: (name, { message }) => void told.push(`${name}: ${message}`),
+    });
+    made.add('bad', { get dueMs(): number { throw new Error('boom'); }, on: () => [] });
+    let dueMs: number | undefined = platform.clock.nowMs() + 10;
+    made.add('good', {
+      get dueMs() { return dueMs; },
+      on: ({ type }) => {
+        if (type === 'due') dueMs = undefined;
+        return [type];
+      },
+    });
+    made.on({ type: 'start' });
+    run(20);
+    const bad = 'bad: Machine bad failed and has been stopped, the session goes on without it: boom';
+    assert.equal(told, ['good: start', bad, 'good: due']);
+    assert.equal(made.names, ['good']);
+  });
 });

@@ -3,6 +3,8 @@
  * packages/interface/src; the compliance suites of testkit check the rest).
  */
 
+import { actionOf, actionsOf, shown } from './contract-actions.js';
+
 export interface Contract {
   /** What is wrong with the object itself. */
   problem(value: unknown, of: object): string | undefined;
@@ -33,14 +35,18 @@ const isPosition = (value: unknown, of: object): boolean =>
 
 const position = (value: unknown, of: object): string | undefined =>
   (value === undefined || isPosition(value, of) ? undefined : `expected a position below ${sizeOf(of)}, or undefined`);
-const positions = (value: unknown, of: object): string | undefined =>
-  (Array.isArray(value) && value.every((one) => isPosition(one, of)) ? undefined
-    : `expected a list of positions below ${sizeOf(of)}`);
+const positions = (value: unknown, of: object): string | undefined => {
+  const expected = `expected a list of positions below ${sizeOf(of)}`;
+  if (!Array.isArray(value)) return expected;
+  const at = value.findIndex((one) => !isPosition(one, of));
+  return at < 0 ? undefined : `${expected}, and entry ${at} is ${shown(value[at])}`;
+};
 const count = (least: number) => (value: unknown): string | undefined =>
   (Number.isSafeInteger(value) && (value as number) >= least ? undefined : `expected an integer, at least ${least}`);
-const list = (value: unknown): string | undefined =>
-  (Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null && 'type' in item)
-    ? undefined : 'expected a list of actions, objects with a type');
+const dueMs = (value: unknown): string | undefined =>
+  (value === undefined || (typeof value === 'number' && !Number.isNaN(value)) ? undefined
+    : 'expected a time in ms, or undefined');
+const name = (value: unknown): string | undefined => (typeof value === 'string' ? undefined : 'expected a name');
 
 const spanningTree: Contract = {
   problem: withMembers({
@@ -59,7 +65,10 @@ const agentProcess: Contract = {
   objects: { channel },
 };
 
-const machine: Contract = { problem: withMembers({ on: 'function' }), answers: { on: list } };
+const machine = (kind: 'detector' | 'notifier' | 'fault'): Contract => ({
+  problem: withMembers({ on: 'function' }),
+  answers: { on: actionsOf(kind), dueMs },
+});
 
 const CONTRACTS: Readonly<Record<string, Contract>> = {
   topology: {
@@ -78,16 +87,19 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   },
   detector: {
     problem: withMembers({ watches: 'string', topology: 'string', promise: 'function', open: 'function' }),
-    objects: { open: machine },
+    objects: { open: machine('detector') },
   },
   notifier: {
     problem: withMembers({ topology: 'string', promise: 'function', open: 'function' }),
-    objects: { open: machine },
+    objects: { open: machine('notifier') },
   },
-  errmgr: { problem: withMembers({ policy: 'string', decide: 'function' }), answers: { decide: list } },
+  errmgr: {
+    problem: withMembers({ policy: 'string', decide: 'function' }),
+    answers: { decide: actionsOf('decide'), local: actionOf('local'), policyOf: name },
+  },
   fault: {
     problem: withMembers({ plan: 'function', open: 'function', problemOf: 'function' }),
-    objects: { open: machine },
+    objects: { open: machine('fault') },
   },
 };
 

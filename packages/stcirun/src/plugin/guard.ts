@@ -6,6 +6,7 @@
 
 import { isErrorCode, StciError, type AnyComponent } from '@stci/interface';
 import { pluginError } from './error.js';
+import { shown } from './contract-actions.js';
 import { contractOf, type Contract } from './contract.js';
 
 /** Thrown to the runtime: no StciError, since that would be taken for a message's or a parameter's fault. */
@@ -123,7 +124,8 @@ function guardCall(
       const answer = call.apply(target, args as never[]);
       const wrong = problem?.(answer, target);
       if (wrong === undefined) return answer;
-      throw new TypeError(`it answered ${shown(answer)}: ${wrong}`);
+      const asked = args.length === 0 || args.some(isObject) ? '' : ` to (${args.map(shown).join(', ')})`;
+      throw new TypeError(`it answered ${shown(answer)}${asked}: ${wrong}`);
     } catch (thrown) {
       throw onThrown(own, name, thrown);
     } finally {
@@ -131,12 +133,6 @@ function guardCall(
       marker[1]! += 1;
     }
   };
-}
-
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
 function textOf(thrown: unknown): string {
@@ -182,7 +178,8 @@ function guardObject(own: Guarded, target: object, prefix: string, contract: Con
     const value: unknown = isAccessor(target, key) ? undefined : Reflect.get(target, key);
     if (typeof value !== 'function') {
       const read = (): unknown => Reflect.get(target, key);
-      const guardedRead = isAccessor(target, key) ? guardCall(own, call, target, read, undefined, fault) : read;
+      const guardedRead = isAccessor(target, key)
+        ? guardCall(own, call, target, read, contract?.answers?.[key], fault) : read;
       const get = (): unknown => {
         const found = guardedRead();
         return inner === undefined || !isObject(found) ? found : guardObject(own, found, call, inner);
