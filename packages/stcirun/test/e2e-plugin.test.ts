@@ -159,6 +159,27 @@ suite('plugins', (test) => {
     assert.match(am.err, /elsewhere\.am names it, and .*elsewhere\.am is world-writable\. To use it: chmod go-w/u);
   }, { timeoutMs: 60_000 });
 
+  test('a cache that others can get at is not used; a directory for all is none for plugins', async () => {
+    write('cached', 'export default manager();');
+    const above = join(place, 'above');
+    mkdirSync(join(above, 'node_modules/more'), { recursive: true });
+    const cached = async (): Promise<Result> => go([...HOSTS, '--plugin', 'cached', '--on-failure', 'own', 'true'],
+      { env: { XDG_CACHE_HOME: join(above, 'of/mine') } });
+    for (const path of [join(above, 'node_modules'), above]) {
+      chmodSync(path, 0o777);
+      const { exitCode, err } = await cached();
+      assert.is(exitCode, 194, err);
+      assert.match(err, `Plugins need a directory for their copies: ${path} is world-writable. Name one by XDG_CACHE`);
+      chmodSync(path, 0o755);
+    }
+    chmodSync(above, 0o1777);
+    const sticky = await cached();
+    assert.is(sticky.exitCode, 0, sticky.err);
+    write('above/stuck', 'export default manager();');
+    const stuck = await withPlugin('above/stuck', 'true');
+    assert.match(stuck.err, `${above} is world-writable; its mode is 1777. It is a directory for all. Move the package`);
+  }, { timeoutMs: 30_000 });
+
   test('its dependencies come with it, cycles and links included; one that is missing is named', async () => {
     const dependency = (at: string, needs: string, text: string): void => writePackage(join(place, at), {
       more: { stci: undefined, main: 'index.js', dependencies: { [needs]: '1' } }, files: { 'index.js': text },

@@ -3,10 +3,12 @@
  * `.git`, what it does not declare as a dependency, and STCI's own packages, which it gets from the running program.
  */
 
-import { readdirSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
+import {
+  closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync, statSync, type Stats,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX } from '@stci/interface';
-import { readReason } from '../run/read-file.js';
+import { OPEN_FLAGS, readReason } from '../run/read-file.js';
 import { pathProblem, type PluginFile } from './archive.js';
 import { pluginError } from './error.js';
 import { MANIFEST_FILE, ownership, type FoundPlugin } from './find.js';
@@ -113,7 +115,7 @@ class Collector {
       const stat = statSync(at);
       this.#checkLink(at);
       if (stat.isDirectory()) this.#addDirectory(at, `${prefix}${name}/`, [...above, real]);
-      else this.#addFile(at, `${prefix}${name}`, stat);
+      else this.#addFile(at, `${prefix}${name}`);
     }
   }
 
@@ -123,16 +125,29 @@ class Collector {
     if (directory !== dirname(path)) this.#owned(directory, statSync(directory));
   }
 
-  #addFile(path: string, name: string, stat: Stats): void {
+  /** What is judged is what is read: another file may take the name meanwhile. */
+  #addFile(path: string, name: string): void {
+    const fd = openSync(realpathSync(path), OPEN_FLAGS | constants.O_NOFOLLOW);
+    try {
+      this.#addOpen(fd, path, name);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  #addOpen(fd: number, path: string, name: string): void {
+    const stat = fstatSync(fd);
     this.#owned(path, stat);
     const problem = stat.isFile() ? pathProblem(name) : 'it is neither a file nor a directory';
     if (problem !== undefined) throw pluginError(this.#plugin, `${path}: ${problem}`);
-    this.#bytes += stat.size;
-    if (this.#files.length === PLUGIN_FILES_MAX || this.#bytes > PLUGIN_BYTES_MAX) {
+    const isLarge = stat.size > PLUGIN_BYTES_MAX - this.#bytes;
+    const bytes = isLarge ? undefined : readFileSync(fd);
+    this.#bytes += bytes?.length ?? 0;
+    if (bytes === undefined || this.#files.length === PLUGIN_FILES_MAX || this.#bytes > PLUGIN_BYTES_MAX) {
       throw pluginError(this.#plugin, `it has more than ${PLUGIN_FILES_MAX} files or ${PLUGIN_BYTES_MAX} bytes, its `
         + 'dependencies included. Leave out what it does not need, or bundle it into one file');
     }
     const isExecutable = (stat.mode & 0o100) !== 0;
-    this.#files.push({ path: name, isExecutable, bytes: readFileSync(path) });
+    this.#files.push({ path: name, isExecutable, bytes });
   }
 }

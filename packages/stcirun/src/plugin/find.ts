@@ -59,7 +59,8 @@ export function ownership(plugin: string): (path: string, stat: Stats) => void {
     const wrong = distrusted(stat);
     if (wrong === undefined) return;
     const remedy = wrong.is === 'owner' ? 'If you trust it, copy the package into a directory of your own'
-      : `If you trust what is in it: chmod -R go-w ${path}`;
+      : (stat.mode & 0o1000) !== 0 ? 'It is a directory for all. Move the package into a directory of your own'
+        : `If you trust what is in it: chmod -R go-w ${path}`;
     const mode = (stat.mode & 0o7777).toString(8).padStart(4, '0');
     throw pluginError(plugin, `${path} ${wrong.reason}; its mode is ${mode}. ${remedy}`);
   };

@@ -53,10 +53,11 @@ export function makePlugin(plugin: NewPlugin): MadePlugin {
   const texts = new Map(readdirSync(source).map((file) => [file, named(readFileSync(join(source, file), 'utf8'))]));
   const files = isTypeScript ? asTypeScript(texts) : texts;
   try {
-    mkdirSync(directory);
+    mkdirSync(directory, { mode: 0o755 });
     for (const [file, text] of files) {
-      mkdirSync(dirname(join(directory, file)), { recursive: true });
-      writeFileSync(join(directory, file), text, { flag: 'wx' });
+      mkdirSync(dirname(join(directory, file)), { recursive: true, mode: 0o755 });
+      // With any umask: what a group may write is refused as a plugin.
+      writeFileSync(join(directory, file), text, { flag: 'wx', mode: 0o644 });
     }
     link(root, directory);
   } catch (thrown) {
@@ -96,7 +97,7 @@ function checkName({ framework, name, directory, taken }: NewPlugin): string {
 function link(root: string, directory: string): void {
   const find = createRequire(join(root, 'package.json'));
   const scope = join(directory, 'node_modules/@stci');
-  mkdirSync(scope, { recursive: true });
+  mkdirSync(scope, { recursive: true, mode: 0o755 });
   for (const name of LINKED) symlinkSync(packageOf(find.resolve(`@stci/${name}`)), join(scope, name));
 }
 

@@ -6,12 +6,14 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import {
-  chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync,
+  chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync,
+  utimesSync, writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, StciError } from '@stci/interface';
 import { readReason } from '../run/read-file.js';
+import { distrusted } from '../run/trusted-file.js';
 import { standIns } from './api.js';
 import { hashOf, packFiles, unpackFiles, type PluginFile } from './archive.js';
 
@@ -34,12 +36,35 @@ function cacheDirectory(): string {
   const { XDG_CACHE_HOME: xdg } = process.env;
   const path = join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), '.cache'), 'stci');
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  checkAbove(realpathSync(path));
   const stat = lstatSync(path);
   if (!stat.isDirectory() || stat.uid !== process.geteuid?.()) {
     throw new Error(`${path} is not a directory of this user`);
   }
   if ((stat.mode & 0o022) !== 0) chmodSync(path, 0o700);
   return path;
+}
+
+/**
+ * Nobody else may put another directory in the place of one above the cache, nor a node_modules beside it: Node looks
+ * there for what a copy imports and lacks. A sticky directory of all, as /tmp, is none's to rename; what stands in it is
+ * judged.
+ */
+function checkAbove(path: string): void {
+  // Of a container that maps few users it is the owner of all that the host's root has.
+  const owner = statSync('/').uid;
+  const judge = (at: string, isSticky: boolean): void => {
+    const stat = statSync(at, { throwIfNoEntry: false });
+    const wrong = stat && distrusted(stat);
+    if (stat === undefined || wrong === undefined) return;
+    if (wrong.is === 'owner' ? stat.uid === owner : isSticky && (stat.mode & 0o1000) !== 0) return;
+    throw new Error(`${at} ${wrong.reason}`);
+  };
+  for (let at = path; dirname(at) !== at;) {
+    at = dirname(at);
+    judge(at, true);
+    judge(join(at, 'node_modules'), false);
+  }
 }
 
 /** Where copies for this program are. Throws STCI_PLUGIN_FAILED if there cannot be any. */
