@@ -52,7 +52,8 @@ export function assembleRegistry(groups: readonly ParamGroup[] = [], plugins: re
 
 /** What plugins may have components of. */
 export function pluginFrameworks(): readonly AnyFramework[] {
-  return builtins().frameworks;
+  // A link is made before there are plugins; their contract does not have it.
+  return builtins().frameworks.filter(({ name }) => name !== 'bootcom');
 }
 
 function checkNames(plugins: readonly Plugin[]): void {

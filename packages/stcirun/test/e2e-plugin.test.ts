@@ -76,7 +76,9 @@ suite('plugins', (test) => {
     'no component': ['export const other = 1;', /exports no component errmgr:own.* no record made by defineComponent/u],
     'another name': ['export default manager({ name: "other" });', /no component errmgr:own.* exports errmgr:other/u],
     'a syntax error': ['export const = 1;', /index\.js cannot be loaded: Unexpected token/u],
-    'an error while it is loaded': ['throw new Error("boom");', /index\.js cannot be loaded: boom\./u],
+    'an import of what it lacks': ['import "@some/pad/left";',
+      /cannot be loaded: it imports '@some\/pad', .* Run npm install @some\/pad in the/u],
+    'an error while it is loaded': ['throw new Error("boom");', /index\.js cannot be loaded: boom \(index\.js:\d+\)\./u],
     'an import that is not there': ['import { nothing } from "@stci/core/component";', /export named 'nothing'/u],
     'another version': ['export default manager({ frameworkVersion: 9 });', /errmgr:own was written for version 9 of/u],
     'another help': ['export default manager({ help: "y" });', /and .* differ in help: "x" there, "y" here/u],
@@ -177,7 +179,7 @@ suite('plugins', (test) => {
     assert.is(sticky.exitCode, 0, sticky.err);
     write('above/stuck', 'export default manager();');
     const stuck = await withPlugin('above/stuck', 'true');
-    assert.match(stuck.err, `${above} is world-writable; its mode is 1777. It is a directory for all. Move the package`);
+    assert.match(stuck.err, `${above} is world-writable; its mode is 1777. It is a directory for all. Move the`);
   }, { timeoutMs: 30_000 });
 
   test('its dependencies come with it, cycles and links included; one that is missing is named', async () => {

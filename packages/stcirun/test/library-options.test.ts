@@ -1,6 +1,8 @@
 /** Options of the library: each of the command line's, and what is wrong with one is said by its name. */
 
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launch, type LaunchOptions } from '@stci/stcirun';
 import { contextsOf, Feed, FLAG_NAMES, inOptionNames, OPTION_OF_FLAG, parseContexts } from '@stci/stcirun/internal';
@@ -44,6 +46,18 @@ suite('library: options', (test) => {
     for (const name of FLAG_NAMES) {
       const option = OPTION_OF_FLAG[name];
       assert.is(documented.get(name), typeof option === 'string' ? option : option.absent, name);
+    }
+  });
+
+  test('a plugin may be named by its package, as on the command line', async () => {
+    const wdir = mkdtempSync(join(tmpdir(), 'stci-named-'));
+    try {
+      mkdirSync(join(wdir, 'node_modules/named'), { recursive: true });
+      const line = await parseContexts(contextsOf({ program: 'p', plugins: ['named'] }, wdir));
+      if (line.kind !== 'run') return assert.unreachable('help');
+      assert.is(line.request.mca[0]?.value, join(wdir, 'node_modules/named'));
+    } finally {
+      rmSync(wdir, { recursive: true, force: true });
     }
   });
 

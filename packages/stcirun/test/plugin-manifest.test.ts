@@ -115,4 +115,10 @@ suite('manifests of plugins', (test) => {
     }
     assert.throws(() => unpackFiles(packFiles([file('../out', 'x')])), /damaged/u);
   });
+
+  test('links are no framework for plugins', () => {
+    const components = [{ framework: 'bootcom', name: 'own', module: './index.js', help: 'x' }];
+    const json = JSON.stringify({ name: 'own', version: '1.0.0', stci: { api: '^1', components } });
+    assert.throws(() => readManifest(json, '/p/package.json', FRAMEWORKS), /framework: expected one of [^.]*topology/u);
+  });
 });

@@ -3,11 +3,11 @@
  * none. From options the words are made that stcirun's own parser reads, so that both have the same rules.
  */
 
-import { resolve } from 'node:path';
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { optionName, type FlagName } from '../cli/flags.js';
 import type { ScannedContext } from '../cli/scan.js';
+import { locatePlugin } from '../plugin/locate.js';
 import type { JobOptions, LaunchOptions, ProgramOptions } from './options.js';
 
 type JobOption = keyof JobOptions | 'programs';
@@ -193,8 +193,8 @@ function wordsOf(flag: string, option: OptionName, given: object, wdir: string |
   const value = (given as Readonly<Record<string, unknown>>)[option];
   if (value === undefined) return [];
   const values = FORMS[option].values(value) ?? [];
-  // The parser resolves paths of plugins against the process's directory.
-  const absolute = flag === 'plugin' && wdir !== undefined ? values.map((path) => resolve(wdir, path)) : values;
+  // The parser looks for plugins from the process's directory.
+  const absolute = flag === 'plugin' && wdir !== undefined ? values.map((path) => locatePlugin(wdir, path)) : values;
   return FORMS[option] === BOOLEAN ? absolute.map(() => `--${flag}`) : absolute.map((each) => `--${flag}=${each}`);
 }
 

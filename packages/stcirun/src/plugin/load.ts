@@ -116,13 +116,26 @@ function loadModule(path: string, file: string, module: string): unknown {
 }
 
 function loadText(thrown: unknown): string {
-  const { code, message } = (thrown ?? {}) as { readonly code?: string; readonly message?: string };
+  const { code, message = String(thrown) } = (thrown ?? {}) as { readonly code?: string; readonly message?: string };
   if (code === 'ERR_REQUIRE_ESM') {
     return `ES modules as plugins need Node 20.19 or newer, and this is ${process.version}. Update Node, or use `
       + 'CommonJS';
   }
   if (code === 'ERR_REQUIRE_ASYNC_MODULE') return 'a plugin cannot have await outside of functions';
-  return readReason(new Error((message ?? String(thrown)).split('\n', 1)[0]));
+  const missing = /^Cannot find (?:module|package) '([^'./][^']*)'/u.exec(message)?.[1];
+  if (missing !== undefined) {
+    const name = missing.split('/').slice(0, missing.startsWith('@') ? 2 : 1).join('/');
+    return `it imports '${missing}', which is not among what is copied. Run npm install ${name} in the package, so `
+      + 'that it is a dependency, or bundle it';
+  }
+  const text = readReason(new Error(message.split('\n', 1)[0]));
+  const at = /\/plugins\/[0-9a-f]{16}\/[0-9a-f]{64}\/([^\n:]+:\d+)/u.exec(stackOf(thrown))?.[1];
+  return at === undefined ? text : `${text.replace(/\.$/u, '')} (${at})`;
+}
+
+/** Where it was thrown; a mistake in the syntax of an ES module has no place there. */
+function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.stack ?? '' : '';
 }
 
 function isComponent(value: unknown): value is AnyComponent {

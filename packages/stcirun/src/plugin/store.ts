@@ -47,8 +47,8 @@ function cacheDirectory(): string {
 
 /**
  * Nobody else may put another directory in the place of one above the cache, nor a node_modules beside it: Node looks
- * there for what a copy imports and lacks. A sticky directory of all, as /tmp, is none's to rename; what stands in it is
- * judged.
+ * there for what a copy imports and lacks. What stands in a sticky directory of all, as /tmp, nobody else renames; that
+ * is judged, too.
  */
 function checkAbove(path: string): void {
   // Of a container that maps few users it is the owner of all that the host's root has.
