@@ -78,7 +78,7 @@ suite('plugins', (test) => {
     'a syntax error': ['export const = 1;', /index\.js cannot be loaded: Unexpected token/u],
     'an import of what it lacks': ['import "@some/pad/left";',
       /cannot be loaded: it imports '@some\/pad', .* Run npm install @some\/pad in the/u],
-    'an error while it is loaded': ['throw new Error("boom");', /index\.js cannot be loaded: boom \(index\.js:\d+\)\./u],
+    'an error while it is loaded': ['throw new Error("boom");', /index\.js cannot be loaded: boom \(index\.js:\d+/u],
     'an import that is not there': ['import { nothing } from "@stci/core/component";', /export named 'nothing'/u],
     'another version': ['export default manager({ frameworkVersion: 9 });', /errmgr:own was written for version 9 of/u],
     'another help': ['export default manager({ help: "y" });', /and .* differ in help: "x" there, "y" here/u],
