@@ -26,6 +26,13 @@ export function attributeFaults(by: (thrown: unknown) => unknown): void {
   attribute = by;
 }
 
+let endBy: ((fault: StciError) => void) | undefined;
+
+/** What a plugin's fault does instead of ending the process at once: it is printed, and `end` ends the process. */
+export function endByFault(end: (fault: StciError) => void): void {
+  endBy = end;
+}
+
 function stacksOf(thrown: unknown): string {
   return thrown instanceof Error ? `${thrown.stack}\n${stacksOf(thrown.cause)}` : '';
 }
@@ -48,7 +55,13 @@ export function reportFault(command: string, what: unknown): number {
 
 /** Errors that are thrown later end the program in the same way. */
 export function catchAll(command: string): void {
-  const end = (thrown: unknown): void => process.exit(reportFault(command, thrown));
+  const end = (what: unknown): void => {
+    const thrown = attribute(what);
+    const exitCode = reportFault(command, thrown);
+    const isPlugins = thrown instanceof StciError && thrown.code === 'STCI_PLUGIN_FAILED';
+    if (isPlugins && endBy !== undefined) endBy(thrown);
+    else process.exit(exitCode);
+  };
   process.on('uncaughtException', end);
   process.on('unhandledRejection', end);
 }

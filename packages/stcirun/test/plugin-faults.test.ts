@@ -5,7 +5,8 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
-import { run, start, type Result, type RunOptions } from './e2e.js';
+import { run, sh, start, type Result, type RunOptions } from './e2e.js';
+import { soon, withPlace } from './e2e-place.js';
 import { writePackage } from './plugin-package.js';
 
 const HOSTS = ['--launcher', 'local', '--host', 'a,b,c', '-n', '3'];
@@ -13,15 +14,17 @@ const WAY = ['--overlay', 'star', '--mca', 'detector=mesh', '--mca', 'detector.m
 
 /** A topology whose `neighbours` does what BAD says, in agents or in the front-end. */
 const STAR = `import { accept, defineComponent, topologyFramework } from '@stci/core/component';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 const [place, bad, mark] = (process.env.BAD ?? '::').split(':');
-const isHere = place === (process.argv[1]?.includes('stcirun.cjs') ? 'front-end' : 'agent');
+const [, program = '', word] = process.argv;
+const other = word === '--session-process' ? 'session' : 'agent';
+const isHere = place === (program.includes('stcirun.cjs') ? 'front-end' : other);
 const later = (call) => void setTimeout(call, 300);
 const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end;); };
 let calls = 0;
 function act() {
   calls += 1;
-  if (!isHere) return;
+  if (!isHere || (place === 'session' && !existsSync(mark))) return;
   if (bad === 'throw') throw new Error('boom');
   if (bad === 'number') return 5;
   if (bad === 'hang') for (;;);
@@ -107,6 +110,26 @@ suite('faults of plugins', (test) => {
     assert.is(here.out, 'result\n'.repeat(3));
     assert.match(here.err, `stcirun: plugin ${place}/star: topology:star.neighbours: said\n`);
   }, { timeoutMs: 30_000 });
+
+  const IN_SESSION = [['throw', FAILED, 194], ['timer', OUTSIDE, 194], ['hang', HUNG, 200]] as const;
+  for (const [bad, what, code] of IN_SESSION) {
+    test(`in a session's process: ${bad}: its jobs and the next command are told`, withPlace(async (session) => {
+      const mark = join(session.directory, 'mark');
+      Object.assign(session.env, { XDG_CACHE_HOME: join(place, 'cache'), BAD: `session:${bad}:${mark}` });
+      session.start('night', ...WAY, '--mca', 'plugin.timeout=500ms', '--plugin', join(place, 'star'));
+      const first = session.run('night', ['-n', '1', ...sh('echo up; sleep 60')]);
+      await soon(() => first.out() === 'up\n', 'the first job');
+      writeFileSync(mark, '');
+      const added = session.later('add-hosts', 'c', '--session', 'night');
+      const { exitCode, err } = await first.result;
+      assert.is(exitCode, code, err);
+      assert.match(err, new RegExp(`plugin ${place}/star: ${what}`, 'u'));
+      await added;
+      const next: { said?: ReturnType<typeof session.stci> } = {};
+      await soon(() => (next.said = session.stci('topology')).err.includes('is gone'), 'the end of its process');
+      assert.match(next.said?.err ?? '', new RegExp(`Session night is gone: .*plugin ${place}/star: ${what}`, 'u'));
+    }), { timeoutMs: 60_000 });
+  }
 
   test('a call during which the process is stopped is not taken for one that hangs', async () => {
     const mark = join(place, 'mark');

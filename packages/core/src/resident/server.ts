@@ -41,6 +41,11 @@ export class SessionServer {
     });
   }
 
+  /** The session ends with this error: who waits for something of it is told. */
+  fail(error: StciError): void {
+    for (const connection of this.#connections) connection.fail(error);
+  }
+
   /** No more connect; those that do get what there is for them, unless they do not read. */
   disconnect(done: () => void): void {
     const { clock } = this.#init.platform;

@@ -68,6 +68,11 @@ export class SessionConnection implements JobFollower {
     this.#close();
   }
 
+  /** What it has asked for does not come: the session ends with this error. */
+  fail(error: StciError): void {
+    this.#refuse(error);
+  }
+
   /** Soon, so that what comes in one turn goes in one message. */
   onMore(): void {
     if (this.#isPumpDue) return;

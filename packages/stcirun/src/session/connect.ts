@@ -1,11 +1,13 @@
 /** Finds a session and connects to it. */
 
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { SessionClient, decodeSessionKey } from '@stci/core/session';
 import { StciError, type ErrorRecord, type Params, type Platform } from '@stci/interface';
 import { VERSION } from '../version.js';
+import { loggedFault, withFault } from './session-log.js';
 import { defaultSession, matchSession } from './session-name.js';
-import { SessionPlace, type SessionEntry, type SessionFacts } from './session-place.js';
+import { LOG_FILE, SessionPlace, type SessionEntry, type SessionFacts } from './session-place.js';
 
 const CONNECT_MS = 10_000;
 
@@ -22,13 +24,17 @@ export function findSession(
 ): SessionFacts {
   const entries = place.list();
   const exact = entries.find(({ name }) => name === wanted);
-  const names = entries.filter(({ state }) => state !== 'gone').map(({ name }) => name);
+  const there = entries.filter(({ state }) => state !== 'gone');
+  // The only one, even if an error has ended it.
+  const meant = there.length > 0 ? there : entries.filter((entry) => entry.state === 'gone' && entry.fault !== '');
+  const names = meant.map(({ name }) => name);
   // One that has just been found gone is not taken for the beginning of another's name.
   const found = exact?.name
     ?? (wanted === undefined ? defaultSession(variable, names) : matchSession(wanted, names, option));
   const entry = entries.find(({ name }) => name === found) as SessionEntry;
   if (entry.state === 'gone') {
-    throw new StciError('STCI_SESSION_UNKNOWN', `Session ${found} is gone: its process ended without 'stci stop'.`);
+    const end = withFault("its process ended without 'stci stop'.", entry.fault);
+    throw new StciError('STCI_SESSION_UNKNOWN', `Session ${found} is gone: ${end}`);
   }
   if (entry.state === 'invalid') {
     const text = `Session ${found} cannot be used: ${entry.reason}.`;
@@ -54,5 +60,7 @@ export function connectSession(place: SessionPlace, facts: SessionFacts, init: C
   const { platform, params } = init;
   let failure: ErrorRecord | undefined;
   const channel = platform.network.connectPrivate(socket, CONNECT_MS, (error) => (failure = error));
-  return new SessionClient({ platform, params, channel, key, name, reasonOf: (text) => failure?.message ?? text });
+  const log = join(place.directory, name, LOG_FILE);
+  const reasonOf = (text: string): string => failure?.message ?? withFault(text, loggedFault(log));
+  return new SessionClient({ platform, params, channel, key, name, reasonOf });
 }

@@ -1,6 +1,6 @@
 /** The log of a session: its process and its agents append to it. */
 
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 
 const LOG_BYTES_MAX = 1 << 20;
 
@@ -20,4 +20,18 @@ export function trimLog(path: string, bytesMax = LOG_BYTES_MAX): void {
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
+}
+
+/** The error that a process of the session has printed there last; empty where there is none. */
+export function loggedFault(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').match(/^stci: .*$/gmu)?.at(-1)?.slice('stci: '.length) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** How a session has ended, with what its log says. */
+export function withFault(text: string, fault: string): string {
+  return fault === '' ? text : `${text.replace(/\.$/u, '')}; the last error in its log: ${fault}`;
 }

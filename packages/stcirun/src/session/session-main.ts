@@ -17,6 +17,7 @@ import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { withHostGroups } from '../run/host-groups.js';
 import { loadRunSettings, type Settings } from '../run/settings.js';
 import { watchCommand } from '../plugin/watch-command.js';
+import { endByFault } from '../fault.js';
 import { printError } from '../print.js';
 import { VERSION } from '../version.js';
 import { REPORT_FD, type Instruction, type Report } from './instruction.js';
@@ -28,6 +29,8 @@ import { spoolDirectory } from './spool-directory.js';
 const LOG_PERIOD_MS = 10_000;
 /** Period at which it is checked whether the owner still runs. */
 const OWNER_PERIOD_MS = 250;
+/** How long the end may take after the fault of a plugin, which may hinder it. Agents without a controller end. */
+const FAULT_MS = 10_000;
 
 /** Resolves with the exit code when the session has ended. */
 export async function sessionMain(programs: string): Promise<number> {
@@ -74,6 +77,8 @@ class SessionProcess {
   readonly #server: SessionServer;
   #facts: SessionFacts | undefined;
   #failure: StciError | undefined;
+  /** A plugin's. */
+  #fault: StciError | undefined;
   #onStopped: () => void = () => undefined;
 
   constructor(
@@ -119,6 +124,7 @@ class SessionProcess {
     });
     const init = { platform: this.#platform, params, key: this.#key, service: this.#jobs };
     this.#server = new SessionServer(init);
+    endByFault((fault) => this.#onFault(fault));
   }
 
   async run(): Promise<number> {
@@ -143,10 +149,11 @@ class SessionProcess {
     });
     await new Promise<void>((resolve) => this.#server.disconnect(resolve));
     await new Promise<void>((resolve) => (this.#events === undefined ? resolve() : this.#events.finish(resolve)));
-    this.#place.remove(this.#facts);
+    // After a fault, the next command that looks tells of it.
+    if (this.#fault === undefined) this.#place.remove(this.#facts);
     clearInterval(trim);
     clearInterval(watch);
-    return this.#failure?.exitCode ?? 0;
+    return (this.#fault ?? this.#failure)?.exitCode ?? 0;
   }
 
   /** One that was started for another process ends with that, however it ends. */
@@ -182,5 +189,14 @@ class SessionProcess {
     this.#failure = error;
     report({ type: 'failed', code: error.code, message: error.message });
     this.#jobs.stop();
+  }
+
+  /** Of a plugin, outside of any call, or in one that the session cannot do without. */
+  #onFault(fault: StciError): void {
+    if (this.#fault !== undefined) return;
+    this.#fault = fault;
+    setTimeout(() => process.exit(fault.exitCode), FAULT_MS);
+    this.#server.fail(fault);
+    this.#onAborted(fault);
   }
 }

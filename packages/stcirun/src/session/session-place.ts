@@ -12,6 +12,7 @@ import { integer, object, str } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { makePrivate, publicity } from '@stci/platform-node';
 import { isElsewhere, isRunning, type ProcessIdentity } from './process-identity.js';
+import { loggedFault } from './session-log.js';
 import { isSessionName } from './session-name.js';
 
 export interface SessionFacts {
@@ -37,7 +38,11 @@ const factsShape = object<SessionFacts>({
 export type SessionEntry =
   | { readonly state: 'running'; readonly name: string; readonly facts: SessionFacts; readonly directory: string }
   /** Its process has ended. */
-  | { readonly state: 'gone'; readonly name: string; readonly facts: SessionFacts; readonly directory: string }
+  | {
+    readonly state: 'gone'; readonly name: string; readonly facts: SessionFacts; readonly directory: string;
+    /** The last error of its log; empty where there is none. */
+    readonly fault: string;
+  }
   /** Not this user's, of another host or container, or damaged. */
   | { readonly state: 'invalid'; readonly name: string; readonly directory: string; readonly reason: string };
 
@@ -199,7 +204,8 @@ export class SessionPlace {
       if (facts.hostname !== hostname()) return invalid(`${directory} is of a session of host ${facts.hostname}`);
       if (facts.name !== name) return invalid(`it is a copy of session ${facts.name}: rm -r ${directory}`);
       if (isElsewhere(facts.process)) return invalid(`its process is in another container. ${remedy}`);
-      return { state: isRunning(facts.process) ? 'running' : 'gone', name, facts, directory };
+      if (isRunning(facts.process)) return { state: 'running', name, facts, directory };
+      return { state: 'gone', name, facts, directory, fault: loggedFault(join(directory, LOG_FILE)) };
     } catch (thrown) {
       const remedy = `End its process, if there is one, then: rm -r ${directory}`;
       return invalid(`${join(directory, FACTS_FILE)} is damaged (${(thrown as Error).message}). ${remedy}`);

@@ -8,6 +8,7 @@ import { printError, printOut } from '../print.js';
 import { commonFlags } from './base.js';
 import { askRanks, askStatus, hostState } from '../session/ask.js';
 import { jobName, matchSession } from '../session/session-name.js';
+import type { SessionEntry } from '../session/session-place.js';
 import {
   connectToJob, JOB_ARGUMENT, openSessions, sessionFlags, StciCommand, type Sessions,
 } from './session-command.js';
@@ -19,6 +20,8 @@ interface Row {
   readonly problem?: string;
 }
 
+/** A session that nobody has stopped. */
+const GONE = "gone: its process ended without 'stci stop'";
 const LABEL_CHARS = 40;
 const REASON_CHARS = 80;
 /** Rows of hosts that are shown. */
@@ -58,14 +61,16 @@ Examples:
 /** Of all sessions, or of one. */
 async function readSessions(sessions: Sessions, wanted: string | undefined): Promise<readonly Row[]> {
   const { connectSession } = await import('../session/connect.js');
+  const { withFault } = await import('../session/session-log.js');
   const { place } = sessions;
   const entries = place.list();
   const one = wanted === undefined ? undefined : matchSession(wanted, entries.map(({ name }) => name), '--session');
-  const chosen = entries.filter(({ name, state }) => (one === undefined ? state !== 'gone' : name === one));
+  const isOfNote = (entry: SessionEntry): boolean => entry.state !== 'gone' || entry.fault !== '';
+  const chosen = entries.filter((entry) => (one === undefined ? isOfNote(entry) : entry.name === one));
   return Promise.all(chosen.map(async (entry): Promise<Row> => {
     const { name } = entry;
     if (entry.state === 'invalid') return { name, problem: entry.reason };
-    if (entry.state === 'gone') return { name, problem: "gone: its process ended without 'stci stop'" };
+    if (entry.state === 'gone') return { name, problem: withFault(GONE, entry.fault) };
     try {
       const client = connectSession(place, entry.facts, sessions);
       const status = await askStatus(client);
