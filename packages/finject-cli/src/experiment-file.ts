@@ -75,8 +75,8 @@ async function parse(text: string, file: string): Promise<readonly [ExperimentFi
   }
   try {
     const line = await parseCommandLine(commandLine(experiment));
-    const mca = line.kind === 'run' ? line.request.mca.filter(({ key }) => key === 'plugin.paths') : [];
-    const more = readContext(file, await loadFlagParams({ mca }, undefined));
+    const mca = line.kind === 'run' ? line.request.mca.filter(({ key }) => key.startsWith('plugin.')) : [];
+    const more = readContext(file, await loadFlagParams({ mca }, undefined, 'finject'));
     return [parseExperiment(text, file, more), more];
   } catch (thrown) {
     if (!(thrown instanceof StciError)) throw thrown;

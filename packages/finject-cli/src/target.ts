@@ -8,7 +8,7 @@ import { treeShape, type Configuration, type Experiment, type TargetShape } from
 import { StciError } from '@stci/interface';
 import {
   callerOf, FLAG_NAMES, OPTION_FACTS, openSession, optionName, parseCommandLine, planJob, prepare, scan,
-  type FlagName, type OpenedSession, type PlannedJob, type Prepared, type RunRequest,
+  watchCommand, type FlagName, type OpenedSession, type PlannedJob, type Prepared, type RunRequest,
 } from '@stci/stcirun/front-end';
 
 export interface PreparedTarget extends Prepared {
@@ -61,6 +61,7 @@ export async function prepareTarget(
       ({ ...request, stdin: { to: 'none' }, quiet: true, verbose: false });
     const prepared = await prepare(withoutInput(line.request), callerOf(programs), async (defaults) =>
       withoutInput(await line.withDefaults(defaults)));
+    await watchCommand('finject', prepared.params);
     const session = await openSession(prepared.request, prepared);
     return { ...prepared, session, planned: planJob(prepared, session?.status.hosts) };
   } catch (thrown) {

@@ -1,7 +1,7 @@
 /** `finject run --simulate` as a user runs it: the same record and report as of a real run, at a virtual clock. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { assert, patient, suite } from '@stci/testkit';
 import { Lab, recordsOf, said, withLab, writePlugin } from './e2e-finject.js';
@@ -65,6 +65,27 @@ faults: [{ kind: own, args: { word: abc }, who: { hosts: [h3] }, when: 200ms }]
 `);
     said(await lab.run('finject', 'run', '--simulate', 'own.yaml', '--output', 'run'), 0);
     assert.ok(recordsOf(lab.history('run'), 'injection').some(({ text }) => text === 'abc'));
+  }), { timeoutMs: 60_000 });
+
+  test('a plugin that hangs in the simulation is ended, and named', withLab(async (lab) => {
+    writePlugin(lab.path('own'));
+    lab.file('own.yaml', `
+name: own
+target:
+  options: --ppn 1 --plugin own --mca plugin.timeout=500ms
+  program: ./solver
+  simulated: sleep 1
+hosts: h[1-3]
+faults: [{ kind: own, args: { word: abc }, who: { hosts: [h3] }, when: 200ms }]
+`);
+    said(await lab.run('finject', 'run', '--simulate', 'own.yaml', '--output', 'good'), 0);
+    const module = lab.path('own/index.js');
+    writeFileSync(module, readFileSync(module, 'utf8').replace('open:', 'open: () => { for (;;); }, other:'));
+    for (const words of [['run', '--simulate', 'own.yaml'], ['replay', 'good']]) {
+      const { exitCode, err } = await lab.run('finject', ...words, '--output', `bad-${words[0]}`);
+      assert.is(exitCode, 194, err);
+      assert.match(err, /^finject: plugin .*own: fault:own\.open has not returned for 500 ms \(plugin\.timeout\)/mu);
+    }
   }), { timeoutMs: 60_000 });
 
   test('the disk is full: the run ends at once and says so, and its record is read as far as it goes',

@@ -79,12 +79,14 @@ interface ParamFlags {
 }
 
 /** Parameters by these flags, files and environment; prints the warnings. */
-export async function loadFlagParams(flags: ParamFlags, wdir: string | undefined): Promise<Settings> {
+export async function loadFlagParams(
+  flags: ParamFlags, wdir: string | undefined, speaker = 'stci',
+): Promise<Settings> {
   const { mca = [], am = [] } = flags;
   const pairs = mca.map((one) => ({ origin: `--mca ${one.key}=${one.value}`, ...one }));
   const loaded = await loadSettings({ mca: pairs, am }, wdir, createNodePlatform().env.variables);
-  await watchCommand('stci', loaded.params);
-  for (const warning of loaded.warnings) printError(`stci: ${warning}\n`);
+  await watchCommand(speaker, loaded.params);
+  for (const warning of loaded.warnings) printError(`${speaker}: ${warning}\n`);
   return loaded;
 }
 
