@@ -100,7 +100,17 @@ suite('stci plugin check', (test) => {
   finds('code that ends its process', () => check('exits', record('create: () => process.exit(7)')), 'code',
     './index.js', /launcher:some: create ended its process \(exit code 7\)/u);
   finds('code that never comes back', () => check('hangs', record('create: () => { for (;;); }')), 'code', './index.js',
-    /launcher:some: create did not come back within 10000 ms/u);
+    /launcher:some: create: launcher:some\.create has not returned for 5000 ms\. Look for a loop/u);
+  finds('a call of a suite that never comes back', () => check('suite-hangs', record('').replace('tree: () =>',
+    'tree: (hosts) => { if (hosts.length > 4) for (;;); return { arity: 2 }; }, other: () =>')), 'code', './index.js',
+  /: launcher:some\.tree has not returned for 5000 ms/u);
+  finds('code that leaves a process behind, which holds its pipes', () => check('leaves', `
+import { spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
+spawn('sleep', ['300'], { stdio: ['ignore', 'inherit', 'inherit', 3] });
+writeSync(3, 'no message\\n');
+throw new Error('no luck');
+${record('')}`), 'code', './index.js', /cannot be loaded: no luck/u);
   finds('a broken promise, with its example', () => check('suite', record('', '({ arity: 0 })')), 'compliance',
     './index.js', /launcher\.tree is broken[^]*again: launcherExample\(component, \{"promise":"tree","hosts":1\}\)/u);
 

@@ -8,10 +8,13 @@ import { writeSync } from 'node:fs';
 import type { AnyComponent } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { pluginFrameworks } from '../assembly.js';
-import { CHECK_FD, type CheckMessage, type Finding } from './findings.js';
+import { CALL_SPEAKER, CHECK_FD, type CheckMessage, type Finding } from './findings.js';
 import { openPlugin } from './load.js';
+import { watchPlugins } from './watch.js';
 
-const CALL_MS = 10_000;
+/** One call; what is made of several takes longer. */
+const CALL_MS = 5000;
+const STEP_MS = 10_000;
 const SUITE_MS = 120_000;
 
 /** For `create`, as far as its framework wants something. */
@@ -47,14 +50,14 @@ function checkComponent(component: AnyComponent, file: string): boolean {
   const defaults = Object.fromEntries(Object.entries(params).map(([param, spec]) => [param, spec.default]));
   const { deps = {}, request } = NEEDS[framework.name]?.(name) ?? {};
   try {
-    step(`${label}: import and query`, file, CALL_MS);
+    step(`${label}: import and query`, file, STEP_MS);
     const verdict = component.query({ params: defaults, request, facts: {}, named: true });
     if (!verdict.accept) {
       const text = `${label} declines with its default parameters, though it is named: ${verdict.reason}. Choose `
         + 'defaults that work, if there are any.';
       tell({ type: 'finding', finding: { level: 'warning', check: 'code', file, text } });
     }
-    step(`${label}: create`, file, CALL_MS);
+    step(`${label}: create`, file, STEP_MS);
     component.create(deps, defaults, request);
     return true;
   } catch (thrown) {
@@ -63,33 +66,31 @@ function checkComponent(component: AnyComponent, file: string): boolean {
   }
 }
 
-/** The number of tests that passed. */
-async function runSuite(component: AnyComponent, file: string): Promise<number> {
+async function runSuite(component: AnyComponent, file: string): Promise<void> {
   const { collectSuite } = await import('./check-suites.js');
-  let passed = 0;
   for (const test of await collectSuite(component)) {
     step(`${test.suite} › ${test.name}`, file, SUITE_MS);
     const thrown = await test.run();
-    passed += thrown.length === 0 ? 1 : 0;
+    if (thrown.length === 0) tell({ type: 'passed' });
     for (const each of thrown) add(file, 'compliance', each);
   }
-  return passed;
 }
 
 async function main(): Promise<void> {
   const [path = '', compliance] = process.argv.slice(2);
   const plugin = openPlugin(path, pluginFrameworks());
-  let passed = 0;
+  // The thread names a call that does not return, and ends this process.
+  watchPlugins({ timeoutMs: CALL_MS, speaker: CALL_SPEAKER, onFault: () => undefined });
   for (const [index, component] of plugin.components.entries()) {
     const file = plugin.manifest.components[index]?.module ?? '.';
-    if (checkComponent(component, file) && compliance !== undefined) passed += await runSuite(component, file);
+    if (checkComponent(component, file) && compliance !== undefined) await runSuite(component, file);
   }
-  tell({ type: 'done', passed });
+  tell({ type: 'done' });
   process.exit(0);
 }
 
 main().catch((thrown: unknown) => {
   add('.', 'code', thrown);
-  tell({ type: 'done', passed: 0 });
+  tell({ type: 'done' });
   process.exit(0);
 });

@@ -3,7 +3,7 @@
  * ends its process, is a finding and nothing else.
  */
 
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -12,7 +12,7 @@ import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, StciError } from '@stci/interface';
 import { pluginFrameworks } from '../assembly.js';
 import { checkImports } from './check-imports.js';
 import { collectFiles } from './collect.js';
-import { CHECK_FD, type CheckMessage, type Finding } from './findings.js';
+import { CALL_SPEAKER, CHECK_FD, type CheckMessage, type Finding } from './findings.js';
 import { MANIFEST_FILE, findPlugin } from './find.js';
 import { openPlugin, type Plugin } from './load.js';
 
@@ -106,7 +106,8 @@ interface Ran {
 function runCode({ path, compliance, root }: CheckInit): Promise<Ran> {
   return new Promise((resolve) => {
     const findings: Finding[] = [];
-    let passed: number | undefined;
+    let passed = 0;
+    let isDone = false;
     let step: Extract<CheckMessage, { type: 'step' }> = {
       type: 'step', what: 'the process that loads it', file: '.', limitMs: START_MS,
     };
@@ -114,7 +115,10 @@ function runCode({ path, compliance, root }: CheckInit): Promise<Ran> {
     const args = [path, ...(compliance ? ['compliance'] : [])];
     const child = spawn(process.execPath, [join(root, 'dist/plugin/check-main.js'), ...args], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      // A group of its own: what the plugin has started ends with it.
+      detached: true,
     });
+    const release = endGroup(child);
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-1000)));
     const late = (): void => {
@@ -123,24 +127,75 @@ function runCode({ path, compliance, root }: CheckInit): Promise<Ran> {
     };
     let timer = setTimeout(late, step.limitMs);
     createInterface({ input: child.stdio[CHECK_FD] as Readable }).on('line', (line) => {
-      const message = JSON.parse(line) as CheckMessage;
+      const message = messageIn(line);
+      if (message === undefined) return;
       clearTimeout(timer);
       if (message.type === 'finding') findings.push(message.finding);
-      else if (message.type === 'done') passed = message.passed;
+      else if (message.type === 'passed') passed += 1;
+      else if (message.type === 'done') isDone = true;
       else step = message;
       timer = setTimeout(late, step.limitMs);
     });
     child.on('error', (error) => (said = error.message));
+    child.on('exit', release);
     child.on('close', (status, signal) => {
       clearTimeout(timer);
-      if (passed === undefined) {
-        const ended = isLate ? `did not come back within ${step.limitMs} ms. Look for a loop or a wait that never ends`
-          : `ended its process (${signal ?? `exit code ${status}`}). A plugin's code throws errors, and ends nothing`;
-        const last = said.trim().split('\n').at(-1) ?? '';
-        const text = `${step.what} ${ended}.${isLate || last === '' ? '' : ` It said: ${last}`}`;
-        findings.push({ level: 'error', check: 'code', file: step.file, text });
+      release();
+      if (!isDone) {
+        const end = isLate ? undefined : signal ?? `exit code ${status}`;
+        findings.push({ level: 'error', check: 'code', file: step.file, text: endText(step, end, said) });
       }
-      resolve({ passed: passed ?? 0, findings });
+      resolve({ passed, findings });
     });
   });
+}
+
+/** Of a process that is not done. `end`: its signal or exit code; undefined: it was killed, being late. */
+function endText({ what, limitMs }: { what: string; limitMs: number }, end: string | undefined, said: string): string {
+  const last = said.trim().split('\n').at(-1) ?? '';
+  const remedy = 'Look for a loop or a wait that never ends.';
+  const call = new RegExp(`^${CALL_SPEAKER}: plugin .*: (\\S+ has not returned for \\d+ ms)`, 'u').exec(last)?.[1];
+  if (call !== undefined) return `${what}: ${call}. ${remedy}`;
+  if (end === undefined) return `${what} did not come back within ${limitMs} ms. ${remedy}`;
+  const more = last === '' ? '' : ` It said: ${last}`;
+  return `${what} ended its process (${end}). A plugin's code throws errors, and ends nothing.${more}`;
+}
+
+/** The plugin's code may write there, too. */
+function messageIn(line: string): CheckMessage | undefined {
+  try {
+    const message = JSON.parse(line) as CheckMessage | null;
+    return typeof message?.type === 'string' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** After its end, for those that have left its group and hold its pipes. */
+const HELD_MS = 1000;
+
+/** Ends the child's group with this process. The returned function ends it now: the child has ended. */
+function endGroup(child: ChildProcess): () => void {
+  const kill = (): void => {
+    try {
+      process.kill(-(child.pid ?? Number.NaN), 'SIGKILL');
+    } catch {
+      // There is none.
+    }
+  };
+  const onSignal = (signal: NodeJS.Signals): void => {
+    kill();
+    for (const each of ENDING) process.off(each, onSignal);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of ENDING) process.on(signal, onSignal);
+  let isReleased = false;
+  return () => {
+    if (isReleased) return;
+    isReleased = true;
+    kill();
+    for (const signal of ENDING) process.off(signal, onSignal);
+    setTimeout(() => child.stdio.forEach((stream) => stream?.destroy()), HELD_MS).unref();
+  };
 }

@@ -13,9 +13,14 @@ export interface Finding {
 /** On which it tells, a line of JSON for each message. */
 export const CHECK_FD = 3;
 
+/** Before what it says on standard error of a call that does not return. */
+export const CALL_SPEAKER = 'call';
+
 /** What the process that runs the plugin's code tells. */
 export type CheckMessage =
   /** What comes next may take `limitMs`. `what`: `topology:ring: create`. */
   | { readonly type: 'step'; readonly what: string; readonly file: string; readonly limitMs: number }
   | { readonly type: 'finding'; readonly finding: Finding }
-  | { readonly type: 'done'; readonly passed: number };
+  /** A test of a suite. */
+  | { readonly type: 'passed' }
+  | { readonly type: 'done' };

@@ -53,7 +53,8 @@ function reportText({ path, findings, passed, ...report }: CheckReport, complian
   const components = report.components.map((one) => `  ${one}\n`).join('');
   const lines = findings.map(({ level, file, text }) => `${level}: ${file}: ${text}\n`).join('');
   const errors = findings.filter(({ level }) => level === 'error').length;
-  const suites = compliance ? `, ${counted(passed, 'test')} of compliance passed` : '';
+  const untested = errors === 0 ? '. With --compliance its suite runs, too' : '';
+  const suites = compliance ? `, ${counted(passed, 'test')} of compliance passed` : untested;
   const warnings = counted(findings.length - errors, 'warning');
   return `${head}${components}${lines}${counted(errors, 'error')}, ${warnings}${suites}\n`;
 }
