@@ -4,7 +4,7 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Registry } from '@stci/core';
@@ -47,14 +47,14 @@ export async function checkPlugin(init: CheckInit): Promise<CheckReport> {
   const { path, compliance } = init;
   const findings: Finding[] = [];
   const blank = { path, components: [], passed: 0, findings };
-  const plugin = attempt(findings, 'manifest', () => {
+  const plugin = attempt(findings, 'manifest', path, () => {
     findPlugin(path, pluginFrameworks());
     return openPlugin(path, pluginFrameworks());
   });
   if (plugin === undefined) return blank;
   const { name, version, manifest: { api } } = plugin;
   const components = plugin.components.map((one) => `${one.framework.name}:${one.name}`);
-  const files = attempt(findings, 'files', () => collectFiles(plugin));
+  const files = attempt(findings, 'files', path, () => collectFiles(plugin));
   const bytes = files?.reduce((sum, file) => sum + file.bytes.length, 0) ?? 0;
   findings.push(...checkNames(plugin, init.registry), ...checkImports(plugin), ...checkSize(files?.length ?? 0, bytes));
   if (files !== undefined && !files.some((file) => file.path === 'README.md')) {
@@ -63,20 +63,25 @@ export async function checkPlugin(init: CheckInit): Promise<CheckReport> {
   }
   const run = files === undefined ? { passed: 0, findings: [] } : await runCode(init);
   findings.push(...run.findings);
-  const hash = files === undefined ? undefined : attempt(findings, 'files', () => plugin.copy().hash);
+  const hash = files === undefined ? undefined : attempt(findings, 'files', path, () => plugin.copy().hash);
   return {
     path, package: { name, version, api }, components, passed: compliance ? run.passed : 0, findings,
     ...(files && { files: files.length, bytes }), ...(hash !== undefined && { hash }),
   };
 }
 
-/** Each line of an error is a finding. */
-function attempt<T>(findings: Finding[], check: Finding['check'], call: () => T): T | undefined {
+/** Each line of an error is a finding, of the file of the package that it begins with. */
+function attempt<T>(findings: Finding[], check: Finding['check'], path: string, call: () => T): T | undefined {
   try {
     return call();
   } catch (thrown) {
     if (!(thrown instanceof StciError)) throw thrown;
-    for (const text of thrown.message.split('\n')) findings.push({ level: 'error', check, file: MANIFEST_FILE, text });
+    for (const line of thrown.message.split('\n')) {
+      const text = line.startsWith(`plugin ${path}: `) ? line.slice(`plugin ${path}: `.length) : line;
+      const [word = ''] = text.split(/:? /u);
+      const file = word.startsWith(`${path}/`) ? relative(path, word) : MANIFEST_FILE;
+      findings.push({ level: 'error', check, file, text });
+    }
     return undefined;
   }
 }
