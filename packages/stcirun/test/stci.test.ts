@@ -84,6 +84,13 @@ suite('stci', (test) => {
   test('info: everything, one component, as JSON, with reasons', () => {
     assert.match(stci('info').out, 'framework launcher ');
     assert.match(stci('info', 'launcher:tree').out, 'launcher.tree.arity');
+    const one = JSON.parse(stci('info', 'launcher.tree.arity', '--json').out);
+    assert.equal(one.frameworks.map(({ name, components }: { name: string; components: { name: string }[] }) =>
+      [name, components.map((component) => component.name)]), [['launcher', ['tree']]]);
+    const params = one.frameworks[0].components[0].params.map(({ name }: { name: string }) => name);
+    assert.equal(params, ['launcher.tree.arity']);
+    const own = stci('info', 'iof.line.max').out;
+    assert.ok(own.includes('iof.line.max') && !own.includes('iof.credit'), own);
     const info = JSON.parse(stci('info', 'errmgr', '--why', '--json', '--mca', 'errmgr=continue').out);
     const [framework] = info.frameworks;
     assert.equal(framework.why.candidates.filter((one: { chosen: boolean }) => one.chosen).length, 1);

@@ -13,6 +13,7 @@ import type {
   ParamValue,
   SelectionMode,
 } from '@stci/interface';
+import type { CatalogEntry } from '../config/catalog.js';
 import { didYouMean } from '../config/nearest.js';
 import { quote } from '../config/problems.js';
 import { selectionList } from '../config/selection-list.js';
@@ -98,7 +99,7 @@ export interface Info {
   readonly groups: readonly InfoGroup[];
 }
 
-/** A framework or group, or one component of a framework. */
+/** A framework or group, or one component of a framework; or the name of a parameter, in place of a framework. */
 export interface InfoTarget {
   readonly framework: string;
   readonly component?: string;
@@ -127,12 +128,14 @@ export function parseInfoTarget(text: string): InfoTarget {
 
 /** Throws STCI_MCA_FRAMEWORK_UNKNOWN or STCI_MCA_COMPONENT_UNKNOWN with the nearest names. */
 export function describe(registry: Registry, params: Params, options: DescribeOptions = {}): Info {
-  const { target } = options;
-  const reader = createReader(registry, params);
+  const param = paramOf(registry, options.target);
+  const target = param === undefined ? options.target : parseInfoTarget(param.owner);
+  const reader = createReader(registry, params, param?.name);
   if (target !== undefined) checkTarget(registry, target);
   const wanted = (name: string): boolean => target === undefined || target.framework === name;
   const frameworks = registry.frameworks.filter(({ name }) => wanted(name)).map(({ name, mode, version, help }) => {
-    const components = registry.components(name).filter((component) => isTarget(target, component));
+    const all = registry.components(name).filter((component) => isTarget(target, component));
+    const components = param !== undefined && target?.component === undefined ? [] : all;
     return {
       name,
       mode,
@@ -148,6 +151,13 @@ export function describe(registry: Registry, params: Params, options: DescribeOp
   });
   const files = target === undefined ? options.files : undefined;
   return { format: 1, ...(files !== undefined && { files }), frameworks, groups };
+}
+
+/** The parameter that is named, if it is one, and no framework or group. */
+function paramOf(registry: Registry, target: InfoTarget | undefined): CatalogEntry | undefined {
+  if (target === undefined || target.component !== undefined) return undefined;
+  const isOther = [...registry.frameworks, ...registry.groups].some(({ name }) => name === target.framework);
+  return isOther ? undefined : registry.catalog.get(target.framework);
 }
 
 function checkTarget(registry: Registry, target: InfoTarget): void {
@@ -180,11 +190,12 @@ function describeComponent(component: AnyComponent, reader: (owner: string) => I
   return { name, version, help, params, args: described };
 }
 
-/** Parameters by owner. */
-function createReader(registry: Registry, params: Params): (owner: string) => InfoParam[] {
+/** Parameters by owner; `only`: that one. */
+function createReader(registry: Registry, params: Params, only?: string): (owner: string) => InfoParam[] {
   const resolved = new Map(params.entries().map((param) => [param.name, param]));
   return (owner) => {
-    const own = [...registry.catalog.values()].filter((entry) => entry.owner === owner);
+    const own = [...registry.catalog.values()].filter((entry) =>
+      entry.owner === owner && (only === undefined || entry.name === only));
     return own.map(({ name, spec }) => {
       const param = resolved.get(name) ?? { value: spec.default, source: 'default' as const };
       return describeParam(name, spec, param);

@@ -33,11 +33,12 @@ export class InfoCommand extends StciCommand {
 Examples:
   stci info                    everything
   stci info launcher:tree      one component
+  stci info launcher.tree.arity
   stci info errmgr --why       which error manager is chosen, and why
 `;
 
   static override args = {
-    target: Args.string({ ignoreStdin: true, description: 'a framework, or one of its components' }),
+    target: Args.string({ ignoreStdin: true, description: 'a framework, one of its components, or a parameter' }),
   };
   static override flags = {
     why: Flags.boolean({ description: 'the verdict of every component: its priority, or why it declines' }),
