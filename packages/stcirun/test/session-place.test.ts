@@ -56,6 +56,7 @@ suite('names of sessions and jobs', (test) => {
     const message = (call: () => unknown): string => assert.throwsCode('STCI_SESSION_UNKNOWN', call).message;
     assert.match(message(() => matchSession('ni', all, '--session')), "'ni' may be any of night, nightly. Write more");
     assert.match(message(() => matchSession('weak', all, 'STCI_SESSION')), "STCI_SESSION: there is no session 'weak'");
+    assert.match(message(() => matchSession('x', ['night'])), /^There is no session 'x'\. There are night\.$/u);
     assert.match(message(() => matchSession('x', [], '--session')), "'stci start' starts one");
     assert.match(message(() => defaultSession(undefined, all)), 'There are 3 sessions: night, nightly, week. Name one');
     assert.is(defaultSession('', ['only']), 'only');

@@ -20,7 +20,7 @@ export interface ConnectInit {
 export function findSession(
   place: SessionPlace,
   wanted: string | undefined,
-  { option, variable }: { readonly option: string; readonly variable: string | undefined },
+  { option, variable }: { readonly option?: string; readonly variable: string | undefined },
 ): SessionFacts {
   const entries = place.list();
   const exact = entries.find(({ name }) => name === wanted);

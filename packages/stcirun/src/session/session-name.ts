@@ -21,17 +21,18 @@ export function isSessionName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** The session that a name, or its beginning, stands for. Throws STCI_SESSION_UNKNOWN. */
-export function matchSession(wanted: string, names: readonly string[], option: string): string {
+/** The session that a name, or its beginning, stands for. `option`: where it is named. Throws STCI_SESSION_UNKNOWN. */
+export function matchSession(wanted: string, names: readonly string[], option?: string): string {
+  const [where, there] = option === undefined ? ['', 'There'] : [`${option}: `, 'there'];
   if (names.includes(wanted)) return wanted;
   const matches = names.filter((name) => wanted !== '' && name.startsWith(wanted));
   const [only] = matches;
   if (only !== undefined && matches.length === 1) return only;
   if (matches.length > 1) {
-    throw unknown(`${option}: '${wanted}' may be any of ${matches.join(', ')}. Write more of the name.`);
+    throw unknown(`${where}'${wanted}' may be any of ${matches.join(', ')}. Write more of the name.`);
   }
   const hint = didYouMean(wanted, names) || (names.length > 0 ? ` There are ${names.join(', ')}.` : '');
-  throw unknown(`${option}: there is no session '${wanted}'.${hint || " 'stci start' starts one."}`);
+  throw unknown(`${where}${there} is no session '${wanted}'.${hint || " 'stci start' starts one."}`);
 }
 
 /** The session of a command that names none: the one that `STCI_SESSION` names, or the only one. */

@@ -122,7 +122,7 @@ Without a name: the session of STCI_SESSION, else the only one. Waits until it h
     const { place, platform } = await openSessions(flags);
     const variable = platform.env.variables['STCI_SESSION'];
     const { findSession } = await import('../session/connect.js');
-    const facts = findSession(place, args.session, { option: 'stci stop', variable });
+    const facts = findSession(place, args.session, { variable });
     // A signal, which any version understands.
     process.kill(facts.process.pid, 'SIGTERM');
     const deadlineMs = performance.now() + STOP_MS;
