@@ -46,6 +46,7 @@ suite('a policy\'s tree', (test) => {
     for (const nothing of [undefined, null, 3, {}, { arity: 2, parents: [] }]) {
       refused(2, nothing, 'expected an object with arity or with parents, got');
     }
+    refused(2, Promise.resolve({ arity: 2 }), 'got a promise: the call must not be async');
     for (const arity of [0, -1, 1.5, NaN, 1025, '2']) refused(2, { arity }, 'expected an arity in 1..1024, got');
     refused(3, { parents: [undefined] }, 'an array with one for each of 3 hosts, got 1');
     refused(3, { parents: 'all' }, 'got "all"');

@@ -100,6 +100,8 @@ suite('library: options', (test) => {
     [{ program: 'x', hostfile: '-' }, /hostfile: expected a path/],
     [{ program: 'x', session: 'nope' }, /session: there is no session 'nope'/, 'STCI_SESSION_UNKNOWN'],
     [{ program: 'x', session: 's', launcher: 'ssh' }, /^session and launcher cannot be combined/],
+    [{ program: 'x', launcher: 'tree' }, /launcher tree.*"tree" is one of launcher: params launcher=tree/,
+      'STCI_MCA_COMPONENT_UNKNOWN'],
     [{ program: 'x', onFailure: 'hope' }, /onFailure hope.*unknown component/, 'STCI_MCA_COMPONENT_UNKNOWN'],
     [{ program: 'x', stdin: -1 }, /^stdin: expected a rank, all or none, got '-1'/],
     [{ program: 'x', stdin: 7 }, /standard input: expected a rank in 0\.\.0.*got 7/, 'STCI_JOB_INVALID'],

@@ -90,8 +90,15 @@ function readText(
   if (!parsed.ok) return { problem: invalidProblem(entry, text, parsed.problem) };
   const wrong = entry.components === undefined ? undefined : listProblem(entry, parsed.value);
   if (wrong === undefined) return { entry, value: parsed.value };
-  const message = `${where(text)}: ${entry.name} = ${quote(text.text)}: ${wrong.message}`;
+  const hint = wrong.code === 'STCI_MCA_COMPONENT_UNKNOWN' ? otherFramework(catalog, text.text) : '';
+  const message = `${where(text)}: ${entry.name} = ${quote(text.text)}: ${wrong.message}${hint}`;
   return { problem: { code: wrong.code, message, ...facts(text) } };
+}
+
+/** Where a component of another framework is named, as `--launcher tree`. */
+function otherFramework(catalog: ParamCatalog, name: string): string {
+  const other = [...catalog.values()].find(({ components = [] }) => components.includes(name));
+  return other === undefined ? '' : ` ${quote(name)} is one of ${other.name}: --mca ${other.name}=${name}`;
 }
 
 function entryOfAlias(catalog: ParamCatalog, name: string): CatalogEntry | undefined {

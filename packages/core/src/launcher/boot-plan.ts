@@ -24,7 +24,8 @@ export function bootPlanOf(launcher: Launcher, hosts: readonly HostSpec[]): Boot
 export function checkBootPlan(policy: string, hosts: readonly HostSpec[], answer: unknown): BootTreePlan {
   const { arity, parents } = Object(answer) as { readonly arity?: unknown; readonly parents?: unknown };
   if ((arity === undefined) === (parents === undefined)) {
-    throw planError(policy, `its tree: expected an object with arity or with parents, got ${show(answer)}`);
+    const shown = answer instanceof Promise ? 'a promise: the call must not be async' : show(answer);
+    throw planError(policy, `its tree: expected an object with arity or with parents, got ${shown}`);
   }
   if (parents === undefined) {
     if (isIndex(arity, 1, TOPOLOGY_ARITY_MAX)) return { arity };
