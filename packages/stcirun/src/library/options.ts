@@ -61,7 +61,7 @@ export interface JobOptions {
   readonly params?: Readonly<Record<string, string | number | boolean>> | undefined;
   /** Files of parameters. */
   readonly paramFiles?: string | readonly string[] | undefined;
-  /** Packages, or files, whose components are added; their code is loaded into this process, too. */
+  /** Packages, by path, whose components are added; their code is loaded into this process, too. */
   readonly plugins?: string | readonly string[] | undefined;
   /** `abort` (default), `continue`, `notify`, `restart[:N]`, or by kind: `tool=restart:3,host=continue`. */
   readonly onFailure?: string | undefined;
