@@ -105,7 +105,7 @@ export class ProgramMail {
 
   receive(program: Program, { id, from, tag, waitMs }: Of<'receive'>): void {
     const { mailbox, connection } = program;
-    if (mailbox.receives.length >= PROGRAM_RECEIVES_MAX) {
+    if (mailbox.receivesCount >= PROGRAM_RECEIVES_MAX) {
       return connection?.close(`more than ${PROGRAM_RECEIVES_MAX} of its receives wait`);
     }
     if (from !== undefined && from >= this.#init.size) {
@@ -178,7 +178,7 @@ export class ProgramMail {
   /** Receives that no message can come for. */
   #failReceives(program: Program): void {
     const { mailbox, rank } = program;
-    if (mailbox.receives.length === 0) return;
+    if (mailbox.receivesCount === 0) return;
     const { news } = this.#init;
     const alone = news.aloneProblem(rank);
     const problemOf = (from: Rank | undefined): RankProblem | undefined =>

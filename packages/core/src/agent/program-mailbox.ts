@@ -24,9 +24,61 @@ export function chargeOf(bytes: number): number {
   return bytes + MESSAGE_CHARGE;
 }
 
+/** In order of arrival; what was taken from its middle is dropped once it is the larger half. */
+class Line<Item extends { isTaken: boolean }> {
+  #items: Item[] = [];
+  #taken = 0;
+  #first = 0;
+
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
+  push(item: Item): void {
+    this.#items.push(item);
+  }
+
+  first(): Item | undefined {
+    while (this.#items[this.#first]?.isTaken === true) this.#first += 1;
+    return this.#items[this.#first];
+  }
+
+  /** One of the items was taken. */
+  onTaken(): void {
+    this.#taken += 1;
+    if (this.#taken * 2 <= this.#items.length) return;
+    this.#items = this.#items.filter(({ isTaken }) => !isTaken);
+    [this.#taken, this.#first] = [0, 0];
+  }
+}
+
+/** A message that no receive fitted when it came. */
+interface Kept {
+  readonly message: MailMessage;
+  isTaken: boolean;
+}
+
+interface Waiting {
+  readonly receive: Receive;
+  /** No message that was there fits it. */
+  isTested: boolean;
+}
+
+interface Arrival {
+  readonly what: MailMessage | Waiting;
+  isTaken: boolean;
+}
+
+/**
+ * What comes is tested once, in order: a message against the receives that wait, a receive against the messages that
+ * wait, which are found by sender and tag.
+ */
 export class Mailbox {
-  readonly #messages: MailMessage[] = [];
-  readonly #receives: Receive[] = [];
+  /** Of the messages that were tested: those of each sender and tag, each tag, each sender, and all. */
+  readonly #kept = new Map<string, Line<Kept>>();
+  #waiting: Waiting[] = [];
+  /** Not tested. */
+  readonly #arrivals = new Line<Arrival>();
   #bytes = 0;
 
   /** Charges of the messages that wait. */
@@ -35,53 +87,102 @@ export class Mailbox {
   }
 
   get receives(): readonly Receive[] {
-    return this.#receives;
+    return this.#waiting.map(({ receive }) => receive);
+  }
+
+  get receivesCount(): number {
+    return this.#waiting.length;
   }
 
   push(message: MailMessage): void {
-    this.#messages.push(message);
+    this.#arrivals.push({ what: message, isTaken: false });
     this.#bytes += chargeOf(message.bytes.length);
   }
 
   await(receive: Receive): void {
-    this.#receives.push(receive);
+    const waiting: Waiting = { receive, isTested: false };
+    this.#waiting.push(waiting);
+    this.#arrivals.push({ what: waiting, isTaken: false });
   }
 
-  /** Takes the first receive that a message fits, and the first such message. */
+  /** Takes a receive, and the message that it gets. */
   match(): readonly [Receive, MailMessage] | undefined {
-    for (const [at, receive] of this.#receives.entries()) {
-      const index = this.#messages.findIndex((message) => fits(receive, message));
-      if (index < 0) continue;
-      this.#receives.splice(at, 1);
-      const [message] = this.#messages.splice(index, 1) as [MailMessage];
+    for (let next = this.#arrivals.first(); next !== undefined; next = this.#arrivals.first()) {
+      next.isTaken = true;
+      this.#arrivals.onTaken();
+      const found = 'isTested' in next.what ? this.#testReceive(next.what) : this.#testMessage(next.what);
+      if (found === undefined) continue;
+      const [receive, message] = found;
       receive.stop?.();
       this.#bytes -= chargeOf(message.bytes.length);
-      return [receive, message];
+      return found;
     }
     return undefined;
   }
 
   /** Whether a receive waits that such a message fits. */
   awaits(message: Pick<MailMessage, 'from' | 'tag'>): boolean {
-    return this.#receives.some((receive) => fits(receive, message));
+    return this.#waiting.some(({ receive }) => fits(receive, message));
   }
 
   /** Whether it still waited. */
   cancel(id: number): boolean {
-    const at = this.#receives.findIndex((receive) => receive.id === id);
-    if (at >= 0) this.#receives.splice(at, 1)[0]?.stop?.();
-    return at >= 0;
+    return this.cancelAll((receive) => receive.id === id).length > 0;
   }
 
   /** Takes away the receives for which `isIt` holds. */
   cancelAll(isIt: (receive: Receive) => boolean): Receive[] {
-    const found = this.#receives.filter(isIt);
-    for (const { id } of found) this.cancel(id);
+    const found = this.receives.filter(isIt);
+    if (found.length === 0) return found;
+    const gone = new Set(found);
+    this.#waiting = this.#waiting.filter(({ receive }) => !gone.has(receive));
+    for (const { stop } of found) stop?.();
     return found;
+  }
+
+  #testReceive(waiting: Waiting): readonly [Receive, MailMessage] | undefined {
+    const { receive } = waiting;
+    const at = this.#waiting.indexOf(waiting);
+    if (at < 0) return undefined; // Cancelled.
+    const found = this.#kept.get(keyOf(receive.from, receive.tag))?.first();
+    waiting.isTested = true;
+    if (found === undefined) return undefined;
+    this.#waiting.splice(at, 1);
+    found.isTaken = true;
+    for (const key of keysOf(found.message)) {
+      const line = this.#kept.get(key);
+      line?.onTaken();
+      if (line?.isEmpty === true) this.#kept.delete(key);
+    }
+    return [receive, found.message];
+  }
+
+  #testMessage(message: MailMessage): readonly [Receive, MailMessage] | undefined {
+    const at = this.#waiting.findIndex(({ receive, isTested }) => isTested && fits(receive, message));
+    const [waiting] = at < 0 ? [] : this.#waiting.splice(at, 1);
+    if (waiting !== undefined) return [waiting.receive, message];
+    const kept: Kept = { message, isTaken: false };
+    for (const key of keysOf(message)) {
+      const line = this.#kept.get(key) ?? new Line<Kept>();
+      this.#kept.set(key, line);
+      line.push(kept);
+    }
+    return undefined;
   }
 }
 
+/** A receive without a tag gets no message of the library's own tags. */
 function fits({ from, tag }: Receive, message: Pick<MailMessage, 'from' | 'tag'>): boolean {
   if (from !== undefined && from !== message.from) return false;
   return tag === undefined ? !message.tag.startsWith('_') : tag === message.tag;
+}
+
+/** Of the messages that a receive of this sender and tag fits. */
+function keyOf(from: Rank | undefined, tag: string | undefined): string {
+  return tag === undefined ? `${from ?? ''}` : `${from ?? ''} ${tag}`;
+}
+
+function keysOf({ from, tag }: MailMessage): string[] {
+  const keys = [keyOf(from, tag), keyOf(undefined, tag)];
+  return tag.startsWith('_') ? keys : [...keys, keyOf(from, undefined), keyOf(undefined, undefined)];
 }
