@@ -16,6 +16,8 @@ export interface RankProblem {
   readonly reason: string;
 }
 
+type Places = readonly (readonly [name: string, ranks: RankRange[]])[];
+
 export class ProgramNews {
   readonly #size: number;
   readonly #lost = new Map<Rank, { readonly reason: string; readonly host: string }>();
@@ -24,6 +26,8 @@ export class ProgramNews {
   readonly #attempts = new Map<Rank, { readonly attempt: number; readonly since: number }>();
   readonly #hosts: Int32Array;
   readonly #names = new Map<HostIndex, string>();
+  /** Until one changes. */
+  #places: Places | undefined;
   #isKnown = false;
 
   constructor(size: number) {
@@ -59,12 +63,19 @@ export class ProgramNews {
   }
 
   /** The ranks of each host, in the order of hosts. */
-  places(): (readonly [name: string, ranks: RankRange[]])[] {
-    const hosts = [...this.#names].sort(([a], [b]) => a - b);
-    return hosts.map(([host, name]) => {
-      const ranks = [...this.#hosts.keys()].filter((rank) => this.#hosts[rank] === host);
-      return [name, rankRanges(ranks)] as const;
-    }).filter(([, ranks]) => ranks.length > 0);
+  places(): Places {
+    return this.#places ??= this.#findPlaces();
+  }
+
+  #findPlaces(): Places {
+    const ranks = new Map<HostIndex, Rank[]>();
+    for (const [rank, host] of this.#hosts.entries()) {
+      const own = ranks.get(host);
+      if (own === undefined) ranks.set(host, [rank]);
+      else own.push(rank);
+    }
+    const hosts = [...ranks].sort(([a], [b]) => a - b).filter(([host]) => this.#names.has(host));
+    return hosts.map(([host, own]) => [this.#names.get(host) as string, rankRanges(own)]);
   }
 
   /** undefined: it is there. */
@@ -89,6 +100,7 @@ export class ProgramNews {
 
   /** Returns what is news. Losses that a later decision has taken back are not. */
   onState({ decided, lost, ended, places, attempts }: MessageBody<'program.state'>): LostRanks[] {
+    this.#places = undefined;
     for (const [host, name, ranks] of places) {
       this.#names.set(host, name);
       for (const rank of ranksInRanges(ranks)) if (this.#isOld(rank, decided)) this.#hosts[rank] = host;
@@ -120,6 +132,7 @@ export class ProgramNews {
 
   /** Ranks that take part again are not lost. */
   onJoined({ sequence, joined, joins }: MessageBody<'program.agreed'>): void {
+    this.#places = undefined;
     ranksInRanges(joined).forEach((rank, i) => {
       const [attempt, host, name] = joins[i] ?? [1, this.host(rank), this.hostName(rank)];
       this.#lost.delete(rank);
