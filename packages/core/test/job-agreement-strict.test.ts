@@ -52,6 +52,32 @@ suite('strict collectives', (test) => {
     assert.is(agreement.decide()?.code, '');
   });
 
+  test('the ends of 16000 ranks of which none waits cost nothing for each other', () => {
+    const agreement = new Agreement(16_000, LIMITS);
+    const begin = performance.now();
+    for (let rank = 1; rank < 16_000; rank++) agreement.ended(rank, DEAD);
+    assert.ok(performance.now() - begin < 1500, `${performance.now() - begin} ms`);
+    agreement.vote(vote(0, 'barrier'));
+    assert.is(refused(agreement)?.[1], 'STCI_CLIENT_RANK_LOST');
+  });
+
+  test('of parts that are too much together none is kept', () => {
+    const part = new Uint8Array(60);
+    const big = { part, length: 60 };
+    const votes = [0, 1].map((rank) => vote(rank, 'allgather', big));
+    const kept = (): number[] => {
+      const agreement = agreementOf(4, ...votes);
+      agreement.ended(3, DEAD);
+      return agreement.refusals().flatMap((refusal) => refusal.votes.map((each) => each.part.length));
+    };
+    assert.equal(kept(), [0, 0]);
+    votes.pop();
+    assert.equal(kept(), [60]);
+    const decision = agreementOf(2, vote(0, 'allgather', big), vote(1, 'allgather', big)).decide();
+    assert.equal([decision?.code, decision?.parts.length], ['STCI_CLIENT_LIMIT', 0]);
+    assert.ok(decision?.reason.startsWith('the ranks brought 120 bytes'));
+  });
+
   test('one that leaves with 0 before a barrier is named as well', () => {
     const agreement = agreementOf(2, vote(0, 'barrier'));
     agreement.ended(1, DONE);

@@ -42,6 +42,9 @@ export class JobPrograms {
   readonly #keys = new Map<string, Pair>();
   #keysBytes = 0;
   #isScheduled = false;
+  /** By host, of the ledger's map, which another may replace. */
+  #named: { readonly hosts: unknown; readonly names: ReadonlyMap<HostIndex, string> }
+    = { hosts: undefined, names: new Map() };
 
   /** Of a ledger that stays the job's. */
   constructor(node: AgentNode, job: JobId, ledger: Ledger, emit: (event: JobEvent) => void) {
@@ -80,10 +83,11 @@ export class JobPrograms {
     const { placements, map } = this.#ledger;
     checkRanks(placements, map, host, votes.map(([rank]) => rank));
     for (const [rank, number, kind, flag, root, form, length, part, pairs] of votes) {
+      const own = pairs.map(([key, of, value]): Pair => [key, FORMS[of] as Form, value]);
+      const bytes = own.reduce((sum, pair) => sum + pairBytes(pair), part.length);
       this.#agreement.vote({
-        rank, sequence, number, host, flag, root, length, part,
-        kind: COLLECTIVES[kind] as CollectiveKind, form: FORMS[form] as Form,
-        pairs: pairs.map(([key, of, value]): Pair => [key, FORMS[of] as Form, value]),
+        rank, sequence, number, host, flag, root, length: Math.max(length, bytes), part,
+        kind: COLLECTIVES[kind] as CollectiveKind, form: FORMS[form] as Form, pairs: own,
       });
     }
     this.#schedule();
@@ -140,8 +144,11 @@ export class JobPrograms {
 
   #hostName(rank: Rank): string {
     const { map, placements } = this.#ledger;
-    const host = placements.host(rank);
-    return map.hosts.find((place) => place.host === host)?.name ?? '';
+    const { hosts } = map;
+    if (this.#named.hosts !== hosts) {
+      this.#named = { hosts, names: new Map(hosts.map(({ host, name }) => [host, name])) };
+    }
+    return this.#named.names.get(placements.host(rank)) ?? '';
   }
 
   /** Losses and votes of one turn are told together: a host that is lost may have had thousands of ranks. */

@@ -85,6 +85,8 @@ const FAILED = 2;
 /** Started again. */
 const JOINING = 3;
 
+const NO_BYTES = new Uint8Array();
+
 const isStrict = (kind: CollectiveKind): boolean => kind !== 'agree' && kind !== 'shrink';
 
 export class Agreement {
@@ -96,11 +98,16 @@ export class Agreement {
   readonly #votes = new Map<Rank, Vote>();
   /** How many of them are of members. */
   #voted = 0;
+  /** How many of them are strict, and the bytes that these brought. */
+  #strict = 0;
+  #bytes = 0;
   /** Votes of ranks that were started again. */
   readonly #joining = new Map<Rank, Vote>();
   readonly #refused: Refusal[] = [];
   /** Ranks of the group that have ended. */
   readonly #departed = new Map<Rank, RankEnd>();
+  /** Those of them without a strict vote. */
+  #missing = 0;
   #group: Uint8Array;
   #decided = 0;
 
@@ -130,11 +137,11 @@ export class Agreement {
     }
     if (sequence <= this.#decided) return;
     if (this.#states[rank] === JOINING) {
-      if (kind === 'shrink') this.#joining.set(rank, vote);
+      if (kind === 'shrink') this.#joining.set(rank, withoutBytes(vote));
       else this.#refuseJoining(vote);
     }
     if (this.#states[rank] !== MEMBER || this.#votes.has(rank)) return;
-    this.#votes.set(rank, vote);
+    this.#keep(vote);
     this.#voted += 1;
     this.#refuse();
   }
@@ -145,7 +152,11 @@ export class Agreement {
     if (state === MEMBER && this.#votes.has(rank)) this.#voted -= 1;
     this.#set(rank, end.isFailure ? FAILED : ENDED);
     this.#joining.delete(rank);
-    if (this.#group[rank] === 1) this.#departed.set(rank, end);
+    if (this.#group[rank] === 1) {
+      const vote = this.#votes.get(rank);
+      if (!this.#departed.has(rank) && (vote === undefined || !isStrict(vote.kind))) this.#missing += 1;
+      this.#departed.set(rank, end);
+    }
     this.#refuse();
   }
 
@@ -185,9 +196,24 @@ export class Agreement {
     if (kind === 'shrink' && !isMismatch) this.#regroup(living);
     for (const rank of joined) this.#joining.delete(rank);
     this.#votes.clear();
-    this.#voted = 0;
+    [this.#voted, this.#strict, this.#bytes] = [0, 0, 0];
+    this.#missing = this.#departed.size;
     const result = isMismatch ? mismatch(votes) : this.#result(first, votes);
     return { code: '', reason: '', parts: [], pairs: [], ...result, sequence: this.#decided, agreed, root: first.root };
+  }
+
+  /** What strict votes brought is kept as long as it is not too much together; what others brought is not asked for. */
+  #keep(vote: Vote): void {
+    const { rank, kind, length } = vote;
+    if (isStrict(kind)) {
+      this.#strict += 1;
+      this.#bytes += length;
+    }
+    const isTooMuch = this.#bytes > this.#limits.partsBytesMax;
+    if (isTooMuch && this.#bytes - length <= this.#limits.partsBytesMax) {
+      for (const [of, each] of this.#votes) this.#votes.set(of, withoutBytes(each));
+    }
+    this.#votes.set(rank, isTooMuch || !isStrict(kind) ? withoutBytes(vote) : vote);
   }
 
   /** The votes that count: a rank that ended after it called something strict does not hinder the others' `shrink`. */
@@ -235,18 +261,16 @@ export class Agreement {
 
   /** Refuses what cannot succeed any more. */
   #refuse(): void {
-    const has = (rank: Rank): boolean => {
-      const vote = this.#votes.get(rank);
-      return vote !== undefined && isStrict(vote.kind);
-    };
-    let missing = [...this.#departed].filter(([rank]) => !has(rank));
+    if (this.#strict === 0) return;
     // Some go on without a rank that had its say: the others are to follow them.
     const isMixed = this.#voted === this.#counts[MEMBER] && this.#departed.size > 0
-      && this.#counted().some(({ kind }) => !isStrict(kind));
-    if (missing.length === 0 && isMixed) missing = [...this.#departed];
-    if (missing.length === 0) return;
+      && this.#strict < this.#votes.size && this.#counted().some(({ kind }) => !isStrict(kind));
+    if (this.#missing === 0 && !isMixed) return;
     const strict = [...this.#votes.values()].filter(({ kind }) => isStrict(kind));
+    const had = new Set(strict.map(({ rank }) => rank));
+    const missing = [...this.#departed].filter(([rank]) => this.#missing === 0 || !had.has(rank));
     for (const { rank } of strict) this.#votes.delete(rank);
+    [this.#strict, this.#bytes, this.#missing] = [0, 0, this.#departed.size];
     const votes = strict.filter(({ rank }) => this.#states[rank] === MEMBER);
     this.#voted -= votes.length;
     if (votes.length === 0) return;
@@ -269,6 +293,7 @@ export class Agreement {
     this.#group = new Uint8Array(this.#states.length);
     for (const rank of ranks) this.#group[rank] = 1;
     this.#departed.clear();
+    this.#missing = 0;
   }
 
   #set(rank: Rank, state: number): void {
@@ -280,6 +305,10 @@ export class Agreement {
   *#lost(): Iterable<Rank> {
     for (const [rank, state] of this.#states.entries()) if (state === FAILED || state === JOINING) yield rank;
   }
+}
+
+function withoutBytes(vote: Vote): Vote {
+  return { ...vote, part: NO_BYTES, pairs: [] };
 }
 
 function mismatch(votes: readonly Vote[]): Verdict {

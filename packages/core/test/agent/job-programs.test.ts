@@ -1,7 +1,7 @@
 /** What the controller tells the programs of a job: who is lost, and not any more; who waits for whom. */
 
 import { createLedger, mapJob } from '@stci/core';
-import { COLLECTIVES, MARKS_MAX, StciError } from '@stci/interface';
+import { COLLECTIVES, MARKS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { JobPrograms } from '../../dist/agent/job-programs.js';
 import type { AgentNode } from '../../dist/agent/node.js';
@@ -15,6 +15,7 @@ const END = { pid: 9, outcome: 'exited', end: { status: 1 }, endWallMs: 1, lefto
 function programsOf() {
   const place = testPlace();
   const log: string[] = [];
+  const decisions: string[] = [];
   let waits = 0;
   let isGone = false;
   const node = {
@@ -25,7 +26,10 @@ function programsOf() {
         if (isGone) throw new StciError('STCI_MESSAGE_UNROUTABLE', 'no route');
         log.push(`${name} ${JSON.stringify(lost)}`);
       },
-      sendSubtree: (name: string) => void log.push(name),
+      sendSubtree: (name: string, { code }: { readonly code?: string }) => {
+        log.push(name);
+        if (code !== undefined) decisions.push(code);
+      },
       waits: { begin: () => (waits = 1), end: () => (waits = 0) },
     },
   } as unknown as AgentNode;
@@ -38,7 +42,7 @@ function programsOf() {
     place.run(1);
   };
   const told = (): string[] => log.splice(0);
-  return { place, ledger, programs, vote, told, isAwaited: () => waits > 0, lose: () => (isGone = true) };
+  return { place, ledger, programs, vote, told, decisions, isAwaited: () => waits > 0, lose: () => (isGone = true) };
 }
 
 suite('programs of a job', (test) => {
@@ -76,6 +80,21 @@ suite('programs of a job', (test) => {
     assert.equal(told(), ['program.failed', 'fault program.refused']);
     vote(0, 1);
     assert.equal(told(), ['program.agreed'], 'it goes on');
+  });
+
+  test('what a vote says of its length counts no less than what it has', () => {
+    const { place, programs, decisions } = programsOf();
+    const gather = COLLECTIVES.indexOf('allgather');
+    const half = new Uint8Array(PROGRAM_PARTS_BYTES_MAX / 2 + 1);
+    programs.onVotes({ host: 0, sequence: 1, votes: [0, 1].map((rank) => [rank, 1, gather, true, 0, 0, 0, half, []]) });
+    place.run(1);
+    const exchange = COLLECTIVES.indexOf('exchange');
+    const pairs = [['k', 0, half] as const];
+    programs.onVotes({
+      host: 0, sequence: 2, votes: [0, 1].map((rank) => [rank, 2, exchange, true, 0, 0, 0, NONE, pairs]),
+    });
+    place.run(1);
+    assert.equal(decisions, ['STCI_CLIENT_LIMIT', 'STCI_CLIENT_LIMIT']);
   });
 
   test('marks of its session agent have the bound that it has for its programs', () => {
