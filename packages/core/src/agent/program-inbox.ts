@@ -3,7 +3,7 @@
  * that does not keep to its credit breaks the protocol. Pure but for `answer` and the programs' connections.
  */
 
-import { FORMS, StciError, type Form, type HostIndex, type Rank } from '@stci/interface';
+import { FORMS, StciError, type Form, type HostIndex, type Rank, type Timer } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import type { MailLimits } from './program-credit.js';
 import { chargeOf, type MailMessage, type Receive } from './program-mailbox.js';
@@ -20,6 +20,7 @@ export interface InboxInit {
   readonly limits: MailLimits;
   readonly news: ProgramNews;
   readonly programs: ReadonlyMap<Rank, Program>;
+  after(ms: number, call: () => void): Timer;
   /** To the agent of a host. */
   answer(host: HostIndex, answer: InboxAnswer): void;
 }
@@ -33,14 +34,25 @@ const TOLERANCE = 4;
 type Batch = MessageBody<'program.messages'>;
 type Ask = Batch['asks'][number];
 
+/** For so long the room of a message that was asked for is kept from others; its agent sends it at once. */
+export const GRANT_MS = 5000;
+
 /** A long message that was asked for. */
 interface Grant {
+  readonly call: number;
   readonly host: HostIndex;
   readonly from: Rank;
   readonly to: Rank;
   readonly attempt: number;
   readonly tag: string;
   readonly charge: number;
+}
+
+/** One that there is room for. */
+interface Granted extends Grant {
+  /** It was not sent in time: others have its room, its agent gets no more until it comes. */
+  isOverdue: boolean;
+  timer: Timer | undefined;
 }
 
 /** What one agent has in one rank's mailbox. */
@@ -61,9 +73,10 @@ interface Room {
 export class ProgramInbox {
   readonly #init: InboxInit;
   readonly #rooms = new Map<Program, Room>();
-  readonly #asks: (Grant & { readonly call: number })[] = [];
-  /** By host and call. */
-  readonly #granted = new Map<string, Grant>();
+  /** By sender and receiver, as those granted: a rank's second message to another waits for the first. */
+  readonly #asks = new Map<string, Grant>();
+  readonly #granted = new Map<string, Granted>();
+  /** Of those that are not overdue. */
   #grantedBytes = 0;
 
   constructor(init: InboxInit) {
@@ -80,7 +93,7 @@ export class ProgramInbox {
   receive(program: Program, receive: Receive): void {
     program.mailbox.await(receive);
     this.deliver(program);
-    if (this.#asks.length > 0) this.#grant();
+    if (this.#asks.size > 0) this.#grant();
   }
 
   /** Passes on what fits the receives that wait, while the program reads. */
@@ -109,16 +122,14 @@ export class ProgramInbox {
 
   #onMessage(host: HostIndex, [call, from, to, attempt, tag, form, bytes]: Batch['messages'][number]): void {
     const charge = chargeOf(bytes.length);
-    const key = `${host}.${call}`;
-    const grant = this.#granted.get(key);
-    this.#granted.delete(key);
-    if (grant !== undefined) this.#grantedBytes -= grant.charge;
+    const grant = this.#takeGrant(host, call, from, to);
     const program = this.#receiver(host, from, to, attempt);
     // A rank that has ended, or an earlier attempt: the sender's agent learns of that.
     if (program === undefined) return;
     const room = this.#room(program);
     if (grant === undefined) this.#charge(room, host, charge);
     else if (charge > grant.charge) throw tooMuch(from, grant.charge, charge);
+    else room.longBytes -= grant.charge - charge;
     program.mailbox.push({ from, tag, form: FORMS[form] as Form, bytes, host, isLong: grant !== undefined });
     this.#init.answer(host, { calls: [call] });
     this.deliver(program);
@@ -135,7 +146,33 @@ export class ProgramInbox {
   #onAsk(host: HostIndex, [call, from, to, attempt, tag, length]: Ask): void {
     if (length > this.#init.limits.messageBytesMax) throw tooMuch(from, this.#init.limits.messageBytesMax, length);
     if (this.#receiver(host, from, to, attempt) === undefined) return;
-    this.#asks.push({ call, host, from, to, attempt, tag, charge: chargeOf(length) });
+    const pair = pairOf(from, to);
+    this.#drop(pair); // It asks for another: the one before is not sent any more.
+    this.#asks.set(pair, { call, host, from, to, attempt, tag, charge: chargeOf(length) });
+  }
+
+  /** A message has come: its grant, if it has one, whose room is now that of the message. */
+  #takeGrant(host: HostIndex, call: number, from: Rank, to: Rank): Granted | undefined {
+    const pair = pairOf(from, to);
+    const grant = this.#granted.get(pair);
+    if (grant === undefined || grant.call !== call || grant.host !== host) return undefined;
+    this.#granted.delete(pair);
+    grant.timer?.cancel();
+    if (!grant.isOverdue) this.#grantedBytes -= grant.charge;
+    else this.#addLong(grant, grant.charge);
+    return grant;
+  }
+
+  #onOverdue(grant: Granted): void {
+    grant.isOverdue = true;
+    this.#grantedBytes -= grant.charge;
+    this.#addLong(grant, -grant.charge);
+    this.#grant();
+  }
+
+  #addLong({ to, attempt }: Grant, charge: number): void {
+    const program = this.#init.programs.get(to);
+    if (program?.attempt === attempt) this.#room(program).longBytes += charge;
   }
 
   /** Undefined: no such attempt runs here. Throws STCI_MESSAGE_INVALID if the host does not speak for the sender. */
@@ -153,7 +190,10 @@ export class ProgramInbox {
   /** Gives room to those that asked first, as far as there is some. */
   #grant(): void {
     const { longBytesMax } = this.#init.limits;
-    for (const ask of [...this.#asks]) {
+    const overdue = new Set<HostIndex>();
+    for (const { host, isOverdue } of this.#granted.values()) if (isOverdue) overdue.add(host);
+    for (const [pair, ask] of this.#asks) {
+      if (overdue.has(ask.host)) continue;
       const program = this.#init.programs.get(ask.to);
       const room = program && this.#room(program);
       const isFull = this.#grantedBytes > 0 && this.#grantedBytes + ask.charge > longBytesMax;
@@ -162,10 +202,12 @@ export class ProgramInbox {
       // One that is waited for has room beyond that of those that are not: these may be received after it only.
       const roomBytes = program.mailbox.awaits(ask) ? 2 * longBytesMax : longBytesMax;
       if (room.longBytes > 0 && room.longBytes + ask.charge > roomBytes) continue;
-      this.#asks.splice(this.#asks.indexOf(ask), 1);
+      this.#asks.delete(pair);
       room.longBytes += ask.charge;
       this.#grantedBytes += ask.charge;
-      this.#granted.set(`${ask.host}.${ask.call}`, ask);
+      const grant: Granted = { ...ask, isOverdue: false, timer: undefined };
+      grant.timer = this.#init.after(GRANT_MS, () => this.#onOverdue(grant));
+      this.#granted.set(pair, grant);
       this.#init.answer(ask.host, { grants: [ask.call] });
     }
   }
@@ -188,15 +230,20 @@ export class ProgramInbox {
   }
 
   #dropGrants(isIt: (grant: Grant) => boolean): void {
-    this.#asks.splice(0, this.#asks.length, ...this.#asks.filter((ask) => !isIt(ask)));
-    for (const [key, grant] of this.#granted) {
-      if (!isIt(grant)) continue;
-      this.#granted.delete(key);
-      this.#grantedBytes -= grant.charge;
-      const program = this.#init.programs.get(grant.to);
-      if (program?.attempt === grant.attempt) this.#room(program).longBytes -= grant.charge;
+    for (const grants of [this.#asks, this.#granted]) {
+      for (const [pair, grant] of grants) if (isIt(grant)) this.#drop(pair);
     }
     this.#grant();
+  }
+
+  #drop(pair: string): void {
+    this.#asks.delete(pair);
+    const grant = this.#granted.get(pair);
+    this.#granted.delete(pair);
+    grant?.timer?.cancel();
+    if (grant === undefined || grant.isOverdue) return;
+    this.#grantedBytes -= grant.charge;
+    this.#addLong(grant, -grant.charge);
   }
 
   #room(program: Program): Room {
@@ -204,6 +251,10 @@ export class ProgramInbox {
     this.#rooms.set(program, room);
     return room;
   }
+}
+
+function pairOf(from: Rank, to: Rank): string {
+  return `${from} ${to}`;
 }
 
 function tooMuch(of: number, wanted: number, got: number): StciError {

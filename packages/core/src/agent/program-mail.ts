@@ -4,13 +4,14 @@
  */
 
 import {
-  FORMS, PROGRAM_RECEIVES_MAX, PROGRAM_SENDS_BYTES_MAX, PROGRAM_SENDS_MAX, ranksInRanges, sessionAddress,
+  FORMS, PROGRAM_RECEIVES_MAX, PROGRAM_SENDS_BYTES_MAX, PROGRAM_SENDS_MAX, StciError, ranksInRanges, sessionAddress,
   type HostIndex, type LostRanks, type ProgramRequest, type Rank, type RankRange,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import type { AgentNode } from './node.js';
-import { mailLimits, type MailLimits } from './program-credit.js';
+import { BATCHES_MAX, mailLimits, type MailLimits } from './program-credit.js';
 import { ProgramInbox, type InboxAnswer } from './program-inbox.js';
+import { chargeOf } from './program-mailbox.js';
 import type { ProgramNews, RankProblem } from './program-news.js';
 import { ProgramOutbox, type Outgoing } from './program-outbox.js';
 import type { Program } from './program.js';
@@ -37,6 +38,9 @@ const NOT_YET: RankProblem = {
   code: 'STCI_CLIENT_MISMATCH', reason: 'this rank was started again; it takes part from its first shrink() on',
 };
 
+/** Another agent may have taken the place of one that left as much as it may. */
+const EARLY_FACTOR = 2;
+
 /** What goes to one agent at the end of the turn. */
 interface Outbound {
   messages: Outgoing[];
@@ -53,8 +57,8 @@ export class ProgramMail {
   readonly #outbox: ProgramOutbox;
   readonly #inbox: ProgramInbox;
   readonly #outbound = new Map<HostIndex, Outbound>();
-  /** Batches of agents that know of more than this one. */
-  readonly #early: Batch[] = [];
+  /** Batches of agents that know of more than this one, of each in order; they are answered when they are taken. */
+  readonly #early = new Map<HostIndex, Batch[]>();
 
   constructor(init: ProgramMailInit) {
     this.#init = init;
@@ -71,7 +75,12 @@ export class ProgramMail {
         outbound.asks.push(...asks);
       },
     });
-    this.#inbox = new ProgramInbox({ limits, news, programs, answer: (host, answer) => this.#answer(host, answer) });
+    const { clock } = node.platform;
+    this.#inbox = new ProgramInbox({
+      limits, news, programs,
+      answer: (host, answer) => this.#answer(host, answer),
+      after: (ms, call) => clock.after(ms, call),
+    });
     node.messages.on('program.messages', (batch) => this.#onBatch(batch));
     node.messages.on('program.taken', (taken) => this.#onTaken(taken));
   }
@@ -153,9 +162,15 @@ export class ProgramMail {
 
   /** A collective was decided: what was sent after it can be taken. */
   onDecided(): void {
-    for (let next = this.#early[0]; next !== undefined && this.#isKnown(next); next = this.#early[0]) {
-      this.#early.shift();
-      this.#inbox.onBatch(next);
+    for (const [host, batches] of this.#early) {
+      const count = batches.findIndex((batch) => !this.#isKnown(batch));
+      const known = batches.splice(0, count < 0 ? batches.length : count);
+      if (batches.length === 0) this.#early.delete(host);
+      try {
+        for (const batch of known) this.#take(batch);
+      } catch (fault) {
+        this.#init.node.fault(fault, `messages of ranks of host ${host}`); // Not that of who told the decision.
+      }
     }
   }
 
@@ -194,10 +209,24 @@ export class ProgramMail {
 
   /** Throws STCI_MESSAGE_INVALID. */
   #onBatch(batch: Batch): void {
-    this.#to(batch.host).batches += 1;
-    if (this.#early.length === 0 && this.#isKnown(batch)) return this.#inbox.onBatch(batch);
-    this.#early.push(batch);
+    const { host } = batch;
+    const early = this.#early.get(host);
+    if (early === undefined && this.#isKnown(batch)) return this.#take(batch);
+    const batches = [...early ?? [], batch];
+    const messages = batches.flatMap((each) => each.messages);
+    const bytes = messages.reduce((sum, [, , , , , , { length }]) => sum + chargeOf(length), 0);
+    const { flightBytes, longBytesMax } = this.#limits;
+    if (batches.length > EARLY_FACTOR * BATCHES_MAX || bytes > EARLY_FACTOR * (flightBytes + longBytesMax)) {
+      const text = `Expected host ${host} to wait for answers, got ${batches.length} batches of ${bytes} bytes`;
+      throw new StciError('STCI_MESSAGE_INVALID', `${text} before they can be taken`);
+    }
+    this.#early.set(host, batches);
     this.#init.open();
+  }
+
+  #take(batch: Batch): void {
+    this.#to(batch.host).batches += 1;
+    this.#inbox.onBatch(batch);
   }
 
   #onTaken({ host, batches, calls, credit, grants }: Taken): void {

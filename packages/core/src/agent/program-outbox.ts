@@ -86,17 +86,20 @@ export class ProgramOutbox {
     for (const receiver of this.#receivers.values()) this.#pump(receiver);
   }
 
-  /** The agent of a host has got so many batches and these messages, and gives credit and room. */
+  /**
+   * The agent of a host has got so many batches and these messages, and gives credit and room. It has no say about what
+   * was sent to others, nor about ranks that are elsewhere.
+   */
   onTaken(
     host: HostIndex, batches: number, calls: readonly number[], credit: readonly (readonly [Rank, number])[],
     grants: readonly number[],
   ): void {
     const pair = this.#pairs.get(host);
     if (pair !== undefined) pair.batches = Math.max(0, pair.batches - batches);
-    for (const call of calls) this.#settle(call, undefined);
+    for (const call of calls) if (this.#sent.get(call)?.pair === pair) this.#settle(call, undefined);
     for (const [rank, bytes] of credit) {
       const receiver = this.#receivers.get(rank);
-      if (receiver === undefined) continue;
+      if (receiver === undefined || this.#init.host(rank) !== host) continue;
       receiver.creditBytes = Math.min(this.#init.limits.shareBytes, receiver.creditBytes + bytes);
     }
     if (grants.length > 0) this.#onGrants(pair, new Set(grants));

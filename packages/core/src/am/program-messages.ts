@@ -1,7 +1,7 @@
 /** Message types of programs that use a client library; rows of the table in messages.ts. */
 
-import { COLLECTIVES, FORMS } from '@stci/interface';
-import { bool, bytes, fields, integer, list, optional, str, tuple, u32 } from '../codec/shape.js';
+import { COLLECTIVES, FORMS, PROGRAM_KEY_CHARS_MAX, PROGRAM_TAG_CHARS_MAX } from '@stci/interface';
+import { bool, bytes, fields, integer, list, optional, shortStr, str, tuple, u32 } from '../codec/shape.js';
 
 /** Ranks, first to last, that were lost, why, and on which host. */
 const lostRanks = tuple(u32, u32, str, str);
@@ -11,7 +11,11 @@ const ranges = list(tuple(u32, u32));
 const form = integer(0, FORMS.length - 1);
 const kind = integer(0, COLLECTIVES.length - 1);
 
-const pairs = list(tuple(str, form, bytes));
+/** Their lengths are no part of what is charged for a message, or a pair: they are bounded by themselves. */
+const tag = shortStr(PROGRAM_TAG_CHARS_MAX);
+const key = shortStr(PROGRAM_KEY_CHARS_MAX);
+
+const pairs = list(tuple(key, form, bytes));
 
 /** `[rank, form, bytes]` each. */
 const parts = list(tuple(u32, form, bytes));
@@ -67,8 +71,8 @@ export const PROGRAM_MESSAGES = {
     id: 105, from: ['session'], ofOwnHost: true,
     body: fields({
       host: u32, decided: u32,
-      messages: list(tuple(id, u32, u32, u32, str, form, bytes)),
-      asks: list(tuple(id, u32, u32, u32, str, u32)),
+      messages: list(tuple(id, u32, u32, u32, tag, form, bytes)),
+      asks: list(tuple(id, u32, u32, u32, tag, u32)),
     }),
   },
   /**

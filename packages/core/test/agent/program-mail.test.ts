@@ -50,6 +50,7 @@ function play(seed: number) {
     });
     const inbox = new ProgramInbox({
       limits: LIMITS, news, programs,
+      after: () => ({ cancel: () => undefined }),
       answer: (to, { calls = [], credit = [], grants = [] }) => {
         wire(host, to, () => agents[to]?.outbox.onTaken(host, 0, calls, credit, grants));
       },
