@@ -15,8 +15,8 @@ export type RecordHead = Readonly<Record<string, unknown>>;
 export interface RecordLimits {
   /** Longest line, without its end. */
   readonly lineBytesMax: number;
-  /** Most raw bytes of one record. */
-  readonly bytesMax: number;
+  /** Most raw bytes of one record; or of this one, if that depends on it. */
+  readonly bytesMax: number | ((head: RecordHead) => number);
 }
 
 /** A record as bytes: characters beyond ASCII are escaped, and `bytes` is added if there are any. */
@@ -79,8 +79,10 @@ export class RecordReader {
     const head = parsed(textOf(line));
     if (head === undefined) return 'a line is not an object in JSON';
     const { bytes = 0 } = head;
-    if (!Number.isInteger(bytes) || (bytes as number) < 0 || (bytes as number) > this.#limits.bytesMax) {
-      return `a record has not 0 to ${this.#limits.bytesMax} bytes`;
+    const { bytesMax: limit } = this.#limits;
+    const bytesMax = typeof limit === 'number' ? limit : limit(head);
+    if (!Number.isInteger(bytes) || (bytes as number) < 0 || (bytes as number) > bytesMax) {
+      return `${wordOf(head)} has 0 to ${bytesMax} bytes, got ${Number(bytes)}`;
     }
     this.#head = head;
     this.#body = bytes === 0 ? NO_BYTES : new Uint8Array(bytes as number);
@@ -101,6 +103,11 @@ export class RecordReader {
     }
     return at + count;
   }
+}
+
+/** What kind of record it says it is. */
+function wordOf({ type }: RecordHead): string {
+  return typeof type === 'string' && /^[a-z-]{1,20}$/.test(type) ? type : 'a record';
 }
 
 function parsed(line: string): RecordHead | undefined {

@@ -61,9 +61,9 @@ const request = variant<'type', ProgramRequest>('type', {
 });
 
 /** Most bytes after the line of each type; others have none. */
-const BYTES_MAX: Readonly<Partial<Record<ProgramRequest['type'], number>>> = {
-  vote: PROGRAM_PART_BYTES_MAX, send: PROGRAM_MESSAGE_BYTES_MAX, put: PROGRAM_PART_BYTES_MAX,
-};
+const BYTES_MAX: ReadonlyMap<unknown, number> = new Map([
+  ['vote', PROGRAM_PART_BYTES_MAX], ['send', PROGRAM_MESSAGE_BYTES_MAX], ['put', PROGRAM_PART_BYTES_MAX],
+]);
 
 export interface ProgramConnectionEvents {
   /** A checked request, with its bytes; the first is `hello`, of this version, and the only one. */
@@ -78,7 +78,7 @@ export class ProgramConnection {
   readonly #channel: Channel;
   readonly #events: ProgramConnectionEvents;
   readonly #reader = new RecordReader(
-    { lineBytesMax: PROGRAM_LINE_BYTES_MAX, bytesMax: PROGRAM_MESSAGE_BYTES_MAX },
+    { lineBytesMax: PROGRAM_LINE_BYTES_MAX, bytesMax: (head) => this.#bytesMax(head) },
     (head, body) => this.#onRecord(head, body),
   );
   /** Records that wait for room; no more than of one chunk. */
@@ -131,6 +131,11 @@ export class ProgramConnection {
     this.#channel.destroy('too many connections wait for their hello');
   }
 
+  /** Nothing is kept for a stranger but a line. */
+  #bytesMax({ type }: RecordHead): number {
+    return this.#isKnown && this.#isOpen ? BYTES_MAX.get(type) ?? 0 : 0;
+  }
+
   #onRecord(head: RecordHead, body: Uint8Array): void {
     if (this.hasRoom && this.#waiting.length === 0) return this.#check(head, body);
     if (this.#waiting.push([head, body]) === 1) this.#channel.readable(false);
@@ -158,8 +163,6 @@ export class ProgramConnection {
   #take(found: ProgramRequest, body: Uint8Array): void {
     if ((found.type === 'hello') === this.#isKnown) return this.close(`${found.type} comes at the wrong time`);
     if (found.type === 'hello' && found.version !== PROGRAM_PROTOCOL) return this.close(otherVersion(found.version));
-    const bytesMax = BYTES_MAX[found.type] ?? 0;
-    if (body.length > bytesMax) return this.close(`${found.type} has at most ${bytesMax} bytes, got ${body.length}`);
     this.#isKnown = true;
     this.#events.onRequest(found, body);
   }

@@ -172,6 +172,8 @@ suite('programs at their session agent', (test) => {
     ['a vote before hello', [VOTE], /wrong time/],
     ['no JSON', [new TextEncoder().encode('{"type":\n')], /JSON/],
     ['an unknown type', [{ type: 'kill' }], /one of hello, vote, send/],
+    ['bytes that are announced before hello', [{ ...VOTE, bytes: 1 }], /^vote has 0 to 0 bytes, got 1$/],
+    ['bytes of hello', [{ type: 'hello', version: 2, token: 'x', bytes: 9 }], /^hello has 0 to 0 bytes, got 9$/],
     ['a long line', [new Uint8Array(5000).fill(65)], /longer than 4096/],
   ];
   for (const [what, lines, reason] of WRONG) {
@@ -193,7 +195,11 @@ suite('programs at their session agent', (test) => {
     assert.match(refusal(other), /rank 2 is connected already/);
     two.send(VOTE, VOTE);
     assert.match(refusal(two), /voted again/);
-    for (const line of [{ ...VOTE, flag: 1 }, hello(2), { type: 'alive', withinMs: -1 }, { ...VOTE, kind: 'no' }]) {
+    const wrong = [
+      { ...VOTE, flag: 1 }, { ...VOTE, bytes: 2 ** 21 }, { type: 'mark', name: 'm', bytes: 1 }, hello(2),
+      { type: 'alive', withinMs: -1 }, { ...VOTE, kind: 'no' },
+    ];
+    for (const line of wrong) {
       const next = connect();
       next.send(hello(2), line);
       assert.ok(refusal(next) !== '');
