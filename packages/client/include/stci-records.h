@@ -304,10 +304,13 @@ static inline int stci__take_kept(stci *s, const char *tag, stci_message *out) {
   return STCI_OK;
 }
 
-static inline int stci__message(stci *s, const stci__record *r, stci_message *out) {
+/* Of a rank; or of none, -1, as values are. */
+static inline int stci__message(stci *s, const stci__record *r, int is_value, stci_message *out) {
+  int rank = is_value ? -1 : (int)stci__number(stci__member(r->line, "from"), s->size - 1);
+  if (rank < 0 && !is_value) return stci__end(s, "it broke the protocol");
   stci__string(stci__member(r->line, "tag"), out->tag, sizeof out->tag);
   stci__string(stci__member(r->line, "form"), out->form, sizeof out->form);
-  return stci__copy(s, out, (int)stci__number(stci__member(r->line, "from"), s->size - 1), r->data, r->bytes);
+  return stci__copy(s, out, rank, r->data, r->bytes);
 }
 
 static inline int stci__parts(stci *s, const stci__record *r, stci_parts *out) {
@@ -375,6 +378,7 @@ static inline int stci__collective(stci *s, const char *kind, int *flag, int roo
     r.data = s->stash + strlen(s->stash) + 1;
     r.bytes = s->stash_bytes;
   }
+  if (code == STCI_TIMEOUT) return stci__fail(s, code, "%s: not all ranks have called it in time", kind);
   if (code != STCI_OK) return code;
   s->voting = NULL;
   if (flag != NULL) *flag = stci__is_true(stci__member(r.line, "agreed"), "flag");

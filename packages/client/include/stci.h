@@ -221,7 +221,7 @@ static inline int stci_receive(stci *s, int from, const char *tag, int wait_ms, 
   code = stci__take(s, s->id, deadline < 0 ? -1 : deadline + STCI__GRACE_MS, &r);
   /* An answer after this one was given up would be a message that nobody takes. */
   if (code == STCI_TIMEOUT) return stci__end(s, "it does not answer");
-  return code != STCI_OK ? code : stci__message(s, &r, out);
+  return code != STCI_OK ? code : stci__message(s, &r, 0, out);
 }
 
 /*
@@ -297,7 +297,7 @@ static inline int stci_get(stci *s, const char *key, stci_message *out) {
   code = stci__call(s, NULL, 0, &r, "\"type\":\"get\",\"key\":%s", quoted);
   if (code != STCI_OK) return code;
   if (!stci__is_true(r.line, "found")) return stci__fail(s, STCI_NONE, "get: there is no key %.100s", key);
-  return stci__message(s, &r, out);
+  return stci__message(s, &r, 1, out);
 }
 
 /*
@@ -310,7 +310,10 @@ static inline int stci_neighbours(stci *s, const char *spec, int size, int posit
   int code;
   memset(out, 0, sizeof *out);
   if (stci__quote(s, "neighbours: topology", spec, ' ', 512, quoted) != STCI_OK) return STCI_ARGUMENT;
-  if (size < 1 || size > s->size || position < 0 || position >= size) {
+  if (size < 1 || size > s->size) {
+    return stci__fail(s, STCI_ARGUMENT, "neighbours: the size is 1 to %d, the job's, not %d", s->size, size);
+  }
+  if (position < 0 || position >= size) {
     return stci__fail(s, STCI_ARGUMENT, "neighbours: there is no position %d of %d", position, size);
   }
   if (s->is_alone) return STCI_OK;

@@ -81,6 +81,8 @@ suite('stci.h and answers that break the protocol', (test) => {
     const cases: readonly (readonly [string, string])[] = [
       ...['-1', '1073741825', '99999999999999999999', '"5"', '1e3', '[1]', 'true'].map((bytes) =>
         ['receive,0,t,100', message(`,"bytes":${bytes}`)] as const),
+      ...[',"from":4', ',"from":-1', ',"from":"0"', ''].map((from) =>
+        ['receive,0,t,100', message('').replace(',"from":0', from)] as const),
       ['receive,0,t,100', '{"type":"mess\0age","id":2}\n'],
       ['receive,0,t,100', `{"type":"${'m'.repeat(5000)}"}\n`],
       ['receive,0,t,100', '{"type":"surprise","id":2}\n'],

@@ -132,6 +132,9 @@ suite('stci.h', (test) => {
     const codes = lines.filter((line) => !line.startsWith('  ')).map((line) => line.split(' ')[1]);
     assert.equal(codes, [...Array(12).fill('5'), '6']);
     assert.is(agent.came.length, 1);
+    const [, size, position] = await agent.run(['neighbours,tree,5,0', 'neighbours,tree,4,-1'], answer);
+    assert.is(size, 'neighbours 5 neighbours: the size is 1 to 4, the job\'s, not 5');
+    assert.is(position, 'neighbours 5 neighbours: there is no position -1 of 4');
   });
 
   needs('late: a call ends in time, and a collective is waited for again', async () => {
@@ -147,7 +150,7 @@ suite('stci.h', (test) => {
     const lines = await agent.run(
       ['timeout,50', 'shrink', 'barrier', 'get,k', 'mark,go', 'timeout,5000', 'put,a,b', 'lost,0', 'shrink'], script);
     assert.equal(lines.slice(2), [
-      'shrink 2 No answer of the session agent in time',
+      'shrink 2 shrink: not all ranks have called it in time',
       'barrier 5 barrier: shrink ran out of time, and is to be called again first',
       'get 2 No answer of the session agent in time', 'mark 0', 'timeout 0', '  lost 0: it is lost', 'put 0',
       '1 lost 0', 'shrink 0 1 3',

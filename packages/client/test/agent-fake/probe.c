@@ -68,7 +68,9 @@ static int run(const char *what, const char *a, const char *b, const char *c) {
   else if (strcmp(what, "broadcast") == 0) code = stci_broadcast(&job, flag, b, strlen(b), &m);
   else if (strcmp(what, "put") == 0) code = stci_put(&job, a, b, strlen(b));
   else if (strcmp(what, "get") == 0) code = stci_get(&job, a, &m);
-  else if (strcmp(what, "neighbours") == 0) code = stci_neighbours(&job, a, job.size, job.rank, &ranks);
+  else if (strcmp(what, "neighbours") == 0) {
+    code = stci_neighbours(&job, a, *b ? atoi(b) : job.size, *c ? atoi(c) : job.rank, &ranks);
+  }
   else if (strcmp(what, "poll") == 0) code = stci_poll(&job, flag);
   else if (strcmp(what, "lost") == 0) printf("%d ", stci_is_lost(&job, flag));
   else if (strcmp(what, "alive") == 0) code = stci_alive(&job, flag);
