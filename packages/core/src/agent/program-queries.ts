@@ -10,6 +10,9 @@ import type { Program } from './program.js';
 /** Topologies that are kept. */
 const TOPOLOGIES_MAX = 16;
 
+/** Positions of a topology that is built while all of the agent waits: a tenth of a second, for the slowest kinds. */
+export const PROGRAM_TOPOLOGY_SIZE_MAX = 0x10_0000;
+
 export interface ProgramQueriesInit {
   readonly news: ProgramNews;
   /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
@@ -58,6 +61,10 @@ export class ProgramQueries {
 
   topology(program: Program, request: Of<'topology'>): void {
     const { id, spec, size, position, root = 0, target } = request;
+    if (size > PROGRAM_TOPOLOGY_SIZE_MAX) {
+      const reason = `topology ${spec}: size ${size} is more than ${PROGRAM_TOPOLOGY_SIZE_MAX}`;
+      return program.fail(id, { code: 'STCI_CLIENT_TOPOLOGY', reason });
+    }
     try {
       const { topology, trees } = this.#topology(spec, size);
       for (const [what, at] of Object.entries({ position, root, target: target ?? 0 })) {

@@ -208,6 +208,18 @@ suite('programs at their session agent', (test) => {
     assert.equal(names, ['program.open', 'failure.interest'], 'nothing of it reached the controller');
   });
 
+  test('a topology of more positions than are built in time is refused, and no other', () => {
+    const { connect, hello } = play();
+    const two = connect();
+    const ask = (id: number, size: number): object => ({ type: 'topology', id, spec: 'bmg', size, position: 0 });
+    two.send(hello(2), ask(1, 2 ** 20), ask(2, 2 ** 20 + 1));
+    const code = 'STCI_CLIENT_TOPOLOGY';
+    assert.equal(two.told.slice(1), [
+      { type: 'failed-call', id: 1, code, reason: 'no such topology' },
+      { type: 'failed-call', id: 2, code, reason: 'topology bmg: size 1048577 is more than 1048576' },
+    ]);
+  });
+
   test('a rank whose process has ended is refused; one that does not read loses its connection', () => {
     const { port, connect, hello, deliver, run } = play();
     const [two, three] = [connect(), connect()];
