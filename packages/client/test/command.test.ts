@@ -106,7 +106,7 @@ suite('stci-client and an agent', (test) => {
       const failed = { type: 'failed-call', code: `STCI_CLIENT_${code}`, reason: 'why not' };
       assert.equal(await run(['recv'], says(failed)), ['', exitCode, 'stci-client: why not\n']);
       const vote = decided({ ...failed, type: 'agreed' });
-      assert.equal(await run(['barrier'], vote), ['', exitCode, 'stci-client: why not\n']);
+      assert.equal(await run(['barrier'], vote), ['', exitCode, 'stci-client: barrier: why not\n']);
     }
     assert.equal(await run(['get', 'k', '--wait', '0.1'], says({ type: 'value', found: false, form: 'bytes' })),
       ['', 1, "stci-client: get: there is no key 'k'\n"]);
@@ -178,7 +178,9 @@ suite('stci-client in a job of one', (test) => {
   test('help, and where stci.h is', async () => {
     const { out } = await call(env, ['include-dir']);
     assert.ok(existsSync(join(out.toString().trim(), 'stci.h')));
-    for (const args of [[], ['help'], ['--help']]) {
+    const none = await call(env, []);
+    assert.equal([none.code, none.err], [2, 'stci-client: a call is missing; stci-client --help lists them\n']);
+    for (const args of [['help'], ['--help']]) {
       assert.match((await call(env, args)).out.toString(), /^stci-client CALL/);
     }
   }, LONG);

@@ -67,10 +67,10 @@ export class Agent {
   }
 
   /** A collective: the decision. */
-  async vote(head: object, bytes?: Uint8Array): Promise<Answer> {
+  async vote(head: RecordHead, bytes?: Uint8Array): Promise<Answer> {
     const answer = await this.#ask({ type: 'vote', ...head }, ['agreed'], undefined, bytes);
     const { code = '', reason } = answer.head;
-    if (code !== '') throw callError(code, reason);
+    if (code !== '') throw callError(code, `${String(head['kind'])}: ${String(reason)}`);
     return answer;
   }
 

@@ -4,6 +4,7 @@ import { readSync } from 'node:fs';
 import { hostname } from 'node:os';
 import {
   FORMS, MARK_CHARS_MAX, PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_TAG, ranksInRanges, type RankRange,
+  type RecordHead,
 } from '@stci/interface';
 import { checkKey, checkTag } from '../checks.js';
 import type { Agent, Answer } from './agent.js';
@@ -80,7 +81,7 @@ function alone(what: string): CommandError {
   return new CommandError(EXIT.connection, `${what}. Write: stcirun --client -n N program`);
 }
 
-async function collective(place: Place, head: object, bytes?: Uint8Array): Promise<Answer | undefined> {
+async function collective(place: Place, head: RecordHead, bytes?: Uint8Array): Promise<Answer | undefined> {
   return place.agent?.vote(head, bytes);
 }
 

@@ -77,7 +77,8 @@ ${EXIT.connection} no connection to the agent; ${EXIT.failed} all else.
 
 /** Throws CommandError where the arguments are not of the call's form. */
 export function parse(args: readonly string[]): Words {
-  const first = args[0] === '--help' || args[0] === '-h' || args[0] === undefined ? 'help' : args[0];
+  if (args[0] === undefined) throw new CommandError(EXIT.usage, 'a call is missing; stci-client --help lists them');
+  const first = args[0] === '--help' || args[0] === '-h' ? 'help' : args[0];
   if (!Object.hasOwn(CALLS, first)) {
     throw new CommandError(EXIT.usage, `unknown call '${first}'; expected one of ${Object.keys(CALLS).join(', ')}`);
   }
