@@ -156,10 +156,11 @@ suite('a hostile agent and programs', (test) => {
     receive(2);
     assert.is(got(), 1);
     inbox.onBatch(batchOf(1, { messages: [messageOf(1, 1, 8 * MIB)] }));
+    inbox.onBatch(batchOf(2, { asks: [askOf(2, 2)] }));
+    assert.equal(granted(), [], 'it has room again');
     receive(1);
     assert.is(got(), 2);
-    inbox.onBatch(batchOf(1, { asks: [askOf(2, 1)] }));
-    assert.equal(granted(), ['1 2'], 'all room was given back');
+    assert.equal(granted(), ['2 2'], 'all room was given back');
   });
 
   test('one ask of each pair of ranks: another takes its place, and its room', () => {
