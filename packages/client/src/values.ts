@@ -27,12 +27,19 @@ function encode(call: string, value: unknown): Encoded {
   if (value instanceof ArrayBuffer) return { form: 'bytes', bytes: new Uint8Array(value).slice() };
   let text: string | undefined;
   try {
-    text = JSON.stringify(value);
+    text = JSON.stringify(value, (_, part: unknown) => checked(part));
   } catch (cause) {
     throw argumentError(call, `the value has no JSON: ${(cause as Error).message}`);
   }
   if (text === undefined) throw argumentError(call, `a value of type ${typeof value} has no JSON`);
   return { form: 'json', bytes: encoder.encode(text) };
+}
+
+/** What JSON would change without a word is refused. */
+function checked(part: unknown): unknown {
+  if (typeof part === 'number' && !Number.isFinite(part)) throw new Error(`${part} would arrive as null`);
+  if (part instanceof Map || part instanceof Set) throw new Error(`a ${part.constructor.name} would arrive empty`);
+  return part;
 }
 
 /** Bytes stay bytes, a Uint8Array. Throws SyntaxError for JSON that is none, as another program may send it. */
