@@ -10,9 +10,9 @@ export function checkRank(call: string, rank: unknown, size: number): number {
 }
 
 /** Those that begin with `_` are the library's own. */
-export function checkTag(call: string, tag: unknown): string {
-  const chars = `1 to ${PROGRAM_TAG_CHARS_MAX} printable ASCII characters`;
-  const isOne = typeof tag === 'string' && tag.length <= PROGRAM_TAG_CHARS_MAX && /^[!-^`-~][!-~]*$/u.test(tag);
+export function checkTag(call: string, tag: unknown, charsMax = PROGRAM_TAG_CHARS_MAX): string {
+  const chars = `1 to ${charsMax} printable ASCII characters`;
+  const isOne = typeof tag === 'string' && tag.length <= charsMax && /^[!-^`-~][!-~]*$/u.test(tag);
   if (isOne) return tag;
   const text = `expected a tag of ${chars} without space, not beginning with _, got ${show(tag)}`;
   throw argumentError(call, text);

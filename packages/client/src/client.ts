@@ -14,7 +14,7 @@ import type {
 } from './contracts.js';
 import { ClientError, argumentError } from './errors.js';
 import { Messages } from './messages.js';
-import { TreeStream } from './streams.js';
+import { STREAM_TAG_CHARS_MAX, TreeStream } from './streams.js';
 import { decodeValue, encodeValue } from './values.js';
 
 type Welcome = Pick<Client, 'rank' | 'size' | 'job' | 'attempt' | 'host'>;
@@ -176,13 +176,13 @@ export class ProgramClient implements Client {
   }
 
   async openStream<T = unknown>({ topology = 'tree', root = 0, tag, combine }: StreamOptions<T>): Promise<Stream<T>> {
-    checkTag('openStream()', tag);
+    checkTag('openStream()', tag, STREAM_TAG_CHARS_MAX);
     if (combine !== undefined) checkFunction('openStream()', combine);
     const count = 1 + (this.#streams.get(tag) ?? 0);
     this.#streams.set(tag, count);
     const { group } = this;
     const { parent, children } = await this.topology(topology, { root, size: group.size, position: group.rank });
-    const label = `${count}.${tag}`.slice(0, 60);
+    const label = `${count}.${tag}`;
     return new TreeStream({ messages: this.#messages, group, label, parent, children, combine });
   }
 

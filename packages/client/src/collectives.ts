@@ -4,14 +4,14 @@
  */
 
 import {
-  PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PART_BYTES_MAX, ranksInRanges, type Agreed, type CollectiveKind, type Form,
-  type PartHead, type ProgramErrorCode, type ProgramEvent,
+  PROGRAM_PART_BYTES_MAX, ranksInRanges, type Agreed, type CollectiveKind, type Form, type PartHead,
+  type ProgramErrorCode, type ProgramEvent,
 } from '@stci/interface';
 import type { Calls } from './calls.js';
 import type { Combine, Group } from './contracts.js';
 import { ClientError } from './errors.js';
 import type { Messages } from './messages.js';
-import { reduceInTree } from './reduce-tree.js';
+import { decodeError, encodeError, reduceInTree } from './reduce-tree.js';
 import { decodeValue, encodeValue, type Encoded } from './values.js';
 
 export interface CollectivesInit {
@@ -93,21 +93,18 @@ export class Collectives {
   }
 
   async broadcast(value: unknown, root: number): Promise<unknown> {
-    const isRoot = root === this.#init.rank;
-    const encoded = isRoot ? encodeValue('broadcast()', value, PROGRAM_PART_BYTES_MAX) : NOTHING;
-    const { parts } = await this.#next('broadcast', (name) => this.#vote(name, { kind: 'broadcast', root, encoded }));
+    const parts = await this.#share('broadcast', root, () =>
+      root === this.#init.rank ? encodeValue('broadcast()', value, PROGRAM_PART_BYTES_MAX) : NOTHING);
     return decodeValue(parts[0]?.encoded ?? NOTHING);
   }
 
   async gather(value: unknown, root: number): Promise<unknown[] | undefined> {
-    const encoded = encodeValue('gather()', value, PROGRAM_PART_BYTES_MAX);
-    const { parts } = await this.#next('gather', (name) => this.#vote(name, { kind: 'gather', root, encoded }));
+    const parts = await this.#share('gather', root, () => encodeValue('gather()', value, PROGRAM_PART_BYTES_MAX));
     return root === this.#init.rank ? parts.map((part) => decodeValue(part.encoded)) : undefined;
   }
 
   async allGather(value: unknown): Promise<unknown[]> {
-    const encoded = encodeValue('allGather()', value, PROGRAM_PART_BYTES_MAX);
-    const { parts } = await this.#next('allGather', (name) => this.#vote(name, { kind: 'allgather', encoded }));
+    const parts = await this.#share('allGather', 0, () => encodeValue('allGather()', value, PROGRAM_PART_BYTES_MAX));
     return parts.map((part) => decodeValue(part.encoded));
   }
 
@@ -140,11 +137,30 @@ export class Collectives {
     return parts.find(({ rank }) => rank === this.#group.ranks[0])?.encoded ?? NOTHING;
   }
 
+  /** A rank whose value cannot be sent takes part and says so: the call fails at all, and the next ones still meet. */
+  #share(of: 'broadcast' | 'gather' | 'allGather', root: number, encode: () => Encoded): Promise<readonly Part[]> {
+    const kind = of === 'allGather' ? 'allgather' : of;
+    let encoded = NOTHING;
+    let problem: ClientError | undefined;
+    try {
+      encoded = encode();
+    } catch (fault) {
+      problem = fault as ClientError;
+    }
+    return this.#next(of, async (name) => {
+      const vote = this.#vote(name, { kind, root, flag: problem === undefined, encoded });
+      if (problem === undefined) return (await vote).parts;
+      await vote.catch((error: ClientError) => {
+        if (error.code !== 'STCI_CLIENT_LIMIT') throw error;
+      });
+      throw problem;
+    });
+  }
+
   /** The values are combined by messages, to the first of the group; all learn whether that went well. */
   #reduce<T>(
     of: 'reduce' | 'allReduce', value: T, combine: Combine<T>, root: number,
   ): Promise<readonly Part[]> {
-    encodeValue(`${of}()`, value, PROGRAM_MESSAGE_BYTES_MAX); // Before others wait for it.
     return this.#next(of, async (name, number) => {
       const { messages } = this.#init;
       const tag = `_r.${number}`;
@@ -152,10 +168,11 @@ export class Collectives {
       this.#left.push(...left);
       const kind = of === 'reduce' ? 'reduce' : 'allreduce';
       const isFirst = this.#group.rank === 0;
-      const encoded = isFirst && result !== undefined ? result : NOTHING;
+      // Errors come up the tree, so that the first has that of any rank, and tells it.
+      const encoded = isFirst ? (result ?? encodeError(error)) : NOTHING;
       const { agreed, parts } = await this.#vote(name, { kind, root, flag: error === undefined, encoded });
       if (agreed.flag) return parts;
-      throw error ?? new ClientError('STCI_CLIENT_COMBINE', `${name}: the function threw at another rank`);
+      throw error ?? decodeError(this.#first(parts), name);
     });
   }
 

@@ -93,7 +93,10 @@ export interface StreamOptions<T> {
   readonly topology?: string;
   /** Place in the group of the stream's root. Default: 0. */
   readonly root?: number;
-  /** Names the stream: the n-th `openStream` with a tag belongs to the n-th of every other rank. As of `send`. */
+  /**
+   * Names the stream: the n-th `openStream` with a tag belongs to the n-th of every other rank. As of `send`, of at
+   * most 50 characters.
+   */
   readonly tag: string;
   /** Of `reduce`. Default: it throws. */
   readonly combine?: Combine<T>;
@@ -118,7 +121,8 @@ export interface Stream<T> extends AsyncIterable<unknown> {
  * called by all ranks of the group, in the same order; those called at once are carried out one after the other.
  * `agree` and `shrink` go on without ranks that are lost. The others reject with STCI_CLIENT_RANK_LOST, at every rank
  * that calls them, once a rank of the group has ended without its part, until the next `shrink`. A rank that was
- * started again first calls `shrink`, and takes part from the next one of the others on. All reject with ClientError.
+ * started again first calls `shrink`, and takes part from the next one of the others on. All reject with ClientError. A
+ * value that is too large at one rank fails the collective at all, with STCI_CLIENT_LIMIT.
  */
 export interface Client {
   readonly rank: number;

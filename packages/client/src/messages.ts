@@ -55,8 +55,8 @@ export class Messages {
   }
 
   /** A message of the library itself. */
-  pass(to: number, tag: string, bytes: Uint8Array): Promise<void> {
-    return this.#send(to, tag, { form: 'bytes', bytes }, 'send()');
+  pass(to: number, tag: string, bytes: Uint8Array, name: string): Promise<void> {
+    return this.#send(to, tag, { form: 'bytes', bytes }, name);
   }
 
   async take(from: number, tag: string, name: string, signal?: AbortSignal): Promise<Answered> {

@@ -7,9 +7,9 @@
  * who waits for it is told of its end.
  */
 
-import { FORMS, PROGRAM_MESSAGE_BYTES_MAX, type Form } from '@stci/interface';
+import { FORMS, PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PART_BYTES_MAX, type Form } from '@stci/interface';
 import type { Combine, Group } from './contracts.js';
-import { ClientError } from './errors.js';
+import { ClientError, type ClientErrorCode } from './errors.js';
 import type { Messages } from './messages.js';
 import { decodeValue, encodeValue, type Encoded } from './values.js';
 
@@ -38,24 +38,26 @@ export async function reduceInTree<T>(tree: ReduceTree<T>): Promise<Reduced> {
   const { rank: place, ranks } = group;
   const children = childrenOf(place, ranks.length).map((child) => ranks[child] as number);
   const open = new Set(children);
-  const outcome = await combineAll(tree, children, open).catch((fault: unknown) => errorOf(name, fault));
+  const of = `rank ${ranks[place]}`;
+  const combined = await combineAll(tree, children, open).catch((fault: unknown) => errorOf(name, fault, of));
   const parent = place > 0 ? ranks[place & (place - 1)] : undefined;
-  if (parent !== undefined) await sendUp(messages, parent, tag, outcome);
+  const outcome = parent === undefined ? combined : await sendUp(messages, parent, { tag, name, combined });
   const left = [...open].map((from) => [from, tag] as const);
   if (outcome instanceof ClientError) return { error: outcome, left };
   return { result: outcome, left };
 }
 
 async function combineAll<T>(
-  { name, messages, tag, value, combine }: ReduceTree<T>, children: readonly number[], open: Set<number>,
+  { name, messages, group, tag, value, combine }: ReduceTree<T>, children: readonly number[], open: Set<number>,
 ): Promise<Encoded> {
   let sum = value;
+  encodeValue(name, value, PROGRAM_MESSAGE_BYTES_MAX - 1); // The function need not see what cannot be sent.
   for (const child of children) {
     const { bytes } = await messages.take(child, tag, name);
     open.delete(child);
     sum = await combine(sum, opened(bytes) as T);
   }
-  return encodeValue(name, sum, PROGRAM_MESSAGE_BYTES_MAX - 1);
+  return encodeValue(name, sum, group.rank === 0 ? PROGRAM_PART_BYTES_MAX : PROGRAM_MESSAGE_BYTES_MAX - 1);
 }
 
 /** Places whose values this one receives, in the order in which they are combined. */
@@ -65,10 +67,23 @@ export function childrenOf(place: number, size: number): number[] {
   return children;
 }
 
-/** The receiver may have ended: the collective fails then, by the controller's word. */
-async function sendUp(messages: Messages, to: number, tag: string, outcome: Encoded | ClientError): Promise<void> {
-  const sent = outcome instanceof ClientError ? sealedError(outcome) : sealedValue(outcome);
-  await messages.pass(to, tag, sent).catch(() => undefined);
+interface Up {
+  readonly tag: string;
+  readonly name: string;
+  readonly combined: Encoded | ClientError;
+}
+
+/** Where the value is refused, its receiver gets the reason instead; that is the outcome then. */
+async function sendUp(messages: Messages, to: number, { tag, name, combined }: Up): Promise<Encoded | ClientError> {
+  let outcome = combined;
+  if (!(outcome instanceof ClientError)) {
+    const refused = await messages.pass(to, tag, sealedValue(outcome), name).then(() => undefined, errorIn(name));
+    // The receiver has ended: the collective fails, by the controller's word.
+    if (refused === undefined || ENDS.includes(refused.code)) return outcome;
+    outcome = refused;
+  }
+  await messages.pass(to, tag, sealedError(outcome), name).catch(() => undefined);
+  return outcome;
 }
 
 /** First byte of a message: why there is no value; else the value's form. */
@@ -85,21 +100,43 @@ export function sealedValue({ form, bytes }: Encoded): Uint8Array {
   return sealed(FORMS.indexOf(form), bytes);
 }
 
-export function sealedError({ code, message }: ClientError): Uint8Array {
-  return sealed(REASON, new TextEncoder().encode(JSON.stringify({ code, message })));
+export function sealedError(error: ClientError): Uint8Array {
+  return sealed(REASON, encodeError(error).bytes);
+}
+
+/** Messages of programs may have any length. */
+const ERROR_CHARS_MAX = 10_000;
+
+export function encodeError(error: ClientError | undefined): Encoded {
+  const { code, message } = error ?? { code: '', message: '' };
+  const text = JSON.stringify({ code, message: message.slice(0, ERROR_CHARS_MAX) });
+  return { form: 'json', bytes: new TextEncoder().encode(text) };
+}
+
+export function decodeError({ bytes }: Encoded, name: string): ClientError {
+  if (bytes.length === 0) return new ClientError('STCI_CLIENT_COMBINE', `${name}: it failed at another rank`);
+  const { code, message } = JSON.parse(new TextDecoder().decode(bytes)) as ClientError;
+  return new ClientError(code, message);
 }
 
 /** The value. Throws what a rank below could not do. */
 export function opened(message: Uint8Array): unknown {
   const bytes = message.subarray(1);
   if (message[0] !== REASON) return decodeValue({ form: FORMS[message[0] as number] as Form, bytes });
-  const { code, message: text } = JSON.parse(new TextDecoder().decode(bytes)) as ClientError;
-  throw new ClientError(code, text);
+  throw decodeError({ form: 'json', bytes }, '');
 }
 
+/** Of calls to a rank that has ended, or after the connection has. */
+const ENDS: readonly ClientErrorCode[] = [
+  'STCI_CLIENT_RANK_LOST', 'STCI_CLIENT_RANK_ENDED', 'STCI_CLIENT_LOST', 'STCI_CLIENT_CLOSED',
+];
+
+const errorIn = (name: string) => (fault: unknown): ClientError => errorOf(name, fault);
+
 /** What a program's function throws is named. */
-export function errorOf(name: string, fault: unknown): ClientError {
+export function errorOf(name: string, fault: unknown, of = ''): ClientError {
   if (fault instanceof ClientError) return fault;
   const text = fault instanceof Error ? fault.message : String(fault);
-  return new ClientError('STCI_CLIENT_COMBINE', `${name}: the function threw: ${text}`, { cause: fault });
+  const what = of === '' ? 'the function' : `the function of ${of}`;
+  return new ClientError('STCI_CLIENT_COMBINE', `${name}: ${what} threw: ${text}`, { cause: fault });
 }

@@ -5,7 +5,7 @@
  * A rank that cannot pass a value on passes on why: who is farther down, or up, does not wait for it.
  */
 
-import { PROGRAM_MESSAGE_BYTES_MAX } from '@stci/interface';
+import { PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_TAG_CHARS_MAX } from '@stci/interface';
 import type { Combine, Group, Stream } from './contracts.js';
 import { ClientError, argumentError } from './errors.js';
 import type { Messages } from './messages.js';
@@ -14,6 +14,9 @@ import { encodeValue } from './values.js';
 
 /** Values from above that wait to be received; more wait with those above. */
 const WAITING_MAX = 16;
+
+/** Longest tag of a stream, in characters: `_d.`, its number and `.` come before it. */
+export const STREAM_TAG_CHARS_MAX = PROGRAM_TAG_CHARS_MAX - '_d.1234567890.'.length;
 
 export interface StreamInit<T> {
   readonly messages: Messages;
@@ -36,6 +39,7 @@ export class TreeStream<T> implements Stream<T> {
   #error: ClientError | undefined;
   #lastUp: Promise<unknown> = Promise.resolve();
   #lastDown: Promise<unknown> = Promise.resolve();
+  #lastReceive: Promise<unknown> = Promise.resolve();
 
   constructor(init: StreamInit<T>) {
     this.#init = init;
@@ -53,7 +57,14 @@ export class TreeStream<T> implements Stream<T> {
     return turn;
   }
 
-  async receive(): Promise<unknown> {
+  receive(): Promise<unknown> {
+    const turn = this.#lastReceive.then(() => this.#receive());
+    this.#lastReceive = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** One at a time. */
+  async #receive(): Promise<unknown> {
     if (this.#init.parent === undefined) throw argumentError('receive()', 'the root of a stream receives nothing');
     while (this.#values.length === 0) {
       if (this.#error !== undefined) throw this.#error;
@@ -91,13 +102,13 @@ export class TreeStream<T> implements Stream<T> {
       }
       if (parent === undefined) return sum;
       const up = sealedValue(encodeValue(name, sum, PROGRAM_MESSAGE_BYTES_MAX - 1));
-      await messages.pass(this.#rank(parent), this.#tag('u'), up);
+      await messages.pass(this.#rank(parent), this.#tag('u'), up, name);
       return undefined;
     } catch (fault) {
       const error = errorOf(name, fault);
       this.#fail(error);
       if (parent !== undefined) {
-        await messages.pass(this.#rank(parent), this.#tag('u'), sealedError(error)).catch(() => undefined);
+        await messages.pass(this.#rank(parent), this.#tag('u'), sealedError(error), name).catch(() => undefined);
       }
       throw error;
     }
@@ -125,7 +136,7 @@ export class TreeStream<T> implements Stream<T> {
 
   async #sendDown(bytes: Uint8Array, name: string): Promise<void> {
     const { messages, children } = this.#init;
-    const sends = children.map((child) => messages.pass(this.#rank(child), this.#tag('d'), bytes));
+    const sends = children.map((child) => messages.pass(this.#rank(child), this.#tag('d'), bytes, name));
     const results = await Promise.allSettled(sends);
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw errorOf(name, failed.reason);

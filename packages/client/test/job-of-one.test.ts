@@ -80,6 +80,11 @@ suite('a job of one', (test) => {
       ['TOPOLOGY', () => stci.topology('tree', { size: 4 })],
       ['ARGUMENT', () => stci.topology('tree', { size: 0 })],
       ['ARGUMENT', () => stci.openStream({ tag: 'a b' })],
+      ['ARGUMENT', () => stci.openStream({ tag: 't'.repeat(51) })],
+      ['ARGUMENT', () => stci.send(0, [Infinity])],
+      ['ARGUMENT', () => stci.send(0, { of: new Map([[1, 2]]) })],
+      ['LIMIT', () => stci.allGather('x'.repeat(1_100_000))],
+      ['LIMIT', () => stci.allReduce('x'.repeat(1_100_000), Math.max as never)],
     ];
     for (const [code, call] of wrong) assert.is(await codeOf(call()), `STCI_CLIENT_${code}`, String(call));
     const ending = new AbortController();

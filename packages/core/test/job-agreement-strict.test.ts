@@ -37,6 +37,15 @@ suite('strict collectives', (test) => {
     assert.equal(broadcast?.parts.map(([rank]) => rank), [1]);
   });
 
+  test('a value that its rank could not send fails the collective, and the next is open', () => {
+    const agreement = agreementOf(2, vote(0, 'gather'), vote(1, 'gather', { flag: false }));
+    const decision = agreement.decide();
+    assert.equal([decision?.code, decision?.parts], ['STCI_CLIENT_LIMIT', []]);
+    assert.match(decision?.reason ?? '', /the value of rank 1 cannot be sent/);
+    for (const rank of [0, 1]) agreement.vote(vote(rank, 'gather', { sequence: 2 }));
+    assert.is(agreement.decide()?.code, '');
+  });
+
   test('a rank that ends before its part: all who wait are refused at once, and who calls later', () => {
     const agreement = agreementOf(4, vote(0, 'barrier'), vote(1, 'barrier'));
     agreement.ended(2, DEAD);

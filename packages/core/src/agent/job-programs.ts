@@ -199,7 +199,8 @@ export class JobPrograms {
       return [this.#ledger.attempt(rank), placements.host(rank), this.#hostName(rank)] as const;
     });
     for (const pair of pairs) this.#setPair(pair);
-    const isForRoot = code === '' && (kind === 'gather' || kind === 'reduce');
+    // Why a reduction failed concerns all.
+    const isForRoot = code === '' && (kind === 'gather' || (kind === 'reduce' && agreed.flag));
     const wire = parts.map(([rank, form, bytes]) => [rank, FORMS.indexOf(form), bytes] as const);
     const { messages } = this.#node;
     if (isForRoot) this.#send(placements.host(root), 'program.parts', { sequence, parts: wire });

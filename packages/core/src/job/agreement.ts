@@ -89,6 +89,9 @@ const NO_BYTES = new Uint8Array();
 
 const isStrict = (kind: CollectiveKind): boolean => kind !== 'agree' && kind !== 'shrink';
 
+/** Of these, a flag that is false says that the rank's value could not be sent. */
+const hasValues = (kind: CollectiveKind): boolean => kind === 'gather' || kind === 'allgather' || kind === 'broadcast';
+
 export class Agreement {
   readonly #limits: AgreementLimits;
   /** By rank. */
@@ -230,6 +233,11 @@ export class Agreement {
     if (bytes > partsBytesMax) {
       const text = `the ranks brought ${bytes} bytes together, at most ${partsBytesMax} are allowed`;
       return { code: 'STCI_CLIENT_LIMIT', reason: `${text}: send more by messages` };
+    }
+    const failing = hasValues(kind) ? votes.find(({ flag }) => !flag) : undefined;
+    if (failing !== undefined) {
+      const text = `the value of rank ${failing.rank} cannot be sent: it is too large, or of no form that can be`;
+      return { code: 'STCI_CLIENT_LIMIT', reason: text };
     }
     if (kind === 'exchange') return this.#exchanged(votes);
     const ofRoot = kind === 'broadcast' || kind === 'allreduce';
