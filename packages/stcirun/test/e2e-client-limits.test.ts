@@ -37,6 +37,30 @@ say(6, await stci.allReduce(rank, (a, b) => a + b));
     assert.is(lines.length, 30);
   }, LONG);
 
+  test('at the least sizes of agents\' messages: what fits arrives, all else is refused', async () => {
+    const fill = (bytes: number): string => `'x'.repeat(${bytes})`;
+    const settings = [['bootcom.queue.max=4MiB', 400_000, 2_097_152], ['message.bytes.max=64KiB', 6000, 32_768]];
+    for (const [option, fits, most] of settings) {
+      const result = await ranks(`${short}
+const count = (values) => ({ length: values.join('').length });
+say(1, await short(stci.allGather(${fill(fits as number)}).then(count)));
+say(2, await short(stci.allGather(${fill(fits as number + 100_000)}).then(count)));
+const send = stci.send((rank + 1) % size, ${fill(fits as number)});
+await Promise.all(Array.from({ length: 50 }, () => stci.send((rank + 1) % size, ${fill(1000)})));
+await send;
+for (let i = 0; i < 51; i++) await stci.receive();
+say(3, await short(stci.send(0, ${fill(600_000)})));
+await stci.barrier();
+`, ['--mca', option as string]);
+      assert.equal([result.exitCode, result.err], [0, '']);
+      const lines = linesOf(result);
+      assert.is(lines.filter((line) => line.endsWith(` 1 ${5 * (fits as number)}`)).length, 5, lines.join('\n'));
+      const refusal = `at most ${most} are allowed: send more by messages`;
+      assert.is(lines.filter((line) => line.endsWith(refusal)).length, 5, lines.join('\n'));
+      assert.is(lines.filter((line) => line.includes(' 3 STCI_CLIENT_LIMIT send(): ')).length, 5, lines.join('\n'));
+    }
+  }, LONG);
+
   test('a reduction whose intermediate values the agents do not take', async () => {
     const result = await ranks(`${short}
 say(await short(stci.allReduce('x'.repeat(270_000), (a, b) => a + b)));
@@ -44,7 +68,7 @@ say(await stci.allReduce(rank, (a, b) => a + b));
 `, SMALL);
     assert.equal([result.exitCode, result.err], [0, '']);
     const text = 'STCI_CLIENT_LIMIT allReduce(), the 1st collective: the message has 540001 bytes, at most 524288 are '
-      + 'allowed, an eighth of bootcom.queue.max';
+      + 'allowed: see bootcom.queue.max';
     assert.equal(linesOf(result), [0, 1, 2, 3, 4].flatMap((rank) => [`${rank} 10`, `${rank} ${text}`]));
   }, LONG);
 });

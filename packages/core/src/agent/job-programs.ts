@@ -5,7 +5,7 @@
  */
 
 import {
-  COLLECTIVES, FORMS, MARKS_MAX, PROGRAM_KEYS_BYTES_MAX, PROGRAM_KEYS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError,
+  COLLECTIVES, FORMS, MARKS_MAX, PROGRAM_KEYS_MAX, StciError,
   isInRanges, rankRanges, ranksInRanges, sessionAddress, type CollectiveKind, type Form, type HostIndex,
   type JobEvent, type JobId, type LostRanks, type Params, type Rank, type RankRange, type RankReport,
 } from '@stci/interface';
@@ -15,6 +15,7 @@ import { endText } from '../job/exit-rule.js';
 import type { Ledger } from '../job/ledger.js';
 import { ranksOf } from '../job/placement.js';
 import type { AgentNode } from './node.js';
+import { collectiveLimits } from './program-credit.js';
 import { checkRanks } from './rank-checks.js';
 
 /** Kind of wait: of ranks that have voted, for the others. */
@@ -41,6 +42,7 @@ export class JobPrograms {
   readonly #joined = new Map<Rank, number>();
   readonly #keys = new Map<string, Pair>();
   #keysBytes = 0;
+  readonly #keysBytesMax: number;
   #isScheduled = false;
   /** By host, of the ledger's map, which another may replace. */
   #named: { readonly hosts: unknown; readonly names: ReadonlyMap<HostIndex, string> }
@@ -52,8 +54,10 @@ export class JobPrograms {
     this.#job = job;
     this.#ledger = ledger;
     this.#emit = emit;
+    const { partsBytesMax, keysBytesMax } = collectiveLimits(node.params);
+    this.#keysBytesMax = keysBytesMax;
     this.#agreement = new Agreement(ledger.map.size, {
-      partsBytesMax: PROGRAM_PARTS_BYTES_MAX, refusesPairs: (pairs) => this.#refusesPairs(pairs),
+      partsBytesMax, refusesPairs: (pairs) => this.#refusesPairs(pairs),
     });
     for (let rank = 0; rank < ledger.map.size; rank++) {
       const report = ledger.rankReport(rank);
@@ -234,8 +238,8 @@ export class JobPrograms {
       bytes += pairBytes(pair) - pairBytes(this.#keys.get(key));
     }
     if (count > PROGRAM_KEYS_MAX) return `the job has ${count} keys, at most ${PROGRAM_KEYS_MAX} are allowed`;
-    if (bytes <= PROGRAM_KEYS_BYTES_MAX) return '';
-    return `the job's keys have ${bytes} bytes, at most ${PROGRAM_KEYS_BYTES_MAX} are allowed`;
+    if (bytes <= this.#keysBytesMax) return '';
+    return `the job's keys have ${bytes} bytes, at most ${this.#keysBytesMax} are allowed`;
   }
 
   /** Ranks that take part again are not lost. */

@@ -2,12 +2,14 @@
  * Bounds of messages between ranks. The agent of a receiver keeps at most `QUEUE_BYTES_MAX` for it: half of that is
  * shared out as credit to the agents that may send to it, who send short messages without asking; long ones ask for
  * room in the other half; one that a receive waits for has as much room again. What is on the way to one agent is
- * bounded besides, by bytes and by number.
+ * bounded besides, by bytes and by number. What is told together is one message between agents, so that
+ * `message.bytes.max` bounds it too; half of it is left for heads.
  */
 
-import { PROGRAM_MESSAGE_BYTES_MAX, assert } from '@stci/interface';
+import {
+  PROGRAM_KEYS_BYTES_MAX, PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PARTS_BYTES_MAX, assert, type Params,
+} from '@stci/interface';
 import { OUTPUT_KEPT_MAX } from '../am/delivery.js';
-import { FRAGMENT_BYTES_MAX } from '../codec/frame.js';
 import { chargeOf } from './program-mailbox.js';
 
 /** Of one rank, as charges; more where the least shares of many hosts are more. */
@@ -25,6 +27,9 @@ const FLIGHT_BYTES_MAX = 1024 * 1024;
 /** Part of a link's queue that the messages of one job to one agent may take. */
 const LINK_PART = 1 / 8;
 
+/** Part of the largest message between agents that the messages of ranks in it have at most; the rest is of heads. */
+const TOGETHER_PART = 0.8;
+
 export interface MailLimits {
   /** Longest message. */
   readonly messageBytesMax: number;
@@ -36,18 +41,31 @@ export interface MailLimits {
   readonly longBytesMax: number;
 }
 
-export function mailLimits(hosts: number, linkQueueBytes: number): MailLimits {
+/** Bytes of the parts of one collective, and of the keys of a job. */
+export function collectiveLimits(params: Params): { readonly partsBytesMax: number; readonly keysBytesMax: number } {
+  const bytes = Math.floor(params.int('message.bytes.max') / 2);
+  return {
+    partsBytesMax: Math.min(PROGRAM_PARTS_BYTES_MAX, bytes), keysBytesMax: Math.min(PROGRAM_KEYS_BYTES_MAX, bytes),
+  };
+}
+
+/** `agentBytesMax`: of the largest message between agents. */
+export function mailLimits(hosts: number, linkQueueBytes: number, agentBytesMax: number): MailLimits {
   const linkBytes = Math.floor(linkQueueBytes * LINK_PART);
-  const longBytesMax = QUEUE_BYTES_MAX / 2;
+  const longBytesMax = Math.min(QUEUE_BYTES_MAX / 2, Math.floor(agentBytesMax / 2));
   const leastShare = 2 * chargeOf(SHORT_BYTES_MAX);
   const limits = {
-    messageBytesMax: Math.min(PROGRAM_MESSAGE_BYTES_MAX, linkBytes),
-    shareBytes: Math.max(leastShare, Math.floor((QUEUE_BYTES_MAX - longBytesMax) / hosts)),
-    flightBytes: Math.max(leastShare, Math.min(FLIGHT_BYTES_MAX, Math.floor(linkBytes / hosts))),
+    messageBytesMax: Math.min(PROGRAM_MESSAGE_BYTES_MAX, linkBytes, longBytesMax),
+    shareBytes: Math.max(leastShare, Math.floor(QUEUE_BYTES_MAX / 2 / hosts)),
+    flightBytes: Math.max(chargeOf(SHORT_BYTES_MAX), Math.min(
+      FLIGHT_BYTES_MAX, Math.floor(agentBytesMax / 4), Math.max(leastShare, Math.floor(linkBytes / hosts)),
+    )),
     longBytesMax,
   };
   const { messageBytesMax, flightBytes } = limits;
-  assert(messageBytesMax >= FRAGMENT_BYTES_MAX, 'a message of one frame is possible');
+  assert(messageBytesMax >= SHORT_BYTES_MAX, 'any short message is possible');
+  const togetherBytes = longBytesMax + flightBytes;
+  assert(togetherBytes <= agentBytesMax * TOGETHER_PART, 'what is sent together is one message between agents');
   // What is not taken is not acknowledged either, or hardly: delivery keeps all of it, and does not refuse more.
   assert(longBytesMax + messageBytesMax + flightBytes <= OUTPUT_KEPT_MAX + linkQueueBytes, 'delivery has room for it');
   return limits;

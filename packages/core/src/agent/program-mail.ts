@@ -63,7 +63,7 @@ export class ProgramMail {
   constructor(init: ProgramMailInit) {
     this.#init = init;
     const { news, programs, node, hosts } = init;
-    const limits = mailLimits(hosts, node.params.int('bootcom.queue.max'));
+    const limits = mailLimits(hosts, node.params.int('bootcom.queue.max'), node.params.int('message.bytes.max'));
     this.#limits = limits;
     this.#outbox = new ProgramOutbox({
       limits,
@@ -105,7 +105,7 @@ export class ProgramMail {
     if (to >= size) return settle({ code: 'STCI_CLIENT_RANK', reason: `there is no rank ${to}: the job has ${size}` });
     if (bytes.length > messageBytesMax) {
       const reason = `the message has ${bytes.length} bytes, at most ${messageBytesMax} are allowed`;
-      return settle({ code: 'STCI_CLIENT_LIMIT', reason: `${reason}, an eighth of bootcom.queue.max` });
+      return settle({ code: 'STCI_CLIENT_LIMIT', reason: `${reason}: see bootcom.queue.max` });
     }
     const problem = program.takesPart ? news.problem(to) : NOT_YET;
     if (problem !== undefined) return settle(problem);

@@ -4,13 +4,14 @@
  */
 
 import {
-  COLLECTIVES, CONTROLLER, FORMS, PROGRAM_PARTS_BYTES_MAX, isInRanges, programRecord, ranksInRanges, type Agreed,
+  COLLECTIVES, CONTROLLER, FORMS, isInRanges, programRecord, ranksInRanges, type Agreed,
   type CollectiveKind, type Form, type HostIndex, type PartHead, type ProgramErrorCode, type ProgramEvent,
   type ProgramRequest, type Rank, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { NO_BYTES, joinBytes } from '../iof/bytes.js';
 import type { AgentNode } from './node.js';
+import { collectiveLimits } from './program-credit.js';
 import type { Program } from './program.js';
 
 /** How long the votes of a host's ranks wait for the other ones. */
@@ -31,6 +32,7 @@ type VoteRequest = Extract<ProgramRequest, { type: 'vote' }>;
 
 export class ProgramVotes {
   readonly #init: ProgramVotesInit;
+  readonly #partsBytesMax: number;
   /** Collectives decided so far; undefined until the controller has said so. */
   #decided: number | undefined;
   #unsent: Program[] = [];
@@ -46,6 +48,7 @@ export class ProgramVotes {
 
   constructor(init: ProgramVotesInit) {
     this.#init = init;
+    this.#partsBytesMax = collectiveLimits(init.node.params).partsBytesMax;
   }
 
   get decided(): number {
@@ -170,7 +173,7 @@ export class ProgramVotes {
     if (vote === undefined) return [];
     const { number, kind, flag, root, form, length, part, pairs } = vote;
     this.#sentBytes += length;
-    const fits = this.#sentBytes <= PROGRAM_PARTS_BYTES_MAX;
+    const fits = this.#sentBytes <= this.#partsBytesMax;
     return [[
       rank, number, COLLECTIVES.indexOf(kind), flag, root, FORMS.indexOf(form), length, fits ? part : NO_BYTES,
       fits ? pairs.map(([key, of, value]) => [key, FORMS.indexOf(of), value] as const) : [],

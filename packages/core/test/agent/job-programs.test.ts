@@ -20,6 +20,7 @@ function programsOf() {
   let isGone = false;
   const node = {
     platform: place.platform,
+    params: { int: () => 1 << 24 },
     fault: (_fault: unknown, where: string) => log.push(`fault ${where}`),
     messages: {
       send: (_to: number, name: string, { lost }: { readonly lost: unknown }) => {

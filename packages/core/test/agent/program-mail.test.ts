@@ -11,7 +11,7 @@ import { Program } from '../../dist/agent/program.js';
 const HOSTS = 3;
 const SIZE = 6;
 const MIB = 1024 * 1024;
-const LIMITS = mailLimits(HOSTS, 64 * MIB);
+const LIMITS = mailLimits(HOSTS, 64 * MIB, 16 * MIB);
 const hostOf = (rank: Rank): HostIndex => rank % HOSTS;
 const REASON = { code: 'STCI_CLIENT_RANK_LOST', reason: 'r' } as const;
 
@@ -78,6 +78,17 @@ function play(seed: number) {
 const agentOf = (agents: readonly Agent[], rank: Rank): Agent => agents[hostOf(rank)] as Agent;
 
 suite('messages between ranks', (test) => {
+  test('what is sent together is one message between agents, at the least of both parameters too', () => {
+    const settings = [[4 * MIB, MIB / 16, MIB / 32], [4 * MIB, 4 * MIB, MIB / 2], [64 * MIB, 16 * MIB, 8 * MIB]];
+    for (const [queue, agent, most] of settings) {
+      for (const hosts of [1, 3, 1000]) {
+        const { messageBytesMax, longBytesMax, flightBytes } = mailLimits(hosts, queue as number, agent as number);
+        assert.is(messageBytesMax, most);
+        assert.ok(Math.max(messageBytesMax, longBytesMax) + flightBytes < (agent as number), `${queue} ${agent}`);
+      }
+    }
+  });
+
   test('60 seeds: in order for each pair, none lost, each answered; the queue of a rank keeps its bound', () => {
     let [longest, most] = [0, 0];
     for (let seed = 1; seed <= 60; seed++) {

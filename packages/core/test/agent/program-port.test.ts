@@ -26,7 +26,7 @@ function play() {
     send: (_to: number, name: string, body: unknown) => sent.push([name, body]),
     sendNeighbour: (_link: unknown, name: string, body: unknown) => sent.push([name, body]),
   };
-  const params = { int: (name: string) => (name === 'bootcom.queue.max' ? 1 << 26 : 64) };
+  const params = { int: (name: string) => (name.endsWith('.max') && name !== 'bootcom.pending.max' ? 1 << 26 : 64) };
   const parts = { platform: place.platform, params, messages, router: { parentLink: {} } };
   const node = parts as unknown as AgentNode;
   const topologyOf = (): never => {
