@@ -4,15 +4,16 @@
  * link, before anything else over it; what it has already, and so what its own children have, it drops. Pure.
  */
 
-import type { Address, JobId } from '@stci/interface';
+import { PROGRAM_PARTS_BYTES_MAX, type Address, type JobId } from '@stci/interface';
 import { HEADER_BYTES, frameJob, frameNumber, frameSource, writeDelivery, type Frame } from '../codec/frame.js';
 import { CREDIT_BYTES_MAX } from './credit.js';
 
 /**
  * Bytes kept of each job. Input to all ranks is sent only as long as each agent has credit, so that a child that is cut
- * off misses at most one window of it, and what was on its way; signals are small.
+ * off misses at most one window of it, and what was on its way; and one decision on what ranks do together, since the
+ * next one waits for the ranks below it. The rest is for heads, losses and signals.
  */
-const KEPT_BYTES_MAX = CREDIT_BYTES_MAX + 1024 * 1024;
+export const KEPT_BYTES_MAX = CREDIT_BYTES_MAX + PROGRAM_PARTS_BYTES_MAX + 2 * 1024 * 1024;
 
 /** The frames of one job. */
 interface JobBroadcasts {
