@@ -24,6 +24,14 @@ export function checkKey(call: string, key: unknown): string {
   throw argumentError(call, `expected ${expected}, got ${show(key)}`);
 }
 
+/** A word that is mistyped would be ignored otherwise. */
+export function checkOptions(call: string, options: unknown, names: readonly string[]): void {
+  const expected = `expected an object of ${names.join(', ')}`;
+  if (typeof options !== 'object' || options === null) throw argumentError(call, `${expected}, got ${show(options)}`);
+  const wrong = Object.keys(options).find((name) => !names.includes(name));
+  if (wrong !== undefined) throw argumentError(call, `there is no option '${wrong}': ${expected}`);
+}
+
 export function checkInteger(call: string, what: string, value: unknown, min: number, max: number): number {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
   throw argumentError(call, `expected ${what} in ${min}..${max}, got ${show(value)}`);

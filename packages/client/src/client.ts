@@ -6,7 +6,7 @@ import {
 } from '@stci/interface';
 import type { AgentLink } from './agent-socket.js';
 import { Calls } from './calls.js';
-import { checkFunction, checkInteger, checkKey, checkRank, checkTag } from './checks.js';
+import { checkFunction, checkInteger, checkKey, checkOptions, checkRank, checkTag } from './checks.js';
 import { Collectives } from './collectives.js';
 import type {
   Agreement, Client, Combine, Group, HostRanks, Loss, Message, ReceiveOptions, SendOptions, Stream, StreamOptions,
@@ -156,6 +156,7 @@ export class ProgramClient implements Client {
 
   async topology(spec: string, options: TopologyOptions = {}): Promise<TopologyPlace> {
     const name = 'topology()';
+    checkOptions(name, options, ['size', 'position', 'root']);
     const size = checkInteger(name, 'size', options.size ?? this.group.size, 1, POSITIONS_MAX);
     const position = checkInteger(name, 'position', options.position ?? this.group.rank, 0, size - 1);
     const root = checkInteger(name, 'root', options.root ?? 0, 0, size - 1);
@@ -175,7 +176,9 @@ export class ProgramClient implements Client {
     };
   }
 
-  async openStream<T = unknown>({ topology = 'tree', root = 0, tag, combine }: StreamOptions<T>): Promise<Stream<T>> {
+  async openStream<T = unknown>(options: StreamOptions<T>): Promise<Stream<T>> {
+    checkOptions('openStream()', options, ['topology', 'root', 'tag', 'combine']);
+    const { topology = 'tree', root = 0, tag, combine } = options;
     checkTag('openStream()', tag, STREAM_TAG_CHARS_MAX);
     if (combine !== undefined) checkFunction('openStream()', combine);
     const count = 1 + (this.#streams.get(tag) ?? 0);

@@ -4,7 +4,7 @@ import {
   PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_RECEIVES_MAX, PROGRAM_TAG, WATCHDOG_MS_MAX, type Form,
 } from '@stci/interface';
 import type { Answered, Calls } from './calls.js';
-import { checkFunction, checkInteger, checkRank, checkTag } from './checks.js';
+import { checkFunction, checkInteger, checkOptions, checkRank, checkTag } from './checks.js';
 import type { Message, ReceiveOptions, SendOptions } from './contracts.js';
 import { ClientError, argumentError } from './errors.js';
 import { SendQueue } from './send-queue.js';
@@ -28,16 +28,19 @@ export class Messages {
     this.#size = size;
   }
 
-  async send(to: number, value: unknown, { tag = PROGRAM_TAG }: SendOptions = {}): Promise<void> {
+  async send(to: number, value: unknown, options: SendOptions = {}): Promise<void> {
     const name = 'send()';
+    checkOptions(name, options, ['tag']);
+    const { tag = PROGRAM_TAG } = options;
     checkRank(name, to, this.#size);
     checkTag(name, tag);
     await this.#send(to, tag, encodeValue(name, value, PROGRAM_MESSAGE_BYTES_MAX), name);
   }
 
   async receive(options: ReceiveOptions = {}): Promise<Message> {
-    const { from, tag, waitMs, signal } = options;
     const name = 'receive()';
+    checkOptions(name, options, ['from', 'tag', 'waitMs', 'signal']);
+    const { from, tag, waitMs, signal } = options;
     if (from !== undefined) checkRank(name, from, this.#size);
     if (tag !== undefined) checkTag(name, tag);
     if (waitMs !== undefined) checkInteger(name, 'waitMs', waitMs, 0, WATCHDOG_MS_MAX);
