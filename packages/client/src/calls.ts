@@ -2,7 +2,7 @@
 
 import type { ProgramEvent, ProgramRequest } from '@stci/interface';
 import type { AgentLink } from './agent-socket.js';
-import { ClientError, type ClientErrorCode } from './errors.js';
+import { ClientError, errorOfCall, type ClientErrorCode } from './errors.js';
 
 /** A request of a kind that is answered by number, without the number. */
 export type CallRequest = ProgramRequest extends infer R
@@ -95,9 +95,9 @@ export class Calls {
   end(error: ClientError): void {
     if (this.#closed !== undefined) return;
     this.#closed = error;
-    for (const { isIdle, reject } of this.#waiting.values()) {
+    for (const { name, isIdle, reject } of this.#waiting.values()) {
       if (!isIdle) this.release();
-      reject(error);
+      reject(errorOfCall(name, error));
     }
     this.#waiting.clear();
   }

@@ -9,7 +9,7 @@ import {
 } from '@stci/interface';
 import type { Calls } from './calls.js';
 import type { Combine, Group } from './contracts.js';
-import { ClientError } from './errors.js';
+import { ClientError, errorOfCall } from './errors.js';
 import type { Messages } from './messages.js';
 import { decodeError, encodeError, reduceInTree } from './reduce-tree.js';
 import { decodeValue, encodeValue, type Encoded } from './values.js';
@@ -196,7 +196,7 @@ export class Collectives {
     try {
       const [event, body] = await new Promise<[AgreedEvent, Uint8Array]>((resolve, reject) => {
         calls.send({ type: 'vote', kind, flag, root, form }, bytes);
-        this.#open = { resolve: (...answer) => resolve(answer), reject };
+        this.#open = { resolve: (...answer) => resolve(answer), reject: (error) => reject(errorOfCall(name, error)) };
       });
       onAgreed(event.agreed);
       if (event.code !== '') throw new ClientError(event.code as ProgramErrorCode, `${name}: ${event.reason}`);

@@ -24,6 +24,11 @@ export class ClientError extends Error {
   }
 }
 
+/** Why a call that waited cannot be answered any more. */
+export function errorOfCall(call: string, { code, message }: ClientError): ClientError {
+  return new ClientError(code, `${call}: ${message}`);
+}
+
 /** Of a value that the function does not take. */
 export function argumentError(call: string, text: string): ClientError {
   return new ClientError('STCI_CLIENT_ARGUMENT', `${call}: ${text}`);

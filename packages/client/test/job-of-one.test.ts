@@ -96,7 +96,12 @@ suite('a job of one', (test) => {
     const wait = stci.receive({ from: 0, signal: ending.signal });
     ending.abort('enough');
     assert.is(await wait.catch((reason: unknown) => reason), 'enough');
+    const waiting = stci.barrier().catch(({ message }: ClientError) => message);
+    const receiving = stci.receive({ from: 0 }).catch(({ message }: ClientError) => message);
+    await new Promise((resolve) => setImmediate(resolve));
     stci.close();
+    assert.match(String(await receiving), /^receive\(\): .* closed by close\(\)$/);
+    assert.match(String(await waiting), /^barrier\(\), the 3rd collective: .* closed by close\(\)$/);
     assert.is(await codeOf(stci.barrier()), 'STCI_CLIENT_CLOSED');
     assert.is(await codeOf(stci.send(0, 1)), 'STCI_CLIENT_CLOSED');
   });
