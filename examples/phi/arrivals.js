@@ -10,7 +10,8 @@ const WINDOW = 100;
 
 /**
  * How many standard deviations above the mean φ is reached: the normal distribution, by its logistic approximation
- * 1 / (1 + exp(y (1.5976 + 0.070566 y²))), inverted by bisection.
+ * 1 / (1 + exp(y (1.5976 + 0.070566 y²))), inverted by bisection. Far out it is below the normal
+ * distribution: at φ = 8 it gives 5.23 deviations, not 5.61.
  * @param {number} phi more than 0
  */
 export function deviationsOf(phi) {
