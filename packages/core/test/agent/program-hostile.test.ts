@@ -16,7 +16,7 @@ type Batch = MessageBody<'program.messages'>;
 
 const MIB = 1024 * 1024;
 const SIZE = 3;
-const LIMITS = mailLimits(SIZE, 64 * MIB);
+const LIMITS = mailLimits(SIZE, 64 * MIB, 16 * MIB);
 const DECIDED_MAX = 2 ** 32 - 1;
 
 /** One rank on each host. */
