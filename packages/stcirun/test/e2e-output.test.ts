@@ -59,11 +59,22 @@ suite('stcirun, lines', (test) => {
   }, { timeoutMs: 10_000 });
 
   test('a line with a pause in it stays whole in a pipe, whoever speaks meanwhile', async () => {
-    const one = 'printf abc; sleep 1; echo def';
-    const line = `if [ $STCI_RANK = 0 ]; then ${one}; else sleep 0.6; echo other; fi`;
-    assert.is((await run(['-n', '2', ...sh(line)])).out, 'other\nabcdef\n');
-    assert.is((await run(['-n', '2', '--tag', ...sh(line)])).out, '[1] other\n[0] abcdef\n');
-  }, { timeoutMs: 15_000 });
+    const place = mkdtempSync(join(tmpdir(), 'stci-pause-'));
+    try {
+      for (const [tag, other, whole] of [[[], 'other', 'abcdef'], [['--tag'], '[1] other', '[0] abcdef']] as const) {
+        const [half, end] = [join(place, `half${tag.length}`), join(place, `end${tag.length}`)];
+        const after = (file: string, then: string): string => `until [ -e ${file} ]; do sleep 0.05; done; ${then}`;
+        const ranks = [`printf abc; : >${half}; ${after(end, 'echo def')}`, after(half, 'echo other')];
+        const job = start(['-n', '2', ...tag, ...sh(`if [ $STCI_RANK = 0 ]; then ${ranks[0]}; else ${ranks[1]}; fi`)]);
+        await eventually(() => job.out() !== '', { deadlineMs: 10_000, what: 'the line of the other' });
+        assert.is(job.out(), `${other}\n`);
+        writeFileSync(end, '');
+        assert.is((await job.result).out, `${other}\n${whole}\n`);
+      }
+    } finally {
+      rmSync(place, { recursive: true });
+    }
+  }, { timeoutMs: 30_000 });
 
   test('a message of ours waits for the end of a line that is in a pipe already', async () => {
     const line = 'printf "abc" >&2; read x; printf "def\\n" >&2; read x; printf end >&2';
