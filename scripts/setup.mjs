@@ -4,8 +4,10 @@
  */
 
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { PNPM, node, root, run } from './lib/run.mjs';
 
 const stampPath = join(root, 'node_modules/.stci-setup');
@@ -43,8 +45,21 @@ function linkCommands(folder) {
   }
 }
 
+/** man searches share/man beside each directory of PATH, so it finds these once node_modules/.bin is in PATH. */
+function linkManuals(folder) {
+  const { man = [] } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  for (const page of man) {
+    const place = join(root, 'node_modules/share/man', `man${page.slice(-1)}`);
+    const link = join(place, basename(page));
+    mkdirSync(place, { recursive: true });
+    rmSync(link, { force: true });
+    symlinkSync(join('../../../..', folder, page), link);
+  }
+}
+
 install();
 node('scripts/build.mjs', []);
-linkCommands('packages/stcirun');
-linkCommands('packages/finject-cli');
-linkCommands('packages/client');
+for (const folder of ['packages/stcirun', 'packages/finject-cli', 'packages/client']) {
+  linkCommands(folder);
+  linkManuals(folder);
+}

@@ -131,6 +131,7 @@ suite('stci-client and an agent', (test) => {
 
   test('usage', async () => {
     const cases: Record<string, RegExp> = {
+      'help foo': /unknown call 'foo'/,
       'foo': /unknown call 'foo'; expected one of rank, /,
       'send': /RANK is missing\nUsage: stci-client send RANK/,
       'send x y': /send: 'x' is not an integer/, 'send 4 y': /there is no rank 4; the job has ranks 0 to 3/,
@@ -181,7 +182,11 @@ suite('stci-client in a job of one', (test) => {
     const none = await call(env, []);
     assert.equal([none.code, none.err], [2, 'stci-client: a call is missing; stci-client --help lists them\n']);
     for (const args of [['help'], ['--help']]) {
-      assert.match((await call(env, args)).out.toString(), /^stci-client CALL/);
+      assert.match((await call(env, args)).out.toString(), /^Usage: stci-client CALL/);
     }
+    const one = await call(env, ['put', 'k', '--help']);
+    assert.equal([one, one.code], [await call(env, ['help', 'put']), 0]);
+    assert.match(one.out.toString(), /^Usage: stci-client put KEY \[VALUE\] \[--form FORM\]\n\nputs .*\n\n {2}--form/);
+    assert.is((await call(env, ['broadcast', '0', '--', '--help'])).out.toString(), '--help');
   }, LONG);
 });

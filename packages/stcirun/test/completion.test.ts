@@ -10,7 +10,7 @@ import { frontEndRegistry, SessionPlace } from '@stci/stcirun/internal';
 import { bashText, readBashLine } from '../dist/complete/bash-line.js';
 import { complete } from '../dist/complete/candidates.js';
 import { bashReply } from '../dist/complete/main.js';
-import { programFacts, STCIRUN } from '../dist/complete/programs.js';
+import { programFacts, STCI_CLIENT, STCIRUN } from '../dist/complete/programs.js';
 import { completionScript, SHELLS } from '../dist/complete/scripts.js';
 import { configuredHosts, knownHosts } from '../dist/complete/sources.js';
 import { ARGUMENT_KINDS, OPTION_KINDS, type Sources } from '../dist/complete/values.js';
@@ -35,7 +35,7 @@ function sources(own: Partial<Sources> = {}): Sources {
 }
 
 async function texts(words: string, own: Partial<Sources> = {}): Promise<string[]> {
-  const { candidates } = await complete(words.split(' '), [STCIRUN, STCI_FACTS], async () => sources(own));
+  const { candidates } = await complete(words.split(' '), [STCIRUN, STCI_FACTS, STCI_CLIENT], async () => sources(own));
   return candidates.map(({ text }) => text);
 }
 
@@ -98,6 +98,16 @@ suite('completion: candidates', (test) => {
     assert.equal(await texts('other '), []);
   });
 
+  test('calls of stci-client, their options and words', async () => {
+    assert.equal(await texts('stci-client b'), ['barrier', 'broadcast']);
+    assert.equal(await texts('stci-client help s'), ['size', 'send', 'shrink']);
+    assert.equal(await texts('stci-client recv --t'), ['--tag', '--timeout']);
+    assert.equal(await texts('stci-client recv --tag '), []);
+    assert.equal(await texts('stci-client send 1 --form '), ['bytes', 'json', 'text']);
+    assert.equal(await texts('stci-client agree f'), ['false']);
+    assert.equal(await texts('stci-client neighbours t'), ['tree']);
+  });
+
   test('names that could direct a script, or have control characters, are left out; too many are cut', async () => {
     const odd = [':command 0', 'a\nb', 'x'.repeat(301), 'fine'];
     assert.equal(await texts('stci stop ', { sessions: () => odd }), ['fine']);
@@ -106,11 +116,12 @@ suite('completion: candidates', (test) => {
   });
 
   test('every value and every argument has its kind', () => {
-    const options = [...STCI_FACTS.commands.values()].flatMap(({ options: own }) => own);
+    const commands = [...STCI_FACTS.commands.values(), ...STCI_CLIENT.commands.values()];
+    const options = commands.flatMap(({ options: own }) => own);
     for (const { name, value, values } of [...options, ...(STCIRUN.runs?.options ?? [])]) {
       assert.ok(value === undefined || values !== undefined || OPTION_KINDS[name] !== undefined, `--${name}`);
     }
-    for (const { args } of STCI_FACTS.commands.values()) {
+    for (const { args } of commands) {
       for (const name of args) assert.ok(ARGUMENT_KINDS[name] !== undefined, name);
     }
   });
@@ -218,6 +229,7 @@ suite('completion in a real bash', (test) => {
       ['stcirun --host ', ['stcirun', '--host', ''], ['login', 'store']],
       ['stcirun --hostfile hosts\\ one --host h', [...named, 'hosts\\ one', '--host', 'h'], ['h1', 'h2']],
       ["stcirun --hostfile 'hosts one' --host h", [...named, "'hosts one'", '--host', 'h'], ['h1', 'h2']],
+      ['stci-client al', ['stci-client', 'al'], ['allgather']],
       ['stci hosts f', ['stci', 'hosts', 'f'], ['fold']],
     ];
     for (const [line, words, expected] of cases) {

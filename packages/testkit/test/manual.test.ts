@@ -1,8 +1,8 @@
 /** The manual pages: text is escaped, and man(1) has no warning. That they are current is a test of the reference. */
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
 import { ROOT } from './documents.js';
 
@@ -11,7 +11,7 @@ interface Manifest {
   readonly man: readonly string[];
 }
 
-const PACKAGES = ['stcirun', 'finject-cli'].map((name) => join('packages', name));
+const PACKAGES = ['stcirun', 'finject-cli', 'client'].map((name) => join('packages', name));
 const manifestOf = (path: string): Manifest =>
   JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8')) as Manifest;
 const PAGES = PACKAGES.flatMap((path) => manifestOf(path).man.map((page) => join(path, page)));
@@ -61,8 +61,17 @@ suite('manual pages', (test) => {
     }, { timeoutMs: 20_000 });
   }
 
+  test.skipIf(!hasMan, 'man is not on this machine', 'man finds them beside the commands that setup links', () => {
+    const path = `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}`;
+    const env = { ...process.env, PATH: path, MANPATH: undefined };
+    const names = PAGES.map((page) => basename(page).replace(/\.\d$/, ''));
+    const { stdout } = spawnSync('man', ['-w', ...names], { encoding: 'utf8', env });
+    assert.equal(stdout.trim().split('\n').map((path) => realpathSync(path)), PAGES.map((page) => join(ROOT, page)));
+  });
+
   test('the packages contain them', () => {
-    assert.equal(PAGES.map((page) => page.replace(/^.*\//, '')), ['stcirun.1', 'stci.1', 'stci.conf.5', 'finject.1']);
+    assert.equal(PAGES.map((page) => page.replace(/^.*\//, '')),
+      ['stcirun.1', 'stci.1', 'stci.conf.5', 'finject.1', 'stci-client.1']);
     for (const path of PACKAGES) assert.ok(manifestOf(path).files.includes('man'), path);
   });
 });

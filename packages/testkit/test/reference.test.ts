@@ -27,7 +27,7 @@ suite('generated reference', (test) => {
     const pathOf = (name: string): string => join(copy, 'docs', name);
     const read = (name: string): string => readFileSync(pathOf(name), 'utf8');
     try {
-      for (const place of ['docs', 'packages/stcirun/man', 'packages/finject-cli/man']) {
+      for (const place of ['docs', ...['stcirun', 'finject-cli', 'client'].map((name) => `packages/${name}/man`)]) {
         cpSync(join(ROOT, place), join(copy, place), { recursive: true });
       }
       writeFileSync(pathOf('parameters.md'), read('parameters.md').replace('# Parameters\n', '# Parameters \n'));

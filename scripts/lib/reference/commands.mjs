@@ -1,5 +1,8 @@
 /** docs/reference/commands.md, from the tables of options and commands. */
 
+import {
+  ABOUT, CALLS, CLIENT_EXITS, INPUT, CLIENT_OPTIONS, optionHelp, optionText, usage,
+} from '../../../packages/client/dist/command/call-table.js';
 import { FLAG_NAMES, GROUPS, OPTION_FACTS } from '../../../packages/stcirun/dist/cli/flags.js';
 import { optionParameter } from '../../../packages/stcirun/dist/cli/defaults.js';
 import { stcirunRow } from '../../../packages/stcirun/dist/cli/help.js';
@@ -20,7 +23,23 @@ export function commandsPage() {
     ...GROUPS.flatMap(group),
     ...tableOfCommands(STCI),
     ...tableOfCommands(FINJECT),
+    ...clientLines(),
   ]);
+}
+
+function clientLines() {
+  const calls = Object.entries(CALLS).map(([name, { help }]) => [code(usage(name)), help]);
+  const options = Object.keys(CLIENT_OPTIONS).map((name) => [code(optionText(name)), optionHelp(name)]);
+  return [
+    '## stci-client', '', oneLine(ABOUT), '', oneLine(INPUT), '',
+    ...table(['call', 'what it does'], calls), '', ...table(['option', 'meaning'], options), '',
+    ...table(['exit code', 'meaning'], CLIENT_EXITS), '',
+    'More: [client-languages.md](../client-languages.md).', '',
+  ];
+}
+
+function oneLine(text) {
+  return text.replaceAll('\n', ' ');
 }
 
 function group(title) {

@@ -1,6 +1,9 @@
 /** Manual pages, from the tables of options, commands, parameters and exit codes that the reference is made from. */
 
 import { EXIT } from '../../../packages/interface/dist/index.js';
+import {
+  ABOUT, CALLS, CLIENT_EXITS, INPUT, CLIENT_OPTIONS, optionHelp, optionText, usage,
+} from '../../../packages/client/dist/command/call-table.js';
 import { parametersDocument } from '../../../packages/core/dist/index.js';
 import { FLAG_NAMES, GROUPS, OPTION_FACTS } from '../../../packages/stcirun/dist/cli/flags.js';
 import { EXAMPLES, INTRODUCTION, SYNOPSIS, stcirunRow } from '../../../packages/stcirun/dist/cli/help.js';
@@ -14,7 +17,8 @@ import { fromMarkdown, item, literal, manual, paragraph, section, subsection, ti
 
 const RUN = 'packages/stcirun/man';
 const INJECT = 'packages/finject-cli/man';
-export const MANUALS = [RUN, INJECT];
+const CLIENT = 'packages/client/man';
+export const MANUALS = [RUN, INJECT, CLIENT];
 
 /** Path from the root of the repository → text. */
 export function manualPages(root, registry) {
@@ -23,6 +27,7 @@ export function manualPages(root, registry) {
     [`${RUN}/stci.1`, commandsManual(STCI, 'sessions, hosts, components and parameters', ['stcirun(1)', 'finject(1)'])],
     [`${RUN}/stci.conf.5`, parametersManual(registry)],
     [`${INJECT}/finject.1`, commandsManual(FINJECT, 'experiments on resilience', ['stcirun(1)', 'stci(1)'])],
+    [`${CLIENT}/stci-client.1`, clientManual()],
   ];
 }
 
@@ -47,7 +52,7 @@ function stcirunManual(root) {
       ...item('STCI_DEBUG', '1 shows codes and causes of errors'),
     ]),
     ...section('Examples', literal(EXAMPLES)),
-    ...section('See also', paragraph('stci(1), stci.conf(5), finject(1)')),
+    ...section('See also', paragraph('stci(1), stci.conf(5), finject(1), stci-client(1)')),
   ]);
 }
 
@@ -68,6 +73,20 @@ function commandsManual({ bin, about, commands }, purpose, more) {
     })),
     ...section('Exit status', paragraph(`0, or an exit code of STCI from ${EXIT.usage} on: see stcirun(1).`)),
     ...section('See also', paragraph([...more, 'stci.conf(5)'].join(', '))),
+  ]);
+}
+
+function clientManual() {
+  return manual([
+    ...title('stci-client', 1, VERSION),
+    ...section('Name', ['stci\\-client \\- lets a rank take part in its job from a shell']),
+    ...section('Synopsis', literal('stci-client CALL [arguments]\nstci-client help [CALL]')),
+    ...section('Description', [...paragraph(ABOUT), ...paragraph(INPUT)]),
+    ...section('Calls', Object.entries(CALLS).flatMap(([name, { help }]) => item(usage(name), help))),
+    ...section('Options', Object.keys(CLIENT_OPTIONS).flatMap((name) => item(optionText(name), optionHelp(name)))),
+    ...section('Exit status', CLIENT_EXITS.flatMap(([exitCode, meaning]) => item(String(exitCode), meaning))),
+    ...section('Examples', literal('stcirun --client -n 4 sh -c \'date | stci-client send 0; stci-client barrier\'')),
+    ...section('See also', paragraph('stcirun(1)')),
   ]);
 }
 

@@ -61,7 +61,7 @@ ${GENERATED}
 
 | page | what it has |
 |---|---|
-| [commands.md](commands.md) | the programs \`stcirun\`, \`stci\` and \`finject\`: every command and option |
+| [commands.md](commands.md) | \`stcirun\`, \`stci\`, \`finject\`, \`stci-client\`: every command and option |
 | [../parameters.md](../parameters.md) | every parameter, and the sources of values |
 | [components.md](components.md) | frameworks and their components, and the arguments of faults |
 | [contracts.md](contracts.md) | the interfaces that components and programs are written against |

@@ -9,7 +9,8 @@ import {
 import { checkKey, checkTag } from '../checks.js';
 import type { Agent, Answer } from './agent.js';
 import { CommandError, EXIT } from './errors.js';
-import { seconds, whole, type CallName, type Words } from './words.js';
+import type { CallName } from './call-table.js';
+import { seconds, whole, type Words } from './words.js';
 
 /** What this rank is, and its agent; without one it is a job of one. */
 export interface Place {

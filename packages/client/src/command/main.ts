@@ -13,7 +13,7 @@ import { help, parse, type Words } from './words.js';
 
 async function run(words: Words): Promise<Outcome> {
   const { name } = words;
-  if (name === 'help') return { out: help() };
+  if (name === 'help') return { out: help(words.of) };
   if (name === 'include-dir') return { out: `${join(__dirname, '../include')}\n` };
   const found = findAgent(process.env);
   if (found === undefined) return RUN[name](words, { agent: undefined, rank: 0, size: 1 });

@@ -17,7 +17,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-const BASH = `# Completion of stcirun, stci and finject for bash; made by: stci completion bash
+const BASH = `# Completion of stcirun, stci, stci-client and finject for bash; made by: stci completion bash
 
 _stci_ask() {
   local stci=stci
@@ -79,11 +79,11 @@ _stci_command() {
   fi
 }
 
-complete -F _stci stcirun stci finject
+complete -F _stci stcirun stci stci-client finject
 `;
 
-const ZSH = `#compdef stcirun stci finject
-# Completion of stcirun, stci and finject for zsh; made by: stci completion zsh
+const ZSH = `#compdef stcirun stci stci-client finject
+# Completion of stcirun, stci, stci-client and finject for zsh; made by: stci completion zsh
 
 _stci() {
   local stci=stci line
@@ -120,11 +120,11 @@ _stci() {
 if [[ \${funcstack[1]} == _stci ]]; then
   _stci "$@"
 else
-  compdef _stci stcirun stci finject
+  compdef _stci stcirun stci stci-client finject
 fi
 `;
 
-const FISH = `# Completion of stcirun, stci and finject for fish; made by: stci completion fish
+const FISH = `# Completion of stcirun, stci, stci-client and finject for fish; made by: stci completion fish
 
 function __stci_complete
     set -l before (commandline -opc)
@@ -150,6 +150,7 @@ end
 
 complete -c stcirun -f -a '(__stci_complete)'
 complete -c stci -f -a '(__stci_complete)'
+complete -c stci-client -f -a '(__stci_complete)'
 complete -c finject -f -a '(__stci_complete)'
 `;
 

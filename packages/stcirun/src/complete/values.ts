@@ -213,6 +213,7 @@ export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
   tag: fixed(...TAG_MODES),
   color: fixed(...COLOR_MODES),
   'exit-report': exitReport,
+  'send --tag': nothing, 'recv --tag': nothing, from: nothing, wait: nothing, size: nothing, position: nothing,
   signal: fixed(...SIGNALS),
   rank: ranks,
   agent: agents,
@@ -232,6 +233,8 @@ export const ARGUMENT_KINDS: Readonly<Record<string, Kind>> = {
   run: listing('directories'),
   path: listing('directories'),
   framework: ({ sources: { registry } }) => words(registry.frameworks.map(({ name }) => name)),
-  name: nothing,
+  name: nothing, key: nothing, value: nothing, rank: nothing, root: nothing, text: nothing,
+  topology: components('topology'), call: nothing,
+  'true|false': fixed('true', 'false'),
   shell: fixed('bash', 'zsh', 'fish'),
 };

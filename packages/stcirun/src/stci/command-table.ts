@@ -61,9 +61,9 @@ export class CommandTable {
 
   async #complete(argv: readonly string[]): Promise<number> {
     const { completeMain } = await import('../complete/main.js');
-    const { programFacts, STCIRUN } = await import('../complete/programs.js');
+    const { programFacts, STCI_CLIENT, STCIRUN } = await import('../complete/programs.js');
     const { bin, commands } = this.#init;
-    return completeMain([STCIRUN, programFacts(bin, commands)], argv);
+    return completeMain([STCIRUN, programFacts(bin, commands), STCI_CLIENT], argv);
   }
 
   async #runCommand(argv: readonly string[], programs: string, help: boolean): Promise<number> {

@@ -1,4 +1,4 @@
-/** `stci completion`: the completion script of a shell, for stcirun, stci and finject. */
+/** `stci completion`: the completion script of a shell. */
 
 import { dirname } from 'node:path';
 import * as Args from '@oclif/core/args';
@@ -8,7 +8,7 @@ import { printOut } from '../print.js';
 import { StciCommand } from './base.js';
 
 export class CompletionCommand extends StciCommand {
-  static override readonly summary = 'prints the completion script of a shell, for stcirun, stci and finject';
+  static override readonly summary = 'prints the completion script of a shell, for all commands of STCI';
   static override readonly synopsis = 'bash|zsh|fish';
   static override readonly page = 'completion.md';
   static override readonly details = `
