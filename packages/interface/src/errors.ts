@@ -63,7 +63,7 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_KINDS, code);
 }
 
-/** The plain record of any thrown value; a value that is no StciError gets STCI_INTERNAL. */
+/** The plain record of any thrown value; one that is no StciError, and has none of our codes, gets STCI_INTERNAL. */
 export function toErrorRecord(thrown: unknown): ErrorRecord {
   if (thrown instanceof StciError) {
     return {
@@ -76,8 +76,10 @@ export function toErrorRecord(thrown: unknown): ErrorRecord {
       ...(thrown.cause !== undefined && { cause: toErrorRecord(thrown.cause) }),
     };
   }
-  const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  return { code: 'STCI_INTERNAL', message };
+  if (!(thrown instanceof Error)) return { code: 'STCI_INTERNAL', message: String(thrown) };
+  const { code, name, message } = thrown as Error & { readonly code?: string };
+  if (code !== undefined && isErrorCode(code)) return { code, message };
+  return { code: 'STCI_INTERNAL', message: `${name}: ${message}` };
 }
 
 /** The typed error of a record; an unknown code becomes STCI_INTERNAL, and `data.code` keeps it. */

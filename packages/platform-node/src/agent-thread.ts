@@ -29,6 +29,14 @@ function watch(worker: Worker, events: AgentProcessEvents, killed: () => boolean
     failed = true;
     events.onError({ code: 'STCI_PROGRAM_SPAWN', message: `An agent thread could not be started: ${error.message}` });
   });
+  // From what watches over it, where there is such: on it comes why it is to be ended from outside.
+  worker.on('message', (port: MessagePort) => {
+    port.on('message', (text: string) => {
+      lines.push(Buffer.from(`${text}\n`));
+      void worker.terminate();
+    });
+    port.unref();
+  });
   worker.on('exit', (status) => {
     lines.end();
     if (!failed) events.onExit(killed() ? { signal: 'SIGKILL' } : { status });

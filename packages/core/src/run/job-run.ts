@@ -13,7 +13,8 @@ import type { StreamName } from '../iof/source.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
 import { EventLog } from './event-log.js';
 import {
-  causeElsewhere, exitCodeWithoutReport, interruptCause, outputCause, settleReport, signalText,
+  causeElsewhere, exitCodeWithoutReport, interruptCause, isOwnFailure, outputCause, settleReport,
+  signalText,
 } from './outcome.js';
 import { FailureNews } from './failure-news.js';
 import { restartText } from './recovery-text.js';
@@ -277,7 +278,9 @@ export class JobRun implements FrontEndEvents {
 
   /** A file beside the output cannot be written: the job goes on, its exit code says so. */
   #onFileFault(error: StciError): EndCause {
-    if (error.code !== 'STCI_OUTPUT_CLOSED') this.#say(error.message);
+    const { reported } = this.#news;
+    if (error.code !== 'STCI_OUTPUT_CLOSED' && !reported.has(error.message)) this.#say(error.message);
+    if (!isOwnFailure(error)) reported.add(error.message);
     return this.#addCause(outputCause(error));
   }
 

@@ -9,10 +9,12 @@ import type { Variables } from '../cli/environment.js';
 import { parseContexts } from '../cli/parse.js';
 import { AGENT_THREADS, checkProcessLimit } from '../room.js';
 import type { Caller } from '../run/caller.js';
+import { TIMEOUT } from '../plugin/params.js';
 import { planRun, type PlannedRun } from '../run/plan-run.js';
-import { prepare } from '../run/prepare.js';
+import { prepare, type Prepared } from '../run/prepare.js';
 import { contextsOf, OPTION_OF_FLAG } from './option-table.js';
 import type { LaunchOptions } from './options.js';
+import type { PluginWatch } from './plugin-watch.js';
 
 /** The built programs, beside this file's folder. */
 const AGENTS = fileURLToPath(new URL('../bundle', import.meta.url));
@@ -42,9 +44,12 @@ function directoryOf(options: { readonly wdir?: unknown } | null | undefined): s
   }
 }
 
-/** Throws StciError. */
+/** Throws StciError, or what a plugin's code throws. `watch`: before any of that runs. */
 export async function planAsked(
-  { contexts, variables, wdir }: Asked, say: Caller['say'], writeLog: (line: string) => void,
+  { contexts, variables, wdir }: Asked,
+  say: Caller['say'],
+  writeLog: (line: string) => void,
+  watch: (prepared: Prepared) => Promise<unknown>,
 ): Promise<PlannedRun> {
   if (!existsSync(join(AGENTS, AGENT_MAIN))) {
     throw new StciError('STCI_LAUNCH_FAILED',
@@ -59,5 +64,15 @@ export async function planAsked(
   // What is for who shows output has no default here.
   const prepared = await prepare(line.request, caller, (defaults) =>
     line.withDefaults(defaults.filter(({ name }) => typeof OPTION_OF_FLAG[name] === 'string')));
+  await watch(prepared);
   return planRun(prepared);
+}
+
+/** Loaded only where there are plugins. `onFault`: what has to end the job. */
+export async function watchPlugins(
+  { plugins, params }: Prepared, onFault: (error: StciError) => void,
+): Promise<PluginWatch | undefined> {
+  if (plugins.length === 0) return undefined;
+  const { watchOver } = await import('./plugin-watch.js');
+  return watchOver({ plugins, timeoutMs: params.int(TIMEOUT), onFault });
 }

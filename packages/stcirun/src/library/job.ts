@@ -10,7 +10,7 @@ import { followJob, type JobSource } from '../run/follow-job.js';
 import { mpiRemarks } from '../run/mpi-program.js';
 import { openJob, type PlannedRun } from '../run/plan-run.js';
 import { parseForwardList, watchSignals } from '../run/signals.js';
-import { ask, planAsked } from './ask.js';
+import { ask, planAsked, watchPlugins } from './ask.js';
 import { EventFeed, type JobEvent } from './event-feed.js';
 import { JobInput } from './job-input.js';
 import { libraryDriver } from './library-driver.js';
@@ -18,9 +18,13 @@ import { inOptionNames } from './option-table.js';
 import type { InputChunk, LaunchOptions } from './options.js';
 import { OutputFeed, type OutputChunk } from './output-feed.js';
 import { passOn } from './pass-on.js';
+import type { PluginWatch } from './plugin-watch.js';
 
 /** A timer that keeps the process while the job runs: the longest period that Node allows. */
 const AWAKE_MS = 2 ** 31 - 1;
+
+/** Of a job whose plugin has failed, after parameter tool.grace: then its agents are ended without a report. */
+const IN_ORDER_MS = 5000;
 
 export interface JobResult {
   /** As stcirun's (docs/exit-codes.md). */
@@ -81,6 +85,10 @@ class LaunchedJob implements Job {
   #onEarlyEnd: () => void = () => undefined;
   #report: ExitReportJson | undefined;
   #sinkFault: (error: StciError) => void = () => undefined;
+  #pluginFault: StciError | undefined;
+  #stopAgents: () => void = () => undefined;
+  #forceMs = 0;
+  #forceTimer: NodeJS.Timeout | undefined;
 
   constructor(options: LaunchOptions) {
     this.#options = options;
@@ -147,25 +155,30 @@ class LaunchedJob implements Job {
 
   async #run(): Promise<JobResult> {
     let unlisten = (): void => undefined;
+    let watch: PluginWatch | undefined;
     const awake = setInterval(() => undefined, AWAKE_MS);
     try {
       const asked = ask(this.#options);
       unlisten = this.#listen();
       this.#checkEarlyEnd();
       const say = (text: string): void => this.#events.push({ type: 'message', text, isError: false });
-      const run = await planAsked(asked, say, (line) => this.#events.push({ type: 'log', text: line.trimEnd() }));
+      const writeLog = (line: string): void => this.#events.push({ type: 'log', text: line.trimEnd() });
+      const run = await planAsked(asked, say, writeLog, async (prepared) =>
+        (watch = await watchPlugins(prepared, (error) => setImmediate(() => this.#onPluginFault(error)))));
       try {
         return await this.#follow(run);
       } finally {
         run.platform.close();
       }
     } catch (error) {
-      const thrown = inOptionNames(error);
+      const thrown = inOptionNames(watch?.attributed(error) ?? error);
       this.#output.fail(thrown);
       this.#events.end(thrown);
       throw thrown;
     } finally {
       unlisten();
+      watch?.release();
+      clearTimeout(this.#forceTimer);
       clearInterval(awake);
       this.#input.stop();
       this.#output.fail(undefined);
@@ -194,7 +207,15 @@ class LaunchedJob implements Job {
     const passedOn = output !== 'inherit' ? undefined : passOn(this.#output, () => facts).then((error) => {
       if (error !== undefined) this.#sinkFault(error);
     });
-    const followed = { ...run, ...source, remarks: () => mpiRemarks(run.spec, run.map) };
+    this.#forceMs = run.params.int('tool.grace') + IN_ORDER_MS;
+    const followed = {
+      ...run, ...source, remarks: () => mpiRemarks(run.spec, run.map),
+      startFrontEnd: (...args: Parameters<JobSource['startFrontEnd']>) => {
+        const frontEnd = source.startFrontEnd(...args);
+        this.#stopAgents = () => frontEnd.stop();
+        return frontEnd;
+      },
+    };
     const exitCode = await followJob(followed, driver, {
       options: { quiet: false, verbose: false, json: true, exitReport: { format: 'json', file: 'result' } },
       prefix: '',
@@ -272,10 +293,25 @@ class LaunchedJob implements Job {
   }
 
   #carryOut(): void {
-    if (this.#ends === 0 || this.#actions === undefined) return;
+    if (this.#actions === undefined) return;
+    if (this.#pluginFault !== undefined) this.#endByPlugin(this.#pluginFault);
+    if (this.#ends === 0) return;
     this.#actions.end('SIGINT', this.#ends);
     // Who has asked for the end, and does not read, does not wait for output.
     if (!this.#output.isRead) this.#output.discard();
+  }
+
+  /** The first decides the exit code, unless something failed before. It ends the job in order, or else its agents. */
+  #onPluginFault(error: StciError): void {
+    if (this.#pluginFault !== undefined) return;
+    this.#pluginFault = error;
+    this.#carryOut();
+  }
+
+  #endByPlugin(error: StciError): void {
+    if (this.#forceTimer !== undefined) return;
+    this.#sinkFault(error);
+    this.#forceTimer = setTimeout(() => this.#stopAgents(), this.#forceMs);
   }
 
   #onInputFault(thrown: unknown): void {

@@ -3,9 +3,10 @@
 import { checkDry } from '../run/check-dry.js';
 import type { PlannedRun } from '../run/plan-run.js';
 import { mapObject, planObject } from '../run/show-plan.js';
-import { ask, planAsked } from './ask.js';
+import { ask, planAsked, watchPlugins } from './ask.js';
 import { inOptionNames } from './option-table.js';
 import type { LaunchOptions } from './options.js';
+import type { PluginWatch } from './plugin-watch.js';
 
 export interface JobPlan {
   /** Where the ranks run. */
@@ -20,13 +21,17 @@ export interface JobPlan {
 export async function plan(options: LaunchOptions): Promise<JobPlan> {
   const messages: string[] = [];
   let run: PlannedRun | undefined;
+  let watch: PluginWatch | undefined;
+  const note = (text: string): unknown => messages.push(text.trimEnd());
   try {
-    run = await planAsked(ask(options), (text) => messages.push(text), (line) => messages.push(line.trimEnd()));
+    run = await planAsked(ask(options), note, note, async (prepared) =>
+      (watch = await watchPlugins(prepared, ({ message }) => note(message))));
     checkDry(run);
     return { map: mapObject(run), launch: run.session === undefined ? planObject(run) : undefined, messages };
   } catch (thrown) {
-    throw inOptionNames(thrown);
+    throw inOptionNames(watch?.attributed(thrown) ?? thrown);
   } finally {
+    watch?.release();
     run?.session?.client.close();
   }
 }

@@ -35,10 +35,10 @@ let hooks: GuardHooks | undefined;
 /** Numbers of calls, from 1 in the order of names: objects that are made again and again have the same ones. */
 const numbers = new Map<string, number>();
 
-/** The hooks of this process; names from before are told at once. */
-export function watchCalls(own: GuardHooks): void {
+/** The hooks of this process, or none; names from before are told at once. */
+export function watchCalls(own: GuardHooks | undefined): void {
   hooks = own;
-  for (const [name, id] of numbers) own.onCall(id, name);
+  for (const [name, id] of numbers) own?.onCall(id, name);
 }
 
 /** Name of the call that is running; undefined: none. */
@@ -49,9 +49,15 @@ export function runningCall(): string | undefined {
 /** What a component does is all in its own package: its faults end what it is for, and nothing else. */
 const TOLERATED = new Set(['detector', 'errmgr', 'fault']);
 
+/** Takes the faults of its plugin in place of the process. */
+export interface FaultOwner {
+  onFault?: ((error: StciError) => void) | undefined;
+}
+
 interface Guarded {
   readonly path: string;
   readonly component: AnyComponent;
+  readonly owner: FaultOwner | undefined;
 }
 
 function numberOf(name: string): number {
@@ -67,8 +73,8 @@ const nameOf = ({ component }: Guarded, call: string): string =>
   `${component.framework.name}:${component.name}${call === '' ? '' : `.${call}`}`;
 
 /** The component with all its calls guarded. */
-export function guardComponent(component: AnyComponent, path: string): AnyComponent {
-  const own = { path, component };
+export function guardComponent(component: AnyComponent, path: string, owner?: FaultOwner): AnyComponent {
+  const own = { path, component, owner };
   const contract = contractOf(component.framework.name);
   const query = guardCall(own, 'query', component, component.query, verdictProblem, refusal);
   const create = guardCall(own, 'create', component, component.create, contract?.problem, refusal);
@@ -160,7 +166,7 @@ function fault(own: Guarded, call: string, thrown: unknown): Error {
   if (thrown instanceof PluginFault) return thrown;
   const error = pluginError(own.path, `${nameOf(own, call)} failed: ${textOf(thrown)}`, 'STCI_PLUGIN_FAILED');
   const found = new PluginFault(Object.assign(error, { cause: thrown }));
-  if (!TOLERATED.has(framework)) hooks?.onFault(found.error);
+  if (!TOLERATED.has(framework)) (own.owner?.onFault ?? hooks?.onFault)?.(found.error);
   return found;
 }
 

@@ -11,13 +11,13 @@ import { readReason } from '../run/read-file.js';
 import { collectFiles } from './collect.js';
 import { pluginError } from './error.js';
 import { findPlugin, MANIFEST_FILE, type FoundPlugin } from './find.js';
-import { guardComponent, guardLoad } from './guard.js';
+import { guardComponent, guardLoad, type FaultOwner } from './guard.js';
 import { readManifest } from './manifest.js';
 import type { CopyName } from './params.js';
 import { storedPlugin, storeFiles } from './store.js';
 
 /** A plugin whose manifest was read. Its copy is made, and its code loaded, when it is needed. */
-export interface Plugin extends FoundPlugin {
+export interface Plugin extends FoundPlugin, FaultOwner {
   readonly components: readonly AnyComponent[];
   /** Of its copy, which is made at the first call. Throws STCI_PLUGIN_*. */
   copy(): CopyName;
@@ -54,7 +54,7 @@ function asPlugin(own: FoundPlugin, copy: () => CopyName, frameworks: readonly A
     const framework = frameworks.find(({ name }) => name === declared.framework) as AnyFramework;
     const { name, help, params = {}, args } = declared;
     let loaded: AnyComponent | undefined;
-    const load = (): AnyComponent => (loaded ??= loadComponent({ path, copy, declared, framework }));
+    const load = (): AnyComponent => (loaded ??= loadComponent({ path, copy, declared, framework, owner: plugin }));
     return Object.freeze({
       framework, name, version: own.version, frameworkVersion: framework.version, help, params,
       ...(args !== undefined && { args }),
@@ -62,7 +62,8 @@ function asPlugin(own: FoundPlugin, copy: () => CopyName, frameworks: readonly A
       create: (deps, values, request) => load().create(deps, values, request) as unknown,
     } satisfies AnyComponent);
   });
-  return { ...own, components, copy };
+  const plugin: Plugin = { ...own, components, copy };
+  return plugin;
 }
 
 /** Copies of which this process has loaded code: paths of their plugins by hash. */
@@ -77,10 +78,11 @@ interface Declared {
   copy(): CopyName;
   readonly declared: PluginComponent;
   readonly framework: AnyFramework;
+  readonly owner: FaultOwner;
 }
 
 /** Throws STCI_PLUGIN_INVALID. */
-function loadComponent({ path, copy, declared, framework }: Declared): AnyComponent {
+function loadComponent({ path, copy, declared, framework, owner }: Declared): AnyComponent {
   const { hash } = copy();
   const directory = storedPlugin(hash);
   if (directory === undefined) throw pluginError(path, 'its copy was removed', 'STCI_PLUGIN_FAILED');
@@ -104,7 +106,7 @@ function loadComponent({ path, copy, declared, framework }: Declared): AnyCompon
     if (wrong === undefined) continue;
     throw pluginError(path, `${label}: ${MANIFEST_FILE} and ${declared.module} differ in ${wrong}. Make them equal`);
   }
-  return guardComponent({ ...found, framework }, path);
+  return guardComponent({ ...found, framework }, path, owner);
 }
 
 function loadModule(path: string, file: string, module: string): unknown {

@@ -1,11 +1,11 @@
 /**
  * Watch over plugins in a process of ours: an error that no caller catches is told as the plugin's; a thread tells a
- * call that does not return and ends the process. Loaded only where there are plugins; the thread is started with the
- * first module of one.
+ * call that does not return and ends the process, or has an agent that is a thread ended by its parent. Loaded only
+ * where there are plugins; the thread is started with the first module of one.
  */
 
 import { readlinkSync, writeSync } from 'node:fs';
-import { Worker } from 'node:worker_threads';
+import { isMainThread, MessageChannel, parentPort, Worker, type MessagePort } from 'node:worker_threads';
 import { StciError } from '@stci/interface';
 import { pluginError } from './error.js';
 import { marker, PluginFault, runningCall, watchCalls } from './guard.js';
@@ -23,17 +23,17 @@ export interface WatchInit {
 
 const COPY = /\/plugins\/[0-9a-f]{16}\/([0-9a-f]{64})\//u;
 
-/** Looks often enough to be late by a fraction only. */
-const LOOKS = 20;
-const LOOK_MS_MAX = 1000;
-
 /** In a thread of its own. Names come as messages, also while the main thread hangs. */
 const WATCH_CODE = `'use strict';
 const { parentPort, workerData } = require('node:worker_threads');
 const fs = require('node:fs');
-const { marker, timeoutMs, lookMs, speaker, exitCode, task } = workerData;
+const { marker, speaker, exitCode, task, port, isKept } = workerData;
+let { timeoutMs } = workerData;
 const names = new Map();
-parentPort.on('message', ([id, name]) => names.set(id, name));
+parentPort.on('message', ([id, name]) => {
+  if (id === 0) timeoutMs = name;
+  else names.set(id, name);
+});
 // Time in which the thread was ready to run, but other threads had the processors.
 function waitedMs() {
   try {
@@ -41,7 +41,10 @@ function waitedMs() {
   } catch { return 0; }
 }
 let last = -1, hungMs = 0, beforeMs = performance.now(), waitedBeforeMs = waitedMs();
-const timer = setInterval(() => {
+function look() {
+  // Often enough to be late by a fraction only.
+  const lookMs = Math.min(1000, timeoutMs / 20);
+  setTimeout(look, lookMs);
   const [nowMs, waited] = [performance.now(), waitedMs()];
   // A stop of the process is no time that the call has taken.
   const countedMs = Math.min(nowMs - beforeMs, 2 * lookMs) - (waited - waitedBeforeMs);
@@ -50,11 +53,16 @@ const timer = setInterval(() => {
   if (id !== 0 && count === last) hungMs += Math.max(0, countedMs);
   else [last, hungMs] = [count, 0];
   if (hungMs < timeoutMs) return;
-  clearInterval(timer);
-  end(names.get(id) + ' has not returned for ' + timeoutMs + ' ms (plugin.timeout). This process ends.');
-}, lookMs);
+  hungMs = -Infinity;
+  end(names.get(id) + ' has not returned for ' + timeoutMs + ' ms (plugin.timeout).');
+}
+look();
 function end(text) {
-  try { fs.writeSync(2, speaker + ': ' + text + '\\n'); } catch {}
+  // What is on its other end ends the thread that hangs.
+  if (port !== undefined) return port.postMessage(text);
+  const more = isKept ? ' Jobs with it end when it does.' : ' This process ends.';
+  try { fs.writeSync(2, speaker + ': ' + text + more + '\\n'); } catch {}
+  if (isKept) return parentPort.postMessage(text);
   // The parent of an agent reads first.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), 500);
   if (exitCode === undefined) return;
@@ -84,33 +92,48 @@ export function watchPlugins(init: WatchInit): void {
   watchCalls({
     onFault: init.onFault,
     onCall: (id, name) => {
-      worker ??= startThread(init);
+      worker ??= startWatch(init);
       worker.postMessage([id, name]);
     },
   });
   process.on('exit', (status) => {
-    const call = runningCall();
-    if (call === undefined) return;
-    // In a call nothing of ours ends a process.
-    const text = `${call} has ended this process (exit code ${status}). A plugin's code throws errors, and ends none.`;
-    process.exitCode = init.exitCode ?? status;
-    try {
-      writeSync(2, `${init.speaker}: ${text}\n`);
-    } catch {
-      // There is no reader to report it to.
-    }
+    if (tellOfExit(init.speaker, status)) process.exitCode = init.exitCode ?? status;
   });
 }
 
-function startThread({ timeoutMs, speaker, exitCode }: WatchInit): Worker {
-  const lookMs = Math.min(LOOK_MS_MAX, timeoutMs / LOOKS);
-  const workerData = { marker, timeoutMs, lookMs, speaker, exitCode, task: ownTask() };
+/** Where a call ends this process, which nothing of ours does; true: it did. */
+export function tellOfExit(speaker: string, status: number): boolean {
+  const call = runningCall();
+  if (call === undefined) return false;
+  const text = `${call} has ended this process (exit code ${status}). A plugin's code throws errors, and ends none.`;
+  try {
+    writeSync(2, `${speaker}: ${text}\n`);
+  } catch {
+    // There is no reader to report it to.
+  }
+  return true;
+}
+
+/** `isKept`: the process is not ended; the thread posts what it says, a text for each call that does not return. */
+export function startWatch(
+  { timeoutMs, speaker, exitCode }: Omit<WatchInit, 'onFault'>, isKept = false,
+): Worker {
+  const port = isKept || isMainThread ? undefined : portToParent();
+  const workerData = { marker, timeoutMs, speaker, exitCode, task: ownTask(), port, isKept };
   // Its own streams are not ours: an agent has none.
   const streams = { stdin: false, stdout: true, stderr: true };
-  const worker = new Worker(WATCH_CODE, { eval: true, workerData, execArgv: [], ...streams });
+  const transferList = port === undefined ? [] : [port];
+  const worker = new Worker(WATCH_CODE, { eval: true, workerData, transferList, execArgv: [], ...streams });
   worker.on('error', () => undefined);
   worker.unref();
   return worker;
+}
+
+/** Of an agent that is a thread: on the other end its parent ends it (platform-node/src/agent-thread.ts). */
+function portToParent(): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  parentPort?.postMessage(port1, [port1]);
+  return port2;
 }
 
 /** Number of this thread; empty where the system does not tell. */
