@@ -24,6 +24,8 @@ export class JobHosts {
   readonly #unsettled = new Map<HostIndex, Question>();
   /** Something has been heard of the session agent that is there now. */
   readonly #heard = new Set<HostIndex>();
+  /** Linked again before that. */
+  readonly #unheard = new Set<HostIndex>();
   /** Session agents that were lost there. */
   readonly #losses = new Map<HostIndex, number>();
 
@@ -42,14 +44,16 @@ export class JobHosts {
 
   /** Not a late one of a session agent that was given up. */
   onReport(host: HostIndex): void {
-    if (!this.#lost.has(host)) this.#heard.add(host);
+    if (this.#lost.has(host)) return;
+    this.#heard.add(host);
+    if (this.#unheard.delete(host)) this.#ask(host, { again: undefined });
   }
 
   /** No further report is awaited. */
   onLost(host: HostIndex): void {
     this.#lost.add(host);
     this.#unsettled.get(host)?.again?.cancel();
-    for (const hosts of [this.#undrained, this.#unsettled, this.#heard]) hosts.delete(host);
+    for (const hosts of [this.#undrained, this.#unsettled, this.#heard, this.#unheard]) hosts.delete(host);
   }
 
   isLost(host: HostIndex): boolean {
@@ -76,11 +80,15 @@ export class JobHosts {
   }
 
   /**
-   * Of a session agent that has not been heard, nothing is on its way; it may not have been there yet. The others are
-   * asked: what they say by themselves, when they see a new link, may come before it is known here that they have one.
+   * Session agents are asked: what they say by themselves, when they see a new link, may come before it is known here
+   * that they have one. One that has not been heard may not be there yet: it is asked at its first report, behind which
+   * earlier output may still be on its way to the front-end.
    */
   onMended(hosts: Iterable<HostIndex>): void {
-    for (const host of hosts) if (this.#heard.has(host)) this.#ask(host, { again: undefined });
+    for (const host of hosts) {
+      if (this.#heard.has(host)) this.#ask(host, { again: undefined });
+      else if (!this.#lost.has(host)) this.#unheard.add(host);
+    }
   }
 
   /** Its answer, or its loss, comes: asked again, it is the same question. That it cannot be asked now says nothing. */

@@ -39,6 +39,22 @@ suite('hosts of a job', (test) => {
     assert.equal([hosts.isSettled, settled()], [true, 1]);
   });
 
+  test('one that was not heard before it was linked again is asked at its first report, and once', () => {
+    const { hosts, answers, answer } = asked();
+    answer();
+    assert.equal([hosts.isSettled, answers.length], [true, 1]);
+    for (const _ of [1, 2]) {
+      hosts.onReport(4);
+      assert.equal([hosts.isSettled, answers.length], [false, 2]);
+    }
+    answer();
+    assert.ok(hosts.isSettled);
+    hosts.onMended([5]);
+    hosts.onLost(5);
+    hosts.onReport(5);
+    assert.equal([hosts.isSettled, answers.length], [true, 2]);
+  });
+
   test('one that is lost is not; nor is any after the job is over', () => {
     for (const end of [({ onLost }: { onLost(): void }) => onLost(), ({ clear }: { clear(): void }) => clear()]) {
       const { hosts, answers, answer, run } = asked();
