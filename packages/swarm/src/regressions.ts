@@ -4,6 +4,7 @@
  */
 
 import { PLAIN, type Regression } from './plain.js';
+import { OVER_REGRESSIONS } from './regressions-over.js';
 import { RESTART_REGRESSIONS } from './regressions-restarts.js';
 import { SILENCE_REGRESSIONS } from './regressions-silence.js';
 import { START_REGRESSIONS } from './regressions-starts.js';
@@ -359,4 +360,5 @@ export const REGRESSIONS: readonly Regression[] = [
   ...SILENCE_REGRESSIONS,
   ...START_REGRESSIONS,
   ...RESTART_REGRESSIONS,
+  ...OVER_REGRESSIONS,
 ];

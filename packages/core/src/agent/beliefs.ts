@@ -25,6 +25,7 @@ export class Beliefs {
   /** By reporter; it stays until none has waited for ASK_MS. */
   readonly #waiting = new Map<Address, Map<Position, MemberId>>();
   readonly #timers = new Map<Address, Timer>();
+  #isStopped = false;
 
   constructor(init: BeliefsInit) {
     this.#init = init;
@@ -32,7 +33,7 @@ export class Beliefs {
 
   add(reporter: Address, members: readonly MemberId[]): void {
     const open = members.filter((member) => this.#init.isOpen(member));
-    if (open.length === 0) return;
+    if (open.length === 0 || this.#isStopped) return;
     const before = this.#waiting.get(reporter);
     const waiting = before ?? new Map<Position, MemberId>();
     for (const member of open) waiting.set(member.position, member);
@@ -40,7 +41,9 @@ export class Beliefs {
     if (before === undefined) this.#ask(reporter, waiting);
   }
 
+  /** What is still said is not heard. */
   stop(): void {
+    this.#isStopped = true;
     for (const timer of this.#timers.values()) timer.cancel();
   }
 

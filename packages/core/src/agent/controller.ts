@@ -155,7 +155,11 @@ export class Controller implements JobSession {
     this.#mender?.finish();
     // Orphans are linked again to be stopped: nothing else would end them before their lease is over.
     const settle = (settled: () => void): void => this.#mender === undefined ? settled() : this.#mender.settle(settled);
-    this.#bootstrap.stop(settle, done);
+    this.#bootstrap.stop(settle, () => {
+      // Over a slow link, a goodbye takes longer: nobody is left to hear it.
+      for (const link of this.node.router.links()) if (link.role === 'overlay') link.destroy('all agents have ended');
+      done();
+    });
   }
 
   /** For `stci ps`. */
