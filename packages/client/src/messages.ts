@@ -7,17 +7,25 @@ import type { Answered, Calls } from './calls.js';
 import { checkFunction, checkInteger, checkOptions, checkRank, checkTag } from './checks.js';
 import type { Message, ReceiveOptions, SendOptions } from './contracts.js';
 import { ClientError, argumentError } from './errors.js';
-import { SendQueue } from './send-queue.js';
+import { OWN_LIMITS, PROGRAM_LIMITS, SendQueue } from './send-queue.js';
 import { decodeValue, encodeValue, type Encoded } from './values.js';
 
 /** Nobody is left who could send. */
 const NONE_LEFT: readonly string[] = ['STCI_CLIENT_RANK_LOST', 'STCI_CLIENT_RANK_ENDED'];
 
+interface Sending {
+  readonly tag: string;
+  readonly encoded: Encoded;
+  /** Of the call. */
+  readonly name: string;
+}
+
 export class Messages {
   readonly #calls: Calls;
   readonly #rank: number;
   readonly #size: number;
-  readonly #queue = new SendQueue();
+  readonly #queue = new SendQueue(PROGRAM_LIMITS);
+  readonly #ownQueue = new SendQueue(OWN_LIMITS);
   #receives = 0;
   /** Handlers for which nobody was left. */
   readonly #stopped = new Set<() => void>();
@@ -34,7 +42,8 @@ export class Messages {
     const { tag = PROGRAM_TAG } = options;
     checkRank(name, to, this.#size);
     checkTag(name, tag);
-    await this.#send(to, tag, encodeValue(name, value, PROGRAM_MESSAGE_BYTES_MAX), name);
+    const encoded = encodeValue(name, value, PROGRAM_MESSAGE_BYTES_MAX);
+    await this.#send(this.#queue, to, { tag, encoded, name });
   }
 
   async receive(options: ReceiveOptions = {}): Promise<Message> {
@@ -59,7 +68,7 @@ export class Messages {
 
   /** A message of the library itself. */
   pass(to: number, tag: string, bytes: Uint8Array, name: string): Promise<void> {
-    return this.#send(to, tag, { form: 'bytes', bytes }, name);
+    return this.#send(this.#ownQueue, to, { tag, encoded: { form: 'bytes', bytes }, name });
   }
 
   async take(from: number, tag: string, name: string, signal?: AbortSignal): Promise<Answered> {
@@ -86,10 +95,11 @@ export class Messages {
     for (const go of [...this.#stopped]) go();
   }
 
-  #send(to: number, tag: string, { form, bytes }: Encoded, name: string): Promise<void> {
+  #send(queue: SendQueue, to: number, { tag, encoded, name }: Sending): Promise<void> {
+    const { form, bytes } = encoded;
     return new Promise((resolve, reject) => {
       if (this.#calls.closed !== undefined) return reject(this.#calls.closed);
-      this.#queue.add(to, bytes.length, async () => {
+      queue.add(to, bytes.length, async () => {
         const sent = this.#calls.call({ type: 'send', to, tag, form }, { bytes, name });
         await sent.then(() => resolve(), reject);
         if (to === this.#rank) this.resume();

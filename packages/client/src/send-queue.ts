@@ -10,7 +10,19 @@ import {
 /** Unanswered sends to one rank; their bytes are those of one message at most. */
 const RECEIVER_SENDS_MAX = 64;
 
-if (RECEIVER_SENDS_MAX * 2 > PROGRAM_SENDS_MAX || PROGRAM_MESSAGE_BYTES_MAX * 2 > PROGRAM_SENDS_BYTES_MAX) {
+/** Unanswered sends of one queue, and their bytes. */
+export interface SendLimits {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** What the library sends for collectives and streams waits for no message of the program. */
+export const OWN_LIMITS: SendLimits = { count: 2 * RECEIVER_SENDS_MAX, bytes: PROGRAM_MESSAGE_BYTES_MAX };
+export const PROGRAM_LIMITS: SendLimits = {
+  count: PROGRAM_SENDS_MAX - OWN_LIMITS.count, bytes: PROGRAM_SENDS_BYTES_MAX - OWN_LIMITS.bytes,
+};
+
+if (RECEIVER_SENDS_MAX * 2 > PROGRAM_LIMITS.count || PROGRAM_MESSAGE_BYTES_MAX * 2 > PROGRAM_LIMITS.bytes) {
   throw new Error('sends to one rank are at most half of all');
 }
 
@@ -26,11 +38,16 @@ interface Receiver {
 }
 
 export class SendQueue {
+  readonly #limits: SendLimits;
   readonly #receivers = new Map<number, Receiver>();
   #count = 0;
   #bytes = 0;
   /** A send waits for others to other ranks. */
   #isBlocked = false;
+
+  constructor(limits: SendLimits) {
+    this.#limits = limits;
+  }
 
   /** Calls `start` once there is room, after those before it; it resolves when the send is answered. */
   add(to: number, bytes: number, start: () => Promise<unknown>): void {
@@ -69,7 +86,7 @@ export class SendQueue {
   #fits(receiver: Receiver, bytes: number): boolean {
     const own = receiver.count < RECEIVER_SENDS_MAX && receiver.bytes + bytes <= PROGRAM_MESSAGE_BYTES_MAX;
     if (!own) return false;
-    const hasRoom = this.#count < PROGRAM_SENDS_MAX && this.#bytes + bytes <= PROGRAM_SENDS_BYTES_MAX;
+    const hasRoom = this.#count < this.#limits.count && this.#bytes + bytes <= this.#limits.bytes;
     this.#isBlocked ||= !hasRoom;
     return hasRoom;
   }

@@ -29,9 +29,9 @@ export const PROGRAM_KEYS_MAX = 65_536;
 export const PROGRAM_KEYS_BYTES_MAX = 8 * 1024 * 1024;
 export const PROGRAM_KEY_CHARS_MAX = 256;
 
-/** Most sends, and their bytes, that a program may have unanswered; receives that may wait. */
+/** Most sends, and their bytes, that a program and its library may have unanswered; receives that may wait. */
 export const PROGRAM_SENDS_MAX = 1024;
-export const PROGRAM_SENDS_BYTES_MAX = 2 * PROGRAM_MESSAGE_BYTES_MAX;
+export const PROGRAM_SENDS_BYTES_MAX = 3 * PROGRAM_MESSAGE_BYTES_MAX;
 export const PROGRAM_RECEIVES_MAX = 1024;
 
 /** Longest tag, in characters; those that begin with `_` are the libraries' own. */

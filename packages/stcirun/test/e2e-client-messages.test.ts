@@ -133,6 +133,29 @@ await stci.shrink();
     assert.is(lines.filter((line) => line.endsWith(lost)).length, 4);
   }, LONG);
 
+  test('what one rank leaves unread keeps no other message of that host away, nor its collectives', async () => {
+    const result = await ranks(`
+const take = ({ from, value }) => from + ' ' + value.length;
+if (rank === 2) {
+  for (let i = 0; i < 600; i++) stci.send(0, new Uint8Array(10_000), { tag: 'much' });
+  stci.send(0, 'later', { tag: 'b' });
+}
+if (rank === 3) await Promise.all(['x', 'yy', 'zzz'].map((text) => stci.send(0, text)));
+if (rank === 0) {
+  for (let i = 0; i < 3; i++) say(take(await stci.receive({ from: 3, waitMs: 20_000 })));
+}
+say(await stci.allReduce(rank, (a, b) => a + b));
+if (rank === 0) {
+  say(take(await stci.receive({ tag: 'b', waitMs: 20_000 })));
+  for (let i = 0; i < 600; i++) await stci.receive({ tag: 'much' });
+}
+await stci.barrier();
+`);
+    assert.equal([result.exitCode, result.err], [0, '']);
+    const sums = [0, 1, 2, 3, 4].map((rank) => `${rank} 10`);
+    assert.equal(linesOf(result), [...sums, '0 2 5', '0 3 1', '0 3 2', '0 3 3'].sort());
+  }, LONG);
+
   test('a rank that receives nothing holds up nobody else', async () => {
     const result = await ranks(`
 if (rank > 0) {

@@ -1,12 +1,16 @@
 /**
  * Messages for the ranks of this host: their mailboxes, and the room that there is in them. What comes from an agent
  * that does not keep to its credit breaks the protocol. Pure but for `answer` and the programs' connections.
+ *
+ * Those that ask for room are long, or their agent has no credit. The former get the room that there is; the latter
+ * only what helps a receive that waits: it, or one that comes before it. So what one rank leaves unread does not keep
+ * others' messages from it, and its bound holds.
  */
 
 import { FORMS, StciError, type Form, type HostIndex, type Rank, type Timer } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import type { MailLimits } from './program-credit.js';
-import { chargeOf, type MailMessage, type Receive } from './program-mailbox.js';
+import { SHORT_BYTES_MAX, type MailLimits } from './program-credit.js';
+import { chargeOf, isOwnTag, type MailMessage, type Receive } from './program-mailbox.js';
 import type { ProgramNews } from './program-news.js';
 import type { Program } from './program.js';
 
@@ -31,13 +35,16 @@ export interface InboxInit {
  */
 const TOLERANCE = 4;
 
+/** One that asks for more is long. */
+const SHORT_CHARGE_MAX = chargeOf(SHORT_BYTES_MAX);
+
 type Batch = MessageBody<'program.messages'>;
 type Ask = Batch['asks'][number];
 
 /** For so long the room of a message that was asked for is kept from others; its agent sends it at once. */
 export const GRANT_MS = 5000;
 
-/** A long message that was asked for. */
+/** A message that was asked for. */
 interface Grant {
   readonly call: number;
   readonly host: HostIndex;
@@ -53,6 +60,8 @@ interface Granted extends Grant {
   /** It was not sent in time: others have its room, its agent gets no more until it comes. */
   isOverdue: boolean;
   timer: Timer | undefined;
+  /** It is for this one, which waited. */
+  readonly receive: Receive | undefined;
 }
 
 /** What one agent has in one rank's mailbox. */
@@ -66,16 +75,18 @@ interface Share {
 /** Room of one rank; it ends with its process. */
 interface Room {
   readonly shares: Map<HostIndex, Share>;
-  /** Of long messages, those on their way too. */
+  /** Of messages that asked for it, those on their way too. */
   longBytes: number;
 }
 
 export class ProgramInbox {
   readonly #init: InboxInit;
   readonly #rooms = new Map<Program, Room>();
-  /** By sender and receiver, as those granted: a rank's second message to another waits for the first. */
+  /** By sender, receiver, and who sends, as those granted: the second message of a flow waits for the first. */
   readonly #asks = new Map<string, Grant>();
   readonly #granted = new Map<string, Granted>();
+  /** Receives of those granted. */
+  readonly #served = new Set<Receive>();
   /** Of those that are not overdue. */
   #grantedBytes = 0;
 
@@ -87,13 +98,13 @@ export class ProgramInbox {
   onBatch({ host, messages, asks }: Batch): void {
     for (const message of messages) this.#onMessage(host, message);
     for (const ask of asks) this.#onAsk(host, ask);
-    this.#grant();
+    if (this.#asks.size > 0) this.#grant();
   }
 
   receive(program: Program, receive: Receive): void {
     program.mailbox.await(receive);
     this.deliver(program);
-    if (this.#asks.size > 0) this.#grant();
+    if (this.#asks.size > 0 && program.mailbox.receivesCount > 0) this.#grant();
   }
 
   /** Passes on what fits the receives that wait, while the program reads. */
@@ -122,7 +133,7 @@ export class ProgramInbox {
 
   #onMessage(host: HostIndex, [call, from, to, attempt, tag, form, bytes]: Batch['messages'][number]): void {
     const charge = chargeOf(bytes.length);
-    const grant = this.#takeGrant(host, call, from, to);
+    const grant = this.#takeGrant(host, call, pairOf(from, to, tag));
     const program = this.#receiver(host, from, to, attempt);
     // A rank that has ended, or an earlier attempt: the sender's agent learns of that.
     if (program === undefined) return;
@@ -130,7 +141,7 @@ export class ProgramInbox {
     if (grant === undefined) this.#charge(room, host, charge);
     else if (charge > grant.charge) throw tooMuch(from, grant.charge, charge);
     else room.longBytes -= grant.charge - charge;
-    program.mailbox.push({ from, tag, form: FORMS[form] as Form, bytes, host, isLong: grant !== undefined });
+    program.mailbox.push({ from, tag, form: FORMS[form] as Form, bytes, host, isGranted: grant !== undefined });
     this.#init.answer(host, { calls: [call] });
     this.deliver(program);
   }
@@ -146,25 +157,32 @@ export class ProgramInbox {
   #onAsk(host: HostIndex, [call, from, to, attempt, tag, length]: Ask): void {
     if (length > this.#init.limits.messageBytesMax) throw tooMuch(from, this.#init.limits.messageBytesMax, length);
     if (this.#receiver(host, from, to, attempt) === undefined) return;
-    const pair = pairOf(from, to);
+    const pair = pairOf(from, to, tag);
     this.#drop(pair); // It asks for another: the one before is not sent any more.
     this.#asks.set(pair, { call, host, from, to, attempt, tag, charge: chargeOf(length) });
   }
 
   /** A message has come: its grant, if it has one, whose room is now that of the message. */
-  #takeGrant(host: HostIndex, call: number, from: Rank, to: Rank): Granted | undefined {
-    const pair = pairOf(from, to);
+  #takeGrant(host: HostIndex, call: number, pair: string): Granted | undefined {
+    const isIt = (grant: Grant | undefined): boolean => grant?.call === call && grant.host === host;
+    if (isIt(this.#asks.get(pair))) this.#asks.delete(pair); // It got credit meanwhile.
     const grant = this.#granted.get(pair);
-    if (grant === undefined || grant.call !== call || grant.host !== host) return undefined;
-    this.#granted.delete(pair);
-    grant.timer?.cancel();
+    if (grant === undefined || !isIt(grant)) return undefined;
+    this.#forget(pair, grant);
     if (!grant.isOverdue) this.#grantedBytes -= grant.charge;
     else this.#addLong(grant, grant.charge);
     return grant;
   }
 
+  #forget(pair: string, grant: Granted): void {
+    this.#granted.delete(pair);
+    grant.timer?.cancel();
+    if (grant.receive !== undefined) this.#served.delete(grant.receive);
+  }
+
   #onOverdue(grant: Granted): void {
     grant.isOverdue = true;
+    if (grant.receive !== undefined) this.#served.delete(grant.receive);
     this.#grantedBytes -= grant.charge;
     this.#addLong(grant, -grant.charge);
     this.#grant();
@@ -199,13 +217,18 @@ export class ProgramInbox {
       const isFull = this.#grantedBytes > 0 && this.#grantedBytes + ask.charge > longBytesMax;
       if (isFull) return;
       if (program === undefined || room === undefined) continue;
-      // One that is waited for has room beyond that of those that are not: these may be received after it only.
-      const roomBytes = program.mailbox.awaits(ask) ? 2 * longBytesMax : longBytesMax;
+      const { mailbox } = program;
+      const receive = mailbox.awaiting(ask, this.#served);
+      if (receive === undefined && ask.charge <= SHORT_CHARGE_MAX && !mailbox.awaitsBehind(ask)) continue;
+      // One that is waited for has room beyond that of those that are not: these may be received after it only. A
+      // receive takes one, so that no more than one comes for its sake at a time.
+      const roomBytes = receive === undefined ? longBytesMax : 2 * longBytesMax;
       if (room.longBytes > 0 && room.longBytes + ask.charge > roomBytes) continue;
       this.#asks.delete(pair);
       room.longBytes += ask.charge;
       this.#grantedBytes += ask.charge;
-      const grant: Granted = { ...ask, isOverdue: false, timer: undefined };
+      const grant: Granted = { ...ask, isOverdue: false, timer: undefined, receive };
+      if (receive !== undefined) this.#served.add(receive);
       grant.timer = this.#init.after(GRANT_MS, () => this.#onOverdue(grant));
       this.#granted.set(pair, grant);
       this.#init.answer(ask.host, { grants: [ask.call] });
@@ -213,10 +236,10 @@ export class ProgramInbox {
   }
 
   /** A message was received: its room is given back, credit half a share at a time. */
-  #free(program: Program, { host, bytes, isLong }: MailMessage): void {
+  #free(program: Program, { host, bytes, isGranted }: MailMessage): void {
     const room = this.#room(program);
     const charge = chargeOf(bytes.length);
-    if (isLong) {
+    if (isGranted) {
       room.longBytes -= charge;
       return this.#grant();
     }
@@ -239,9 +262,9 @@ export class ProgramInbox {
   #drop(pair: string): void {
     this.#asks.delete(pair);
     const grant = this.#granted.get(pair);
-    this.#granted.delete(pair);
-    grant?.timer?.cancel();
-    if (grant === undefined || grant.isOverdue) return;
+    if (grant === undefined) return;
+    this.#forget(pair, grant);
+    if (grant.isOverdue) return;
     this.#grantedBytes -= grant.charge;
     this.#addLong(grant, -grant.charge);
   }
@@ -253,8 +276,8 @@ export class ProgramInbox {
   }
 }
 
-function pairOf(from: Rank, to: Rank): string {
-  return `${from} ${to}`;
+function pairOf(from: Rank, to: Rank, tag: string): string {
+  return isOwnTag(tag) ? `${from} ${to} own` : `${from} ${to}`;
 }
 
 function tooMuch(of: number, wanted: number, got: number): StciError {

@@ -261,11 +261,12 @@ export class ProgramMail {
     }
     if (messages.length + asks.length === 0) return;
     this.#outbox.onBatch(to);
+    const sent = new Set(messages); // They asked in this turn too, and need no room any more.
     const batch: Batch = {
       host, decided: decided(),
       messages: messages.map(({ call, from, to: rank, attempt, tag, form, bytes }) =>
         [call, from, rank, attempt, tag, FORMS.indexOf(form), bytes] as const),
-      asks: asks.map(({ call, from, to: rank, attempt, tag, bytes }) =>
+      asks: asks.filter((ask) => !sent.has(ask)).map(({ call, from, to: rank, attempt, tag, bytes }) =>
         [call, from, rank, attempt, tag, bytes.length] as const),
     };
     if (isLocal) this.#onBatch(batch);

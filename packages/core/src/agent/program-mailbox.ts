@@ -7,9 +7,9 @@ export interface MailMessage {
   readonly tag: string;
   readonly form: Form;
   readonly bytes: Uint8Array;
-  /** Whose agent sent it, and gets credit when it is received. */
+  /** Whose agent sent it, and gets credit when it is received, unless it asked for room. */
   readonly host: HostIndex;
-  readonly isLong: boolean;
+  readonly isGranted: boolean;
 }
 
 export interface Receive extends Pick<Extract<ProgramRequest, { readonly type: 'receive' }>, 'id' | 'from' | 'tag'> {
@@ -22,6 +22,11 @@ const MESSAGE_CHARGE = 256;
 
 export function chargeOf(bytes: number): number {
   return bytes + MESSAGE_CHARGE;
+}
+
+/** Of a library, not of the program. */
+export function isOwnTag(tag: string): boolean {
+  return tag.startsWith('_');
 }
 
 /** In order of arrival; what was taken from its middle is dropped once it is the larger half. */
@@ -120,9 +125,16 @@ export class Mailbox {
     return undefined;
   }
 
-  /** Whether a receive waits that such a message fits. */
-  awaits(message: Pick<MailMessage, 'from' | 'tag'>): boolean {
-    return this.#waiting.some(({ receive }) => fits(receive, message));
+  /** A receive that waits, that such a message fits, and that is none of `except`. */
+  awaiting(message: Pick<MailMessage, 'from' | 'tag'>, except: ReadonlySet<Receive>): Receive | undefined {
+    return this.#waiting.find(({ receive }) => fits(receive, message) && !except.has(receive))?.receive;
+  }
+
+  /** Whether a receive waits for what may be sent after such a message, and come after it only. */
+  awaitsBehind({ from, tag }: Pick<MailMessage, 'from' | 'tag'>): boolean {
+    const isOwn = isOwnTag(tag);
+    return this.#waiting.some(({ receive }) =>
+      (receive.from ?? from) === from && isOwnTag(receive.tag ?? '') === isOwn);
   }
 
   /** Whether it still waited. */
@@ -174,7 +186,7 @@ export class Mailbox {
 /** A receive without a tag gets no message of the library's own tags. */
 function fits({ from, tag }: Receive, message: Pick<MailMessage, 'from' | 'tag'>): boolean {
   if (from !== undefined && from !== message.from) return false;
-  return tag === undefined ? !message.tag.startsWith('_') : tag === message.tag;
+  return tag === undefined ? !isOwnTag(message.tag) : tag === message.tag;
 }
 
 /** Of the messages that a receive of this sender and tag fits. */
@@ -184,5 +196,5 @@ function keyOf(from: Rank | undefined, tag: string | undefined): string {
 
 function keysOf({ from, tag }: MailMessage): string[] {
   const keys = [keyOf(from, tag), keyOf(undefined, tag)];
-  return tag.startsWith('_') ? keys : [...keys, keyOf(from, undefined), keyOf(undefined, undefined)];
+  return isOwnTag(tag) ? keys : [...keys, keyOf(from, undefined), keyOf(undefined, undefined)];
 }

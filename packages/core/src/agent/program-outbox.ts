@@ -1,11 +1,12 @@
 /**
  * Messages that ranks of this host send: they wait here, in order for each receiver, until its agent has room, and are
- * answered when it has them. Pure but for `transmit`.
+ * answered when it has them. Short ones go by credit. A long one asks for room, and so does a short one without credit:
+ * who sent before it may have left all credit in messages that nobody receives. Pure but for `transmit`.
  */
 
 import type { Form, HostIndex, Rank } from '@stci/interface';
 import { BATCHES_MAX, SHORT_BYTES_MAX, type MailLimits } from './program-credit.js';
-import { chargeOf } from './program-mailbox.js';
+import { chargeOf, isOwnTag } from './program-mailbox.js';
 import type { RankProblem } from './program-news.js';
 
 export interface Send {
@@ -33,7 +34,7 @@ export interface OutboxInit {
   transmit(host: HostIndex, messages: readonly Outgoing[], asks: readonly Outgoing[]): void;
 }
 
-/** From one rank to another, in order. */
+/** From one rank to another, in order: what the program sends, or what its library does. */
 interface Flow {
   readonly waiting: Outgoing[];
   /** Room was asked for the first that waits; and given. */
@@ -45,8 +46,8 @@ interface Flow {
 interface Receiver {
   readonly to: Rank;
   creditBytes: number;
-  /** By sender: what one sends waits for no other. */
-  readonly flows: Map<Rank, Flow>;
+  /** What is in one waits for no other. */
+  readonly flows: Map<string, Flow>;
 }
 
 /** To one agent. */
@@ -56,12 +57,19 @@ interface Pair {
   batches: number;
 }
 
+/** Sent, and not answered. */
+interface Sent {
+  readonly message: Outgoing;
+  readonly pair: Pair;
+  /** What it took of the credit; undefined: it has room of its own. */
+  charge: number | undefined;
+}
+
 export class ProgramOutbox {
   readonly #init: OutboxInit;
   readonly #receivers = new Map<Rank, Receiver>();
   readonly #pairs = new Map<HostIndex, Pair>();
-  /** Sent, and not answered. */
-  readonly #sent = new Map<number, { readonly message: Outgoing; readonly pair: Pair }>();
+  readonly #sent = new Map<number, Sent>();
   #calls = 0;
 
   constructor(init: OutboxInit) {
@@ -71,10 +79,11 @@ export class ProgramOutbox {
   send(send: Send): void {
     const { limits, attempt } = this.#init;
     const { from, to } = send;
-    const receiver = this.#receivers.get(to) ?? { to, creditBytes: limits.shareBytes, flows: new Map<Rank, Flow>() };
+    const receiver = this.#receivers.get(to) ?? { to, creditBytes: limits.shareBytes, flows: new Map<string, Flow>() };
     this.#receivers.set(to, receiver);
-    const flow = receiver.flows.get(from) ?? { waiting: [], asked: false, granted: false };
-    receiver.flows.set(from, flow);
+    const key = flowKey(from, isOwnTag(send.tag));
+    const flow = receiver.flows.get(key) ?? { waiting: [], asked: false, granted: false };
+    receiver.flows.set(key, flow);
     this.#calls += 1;
     const isLong = send.bytes.length > SHORT_BYTES_MAX;
     flow.waiting.push({ ...send, call: this.#calls, attempt: attempt(to), isLong });
@@ -96,13 +105,11 @@ export class ProgramOutbox {
   ): void {
     const pair = this.#pairs.get(host);
     if (pair !== undefined) pair.batches = Math.max(0, pair.batches - batches);
+    if (grants.length > 0) this.#onGrants(pair, new Set(grants));
     for (const call of calls) if (this.#sent.get(call)?.pair === pair) this.#settle(call, undefined);
     for (const [rank, bytes] of credit) {
-      const receiver = this.#receivers.get(rank);
-      if (receiver === undefined || this.#init.host(rank) !== host) continue;
-      receiver.creditBytes = Math.min(this.#init.limits.shareBytes, receiver.creditBytes + bytes);
+      if (this.#init.host(rank) === host) this.#addCredit(rank, bytes);
     }
-    if (grants.length > 0) this.#onGrants(pair, new Set(grants));
     this.#pumpAll(pair);
   }
 
@@ -130,13 +137,29 @@ export class ProgramOutbox {
 
   /** A rank of this host has ended: what it has not sent yet is not sent. */
   onEnded(rank: Rank): void {
-    for (const { flows } of this.#receivers.values()) flows.delete(rank);
+    for (const { flows } of this.#receivers.values()) {
+      for (const isOwn of [false, true]) flows.delete(flowKey(rank, isOwn));
+    }
   }
 
+  /** One that got credit while its grant was on the way gives the credit back: it has the room of the grant. */
   #onGrants(pair: Pair | undefined, grants: ReadonlySet<number>): void {
+    for (const call of grants) {
+      const sent = this.#sent.get(call);
+      if (sent?.charge === undefined || sent.pair !== pair) continue;
+      this.#addCredit(sent.message.to, sent.charge);
+      pair.flightBytes -= sent.charge;
+      sent.charge = undefined;
+    }
     for (const { flows } of pair?.receivers ?? []) {
       for (const flow of flows.values()) if (flow.asked && grants.has(flow.waiting[0]?.call ?? 0)) flow.granted = true;
     }
+  }
+
+  #addCredit(rank: Rank, bytes: number): void {
+    const receiver = this.#receivers.get(rank);
+    if (receiver === undefined) return;
+    receiver.creditBytes = Math.min(this.#init.limits.shareBytes, receiver.creditBytes + bytes);
   }
 
   #pumpAll(pair: Pair | undefined): void {
@@ -151,11 +174,11 @@ export class ProgramOutbox {
     if (pair.batches >= BATCHES_MAX) return;
     const messages: Outgoing[] = [];
     const asks: Outgoing[] = [];
-    for (const [from, flow] of receiver.flows) {
+    for (const [key, flow] of receiver.flows) {
       this.#take(pair, receiver, flow, messages);
       const [first] = flow.waiting;
-      if (first === undefined) receiver.flows.delete(from);
-      else if (first.isLong && !flow.asked) {
+      if (first === undefined) receiver.flows.delete(key);
+      else if (!flow.asked && (first.isLong || chargeOf(first.bytes.length) > receiver.creditBytes)) {
         flow.asked = true;
         asks.push(first);
       }
@@ -166,17 +189,17 @@ export class ProgramOutbox {
   /** Takes what one rank may send to another now. */
   #take(pair: Pair, receiver: Receiver, flow: Flow, messages: Outgoing[]): void {
     for (let [next] = flow.waiting; next !== undefined; [next] = flow.waiting) {
-      const charge = chargeOf(next.bytes.length);
-      const mayGo = next.isLong ? flow.granted
-        : charge <= receiver.creditBytes && pair.flightBytes + charge <= this.#init.limits.flightBytes;
-      if (!mayGo) return;
-      flow.waiting.shift();
-      if (!next.isLong) {
+      const charge = flow.granted ? undefined : chargeOf(next.bytes.length);
+      if (charge !== undefined) {
+        const hasCredit = charge <= receiver.creditBytes
+          && pair.flightBytes + charge <= this.#init.limits.flightBytes;
+        if (next.isLong || !hasCredit) return;
         receiver.creditBytes -= charge;
         pair.flightBytes += charge;
       }
+      flow.waiting.shift();
       [flow.asked, flow.granted] = [false, false];
-      this.#sent.set(next.call, { message: next, pair });
+      this.#sent.set(next.call, { message: next, pair, charge });
       messages.push(next);
     }
   }
@@ -185,8 +208,8 @@ export class ProgramOutbox {
     const sent = this.#sent.get(call);
     if (sent === undefined) return;
     this.#sent.delete(call);
-    const { message, pair } = sent;
-    if (!message.isLong) pair.flightBytes -= chargeOf(message.bytes.length);
+    const { message, pair, charge = 0 } = sent;
+    pair.flightBytes -= charge;
     message.settle(problem);
   }
 
@@ -196,4 +219,8 @@ export class ProgramOutbox {
     pair.receivers.add(receiver);
     return pair;
   }
+}
+
+function flowKey(from: Rank, isOwn: boolean): string {
+  return isOwn ? `~${from}` : `${from}`;
 }

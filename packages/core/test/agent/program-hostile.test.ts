@@ -174,6 +174,26 @@ suite('a hostile agent and programs', (test) => {
     assert.equal(granted(), ['2 1'], 'it was shorter than what was asked for');
   });
 
+  test('short messages that ask get what a receive waits for: one each, and none that came by credit meanwhile', () => {
+    const { inbox, receive, granted, got } = inboxOf();
+    inbox.onBatch(batchOf(1, { asks: [askOf(1, 1, 100)] }));
+    inbox.onBatch(batchOf(1, { messages: [messageOf(1, 1, 100)] }));
+    receive(1);
+    assert.is(got(), 1);
+    receive(1);
+    assert.equal(granted(), [], 'it was sent');
+    inbox.onBatch(batchOf(1, { asks: [askOf(2, 1, 100)] }));
+    assert.equal(granted(), ['1 2']);
+    inbox.onBatch(batchOf(2, { asks: [askOf(1, 2, 100)] }));
+    receive(2);
+    assert.equal(granted(), ['2 1']);
+    inbox.onBatch(batchOf(2, { messages: [messageOf(1, 2, 100)], asks: [askOf(2, 2, 100)] }));
+    assert.is(got(), 2);
+    assert.equal(granted(), [], 'no receive waits for it');
+    inbox.onBatch(batchOf(1, { messages: [messageOf(2, 1, 100)] }));
+    assert.is(got(), 3);
+  });
+
   test('tags and keys have the bound that they have for programs', () => {
     const batch = (tag: string): Batch => batchOf(1, { messages: [[1, 1, 0, 1, tag, 0, new Uint8Array()]] });
     checkBody('program.messages', batch('t'.repeat(64)));

@@ -12,6 +12,8 @@ const HOSTS = 3;
 const SIZE = 6;
 const MIB = 1024 * 1024;
 const LIMITS = mailLimits(HOSTS, 64 * MIB, 16 * MIB);
+/** Credit for two short messages. */
+const TIGHT = mailLimits(1000, 64 * MIB, 16 * MIB);
 const hostOf = (rank: Rank): HostIndex => rank % HOSTS;
 const REASON = { code: 'STCI_CLIENT_RANK_LOST', reason: 'r' } as const;
 
@@ -21,14 +23,16 @@ interface Agent {
   readonly programs: Map<Rank, Program>;
 }
 
-function play(seed: number) {
+const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes?.subarray(0, 12));
+
+function play(seed: number, limits = LIMITS) {
   const pick = seededIntegers(seed);
   const links = new Map<string, (() => void)[]>();
   const wire = (from: HostIndex, to: HostIndex, call: () => void): void => {
     const key = `${from} ${to}`;
     links.set(key, [...(links.get(key) ?? []), call]);
   };
-  const got: [to: Rank, from: Rank, text: string][] = [];
+  const got: [to: Rank, of: string, text: string][] = [];
   const agents: Agent[] = Array.from({ length: HOSTS }, (_, host): Agent => {
     const news = new ProgramNews(SIZE);
     const places = Array.from({ length: HOSTS }, (__, at) =>
@@ -37,19 +41,20 @@ function play(seed: number) {
     const programs = new Map([host, host + HOSTS].map((rank) => [rank, new Program(rank, 1, '')]));
     for (const [rank, program] of programs) {
       const send = (event: ProgramEvent, bytes?: Uint8Array): void => {
-        if (event.type === 'message') got.push([rank, event.from, new TextDecoder().decode(bytes?.subarray(0, 12))]);
+        if (event.type !== 'message') return;
+        got.push([rank, `${event.from} ${event.tag}`, textOf(bytes)]);
       };
       program.connection = { hasRoom: true, send } as never;
     }
     const outbox = new ProgramOutbox({
-      limits: LIMITS, attempt: () => 1, host: hostOf,
+      limits, attempt: () => 1, host: hostOf,
       transmit: (to, messages, asks) => {
         outbox.onBatch(to);
         wire(host, to, () => deliver(host, to, messages, asks));
       },
     });
     const inbox = new ProgramInbox({
-      limits: LIMITS, news, programs,
+      limits, news, programs,
       after: () => ({ cancel: () => undefined }),
       answer: (to, { calls = [], credit = [], grants = [] }) => {
         wire(host, to, () => agents[to]?.outbox.onTaken(host, 0, calls, credit, grants));
@@ -89,10 +94,10 @@ suite('messages between ranks', (test) => {
     }
   });
 
-  test('60 seeds: in order for each pair, none lost, each answered; the queue of a rank keeps its bound', () => {
+  test('60 seeds: in order for each pair and tag, none lost, each answered; queues keep their bound', () => {
     let [longest, most] = [0, 0];
     for (let seed = 1; seed <= 60; seed++) {
-      const { pick, agents, got, move } = play(seed);
+      const { pick, agents, got, move } = play(seed, seed % 2 === 0 ? TIGHT : LIMITS);
       const sent = new Map<string, string[]>();
       let open = 0;
       for (let i = 0; i < 60; i++) {
@@ -100,14 +105,15 @@ suite('messages between ranks', (test) => {
         const text = `${i}`.padEnd(12);
         const bytes = new Uint8Array([20, 200, 16_000, 20_000, MIB, 5 * MIB][pick(6)] as number);
         bytes.set(new TextEncoder().encode(text));
-        const key = `${from} ${to}`;
+        const tag = ['t', 'u', '_o'][pick(3)] as string;
+        const key = `${from} ${tag} ${to}`;
         sent.set(key, [...(sent.get(key) ?? []), text]);
         open += 1;
         const settle = (problem: unknown): void => {
           assert.is(problem, undefined);
           open -= 1;
         };
-        agentOf(agents, from).outbox.send({ from, to, tag: 't', form: 'bytes', bytes, settle });
+        agentOf(agents, from).outbox.send({ from, to, tag, form: 'bytes', bytes, settle });
         for (let steps = pick(4); steps > 0; steps--) move();
       }
       let receives = 0;
@@ -117,18 +123,32 @@ suite('messages between ranks', (test) => {
           for (const { mailbox } of agent.programs.values()) longest = Math.max(longest, mailbox.bytes);
         }
         if (isMoving && pick(3) > 0) continue;
-        if (!isMoving && receives >= 200) break;
+        if (!isMoving && receives >= 400) break;
         const rank = pick(2);
         const agent = agentOf(agents, rank);
         receives += 1;
-        agent.inbox.receive(agent.programs.get(rank) as Program, { id: receives, from: undefined, tag: undefined });
+        const program = agent.programs.get(rank) as Program;
+        agent.inbox.receive(program, { id: receives, from: undefined, tag: [undefined, 't', '_o'][pick(3)] });
+        if (receives < 200 && pick(3) === 0) program.mailbox.cancel(receives);
       }
       assert.is(open, 0, `seed ${seed}: sends without an answer`);
       most = Math.max(most, got.length);
       for (const [key, texts] of sent) {
-        const arrived = got.filter(([to, from]) => `${from} ${to}` === key).map(([, , text]) => text);
+        const arrived = got.filter(([to, of]) => `${of} ${to}` === key).map(([, , text]) => text);
         assert.equal(arrived, texts, `seed ${seed}: ${key}`);
       }
+      // What is not given back is less than half a share, so that there is credit for any short message.
+      for (const { programs } of agents) for (const { mailbox } of programs.values()) mailbox.cancelAll(() => true);
+      for (let host = 0; host < 2 * HOSTS; host++) {
+        const bytes = new Uint8Array(16_384);
+        const settle = (): void => void (open -= 1);
+        open += 1;
+        agentOf(agents, host).outbox.send({
+          from: host % HOSTS, to: host < HOSTS ? 0 : 1, tag: 't', form: 'bytes', bytes, settle,
+        });
+      }
+      while (move());
+      assert.is(open, 0, `seed ${seed}: credit that was lost`);
     }
     assert.ok(longest > 6 * MIB && longest <= 24 * MIB, `${longest} bytes in a queue`);
     assert.is(most, 60);
@@ -152,6 +172,62 @@ suite('messages between ranks', (test) => {
     outbox.onGone(1, REASON);
     assert.equal(problems, [REASON]);
     assert.is(stuck, 600, 'all are answered when it ends');
+  });
+
+  test('what a rank leaves unread keeps nothing from it that it waits for', () => {
+    for (const limits of [LIMITS, TIGHT]) {
+      const { agents, got, move } = play(1, limits);
+      const { outbox } = agentOf(agents, 1);
+      const { inbox, programs } = agentOf(agents, 0);
+      let answered = 0;
+      const send = (from: Rank, tag: string, length = 10_000): void =>
+        outbox.send({ from, to: 0, tag, form: 'bytes', bytes: new Uint8Array(length), settle: () => (answered += 1) });
+      const receive = (from: Rank | undefined, tag: string | undefined): string | undefined => {
+        const count = got.length;
+        inbox.receive(programs.get(0) as Program, { id: 1, from, tag });
+        while (move());
+        return got[count]?.[1];
+      };
+      const fill = (): number => {
+        answered = 0;
+        for (let i = 0; i < 600; i++) send(1, 'much');
+        while (move());
+        return answered;
+      };
+      const most = fill();
+      assert.is(most, Math.floor(limits.shareBytes / 10_256));
+      send(4, 'other');
+      send(1, '_own');
+      send(1, '_own', MIB);
+      send(1, 'later');
+      while (move());
+      assert.is(answered, most);
+      assert.is(receive(4, undefined), '4 other');
+      assert.is(receive(1, '_own'), '1 _own');
+      assert.is(receive(undefined, '_own'), '1 _own');
+      assert.is(receive(undefined, 'later'), '1 later');
+      assert.is(answered, 604);
+      for (let i = 0; i < 600; i++) assert.is(receive(undefined, undefined), '1 much');
+    }
+  });
+
+  test('a receive gets what it waits for although more than all room is unread', () => {
+    const { agents, got, move } = play(1, TIGHT);
+    const { inbox, programs } = agentOf(agents, 0);
+    const program = programs.get(0) as Program;
+    const send = (from: Rank, tag: string, length: number): void => {
+      const bytes = new Uint8Array(length);
+      agentOf(agents, from).outbox.send({ from, to: 0, tag, form: 'bytes', bytes, settle: () => undefined });
+    };
+    for (let i = 0; i < 2000; i++) for (const from of [1, 2, 4, 5]) send(from, i % 2 === 0 ? 'y' : 'z', 10_000);
+    for (const from of [1, 2]) send(from, '_own', 5 * MIB);
+    inbox.receive(program, { id: 1, from: 1, tag: 'none' });
+    while (move());
+    assert.ok(program.mailbox.bytes > 7 * MIB && program.mailbox.bytes < 10 * MIB, `${program.mailbox.bytes} bytes`);
+    inbox.receive(program, { id: 2, from: 2, tag: '_own' });
+    inbox.receive(program, { id: 3, from: undefined, tag: '_own' });
+    while (move());
+    assert.equal(got.map(([, of]) => of), ['2 _own', '1 _own']);
   });
 
   test('an agent that speaks for ranks of others, or sends more than its credit, breaks the protocol', () => {

@@ -5,7 +5,7 @@ import { Mailbox, type MailMessage, type Receive } from '../../dist/agent/progra
 
 const NONE = new Uint8Array();
 const messageOf = (from: number, tag: string): MailMessage =>
-  ({ from, tag, form: 'bytes', bytes: NONE, host: 0, isLong: false });
+  ({ from, tag, form: 'bytes', bytes: NONE, host: 0, isGranted: false });
 
 const fits = ({ from, tag }: Receive, message: MailMessage): boolean =>
   (from ?? message.from) === message.from && (tag ?? message.tag) === message.tag
