@@ -1,8 +1,8 @@
 /**
  * Bounds of messages between ranks. The agent of a receiver keeps at most `QUEUE_BYTES_MAX` for it: half of that is
- * shared out as credit to the agents that may send to it, who send short messages without asking; long ones ask for
- * room in the other half; one that a receive waits for has as much room again. What is on the way to one agent is
- * bounded besides, by bytes and by number. What is told together is one message between agents, so that
+ * shared out as credit to the agents that may send to it, who send short messages without asking; long ones, and
+ * short ones without credit, ask for room in the other half; one that a receive waits for has as much room again. What
+ * is on the way to one agent, by credit or to a room of its own, is bounded besides, by bytes and by number. What is told together is one message between agents, so that
  * `message.bytes.max` bounds it too; half of it is left for heads.
  */
 
@@ -64,6 +64,7 @@ export function mailLimits(hosts: number, linkQueueBytes: number, agentBytesMax:
   };
   const { messageBytesMax, flightBytes } = limits;
   assert(messageBytesMax >= SHORT_BYTES_MAX, 'any short message is possible');
+  assert(longBytesMax >= chargeOf(SHORT_BYTES_MAX), 'a short message without credit finds room');
   const togetherBytes = longBytesMax + flightBytes;
   assert(togetherBytes <= agentBytesMax * TOGETHER_PART, 'what is sent together is one message between agents');
   // What is not taken is not acknowledged either, or hardly: delivery keeps all of it, and does not refuse more.
