@@ -1,9 +1,10 @@
 /**
  * Bounds of messages between ranks. The agent of a receiver keeps at most `QUEUE_BYTES_MAX` for it: half of that is
  * shared out as credit to the agents that may send to it, who send short messages without asking; long ones, and
- * short ones without credit, ask for room in the other half; one that a receive waits for has as much room again. What
- * is on the way to one agent, by credit or to a room of its own, is bounded besides, by bytes and by number. What is told together is one message between agents, so that
- * `message.bytes.max` bounds it too; half of it is left for heads.
+ * short ones without credit, ask for room in the other half; one that a receive waits for has as much room again.
+ * What is on the way to one agent, by credit or to a room of its own, is bounded besides, by bytes and by number. What
+ * is told together is one message between agents, so that `message.bytes.max` bounds it too; half of it is left for
+ * heads.
  */
 
 import {
