@@ -7,6 +7,9 @@ import {
 } from '@stci/interface';
 import { isEvent } from './event-forms.js';
 
+/** Longest read. One buffer for all costs less than one of each. */
+const READ_BYTES = 64 * 1024;
+
 /** The agent's side, of a real agent or of a job of one. */
 export interface AgentLink {
   send(request: ProgramRequest, bytes?: Uint8Array): void;
@@ -25,16 +28,19 @@ export interface AgentLinkEvents {
 
 export class AgentSocket implements AgentLink {
   readonly #socket: Socket;
+  /** The last one, which comes again where its line does. */
+  #checked: RecordHead | undefined;
   #reason = 'the session agent closed it';
 
   constructor(path: string, events: AgentLinkEvents) {
     const limits = { lineBytesMax: AGENT_LINE_BYTES_MAX, bytesMax: PROGRAM_MESSAGE_BYTES_MAX };
     const reader = new RecordReader(limits, (head, bytes) => this.#onRecord(head, bytes, events));
-    this.#socket = connect({ path });
-    this.#socket.on('data', (chunk: Uint8Array) => {
-      const problem = reader.add(chunk);
+    const callback = (bytes: number, chunk: Uint8Array): boolean => {
+      const problem = this.#socket.destroyed ? undefined : reader.add(chunk.subarray(0, bytes));
       if (problem !== undefined) this.destroy(`the session agent broke the protocol: ${problem}`);
-    });
+      return true;
+    };
+    this.#socket = connect({ path, onread: { buffer: Buffer.allocUnsafeSlow(READ_BYTES), callback } });
     this.#socket.on('error', (error) => (this.#reason = error.message));
     this.#socket.on('close', () => events.onClosed(this.#reason));
   }
@@ -60,7 +66,9 @@ export class AgentSocket implements AgentLink {
 
   #onRecord(head: RecordHead, bytes: Uint8Array, events: AgentLinkEvents): void {
     if (this.#socket.destroyed) return;
-    if (isEvent(head)) events.onEvent(head, bytes);
-    else this.destroy('the session agent broke the protocol');
+    if (head === this.#checked || isEvent(head)) {
+      this.#checked = head;
+      events.onEvent(head as RecordHead & ProgramEvent, bytes);
+    } else this.destroy('the session agent broke the protocol');
   }
 }

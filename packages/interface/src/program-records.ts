@@ -30,7 +30,7 @@ export function programRecord(head: object, bytes: Uint8Array = NO_BYTES): Uint8
   return record;
 }
 
-/** Takes bytes as they come, and passes whole records on. */
+/** Takes bytes as they come, and passes whole records on. The same line after itself is passed on as the same head. */
 export class RecordReader {
   readonly #limits: RecordLimits;
   readonly #onRecord: (head: RecordHead, bytes: Uint8Array) => void;
@@ -40,6 +40,9 @@ export class RecordReader {
   #head: RecordHead | undefined;
   #body = NO_BYTES;
   #filled = 0;
+  /** Of the last record. What takes part in many barriers says the same each time: it is not parsed again. */
+  #lastText = '';
+  #lastHead: RecordHead | undefined;
 
   constructor(limits: RecordLimits, onRecord: (head: RecordHead, bytes: Uint8Array) => void) {
     this.#limits = limits;
@@ -76,8 +79,10 @@ export class RecordReader {
   }
 
   #begin(line: Uint8Array): string | undefined {
-    const head = parsed(textOf(line));
+    const text = textOf(line);
+    const head = text === this.#lastText ? this.#lastHead : parsed(text);
     if (head === undefined) return 'a line is not an object in JSON';
+    [this.#lastText, this.#lastHead] = [text, head];
     const { bytes = 0 } = head;
     const { bytesMax: limit } = this.#limits;
     const bytesMax = typeof limit === 'number' ? limit : limit(head);
@@ -129,6 +134,8 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
 /** Bytes beyond ASCII become characters of the same number: the reader's checks decide on them. */
 function textOf(bytes: Uint8Array): string {
   let text = '';
-  for (let at = 0; at < bytes.length; at += PART) text += String.fromCharCode(...bytes.subarray(at, at + PART));
+  for (let at = 0; at < bytes.length; at += PART) {
+    text += String.fromCharCode.apply(undefined, bytes.subarray(at, at + PART) as unknown as number[]);
+  }
   return text;
 }
