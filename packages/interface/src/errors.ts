@@ -50,8 +50,10 @@ export class StciError extends Error {
     this.data = init.data ?? {};
   }
 
+  /** Of its code; of an agent or host that was lost by a plugin, whose path is its datum `plugin`, of that. */
   get exitCode(): number {
-    return ERROR_KINDS[this.code].exitCode;
+    const isPlugins = typeof this.data['plugin'] === 'string';
+    return ERROR_KINDS[isPlugins ? 'STCI_PLUGIN_FAILED' : this.code].exitCode;
   }
 
   get retryable(): boolean {

@@ -89,9 +89,18 @@ suite('faults of plugins', (test) => {
 
     test(`in agents, which the report names: ${bad}`, async () => {
       const { exitCode, err } = await go(`agent:${bad}`);
-      assert.is(exitCode, 200, err);
+      assert.is(exitCode, 194, err);
       assert.match(err, new RegExp(`Agent root:\\d on host [abc] [^]*plugin ${place}/star: ${what}`, 'u'));
       assert.ok(!err.includes('    at '), err);
+    }, { timeoutMs: 30_000 });
+  }
+
+  for (const bad of ['hang', 'block', 'throw', 'timer']) {
+    test(`in an agent that is a thread, which alone ends: ${bad}`, async () => {
+      const thread = ['--mca', 'launcher.root.method=thread'];
+      const { exitCode, err } = await run(args('500ms', ...thread, 'sleep', '30'), options(`agent:${bad}`));
+      assert.is(exitCode, 194, err);
+      assert.match(err, new RegExp(`Agent root:\\d on host [abc] [^]*plugin ${place}/star: ${CASES[bad]}`, 'u'));
     }, { timeoutMs: 30_000 });
   }
 

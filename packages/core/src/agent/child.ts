@@ -87,6 +87,19 @@ export function retold({ spec }: Child, line: string): [level: 'warn' | 'info', 
     : ['info', `${head}: ${line}`];
 }
 
+/** What an agent says of a plugin that ends it (stcirun/src/plugin), and not what a plugin prints. */
+const PLUGIN_FAULT = new RegExp('^(?:(?:stci: |stci warn: )?(?:agent ended: )?)plugin (/.*?): '
+  + '(?:.* failed: |.* has not returned for |.* has ended this process |an error outside of any call: )', 'u');
+
+/** The plugin that has ended a child. */
+function pluginIn(lines: readonly string[]): { readonly plugin: string } | undefined {
+  for (const line of lines) {
+    const [, plugin] = PLUGIN_FAULT.exec(line) ?? [];
+    if (plugin !== undefined) return { plugin };
+  }
+  return undefined;
+}
+
 /** The failure of a child, with its host and what it printed last. */
 export function childError(
   code: 'STCI_LAUNCH_FAILED' | 'STCI_AGENT_LOST',
@@ -97,7 +110,8 @@ export function childError(
   const printed = diagnostics.map((line) => `\n  it printed: ${line}`).join('');
   const agent = addressName(spec.address);
   const host = spec.host.name;
-  return new StciError(code, `Agent ${agent} on host ${host} ${what}${printed}`, { host, agent, data });
+  const facts = { ...data, ...pluginIn([what.replace(/^exited: /u, ''), ...diagnostics]) };
+  return new StciError(code, `Agent ${agent} on host ${host} ${what}${printed}`, { host, agent, data: facts });
 }
 
 /** What the end of its link says about a child. One that broke the protocol, or said goodbye, is not linked again. */

@@ -5,7 +5,7 @@
  * runtime itself. What the runtime ended is a consequence and decides nothing while a failure explains it.
  */
 
-import { ERROR_KINDS, EXIT, isErrorCode } from '@stci/interface';
+import { EXIT, fromErrorRecord } from '@stci/interface';
 import type { ErrorRecord, Failure, FailureKind, HostIndex, ProcessEnd, Rank, RankOutcome } from '@stci/interface';
 import { signalExitCode } from './signals.js';
 
@@ -29,9 +29,9 @@ function processExitCode(end: ProcessEnd): number {
   return end.signal === undefined ? (end.status ?? 0) : signalExitCode(end.signal);
 }
 
-/** Exit code of an error by its code's row in the table; an unknown code counts as an internal error. */
+/** Exit code of an error as StciError has it; an unknown code counts as an internal error. */
 export function errorExitCode(error: ErrorRecord): number {
-  return isErrorCode(error.code) ? ERROR_KINDS[error.code].exitCode : EXIT.internal;
+  return fromErrorRecord(error).exitCode;
 }
 
 /** The failure that a rank's ending is; undefined where it is none (status 0, or the runtime's own doing). */
