@@ -4,6 +4,7 @@
  */
 
 // @timeoutMs 300000
+// @sameFor user, node: a compiler, and C at a socket.
 import { assert, suite } from '@stci/testkit';
 import { FakeAgent, record, whyNoCompiler, type Script } from './agent-fake/fake-agent.js';
 

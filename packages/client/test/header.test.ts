@@ -4,6 +4,7 @@
  */
 
 // @timeoutMs 300000
+// @sameFor user, node: a compiler, and C at a socket.
 import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
 import {

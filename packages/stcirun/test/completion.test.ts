@@ -1,4 +1,5 @@
 /** Completion: what stands at the cursor, candidates from tables and sources, and the way through a real bash. */
+// @sameFor node: words and a shell.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

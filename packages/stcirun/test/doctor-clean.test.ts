@@ -1,5 +1,6 @@
 /** `stci doctor --clean` on test hosts: what was left is ended and listed, what is at work is spared. */
 // @timeoutMs 120000
+// @sameFor node: processes found in /proc and ended, as look-for-marks does.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';

@@ -1,4 +1,5 @@
 /** Files of cabinets: read once by the front-end, judged as other files are; what they may not hold. */
+// @sameFor node: a file's lines, and core's tree of hosts.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';

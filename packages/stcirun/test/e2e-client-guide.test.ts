@@ -1,4 +1,5 @@
 /** The programs that docs/client.md shows: each runs by itself, on four ranks, and writes what its comments say. */
+// @sameFor user: messages between processes of one user.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

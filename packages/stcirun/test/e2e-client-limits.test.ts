@@ -1,4 +1,5 @@
 /** Values that are too large for a collective, or for the job's queues: an error at all ranks, and they go on. */
+// @sameFor user: messages between processes of one user.
 
 import { assert, suite } from '@stci/testkit';
 import { LONG, linesOf, ranks } from './e2e-ranks.js';

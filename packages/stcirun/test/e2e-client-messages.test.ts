@@ -1,4 +1,6 @@
 /** Programs that send messages and meet in collectives, in real jobs: over all kinds of links, and when ranks end. */
+// @timeoutMs 180000
+// @sameFor user: messages between processes of one user.
 
 import { assert, suite } from '@stci/testkit';
 import { LONG, linesOf, ranks } from './e2e-ranks.js';

@@ -1,4 +1,6 @@
 /** Programs that use the client library, in real jobs: they survive losses at any moment, and agree on what is lost. */
+// @timeoutMs 180000
+// @sameFor user, node: core decides who is lost; how the library reads messages is in e2e-client-messages.
 
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

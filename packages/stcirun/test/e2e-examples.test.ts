@@ -1,35 +1,20 @@
 /** The plugins of examples/, used from outside as a user would: copied to another place, named by path. */
 // @timeoutMs 300000
+// @sameFor user, node: topologies, detectors and launchers, which core runs as in e2e-plugin.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
 import { run, sh, type Result } from './e2e.js';
+import { copyExamples } from './example-place.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples', import.meta.url));
-const LINKED = realpathSync(fileURLToPath(new URL('../node_modules/@stci', import.meta.url)));
-
-/** Why namespaces cannot be made here; undefined: they can. */
-function whyNoNamespaces(): string | undefined {
-  const options = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user', '--keep-caps'];
-  const args = [...options, '--fork', '--pid', '--mount-proc', '--uts', 'true'];
-  const { error, status, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
-  return status === 0 ? undefined : `namespaces: ${error?.message ?? stderr.trim()}`;
-}
 
 suite('examples: plugins', (test) => {
   let place = '';
-  test.before(() => {
-    place = mkdtempSync(join(tmpdir(), 'stci-examples-'));
-    mkdirSync(join(place, 'node_modules'));
-    symlinkSync(LINKED, join(place, 'node_modules/@stci'));
-    for (const name of ['cabinets', 'phi', 'torus', 'unshare']) {
-      cpSync(join(EXAMPLES, name), join(place, name), { recursive: true });
-    }
-  });
+  test.before(() => { place = copyExamples('cabinets', 'phi', 'torus'); });
   test.after(() => rmSync(place, { recursive: true, force: true }));
 
   const using = (name: string, ...args: string[]): Promise<Result> => run(['--plugin', name, ...args], { cwd: place });
@@ -84,16 +69,4 @@ suite('examples: plugins', (test) => {
     const { err: counted } = await using('cabinets', ...hosts, '--mca', 'launcher.cabinets.of=0*3', 'true');
     assert.match(counted, 'launcher.cabinets.of = 0*3: expected name, file:PATH or cabinets:0*4,1*4');
   }, { timeoutMs: 30_000 });
-
-  const missing = whyNoNamespaces();
-  test.skipIf(missing !== undefined, missing ?? '', 'unshare: ranks have namespaces of their own', async () => {
-    const { exitCode, out, err } = await using('unshare', '--launcher', 'unshare', '--host', 'a,b', '-n', '2',
-      ...sh('echo "$STCI_HOST $(hostname) $(ps ax | grep -c "[/]agent.sh")"'));
-    assert.is(exitCode, 0, err);
-    assert.equal(out.split('\n').filter(Boolean).sort().map((line) => line.split(' ').slice(0, 2).join(' ')),
-      ['a a', 'b b']);
-    const { err: of } = await using('unshare', '--launcher', 'unshare', '--host', 'a,b', '--mca',
-      'launcherproc.unshare.command=no-such-unshare', 'true');
-    assert.match(of, 'no-such-unshare');
-  }, { timeoutMs: 60_000 });
 });

@@ -1,5 +1,6 @@
 /** Faults in real sessions: processes are stopped and go on, are killed, are loaded, and nothing is left. */
 // @timeoutMs 600000
+// @sameFor user, node: signals to processes of one user, as in e2e-signals; links are core's.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';

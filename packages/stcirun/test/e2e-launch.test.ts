@@ -1,4 +1,6 @@
 /** The built stcirun, end to end: hosts that do not come up, by a client in place of ssh that refuses or is slow. */
+// @timeoutMs 180000
+// @sameFor user, node: core decides; what a client in place of ssh does is ssh-fake's.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';

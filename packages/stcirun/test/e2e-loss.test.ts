@@ -1,5 +1,6 @@
 /** Hosts of a session that are lost, and what follows: on real processes. */
 // @timeoutMs 240000
+// @sameFor user, node: core decides; processes and their ends are e2e-run's and e2e-session's.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

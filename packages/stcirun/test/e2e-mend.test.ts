@@ -1,4 +1,5 @@
-// @timeoutMs 120000
+// @timeoutMs 180000
+// @sameFor user, node: how the tree mends is decided by core; processes and signals are e2e-run's and e2e-signals'.
 /** The tree mends, on real processes: agents are killed under output, and only their own ranks are lost. */
 
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';

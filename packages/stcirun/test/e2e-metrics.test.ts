@@ -1,5 +1,6 @@
 /** Metrics of a session of real agents, one of which is stopped for a moment, and one killed. */
 // @timeoutMs 300000
+// @sameFor user, node: core counts; the session is as in e2e-session.
 
 import { assert, suite } from '@stci/testkit';
 import { sh } from './e2e.js';

@@ -1,4 +1,5 @@
 /** The built stcirun, end to end: tags, files, gathering, JSON, reports, big output, closed readers. */
+// @timeoutMs 180000
 
 import { spawn, spawnSync } from 'node:child_process';
 import {

@@ -1,5 +1,6 @@
 /** Overlays on real processes: what is refused, which links there are, and a session whose inner agents die. */
 // @timeoutMs 240000
+// @sameFor user, node: core decides; sockets and processes are platform-node's and e2e-run's.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /** The example programs in real jobs, as a user starts them: as computed by one process, also with lost ranks. */
 
 // @timeoutMs 300000
+// @sameFor user, node: programs over the client library, as in e2e-client-messages and connect.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

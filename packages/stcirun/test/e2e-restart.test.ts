@@ -1,4 +1,5 @@
 /** The built stcirun: ranks that failed are started again, by the agents that run them. */
+// @sameFor user, node: core decides; processes and their ends are e2e-run's.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

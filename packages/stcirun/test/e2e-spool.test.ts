@@ -1,5 +1,6 @@
 /** What a session keeps of a job's output, and who reads it slowly, late, or beside others. */
 // @timeoutMs 240000
+// @sameFor user, node: bounds of what is kept; its files are session-spool's and session-place's.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

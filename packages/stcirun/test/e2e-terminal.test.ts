@@ -1,4 +1,6 @@
 /** The built stcirun at a terminal: keys that signal, stop and hold, and jobs in the background. */
+// @timeoutMs 180000
+// @sameFor user: keys are the kernel's; the terminal is the caller's own for each user.
 
 import { assert, suite } from '@stci/testkit';
 import { atTerminal, CTRL_C, CTRL_Q, CTRL_S, CTRL_Z, whyNoPty, type Screen } from './pty.js';

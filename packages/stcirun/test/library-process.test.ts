@@ -1,5 +1,6 @@
 /** Programs that use the library: they end by themselves, print nothing of ours, and leave nothing however they die. */
 // @timeoutMs 180000
+// @sameFor user: ends of processes of one user.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /** The library in a session that runs: jobs beside each other, their names, leaving them, waiting for slots. */
 // @timeoutMs 300000
+// @sameFor user: jobs as in e2e-session; the session's place is session-place's.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 /** Plugins whose code fails or hangs while it runs, and their way to hosts that lack them: real processes. */
 // @timeoutMs 120000
+// @sameFor user: what a plugin's code may do wrong; whose code it is, is e2e-plugin's.
 
 import { chmodSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

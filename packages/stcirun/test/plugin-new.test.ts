@@ -3,6 +3,7 @@
  * is made, its suite runs, what its README shows is run, and it is compiled if it is TypeScript.
  */
 // @timeoutMs 600000
+// @sameFor user, node: a package's files, whose modes are plugin-made's; how they load is plugin-check's.
 
 import { spawnSync } from 'node:child_process';
 import {

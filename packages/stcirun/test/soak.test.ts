@@ -1,4 +1,5 @@
 // @timeoutMs 150000
+// @sameFor user, node: many jobs, each as in e2e-session.
 /** The soak in its short form, and its checks: each finds what it is for. */
 
 import { execFile } from 'node:child_process';

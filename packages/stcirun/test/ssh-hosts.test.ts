@@ -1,5 +1,6 @@
 /** stcirun over real ssh on test hosts: jobs, the kept agent, every bad host, nothing left when something dies. */
-// @timeoutMs 120000
+// @timeoutMs 180000
+// @sameFor node: ssh and hosts; for Node ssh is a process, as in ssh-reach and ssh-fake.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /** Overlays between test hosts: encrypted links, jobs that go on when inner hosts die or are cut off. */
 // @timeoutMs 300000
+// @sameFor user, node: core decides; hosts are as in ssh-hosts, encryption as in platform-node.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

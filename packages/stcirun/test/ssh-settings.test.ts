@@ -1,5 +1,6 @@
 /** stcirun over real ssh: what the user's configuration does to our logins, and what hosts say to our terminal. */
 // @timeoutMs 120000
+// @sameFor node: ssh's configuration and words; for Node ssh is a process, as in ssh-reach and ssh-fake.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

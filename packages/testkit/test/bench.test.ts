@@ -1,4 +1,5 @@
 /** The benches of bench/ still run, on few runs; what they measure is nobody's test. */
+// @timeoutMs 180000
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

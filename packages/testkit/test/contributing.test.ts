@@ -12,7 +12,7 @@ import { assert, suite } from '@stci/testkit';
 import { ROOT, blocks, commands, expectedCodes } from './documents.js';
 import type { Block } from './documents.js';
 
-const MADE = new Set(['node_modules', 'dist', 'dist-test', '.git']);
+const LEFT_OUT = new Set(['node_modules', '.git']);
 const COMMAND_DEADLINE_MS = 400_000;
 const OUTPUT_CHARS_SHOWN = 4_000;
 
@@ -23,9 +23,9 @@ function fileOf({ text }: Block): string | undefined {
   return /^\/\/ file: (\S+)$/m.exec(text)?.[1];
 }
 
-/** What git has of this repository, nothing that was made in it. */
+/** This repository as who works on it has it: compiled once, so that what changed is compiled; not installed. */
 function copyRepository(to: string): void {
-  cpSync(ROOT, to, { recursive: true, filter: (path) => !MADE.has(basename(path)) });
+  cpSync(ROOT, to, { recursive: true, preserveTimestamps: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
   run(to, 'git init --quiet && git add --all');
 }
 

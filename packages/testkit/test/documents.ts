@@ -48,8 +48,16 @@ export function blocks(path: string, document: string): Block[] {
   return found;
 }
 
+const known = new Map<string, readonly string[]>();
+
 /** The block's commands: lines, joined as long as the shell finds them unfinished. */
-export function commands(text: string): string[] {
+export function commands(text: string): readonly string[] {
+  const found = known.get(text) ?? findCommands(text);
+  known.set(text, found);
+  return found;
+}
+
+function findCommands(text: string): readonly string[] {
   const found: string[] = [];
   let unfinished = '';
   for (const line of text.split('\n')) {
@@ -85,3 +93,15 @@ const TOPICS = [
 ];
 /** `…`, `...`, `[options]`, `LIST`: such a span shows a form, not a command. */
 const PLACEHOLDER = /…|\.\.\.|\[[A-Za-z ]+\]|\[[A-Z]|(?:^|[\s:=])[A-Z]+(?:$|[\s:=])/;
+
+/** What users read, and the fenced code in it. */
+export const USER = documents('README.md', 'docs', 'examples');
+export const shown = [...USER].flatMap(([path, text]) => blocks(path, text));
+const isCommand = (block: Block): boolean => ['sh', 'bash', 'console', 'shell'].includes(block.language);
+export const scripts = shown.filter(isCommand);
+
+/** Documents whose commands depend on who types them: the first ones, places of sessions, logins, hosts, namespaces. */
+export const OF_USERS: ReadonlySet<string> = new Set([
+  'README.md', 'docs/cli.md', 'docs/sessions.md', 'docs/ssh.md', 'docs/test-hosts.md', 'examples/unshare/README.md',
+]);
+export const isOfUsers = (path: string): boolean => OF_USERS.has(path);

@@ -102,7 +102,8 @@ suite('runner', (test) => {
   }, { timeoutMs: 30_000 });
 
   test('a word that names no file, an unknown option and a missing file are red', () => {
-    for (const args of [['no-such-file'], ['--colour', 'x'], ['--file', 'nowhere.js'], ['--jobs', '0']]) {
+    const wrong = [['no-such-file'], ['--colour', 'x'], ['--file', 'nowhere.js'], ['--jobs', '0'], ['--other', 'x']];
+    for (const args of wrong) {
       const { code, lastLine, output } = run(...args);
       assert.is(lastLine, '0 passed, 1 failed', output);
       assert.is(code, 2);

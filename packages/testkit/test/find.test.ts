@@ -1,10 +1,10 @@
-/** Stale compiled tests, and deadlines that files declare. */
+/** Stale compiled tests, and what files declare: deadlines, and who need not run them again. */
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
-import { findTestFiles } from '../dist/runner/find.js';
+import { findTestFiles, isChosen } from '../dist/runner/find.js';
 
 suite('finding test files', (test) => {
   let root = '';
@@ -36,5 +36,31 @@ suite('finding test files', (test) => {
     write('packages/b/test/deep/short.test.ts', '');
     write('packages/b/dist-test/deep/short.test.js');
     assert.equal(findTestFiles(root, 120_000).map((file) => file.timeoutMs), [300_000, 120_000]);
+  });
+
+  test('a file declares what it comes out the same for, with a reason', () => {
+    const sameFor = (head: string): readonly string[] | undefined => {
+      write('packages/a/test/a.test.ts', `/** A. */\n${head}\n`);
+      write('packages/a/dist-test/a.test.js');
+      return findTestFiles(root, 7)[0]?.sameFor;
+    };
+    assert.equal(sameFor(''), []);
+    assert.equal(sameFor('// @sameFor node: it is a shell\'s.'), ['node']);
+    assert.equal(sameFor('// @sameFor user, node: core decides: see there.'), ['user', 'node']);
+    for (const wrong of ['user', 'user:', 'user, nod: core', 'user node: core', ': core']) {
+      assert.throws(() => sameFor(`// @sameFor ${wrong}`), /a\.test\.ts: expected \/\/ @sameFor user, node: REASON/);
+    }
+  });
+
+  test('for another user or Node those are left out that say it is the same', () => {
+    const heads = { a: '', b: 'user: core.', c: 'user, node: core.', d: 'node: core.' };
+    for (const [name, head] of Object.entries(heads)) {
+      write(`packages/${name}/test/x.test.ts`, head === '' ? '' : `// @sameFor ${head}\n`);
+      write(`packages/${name}/dist-test/x.test.js`);
+    }
+    const chosen = (words: readonly string[], other?: 'user' | 'node'): string => findTestFiles(root, 7)
+      .filter((file) => isChosen(file, words, other)).map(({ label }) => label.split('/')[1]).join('');
+    assert.equal([chosen([]), chosen([], 'user'), chosen([], 'node')], ['abcd', 'ad', 'ab']);
+    assert.equal([chosen(['s/a/', 's/b/', 's/c/']), chosen(['s/b/', 's/c/'], 'node')], ['abc', 'b']);
   });
 });

@@ -6,12 +6,21 @@
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 
+/** Where a file says what the runner must know. */
+const HEAD_LINES = 20;
+
 export interface TestFile {
   readonly compiled: string;
   /** Path of the source relative to the root, as shown. */
   readonly label: string;
   readonly timeoutMs: number;
+  /** What changes nothing of its outcome, as its head says. */
+  readonly sameFor: readonly Change[];
 }
+
+/** In what a repetition of the tests may differ from the first run. */
+export type Change = 'user' | 'node';
+export const CHANGES: readonly Change[] = ['user', 'node'];
 
 /** All compiled test files, by package. Removes those without a source. */
 export function findTestFiles(root: string, defaultTimeoutMs: number): TestFile[] {
@@ -29,17 +38,35 @@ export function findTestFiles(root: string, defaultTimeoutMs: number): TestFile[
   return files;
 }
 
+/** Its path contains one of the words, if there are any, and it may come out differently for the other user or Node. */
+export function isChosen({ label, sameFor }: TestFile, words: readonly string[], other: Change | undefined): boolean {
+  const isNamed = words.length === 0 || words.some((word) => label.includes(word));
+  return isNamed && (other === undefined || !sameFor.includes(other));
+}
+
 /** A file given by its compiled path. */
 export function testFile(root: string, compiled: string, source: string, defaultTimeoutMs: number): TestFile {
   const label = relative(root, source).split(sep).join('/');
-  return { compiled, label, timeoutMs: declaredTimeoutMs(source) ?? defaultTimeoutMs };
+  const head = readFileSync(source, 'utf8').split('\n').slice(0, HEAD_LINES).join('\n');
+  const timeoutMs = declaredTimeoutMs(head) ?? defaultTimeoutMs;
+  return { compiled, label, timeoutMs, sameFor: declaredSame(label, head) };
 }
 
-/** `// @timeoutMs N` within the first 20 lines. */
-function declaredTimeoutMs(source: string): number | undefined {
-  const head = readFileSync(source, 'utf8').split('\n').slice(0, 20);
-  const line = head.map((each) => /@timeoutMs\s+(\d+)/.exec(each)).find((match) => match !== null);
-  return line === undefined || line === null ? undefined : Number(line[1]);
+/** `// @timeoutMs N`. */
+function declaredTimeoutMs(head: string): number | undefined {
+  const found = /@timeoutMs\s+(\d+)/.exec(head)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+/** `// @sameFor user, node: REASON`. Throws if it says something else, or no reason. */
+function declaredSame(label: string, head: string): readonly Change[] {
+  const line = /^\/\/ @sameFor\b(.*)$/m.exec(head)?.[1];
+  if (line === undefined) return [];
+  const [, words = '', reason = ''] = /^([^:]*):(.*)$/.exec(line) ?? [];
+  const named = words.split(',').map((word) => word.trim());
+  const known = CHANGES.filter((change) => named.includes(change));
+  if (known.length === named.length && reason.trim() !== '') return known;
+  throw new Error(`${label}: expected // @sameFor ${CHANGES.join(', ')}: REASON, or one of them, not @sameFor${line}`);
 }
 
 /** Removes compiled files without a source; returns the others, relative to `compiledDir`. */

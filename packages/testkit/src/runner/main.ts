@@ -5,7 +5,7 @@
 
 import { basename, dirname, join, resolve } from 'node:path';
 import { existsSync } from 'node:fs';
-import { findTestFiles, testFile } from './find.js';
+import { findTestFiles, isChosen, testFile } from './find.js';
 import type { TestFile } from './find.js';
 import { parseOptions } from './options.js';
 import type { RunnerOptions } from './options.js';
@@ -40,8 +40,8 @@ export async function runTests(
 function choose(root: string, options: RunnerOptions): TestFile[] {
   if (options.files.length > 0) return options.files.map((path) => explicit(root, path, options.timeoutMs));
   const found = findTestFiles(root, options.timeoutMs);
-  const { words } = options;
-  const chosen = found.filter(({ label }) => words.length === 0 || words.some((word) => label.includes(word)));
+  const { words, other } = options;
+  const chosen = found.filter((file) => isChosen(file, words, other));
   if (chosen.length > 0) return chosen;
   if (found.length === 0) throw new Error('no compiled test files: run npm run build');
   throw new Error(`no test file's path contains ${words.join(' or ')}; there are ${found.length} files`);

@@ -1,7 +1,11 @@
 /**
- * The runner's command line: `npm test -- [words] [--grep TEXT] [--jobs N] [--timeout MS] [--file PATH]`.
+ * The runner's command line: `npm test -- [words] [--grep TEXT] [--jobs N] [--timeout MS] [--file PATH]
+ * [--other user|node]`.
  * A word picks the test files whose path (`packages/core/test/iof.test.ts`) contains it.
  */
+
+import { CHANGES } from './find.js';
+import type { Change } from './find.js';
 
 export interface RunnerOptions {
   readonly words: readonly string[];
@@ -12,16 +16,22 @@ export interface RunnerOptions {
   readonly timeoutMs: number;
   /** Compiled files to run instead of all. */
   readonly files: readonly string[];
+  /** The tests have been run, but for this: those that it does not matter to are left out. */
+  readonly other: Change | undefined;
 }
 
 export const USAGE = `Usage: npm test -- [WORD...] [--grep TEXT] [--jobs N] [--timeout MS] [--file COMPILED]
+       [--other user|node]
   WORD       only test files whose path contains it, such as core or iof
   --grep     only tests whose "suite › test" contains TEXT
   --jobs     files run at a time (default: one a core, twice as many while a core is idle)
   --timeout  deadline of a file in ms (default 120000; a file may say // @timeoutMs 300000 in its head)
-  --file     run this compiled file, found or not (may be repeated)`;
+  --file     run this compiled file, found or not (may be repeated)
+  --other    for a repetition with another user or Node: without files whose head says // @sameFor user, node: REASON`;
 
-export const DEFAULTS: RunnerOptions = { words: [], grep: undefined, jobs: undefined, timeoutMs: 120_000, files: [] };
+export const DEFAULTS: RunnerOptions = {
+  words: [], grep: undefined, jobs: undefined, timeoutMs: 120_000, files: [], other: undefined,
+};
 
 /** Throws with the usage for an unknown argument. */
 export function parseOptions(args: readonly string[]): RunnerOptions {
@@ -49,6 +59,8 @@ function option(name: string, value: string | undefined, options: RunnerOptions)
       return { timeoutMs: positive(name, value) };
     case '--file':
       return { files: [...options.files, value] };
+    case '--other':
+      return { other: change(name, value) };
     default:
       throw new Error(`unknown option ${name}\n${USAGE}`);
   }
@@ -58,4 +70,10 @@ function positive(name: string, value: string): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1) throw new Error(`${name} needs a whole number from 1, not ${value}`);
   return number;
+}
+
+function change(name: string, value: string): Change {
+  const found = CHANGES.find((each) => each === value);
+  if (found === undefined) throw new Error(`${name} needs ${CHANGES.join(' or ')}, not ${value}`);
+  return found;
 }

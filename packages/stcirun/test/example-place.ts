@@ -1,0 +1,18 @@
+/** The plugins of examples/ as a user has them: in another place, with the packages that they import. */
+
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const EXAMPLES = fileURLToPath(new URL('../../../examples', import.meta.url));
+const LINKED = realpathSync(fileURLToPath(new URL('../node_modules/@stci', import.meta.url)));
+
+/** Copies these to a directory of their own, which the caller removes. */
+export function copyExamples(...names: readonly string[]): string {
+  const place = mkdtempSync(join(tmpdir(), 'stci-examples-'));
+  mkdirSync(join(place, 'node_modules'));
+  symlinkSync(LINKED, join(place, 'node_modules/@stci'));
+  for (const name of names) cpSync(join(EXAMPLES, name), join(place, name), { recursive: true });
+  return place;
+}

@@ -1,0 +1,101 @@
+/** The commands of documents, run as somebody would type them: each must end with 0, or as its comment states. */
+
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { assert, suite } from '@stci/testkit';
+import { whyNoHosts } from '@stci/testkit/hosts';
+import { ROOT, USER, commands, expectedCodes, inlineCommands, scripts, shown } from './documents.js';
+
+const OUTPUT_CHARS_SHOWN = 2_000;
+
+/** A directory in which the examples find what they name. */
+function makePlace(): string {
+  const place = mkdtempSync(join(tmpdir(), 'stci-documents-'));
+  const stub = (path: string, text: string): void => {
+    mkdirSync(dirname(join(place, path)), { recursive: true });
+    writeFileSync(join(place, path), text);
+    chmodSync(join(place, path), 0o755);
+  };
+  for (const name of ['program', 'master', 'worker', 'bin/hello', 'bin/program']) {
+    stub(name, '#!/bin/sh\necho "rank $STCI_RANK"\n');
+  }
+  stub('npm', `#!/bin/sh
+case "$1 $2" in
+  'run hosts') shift 3; exec node '${ROOT}/scripts/hosts.mjs' --set docs "$@" ;;
+  *) echo "npm $* is not run from an example: say so above it with <!-- not run: REASON -->" >&2; exit 99 ;;
+esac
+`);
+  stub('ssh/ssh', readFileSync(join(ROOT, 'packages/stcirun/test/fake-ssh.sh'), 'utf8'));
+  for (const { text } of shown.filter(({ language }) => language === 'c')) writeFileSync(join(place, 'ring.c'), text);
+  for (const name of ['hosts.txt', 'hosts']) writeFileSync(join(place, name), 'n1 slots=8\nn[2-8]:8\n');
+  writeFileSync(join(place, 'data.txt'), 'one\ntwo\n');
+  mkdirSync(join(place, 'home'));
+  symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'));
+  symlinkSync(join(ROOT, 'experiments'), join(place, 'experiments'));
+  symlinkSync(join(ROOT, 'examples'), join(place, 'examples'));
+  return place;
+}
+
+interface Ran {
+  readonly command: string;
+  readonly code: number | undefined;
+  readonly output: string;
+}
+
+/** Runs them in one shell, so that what one exports the next has; stops at none. */
+function runAll(place: string, list: readonly string[], withHosts: boolean): Ran[] {
+  const mark = '\u0001';
+  const script = list.map((command) => `{ ${command}\n}; printf '${mark}%s${mark}' "$?"`).join('\n');
+  const stubs = [place, join(place, 'bin'), join(ROOT, 'node_modules/.bin'), dirname(process.execPath)];
+  const path = [...(withHosts ? [] : [join(place, 'ssh')]), ...stubs, process.env['PATH']].join(':');
+  const own = withHosts ? {} : { HOME: join(place, 'home'), STCI_MCA_launcher_ssh_node: process.execPath };
+  const { stdout } = spawnSync('bash', ['-c', `exec 2>&1\n${script}`], {
+    cwd: place,
+    encoding: 'utf8',
+    timeout: 120_000,
+    env: { ...process.env, PATH: path, STCI_MCA_session_directory: join(place, 'sessions'), ...own },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const parts = stdout.split(mark);
+  return list.map((command, index) => {
+    const [output = '', code] = [parts[2 * index], parts[2 * index + 1]];
+    return { command, output, code: code === undefined ? undefined : Number(code) };
+  });
+}
+
+function check(ran: readonly Ran[]): void {
+  const wrong = ran.filter(({ command, code }) => code === undefined || !expectedCodes(command).includes(code));
+  assert.equal(wrong.map(({ command, code, output }) =>
+    `$ ${command}\n${output.slice(-OUTPUT_CHARS_SHOWN)}ended with ${code ?? 'nothing'}`), []);
+}
+
+/** Runs the blocks, and with `inline` the commands in running text, of the documents whose path is one of these. */
+export function runDocuments(
+  title: string, isOne: (path: string) => boolean, { inline }: { readonly inline: boolean },
+): void {
+  suite(title, (test) => {
+    let place = '';
+    test.before(() => { place = makePlace(); });
+    test.after(() => rmSync(place, { recursive: true, force: true }));
+    const noHosts = whyNoHosts();
+    const noCompiler = spawnSync('cc', ['--version']).error === undefined ? undefined : 'no cc is installed here';
+
+    for (const block of scripts.filter(({ path }) => isOne(path))) {
+      const name = `${block.path}:${block.line} ${commands(block.text)[0] ?? 'nothing'}`;
+      if (block.notRun !== undefined) continue;
+      const withHosts = block.text.includes('npm run hosts');
+      const why = withHosts ? noHosts : /^cc /m.test(block.text) ? noCompiler : undefined;
+      test.skipIf(why !== undefined, why ?? '', name, () => {
+        check(runAll(place, commands(block.text), withHosts));
+      }, { timeoutMs: 130_000 });
+    }
+
+    if (inline) {
+      test('in running text', () => {
+        check(runAll(place, [...new Set([...USER.values()].flatMap(inlineCommands))], false));
+      }, { timeoutMs: 130_000 });
+    }
+  });
+}
