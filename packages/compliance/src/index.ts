@@ -4,13 +4,7 @@
  * instead of sleeps. A test file is run by Node, `node test.js`, or by uvu.
  */
 
-export * as assert from './assert.js';
-export { patient } from './patience.js';
-export { DEFAULT_TIMEOUT_MS, eventually, withDeadline } from './deadline.js';
-export type { EventuallyOptions } from './deadline.js';
-export { collectTests, suite } from './suite.js';
-export { isFullSwarm, swarmSeeds, swarmTotal } from './swarm-seeds.js';
-export type { CollectedTest, Hook, StepOptions, TestApi, TestBody } from './suite.js';
+export * from './basics.js';
 export { channelCompliance, Recorder } from './channel.js';
 export type { ChannelComplianceOptions, ChannelPair, Until } from './channel.js';
 export { LISTEN_OPTIONS, networkCompliance } from './network.js';
@@ -21,8 +15,6 @@ export {
   DetectorRun, detectorCompliance, detectorModule, firstSuspicionMs, type DetectorCase, type DetectorComponent,
 } from './detector.js';
 export { DetectorModel, type DetectorModelInit, type ModelReport } from './detector-model.js';
-export { seededIntegers } from './seeded.js';
-export type { IntegerSource } from './seeded.js';
 export { notifierCompliance } from './notifier.js';
 export type { NotifierComplianceOptions } from './notifier.js';
 export { NotifierNetwork, membersOf } from './notifier-network.js';

@@ -1,6 +1,6 @@
 /** The error managers of core keep what the contract promises. */
 
-import { errmgrCompliance } from '@stci/testkit';
+import { errmgrCompliance } from '@stci/testkit/compliance';
 import { errmgrAbort } from '../dist/errmgr/abort.js';
 import { errmgrContinue, errmgrNotify } from '../dist/errmgr/continue.js';
 import { errmgrRestart } from '../dist/errmgr/restart.js';

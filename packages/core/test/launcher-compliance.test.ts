@@ -1,6 +1,6 @@
 /** The launcher policies of core keep the promises of their contract. */
 
-import { launcherCompliance } from '@stci/testkit';
+import { launcherCompliance } from '@stci/testkit/compliance';
 import { launcherFlat } from '../dist/launcher/flat.js';
 import { launcherTree } from '../dist/launcher/tree.js';
 

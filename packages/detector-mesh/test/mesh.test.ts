@@ -2,7 +2,8 @@
 
 import { detectorMesh } from '@stci/detector-mesh';
 import type { MemberId } from '@stci/interface';
-import { assert, detectorCompliance, detectorModule, firstSuspicionMs, suite } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { detectorCompliance, detectorModule, firstSuspicionMs } from '@stci/testkit/compliance';
 import { createMesh, nearCubic } from '@stci/topology-mesh';
 
 detectorCompliance(detectorMesh, [

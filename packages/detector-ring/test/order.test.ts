@@ -1,7 +1,8 @@
 /** The order of the ring: what is written, and cabinets that are spread. */
 
 import { detectorRing, orderRing, parseOrder, spreadCabinets } from '@stci/detector-ring';
-import { assert, detectorModule, seededIntegers, suite } from '@stci/testkit';
+import { assert, seededIntegers, suite } from '@stci/testkit';
+import { detectorModule } from '@stci/testkit/compliance';
 
 suite('ring order', (test) => {
   test('as it is written', () => {

@@ -2,9 +2,10 @@
 
 import { detectorRing } from '@stci/detector-ring';
 import type { Detector, DetectorAction, MemberId, Position } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
 import {
-  DetectorRun, assert, detectorCompliance, detectorModule, firstSuspicionMs, suite, type DetectorCase,
-} from '@stci/testkit';
+  DetectorRun, detectorCompliance, detectorModule, firstSuspicionMs, type DetectorCase,
+} from '@stci/testkit/compliance';
 
 const PERIOD_MS = 100;
 const TIMEOUT_MS = 10 * PERIOD_MS;

@@ -1,7 +1,8 @@
 /** SWIM: compliance, and what other agents may say. */
 
 import { detectorSwim } from '@stci/detector-swim';
-import { assert, detectorCompliance, detectorModule, firstSuspicionMs, suite } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { detectorCompliance, detectorModule, firstSuspicionMs } from '@stci/testkit/compliance';
 import { Swim } from '../dist/swim.js';
 import { NUMBER_MAX, readMessage } from '../dist/wire.js';
 

@@ -1,7 +1,7 @@
 /** The kinds of faults of finject keep what the contract promises. */
 
 import { faultComponents } from '@stci/finject';
-import { faultCompliance, type FaultCase, type FaultComponent } from '@stci/testkit';
+import { faultCompliance, type FaultCase, type FaultComponent } from '@stci/testkit/compliance';
 
 /** Arguments of kinds whose defaults are no order. */
 const CASES: Readonly<Record<string, readonly FaultCase[]>> = {

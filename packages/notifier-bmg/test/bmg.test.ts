@@ -1,7 +1,8 @@
 /** The notifier over the binomial graph: compliance, and its order of sending. */
 
 import { notifierBmg } from '@stci/notifier-bmg';
-import { assert, NotifierNetwork, membersOf, notifierCompliance, suite } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { NotifierNetwork, membersOf, notifierCompliance } from '@stci/testkit/compliance';
 import { createBmg, topologyBmg } from '@stci/topology-bmg';
 
 notifierCompliance(notifierBmg, { topologies: [topologyBmg] });

@@ -1,7 +1,8 @@
 /** The double hypercube: compliance, and its labels. */
 
 import { notifierHypercube } from '@stci/notifier-hypercube';
-import { assert, NotifierNetwork, membersOf, notifierCompliance, suite } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { NotifierNetwork, membersOf, notifierCompliance } from '@stci/testkit/compliance';
 
 notifierCompliance(notifierHypercube);
 

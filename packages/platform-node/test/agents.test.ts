@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AgentProcess, ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { assert, eventually, Recorder, suite } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { Recorder } from '@stci/testkit/compliance';
 
 const ECHO = new URL('fixtures/echo-agent.js', import.meta.url);
 const MB = 1_000_000;

@@ -6,16 +6,11 @@ import type { AddressInfo, Socket } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform, streamChannel } from '@stci/platform-node';
+import { eventually } from '@stci/testkit';
 import {
-  LISTEN_OPTIONS,
-  channelCompliance,
-  eventually,
-  impairedPair,
-  linkCompliance,
-  networkCompliance,
-  privateNetworkCompliance,
-} from '@stci/testkit';
-import type { LinkPair, Until } from '@stci/testkit';
+  LISTEN_OPTIONS, channelCompliance, impairedPair, linkCompliance, networkCompliance, privateNetworkCompliance,
+} from '@stci/testkit/compliance';
+import type { LinkPair, Until } from '@stci/testkit/compliance';
 import { portChannel } from '../dist/port-channel.js';
 import { openChannelReader, takeHandle, type ReadSource } from '../dist/sockets.js';
 

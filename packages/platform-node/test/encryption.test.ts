@@ -4,7 +4,8 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { LISTEN_OPTIONS, assert, eventually, Recorder, suite } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { LISTEN_OPTIONS, Recorder } from '@stci/testkit/compliance';
 
 const { network } = createNodePlatform();
 const KEY = new Uint8Array(32).fill(5);

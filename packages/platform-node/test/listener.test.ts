@@ -5,7 +5,8 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Channel, ErrorRecord, Listener, ListenOptions } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { LISTEN_OPTIONS, assert, eventually, Recorder, suite } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { LISTEN_OPTIONS, Recorder } from '@stci/testkit/compliance';
 import { createRandom } from '../dist/random.js';
 import { PendingSockets } from '../dist/pending-sockets.js';
 

@@ -7,7 +7,8 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { LISTEN_OPTIONS, assert, eventually, Recorder, suite } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { LISTEN_OPTIONS, Recorder } from '@stci/testkit/compliance';
 
 const { network } = createNodePlatform();
 const PENDING_MAX = 16;

@@ -7,7 +7,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createNodePlatform } from '@stci/platform-node';
-import { Recorder, assert, eventually, privateListener, suite, type Until } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { Recorder, privateListener, type Until } from '@stci/testkit/compliance';
 import type { Channel, ErrorRecord } from '@stci/interface';
 import { privatePath, socketProblem } from '../dist/private-directory.js';
 

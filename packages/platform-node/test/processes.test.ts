@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ErrorRecord, ProcessEnd, SpawnSpec } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { assert, eventually, processesCompliance, suite } from '@stci/testkit';
-import type { TestProgram, Until } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { processesCompliance } from '@stci/testkit/compliance';
+import type { TestProgram, Until } from '@stci/testkit/compliance';
 import { groupSize, isOfThisUser } from '../dist/proc.js';
 
 const until: Until = async (condition, what) => void (await eventually(condition, { what }));

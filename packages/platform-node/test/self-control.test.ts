@@ -1,7 +1,8 @@
 /** killSelf and stopSelf, of processes of their own. */
 
 import { spawn } from 'node:child_process';
-import { eventually, selfControlCompliance } from '@stci/testkit';
+import { eventually } from '@stci/testkit';
+import { selfControlCompliance } from '@stci/testkit/compliance';
 
 const PLATFORM = new URL('../dist/index.js', import.meta.url).href;
 

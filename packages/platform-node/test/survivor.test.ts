@@ -8,7 +8,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createNodePlatform, START_SCRIPT } from '@stci/platform-node';
-import { Recorder, assert, eventually, suite } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { Recorder } from '@stci/testkit/compliance';
 
 const file = (name: string): string => fileURLToPath(new URL(`fixtures/${name}.js`, import.meta.url));
 

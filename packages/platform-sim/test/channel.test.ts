@@ -1,5 +1,6 @@
 import type { Channel, ListenOptions } from '@stci/interface';
-import { LISTEN_OPTIONS, suite, assert } from '@stci/testkit';
+import { suite, assert } from '@stci/testkit';
+import { LISTEN_OPTIONS } from '@stci/testkit/compliance';
 import { createWorld, SimRandom, type World } from '@stci/platform-sim';
 
 const LISTEN: ListenOptions = { ...LISTEN_OPTIONS, pendingMax: 10, frameBytesMax: 1_000_000 };

@@ -1,13 +1,12 @@
 /** The suites that every platform must pass, on a world that runs by itself while a test waits. */
 
 import {
-  channelCompliance,
-  linkCompliance,
-  networkCompliance,
-  privateNetworkCompliance,
-  processesCompliance, selfControlCompliance,
-} from '@stci/testkit';
-import type { LinkPair, NetworkSetup, ProcessesSetup, SelfControlSetup, TestProgram, Until } from '@stci/testkit';
+  channelCompliance, linkCompliance, networkCompliance, privateNetworkCompliance, processesCompliance,
+  selfControlCompliance,
+} from '@stci/testkit/compliance';
+import type {
+  LinkPair, NetworkSetup, ProcessesSetup, SelfControlSetup, TestProgram, Until,
+} from '@stci/testkit/compliance';
 import type { Channel } from '@stci/interface';
 import { createWorld, textBytes, type ToolProgram, type World } from '@stci/platform-sim';
 

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { LINK_FRAME, encodeBootRecord, linkFrame } from '@stci/core/bootcom';
 import { EXIT, rootAddress, CONTROLLER } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { assert, eventually, Recorder, seededIntegers, suite } from '@stci/testkit';
+import { assert, eventually, seededIntegers, suite } from '@stci/testkit';
+import { Recorder } from '@stci/testkit/compliance';
 import { start } from './e2e.js';
 
 const AGENT = fileURLToPath(new URL('../dist/bundle/agent.cjs', import.meta.url));

@@ -10,15 +10,8 @@ import { createLocal } from '@stci/launcher-local';
 import { createSsh } from '@stci/launcher-ssh';
 import { EXIT, type ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import {
-  assert,
-  eventually,
-  launcherProcCompliance,
-  reachCompliance,
-  suite,
-  type BadAgent,
-  type Until,
-} from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { launcherProcCompliance, reachCompliance, type BadAgent, type Until } from '@stci/testkit/compliance';
 import { assembleRegistry } from '../dist/assembly.js';
 
 const AGENT = fileURLToPath(new URL('../dist/bundle/agent.cjs', import.meta.url));

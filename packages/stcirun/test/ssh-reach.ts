@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { paramsSnapshot, resolveParams } from '@stci/core';
 import { createSsh } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
-import { Recorder, StartedAgent, assert, eventually, reachCompliance, suite, type Until } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { Recorder, StartedAgent, reachCompliance, type Until } from '@stci/testkit/compliance';
 import { assembleRegistry } from '../dist/assembly.js';
 
 const agentBundle = fileURLToPath(new URL('../dist/bundle/agent.bundle.cjs', import.meta.url));

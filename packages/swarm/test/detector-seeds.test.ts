@@ -9,9 +9,8 @@ import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
 import type { Position } from '@stci/interface';
-import {
-  DetectorRun, assert, detectorModule, seededIntegers, suite, swarmSeeds, type DetectorComponent,
-} from '@stci/testkit';
+import { assert, seededIntegers, suite, swarmSeeds } from '@stci/testkit';
+import { DetectorRun, detectorModule, type DetectorComponent } from '@stci/testkit/compliance';
 import { createMesh } from '@stci/topology-mesh';
 import { firstSeed } from './first-seed.js';
 

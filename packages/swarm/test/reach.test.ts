@@ -5,7 +5,8 @@
 
 import { createSsh } from '@stci/launcher-ssh';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
-import { assert, reachCompliance, suite, type ReachSetup } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { reachCompliance, type ReachSetup } from '@stci/testkit/compliance';
 import type { AgentProcessEnd, LauncherProc, Platform } from '@stci/interface';
 import { joinMain, launcherRemote, loginMain } from '../dist/launcher-remote.js';
 import { installSsh } from '../dist/ssh.js';

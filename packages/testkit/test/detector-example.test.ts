@@ -7,7 +7,7 @@ import {
 import type {
   Detector, DetectorAction, DetectorEvent, DetectorInit, DetectorModule, MemberId, ParamValue,
 } from '@stci/interface';
-import { detectorCompliance } from '@stci/testkit';
+import { detectorCompliance } from '@stci/testkit/compliance';
 
 class Hub implements Detector {
   readonly #isHub: boolean;

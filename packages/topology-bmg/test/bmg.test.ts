@@ -1,6 +1,7 @@
 /** The binomial graph: compliance, and its bounds of links and hops. */
 
-import { assert, suite, topologyCompliance } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { topologyCompliance } from '@stci/testkit/compliance';
 import { createBmg, topologyBmg } from '@stci/topology-bmg';
 
 const bits = (size: number): number => Math.ceil(Math.log2(Math.max(2, size)));

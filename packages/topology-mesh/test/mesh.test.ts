@@ -1,7 +1,8 @@
 /** The mesh: compliance of its forms, dimensions, refusals. */
 // @timeoutMs 300000
 
-import { assert, suite, topologyCompliance } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { topologyCompliance } from '@stci/testkit/compliance';
 import { createMesh, nearCubic, topologyMesh } from '@stci/topology-mesh';
 
 type Dimensions = (size: number) => readonly number[];

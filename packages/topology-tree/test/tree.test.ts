@@ -1,7 +1,8 @@
 /** The k-ary tree: compliance, and its own guarantees. */
 
 import { StciError } from '@stci/interface';
-import { assert, seededIntegers, suite, topologyCompliance } from '@stci/testkit';
+import { assert, seededIntegers, suite } from '@stci/testkit';
+import { topologyCompliance } from '@stci/testkit/compliance';
 import { createTree, topologyTree } from '@stci/topology-tree';
 
 const arities = [1, 2, 3, 4, 7, 8, 39, 64];

@@ -2,7 +2,8 @@
 
 import { createLocal } from '@stci/launcher-local';
 import { runAgent, roleFactory } from '@stci/core';
-import { assert, launcherProcCompliance, reachCompliance, type BadAgent, type Until } from '@stci/testkit';
+import { assert } from '@stci/testkit';
+import { launcherProcCompliance, reachCompliance, type BadAgent, type Until } from '@stci/testkit/compliance';
 import type { AgentContext } from '@stci/platform-sim';
 import { startInline } from '../../dist/agent/inline.js';
 import { resolved, composition } from '../assembly.js';

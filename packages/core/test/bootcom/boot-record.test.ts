@@ -1,7 +1,8 @@
 /** Boot record: read from a new channel in any split, bounded in size and time; data after it is not lost. */
 
 import { CONTROLLER, rootAddress, type Channel, type StciError } from '@stci/interface';
-import { assert, Recorder, seededIntegers, suite } from '@stci/testkit';
+import { assert, seededIntegers, suite } from '@stci/testkit';
+import { Recorder } from '@stci/testkit/compliance';
 import { encodeBootRecord, readBootRecord, type BootRecord } from '../../dist/bootcom/boot-record.js';
 import { LINK_FRAME, linkFrame } from '../../dist/bootcom/handshake.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';

@@ -1,7 +1,8 @@
 /** Impaired channels: as channels between faults and during delays; silences at either end. */
 
 import type { Channel, Impairment } from '@stci/interface';
-import { Recorder, assert, channelCompliance, eventually, suite, type LinkPair } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { Recorder, channelCompliance, type LinkPair } from '@stci/testkit/compliance';
 import { ImpairedChannel } from '../../dist/bootcom/impairment.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import { testPlace, type TestPlace } from '../world.js';

@@ -2,7 +2,8 @@
 
 import { CONTROLLER, rootAddress, type Channel, type Clock, type Timer } from '@stci/interface';
 import { createWorld, type World } from '@stci/platform-sim';
-import { LISTEN_OPTIONS, assert, seededIntegers, suite } from '@stci/testkit';
+import { assert, seededIntegers, suite } from '@stci/testkit';
+import { LISTEN_OPTIONS } from '@stci/testkit/compliance';
 import { Lease } from '../../dist/bootcom/lease.js';
 import { Link, type LinkEvents } from '../../dist/bootcom/link.js';
 

@@ -2,7 +2,8 @@
 
 import { CONTROLLER, frontEndAddress, rootAddress, sessionAddress, type Address, type Channel,
   type Impairment } from '@stci/interface';
-import { Recorder, assert, suite } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { Recorder } from '@stci/testkit/compliance';
 import { LinkFaults } from '../../dist/bootcom/link-faults.js';
 import { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';

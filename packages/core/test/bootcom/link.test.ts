@@ -1,7 +1,8 @@
 /** Links over memory channels on a virtual clock: states, order, ends, bounds. */
 
 import { CONTROLLER, rootAddress, type Channel } from '@stci/interface';
-import { assert, channelCompliance, eventually, linkCompliance, suite, type LinkPair } from '@stci/testkit';
+import { assert, eventually, suite } from '@stci/testkit';
+import { channelCompliance, linkCompliance, type LinkPair } from '@stci/testkit/compliance';
 import { LINK_FRAME, linkFrame, type HandshakeInit } from '../../dist/bootcom/handshake.js';
 import { Link, type LinkEvents, type LinkLimits } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';

@@ -1,7 +1,8 @@
 /** Core's detectors of agents: compliance, what `link` makes of links' ends, and when `sporadic` is silent. */
 
 import type { Detector, DetectorAction, LinkCloseReason, MemberId, Topology } from '@stci/interface';
-import { assert, detectorCompliance, detectorModule, suite } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { detectorCompliance, detectorModule } from '@stci/testkit/compliance';
 import { detectorLink } from '../../dist/detector/link.js';
 import { detectorSporadic } from '../../dist/detector/sporadic.js';
 

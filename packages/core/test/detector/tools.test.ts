@@ -1,7 +1,8 @@
 /** Core's detectors of tools: `process` and `watchdog`. */
 
 import type { DetectorAction, DetectorEvent } from '@stci/interface';
-import { assert, detectorModule, suite } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { detectorModule } from '@stci/testkit/compliance';
 import { detectorProcess } from '../../dist/detector/process.js';
 import { detectorWatchdog } from '../../dist/detector/watchdog.js';
 import { composition, resolved } from '../assembly.js';

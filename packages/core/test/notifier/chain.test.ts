@@ -6,7 +6,7 @@
 import { defineComponent, accept, notifierFramework } from '@stci/core/component';
 import { NOTIFIER_PAYLOAD_MAX, StciError, assert } from '@stci/interface';
 import type { MemberId, Notifier, NotifierAction, NotifierEvent, NotifierInit } from '@stci/interface';
-import { notifierCompliance } from '@stci/testkit';
+import { notifierCompliance } from '@stci/testkit/compliance';
 
 interface Broadcast {
   readonly source: MemberId;

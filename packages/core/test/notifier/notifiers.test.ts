@@ -1,7 +1,8 @@
 /** Core's notifiers: compliance, what `tree` repairs, and the messages that `lazy` saves. */
 
 import type { NotifierModule, Topology } from '@stci/interface';
-import { assert, NotifierNetwork, membersOf, notifierCompliance, suite } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
+import { NotifierNetwork, membersOf, notifierCompliance } from '@stci/testkit/compliance';
 import { createBmg, topologyBmg } from '@stci/topology-bmg';
 import { createTree, topologyTree } from '@stci/topology-tree';
 import { decodeBroadcast } from '../../dist/notifier/broadcast.js';

@@ -1,0 +1,11 @@
+/** What any test file needs, without the compliance suites and what those load. */
+
+export * as assert from './assert.js';
+export { patient } from './patience.js';
+export { DEFAULT_TIMEOUT_MS, eventually, withDeadline } from './deadline.js';
+export type { EventuallyOptions } from './deadline.js';
+export { collectTests, suite } from './suite.js';
+export { isFullSwarm, swarmSeeds, swarmTotal } from './swarm-seeds.js';
+export type { CollectedTest, Hook, StepOptions, TestApi, TestBody } from './suite.js';
+export { seededIntegers } from './seeded.js';
+export type { IntegerSource } from './seeded.js';
