@@ -41,6 +41,14 @@ suite('final words', (test) => {
     assert.is(first?.text, "'/x' does not exist on hosts h[1-2]; create it");
   });
 
+  test('of a lost host: the ranks that were there; not those of others, nor those that run elsewhere since', () => {
+    const lost = { code: 'STCI_AGENT_LOST', message: 'Agent root:1 on host b is lost', host: 'b' } as const;
+    const on = (index: number, host: string): RankReport => rank(index, host, { outcome: 'lost', pid: 0 });
+    assert.equal(words([rank(0, 'a'), on(2, 'b'), on(3, 'b'), on(4, 'c'), rank(5, 'b')], [lost]),
+      ['lost: ranks 2-3 on b']);
+    assert.equal(words([rank(0, 'a')], [lost]), []);
+  });
+
   test('ranks that ran at a time limit are told also where an earlier failure decides', () => {
     const late = { code: 'STCI_JOB_TIMEOUT', message: 'late' };
     assert.match(words([rank(0, 'a', { outcome: 'ended' })], [late])[0] ?? '', 'still running: rank 0 on a');

@@ -46,7 +46,7 @@ suite('library: packed', (test) => {
   const PROGRAMS: Readonly<Record<string, RegExp>> = {
     'first.mjs': /^(rank [0-2] on \S+: hello from [0-2]\n){3}exit code 0\n$/,
     'sweep.mjs': /^0\.5 ended with 0 after \d+ ms\n1 ended with 0 after \d+ ms\n2 ended with 0 after \d+ ms\n$/,
-    'limit.mjs': /^exit code 130: Interrupted by SIGINT\n$/,
+    'limit.mjs': /^exit code 130: The job was ended by its AbortSignal: The operation was aborted due to timeout\n$/,
     'input.mjs': /^rank 0 counted 1000 lines\n$/,
     'failures.mjs': /^rank 1 failed: Rank 1 on \S+ ended with status 3\nSTCI_USAGE, exit code 193: .*np: expected/,
     'plan.mjs': /^a: ranks 0-1, started by controller\nb: ranks 2-3, started by controller\n$/,

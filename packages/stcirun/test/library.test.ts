@@ -2,6 +2,7 @@
 // @timeoutMs 180000
 
 import { createHash } from 'node:crypto';
+import { getMaxListeners } from 'node:events';
 import {
   chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync,
 } from 'node:fs';
@@ -245,18 +246,21 @@ suite('library: ends', (test) => {
 
   test('an aborted signal ends it in order: ranks get TERM; the exit code is that of Ctrl-C', async () => {
     const abort = new AbortController();
+    const before = getMaxListeners(abort.signal);
     const told = "trap 'echo told; exit 3' TERM; echo up; while :; do sleep 0.05; done";
     const job = await running({ signal: abort.signal }, told);
     const seen: string[] = [];
     for await (const { line = '', stream } of job.lines()) {
       // On standard error the shell tells of its `sleep`, which gets the signal as well.
       if (stream === 'stdout') seen.push(line);
-      if (line === 'up') abort.abort();
+      if (line === 'up') abort.abort(new Error('enough'));
     }
     assert.equal(seen, ['up', 'told']);
     const { exitCode, report } = await job.result;
     assert.is(exitCode, 130);
-    assert.is(report?.cause?.code, 'STCI_JOB_INTERRUPTED');
+    const { code, message } = report?.cause ?? {};
+    assert.equal([code, message], ['STCI_JOB_INTERRUPTED', 'The job was ended by its AbortSignal: enough']);
+    assert.is(getMaxListeners(abort.signal), before, 'the signal is as it was');
   });
 
   test('before the start it is refused, with the reason', async () => {
@@ -265,6 +269,7 @@ suite('library: ends', (test) => {
     const error = await rejected(job.result);
     assert.is(error.code, 'STCI_JOB_INTERRUPTED');
     assert.is(error.cause, reason);
+    assert.is(error.message, 'The job was ended by its AbortSignal: too late (before it began)');
     assert.is((await rejected(linesOf(job))).code, 'STCI_JOB_INTERRUPTED');
     const abort = new AbortController();
     const later = launch({ program: 'true', env: place.env, signal: abort.signal });

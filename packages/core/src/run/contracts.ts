@@ -64,8 +64,8 @@ export interface RunProgress {
 }
 
 export interface SignalActions {
-  /** Ends the job; `times` is 1, 2, 3, … */
-  end(signal: SignalName, times: number): void;
+  /** Ends the job; `times` is 1, 2, 3, …; `why`: what the report says, default: that the signal came. */
+  end(signal: SignalName, times: number, why?: string): void;
   forward(signal: SignalName): void;
   /** Leaves the job to its session, where it has one that stays. */
   detach(): void;

@@ -106,7 +106,7 @@ export class JobRun implements FrontEndEvents {
     const frontEnd = this.#init.startFrontEnd(this);
     this.#frontEnd = frontEnd;
     this.#unwatch = this.#driver.watchSignals({
-      end: (signal, times) => this.#onEndSignal(signal, times),
+      end: (signal, times, why) => this.#onEndSignal(signal, times, why),
       forward: (signal) => this.#hasAgents && frontEnd.control({ verb: 'signal', signal }),
       detach: () => this.detach(),
       pause: (on) => this.#hasAgents && frontEnd.announceSilence(on ? SILENCE_MS_MAX : 0),
@@ -247,8 +247,8 @@ export class JobRun implements FrontEndEvents {
     this.#remark('the output is still being written');
   }
 
-  #onEndSignal(signal: SignalName, times: number): void {
-    const cause = interruptCause(signal);
+  #onEndSignal(signal: SignalName, times: number, why?: string): void {
+    const cause = interruptCause(signal, why);
     if (this.#settled === undefined) this.#addCause(cause);
     if (times > 2) return this.#driver.leave(this.#exitCode());
     if (times === 2) {

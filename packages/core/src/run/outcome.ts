@@ -11,9 +11,9 @@ import type { EndCause, ErrorCode, JobMap, JobReport, SignalName, StciError } fr
 import { signalExitCode } from '../job/signals.js';
 import { counted } from '../job/text.js';
 
-/** The user ended the job. */
-export function interruptCause(signal: SignalName): EndCause {
-  const error = { code: 'STCI_JOB_INTERRUPTED', message: `Interrupted by ${signal}`, data: { signal } };
+/** The user ended the job; `why`: instead of the signal's name, where a program did. */
+export function interruptCause(signal: SignalName, why = `Interrupted by ${signal}`): EndCause {
+  const error = { code: 'STCI_JOB_INTERRUPTED', message: why, data: { signal } };
   return { kind: 'interrupt', error, exitCode: signalExitCode(signal) };
 }
 

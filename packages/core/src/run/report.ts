@@ -36,7 +36,7 @@ export function finalLines(
   isHere: (host: string) => boolean = () => false,
 ): readonly FinalLine[] {
   const late = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT' || code === 'STCI_LAUNCH_TIMEOUT');
-  const errors = [...failureSummary(report, reported), ...(late ? timeoutState(report) : [])];
+  const errors = [...failureSummary(report, reported), ...(late ? timeoutState(report) : lostRanks(report))];
   return [
     ...[...errors, ...lostText(report, isHere)].map((text) => ({ text, isRemark: false })),
     ...droppedText(report).map((text) => ({ text, isRemark: false })),
@@ -150,6 +150,14 @@ function timeoutState(report: JobReport): readonly string[] {
     ...(missing.length > 0 ? [`never started: ${rankList(missing)}`] : []),
     ...(done > 0 ? [`ended before: ${done} of ${report.ranks.length} ranks`] : []),
   ];
+}
+
+/** A lost host's failure names its agent; these are the ranks that it had, and none has in its place. */
+function lostRanks({ ranks, failures }: JobReport): readonly string[] {
+  const hosts = new Set(failures.flatMap(({ code, rank, host }) =>
+    (code === 'STCI_AGENT_LOST' && rank === undefined && host !== undefined ? [host] : [])));
+  const lost = ranks.filter(({ outcome, host }) => outcome === 'lost' && hosts.has(host));
+  return lost.length === 0 ? [] : [`lost: ${rankList(lost)}`];
 }
 
 function rankList(ranks: readonly RankReport[]): string {

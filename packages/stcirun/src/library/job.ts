@@ -1,10 +1,10 @@
 /** `launch`: a job as an object. */
 
-import { setMaxListeners } from 'node:events';
+import { getMaxListeners, setMaxListeners } from 'node:events';
 import { signalNamed } from '@stci/core';
 import type { OutputLine } from '@stci/core/iof';
 import type { ExitReportJson, SignalActions } from '@stci/core/run';
-import { StciError, type JobMap, type SignalName } from '@stci/interface';
+import { StciError, printable, type JobMap, type SignalName } from '@stci/interface';
 import { JobFacts } from '../output/facts.js';
 import { followJob, type JobSource } from '../run/follow-job.js';
 import { mpiRemarks } from '../run/mpi-program.js';
@@ -82,6 +82,8 @@ class LaunchedJob implements Job {
   #actions: SignalActions | undefined;
   /** Ends are asked for: 1 in order, 2 at once. */
   #ends = 0;
+  /** Who asked first, for the report. */
+  #why = 'The job was ended';
   #onEarlyEnd: () => void = () => undefined;
   #report: ExitReportJson | undefined;
   #sinkFault: (error: StciError) => void = () => undefined;
@@ -132,11 +134,11 @@ class LaunchedJob implements Job {
   }
 
   end(): void {
-    this.#end(1);
+    this.#end(1, 'by end()');
   }
 
   kill(): void {
-    this.#end(2);
+    this.#end(2, 'by kill()');
   }
 
   detach(): void {
@@ -189,12 +191,15 @@ class LaunchedJob implements Job {
   #listen(): () => void {
     const { signal } = this.#options;
     if (signal === undefined) return () => undefined;
-    const onAbort = (): void => this.#end(1);
+    const onAbort = (): void => this.#end(1, `by its AbortSignal: ${reasonText(signal.reason)}`);
     // A caller may have any number of jobs; Node would warn of a leak at the eleventh.
-    setMaxListeners(0, signal);
+    moreListeners(signal, 1);
     signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) this.#ends = 1;
-    return () => signal.removeEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    return () => {
+      signal.removeEventListener('abort', onAbort);
+      moreListeners(signal, -1);
+    };
   }
 
   async #follow(run: PlannedRun): Promise<JobResult> {
@@ -283,10 +288,11 @@ class LaunchedJob implements Job {
   #checkEarlyEnd(): void {
     if (this.#ends === 0) return;
     const cause = this.#options.signal?.reason as unknown;
-    throw new StciError('STCI_JOB_INTERRUPTED', 'The job was ended before it began.', { cause });
+    throw new StciError('STCI_JOB_INTERRUPTED', `${this.#why} (before it began)`, { cause });
   }
 
-  #end(times: 1 | 2): void {
+  #end(times: 1 | 2, who: string): void {
+    if (this.#ends === 0) this.#why = `The job was ended ${who}`;
     this.#ends = Math.max(this.#ends, times);
     if (this.#actions === undefined) this.#onEarlyEnd();
     else this.#carryOut();
@@ -296,7 +302,7 @@ class LaunchedJob implements Job {
     if (this.#actions === undefined) return;
     if (this.#pluginFault !== undefined) this.#endByPlugin(this.#pluginFault);
     if (this.#ends === 0) return;
-    this.#actions.end('SIGINT', this.#ends);
+    this.#actions.end('SIGINT', this.#ends, this.#why);
     // Who has asked for the end, and does not read, does not wait for output.
     if (!this.#output.isRead) this.#output.discard();
   }
@@ -315,10 +321,28 @@ class LaunchedJob implements Job {
   }
 
   #onInputFault(thrown: unknown): void {
-    const text = `input: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    const text = `input: ${reasonText(thrown)}`;
     this.#events.push({ type: 'message', text, isError: true });
-    this.#end(1);
+    this.#end(1, `by its ${text}`);
   }
+}
+
+const REASON_CHARS_MAX = 200;
+
+/** Of an error its message; a program may give anything. */
+function reasonText(reason: unknown): string {
+  let text = '';
+  try {
+    text = reason instanceof Error ? reason.message : String(reason);
+  } catch {
+    // An object without a text.
+  }
+  return printable(text.slice(0, REASON_CHARS_MAX));
+}
+
+function moreListeners(signal: AbortSignal, count: 1 | -1): void {
+  const now = getMaxListeners(signal);
+  if (now > 0) setMaxListeners(now + count, signal); // 0: any number.
 }
 
 /** Signals of this process, which any number of its jobs may watch. */

@@ -6,6 +6,7 @@
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { optionName, type FlagName } from '../cli/flags.js';
+import { SYNONYMS } from '../cli/peers.js';
 import type { ScannedContext } from '../cli/scan.js';
 import { locatePlugin } from '../plugin/locate.js';
 import type { JobOptions, LaunchOptions, ProgramOptions } from './options.js';
@@ -201,10 +202,23 @@ function wordsOf(flag: string, option: OptionName, given: object, wdir: string |
 function checkNames(given: object, known: readonly string[], where: string): void {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const flag = (OPTION_OF_FLAG as Readonly<Record<string, unknown>>)[unknown];
+  const flag = (OPTION_OF_FLAG as Readonly<Record<string, unknown>>)[unknown] ?? optionOfOthers(unknown);
   const why = isObject(flag) ? ` ${sentence((flag as Absent).absent)}` : typeof flag === 'string' ? ` Write ${flag}.`
     : didYouMean(unknown, known);
   throw usage(`unknown option ${where}${unknown}.${why} docs/library.md lists all.`);
+}
+
+/** Words for ranks, a directory, a program in other libraries. */
+const OTHERS: Readonly<Record<string, OptionName>> = {
+  n: 'np', nprocs: 'np', nproc: 'np', ranks: 'np', processes: 'np', tasks: 'np', cwd: 'wdir', command: 'program',
+  cmd: 'program', argv: 'args', stdout: 'output', abortSignal: 'signal',
+};
+
+/** Also what other launchers have, as `ntasks`. */
+function optionOfOthers(word: string): OptionName | Absent | undefined {
+  if (Object.hasOwn(OTHERS, word)) return OTHERS[word];
+  const flag = SYNONYMS.get(word.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`));
+  return typeof flag === 'string' ? OPTION_OF_FLAG[flag] : undefined;
 }
 
 function check(given: object, forms: Readonly<Record<string, Form>>, where: string): void {
@@ -252,7 +266,9 @@ const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(OPTION_OF_FLAG
 /** An error whose message names options as the library does. Commands that a message suggests stay as they are. */
 export function inOptionNames(thrown: unknown): unknown {
   if (!(thrown instanceof StciError)) return thrown;
-  const message = thrown.message.replaceAll(/'stci [^']*'|(?<![\w/-])-[-a-z/]*[a-z](?![\w-])/gu, (word) =>
+  const said = thrown.message.replaceAll(/\bcommand line \((.*?)\)(?=: )/gu, '$1')
+    .replaceAll('by the command line', 'by the options');
+  const message = said.replaceAll(/'stci [^']*'|(?<![\w/-])-[-a-z/]*[a-z](?![\w-])/gu, (word) =>
     NAMES.get(word) ?? word);
   if (message === thrown.message) return thrown;
   const { code, agent, host, rank, data, cause } = thrown;

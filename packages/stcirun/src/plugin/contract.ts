@@ -1,6 +1,6 @@
 /**
  * What the modules of each framework must have and answer, as far as a look at each answer tells (the contracts are in
- * packages/interface/src; the compliance suites of testkit check the rest).
+ * packages/interface/src; the suites of @stci/compliance check the rest).
  */
 
 import { actionOf, actionsOf, shown } from './contract-actions.js';
