@@ -26,6 +26,7 @@ export { floodPromise, promiseText, type FloodPromise } from './notifier/promise
 export { createRelay, type Copy, type RelayRule, type Route } from './notifier/relay.js';
 export { topologyFramework } from './topology/framework.js';
 export { nextHopAround } from './topology/detour.js';
+export { subtreeOf } from './topology/subtree.js';
 export {
   TOPOLOGY_ARITY_MAX, TOPOLOGY_SIZE_MAX, checkTopologyInteger, checkTopologyRequest, topologyError,
 } from './topology/options.js';

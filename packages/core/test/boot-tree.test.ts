@@ -113,11 +113,11 @@ suite('a tree by parents', (test) => {
           assert.equal([own.isAncestor(position, other), own.isAncestor(other, position)], answers, `${host} ${other}`);
         }
         // An agent makes the parts of its children from its own.
-        for (const child of tree.children(position)) check(child - 1, partFor(part, child - 1));
+        for (const child of tree.children(position)) check(child - 1, partFor(part, child - 1, own));
         const { length } = (part as ParentsPart).parents;
         assert.ok(length <= 2 * (tree.subtreeSize(position) + tree.depth(position) - 1), `${count}/${host}: ${length}`);
       };
-      for (const child of tree.children(0)) check(child - 1, partFor(whole, child - 1));
+      for (const child of tree.children(0)) check(child - 1, partFor(whole, child - 1, tree));
     }
   });
 

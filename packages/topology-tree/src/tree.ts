@@ -5,6 +5,7 @@
  * a chain, whose results need no walk.
  */
 
+import { subtreeOf } from '@stci/core/component';
 import { assert } from '@stci/interface';
 import type { Position, SpanningTree, TreeTopology } from '@stci/interface';
 
@@ -53,14 +54,7 @@ class Tree implements TreeTopology {
   }
 
   subtree(position: Position): readonly Position[] {
-    const found: Position[] = [];
-    const open = [position];
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      found.push(at);
-      const children = this.children(at);
-      for (let i = children.length - 1; i >= 0; i--) open.push(children[i]!);
-    }
-    return found;
+    return subtreeOf(this, position);
   }
 
   /** Adds up the levels below: each level of a subtree is one interval of positions. O(height). */

@@ -301,7 +301,7 @@ export class BootSubtree {
     const { node, agentLauncher, common } = this.#init;
     const [host, , , incarnation] = login;
     const hosts = Math.max(common.hosts, host + 1);
-    const tree = partFor(common.tree, host);
+    const tree = partFor(common.tree, host, this.#tree);
     const details: BootDetails = { ...common, tree, hosts, host, subtree, ...agentLauncher.connection() };
     const method = node.params.string('launcher.root.method') as AgentMethod;
     const start = { address: rootAddress(host), host: hostSpec(login), method };

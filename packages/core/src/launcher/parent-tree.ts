@@ -11,6 +11,7 @@ import {
   BOOT_ROOT, assert, bootHost, bootPosition, type ArityPlan, type BootTree, type BootTreePlan, type HostIndex,
   type Position,
 } from '@stci/interface';
+import { subtreeOf } from '../topology/subtree.js';
 
 /** Children of an added host, and of the controller among them. */
 const ADDED_ARITY = 8;
@@ -36,12 +37,16 @@ export function wholePart(plan: BootTreePlan): BootTreePart {
   return { planned: plan.parents.length, parents };
 }
 
-/** What the agent of `host` needs of it, or of an agent's part that has the host in it. */
-export function partFor(part: BootTreePart, host: HostIndex): BootTreePart {
+/**
+ * What the agent of `host` needs of it, or of an agent's part that has the host in it. `tree`: of this part; whoever
+ * has many children makes it once.
+ */
+export function partFor(
+  part: BootTreePart, host: HostIndex, tree: Pick<BootTree, 'parent' | 'subtree'>,
+): BootTreePart {
   if ('arity' in part) return part;
   const { planned } = part;
   if (host >= planned) return { planned, parents: [] };
-  const tree = new ParentTree(planned + 1, part);
   const parents: HostIndex[] = [];
   const add = (position: Position): Position => {
     const parent = tree.parent(position) as Position;
@@ -97,14 +102,7 @@ export class ParentTree implements BootTree {
   }
 
   subtree(position: Position): readonly Position[] {
-    const found: Position[] = [];
-    const open = [position];
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      found.push(at);
-      const children = this.children(at);
-      for (let i = children.length - 1; i >= 0; i--) open.push(children[i]!);
-    }
-    return found;
+    return subtreeOf(this, position);
   }
 
   subtreeSize(position: Position): number {

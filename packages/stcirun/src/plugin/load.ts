@@ -101,10 +101,11 @@ function loadComponent({ path, copy, declared, framework, owner }: Declared): An
     throw pluginError(path, `${label} was written for version ${found.frameworkVersion} of framework `
       + `${framework.name}, which is at version ${framework.version}. Update the plugin`);
   }
-  for (const member of ['help', 'params', 'args'] as const) {
-    const wrong = difference(declared[member] ?? {}, found[member] ?? {}, member);
-    if (wrong === undefined) continue;
-    throw pluginError(path, `${label}: ${MANIFEST_FILE} and ${declared.module} differ in ${wrong}. Make them equal`);
+  const wrong = (['help', 'params', 'args'] as const).flatMap((member) =>
+    difference(declared[member] ?? {}, found[member] ?? {}, member) ?? []);
+  if (wrong.length > 0) {
+    const what = wrong.join('; and in ');
+    throw pluginError(path, `${label}: ${MANIFEST_FILE} and ${declared.module} differ in ${what}. Make them equal`);
   }
   return guardComponent({ ...found, framework }, path, owner);
 }
