@@ -166,7 +166,7 @@ static inline int stci__read(stci *s, long long deadline, stci__record *r) {
 /* An answer's code, which is absent or empty where the call was done. */
 static inline int stci__result(stci *s, const char *line) {
   static const struct { const char *text; int code; } table[] = {
-    { "TIMEOUT", STCI_NONE }, { "RANK_LOST", STCI_RANK_LOST }, { "RANK_ENDED", STCI_RANK_LOST },
+    { "TIMEOUT", STCI_NONE }, { "RANK_LOST", STCI_RANK_LOST }, { "RANK_ENDED", STCI_RANK_ENDED },
     { "MISMATCH", STCI_MISMATCH }, { "ARGUMENT", STCI_ARGUMENT }, { "RANK", STCI_ARGUMENT },
     { "TOPOLOGY", STCI_ARGUMENT }, { "LIMIT", STCI_LIMIT }
   };

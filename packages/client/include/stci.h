@@ -38,7 +38,7 @@ enum {
   STCI_OK = 0,
   STCI_NONE,        /* no such message in time, no such key; in a job of one, a message that nobody can send */
   STCI_TIMEOUT,     /* no answer in time. A collective goes on: the same call again waits for its end */
-  STCI_RANK_LOST,   /* a rank that the call needs is lost or has ended; a collective: call stci_shrink() */
+  STCI_RANK_LOST,   /* a rank that the call needs is lost; a collective: call stci_shrink() */
   STCI_MISMATCH,    /* the ranks called different collectives at the same place */
   STCI_ARGUMENT,    /* a value that is not allowed, or another collective while one waits */
   STCI_LIMIT,       /* a message of more than 8 MiB, a part or value of more than 1 MiB, or another bound */
@@ -46,7 +46,8 @@ enum {
   STCI_REFUSED,     /* the agent does not take the connection */
   STCI_CLOSED,      /* the connection has ended: by stci_close(), with the agent, or because of what it sent */
   STCI_MEMORY,      /* out of memory */
-  STCI_FAILED       /* what stci_error() says */
+  STCI_FAILED,      /* what stci_error() says */
+  STCI_RANK_ENDED   /* a rank that the call needs has ended with 0; a collective: call stci_shrink() */
 };
 
 #define STCI_ANY (-1)
@@ -184,7 +185,7 @@ static inline int stci_poll(stci *s, int wait_ms) {
 
 /*
  * Sends a message; returns when the receiver's agent has it. `tag`: 1 to 64 printable ASCII characters without space.
- * STCI_RANK_LOST, STCI_ARGUMENT, STCI_LIMIT, STCI_CLOSED; after STCI_TIMEOUT it may still arrive.
+ * STCI_RANK_LOST, STCI_RANK_ENDED, STCI_ARGUMENT, STCI_LIMIT, STCI_CLOSED; after STCI_TIMEOUT it may still arrive.
  */
 static inline int stci_send(stci *s, int to, const char *tag, const void *data, size_t bytes) {
   char quoted[140];
@@ -198,8 +199,8 @@ static inline int stci_send(stci *s, int to, const char *tag, const void *data, 
 
 /*
  * Takes the oldest message from rank `from` (STCI_ANY: any) with this tag (NULL: any). wait_ms: 0 takes what is there,
- * -1 waits for ever, else at most a day. STCI_NONE: no such message in time. STCI_RANK_LOST: `from` is lost or has
- * ended, or all others, and nothing that fits is left.
+ * -1 waits for ever, else at most a day. STCI_NONE: no such message in time. STCI_RANK_LOST, STCI_RANK_ENDED:
+ * `from` is lost or has ended, or all others, and nothing that fits is left.
  */
 static inline int stci_receive(stci *s, int from, const char *tag, int wait_ms, stci_message *out) {
   char quoted[140], source[30] = "", tagged[160] = "", within[30] = "";
@@ -225,9 +226,9 @@ static inline int stci_receive(stci *s, int from, const char *tag, int wait_ms, 
 }
 
 /*
- * Collectives: all ranks call the same ones in the same order. Once a rank of the group is lost or has ended, they give
- * STCI_RANK_LOST at all ranks until the next stci_shrink(); stci_agree and stci_shrink go on without it. STCI_MISMATCH,
- * STCI_LIMIT, STCI_ARGUMENT, STCI_TIMEOUT, STCI_CLOSED.
+ * Collectives: all ranks call the same ones in the same order. Once a rank of the group is lost, they give
+ * STCI_RANK_LOST at all ranks, and STCI_RANK_ENDED once one has ended with 0, until the next stci_shrink(); stci_agree
+ * and stci_shrink go on without it. STCI_MISMATCH, STCI_LIMIT, STCI_ARGUMENT, STCI_TIMEOUT, STCI_CLOSED.
  */
 
 /* Waits for all ranks of the group. */

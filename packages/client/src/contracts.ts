@@ -119,10 +119,11 @@ export interface Stream<T> extends AsyncIterable<unknown> {
 /**
  * Collectives (`agree`, `shrink`, `barrier`, `broadcast`, `gather`, `allGather`, `reduce`, `allReduce`, `exchange`) are
  * called by all ranks of the group, in the same order; those called at once are carried out one after the other.
- * `agree` and `shrink` go on without ranks that are lost. The others reject with STCI_CLIENT_RANK_LOST, at every rank
- * that calls them, once a rank of the group has ended without its part, until the next `shrink`. A rank that was
- * started again first calls `shrink`, and takes part from the next one of the others on. All reject with ClientError. A
- * value that is too large at one rank fails the collective at all, with STCI_CLIENT_LIMIT.
+ * `agree` and `shrink` go on without ranks that are lost. The others reject at every rank that calls them, once a rank
+ * of the group is lost (STCI_CLIENT_RANK_LOST) or has ended well (STCI_CLIENT_RANK_ENDED) without its part, until the
+ * next `shrink`. A rank that was started again first calls `shrink`, and takes part from the next one of the others on.
+ * All reject with ClientError. A value that is too large at one rank fails the collective at all, with
+ * STCI_CLIENT_LIMIT.
  */
 export interface Client {
   readonly rank: number;

@@ -118,7 +118,7 @@ suite('stci.h', (test) => {
       const says = { code: `STCI_CLIENT_${code}`, reason: 'why\u00e9 not' };
       return [head['type'] === 'vote' ? decided({}, says) : record({ type: 'failed-call', id: head['id'], ...says })];
     };
-    for (const [code, value] of Object.entries({ TIMEOUT: 1, RANK_LOST: 3, RANK_ENDED: 3, MISMATCH: 4, RANK: 5,
+    for (const [code, value] of Object.entries({ TIMEOUT: 1, RANK_LOST: 3, RANK_ENDED: 12, MISMATCH: 4, RANK: 5,
       TOPOLOGY: 5, LIMIT: 6, STRANGE: 11 })) {
       const [, ...lines] = await agent.run(['receive,0,.,9', 'barrier', 'shrink', 'allgather,x'], failing(code));
       const said = `${value} why? not (STCI_CLIENT_${code})`;

@@ -61,6 +61,20 @@ suite('strict collectives', (test) => {
     assert.is(agreement.decide()?.code, '');
   });
 
+  test('ranks that have ended well are not told as lost; all get the code of the first until a shrink', () => {
+    const agreement = agreementOf(3, vote(0, 'barrier'));
+    agreement.ended(2, DONE);
+    assert.equal(refused(agreement), [[0], 'STCI_CLIENT_RANK_ENDED', 'rank 2 on host b ended with status 0']);
+    agreement.ended(1, DEAD);
+    agreement.vote(vote(0, 'barrier'));
+    assert.is(refused(agreement)?.[1], 'STCI_CLIENT_RANK_ENDED');
+    const both = agreementOf(3);
+    both.ended(2, DONE);
+    both.ended(1, DEAD);
+    both.vote(vote(0, 'barrier'));
+    assert.is(refused(both)?.[1], 'STCI_CLIENT_RANK_LOST');
+  });
+
   test('the ends of 16000 ranks of which none waits cost nothing for each other', () => {
     const agreement = new Agreement(16_000, LIMITS);
     const begin = performance.now();

@@ -117,7 +117,7 @@ class Talk {
         const group = this.#group.length;
         const { epoch, round } = { epoch: this.#epoch, round: this.#round };
         this.#write({ kind, root, epoch, round, code, group, parts: parts.map(([rank]) => rank), values });
-        if (code === 'STCI_CLIENT_RANK_LOST') return this.#shrink();
+        if (code === 'STCI_CLIENT_RANK_LOST' || code === 'STCI_CLIENT_RANK_ENDED') return this.#shrink();
         if (code !== '') return this.#tool.exit(1);
         if (kind === 'exchange') this.#get(`${root}.${epoch}.${round}`);
         else this.#rest();

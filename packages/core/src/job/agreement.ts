@@ -109,6 +109,8 @@ export class Agreement {
   readonly #refused: Refusal[] = [];
   /** Ranks of the group that have ended. */
   readonly #departed = new Map<Rank, RankEnd>();
+  /** The code of strict calls until the next shrink, that it be the same for all; undefined: none was refused. */
+  #refusal: ProgramErrorCode | undefined;
   /** Those of them without a strict vote. */
   #missing = 0;
   #group: Uint8Array;
@@ -284,7 +286,8 @@ export class Agreement {
     if (votes.length === 0) return;
     missing.sort(([a], [b]) => a - b);
     const lost = missing.map(([rank, { reason, host }]): LostRanks => [rank, rank, reason, host]);
-    this.#refused.push({ code: 'STCI_CLIENT_RANK_LOST', reason: missingText(lost), votes, agreed: this.#none(lost) });
+    this.#refusal ??= missing.some(([, end]) => end.isFailure) ? 'STCI_CLIENT_RANK_LOST' : 'STCI_CLIENT_RANK_ENDED';
+    this.#refused.push({ code: this.#refusal, reason: missingText(lost), votes, agreed: this.#none(lost) });
   }
 
   #refuseJoining(vote: Vote): void {
@@ -301,6 +304,7 @@ export class Agreement {
     this.#group = new Uint8Array(this.#states.length);
     for (const rank of ranks) this.#group[rank] = 1;
     this.#departed.clear();
+    this.#refusal = undefined;
     this.#missing = 0;
   }
 
