@@ -3,8 +3,9 @@
  * order that has each member once a round. Without an answer in time it asks some others to ping it (indirect probes);
  * without any answer until the period's end it suspects the member, and says so in rumours that ride on all messages.
  * A suspected member that hears of it raises its number of lives, which refutes the suspicion; else it is reported when
- * the suspicion has lasted long enough, and a last direct ping, beyond the paper, found no answer either. Who
- * is dead is told by the notifier, not by rumours.
+ * the suspicion has lasted long enough. Beyond the paper, who suspects it first tells it so at once, which it reads
+ * when it runs again, and a last direct ping must have found no answer either. Who is dead is told by the notifier, not
+ * by rumours.
  */
 
 import { MemberTable } from '@stci/core/component';
@@ -264,9 +265,14 @@ export class Swim implements Detector {
     actions.push({ type: 'count', metric: 'refutations', value: 1 });
   }
 
-  /** Rumours may have missed it. The answer brings its refutation. */
+  /** Rumours may have missed it. */
   #askAgain(position: Position, suspicion: Suspicion, actions: DetectorAction[]): void {
     suspicion.askMs = Infinity;
+    this.#askSuspect(position, actions);
+  }
+
+  /** The answer brings its refutation. */
+  #askSuspect(position: Position, actions: DetectorAction[]): void {
     this.#send(position, { type: 'ping', n: this.#nextNumber() }, actions);
   }
 
@@ -282,6 +288,7 @@ export class Swim implements Detector {
     this.#suspicions.set(member.position, { sinceMs: nowMs, lives, by, evidence, askMs, endMs });
     this.#gossip.add(rumour);
     actions.push({ type: 'suspect', member, evidence });
+    if (by === this.#init.self.position) this.#askSuspect(member.position, actions);
   }
 
   #report(position: Position, { sinceMs, evidence }: Suspicion, actions: DetectorAction[]): void {
