@@ -60,4 +60,17 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       },
     }),
   },
+  {
+    found: 'an agent below a cut link did not answer, but the one above it did, over a link of the overlay: it was '
+      + 'given up while that one was still being asked after, and could have been linked elsewhere',
+    plan: plainFailures({
+      hosts: 14, isPatient: false, link: { ...LINK, latencyMs: 1, jitterMs: 0.05 },
+      faults: [{ atMs: 505, kind: 'cut', between: [2, 0], lastsMs: 5000 }],
+      settings: {
+        detector: 'ring,swim,witness', 'bootcom.lease': '4000ms', 'detector.ring.period': '100ms',
+        'detector.ring.timeout': '300ms', 'detector.swim.period': '100ms', 'detector.swim.grace': '300ms',
+        'overlay.topology': 'tree:arity=3', 'overlay.open': 'lazy', 'bootcom.ws.interface': 'eth0',
+      },
+    }),
+  },
 ];

@@ -116,12 +116,14 @@ export class HostProbes {
   }
 
   /**
-   * Whether the way is what it was, and no agent on it is just being linked to another: what did not come back through
-   * such says nothing about those below.
+   * Whether the way is what it was, and no agent on it is just being linked to another, or asked after itself: what did
+   * not come back through such says nothing about those below. One above may have answered over a link of the overlay,
+   * while the tree leads to it no more.
    */
   #isSteady(way: readonly MemberId[], host: HostIndex): boolean {
     const { hasOverlay, table } = this.#init;
     const now = this.#wayTo(host);
+    if (way.slice(0, -1).some((above) => this.isOpen(above))) return false;
     return now.length === way.length && way.every(({ position, incarnation }, i) => {
       const isSame = position === now[i]?.position && incarnation === now[i]?.incarnation;
       return isSame && (hasOverlay || table().get(bootHost(position)).state === 'up');
