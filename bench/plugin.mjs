@@ -1,6 +1,7 @@
 /**
  * A topology that is a plugin beside the same one built in: the code of `mesh` as a package outside, so that what
- * differs is the guard around its calls. Next hops of all pairs, asked in this process; and streams of programs along
+ * differs is the guard around its calls. The routes of agents to all others, made and looked up as an agent does
+ * (core/overlay/routes.ts), and the guard's part of one next hop, asked in this process; and streams of programs along
  * each, over agents.
  */
 
@@ -13,6 +14,9 @@ import { interleave, ratio, scaled, spread } from './lib/stats.mjs';
 
 const ROUNDS = scaled(9);
 const SIZE = scaled(512, 16);
+/** Agents whose routes are made, and frames that each sends to every other. */
+const AGENTS = scaled(4, 2);
+const FRAMES = scaled(100, 2);
 const RANKS = scaled(16, 4);
 const TIMES = scaled(300, 3);
 const GOAL = 1.1;
@@ -40,13 +44,31 @@ export async function bench() {
     writeFileSync(join(path, 'package.json'), JSON.stringify(manifest));
     process.env.XDG_CACHE_HOME = directory;
     const [outside] = openPlugin(path, [topologyMesh.framework]).components;
+    const { OverlayRoutes } = await built('core', 'overlay/routes.js');
+    await routes(OverlayRoutes, topologyMesh, outside);
     await hops(topologyMesh, outside);
     await streams(path);
   });
 }
 
+const make = (component) => component.create({}, { wrap: true }, { kind: component.name, size: SIZE });
+
+async function routes(OverlayRoutes, inside, outside) {
+  const [floors, values] = await interleave(ROUNDS, [inside, outside].map((component) => () => {
+    const topology = make(component);
+    const start = performance.now();
+    for (let self = 0; self < AGENTS; self++) {
+      const own = new OverlayRoutes(topology, self);
+      for (let frame = 0; frame < FRAMES; frame++) for (let target = 0; target < SIZE; target++) own.ways(target);
+    }
+    return performance.now() - start;
+  }));
+  print(`  routes of ${AGENTS} agents among ${SIZE}, ${FRAMES} frames to each: ${spread(values, 'ms')}; built in `
+    + `${spread(floors, 'ms')}; ${ROUNDS} runs each`);
+  printGoal('routes along a plugin to built in', ratio(values, floors), GOAL);
+}
+
 async function hops(inside, outside) {
-  const make = (component) => component.create({}, { wrap: true }, { kind: component.name, size: SIZE });
   const [floors, values] = await interleave(ROUNDS, [inside, outside].map((component) => {
     const topology = make(component);
     return () => allPairsMs(topology);
@@ -55,7 +77,7 @@ async function hops(inside, outside) {
   print(`  hops of ${pairs} pairs: ${spread(values, 'ms')}; built in ${spread(floors, 'ms')}; ${ROUNDS} runs each`);
   const more = values.map((value, i) => ((value - floors[i]) * 1e6) / pairs);
   print(`  the guard of one call: ${spread(more, 'ns', 0)}`);
-  printGoal('next hops of a plugin to built in', ratio(values, floors), GOAL);
+  print(`  next hops, which agents ask for where a program does: ${ratio(values, floors).toFixed(2)} of built in`);
 }
 
 function allPairsMs(topology) {

@@ -12,6 +12,8 @@ export class OverlayRoutes {
   readonly self: Position;
   readonly #neighbours: ReadonlySet<Position>;
   readonly #avoided = new Set<Position>();
+  /** By position: the topology is asked once, whatever its answer costs. */
+  readonly #linked = new Map<Position, readonly Position[]>();
   /** For each target, the neighbours that reach it without this agent, nearest first. */
   readonly #ways = new Map<Position, readonly Position[]>();
 
@@ -58,12 +60,15 @@ export class OverlayRoutes {
   /** Breadth-first from the target, over positions that are alive, without this one. */
   #search(target: Position): Position[] {
     const { topology, self } = this;
+    const linked = this.#linked;
     if (target === self || target < 0 || target >= topology.size) return [];
     const found: Position[] = [];
     const seen = new Set([target]);
     for (const at of seen) {
       if (this.#neighbours.has(at)) found.push(at);
-      for (const next of topology.neighbours(at)) if (next !== self && !this.#avoided.has(next)) seen.add(next);
+      const links = linked.get(at) ?? topology.neighbours(at);
+      linked.set(at, links);
+      for (const next of links) if (next !== self && !this.#avoided.has(next)) seen.add(next);
     }
     return found;
   }
