@@ -21,7 +21,7 @@ export class PluginFault extends Error {
   }
 }
 
-/** Which call is running: its number, 0 for none; and how many have begun or ended. */
+/** Which call is running: its number, 0 for none; and how many have begun. */
 export const marker = new Int32Array(new SharedArrayBuffer(8));
 
 interface GuardHooks {
@@ -99,7 +99,6 @@ function running<T>(id: number, call: () => T): T {
     return call();
   } finally {
     marker[0] = before;
-    marker[1]! += 1;
   }
 }
 
@@ -112,7 +111,10 @@ function verdictProblem(verdict: unknown): string | undefined {
 type Call = (...args: never[]) => unknown;
 type OnThrown = (own: Guarded, call: string, thrown: unknown) => Error;
 
-/** `call` of `target`. `problem`: what is wrong with an answer, the arguments behind it. */
+/**
+ * `call` of `target`. `problem`: what is wrong with an answer, the arguments behind it. Calls of up to three arguments
+ * make no list of them, which would cost more than the rest.
+ */
 function guardCall(
   own: Guarded,
   name: string,
@@ -122,23 +124,28 @@ function guardCall(
   onThrown: OnThrown,
 ): (...args: unknown[]) => unknown {
   const id = numberOf(`plugin ${own.path}: ${nameOf(own, name)}`);
-  return (...args) => {
+  const plain = call as (...args: readonly unknown[]) => unknown;
+  return (a, b, c, ...rest) => {
     const before = marker[0] as number;
     marker[0] = id;
     marker[1]! += 1;
     try {
-      const answer = call.apply(target, args as never[]);
+      const answer = rest.length === 0 ? plain.call(target, a, b, c) : plain.call(target, a, b, c, ...rest);
       const wrong = problem?.(answer, target);
       if (wrong === undefined) return answer;
-      const asked = args.length === 0 || args.some(isObject) ? '' : ` to (${args.map(shown).join(', ')})`;
-      throw new TypeError(`it answered ${shown(answer)}${asked}: ${wrong}`);
+      throw wrongAnswer(answer, [a, b, c, ...rest], wrong);
     } catch (thrown) {
       throw onThrown(own, name, thrown);
     } finally {
       marker[0] = before;
-      marker[1]! += 1;
     }
   };
+}
+
+function wrongAnswer(answer: unknown, args: readonly unknown[], wrong: string): Error {
+  const given = args.slice(0, args.findLastIndex((arg) => arg !== undefined) + 1);
+  const asked = given.length === 0 || given.some(isObject) ? '' : ` to (${given.map(shown).join(', ')})`;
+  return new TypeError(`it answered ${shown(answer)}${asked}: ${wrong}`);
 }
 
 function textOf(thrown: unknown): string {
