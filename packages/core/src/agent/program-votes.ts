@@ -14,8 +14,11 @@ import type { AgentNode } from './node.js';
 import { collectiveLimits } from './program-credit.js';
 import type { Program } from './program.js';
 
-/** How long the votes of a host's ranks wait for the other ones. */
-const TOGETHER_MS = 2;
+/**
+ * How long the votes of a host's ranks wait for the other ones. The last one sends all at once, so this is not on the
+ * way of a collective: it ends where ranks are at different places, and bounds how late the others learn of that.
+ */
+const TOGETHER_MS = 10;
 
 export interface ProgramVotesInit {
   readonly node: AgentNode;
