@@ -50,7 +50,7 @@ suite('documents', (test) => {
     for (const [path, text] of ALL) {
       const spans = [...text.matchAll(/`([^`\s]+)`/g), ...text.matchAll(/\bnode ((?:packages|scripts)\/\S+)/g)];
       for (const name of spans.map((match) => match[1] as string).filter((each) => isPath.test(each))) {
-        const isMade = name.includes('topology-star');
+        const isMade = name.includes('topology-hoop');
         const exists = [ROOT, join(ROOT, dirname(path))].some((place) => existsSync(join(place, name)));
         assert.ok(isMade || exists, `${path} names ${name}, which does not exist`);
       }

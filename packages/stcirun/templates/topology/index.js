@@ -37,8 +37,7 @@ export const component = defineComponent({
       },
       // From the root, both ways to the far side.
       spanningTree: (root) => {
-        const ahead = Math.floor(size / 2);
-        const behind = size - 1 - ahead;
+        const [ahead, behind] = [Math.floor(size / 2), Math.ceil(size / 2) - 1];
         /** @type {(position: number) => number} */
         const stepsOf = (position) => {
           const steps = around(position - root);
