@@ -4,15 +4,20 @@
  * throws; `verify` shrinks the example for which it throws, and says which promise is broken and how to see it again.
  */
 
-/** Checks of one example, at most, while it is made smaller. */
+import { ownFrames, printable } from './failure.js';
+
+/** Of making one example smaller. A check of a large example may take long: then the time ends it. */
 const TRIES_MAX = 2000;
+const SHRINK_MS_MAX = 2000;
 
 /** A framework's promises: name → text. */
 export interface Contract<Name extends string> {
   readonly framework: string;
   readonly promises: Readonly<Record<Name, string>>;
   /** Function of this package that runs one example again: `topologyExample`. */
-  readonly again: string;
+  readonly again?: string;
+  /** What that function is passed after the example: `cases`. */
+  readonly more?: string;
 }
 
 export interface Example<Name extends string> {
@@ -36,19 +41,40 @@ export class BrokenPromise extends Error {
 
 /** The error of an example for which `thrown` was thrown. */
 export function broken<Name extends string>(
-  { framework, promises, again }: Contract<Name>,
+  { framework, promises, again, more }: Contract<Name>,
   example: Example<Name>,
   thrown: unknown,
 ): BrokenPromise {
   if (thrown instanceof BrokenPromise) return thrown;
-  const [what] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\n');
   const promise = `${framework}.${example.promise}`;
+  const args = ['component', JSON.stringify(example), ...(more === undefined ? [] : [more])];
   const lines = [
     `${promise} is broken. ${promises[example.promise]}`,
-    `    found: ${what}`,
-    `    again: ${again}(component, ${JSON.stringify(example)})`,
+    `    found: ${foundText(thrown)}`,
+    ...(again === undefined ? [] : [`    again: ${again}(${args.join(', ')})`]),
   ];
   return new BrokenPromise(promise, example, lines.join('\n'), thrown);
+}
+
+/** The first line; of an exception of the component's code its kind, and where it was thrown. */
+function foundText(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return `${printable(thrown)} was thrown`;
+  const [what] = thrown.message.split('\n');
+  const [place] = ownFrames(thrown);
+  return place === undefined ? `${what}` : `${thrown.name}: ${what} (${place})`;
+}
+
+/** Passes if `check` does. Otherwise rejects with a BrokenPromise of this example. */
+export async function promised<Name extends string>(
+  contract: Contract<Name>,
+  example: Example<Name>,
+  check: () => unknown,
+): Promise<void> {
+  try {
+    await check();
+  } catch (thrown) {
+    throw broken(contract, example, thrown);
+  }
 }
 
 /**
@@ -65,10 +91,11 @@ export function verify<Name extends string, One extends Example<Name>>(
   if (first === undefined) return;
   let [found, { thrown }] = [example, first];
   let tries = 0;
+  const endMs = performance.now() + SHRINK_MS_MAX;
   for (let isSmaller = true; isSmaller;) {
     isSmaller = false;
     for (const candidate of smaller(found)) {
-      if (++tries > TRIES_MAX) break;
+      if (++tries > TRIES_MAX || performance.now() > endMs) break;
       const failure = failureOf(check, candidate);
       if (failure === undefined) continue;
       [found, { thrown }, isSmaller] = [candidate, failure, true];

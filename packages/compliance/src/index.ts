@@ -11,12 +11,15 @@ export { LISTEN_OPTIONS, networkCompliance } from './network.js';
 export type { NetworkSetup } from './network.js';
 export { privateListener, privateNetworkCompliance } from './private-network.js';
 export type { PrivateNetworkSetup } from './private-network.js';
+export { detectorCompliance, detectorExample } from './detector.js';
+export { DETECTOR, type DetectorExample } from './detector-checks.js';
 export {
-  DetectorRun, detectorCompliance, detectorModule, firstSuspicionMs, type DetectorCase, type DetectorComponent,
-} from './detector.js';
+  DetectorRun, detectorModule, firstSuspicionMs, type DetectorCase, type DetectorComponent,
+} from './detector-run.js';
 export { DetectorModel, type DetectorModelInit, type ModelReport } from './detector-model.js';
-export { notifierCompliance } from './notifier.js';
-export type { NotifierComplianceOptions } from './notifier.js';
+export { notifierCompliance, notifierExample } from './notifier.js';
+export type { NotifierComplianceOptions, NotifierComponent } from './notifier.js';
+export { NOTIFIER, type NotifierExample } from './notifier-checks.js';
 export { NotifierNetwork, membersOf } from './notifier-network.js';
 export type { NotifierNetworkInit } from './notifier-network.js';
 export { ERRMGR, errmgrCompliance, errmgrExample } from './errmgr.js';
@@ -34,5 +37,5 @@ export { selfControlCompliance } from './self-control.js';
 export type { SelfControlSetup } from './self-control.js';
 export { impairedPair, linkCompliance } from './link.js';
 export type { LinkPair } from './link.js';
-export { StartedAgent, launcherProcCompliance, reachCompliance } from './launcherproc.js';
-export type { BadAgent, LauncherProcCase, LauncherProcSetup, ReachSetup } from './launcherproc.js';
+export { LAUNCHERPROC, StartedAgent, launcherProcCompliance, reachCompliance } from './launcherproc.js';
+export type { BadAgent, LauncherProcCase, LauncherProcExample, LauncherProcSetup, ReachSetup } from './launcherproc.js';

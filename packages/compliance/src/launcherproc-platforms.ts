@@ -12,9 +12,11 @@ import { createNodePlatform } from '@stci/platform-node';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import * as assert from './assert.js';
 import { checkTexts, paramsOf } from './component-record.js';
-import { verify, type Contract, type Example } from './counterexample.js';
+import { promised } from './counterexample.js';
 import { eventually } from './deadline.js';
-import { launcherProcCompliance, reachCompliance, type BadAgent, type LauncherProcSetup } from './launcherproc.js';
+import {
+  LAUNCHERPROC, launcherProcCompliance, reachCompliance, type BadAgent, type LauncherProcSetup,
+} from './launcherproc.js';
 import { suite } from './suite.js';
 
 export type LauncherProcComponent = Component<LauncherProc, LauncherProcDeps, LauncherProcRequest>;
@@ -31,14 +33,6 @@ export interface LauncherProcVariant {
   /** False: not in simulation, which has no programs but agents. */
   readonly simulated?: false;
 }
-
-export const LAUNCHERPROC_RECORD = {
-  framework: 'launcherproc',
-  again: 'launcherProcExample',
-  promises: {
-    record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
-  },
-} as const satisfies Contract<string>;
 
 const METHODS: readonly AgentMethod[] = ['process', 'thread'];
 const AGENT = fileURLToPath(new URL('launcherproc-agent.js', import.meta.url));
@@ -67,7 +61,11 @@ export function launcherProcSuites(
 ): void {
   const { name } = component;
   suite(`launcherproc compliance: ${name}`, (test) => {
-    test('record', () => launcherProcExample(component, { promise: 'record' }));
+    test('record', () => promised(LAUNCHERPROC, { promise: 'record' }, () => {
+      assert.is(component.framework.name, launcherprocFramework.name, 'it is a component of framework launcherproc');
+      checkTexts(component, { hosts: [] });
+      paramsOf(component);
+    }));
   });
   for (const { label, params, methods = METHODS, real, simulated } of variants) {
     const make = (platform: LauncherProcDeps['platform']): LauncherProc => {
@@ -91,15 +89,6 @@ export function launcherProcSuites(
     }
     if (simulated === undefined) simulatedSuites(`${name}, ${label}, in simulation`, methods, make);
   }
-}
-
-/** Checks one example again; throws if it breaks its promise. */
-export function launcherProcExample(component: LauncherProcComponent, example: Example<'record'>): void {
-  verify(LAUNCHERPROC_RECORD, example, () => {
-    assert.is(component.framework.name, launcherprocFramework.name, 'it is a component of framework launcherproc');
-    checkTexts(component, { hosts: [] });
-    paramsOf(component);
-  });
 }
 
 function simulatedSuites(

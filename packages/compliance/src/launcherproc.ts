@@ -17,9 +17,10 @@ import {
   type Platform,
 } from '@stci/interface';
 import * as assert from './assert.js';
-import { suite } from './suite.js';
 import { Recorder, type Until } from './channel.js';
+import { promised, type Contract, type Example } from './counterexample.js';
 import { privateListener } from './private-network.js';
+import { suite } from './suite.js';
 
 /** Agents that do not behave like one. */
 export type BadAgent = 'missing' | 'exits' | 'silent';
@@ -48,6 +49,29 @@ export interface LauncherProcCase {
   readonly methods: readonly AgentMethod[];
   /** Which misbehaving agent is started; undefined: a real one. */
   make(bad?: BadAgent): LauncherProcSetup | Promise<LauncherProcSetup>;
+}
+
+/** As in the docstring of `LauncherProc`. */
+export const LAUNCHERPROC = {
+  framework: 'launcherproc',
+  promises: {
+    record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
+    up: '`start` returns at once, and its channel carries the boot record; closing it ends the agent, one exit.',
+    kill: '`kill` ends an agent that is up, also if called twice: one exit.',
+    missing: 'Where there is no such command, one failure is reported, and the channel closed.',
+    exits: 'An agent that exits at once is one exit, with its status.',
+    silent: 'An agent that says nothing is ended by `kill`: one exit.',
+    carries: '`reach` carries bytes both ways, in order, also those sent before it is closed.',
+    ends: 'If the far end closes, what it has sent before arrives, and one exit is reported.',
+    leaves: '`kill` ends a connection of `reach`, one exit, and not the agent.',
+    dead: 'Where nobody listens any more, `reach` reports `dead`, once.',
+    unreachable: 'A host that does not answer is reported as `unreachable`, once.',
+  },
+} as const satisfies Contract<string>;
+
+/** Where a promise was broken: a real platform has nothing that could be made smaller. */
+export interface LauncherProcExample extends Example<keyof typeof LAUNCHERPROC.promises> {
+  readonly method?: AgentMethod;
 }
 
 const ROOT = rootAddress(0);
@@ -101,18 +125,21 @@ export class StartedAgent {
 
 /** Defines the suite `NAME: launcherproc`. */
 export function launcherProcCompliance(name: string, what: LauncherProcCase): void {
-  const using = async (bad: BadAgent | undefined, body: (setup: LauncherProcSetup) => Promise<void>): Promise<void> => {
-    const setup = await what.make(bad);
-    try {
-      await body(setup);
-    } finally {
-      await setup.end?.();
-    }
-  };
   suite(`${name}: launcherproc`, (test) => {
+    type Body = (setup: LauncherProcSetup) => Promise<void>;
+    const promises = (example: LauncherProcExample, bad: BadAgent | undefined, body: Body): void => {
+      const { promise, method } = example;
+      test(method === undefined ? promise : `${method}: ${promise}`, () => promised(LAUNCHERPROC, example, async () => {
+        const setup = await what.make(bad);
+        try {
+          await body(setup);
+        } finally {
+          await setup.end?.();
+        }
+      }));
+    };
     for (const method of what.methods) {
-      test(`${method}: boot record, link up; closing the link ends the agent, reported once`, () => using(undefined,
-        async (setup) => {
+      promises({ promise: 'up', method }, undefined, async (setup) => {
         const started = new StartedAgent(setup, method);
         assert.ok(!started.over, 'no event during start itself');
         await setup.until(() => started.reported.length > 0, 'the link');
@@ -120,38 +147,38 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
         started.link?.close();
         await setup.until(() => started.over, 'its end');
         assert.equal([started.errors, started.exits], [[], ['0']]);
-      }));
+      });
 
-      test(`${method}: kill ends it, reported once`, () => using(undefined, async (setup) => {
+      promises({ promise: 'kill', method }, undefined, async (setup) => {
         const started = new StartedAgent(setup, method);
         await setup.until(() => started.reported.length > 0, 'the link');
         started.agent.kill();
         started.agent.kill();
         await setup.until(() => started.over && started.link?.state === 'closed', 'its end');
         assert.equal([started.errors, started.exits.length, started.reported.length], [[], 1, 2]);
-      }));
+      });
     }
 
-    test('a command that is missing is reported once, and its channel closed', () => using('missing', async (setup) => {
+    promises({ promise: 'missing' }, 'missing', async (setup) => {
       const started = new StartedAgent(setup, 'process');
       await setup.until(() => started.over && started.link?.state === 'closed', 'its failure');
       // Where another command starts it, that one exits.
       assert.equal([started.errors.length + started.exits.length, started.reported.length], [1, 1]);
-    }));
+    });
 
-    test('an agent that exits at once is one exit', () => using('exits', async (setup) => {
+    promises({ promise: 'exits' }, 'exits', async (setup) => {
       const started = new StartedAgent(setup, 'process');
       await setup.until(() => started.over && started.link?.state === 'closed', 'its end');
       assert.equal([started.errors, started.exits], [[], ['3']]);
       assert.not.ok(started.reported.includes(`up ${ROOT}`));
-    }));
+    });
 
-    test('a silent agent is ended by kill', () => using('silent', async (setup) => {
+    promises({ promise: 'silent' }, 'silent', async (setup) => {
       const started = new StartedAgent(setup, 'process', false);
       started.agent.kill();
       await setup.until(() => started.over, 'its end');
       assert.equal([started.errors, started.exits], [[], ['SIGKILL']]);
-    }));
+    });
   });
 }
 
@@ -200,14 +227,16 @@ function sendAll(channel: Channel, receiver: Recorder): () => boolean {
 /** Defines the suite `NAME: reach`. */
 export function reachCompliance(name: string, make: () => ReachSetup | Promise<ReachSetup>): void {
   suite(`${name}: reach`, (test) => {
-    const reaching = (title: string, body: (setup: ReachSetup) => Promise<void>): void => test(title, async () => {
-      const setup = await make();
-      try {
-        await body(setup);
-      } finally {
-        await setup.end?.();
-      }
-    }, { timeoutMs: 30_000 });
+    const reaching = (promise: LauncherProcExample['promise'], body: (setup: ReachSetup) => Promise<void>): void => {
+      test(promise, () => promised(LAUNCHERPROC, { promise }, async () => {
+        const setup = await make();
+        try {
+          await body(setup);
+        } finally {
+          await setup.end?.();
+        }
+      }), { timeoutMs: 30_000 });
+    };
     const joined = async (setup: ReachSetup): Promise<{ near: Reaching; far: Recorder; channel: Channel }> => {
       const listener = await privateListener(setup.far, setup.until);
       const near = new Reaching(setup, setup.host, listener.path);
@@ -217,7 +246,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       return { near, far: new Recorder(channel), channel };
     };
 
-    reaching('some MB both ways at once; what was sent before a close arrives', async (setup) => {
+    reaching('carries', async (setup) => {
       const { near, far, channel } = await joined(setup);
       const checks = [sendAll(near.connection.channel, far), sendAll(channel, near.recorder)];
       await setup.until(() => checks.every((check) => check()), 'all bytes at both ends');
@@ -227,7 +256,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       assert.equal([last(), near.reports], [true, ['exit connection']]);
     });
 
-    reaching('the far end closes: what it sent before arrives', async (setup) => {
+    reaching('ends', async (setup) => {
       const { near, channel } = await joined(setup);
       const last = sendAll(channel, near.recorder);
       channel.close();
@@ -235,7 +264,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       assert.equal([last(), near.reports], [true, ['exit connection']]);
     });
 
-    reaching('kill ends the connection, reported once, and not the one that listens', async (setup) => {
+    reaching('leaves', async (setup) => {
       const { near, far } = await joined(setup);
       near.connection.channel.send([Uint8Array.of(1)]);
       await setup.until(() => far.bytes === 1, 'a byte');
@@ -246,7 +275,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       (await privateListener(setup.far, setup.until)).close();
     });
 
-    reaching('where nobody listens any more: dead', async (setup) => {
+    reaching('dead', async (setup) => {
       const { path, close } = await privateListener(setup.far, setup.until);
       close();
       const near = new Reaching(setup, setup.host, path);
@@ -254,7 +283,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       assert.equal(near.reports, ['dead']);
     });
 
-    reaching('a host that does not answer: unreachable', async (setup) => {
+    reaching('unreachable', async (setup) => {
       if (setup.unreachable === undefined) return;
       const { path, close } = await privateListener(setup.far, setup.until);
       const near = new Reaching(setup, setup.unreachable, path);

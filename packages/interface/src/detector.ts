@@ -36,7 +36,22 @@ export interface MetricSpec {
   readonly help: string;
 }
 
-/** The component's module: what is decided by parameters alone. */
+/**
+ * The component's module: what is decided by parameters alone. Promises, by which the compliance suite names what is
+ * broken; they hold while messages keep their bound:
+ *
+ * - `record`: The registry takes it; version, help, parameters and metrics can be shown; it runs where it is named.
+ * - `promise`: What it promises is an interval, costs that are numbers, and a sentence; one agent alone sends nothing.
+ * - `quiet`: While nobody dies, nobody is reported, and it costs no more than promised.
+ * - `interval`: A death is reported within the promised interval, and nothing else is, nor twice by the same agent.
+ * - `several`: Several deaths are reported, all of them, whoever watched whom, and nothing else is.
+ * - `standstill`: An agent that stood still accuses nobody, and is not reported itself if that was short.
+ * - `restart`: Who comes back is not reported for what was before, and its next death is.
+ * - `strange`: Strange messages and events of strangers change nothing, and nothing is thrown.
+ * - `metrics`: It counts the metrics that it declares and no others; misses only where somebody is silent.
+ * - `same`: The same seed gives the same run.
+ * - `sockets`: On real sockets, under the failure watch of agents, all are told of a death, and of nothing else.
+ */
 export interface DetectorModule {
   readonly watches: 'agents' | 'tools';
   /** The topology over which its messages go, as `--overlay` writes it (`bmg`, `mesh:dimensions=1`); empty: none. */

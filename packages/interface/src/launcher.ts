@@ -111,6 +111,20 @@ export interface LauncherProcRequest {
  * `reach` connects to an agent that was started before, by the same means and with the same rights as `start`, and
  * starts nothing. The process that it returns is the connection: `kill` ends it, and the agent goes on. `onError` has
  * `data.reach`, a ReachFailure; once the two are connected, the end is an `onExit`.
+ *
+ * Promises, by which the compliance suite names what is broken:
+ *
+ * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
+ * - `up`: `start` returns at once, and its channel carries the boot record; closing it ends the agent, one exit.
+ * - `kill`: `kill` ends an agent that is up, also if called twice: one exit.
+ * - `missing`: Where there is no such command, one failure is reported, and the channel closed.
+ * - `exits`: An agent that exits at once is one exit, with its status.
+ * - `silent`: An agent that says nothing is ended by `kill`: one exit.
+ * - `carries`: `reach` carries bytes both ways, in order, also those sent before it is closed.
+ * - `ends`: If the far end closes, what it has sent before arrives, and one exit is reported.
+ * - `leaves`: `kill` ends a connection of `reach`, one exit, and not the agent.
+ * - `dead`: Where nobody listens any more, `reach` reports `dead`, once.
+ * - `unreachable`: A host that does not answer is reported as `unreachable`, once.
  */
 export interface LauncherProc {
   readonly name: string;

@@ -30,6 +30,22 @@ export interface NotifierPromiseRequest {
   readonly topology: Topology | undefined;
 }
 
+/**
+ * The component's module. Promises, by which the compliance suite names what is broken:
+ *
+ * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
+ * - `promise`: Its figures are numbers, not all agents may fail, and its text is sentences.
+ * - `quiet`: While nobody fails, each other agent is told once, in time, with no more messages than promised.
+ * - `failures`: So it is while agents are dead that nobody knows of, as many as it tolerates.
+ * - `uniform`: If it says so, all survivors are told, or none, though agents die meanwhile, the source too.
+ * - `gone`: Nothing is sent to the dead that it knows, and all others are told.
+ * - `joined`: Agents that join are told, and tell all.
+ * - `incarnation`: The next incarnation of an agent begins anew, and what the last one has sent still counts.
+ * - `repeated`: Many broadcasts at a time are told once each; messages that come again change nothing.
+ * - `payload`: The largest payload is delivered, and a larger one is refused by an assertion.
+ * - `malformed`: A malformed message is refused with STCI_MESSAGE_INVALID, and changes nothing.
+ * - `same`: The same events lead to the same actions.
+ */
 export interface NotifierModule {
   /** As DetectorModule.topology; empty: it sends to any agent. */
   readonly topology: string;

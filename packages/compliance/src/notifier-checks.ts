@@ -1,0 +1,350 @@
+/**
+ * What a notifier promises, as checks of one example each in a pure network (notifier-network.ts): so many agents, a
+ * source, who fails when. What a component promises of its cost is taken from `promise()`. Called by the suite,
+ * notifier.ts.
+ */
+
+import { createRegistry, createSelector, resolveParams } from '@stci/core';
+import { notifierFramework, topologyFramework } from '@stci/core/component';
+import { NOTIFIER_PAYLOAD_MAX, StciError } from '@stci/interface';
+import type { Component, NoDeps, NotifierModule, NotifierPromise, Position, Topology } from '@stci/interface';
+import * as assert from './assert.js';
+import { less, without, type Contract, type Example } from './counterexample.js';
+import { LATENCY_MS, NotifierNetwork, membersOf } from './notifier-network.js';
+import type { TopologyComponent } from './topology-record.js';
+
+/** As in the docstring of `NotifierModule`. */
+export const NOTIFIER = {
+  framework: 'notifier',
+  again: 'notifierExample',
+  more: 'options',
+  promises: {
+    record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
+    promise: 'Its figures are numbers, not all agents may fail, and its text is sentences.',
+    quiet: 'While nobody fails, each other agent is told once, in time, with no more messages than promised.',
+    failures: 'So it is while agents are dead that nobody knows of, as many as it tolerates.',
+    uniform: 'If it says so, all survivors are told, or none, though agents die meanwhile, the source too.',
+    gone: 'Nothing is sent to the dead that it knows, and all others are told.',
+    joined: 'Agents that join are told, and tell all.',
+    incarnation: 'The next incarnation of an agent begins anew, and what the last one has sent still counts.',
+    repeated: 'Many broadcasts at a time are told once each; messages that come again change nothing.',
+    payload: 'The largest payload is delivered, and a larger one is refused by an assertion.',
+    malformed: 'A malformed message is refused with STCI_MESSAGE_INVALID, and changes nothing.',
+    same: 'The same events lead to the same actions.',
+  },
+} as const satisfies Contract<string>;
+
+export type NotifierPromiseName = keyof typeof NOTIFIER.promises;
+
+/** A counter-example: agents, a source, and who fails. */
+export interface NotifierExample extends Example<NotifierPromiseName> {
+  /** Number of agents. */
+  readonly size?: number;
+  /** For how long each message takes. */
+  readonly seed?: number;
+  readonly source?: Position;
+  /** `sends`: it dies after so many messages; 0: it is dead. `isKnown`: all know it. */
+  readonly failures?: readonly Failing[];
+  /** Of `promise`: so many agents fail. */
+  readonly failing?: number;
+  /** Of `joined`: so many join. */
+  readonly joins?: number;
+  /** Of `repeated`: broadcasts of each agent. */
+  readonly rounds?: number;
+}
+
+export interface Failing {
+  readonly position: Position;
+  readonly sends: number;
+  readonly isKnown?: true;
+}
+
+const PAYLOAD = Uint8Array.of(1, 2, 3);
+
+/** Makes networks of one component. */
+export class NotifierBench {
+  readonly module: NotifierModule;
+  readonly topologyOf: ((size: number) => Topology) | undefined;
+  readonly #promises = new Map<string, NotifierPromise>();
+
+  constructor(component: Component<NotifierModule, NoDeps>, topologies: readonly TopologyComponent[]) {
+    const registry = createRegistry({
+      frameworks: [notifierFramework, topologyFramework], components: [component, ...topologies],
+    });
+    const { params } = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
+    const selector = createSelector(registry, params);
+    this.module = selector.keyed(notifierFramework).create(component.name, {}, undefined);
+    const kind = this.module.topology;
+    const made = new Map<number, Topology>();
+    const make = (size: number): Topology => selector.keyed(topologyFramework).create(kind, {}, { kind, size });
+    this.topologyOf = kind === '' ? undefined : (size) => {
+      const one = made.get(size) ?? make(size);
+      made.set(size, one);
+      return one;
+    };
+  }
+
+  network(size: number, seed: number, latencyMs?: number): NotifierNetwork {
+    const { module, topologyOf } = this;
+    const members = membersOf(size);
+    return new NotifierNetwork({ module, topologyOf, members, seed, ...(latencyMs !== undefined && { latencyMs }) });
+  }
+
+  promise(members: number, failures: number): NotifierPromise {
+    const key = `${members} ${failures}`;
+    const made = this.#promises.get(key)
+      ?? this.module.promise({ members, failures, topology: this.topologyOf?.(members) });
+    this.#promises.set(key, made);
+    return made;
+  }
+}
+
+/** Fewer failures, agents, joins and rounds, sooner deaths, lower positions, a smaller seed. */
+export function* smallerNotifierExample(example: NotifierExample): Generator<NotifierExample> {
+  const { size, seed, source, failures = [], failing, joins, rounds } = example;
+  for (const fewer of without(failures)) yield { ...example, failures: fewer };
+  const positions = [source ?? 0, ...failures.map(({ position }) => position)];
+  if (size !== undefined) {
+    for (const fewer of less(size, Math.max(LEAST_SIZE[example.promise] ?? 2, ...positions.map((one) => one + 1)))) {
+      yield { ...example, size: fewer };
+    }
+  }
+  if (joins !== undefined) for (const fewer of less(joins, 1)) yield { ...example, joins: fewer };
+  if (rounds !== undefined) for (const fewer of less(rounds, 1)) yield { ...example, rounds: fewer };
+  if (failing !== undefined) for (const fewer of less(failing)) yield { ...example, failing: fewer };
+  if (source !== undefined) {
+    const least = example.promise === 'incarnation' ? 1 : 0;
+    for (const other of less(source, least)) {
+      if (failures.some(({ position }) => position === other)) continue;
+      const moved = failures.map((one) => (one.position === source ? { ...one, position: other } : one));
+      yield { ...example, source: other, ...(moved.length > 0 && { failures: moved }) };
+    }
+  }
+  for (const [index, one] of failures.entries()) {
+    for (const sends of less(one.sends)) yield { ...example, failures: failures.with(index, { ...one, sends }) };
+    if (one.position === source) continue;
+    for (const position of less(one.position)) {
+      if (!positions.includes(position)) yield { ...example, failures: failures.with(index, { ...one, position }) };
+    }
+  }
+  if (seed !== undefined) for (const other of less(seed)) yield { ...example, seed: other };
+}
+
+/** Where it is not 2. */
+const LEAST_SIZE: Readonly<Partial<Record<NotifierPromiseName, number>>> = {
+  promise: 1, quiet: 1, joined: 1, incarnation: 3,
+};
+
+interface Given {
+  readonly bench: NotifierBench;
+  readonly size: number;
+  readonly source: Position;
+  readonly seed: number;
+  readonly failures: readonly Failing[];
+  readonly example: NotifierExample;
+}
+
+export function checkNotifierExample(bench: NotifierBench, example: NotifierExample): void {
+  const { promise, size = 2, source = 0, seed = 1, failures = [] } = example;
+  // Beyond what it tolerates nothing is promised.
+  const { tolerates, isUniform } = bench.promise(size, 0);
+  const unknown = failures.filter(({ isKnown }) => isKnown !== true).length;
+  if (promise !== 'gone' && unknown > Math.min(tolerates, size - 1)) return;
+  if (promise === 'record' || (promise === 'uniform' && !isUniform)) return;
+  CHECKS[promise]({ bench, size, source, seed, failures, example });
+}
+
+const CHECKS: Readonly<Record<Exclude<NotifierPromiseName, 'record'>, (given: Given) => void>> = {
+  promise: ({ bench, size, example: { failing = 0 } }) => {
+    const { steps, delayMs, messages, tolerates, text } = bench.promise(size, failing);
+    for (const [name, figure] of Object.entries({ steps, delayMs, messages, tolerates })) {
+      assert.ok(Number.isFinite(figure) && figure >= 0, `${name} is ${String(figure)}`);
+    }
+    assert.ok(tolerates < size || size === 1, `of ${size} agents at most the others fail, it tolerates ${tolerates}`);
+    assert.match(text, /^\p{Lu}[^]*\.$/u, 'Expected sentences:');
+  },
+  quiet: checkTold,
+  failures: checkTold,
+  uniform: checkUniform,
+  gone: checkGone,
+  joined: checkJoined,
+  incarnation: checkIncarnation,
+  repeated: checkRepeated,
+  payload: ({ bench, size, source }) => {
+    const network = bench.network(size, 1);
+    network.broadcast(source, new Uint8Array(NOTIFIER_PAYLOAD_MAX));
+    network.run();
+    checkTimes(network, source, 1);
+    assert.throws(() => network.broadcast(source, new Uint8Array(NOTIFIER_PAYLOAD_MAX + 1)), 'Assertion failed');
+  },
+  malformed: checkMalformed,
+  same: ({ bench, size, source, seed }) => {
+    const [first, second] = [1, 2].map(() => {
+      const network = bench.network(size, seed);
+      network.broadcast(source, PAYLOAD);
+      network.run();
+      return network.sent;
+    });
+    assert.equal(second, first, 'the same broadcast again: other messages');
+  },
+};
+
+/** Every survivor has it once and in time, and nobody something else. */
+function checkTold({ bench, size, source, seed, failures }: Given): void {
+  const network = bench.network(size, seed);
+  for (const { position } of failures) network.kill(position);
+  network.broadcast(source, PAYLOAD);
+  network.run();
+  const promise = bench.promise(size, failures.length);
+  const { incarnation } = network.agents.get(source)!.id;
+  const lastMs = promise.steps * LATENCY_MS + promise.delayMs;
+  for (const position of network.survivors()) {
+    const told = network.agents.get(position)!.delivered;
+    const expected = position === source ? [] : [`${source}#${incarnation} 1,2,3`];
+    if (told.length !== expected.length || told[0]?.what !== expected[0]) {
+      const what = told.map((one) => one.what).join('; ') || 'nothing';
+      assert.unreachable(`agent ${position} is told ${what}, expected ${expected.join() || 'nothing'}`);
+    }
+    const atMs = told[0]?.atMs ?? 0;
+    assert.ok(atMs <= lastMs, `agent ${position} is told after ${atMs} ms, promised are ${lastMs}`);
+  }
+  const { messages } = promise;
+  assert.ok(network.sent.length <= messages, `${network.sent.length} messages, promised are ${messages}`);
+}
+
+function checkUniform({ bench, size, source, seed, failures }: Given): void {
+  const network = bench.network(size, seed);
+  for (const { position, sends } of failures) network.kill(position, sends);
+  network.broadcast(source, PAYLOAD);
+  network.run();
+  const others = network.survivors().filter((position) => position !== source);
+  const told = others.map((position) => network.deliveries(position).length);
+  const expected = !network.isAlive(source) && told[0] === 0 ? 0 : 1;
+  const wrong = told.findIndex((times) => times !== expected);
+  if (wrong >= 0) assert.unreachable(`agent ${others[wrong]} is told ${told[wrong]} times, others ${expected} times`);
+}
+
+function checkGone({ bench, size, source, seed, failures }: Given): void {
+  const network = bench.network(size, seed);
+  const known = failures.filter(({ isKnown }) => isKnown).map(({ position }) => position);
+  for (const position of known) {
+    network.kill(position);
+    network.tell({ type: 'gone', member: network.agents.get(position)!.id });
+  }
+  const unknown = failures.filter(({ isKnown }) => !isKnown);
+  const { tolerates } = bench.promise(size - known.length, 0);
+  for (const { position } of unknown.slice(0, tolerates)) network.kill(position);
+  network.broadcast(source, PAYLOAD);
+  network.run();
+  const wrong = network.sent.find(({ to }) => known.includes(to));
+  assert.ok(wrong === undefined, `agent ${wrong?.from.position} sends to agent ${wrong?.to}, known to be dead`);
+  checkTimes(network, source, 1);
+}
+
+/** All survivors but the source, so often. */
+function checkTimes(network: NotifierNetwork, source: Position, times: number): void {
+  for (const position of network.survivors()) {
+    const [found, expected] = [network.deliveries(position).length, position === source ? 0 : times];
+    assert.ok(found === expected, `agent ${position} is told ${found} times, expected ${expected}`);
+  }
+}
+
+function checkJoined({ bench, size, seed, example: { joins = 1 } }: Given): void {
+  const network = bench.network(size, seed);
+  const total = size + joins;
+  for (let position = size; position < total; position++) network.join({ position, incarnation: 1 });
+  for (let source = 0; source < total; source++) network.broadcast(source, Uint8Array.of(source));
+  network.run();
+  for (let position = 0; position < total; position++) {
+    const all = membersOf(total).filter((member) => member.position !== position);
+    const expected = all.map((member) => `${member.position}#${member.incarnation} ${member.position}`);
+    expectTold(network, position, expected);
+  }
+}
+
+function expectTold(network: NotifierNetwork, position: Position, expected: readonly string[]): void {
+  const told = network.deliveries(position).sort();
+  const [found, wanted] = [told, expected].map((list) => list.join('; ') || 'nothing');
+  const text = `agent ${position} is told ${found}, expected ${wanted}`;
+  assert.ok(JSON.stringify(told) === JSON.stringify([...expected].sort()), text);
+}
+
+function checkIncarnation({ bench, size, source, seed }: Given): void {
+  const network = bench.network(size, seed);
+  const other = (source + 2) % size;
+  const gone = { type: 'gone', member: { position: source, incarnation: 1 } } as const;
+  network.broadcast(source, PAYLOAD);
+  network.kill(source);
+  network.tell(gone);
+  network.join({ position: source, incarnation: 2 });
+  network.tell(gone);
+  network.broadcast(source, PAYLOAD);
+  network.broadcast(other, PAYLOAD);
+  network.run();
+  const ofOther = `${other}#${Math.min(other, 1)} 1,2,3`;
+  for (let position = 0; position < size; position++) {
+    const expected = [
+      ...(position === source ? [] : [`${source}#2 1,2,3`]), ...(position === other ? [] : [ofOther]),
+    ];
+    // The last broadcast of the one that died may have come, or not.
+    const late = `${source}#1 1,2,3`;
+    const mayCome = position !== source && network.deliveries(position).includes(late) ? [late] : [];
+    expectTold(network, position, [...expected, ...mayCome]);
+  }
+}
+
+function checkRepeated({ bench, size, seed, example: { rounds = 1 } }: Given): void {
+  const network = bench.network(size, seed);
+  for (let round = 0; round < rounds; round++) {
+    for (let source = 0; source < size; source++) network.broadcast(source, Uint8Array.of(round));
+  }
+  network.run();
+  const all = Array.from({ length: size }, (_, position) => network.deliveries(position));
+  for (const [position, told] of all.entries()) {
+    const [found, expected] = [new Set(told).size, (size - 1) * rounds];
+    const text = `agent ${position} is told ${told.length} times of ${found} broadcasts, expected are ${expected}`;
+    assert.ok(found === expected && told.length === expected, text);
+  }
+  for (const { from, to, body } of [...network.sent]) network.receive(to, from, body);
+  network.run();
+  for (const [position, told] of all.entries()) {
+    assert.is(network.deliveries(position).length, told.length, `agent ${position} is told again what came twice`);
+  }
+}
+
+function checkMalformed({ bench, size, source, seed }: Given): void {
+  const network = bench.network(size, seed);
+  network.broadcast(source, PAYLOAD);
+  const [sent] = network.sent;
+  assert.ok(sent !== undefined, 'a broadcast sends nothing');
+  const { from, to, body } = sent!;
+  let refused = 0;
+  for (const wrong of mutations(body)) {
+    const { agents } = bench.network(size, seed);
+    try {
+      agents.get(to)!.notifier.on({ type: 'message', from, body: wrong }, 0);
+    } catch (error) {
+      refused++;
+      if (!(error instanceof StciError) || error.code !== 'STCI_MESSAGE_INVALID') throw error;
+    }
+  }
+  assert.ok(refused > GARBAGE.length / 2, `only ${refused} bodies that mean nothing were refused`);
+  network.run();
+  checkTimes(network, source, 1);
+}
+
+const GARBAGE: readonly unknown[] = [
+  undefined, null, 'text', -1, 1.5, Number.NaN, 2 ** 40, true, [], {}, [[]], new Uint8Array(NOTIFIER_PAYLOAD_MAX + 1),
+];
+
+/** Garbage in place of the body, and of each of its parts. */
+function* mutations(body: unknown): Generator<unknown> {
+  yield* GARBAGE;
+  if (typeof body !== 'object' || body === null || body instanceof Uint8Array) return;
+  for (const key of Object.keys(body)) {
+    for (const wrong of mutations((body as Record<string, unknown>)[key])) {
+      yield Array.isArray(body) ? body.map((item, i) => (String(i) === key ? wrong : item) as unknown)
+        : { ...body, [key]: wrong };
+    }
+  }
+}

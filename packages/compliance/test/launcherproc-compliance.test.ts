@@ -1,0 +1,87 @@
+/**
+ * The suite of launcherprocs names the promise that is broken. Mutants are made of the launcherproc of `stci plugin
+ * new`, in simulation: one mistake each.
+ */
+
+// @timeoutMs 300000
+import { BrokenPromise, LAUNCHERPROC, collectTests } from '@stci/compliance';
+import { launcherProcSuites, type LauncherProcComponent } from '@stci/compliance/launcherproc';
+import type { AgentProcess, AgentProcessEvents, LauncherProc } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { templateOf } from './templates.js';
+
+const right = await templateOf<LauncherProcComponent>('launcherproc');
+const LONG = { timeoutMs: 100_000 };
+
+type Promises = keyof typeof LAUNCHERPROC.promises;
+
+const changed = (change: (right: LauncherProc) => Partial<LauncherProc>): LauncherProcComponent => ({
+  ...right,
+  create: (...args) => {
+    const made = right.create(...args);
+    return { ...made, ...change(made) };
+  },
+});
+
+const starting = (
+  events: (right: AgentProcessEvents) => Partial<AgentProcessEvents>,
+  agent: (right: AgentProcess) => Partial<AgentProcess> = () => ({}),
+): LauncherProcComponent => changed(({ start }) => ({
+  start: (what, right) => override(start(what, { ...right, ...events(right) }), agent),
+}));
+
+const reaching = (
+  events: (right: AgentProcessEvents) => Partial<AgentProcessEvents>,
+  agent: (right: AgentProcess) => Partial<AgentProcess> = () => ({}),
+): LauncherProcComponent => changed(({ reach }) => ({
+  reach: (what, right) => override(reach(what, { ...right, ...events(right) }), agent),
+}));
+
+/** An agent has getters. */
+function override(agent: AgentProcess, change: (right: AgentProcess) => Partial<AgentProcess>): AgentProcess {
+  return Object.assign(Object.create(agent) as AgentProcess, change(agent));
+}
+
+const silent = () => undefined;
+
+/** Components, and the promises that each breaks; some follow from others. */
+const MISTAKES: readonly (readonly [string, LauncherProcComponent, readonly Promises[]])[] = [
+  ['no sentence', { ...right, help: 'no sentence' }, ['record']],
+  ['a status of its own', starting(({ onExit }) => ({
+    onExit: (end) => onExit({ ...end, status: 7 }),
+  })), ['up', 'exits']],
+  ['tells it twice when killed', starting(({ onExit }) => ({
+    onExit: (end) => {
+      onExit(end);
+      if (end.signal !== undefined) onExit(end);
+    },
+  })), ['kill', 'silent']],
+  ['no word of a failure', starting(() => ({ onError: silent })), ['missing']],
+  ['another signal', starting(({ onExit }) => ({
+    onExit: (end) => onExit(end.signal === undefined ? end : { ...end, signal: 'SIGTERM' }),
+  })), ['silent']],
+  ['reach: no end', reaching(() => ({ onExit: silent })), ['carries', 'ends', 'leaves']],
+  ['reach: another reason', reaching(({ onError }) => ({
+    onError: (error) => onError({ ...error, data: { ...error.data, reach: 'unreachable' } }),
+  })), ['dead']],
+];
+
+async function brokenBy(component: LauncherProcComponent): Promise<string[]> {
+  const found = new Set<string>();
+  const define = () => launcherProcSuites(component, [{ label: 'default', real: false }]);
+  for (const test of collectTests(define)) {
+    for (const thrown of await test.run()) {
+      if (!(thrown instanceof BrokenPromise)) throw thrown;
+      found.add(thrown.promise.replace('launcherproc.', ''));
+    }
+  }
+  return [...found];
+}
+
+suite('launcherproc compliance finds', (test) => {
+  test('nothing in the right one', async () => assert.equal(await brokenBy(right), []), LONG);
+
+  for (const [name, component, promises] of MISTAKES) {
+    test(`${name}: ${promises.join(', ')}`, async () => assert.equal(await brokenBy(component), [...promises]), LONG);
+  }
+});
