@@ -8,6 +8,7 @@
 import type { DetectorModule } from '@stci/interface';
 import { subjectName } from '@stci/interface';
 import * as assert from './assert.js';
+import { checkCases, type SuiteCall } from './cases.js';
 import { promised, verify } from './counterexample.js';
 import { eventually } from './deadline.js';
 import {
@@ -27,8 +28,26 @@ const ON_MODEL = [
   'promise', 'quiet', 'interval', 'several', 'standstill', 'restart', 'strange', 'metrics', 'same',
 ] as const;
 
+const CALL: SuiteCall<DetectorCase> = {
+  suite: 'detectorCompliance',
+  framework: 'detector',
+  fields: {
+    label: 'text',
+    params: 'an object of texts, as a user sets parameters',
+    latencyBoundMs: 'a number, at least 0',
+    topology: 'a function',
+    links: 'a function',
+    waits: 'true or false',
+    detection: 'an object',
+    graceMs: 'a number, at least 0',
+    seeds: 'a whole number, at least 1',
+  },
+  required: ['label'],
+};
+
 /** Defines a suite: tests of the component's record, and for each case a test of each promise. */
 export function detectorCompliance(component: DetectorComponent, cases: readonly DetectorCase[]): void {
+  checkCases(CALL, component, cases);
   const { name } = component;
   suite(`detector compliance: ${name}`, (test) => {
     test('record', () => verify(DETECTOR, { promise: 'record' }, () => checkComponent(component)));

@@ -8,6 +8,7 @@ import type {
   AgentContext, Component, ErrorManager, Failure, FailureKind, JobContext, SessionContext, ToolContext,
 } from '@stci/interface';
 import * as assert from './assert.js';
+import { checkCases, type SuiteCall } from './cases.js';
 import { checkTexts, paramsOf } from './component-record.js';
 import { less, verify, type Contract, type Example } from './counterexample.js';
 import { suite } from './suite.js';
@@ -64,11 +65,22 @@ const HOST: readonly FailureKind[] = ['agent-lost', 'agent-launch'];
 const OVER: readonly FailureKind[] = ['timeout', 'interrupt', 'output'];
 const ATTEMPTS = [1, 2, 5, 30];
 
+const CALL: SuiteCall<ErrmgrCase> = {
+  suite: 'errmgrCompliance',
+  framework: 'errmgr',
+  fields: {
+    label: 'text',
+    params: 'an object of texts, as a user sets parameters',
+  },
+  required: ['label'],
+};
+
 /** Defines a suite; for each case, such as each value of a parameter that changes the policy, tests of its own. */
 export function errmgrCompliance(
   component: ErrmgrComponent,
   cases: readonly ErrmgrCase[] = [{ label: 'default' }],
 ): void {
+  checkCases(CALL, component, cases);
   suite(`errmgr compliance: ${component.name}`, (test) => {
     test('record', () => errmgrExample(component, { promise: 'record' }));
     for (const { label, params } of cases) {

@@ -7,6 +7,7 @@
 import { completeFaultArgs, faultFramework, faultOrderProblem } from '@stci/core/component';
 import type { Component, FaultModule, FaultOrder, FaultPart, FaultVictim, NoDeps, ParamValue } from '@stci/interface';
 import * as assert from './assert.js';
+import { checkCases, type SuiteCall } from './cases.js';
 import { checkTexts, paramsOf } from './component-record.js';
 import { verify, type Contract, type Example } from './counterexample.js';
 import { FaultSiteModel, PLACE, VICTIMS, type SiteRun } from './fault-site.js';
@@ -52,8 +53,19 @@ const SENTENCE = /^\S.{3,}$/su;
 const IMPACTS = ['none', 'disturbs', 'may-end', 'ends'];
 const PROMISES = ['impact', 'plan', 'pure', 'site', 'inject', 'refused', 'undo', 'clean', 'due'] as const;
 
+const CALL: SuiteCall<FaultCase> = {
+  suite: 'faultCompliance',
+  framework: 'fault',
+  fields: {
+    label: 'text',
+    args: 'an object',
+  },
+  required: ['label'],
+};
+
 /** Defines a suite; each case's arguments make orders of their own. */
 export function faultCompliance(component: FaultComponent, cases: readonly FaultCase[] = [{ label: 'default' }]): void {
+  checkCases(CALL, component, cases);
   const check = (example: FaultExample): void => faultExample(component, example);
   suite(`fault compliance: ${component.name}`, (test) => {
     test('record', () => check({ promise: 'record' }));

@@ -6,6 +6,7 @@
 import { ParentTree, checkBootPlan, wholePart } from '@stci/core';
 import type { BootTreePlan, Component, HostSpec, Launcher, NoDeps, Position } from '@stci/interface';
 import * as assert from './assert.js';
+import { checkCases, type SuiteCall } from './cases.js';
 import { checkTexts, paramsOf } from './component-record.js';
 import { less, verify, without, type Contract, type Example } from './counterexample.js';
 import { suite } from './suite.js';
@@ -59,11 +60,26 @@ const LARGE_SIZES = [1000, 10_000];
 const TEXT = /^[\x21-\x7e]{1,100}$/;
 const LARGE = { timeoutMs: 60_000 };
 
+const CALL: SuiteCall<LauncherCase> = {
+  suite: 'launcherCompliance',
+  framework: 'launcher',
+  fields: {
+    label: 'text',
+    params: 'an object of texts, as a user sets parameters',
+    names: 'a function',
+    depthMax: 'a function',
+    childrenMax: 'a function',
+    largeSizes: 'a list of whole numbers, at least 1',
+  },
+  required: ['label'],
+};
+
 /** Defines a suite; for each case, such as each value of a parameter that changes the tree, tests of its own. */
 export function launcherCompliance(
   component: LauncherComponent,
   cases: readonly LauncherCase[] = [{ label: 'default' }],
 ): void {
+  checkCases(CALL, component, cases);
   suite(`launcher compliance: ${component.name}`, (test) => {
     test('record', () => launcherExample(component, { promise: 'record' }));
     for (const one of cases) {

@@ -11,6 +11,7 @@ import type { AgentMethod, Component, LauncherProc, LauncherProcDeps, LauncherPr
 import { createNodePlatform } from '@stci/platform-node';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import * as assert from './assert.js';
+import { checkCases, type SuiteCall } from './cases.js';
 import { checkTexts, paramsOf } from './component-record.js';
 import { promised } from './counterexample.js';
 import { eventually } from './deadline.js';
@@ -54,11 +55,25 @@ const MAINS: Readonly<Record<BadAgent | 'good', ((context: AgentContext) => void
   silent: ({ platform }) => void platform.clock.after(60_000, () => undefined),
 };
 
+const CALL: SuiteCall<LauncherProcVariant> = {
+  suite: 'launcherProcSuites',
+  framework: 'launcherproc',
+  fields: {
+    label: 'text',
+    params: 'an object of texts, as a user sets parameters',
+    methods: 'a list',
+    real: 'false, or a text',
+    simulated: 'false',
+  },
+  required: ['label'],
+};
+
 /** Defines suites: of the record; of starts and of `reach`, with real processes and in simulation. */
 export function launcherProcSuites(
   component: LauncherProcComponent,
   variants: readonly LauncherProcVariant[] = [{ label: 'default' }],
 ): void {
+  checkCases(CALL, component, variants);
   const { name } = component;
   suite(`launcherproc compliance: ${name}`, (test) => {
     test('record', () => promised(LAUNCHERPROC, { promise: 'record' }, () => {

@@ -6,6 +6,7 @@
 import { notifierFramework } from '@stci/core/component';
 import type { Component, NoDeps, NotifierModule, Position } from '@stci/interface';
 import * as assert from './assert.js';
+import { checkOptions, type SuiteCall } from './cases.js';
 import { checkTexts } from './component-record.js';
 import { verify } from './counterexample.js';
 import {
@@ -35,8 +36,19 @@ const MOSTLY_DEAD_SEEDS = 200;
 const MEMBERS = [1, 2, 3, 4, 5, 16, 64, 1000];
 const SLOW = { timeoutMs: 300_000 };
 
+const CALL: SuiteCall<NotifierComplianceOptions> = {
+  suite: 'notifierCompliance',
+  framework: 'notifier',
+  fields: {
+    topologies: 'a list',
+    seeds: 'a whole number, at least 1',
+  },
+  required: [],
+};
+
 /** Defines a suite: a test of each promise. */
 export function notifierCompliance(component: NotifierComponent, options: NotifierComplianceOptions = {}): void {
+  checkOptions(CALL, component, options);
   suite(`notifier compliance: ${component.name}`, (test) => {
     const check = checker(component, options);
     const each = (examples: () => Iterable<NotifierExample>) => () => {

@@ -6,6 +6,7 @@
 
 import type { ParamValue, Position, Topology } from '@stci/interface';
 import * as assert from './assert.js';
+import { checkCases, type SuiteCall } from './cases.js';
 import { checkTexts } from './component-record.js';
 import { less, verify, without, type Contract, type Example } from './counterexample.js';
 import { seededIntegers } from './seeded.js';
@@ -72,8 +73,22 @@ const HOPS_CHECKED = 1000;
 /** All pairs of all small sizes: up to two seconds of work, and much more on a busy machine. */
 const EXHAUSTIVE = { timeoutMs: 100_000 };
 
+const CALL: SuiteCall<TopologyCase> = {
+  suite: 'topologyCompliance',
+  framework: 'topology',
+  fields: {
+    label: 'text',
+    options: 'a function',
+    degreeMax: 'a function',
+    avoidsDead: 'true or false',
+    largeSizes: 'a list of whole numbers, at least 1',
+  },
+  required: ['label', 'avoidsDead'],
+};
+
 /** Defines a suite: tests of the component's record, and for each case tests of the topologies that it makes. */
 export function topologyCompliance(component: TopologyComponent, cases: readonly TopologyCase[]): void {
+  checkCases(CALL, component, cases);
   const check = checker(component);
   suite(`topology compliance: ${component.name}`, (test) => {
     test('record', () => check({ promise: 'record', size: COMPARED_SIZE }));
