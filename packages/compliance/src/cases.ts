@@ -1,6 +1,6 @@
 /**
- * Checks what a component's author passes to a suite: a field whose name is misspelt would be ignored, and the test pass
- * without it. Throws a TypeError that names the place, what was expected and, where one is near, the name meant.
+ * Checks what a component's author passes to a suite: a field whose name is misspelt would be ignored, and the test
+ * pass without it. Throws a TypeError that names the place, what was expected and, where one is near, the name meant.
  */
 
 import { didYouMean } from '@stci/core';

@@ -5,6 +5,7 @@
  */
 
 import { ownFrames, printable } from './failure.js';
+import { progress } from './stall.js';
 
 /** Of making one example smaller. A check of a large example may take long: then the time ends it. */
 const TRIES_MAX = 2000;
@@ -106,6 +107,7 @@ export function verify<Name extends string, One extends Example<Name>>(
 }
 
 function failureOf<One>(check: (example: One) => void, example: One): { readonly thrown: unknown } | undefined {
+  progress();
   try {
     check(example);
     return undefined;

@@ -4,7 +4,7 @@
  */
 
 import { DeadlineError } from './deadline.js';
-import { describe } from './failure.js';
+import { describe, describeShortly } from './failure.js';
 import { patient } from './patience.js';
 import { GREP_VARIABLE, RECORD_VARIABLE, writeRecord } from './record.js';
 import type { Fault, TestResult } from './record.js';
@@ -51,6 +51,9 @@ process.on('exit', (code) => {
 /** Under the runner, failures are printed from the record; uvu's own output of them is shortened. */
 export const underRunner = recordPath !== undefined;
 
+/** The runner prints all of a failure, as whoever sets STCI_DEBUG=1 wants; a component's author needs less. */
+export const textOf = underRunner || process.env['STCI_DEBUG'] === '1' ? describe : describeShortly;
+
 /** Whether `--grep` selects a test of this name. */
 export function wanted(suiteName: string, testName: string): boolean {
   const asked = grep === undefined || `${suiteName} › ${testName}`.includes(grep);
@@ -86,7 +89,7 @@ export function addResult(result: TestResult): void {
 }
 
 export function fault(where: string, thrown: unknown): void {
-  faults.push({ where, text: describe(thrown) });
+  faults.push({ where, text: textOf(thrown) });
 }
 
 /**
@@ -131,7 +134,9 @@ function finish(code: number): boolean {
   const complete = suitesOpen > 0 && suitesEnded === suitesOpen;
   const at = step === undefined ? lastStep : `in ${step.where}`;
   const ended = `${suitesEnded} of ${suitesOpen} suites had ended`;
-  if (!complete) {
+  if (!complete && !underRunner && faults.length > 0) {
+    // What was thrown says why.
+  } else if (!complete) {
     fault('early exit', new Error(`The process exited with code ${code} before its tests ended: ${at}; ${ended}`));
   } else if (!drained && faults.length === 0) {
     fault('early exit', new Error(`process.exit was called, ${at}: a test file ends by itself (${ended})`));

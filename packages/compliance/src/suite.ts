@@ -7,10 +7,10 @@
 
 import { suite as uvuSuite } from 'uvu';
 import { DEFAULT_TIMEOUT_MS } from './deadline.js';
-import { describe } from './failure.js';
 import {
-  addResult, attempt, beginSuite, endSuite, fault, openSuite, standDown, underRunner, wanted,
+  addResult, attempt, beginSuite, endSuite, fault, openSuite, standDown, textOf, underRunner, wanted,
 } from './file-state.js';
+import { progress, watchForStalls } from './stall.js';
 
 export type TestBody = () => unknown;
 export type Hook = (body: TestBody, options?: StepOptions) => void;
@@ -125,12 +125,13 @@ function enqueue(plan: Plan): void {
   let beforeFailed: unknown[] = [];
   uvu.before(async () => {
     beginSuite();
+    if (!underRunner) watchForStalls();
     if (needsHooks(plan)) beforeFailed = await runAll(plan.before, 'before', plan);
   });
   for (const test of plan.tests) {
     uvu(test.name, async () => {
       const text = await runTest(plan, test, beforeFailed);
-      if (text !== undefined) throw plainError(text);
+      if (text !== undefined) throw plainError(test, text);
     });
   }
   uvu.after(async () => {
@@ -146,12 +147,17 @@ function needsHooks(plan: Plan): boolean {
   return plan.tests.some((test) => test.skipReason === undefined);
 }
 
-/** uvu's printer requires an Error with a name, a message and a stack. */
-function plainError(text: string): Error {
-  const error = new Error(underRunner ? 'failed' : text);
+/**
+ * Without the runner a failure is printed as it comes, and named again by uvu after the suite's last test. Its printer
+ * requires an Error with a name, a message and a stack, here of one line.
+ */
+function plainError({ name }: Test, text: string): Error {
+  if (!underRunner) process.stdout.write(`\nFAIL ${name}\n${text.replace(/^(?!$)/gmu, '    ')}\n\n`);
+  const error = new Error(underRunner ? 'failed' : 'as told above');
   error.stack = error.message;
   return error;
 }
+
 
 /** Runs a test with its hooks and records its result; returns the text of its failure. */
 async function runTest(plan: Plan, test: Test, beforeFailed: readonly unknown[]): Promise<string | undefined> {
@@ -160,6 +166,7 @@ async function runTest(plan: Plan, test: Test, beforeFailed: readonly unknown[])
     addResult({ ...result, status: 'skipped', ms: 0, text: test.skipReason });
     return undefined;
   }
+  progress(`${plan.name} › ${test.name}`);
   const startMs = performance.now();
   const thrown = beforeFailed.length > 0
     ? [new Error('Not run: a before hook of the suite failed'), ...beforeFailed]
@@ -169,7 +176,7 @@ async function runTest(plan: Plan, test: Test, beforeFailed: readonly unknown[])
     addResult({ ...result, status: 'passed', ms });
     return undefined;
   }
-  const text = thrown.map(describe).join('\nand then: ');
+  const text = thrown.map(textOf).join('\nand then: ');
   addResult({ ...result, status: 'failed', ms, text });
   return text;
 }
