@@ -4,7 +4,7 @@
  */
 
 import {
-  closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync, statSync, type Stats,
+  closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync, type Stats,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX } from '@stci/interface';
@@ -58,14 +58,16 @@ class Collector {
     const { directory, prefix } = place;
     this.#owned(dirname(directory), statSync(dirname(directory)));
     this.#addDirectory(directory, prefix, []);
-    for (const [name, isNeeded] of this.#dependencies(directory)) this.#addDependency(place, name, isNeeded);
+    for (const [name, isNeeded] of this.#dependencies(place)) this.#addDependency(place, name, isNeeded);
   }
 
-  /** With whether it has to be there. */
-  #dependencies(directory: string): ReadonlyMap<string, boolean> {
+  /** By the file that was collected; with whether it has to be there. */
+  #dependencies({ directory, prefix }: Place): ReadonlyMap<string, boolean> {
     let json: unknown;
     try {
-      json = JSON.parse(readFileSync(join(directory, MANIFEST_FILE), 'utf8'));
+      const file = this.#files.find(({ path }) => path === `${prefix}${MANIFEST_FILE}`);
+      if (file === undefined) throw new Error('no such file or directory');
+      json = JSON.parse(Buffer.from(file.bytes).toString());
     } catch (thrown) {
       throw pluginError(this.#plugin, `${join(directory, MANIFEST_FILE)}: ${readReason(thrown)}`);
     }
@@ -141,7 +143,10 @@ class Collector {
     const problem = stat.isFile() ? pathProblem(name) : 'it is neither a file nor a directory';
     if (problem !== undefined) throw pluginError(this.#plugin, `${path}: ${problem}`);
     const isLarge = stat.size > PLUGIN_BYTES_MAX - this.#bytes;
-    const bytes = isLarge ? undefined : readFileSync(fd);
+    const bytes = isLarge ? undefined : readWhole(fd, stat.size);
+    if (bytes !== undefined && bytes.length !== stat.size) {
+      throw pluginError(this.#plugin, `${path} changes while it is read. Try again when nobody writes it`);
+    }
     this.#bytes += bytes?.length ?? 0;
     if (bytes === undefined || this.#files.length === PLUGIN_FILES_MAX || this.#bytes > PLUGIN_BYTES_MAX) {
       throw pluginError(this.#plugin, `it has more than ${PLUGIN_FILES_MAX} files or ${PLUGIN_BYTES_MAX} bytes, its `
@@ -150,4 +155,14 @@ class Collector {
     const isExecutable = (stat.mode & 0o100) !== 0;
     this.#files.push({ path: name, isExecutable, bytes });
   }
+}
+
+/** One byte more than `size` where there is more. */
+function readWhole(fd: number, size: number): Uint8Array {
+  const bytes = new Uint8Array(size + 1);
+  let at = 0;
+  for (let count = -1; count !== 0 && at < bytes.length; at += count) {
+    count = readSync(fd, bytes, at, bytes.length - at, null);
+  }
+  return bytes.subarray(0, at);
 }

@@ -3,10 +3,10 @@
  * its code is not; both must be such that no other user could have written them.
  */
 
-import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AnyFramework } from '@stci/interface';
-import { readBounded, readReason } from '../run/read-file.js';
+import { StciError, type AnyFramework } from '@stci/interface';
+import { OPEN_FLAGS, readDescriptor, readReason } from '../run/read-file.js';
 import { distrusted } from '../run/trusted-file.js';
 import { pluginError } from './error.js';
 import { readManifest, type PluginPackage } from './manifest.js';
@@ -36,20 +36,26 @@ export function findPlugin(path: string, frameworks: readonly AnyFramework[]): F
   const owned = ownership(path);
   for (const one of new Set([dirname(path), dirname(directory), directory])) owned(one, statSync(one));
   const real = join(directory, MANIFEST_FILE);
-  const own = statSync(real, { throwIfNoEntry: false });
-  if (own === undefined) {
+  if (statSync(real, { throwIfNoEntry: false }) === undefined) {
     throw pluginError(path, `it has no ${MANIFEST_FILE}. Expected one whose field "stci" declares its components; `
       + 'docs/plugins.md');
   }
-  owned(real, own);
-  return { path, directory, ...readManifest(readText(path, real), file, frameworks) };
+  return { path, directory, ...readManifest(readJudged(path, real, owned), file, frameworks) };
 }
 
-function readText(path: string, file: string): string {
+/** What is judged is what is read: another file may take the name meanwhile. */
+function readJudged(path: string, file: string, owned: ReturnType<typeof ownership>): string {
+  let fd: number | undefined;
   try {
-    return readBounded(file, MANIFEST_BYTES_MAX);
+    fd = openSync(realpathSync(file), OPEN_FLAGS | constants.O_NOFOLLOW);
+    owned(file, fstatSync(fd));
+    return readDescriptor(fd, MANIFEST_BYTES_MAX);
   } catch (thrown) {
+    if (thrown instanceof StciError) throw thrown;
+    owned(file, statSync(file));
     throw pluginError(path, `${file} cannot be read: ${readReason(thrown)}`);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 
