@@ -2,7 +2,7 @@
 // @timeoutMs 120000
 
 import {
-  chmodSync, mkdtempSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync,
+  chmodSync, existsSync, mkdtempSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +75,7 @@ suite('plugins', (test) => {
   const REFUSED: Readonly<Record<string, readonly [string, RegExp]>> = {
     'no component': ['export const other = 1;', /exports no component errmgr:own.* no record made by defineComponent/u],
     'another name': ['export default manager({ name: "other" });', /no component errmgr:own.* exports errmgr:other/u],
-    'a syntax error': ['export const = 1;', /index\.js cannot be loaded: Unexpected token/u],
+    'a syntax error': ['export const = 1;', /index\.js cannot be loaded: Unexpected token .*\(index\.js:6\)/u],
     'an import of what it lacks': ['import "@some/pad/left";',
       /cannot be loaded: it imports '@some\/pad', .* Run npm install @some\/pad in the/u],
     'an error while it is loaded': ['throw new Error("boom");', /index\.js cannot be loaded: boom \(index\.js:\d+/u],
@@ -83,9 +83,13 @@ suite('plugins', (test) => {
     'another version': ['export default manager({ frameworkVersion: 9 });', /errmgr:own was written for version 9 of/u],
     'another help': ['export default manager({ help: "y" });', /and .* differ in help: "x" there, "y" here/u],
     'another parameter': ['export default manager({ params: { p: {} } });', /in params\.p: nothing there, /u],
-    'an error in query': ['export default manager({ query() { throw new Error("boom"); } });', /own\.query: boom\./u],
+    'other members': ['export default manager({ help: "y", params: { p: {} } });',
+      /differ in help: "x" there, "y" here; and in params\.p: nothing there, \{\} here\. Make them equal/u],
+    'an error in query': ['export default manager({ query() { throw new Error("boom"); } });',
+      /own\.query: boom \(index\.js:6\)\./u],
     'no verdict': ['export default manager({ query: () => 5 });', /own\.query: it answered 5: expected accept\(/u],
-    'an error in create': ['export default manager({ create() { throw Error("boom"); } });', /own\.create: boom\./u],
+    'an error in create': ['export default manager({ create() { throw Error("boom"); } });',
+      /own\.create: boom \(index\.js:6\)\./u],
     'no module': ['export default manager({ create: () => ({}) });', /own\.create: .* its policy to be a string/u],
   };
   for (const [what, [text, message]] of Object.entries(REFUSED)) {
@@ -181,6 +185,28 @@ suite('plugins', (test) => {
     const stuck = await withPlugin('above/stuck', 'true');
     assert.match(stuck.err, `${above} is world-writable; its mode is 1777. It is a directory for all. Move the`);
   }, { timeoutMs: 30_000 });
+
+  const PLANTED: Readonly<Record<string, string>> = {
+    'an import': 'import "planted"; export default manager();',
+    'a dynamic import': 'await0(); async function await0() { await import("planted"); } export default manager();',
+    'a require': 'import { createRequire } from "node:module"; createRequire(import.meta.url)("plan" + "ted");\n'
+      + 'export default manager();',
+  };
+  for (const [what, text] of Object.entries(PLANTED)) {
+    test(`what lies above the cache is not run: ${what}`, async () => {
+      const above = join(place, 'planted');
+      const mark = join(place, 'ran');
+      writePackage(join(above, 'node_modules/planted'), { more: { main: 'index.cjs', type: 'commonjs' }, files: {
+        'index.cjs': `require('node:fs').writeFileSync(${JSON.stringify(mark)}, '');`,
+      } });
+      write('needy', text);
+      const env = { XDG_CACHE_HOME: join(above, 'cache'), NODE_PATH: join(above, 'node_modules') };
+      const { exitCode, err } = await go([...HOSTS, '--plugin', 'needy', '--on-failure', 'own', 'true'], { env });
+      assert.not(existsSync(mark), err);
+      assert.is(exitCode, 194, err);
+      assert.match(err, /index\.js cannot be loaded: it imports 'planted', which is not among what is copied/u);
+    }, { timeoutMs: 30_000 });
+  }
 
   test('its dependencies come with it, cycles and links included; one that is missing is named', async () => {
     const dependency = (at: string, needs: string, text: string): void => writePackage(join(place, at), {

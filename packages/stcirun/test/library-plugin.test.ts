@@ -81,9 +81,9 @@ suite('library: faults of plugins', (test) => {
     eventually(() => run.leftovers().length === 0, { deadlineMs: 20_000, what: 'the end of all that it started' });
 
   const CASES: Readonly<Record<string, string>> = {
-    throw: 'topology:star.neighbours failed: boom.',
-    timer: 'an error outside of any call: boom.',
-    reject: 'an error outside of any call: boom.',
+    throw: 'topology:star.neighbours failed: boom (index.js:14).',
+    timer: 'an error outside of any call: boom (index.js:15).',
+    reject: 'an error outside of any call: boom (index.js:16).',
     late: 'topology:star.neighbours has not returned for 1000 ms (plugin.timeout).',
   };
   for (const [bad, text] of Object.entries(CASES)) {

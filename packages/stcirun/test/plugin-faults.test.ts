@@ -72,9 +72,9 @@ suite('faults of plugins', (test) => {
     [...HOSTS, ...WAY, '--plugin', 'star', '--mca', `plugin.timeout=${timeout}`, ...more];
   const go = (bad: string, timeout = '500ms'): Promise<Result> => run(args(timeout, 'sleep', '30'), options(bad));
 
-  const FAILED = 'topology:star\\.neighbours failed: boom\\.';
+  const FAILED = 'topology:star\\.neighbours failed: boom \\(index\\.js:\\d+\\)\\.';
   const HUNG = 'topology:star\\.neighbours has not returned for 500 ms \\(plugin\\.timeout\\)';
-  const OUTSIDE = 'an error outside of any call: boom\\.';
+  const OUTSIDE = 'an error outside of any call: boom \\(index\\.js:\\d+\\)\\.';
   const CASES: Readonly<Record<string, string>> = {
     throw: FAILED, many: FAILED, hang: HUNG, block: HUNG, timer: OUTSIDE, reject: OUTSIDE,
     exit: 'topology:star\\.neighbours has ended this process \\(exit code 3\\)',

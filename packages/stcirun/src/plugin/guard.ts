@@ -5,7 +5,7 @@
  */
 
 import { isErrorCode, StciError, type AnyComponent } from '@stci/interface';
-import { pluginError } from './error.js';
+import { placed, pluginError } from './error.js';
 import { shown } from './contract-actions.js';
 import { contractOf, type Contract } from './contract.js';
 
@@ -150,7 +150,7 @@ function wrongAnswer(answer: unknown, args: readonly unknown[], wrong: string): 
 
 function textOf(thrown: unknown): string {
   const message = (thrown as { readonly message?: unknown } | null)?.message;
-  return typeof message === 'string' && message !== '' ? message : String(thrown);
+  return placed(typeof message === 'string' && message !== '' ? message : String(thrown), thrown);
 }
 
 function codeOf(thrown: unknown): StciError['code'] | undefined {

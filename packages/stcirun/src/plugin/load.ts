@@ -9,12 +9,14 @@ import { join } from 'node:path';
 import { StciError, type AnyComponent, type AnyFramework, type PluginComponent } from '@stci/interface';
 import { readReason } from '../run/read-file.js';
 import { collectFiles } from './collect.js';
-import { pluginError } from './error.js';
+import { placed, pluginError } from './error.js';
 import { findPlugin, MANIFEST_FILE, type FoundPlugin } from './find.js';
 import { guardComponent, guardLoad, type FaultOwner } from './guard.js';
+import { keepInside } from './inside.js';
 import { readManifest } from './manifest.js';
 import type { CopyName } from './params.js';
 import { storedPlugin, storeFiles } from './store.js';
+import { syntaxPlace } from './syntax.js';
 
 /** A plugin whose manifest was read. Its copy is made, and its code loaded, when it is needed. */
 export interface Plugin extends FoundPlugin, FaultOwner {
@@ -54,7 +56,8 @@ function asPlugin(own: FoundPlugin, copy: () => CopyName, frameworks: readonly A
     const framework = frameworks.find(({ name }) => name === declared.framework) as AnyFramework;
     const { name, help, params = {}, args } = declared;
     let loaded: AnyComponent | undefined;
-    const load = (): AnyComponent => (loaded ??= loadComponent({ path, copy, declared, framework, owner: plugin }));
+    const load = (): AnyComponent =>
+      (loaded ??= loadComponent({ path, name: own.name, copy, declared, framework, owner: plugin }));
     return Object.freeze({
       framework, name, version: own.version, frameworkVersion: framework.version, help, params,
       ...(args !== undefined && { args }),
@@ -75,6 +78,8 @@ export function pathOfCopy(hash: string): string | undefined {
 
 interface Declared {
   readonly path: string;
+  /** Of its package. */
+  readonly name: string;
   copy(): CopyName;
   readonly declared: PluginComponent;
   readonly framework: AnyFramework;
@@ -82,14 +87,13 @@ interface Declared {
 }
 
 /** Throws STCI_PLUGIN_INVALID. */
-function loadComponent({ path, copy, declared, framework, owner }: Declared): AnyComponent {
+function loadComponent({ path, name, copy, declared, framework, owner }: Declared): AnyComponent {
   const { hash } = copy();
   const directory = storedPlugin(hash);
   if (directory === undefined) throw pluginError(path, 'its copy was removed', 'STCI_PLUGIN_FAILED');
   loaded.set(hash, path);
   const label = `${declared.framework}:${declared.name}`;
-  const file = join(directory, declared.module);
-  const exported = guardLoad(path, declared.module, () => loadModule(path, file, declared.module));
+  const exported = guardLoad(path, declared.module, () => loadModule(path, directory, declared.module, name));
   const all = [exported, ...Object.values(exported as object).flat()].filter(isComponent);
   const found = all.find((one) => one.framework.name === declared.framework && one.name === declared.name);
   if (found === undefined) {
@@ -102,23 +106,26 @@ function loadComponent({ path, copy, declared, framework, owner }: Declared): An
       + `${framework.name}, which is at version ${framework.version}. Update the plugin`);
   }
   const wrong = (['help', 'params', 'args'] as const).flatMap((member) =>
-    difference(declared[member] ?? {}, found[member] ?? {}, member) ?? []);
+    differences(declared[member] ?? {}, found[member] ?? {}, member));
   if (wrong.length > 0) {
-    const what = wrong.join('; and in ');
-    throw pluginError(path, `${label}: ${MANIFEST_FILE} and ${declared.module} differ in ${what}. Make them equal`);
+    const text = wrong.join('; and in ');
+    throw pluginError(path, `${label}: ${MANIFEST_FILE} and ${declared.module} differ in ${text}. Make them equal`);
   }
   return guardComponent({ ...found, framework }, path, owner);
 }
 
-function loadModule(path: string, file: string, module: string): unknown {
+function loadModule(path: string, directory: string, module: string, name: string): unknown {
+  const file = join(directory, module);
   try {
+    keepInside(directory, name);
     return createRequire(file)(file) as unknown;
   } catch (thrown) {
-    throw Object.assign(pluginError(path, `${module} cannot be loaded: ${loadText(thrown)}`), { cause: thrown });
+    const text = `${module} cannot be loaded: ${loadText(thrown, directory, module)}`;
+    throw Object.assign(pluginError(path, text), { cause: thrown });
   }
 }
 
-function loadText(thrown: unknown): string {
+function loadText(thrown: unknown, directory: string, module: string): string {
   const { code, message = String(thrown) } = (thrown ?? {}) as { readonly code?: string; readonly message?: string };
   if (code === 'ERR_REQUIRE_ESM') {
     return `ES modules as plugins need Node 20.19 or newer, and this is ${process.version}. Update Node, or use `
@@ -132,13 +139,9 @@ function loadText(thrown: unknown): string {
       + 'that it is a dependency, or bundle it';
   }
   const text = readReason(new Error(message.split('\n', 1)[0]));
-  const at = /\/plugins\/[0-9a-f]{16}\/[0-9a-f]{64}\/([^\n:]+:\d+)/u.exec(stackOf(thrown))?.[1];
-  return at === undefined ? text : `${text.replace(/\.$/u, '')} (${at})`;
-}
-
-/** Where it was thrown; a mistake in the syntax of an ES module has no place there. */
-function stackOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.stack ?? '' : '';
+  const found = placed(text, thrown);
+  const at = found === text && thrown instanceof SyntaxError ? syntaxPlace(directory, module) : undefined;
+  return at === undefined ? found : `${text} (${at})`;
 }
 
 function isComponent(value: unknown): value is AnyComponent {
@@ -148,17 +151,14 @@ function isComponent(value: unknown): value is AnyComponent {
     && typeof query === 'function';
 }
 
-/** The first member in which two values of plain data differ, with both. */
-function difference(declared: unknown, found: unknown, at: string): string | undefined {
+/** The members in which two values of plain data differ, with both. */
+function differences(declared: unknown, found: unknown, at: string): readonly string[] {
   const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
   if (isPlain(declared) || isPlain(found) || Array.isArray(declared) !== Array.isArray(found)) {
     const text = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));
-    return declared === found ? undefined : `${at}: ${text(declared)} there, ${text(found)} here`;
+    return declared === found ? [] : [`${at}: ${text(declared)} there, ${text(found)} here`];
   }
   const [a, b] = [declared, found] as Readonly<Record<string, unknown>>[];
-  for (const key of new Set([...Object.keys(a as object), ...Object.keys(b as object)])) {
-    const wrong = difference(a?.[key], b?.[key], `${at}.${key}`);
-    if (wrong !== undefined) return wrong;
-  }
-  return undefined;
+  const keys = new Set([...Object.keys(a as object), ...Object.keys(b as object)]);
+  return [...keys].flatMap((key) => differences(a?.[key], b?.[key], `${at}.${key}`));
 }

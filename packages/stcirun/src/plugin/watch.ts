@@ -7,7 +7,7 @@
 import { readlinkSync, writeSync } from 'node:fs';
 import { isMainThread, MessageChannel, parentPort, Worker, type MessagePort } from 'node:worker_threads';
 import { StciError } from '@stci/interface';
-import { pluginError } from './error.js';
+import { copyOf, placed, pluginError } from './error.js';
 import { marker, PluginFault, runningCall, watchCalls } from './guard.js';
 import { pathOfCopy } from './load.js';
 
@@ -20,8 +20,6 @@ export interface WatchInit {
   readonly exitCode?: number;
   onFault(error: StciError): void;
 }
-
-const COPY = /\/plugins\/[0-9a-f]{16}\/([0-9a-f]{64})\//u;
 
 /** In a thread of its own. Names come as messages, also while the main thread hangs. */
 const WATCH_CODE = `'use strict';
@@ -149,7 +147,7 @@ function ownTask(): string {
 export function printingPlugin(): string {
   const running = runningCall();
   if (running !== undefined) return running;
-  const path = pathOfCopy(COPY.exec(new Error('here').stack ?? '')?.[1] ?? '');
+  const path = pathOfCopy(copyOf(new Error('here')) ?? '');
   return path === undefined ? '' : `plugin ${path}`;
 }
 
@@ -157,8 +155,9 @@ export function printingPlugin(): string {
 export function attributed(thrown: unknown): unknown {
   if (thrown instanceof PluginFault) return thrown.error;
   if (thrown instanceof StciError || !(thrown instanceof Error)) return thrown;
-  const path = pathOfCopy(COPY.exec(thrown.stack ?? '')?.[1] ?? '');
+  const path = pathOfCopy(copyOf(thrown) ?? '');
   if (path === undefined) return thrown;
-  const error = pluginError(path, `an error outside of any call: ${thrown.message}`, 'STCI_PLUGIN_FAILED');
+  const text = `an error outside of any call: ${placed(thrown.message, thrown)}`;
+  const error = pluginError(path, text, 'STCI_PLUGIN_FAILED');
   return Object.assign(error, { cause: thrown });
 }
