@@ -159,6 +159,20 @@ await stci.barrier();
     assert.equal(linesOf(result), [...sums, '0 2 5', '0 3 1', '0 3 2', '0 3 3'].sort());
   }, LONG);
 
+  test('a deadlock: the report of the timeout says who waits for what', async () => {
+    const result = await ranks(`
+if (rank === 0) await stci.receive({ from: 1, tag: 'x' });
+if (rank === 1) await Promise.all([stci.receive(), stci.receive({ tag: 'y' })]);
+if (rank === 2) await new Promise((resolve) => setTimeout(resolve, 100_000));
+if (rank === 3) await stci.barrier();
+await stci.allReduce(rank, (a, b) => a + b);
+`, ['--timeout', '10s']);
+    assert.is(result.exitCode, 199);
+    const waits = ["0 waits in receive(from 1, tag 'x')", '1 waits in receive()', '3 waits in barrier()',
+      '4 waits in allReduce()'].map((text) => `rank ${text.replace(/[()]/g, '\\$&')} since [0-9.]+ s`);
+    assert.match(result.err, new RegExp(`\\(--timeout\\): 5 ranks had not ended; ${waits.join('; ')}`));
+  }, LONG);
+
   test('a rank that receives nothing holds up nobody else', async () => {
     const result = await ranks(`
 if (rank > 0) {

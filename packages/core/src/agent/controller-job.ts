@@ -333,7 +333,12 @@ export class ControllerJob {
 
   /** In any case, neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
   #onJobTimeout(timeoutMs: number): void {
-    if (this.#phase !== 'ending') this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen));
+    const end = (waits: string): void => {
+      if (this.#phase === 'ending' || this.#phase === 'over') return;
+      this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen, waits));
+    };
+    if (this.#programs === undefined) end('');
+    else this.#programs.askWaits(end);
   }
 
   /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */

@@ -232,6 +232,7 @@ export class Controller implements JobSession {
     });
     messages.on('program.open', ({ host }, { job }) => this.#jobs.get(job)?.programs.onOpen(host));
     messages.on('program.votes', (votes, { job }) => this.#jobs.get(job)?.programs.onVotes(votes));
+    messages.on('program.waiting', (waiting, { job }) => this.#jobs.get(job)?.programs.onWaiting(waiting));
     messages.on('program.marked', (marked, { job }) => this.#jobs.get(job)?.programs.onMarked(marked));
     messages.on('job.drained', (drained, { job }) => this.#jobs.get(job)?.onDrained(drained));
   }

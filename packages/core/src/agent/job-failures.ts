@@ -59,9 +59,11 @@ export function launchTimeoutError(timeoutMs: number, missing: readonly string[]
   return new StciError('STCI_LAUNCH_TIMEOUT', text);
 }
 
-export function jobTimeoutError(timeoutMs: number, ranksOpen: number): StciError {
+/** `waits`: what programs wait for. */
+export function jobTimeoutError(timeoutMs: number, ranksOpen: number, waits: string): StciError {
   const ranks = `${ranksOpen} ${ranksOpen === 1 ? 'rank' : 'ranks'} had not ended`;
-  return new StciError('STCI_JOB_TIMEOUT', `Job timed out after ${formatDuration(timeoutMs)} (--timeout): ${ranks}`);
+  const text = `Job timed out after ${formatDuration(timeoutMs)} (--timeout): ${ranks}`;
+  return new StciError('STCI_JOB_TIMEOUT', waits === '' ? text : `${text}; ${waits}`);
 }
 
 /** For processes that survived SIGKILL; undefined if there are none. */

@@ -16,6 +16,7 @@ import type { Ledger } from '../job/ledger.js';
 import { ranksOf } from '../job/placement.js';
 import type { AgentNode } from './node.js';
 import { collectiveLimits } from './program-credit.js';
+import { WaitSurvey } from './program-waits.js';
 import { checkRanks } from './rank-checks.js';
 
 /** Kind of wait: of ranks that have voted, for the others. */
@@ -44,6 +45,9 @@ export class JobPrograms {
   #keysBytes = 0;
   readonly #keysBytesMax: number;
   #isScheduled = false;
+  /** Hosts where programs take part. */
+  readonly #open = new Set<HostIndex>();
+  #survey: WaitSurvey | undefined;
   /** By host, of the ledger's map, which another may replace. */
   #named: { readonly hosts: unknown; readonly names: ReadonlyMap<HostIndex, string> }
     = { hosts: undefined, names: new Map() };
@@ -70,6 +74,7 @@ export class JobPrograms {
 
   /** A program has connected to the session agent of this host, which is told of all losses from now on. */
   onOpen(host: HostIndex): void {
+    this.#open.add(host);
     const { hosts } = this.#ledger.map;
     const state: MessageBody<'program.state'> = {
       decided: this.#agreement.decided,
@@ -109,6 +114,18 @@ export class JobPrograms {
       this.#marks.set(rank, count);
       this.#emit({ type: 'mark', rank, host, name, wallMs });
     }
+  }
+
+  /** Calls `done` with what the programs wait for, in words; '' if none does. */
+  askWaits(done: (text: string) => void): void {
+    this.#survey = new WaitSurvey(this.#node.platform.clock, this.#open, done);
+    for (const host of this.#open) this.#send(host, 'program.wait', {});
+  }
+
+  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts. */
+  onWaiting(waiting: MessageBody<'program.waiting'>): void {
+    checkRanks(this.#ledger.placements, this.#ledger.map, waiting.host, waiting.waits.map(([rank]) => rank));
+    this.#survey?.onWaiting(waiting);
   }
 
   onEnded(report: RankReport): void {
@@ -216,7 +233,7 @@ export class JobPrograms {
   }
 
   /** To a session agent that may be gone: its ranks are about to be lost then. */
-  #send<Name extends 'program.refused' | 'program.parts'>(
+  #send<Name extends 'program.refused' | 'program.parts' | 'program.wait'>(
     host: HostIndex, name: Name, body: MessageBody<Name>,
   ): void {
     try {

@@ -126,8 +126,9 @@ export class ProgramMail {
       program.fail(id, { code: 'STCI_CLIENT_TIMEOUT', reason: `no message came within ${waitMs} ms` });
     };
     const isTimed = waitMs !== undefined && waitMs > 0;
-    const timer = isTimed ? this.#init.node.platform.clock.after(waitMs, end) : undefined;
-    this.#inbox.receive(program, { id, from, tag, stop: () => timer?.cancel() });
+    const { clock } = this.#init.node.platform;
+    const timer = isTimed ? clock.after(waitMs, end) : undefined;
+    this.#inbox.receive(program, { id, from, tag, sinceMs: clock.nowMs(), stop: () => timer?.cancel() });
     this.#failReceives(program);
     if (waitMs === 0) end();
   }

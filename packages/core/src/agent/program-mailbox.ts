@@ -13,6 +13,8 @@ export interface MailMessage {
 }
 
 export interface Receive extends Pick<Extract<ProgramRequest, { readonly type: 'receive' }>, 'id' | 'from' | 'tag'> {
+  /** When it came, on the agent's clock. */
+  readonly sinceMs?: number;
   /** Ends the wait until its deadline. */
   stop?(): void;
 }

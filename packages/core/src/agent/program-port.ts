@@ -19,6 +19,7 @@ import { ProgramNews } from './program-news.js';
 import { ProgramQueries } from './program-queries.js';
 import { Program } from './program.js';
 import { ProgramVotes } from './program-votes.js';
+import { waitsOf } from './program-waits.js';
 
 const TOKEN_BYTES = 16;
 
@@ -78,6 +79,9 @@ export class ProgramPort {
     });
     messages.on('program.parts', (parts) => this.#votes.onParts(parts));
     messages.on('program.refused', (refusal) => this.#votes.onRefused(refusal));
+    messages.on('program.wait', () => messages.send(CONTROLLER, 'program.waiting', {
+      host, ...waitsOf(programs.values(), node.platform.clock.nowMs()),
+    }));
   }
 
   /** Calls `done` when programs can connect, or with the reason why they cannot. */

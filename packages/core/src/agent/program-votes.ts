@@ -77,7 +77,8 @@ export class ProgramVotes {
     const [pairs, pairsBytes] = kind === 'exchange' ? program.takePairs() : [[], 0];
     this.#number = (this.#number + 1) >>> 0;
     const length = bytes.length + pairsBytes;
-    program.vote = { kind, flag, root, form, pairs, part: bytes, length, number: this.#number };
+    const sinceMs = this.#init.node.platform.clock.nowMs();
+    program.vote = { kind, flag, root, form, pairs, part: bytes, length, number: this.#number, sinceMs };
     program.awaitsVote = true;
     this.#send(program);
   }

@@ -11,6 +11,8 @@ import { Mailbox } from './program-mailbox.js';
 /** It has called a collective, and waits for the decision. */
 export interface ProgramVote extends Pick<Extract<ProgramRequest, { type: 'vote' }>, 'kind'> {
   readonly number: number;
+  /** When it came, on the agent's clock. */
+  readonly sinceMs: number;
   readonly flag: boolean;
   readonly root: Rank;
   readonly form: Form;

@@ -83,4 +83,13 @@ export const PROGRAM_MESSAGES = {
     id: 106, from: ['session'], ofOwnHost: true,
     body: fields({ host: u32, batches: u32, calls: list(id), credit: list(tuple(u32, u32)), grants: list(id) }),
   },
+  /**
+   * Controller → session agent: what its programs wait for. Its answer: of so many the first, `[rank, kind, from, tag,
+   * ms]`; `kind`: of a collective + 1, or 0: a receive, from a rank + 1, or 0: any, with a tag, or '': any.
+   */
+  'program.wait': { id: 107, from: ['controller'], body: fields({}) },
+  'program.waiting': {
+    id: 108, from: ['session'], ofOwnHost: true,
+    body: fields({ host: u32, count: u32, waits: list(tuple(u32, u32, u32, tag, u32)) }),
+  },
 } as const;

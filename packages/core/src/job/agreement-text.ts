@@ -8,6 +8,11 @@ const NAMED_MAX = 4;
 /** What programs call. */
 const FUNCTIONS: Readonly<Partial<Record<CollectiveKind, string>>> = { allgather: 'allGather', allreduce: 'allReduce' };
 
+/** What programs call it. */
+export function calledName(kind: CollectiveKind): string {
+  return FUNCTIONS[kind] ?? kind;
+}
+
 /** `rank 5 on host b was ended by SIGKILL`. */
 export function missingText(missing: readonly LostRanks[]): string {
   const named = missing.slice(0, NAMED_MAX).map(([rank, , reason, host]) => lossText(rank, reason, host));
@@ -31,7 +36,7 @@ export function calledText(calls: readonly Call[]): string {
   const byCall = new Map<string, Rank[]>();
   for (const { rank, kind, root } of calls) {
     const hasRoot = kind === 'gather' || kind === 'broadcast' || kind === 'reduce';
-    const text = `${FUNCTIONS[kind] ?? kind}()${hasRoot ? ` with root ${root}` : ''}`;
+    const text = `${calledName(kind)}()${hasRoot ? ` with root ${root}` : ''}`;
     const ranks = byCall.get(text);
     if (ranks === undefined) byCall.set(text, [rank]);
     else ranks.push(rank);

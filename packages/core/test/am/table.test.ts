@@ -206,6 +206,8 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
     host: 3, decided: 2, messages: [[1, 2, 3, 1, 't', 0, Buffer.alloc(0)]], asks: [[1, 2, 3, 1, 't', 100_000]],
   },
   'program.taken': { host: 3, batches: 1, calls: [1], credit: [[2, 300]], grants: [1] },
+  'program.wait': {},
+  'program.waiting': { host: 3, count: 2, waits: [[1, 0, 3, 't', 12_000]] },
   'client.wait': { job: 1 },
   'client.ended': { report: REPORT },
   'stream.open': { id: 2, members: [0, 1], topology: 'tree:arity=2', reduction: 'sum' },
