@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parametersDocument } from '../../../packages/core/dist/index.js';
 import { frontEndRegistry } from '../../../packages/stcirun/dist/cli/front-end-registry.js';
 import { commandsPage } from './commands.mjs';
+import { compliancePage } from './compliance.mjs';
 import { componentsPage } from './components.mjs';
 import { contractsPage } from './contracts.mjs';
 import { errorsPage } from './errors.mjs';
@@ -21,6 +22,7 @@ export function referencePages(root) {
     ['docs/parameters.md', parametersDocument(registry)],
     ['docs/reference/README.md', INDEX],
     ['docs/reference/commands.md', commandsPage()],
+    ['docs/reference/compliance.md', compliancePage(root)],
     ['docs/reference/components.md', componentsPage(registry)],
     ['docs/reference/contracts.md', contractsPage(root, registry)],
     ['docs/reference/errors.md', errorsPage(root)],
@@ -65,6 +67,7 @@ ${GENERATED}
 | [../parameters.md](../parameters.md) | every parameter, and the sources of values |
 | [components.md](components.md) | frameworks and their components, and the arguments of faults |
 | [contracts.md](contracts.md) | the interfaces that components and programs are written against |
+| [compliance.md](compliance.md) | the suites of components: what they are passed, and what they check |
 | [errors.md](errors.md) | exit codes and error codes: what each means, and what to do |
 
 By hand are the pages that explain: [../cli.md](../cli.md) the options, [../architecture.md](../architecture.md) how
