@@ -53,17 +53,18 @@ export function collectiveLimits(params: Params): { readonly partsBytesMax: numb
 /** `agentBytesMax`: of the largest message between agents. */
 export function mailLimits(hosts: number, linkQueueBytes: number, agentBytesMax: number): MailLimits {
   const linkBytes = Math.floor(linkQueueBytes * LINK_PART);
-  const longBytesMax = Math.min(QUEUE_BYTES_MAX / 2, Math.floor(agentBytesMax / 2));
+  const longestBytes = Math.min(QUEUE_BYTES_MAX / 2, Math.floor(agentBytesMax / 2));
   const leastShare = 2 * chargeOf(SHORT_BYTES_MAX);
   const limits = {
-    messageBytesMax: Math.min(PROGRAM_MESSAGE_BYTES_MAX, linkBytes, longBytesMax),
+    messageBytesMax: Math.min(PROGRAM_MESSAGE_BYTES_MAX, linkBytes, longestBytes),
     shareBytes: Math.max(leastShare, Math.floor(QUEUE_BYTES_MAX / 2 / hosts)),
     flightBytes: Math.max(chargeOf(SHORT_BYTES_MAX), Math.min(
       FLIGHT_BYTES_MAX, Math.floor(agentBytesMax / 4), Math.max(leastShare, Math.floor(linkBytes / hosts)),
     )),
-    longBytesMax,
+    // Of charges: where the longest message waits, there is room for another of its size that a receive waits for.
+    longBytesMax: chargeOf(longestBytes),
   };
-  const { messageBytesMax, flightBytes } = limits;
+  const { messageBytesMax, longBytesMax, flightBytes } = limits;
   assert(messageBytesMax >= SHORT_BYTES_MAX, 'any short message is possible');
   assert(longBytesMax >= chargeOf(SHORT_BYTES_MAX), 'a short message without credit finds room');
   const togetherBytes = longBytesMax + flightBytes;

@@ -230,6 +230,21 @@ suite('messages between ranks', (test) => {
     assert.equal(got.map(([, of]) => of), ['2 _own', '1 _own']);
   });
 
+  test('of two of the longest messages, one that is waited for comes, whatever lies there', () => {
+    const { agents, got, move } = play(1);
+    const bytes = new Uint8Array(LIMITS.messageBytesMax);
+    for (const from of [0, 2]) {
+      agentOf(agents, from).outbox.send({ from, to: 1, tag: 't', form: 'bytes', bytes, settle: () => undefined });
+      while (move());
+    }
+    const { inbox, programs } = agentOf(agents, 1);
+    for (const from of [2, 0]) {
+      inbox.receive(programs.get(1) as Program, { id: from, from, tag: undefined });
+      while (move());
+    }
+    assert.equal(got.map(([, of]) => of), ['2 t', '0 t']);
+  });
+
   test('an agent that speaks for ranks of others, or sends more than its credit, breaks the protocol', () => {
     const { agents } = play(1);
     const { inbox } = agents[0] as Agent;
