@@ -2,10 +2,12 @@
 
 import { subjectKey, type FailureRecord } from '@stci/interface';
 import { agreementProblems, linesOf } from './check-agreement.js';
+import { talkProblems } from './check-talk.js';
 import type { FailurePlan } from './failure-plan.js';
 import { hostName } from './job-spec.js';
 import { hostsAbove, plannedParents } from './launcher-random.js';
 import type { FailureRun, QuietState } from './failure-run.js';
+import type { EndedJob } from './run-hosts.js';
 import { checkStabilization } from './stabilization.js';
 import type { MemberKey } from './witness.js';
 
@@ -33,7 +35,8 @@ export const FAILURE_CHECKERS: Readonly<Record<string, Checker>> = {
   completeness: checkCompleteness,
   routes: checkRoutes,
   records: checkRecords,
-  agreement: checkPrograms,
+  agreement: checkAgreed,
+  talk: checkTalked,
   end: checkEnd,
   stabilization: checkStabilization,
 };
@@ -163,20 +166,38 @@ function checkRecords(run: FailureRun, { hosts }: QuietState): string[] {
 }
 
 /** The job whose ranks agree ended, each rank on a host that stayed with all results; see check-agreement.ts. */
-function checkPrograms({ plan, agreed }: FailureRun, { hosts }: QuietState): string[] {
+function checkAgreed({ plan, agreed }: FailureRun, quiet: QuietState): string[] {
   if (plan.agree === undefined) return [];
   if (agreed === undefined) return ['the job whose ranks agree did not end'];
   const { rounds } = plan.agree;
+  const { lines, well, unwell } = resultsOf(agreed, quiet);
+  const short = [...well].filter((rank) => lines.get(rank)?.length !== rounds)
+    .map((rank) => `rank ${rank} has ${lines.get(rank)?.length} results of ${rounds}`);
+  return [...unwell, ...short, ...agreementProblems(lines, well)];
+}
+
+/** That whose ranks talk ended: each call with a result or a loss, the same for all; see check-talk.ts. */
+function checkTalked({ plan, talked }: FailureRun, quiet: QuietState): string[] {
+  if (plan.talk === undefined) return [];
+  if (talked === undefined) return ['the job whose ranks talk did not end'];
+  const { lines, well, unwell } = resultsOf(talked, quiet);
+  return [...unwell, ...talkProblems(lines, well)];
+}
+
+/** What each rank of a job wrote; which ended by themselves, on hosts that stayed, and which there did not. */
+function resultsOf({ report: { ranks }, out }: EndedJob, { hosts }: QuietState): {
+  readonly lines: ReadonlyMap<number, readonly string[]>; readonly well: ReadonlySet<number>;
+  readonly unwell: readonly string[];
+} {
   const stayed = new Set(hosts.flatMap(({ host, state, incarnation }) =>
     (state === 'up' && incarnation === 1 ? [hostName(host)] : [])));
-  const { ranks } = agreed.report;
-  const lines = new Map(ranks.map(({ rank }) => [rank, linesOf(agreed.out[rank] ?? '')]));
   const well = ranks.filter(({ host, outcome, end }) => stayed.has(host) && outcome === 'exited' && end?.status === 0);
-  const unwell = ranks.filter((rank) => stayed.has(rank.host) && !well.includes(rank))
-    .map(({ rank, host, outcome, end }) => `rank ${rank} on ${host}, which stayed: ${outcome} ${JSON.stringify(end)}`);
-  const short = well.filter(({ rank }) => lines.get(rank)?.length !== rounds)
-    .map(({ rank }) => `rank ${rank} has ${lines.get(rank)?.length} results of ${rounds}`);
-  return [...unwell, ...short, ...agreementProblems(lines, new Set(well.map(({ rank }) => rank)))];
+  return {
+    lines: new Map(ranks.map(({ rank }) => [rank, linesOf(out[rank] ?? '')])),
+    well: new Set(well.map(({ rank }) => rank)),
+    unwell: ranks.filter((rank) => stayed.has(rank.host) && !well.includes(rank)).map(({ rank, host, outcome, end }) =>
+      `rank ${rank} on ${host}, which stayed: ${outcome} ${JSON.stringify(end)}`),
+  };
 }
 
 /** From the end of its last rank, or of the last fault, a job is over this much later, beside the leases of hosts. */

@@ -1,7 +1,7 @@
 /** Draws runs with failures from their seeds. */
 
 import { SimRandom } from '@stci/platform-sim';
-import type { AgreePlan, BriefPlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
+import type { BriefPlan, CallsPlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
 import { drawTree, hostsAbove, plannedParents } from './launcher-random.js';
 import { drawLoss, drawOverlay } from './options.js';
 import { drawStabilization } from './stabilization.js';
@@ -47,8 +47,8 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
   if (settings['errmgr.loss'] === 'use-spare') settings['errmgr.loss'] = 'start-again';
   const starvation = drawStarvation(random, hosts, times);
   const faults = [...drawFaults(random, hosts, times), ...starvation];
-  const agree = drawAgree(random, times);
-  if (agree !== undefined) settings['client.enable'] = 'true';
+  const [agree, talk] = [drawCalls(random.fork('agree'), 0.4, times), drawCalls(random.fork('talk'), 0.3, times)];
+  if (agree !== undefined || talk !== undefined) settings['client.enable'] = 'true';
   const link = {
     latencyMs: random.pick([0.05, 0.2, 1, 3]),
     // What is sent over several links of a starved machine arrives in any order.
@@ -68,6 +68,7 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
       ? [{ when: random.pick(['launch', 'end'] as const), host: random.integer(hosts), atMs: random.between(0, 400) }]
       : [],
     agree,
+    talk,
     brief: drawBrief(random, times, starvation.length > 0 ? 1 : 0.4),
     isPatient: random.fork('patience').chance(0.1),
   };
@@ -79,10 +80,9 @@ function latencyMs(parents: readonly (number | undefined)[], link: FailurePlan['
   return Math.max(20, Math.ceil(2 * depth * (link.latencyMs + link.jitterMs)));
 }
 
-/** By a fork: the other draws do not depend on it. It goes on while agents fail. */
-function drawAgree(random: SimRandom, times: Times): AgreePlan | undefined {
-  const fork = random.fork('agree');
-  if (!fork.chance(0.4)) return undefined;
+/** Of a fork: the other draws do not depend on it. It goes on while agents fail. */
+function drawCalls(fork: SimRandom, chance: number, times: Times): CallsPlan | undefined {
+  if (!fork.chance(chance)) return undefined;
   const rounds = 3 + fork.integer(30);
   return { rounds, pauseMs: fork.pick([0, times.busyMs / rounds]), policy: fork.pick(['continue', 'notify']) };
 }

@@ -2,8 +2,8 @@
 
 import type { LinkParams } from '@stci/platform-sim';
 
-/** A job of the session whose ranks, one on each host, agree with each other while agents fail. */
-export interface AgreePlan {
+/** A job of the session whose ranks, one on each host, call each other while agents fail. */
+export interface CallsPlan {
   readonly rounds: number;
   readonly pauseMs: number;
   readonly policy: string;
@@ -42,7 +42,10 @@ export interface FailurePlan {
   readonly faults: readonly FailureFault[];
   /** Agents that are killed while the session is launched or ends: `atMs` from the beginning of that. */
   readonly edges: readonly { readonly when: 'launch' | 'end'; readonly host: number; readonly atMs: number }[];
-  readonly agree?: AgreePlan | undefined;
+  /** Its ranks agree with each other. */
+  readonly agree?: CallsPlan | undefined;
+  /** Its ranks send messages and meet in strict collectives. */
+  readonly talk?: CallsPlan | undefined;
   readonly brief?: BriefPlan | undefined;
   /** It waits as long as anything may take, even if all is well before. */
   readonly isPatient: boolean;

@@ -31,6 +31,8 @@ export interface FailureRun {
   readonly quiet: QuietState | undefined;
   /** The job whose ranks agree, if it ended. */
   readonly agreed: EndedJob | undefined;
+  /** The job whose ranks talk, if it ended. */
+  readonly talked: EndedJob | undefined;
   readonly brief: BriefRun | undefined;
   /** What is wrong with the world in the end. */
   readonly problems: readonly string[];

@@ -3,11 +3,11 @@
 import type { JobEvent, Rank } from '@stci/interface';
 import type { World } from '@stci/platform-sim';
 import { checkFailures, checkSettled } from './check-failures.js';
-import type { BriefPlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
+import type { BriefPlan, CallsPlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
 import type { FailureRun, QuietState } from './failure-run.js';
 import { LOGIN_HOST, isTool } from './faults.js';
 import { hostName } from './job-spec.js';
-import { runHosts, type HostsSession } from './run-hosts.js';
+import { runHosts, type EndedJob, type HostsSession } from './run-hosts.js';
 import { WitnessRecord, memberKey, withWitness, type MemberKey } from './witness.js';
 
 /** How long the witnesses send to each other. */
@@ -39,8 +39,8 @@ function simulate(plan: FailurePlan, { onTrace }: FailureHooks): FailureRun {
   let world: World | undefined;
   const witness = new WitnessRecord(() => world?.nowMs ?? 0);
   const run: Record = {
-    plan, witness, events: [], calmMs: 0, readyMs: undefined, quiet: undefined, agreed: undefined, brief: undefined,
-    problems: [], traceHash: '',
+    plan, witness, events: [], calmMs: 0, readyMs: undefined, quiet: undefined, agreed: undefined, talked: undefined,
+    brief: undefined, problems: [], traceHash: '',
   };
   const onWorld = (made: World): void => {
     world = made;
@@ -62,11 +62,8 @@ function play(run: Record, one: HostsSession): void {
   const { world } = one;
   const readyMs = world.nowMs;
   one.submit(['sleep', '100000'], {}, () => undefined);
-  if (plan.agree !== undefined) {
-    const { rounds, pauseMs, policy } = plan.agree;
-    const params = { errmgr: [policy] };
-    one.submit(['agree', `${rounds}`, `${pauseMs / 1000}`], { params }, (job) => void (run.agreed = job));
-  }
+  submitCalls(one, 'agree', plan.agree, (job) => void (run.agreed = job));
+  submitCalls(one, 'talk', plan.talk, (job) => void (run.talked = job));
   if (plan.brief !== undefined) submitBrief(run, one, plan.brief);
   run.calmMs = readyMs + lastFaultMs(plan);
   for (const fault of plan.faults) world.at(readyMs + fault.atMs, () => inject(world, fault, plan.link));
@@ -83,6 +80,14 @@ function play(run: Record, one: HostsSession): void {
       one.stop();
     });
   }));
+}
+
+function submitCalls(
+  { submit }: HostsSession, program: string, plan: CallsPlan | undefined, done: (job: EndedJob) => void,
+): void {
+  if (plan === undefined) return;
+  const { rounds, pauseMs, policy } = plan;
+  submit([program, `${rounds}`, `${pauseMs / 1000}`], { params: { errmgr: [policy] } }, done);
 }
 
 function submitBrief(run: Record, { world, submit }: HostsSession, { lastsMs, policy }: BriefPlan): void {

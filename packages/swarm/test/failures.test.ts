@@ -66,6 +66,7 @@ suite('failures', (test) => {
       ({ plan: { ...timed, isTimed: true, settings: { ...timed.settings, 'detector.ring.timeout': '-1000ms' } } }));
     const agree = { rounds: 1, pauseMs: 0, policy: 'continue' };
     red(/^agreement: the job whose ranks agree did not end/, () => ({ plan: { ...timed, agree } }));
+    red(/^talk: the job whose ranks talk did not end/, () => ({ plan: { ...timed, talk: agree } }));
     const brief = { ranksOverMs: 0, endedMs: undefined };
     red(/^end: the brief job has not ended .* after its last rank/, () => ({ brief }));
     red(/^end: ranks of the brief job have not ended/, () => ({ brief: { ...brief, ranksOverMs: undefined } }));
