@@ -110,10 +110,10 @@ suite('faults of plugins', (test) => {
     const inAgent = await run(args('5s', ...chain), options('agent:print'));
     assert.is(inAgent.exitCode, 0, inAgent.err);
     assert.is(inAgent.out, 'result\n'.repeat(3));
-    // Each by the agents above, which are one below the other.
+    // By the agents above, which are one below the other, once.
     const who = `plugin ${place}/star: topology:star\\.neighbours: `;
     for (const word of ['said', 'told', 'writ', 'ten', 'out']) {
-      assert.match(inAgent.err, new RegExp(`^stci warn: root:0: root:1: root:2: ${who}${word}\n`, 'mu'));
+      assert.match(inAgent.err, new RegExp(`^stci warn: root:2 on host c: ${who}${word}\n`, 'mu'));
     }
     const here = await run(args('5s', 'echo', 'result'), options('front-end:print'));
     assert.is(here.exitCode, 0, here.err);

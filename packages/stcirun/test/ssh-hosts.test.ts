@@ -112,8 +112,8 @@ suite('stcirun over ssh', (test) => {
   check('that an agent could not be kept is told where one asks for it', async () => {
     const options = ['--host', 'h13,h14', '-n', '2', '--', 'true'];
     const run = await hosts.run([process.execPath, STCIRUN, ...options], { env: { STCI_DEBUG: '1' } });
-    assert.match(run.stderr, /root:0: stci: the agent runs from memory, .*: EROFS: read-only file system/);
-    assert.match(run.stderr, /root:1: stci: the agent runs from memory, .*: ENOSPC: no space left on device/);
+    assert.match(run.stderr, /root:0 on host h13: stci: the agent runs from memory, .*: EROFS: read-only file system/);
+    assert.match(run.stderr, /root:1 on host h14: stci: the agent runs from memory, .*: ENOSPC: no space left/);
   });
 
   check('the environment is the front-end\'s, whatever the host\'s own is', async () => {

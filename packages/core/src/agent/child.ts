@@ -80,11 +80,14 @@ export function keepLine({ diagnostics }: Child, line: string): void {
   if (diagnostics.length > DIAGNOSTIC_LINES_MAX) diagnostics.shift();
 }
 
+/** What an agent farther down has said, as its parent told it. */
+const TOLD = /^stci \w+: (\w+:\d+ on host .*)$/su;
+
 /** A line of a child for the log. What a plugin prints or does wrong is for its user: all agents above tell it, too. */
 export function retold({ spec }: Child, line: string): [level: 'warn' | 'info', text: string] {
-  const head = addressName(spec.address);
-  return /(?:^|: )plugin \//u.test(line) ? ['warn', `${head}: ${line.replace(/^stci warn: /u, '')}`]
-    : ['info', `${head}: ${line}`];
+  const [, told = `${addressName(spec.address)} on host ${spec.host.name}: ${line.replace(/^stci warn: /u, '')}`] =
+    TOLD.exec(line) ?? [];
+  return [/(?:^|: )plugin \//u.test(line) ? 'warn' : 'info', told];
 }
 
 /** What an agent says of a plugin that ends it (stcirun/src/plugin), and not what a plugin prints. */
