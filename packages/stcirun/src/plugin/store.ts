@@ -7,7 +7,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync,
-  utimesSync, writeFileSync,
+  utimesSync, writeFileSync, type Stats,
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -75,7 +75,8 @@ function storeDirectory(): string {
     const key = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, KEY_DIGITS);
     const path = join(cacheDirectory(), 'plugins', key);
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    for (const [name, text] of Object.entries(files)) writeStandIn(join(path, 'node_modules', name), text);
+    for (const at of [dirname(path), path]) checkOwn(at);
+    for (const [name, text] of Object.entries(files)) writeStandIn(path, `node_modules/${name}`, text);
     prune(path);
     return (directory = path);
   } catch (thrown) {
@@ -84,9 +85,19 @@ function storeDirectory(): string {
   }
 }
 
-function writeStandIn(path: string, text: string): void {
-  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
+/** A directory below the cache: what nobody else could have put there. */
+function checkOwn(path: string): void {
+  const stat = lstatSync(path);
+  const wrong = stat.isDirectory() ? distrusted(stat)?.reason : 'is no directory';
+  if (wrong !== undefined) throw new Error(`${path} ${wrong}; if nothing in it is needed, remove it`);
+}
+
+function writeStandIn(directory: string, name: string, text: string): void {
+  const path = join(directory, name);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  for (let at = dirname(path); at !== directory; at = dirname(at)) checkOwn(at);
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isFile() === true && distrusted(stat) === undefined && readFileSync(path, 'utf8') === text) return;
   const next = temporary(path);
   writeFileSync(next, text, { mode: 0o600 });
   renameSync(next, path);
@@ -179,7 +190,7 @@ function filesOf(directory: string): readonly PluginFile[] | undefined {
   const add = (path: string, prefix: string): boolean => readdirSync(path).every((name) => {
     const at = join(path, name);
     const stat = lstatSync(at);
-    if (stat.uid !== process.geteuid?.() || (stat.mode & 0o022) !== 0) return false;
+    if (!isOwn(stat)) return false;
     if (stat.isDirectory()) return add(at, `${prefix}${name}/`);
     total += stat.size;
     if (!stat.isFile() || files.length === PLUGIN_FILES_MAX || total > PLUGIN_BYTES_MAX) return false;
@@ -187,7 +198,12 @@ function filesOf(directory: string): readonly PluginFile[] | undefined {
       path: `${prefix}${name}`, isExecutable: (stat.mode & 0o100) !== 0, bytes: readFileSync(at),
     }) > 0;
   });
-  return lstatSync(directory).isDirectory() && add(directory, '') ? files : undefined;
+  const stat = lstatSync(directory);
+  return stat.isDirectory() && isOwn(stat) && add(directory, '') ? files : undefined;
+}
+
+function isOwn({ uid, mode }: Stats): boolean {
+  return uid === process.geteuid?.() && (mode & 0o022) === 0;
 }
 
 /** Old copies, those for other versions of STCI, and what a start that was ended has left. */
