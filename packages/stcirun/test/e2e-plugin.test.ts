@@ -181,6 +181,15 @@ suite('plugins', (test) => {
     chmodSync(above, 0o1777);
     const sticky = await cached();
     assert.is(sticky.exitCode, 0, sticky.err);
+    const copies = join(above, 'of/mine/stci/plugins');
+    const [key = ''] = readdirSync(copies);
+    for (const path of [copies, join(copies, key), join(copies, key, 'node_modules/@stci')]) {
+      chmodSync(path, 0o777);
+      const { exitCode, err } = await cached();
+      assert.is(exitCode, 194, err);
+      assert.match(err, `${path} is world-writable; if nothing in it is needed, remove it`);
+      chmodSync(path, 0o700);
+    }
     write('above/stuck', 'export default manager();');
     const stuck = await withPlugin('above/stuck', 'true');
     assert.match(stuck.err, `${above} is world-writable; its mode is 1777. It is a directory for all. Move the`);
@@ -281,7 +290,8 @@ suite('plugins', (test) => {
         local: () => ({ type: 'restrat' }) }) });`);
     const { exitCode, err } = await withPlugin('wrong', '--on-failure', 'own', ...sh('exit $STCI_RANK'));
     assert.is(exitCode, 1, err);
-    assert.match(err, new RegExp(`manager own failed, .*plugin ${place}/wrong: errmgr:own\\.local failed: .*expected `
+    assert.match(err, new RegExp('manager own failed, what failed is reported to the controller: '
+      + `plugin ${place}/wrong: errmgr:own\\.local failed: .*expected `
       + "an action of type report, restart, found type 'restrat'", 'u'));
   }, { timeoutMs: 20_000 });
 });

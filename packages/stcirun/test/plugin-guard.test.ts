@@ -92,15 +92,28 @@ suite('answers of plugins', (test) => {
   test('and those of error managers, with their pauses', () => {
     let next: unknown;
     const module = { policy: 'own', goesOn: true, decide: () => next, local: () => next, policyOf: () => next };
-    const manager = made(errmgrFramework, module) as Record<'decide' | 'local' | 'policyOf', () => unknown>;
+    const manager = made(errmgrFramework, module) as Record<'local' | 'policyOf', () => unknown> & {
+      decide(failure: object, context: object): unknown;
+    };
+    const decide = (context: object): unknown => manager.decide({}, context);
     next = { type: 'restart' };
     assert.throws(() => manager.local(), /errmgr:own\.local failed: .*expected afterMs of action 'restart' to be/u);
     next = { type: 'restrat' };
     assert.throws(() => manager.local(), /expected an action of type report, restart, found type 'restrat'/u);
     assert.throws(() => manager.policyOf(), /errmgr:own\.policyOf failed: it answered an object: expected a name/u);
     next = [{ type: 'restart', afterMs: Infinity }];
-    assert.throws(() => manager.decide(), /afterMs .*found Infinity/u);
+    assert.throws(() => decide({ of: 'job' }), /afterMs .*found Infinity/u);
     next = [{ type: 'restart', afterMs: 0 }, { type: 'go-on' }];
-    assert.equal(manager.decide(), next);
+    assert.equal(decide({ of: 'job' }), next);
+    const launching = { of: 'session', phase: 'launching', sparesLeft: 0 };
+    assert.throws(() => decide(launching), /errmgr:own\.decide failed: .*: expected one action about the host/u);
+    next = [{ type: 'go-on' }];
+    assert.throws(() => decide(launching), /of type end-launch, start-again, leave-out, found type 'go-on'/u);
+    next = [{ type: 'end-launch' }];
+    assert.equal(decide(launching), next);
+    assert.throws(() => decide({ ...launching, phase: 'idle' }), /of type start-again, leave-out, found type 'end-l/u);
+    assert.throws(() => decide({ of: 'job' }), /of type end-job, go-on, notify, restart, found type 'end-launch'/u);
+    next = [];
+    assert.throws(() => decide({ of: 'job' }), /expected an action about the job/u);
   });
 });

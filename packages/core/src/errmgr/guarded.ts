@@ -1,15 +1,21 @@
-/** An error manager whose faults are its own: where it throws, its policy is that of `abort`. Pure. */
+/**
+ * An error manager whose faults are its own: where it throws, its policy is that of `abort`; in an agent the failure is
+ * reported, and the controller's decides. Pure.
+ */
 
 import type { Action, ErrorManager, FailureContext } from '@stci/interface';
 
+const NAMED = 'its own name is that of the policy';
+const REPORTED = 'what failed is reported to the controller';
+
 export function guarded(manager: ErrorManager, onFault: (text: string) => void): ErrorManager {
   const { policy, goesOn } = manager;
-  const attempt = <T>(call: () => T, otherwise: T): T => {
+  const attempt = <T>(call: () => T, otherwise: T, instead = 'abort takes its place'): T => {
     try {
       return call();
     } catch (fault) {
       const text = fault instanceof Error ? fault.message : String(fault);
-      onFault(`error manager ${policy} failed, abort takes its place: ${text}`);
+      onFault(`error manager ${policy} failed, ${instead}: ${text}`);
       return otherwise;
     }
   };
@@ -17,11 +23,12 @@ export function guarded(manager: ErrorManager, onFault: (text: string) => void):
     policy,
     goesOn,
     ...(manager.policyOf !== undefined && {
-      policyOf: (failure) => attempt(() => manager.policyOf?.(failure), undefined) ?? policy,
+      policyOf: (failure) => attempt(() => manager.policyOf?.(failure), undefined, NAMED) ?? policy,
     }),
     decide: (failure, context) => attempt(() => manager.decide(failure, context), [abort(context)]),
     ...(manager.local !== undefined && {
-      local: (failure, context) => attempt(() => manager.local?.(failure, context), undefined) ?? { type: 'report' },
+      local: (failure, context) =>
+        attempt(() => manager.local?.(failure, context), undefined, REPORTED) ?? { type: 'report' },
     }),
   };
 }

@@ -46,7 +46,7 @@ const RESTART = { afterMs: pause };
 /** By type. */
 type Forms = Readonly<Record<string, Fields>>;
 
-const ACTIONS: Readonly<Record<'detector' | 'notifier' | 'fault' | 'decide' | 'local', Forms>> = {
+const ACTIONS: Readonly<Record<'detector' | 'notifier' | 'fault' | 'host' | 'job' | 'local', Forms>> = {
   detector: {
     send: { to: index }, suspect: { member, evidence: text }, trust: { member },
     report: { failed, cause: text, evidence: text, suspectedMs: time, heardMs: maybe(time) },
@@ -60,10 +60,11 @@ const ACTIONS: Readonly<Record<'detector' | 'notifier' | 'fault' | 'decide' | 'l
     close: { key: text, peers: indices }, spawn: { key: text, program: text, args: texts, count: index },
     end: { key: text }, injected: { text }, undone: {}, failed: { reason: text },
   },
-  decide: {
+  host: {
     'end-launch': { reason: maybe(text) }, 'start-again': RESTART, 'use-spare': {},
-    'leave-out': { reason: maybe(text) }, 'end-job': {}, 'go-on': {}, notify: {}, restart: RESTART,
+    'leave-out': { reason: maybe(text) },
   },
+  job: { 'end-job': {}, 'go-on': {}, notify: {}, restart: RESTART },
   local: { report: {}, restart: RESTART },
 };
 
@@ -83,11 +84,27 @@ function problemOf(action: unknown, forms: Forms): string | undefined {
   return undefined;
 }
 
+/** `decide` of an error manager: one action about a host, or at least one about a job; of those that fit its time. */
+export function decisionProblem(value: unknown, context: unknown): string | undefined {
+  const { of, phase, sparesLeft } = (context ?? {}) as Readonly<Record<string, unknown>>;
+  const isHost = of === 'session';
+  if (Array.isArray(value) && (isHost ? value.length !== 1 : value.length === 0)) {
+    return isHost ? 'expected one action about the host' : 'expected an action about the job';
+  }
+  const permitted = Object.entries(ACTIONS[isHost ? 'host' : 'job']).filter(([type]) =>
+    (type !== 'end-launch' || phase === 'launching') && (type !== 'use-spare' || sparesLeft !== 0));
+  return actionsIn(Object.fromEntries(permitted))(value);
+}
+
 export function actionsOf(kind: keyof typeof ACTIONS): Problem {
+  return actionsIn(ACTIONS[kind]);
+}
+
+function actionsIn(forms: Forms): Problem {
   return (value) => {
     if (!Array.isArray(value)) return 'expected a list of actions';
     for (const [at, action] of value.entries()) {
-      const problem = problemOf(action, ACTIONS[kind]);
+      const problem = problemOf(action, forms);
       if (problem !== undefined) return value.length === 1 ? problem : `entry ${at}: ${problem}`;
     }
     return undefined;

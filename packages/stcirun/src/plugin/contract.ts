@@ -3,13 +3,15 @@
  * packages/interface/src; the suites of @stci/compliance check the rest).
  */
 
-import { actionOf, actionsOf, shown } from './contract-actions.js';
+import { actionOf, actionsOf, decisionProblem, shown } from './contract-actions.js';
+
+type Answer = (answer: unknown, of: object, second: unknown) => string | undefined;
 
 export interface Contract {
   /** What is wrong with the object itself. */
   problem(value: unknown, of: object): string | undefined;
-  /** … with what a method answers; `of`: the object whose method it is. */
-  readonly answers?: Readonly<Record<string, (answer: unknown, of: object) => string | undefined>>;
+  /** … with what a method answers; `of`: the object whose method it is; `second`: its second argument. */
+  readonly answers?: Readonly<Record<string, Answer>>;
   /** Objects that a member holds, or that a method answers. */
   readonly objects?: Readonly<Record<string, Contract>>;
 }
@@ -95,7 +97,9 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   },
   errmgr: {
     problem: withMembers({ policy: 'string', decide: 'function' }),
-    answers: { decide: actionsOf('decide'), local: actionOf('local'), policyOf: name },
+    answers: {
+      decide: (answer, _of, context) => decisionProblem(answer, context), local: actionOf('local'), policyOf: name,
+    },
   },
   fault: {
     problem: withMembers({ plan: 'function', open: 'function', problemOf: 'function' }),

@@ -120,7 +120,7 @@ function guardCall(
   name: string,
   target: object,
   call: Call,
-  problem: Contract['problem'] | undefined,
+  problem: Exclude<Contract['answers'], undefined>[string] | undefined,
   onThrown: OnThrown,
 ): (...args: unknown[]) => unknown {
   const id = numberOf(`plugin ${own.path}: ${nameOf(own, name)}`);
@@ -131,7 +131,7 @@ function guardCall(
     marker[1]! += 1;
     try {
       const answer = rest.length === 0 ? plain.call(target, a, b, c) : plain.call(target, a, b, c, ...rest);
-      const wrong = problem?.(answer, target);
+      const wrong = problem?.(answer, target, b);
       if (wrong === undefined) return answer;
       throw wrongAnswer(answer, [a, b, c, ...rest], wrong);
     } catch (thrown) {
