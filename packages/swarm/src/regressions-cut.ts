@@ -1,4 +1,4 @@
-/** Runs with failures in which a link was cut and others paid for it, and what each found. */
+/** Runs with failures in which a link or an agent was lost and others paid for it, and what each found. */
 
 import { plainFailures, type FailureRegression } from './regressions-failures.js';
 
@@ -70,6 +70,19 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
         detector: 'ring,swim,witness', 'bootcom.lease': '4000ms', 'detector.ring.period': '100ms',
         'detector.ring.timeout': '300ms', 'detector.swim.period': '100ms', 'detector.swim.grace': '300ms',
         'overlay.topology': 'tree:arity=3', 'overlay.open': 'lazy', 'bootcom.ws.interface': 'eth0',
+      },
+    }),
+  },
+  {
+    found: 'an agent answered and died; the answer of the one below it was lost with it, which was given up at once',
+    plan: plainFailures({
+      seed: 643_000_114, hosts: 7, isPatient: false, isTimed: true, link: { ...LINK, jitterMs: 0.5 },
+      faults: [{ atMs: 1236.3114262698218, kind: 'crash', host: 5 }, { atMs: 1768.7583313556388, kind: 'crash', host: 6 }],
+      settings: {
+        launcher: 'random', 'launcher.random.seed': '289', 'launcher.tree.arity': '8', 'bootcom.lease': '10000ms',
+        detector: 'ring,witness', 'detector.ring.period': '100ms', 'detector.ring.timeout': '600ms',
+        'detector.ring.grace': '0', 'detector.ring.reconnect': '1', 'detector.ring.notifier': 'lazy',
+        'overlay.topology': 'bmg', 'overlay.open': 'eager', 'bootcom.ws.interface': 'eth0',
       },
     }),
   },

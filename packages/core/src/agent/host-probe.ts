@@ -3,7 +3,7 @@
  * may follow the tree: hosts below one that stands still seem silent, too.
  */
 
-import { bootHost, bootPosition, type HostIndex, type MemberId, type Timer } from '@stci/interface';
+import { bootHost, bootPosition, type HostIndex, type MemberId, type Position, type Timer } from '@stci/interface';
 import type { MembershipTable } from '../membership/table.js';
 import { addressAt } from '../overlay/members.js';
 import { probeMs } from './failure-watch.js';
@@ -28,6 +28,8 @@ interface Probe {
   readonly endMs: number;
   /** One above answered late, because it stood still: those below had little time. */
   wasLate: boolean;
+  /** The first that did not answer the last time. */
+  doubted?: Position | undefined;
 }
 
 export class HostProbes {
@@ -79,18 +81,20 @@ export class HostProbes {
   }
 
   #onSettled(probe: Probe, way: readonly MemberId[], silent: ReadonlySet<MemberId>, isLate: boolean): void {
-    const { member, done, untilMs, endMs, wasLate } = probe;
+    const { member, done, untilMs, endMs, wasLate, doubted } = probe;
     const { clock } = this.#init.node.platform;
     const host = bootHost(member.position);
     const first = way.find((each) => silent.has(each));
+    // One above that answered may have died since, and with it the answer of the next.
+    const isInDoubt = first !== undefined && first !== way[0] && first !== way.at(-1) && doubted !== first.position;
     const isAgain = first !== undefined && this.#isThere(member)
-      && ((isLate && !wasLate) || (!this.#isSteady(way, host) && clock.nowMs() < untilMs));
+      && ((isLate && !wasLate) || ((isInDoubt || !this.#isSteady(way, host)) && clock.nowMs() < untilMs));
     // Not at once: that nothing leads to an agent is answered without delay.
     if (isAgain) {
       if (this.#isStopped) return;
       const timer = clock.after(Math.max(0, endMs - clock.nowMs()), () => {
         this.#timers.delete(timer);
-        this.#ask({ ...probe, wasLate: wasLate || isLate });
+        this.#ask({ ...probe, wasLate: wasLate || isLate, doubted: first.position });
       });
       this.#timers.add(timer);
       return;
