@@ -27,9 +27,9 @@ function needed(
   return [folders, others];
 }
 
-/** As npm installs: unpacked, not linked. In `place`, a directory that exists. */
-export function install(place: string): void {
-  const [own = new Map<string, string>(), others = []] = needed('@stci/stcirun');
+/** As npm installs a package: unpacked, not linked. In `place`, a directory that exists. */
+export function install(place: string, name = '@stci/stcirun'): void {
+  const [own = new Map<string, string>(), others = []] = needed(name);
   const env = { ...process.env, npm_config_cache: join(place, 'cache'), npm_config_update_notifier: 'false' };
   const args = ['pack', '--json', '--offline', '--ignore-scripts', '--pack-destination', place, ...own.values()];
   const text = execFileSync('npm', args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

@@ -25,10 +25,10 @@ suite('stci plugin new', (test) => {
   test.before(() => {
     place = realpathSync(mkdtempSync(join(tmpdir(), 'stci-new-')));
     mkdirSync(join(place, 'installed'));
-    install(join(place, 'installed'));
+    install(join(place, 'installed'), '@stci/finject-cli');
     mkdirSync(join(place, 'bin'));
-    for (const name of ['stci', 'stcirun']) {
-      symlinkSync(join(place, `installed/node_modules/@stci/stcirun/bin/${name}.cjs`), join(place, 'bin', name));
+    for (const [name, owner] of [['stci', 'stcirun'], ['stcirun', 'stcirun'], ['finject', 'finject-cli']] as const) {
+      symlinkSync(join(place, `installed/node_modules/@stci/${owner}/bin/${name}.cjs`), join(place, 'bin', name));
     }
   }, LONG);
   test.after(() => rmSync(place, { recursive: true, force: true }), LONG);
