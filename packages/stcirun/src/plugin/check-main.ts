@@ -12,9 +12,9 @@ import { CALL_SPEAKER, CHECK_FD, type CheckMessage, type Finding } from './findi
 import { openPlugin } from './load.js';
 import { watchPlugins } from './watch.js';
 
-/** One call; what is made of several takes longer. */
+/** One call, of processor time where others compete for it; what is made of several takes longer. */
 const CALL_MS = 5000;
-const STEP_MS = 10_000;
+const STEP_MS = 6 * CALL_MS;
 const SUITE_MS = 120_000;
 
 /** For `create`, as far as its framework wants something. */
