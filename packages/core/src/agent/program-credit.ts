@@ -31,6 +31,9 @@ const LINK_PART = 1 / 8;
 /** Part of the largest message between agents that the messages of ranks in it have at most; the rest is of heads. */
 const TOGETHER_PART = 0.8;
 
+/** Most bytes of one that asks for room: numbers, and a tag of 64 characters. */
+const ASK_BYTES_MAX = 256;
+
 export interface MailLimits {
   /** Longest message. */
   readonly messageBytesMax: number;
@@ -40,6 +43,8 @@ export interface MailLimits {
   readonly flightBytes: number;
   /** Charges of long messages that wait for one rank, or are on the way to one agent; one is always permitted. */
   readonly longBytesMax: number;
+  /** Messages that ask for room in one batch; others ask in the next. */
+  readonly asksMax: number;
 }
 
 /** Bytes of the parts of one collective, and of the keys of a job. */
@@ -63,8 +68,10 @@ export function mailLimits(hosts: number, linkQueueBytes: number, agentBytesMax:
     )),
     // Of charges: where the longest message waits, there is room for another of its size that a receive waits for.
     longBytesMax: chargeOf(longestBytes),
+    asksMax: Math.floor(agentBytesMax * (1 - TOGETHER_PART) / ASK_BYTES_MAX) - 1,
   };
-  const { messageBytesMax, longBytesMax, flightBytes } = limits;
+  const { messageBytesMax, longBytesMax, flightBytes, asksMax } = limits;
+  assert(asksMax > 0, 'any message may ask for room');
   assert(messageBytesMax >= SHORT_BYTES_MAX, 'any short message is possible');
   assert(longBytesMax >= chargeOf(SHORT_BYTES_MAX), 'a short message without credit finds room');
   const togetherBytes = longBytesMax + flightBytes;

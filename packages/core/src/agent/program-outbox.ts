@@ -55,6 +55,8 @@ interface Pair {
   readonly receivers: Set<Receiver>;
   flightBytes: number;
   batches: number;
+  /** Of the batch that is sent next. */
+  asks: number;
 }
 
 /** Sent, and not answered. */
@@ -132,7 +134,9 @@ export class ProgramOutbox {
   /** What was passed to `transmit` has been sent to this host, as one batch. */
   onBatch(host: HostIndex): void {
     const pair = this.#pairs.get(host);
-    if (pair !== undefined) pair.batches += 1;
+    if (pair === undefined) return;
+    pair.batches += 1;
+    pair.asks = 0;
   }
 
   /** A rank of this host has ended: what it has not sent yet is not sent. */
@@ -178,8 +182,9 @@ export class ProgramOutbox {
       this.#take(pair, receiver, flow, messages);
       const [first] = flow.waiting;
       if (first === undefined) receiver.flows.delete(key);
-      else if (!flow.asked && (first.isLong || chargeOf(first.bytes.length) > receiver.creditBytes)) {
+      else if (pair.asks < this.#init.limits.asksMax && needsRoom(flow, receiver)) {
         flow.asked = true;
+        pair.asks += 1;
         asks.push(first);
       }
     }
@@ -214,11 +219,16 @@ export class ProgramOutbox {
   }
 
   #pair(host: HostIndex, receiver: Receiver): Pair {
-    const pair = this.#pairs.get(host) ?? { receivers: new Set(), flightBytes: 0, batches: 0 };
+    const pair = this.#pairs.get(host) ?? { receivers: new Set(), flightBytes: 0, batches: 0, asks: 0 };
     this.#pairs.set(host, pair);
     pair.receivers.add(receiver);
     return pair;
   }
+}
+
+/** It has not asked for it. */
+function needsRoom({ asked, waiting: [first] }: Flow, { creditBytes }: Receiver): boolean {
+  return !asked && first !== undefined && (first.isLong || chargeOf(first.bytes.length) > creditBytes);
 }
 
 function flowKey(from: Rank, isOwn: boolean): string {

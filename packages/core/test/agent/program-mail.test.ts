@@ -7,6 +7,7 @@ import { ProgramInbox } from '../../dist/agent/program-inbox.js';
 import { ProgramNews } from '../../dist/agent/program-news.js';
 import { ProgramOutbox, type Outgoing } from '../../dist/agent/program-outbox.js';
 import { Program } from '../../dist/agent/program.js';
+import { encode } from '../../dist/codec/cbor.js';
 
 const HOSTS = 3;
 const SIZE = 6;
@@ -91,6 +92,35 @@ suite('messages between ranks', (test) => {
         assert.is(messageBytesMax, most);
         assert.ok(Math.max(messageBytesMax, longBytesMax) + flightBytes < (agent as number), `${queue} ${agent}`);
       }
+    }
+  });
+
+  test('asks of many ranks fit into messages between agents, and each asks in its turn', () => {
+    const limits = mailLimits(2, 4 * MIB, MIB / 16);
+    const count = 4 * limits.asksMax;
+    const batches: (readonly Outgoing[])[] = [];
+    let room: Outgoing[] = [];
+    const outbox = new ProgramOutbox({
+      limits, attempt: () => 1, host: () => 1,
+      transmit: (_host, messages, asks) => {
+        assert.is(messages.length, 0);
+        room = [...room, ...asks];
+      },
+    });
+    for (let from = 1; from <= count; from++) {
+      const bytes = new Uint8Array(limits.messageBytesMax);
+      outbox.send({ from, to: 0, tag: '\uffff'.repeat(64), form: 'bytes', bytes, settle: () => undefined });
+    }
+    while (room.length > 0) {
+      batches.push(room);
+      room = [];
+      outbox.onBatch(1);
+      outbox.onTaken(1, 1, [], [], []);
+    }
+    assert.is(batches.flat().length, count);
+    for (const batch of batches) {
+      const asks = batch.map(({ call, from, to, attempt, tag, bytes }) => [call, from, to, attempt, tag, bytes.length]);
+      assert.ok(encode({ host: 1, decided: 1, messages: [], asks }).length < MIB / 16 / 5);
     }
   });
 
