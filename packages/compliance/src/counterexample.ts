@@ -5,11 +5,12 @@
  */
 
 import { ownFrames, printable } from './failure.js';
+import { patient } from './patience.js';
 import { progress } from './stall.js';
 
 /** Of making one example smaller. A check of a large example may take long: then the time ends it. */
 const TRIES_MAX = 2000;
-const SHRINK_MS_MAX = 2000;
+const SHRINK_MS_MAX = patient(2000);
 
 /** A framework's promises: name → text. */
 export interface Contract<Name extends string> {

@@ -1,15 +1,19 @@
 /** The last messages about a job: processes left over, and programs that may still run. */
 
 import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
-import { finalLines } from '@stci/core/run';
+import { finalLines, type ShownFailures } from '@stci/core/run';
 import { assert, suite } from '@stci/testkit';
 
 const rank = (index: number, host: string, more: Partial<RankReport> = {}): RankReport =>
   ({ rank: index, host, app: 0, pid: 100 + index, outcome: 'exited', leftovers: 0, ...more });
 
-function words(ranks: RankReport[], failures: ErrorRecord[] = [], isHere?: (host: string) => boolean): string[] {
+const NOTHING: ShownFailures = { reported: new Set(), recordedHosts: new Set() };
+
+function words(
+  ranks: RankReport[], failures: ErrorRecord[] = [], isHere?: (host: string) => boolean, shown = NOTHING,
+): string[] {
   const report: JobReport = { job: 1, exitCode: 0, failures, ranks, daemons: [], submitWallMs: 0, endWallMs: 1 };
-  return finalLines(report, new Set(), isHere).map(({ text }) => text);
+  return finalLines(report, shown, isHere).map(({ text }) => text);
 }
 
 const survived = (host: string, pids: string): ErrorRecord =>
@@ -37,7 +41,7 @@ suite('final words', (test) => {
       ({ code: 'STCI_PROGRAM_WDIR', message: "'/x' does not exist on this host; create it", host, rank: 0 });
     const failures = [of('h1'), of('h2')];
     const report = { job: 1, exitCode: 190, failures, ranks: [], daemons: [], submitWallMs: 0, endWallMs: 1 };
-    const [first] = finalLines({ ...report, cause: of('h2') }, new Set());
+    const [first] = finalLines({ ...report, cause: of('h2') }, NOTHING);
     assert.is(first?.text, "'/x' does not exist on hosts h[1-2]; create it");
   });
 
@@ -46,6 +50,8 @@ suite('final words', (test) => {
     const on = (index: number, host: string): RankReport => rank(index, host, { outcome: 'lost', pid: 0 });
     assert.equal(words([rank(0, 'a'), on(2, 'b'), on(3, 'b'), on(4, 'c'), rank(5, 'b')], [lost]),
       ['lost: ranks 2-3 on b']);
+    const shown = { ...NOTHING, recordedHosts: new Set(['b']) };
+    assert.equal(words([on(2, 'b')], [lost], undefined, shown), []);
     assert.equal(words([rank(0, 'a')], [lost]), []);
   });
 

@@ -27,6 +27,8 @@ export interface FailureNewsInit {
 export class FailureNews {
   /** Messages of failures that were reported when they were known, as they came and as they were shown. */
   readonly reported = new Set<string>();
+  /** Whose failures' records were shown, with their ranks. */
+  readonly recordedHosts = new Set<string>();
   /** Where the error manager tolerates it, it is reported with what is done about it. */
   last: ErrorRecord | undefined;
   readonly #init: FailureNewsInit;
@@ -68,7 +70,9 @@ export class FailureNews {
     this.#recordsShown += 1;
     if (verbose) logStep(recordText(record));
     else say(recordText(record));
-    if (subject.kind === 'host') this.#report(...(this.#losses.get(hostName) ?? []));
+    if (subject.kind !== 'host') return;
+    this.recordedHosts.add(hostName);
+    this.#report(...(this.#losses.get(hostName) ?? []));
   }
 
   onMember(event: MemberEvent): void {

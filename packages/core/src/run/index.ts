@@ -9,4 +9,4 @@ export type {
 export { eventJson } from './event-json.js';
 export type { AttemptJson, EventJson, ExitReportJson, RankJson, RecordJson, ReportJson } from './json-types.js';
 export { JobRun, type JobRunInit } from './job-run.js';
-export { finalLines, withHosts } from './report.js';
+export { finalLines, withHosts, type ShownFailures } from './report.js';

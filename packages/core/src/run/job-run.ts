@@ -312,7 +312,7 @@ export class JobRun implements FrontEndEvents {
     this.#isSummarized = true;
     const elsewhere = causeElsewhere(report, this.#causes);
     if (elsewhere !== undefined && !this.#news.reported.has(elsewhere)) this.#say(elsewhere);
-    for (const line of finalLines(report, this.#news.reported, this.#init.isHere)) this.#say(line.text, line.isRemark);
+    for (const line of finalLines(report, this.#news, this.#init.isHere)) this.#say(line.text, line.isRemark);
   }
 
   /** Writes the last event and the report. Only a failure of these writes can still change the exit code. */

@@ -26,17 +26,20 @@ export interface FinalLine {
   readonly isRemark: boolean;
 }
 
-/**
- * All messages at the end except the exit report. `reported`: messages of failures that were shown before.
- * `isHere`: agents of that host run on this machine.
- */
+/** What was shown before: messages of failures, and records of hosts with the ranks that were lost. */
+export interface ShownFailures {
+  readonly reported: ReadonlySet<string>;
+  readonly recordedHosts: ReadonlySet<string>;
+}
+
+/** All messages at the end except the exit report. `isHere`: agents of that host run on this machine. */
 export function finalLines(
   report: JobReport,
-  reported: ReadonlySet<string>,
+  { reported, recordedHosts }: ShownFailures,
   isHere: (host: string) => boolean = () => false,
 ): readonly FinalLine[] {
   const late = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT' || code === 'STCI_LAUNCH_TIMEOUT');
-  const errors = [...failureSummary(report, reported), ...(late ? timeoutState(report) : lostRanks(report))];
+  const errors = [...failureSummary(report, reported), ...(late ? timeoutState(report) : lostRanks(report, recordedHosts))];
   return [
     ...[...errors, ...lostText(report, isHere)].map((text) => ({ text, isRemark: false })),
     ...droppedText(report).map((text) => ({ text, isRemark: false })),
@@ -153,10 +156,10 @@ function timeoutState(report: JobReport): readonly string[] {
 }
 
 /** A lost host's failure names its agent; these are the ranks that it had, and none has in its place. */
-function lostRanks({ ranks, failures }: JobReport): readonly string[] {
+function lostRanks({ ranks, failures }: JobReport, toldHosts: ReadonlySet<string>): readonly string[] {
   const hosts = new Set(failures.flatMap(({ code, rank, host }) =>
     (code === 'STCI_AGENT_LOST' && rank === undefined && host !== undefined ? [host] : [])));
-  const lost = ranks.filter(({ outcome, host }) => outcome === 'lost' && hosts.has(host));
+  const lost = ranks.filter(({ outcome, host }) => outcome === 'lost' && hosts.has(host) && !toldHosts.has(host));
   return lost.length === 0 ? [] : [`lost: ${rankList(lost)}`];
 }
 
