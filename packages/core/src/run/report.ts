@@ -39,7 +39,8 @@ export function finalLines(
   isHere: (host: string) => boolean = () => false,
 ): readonly FinalLine[] {
   const late = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT' || code === 'STCI_LAUNCH_TIMEOUT');
-  const errors = [...failureSummary(report, reported), ...(late ? timeoutState(report) : lostRanks(report, recordedHosts))];
+  const ranks = late ? timeoutState(report) : lostRanks(report, recordedHosts);
+  const errors = [...failureSummary(report, reported), ...ranks];
   return [
     ...[...errors, ...lostText(report, isHere)].map((text) => ({ text, isRemark: false })),
     ...droppedText(report).map((text) => ({ text, isRemark: false })),
