@@ -3,12 +3,13 @@
  * Messages over a link from below share one queue, in order: those of a subtree depend on each other. Messages from
  * above have a queue per source, because all agents that are not below share the link to the parent. A message of an
  * agent to itself is served after all that came before it: it says what became of their senders. So is a frame of a
- * stream that comes while messages wait: they may say whose streams they are.
+ * stream that comes while messages wait: they may say whose streams they are. What the controller says is served after
+ * the frames that came before it: it may say that a stream is over, and what comes then is dropped.
  */
 
 import { CONTROLLER, addressKind, agentKey, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
-import { frameJob, frameSource, type Frame, type FrameHeader } from '../codec/frame.js';
+import type { Frame, FrameHeader } from '../codec/frame.js';
 
 export interface Received {
   readonly header: FrameHeader;
@@ -29,6 +30,9 @@ interface Entry {
   next: Entry | undefined;
 }
 
+/** Key of the frames of streams that came over the link to the parent: they are served in order anyway. */
+const FRAMES = -1;
+
 interface Queue {
   first: Entry;
   last: Entry;
@@ -36,7 +40,7 @@ interface Queue {
 }
 
 export class Inbox {
-  /** By link, or by the key of the source; in the order in which they are served. */
+  /** By link, or by the key of the source, or FRAMES; in the order in which they are served. */
   readonly #queues = new Map<number | Link, Queue>();
   readonly #byLink = new Map<Link, number>();
   #pushed = 0;
@@ -74,8 +78,8 @@ export class Inbox {
   take(): Received | ReceivedFrame | undefined {
     for (const [key, queue] of this.#queues) {
       const { received, next } = queue.first;
-      const isLast = received.from === undefined || 'frame' in received;
-      if (isLast && this.#isPreceded(queue.first)) continue;
+      // The oldest of all waits for none.
+      if (this.#waits(queue.first)) continue;
       this.#queues.delete(key);
       if (next !== undefined) {
         queue.first = next;
@@ -88,7 +92,13 @@ export class Inbox {
     return undefined;
   }
 
-  #isPreceded({ order }: Entry): boolean {
+  #waits({ received, order }: Entry): boolean {
+    if (received.from === undefined || 'frame' in received) return this.#isPreceded(order);
+    const frames = this.#queues.get(FRAMES);
+    return frames !== undefined && received.header.source === CONTROLLER && frames.first.order < order;
+  }
+
+  #isPreceded(order: number): boolean {
     for (const { first } of this.#queues.values()) if (first.order < order) return true;
     return false;
   }
@@ -113,6 +123,5 @@ export class Inbox {
 function keyOf(received: Received | ReceivedFrame): number | Link {
   const { from } = received;
   if (from !== undefined && from.role !== 'parent') return from;
-  if (!('frame' in received)) return agentKey(received.header.source, received.header.job);
-  return -1 - agentKey(frameSource(received.frame), frameJob(received.frame));
+  return 'frame' in received ? FRAMES : agentKey(received.header.source, received.header.job);
 }

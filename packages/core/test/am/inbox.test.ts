@@ -1,12 +1,17 @@
 /** The order in which messages that wait are handled. */
 
-import { CONTROLLER, FRONT_END, rootAddress, sessionAddress } from '@stci/interface';
+import { CONTROLLER, FRONT_END, addressIndex, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { Inbox, type Received } from '../../dist/am/inbox.js';
-import { LAYER, encodeHeader } from '../../dist/codec/frame.js';
+import { Inbox, type Received, type ReceivedFrame } from '../../dist/am/inbox.js';
+import { LAYER, decodeHeader, encodeHeader, type Frame } from '../../dist/codec/frame.js';
 import type { Link } from '../../dist/bootcom/link.js';
 
 const linkTo = (host: number): Link => ({ peer: rootAddress(host), role: 'child', job: 0 }) as Link;
+
+const frameOf = (host: number, sequence: number): Frame => encodeHeader({
+  layer: LAYER.stream, type: 1, flags: 0, ttl: 64, stream: 1, source: sessionAddress(host), destination: FRONT_END,
+  job: 1, sequence,
+}, 0);
 
 suite('inbox', (test) => {
   const message = (type: number, from: Link | undefined): Received =>
@@ -32,10 +37,7 @@ suite('inbox', (test) => {
 
   test('a frame of a stream comes after the messages of all that came before it over the link to the parent', () => {
     const parent = { peer: CONTROLLER, role: 'parent', job: 0 } as Link;
-    const frame = encodeHeader({
-      layer: LAYER.stream, type: 1, flags: 0, ttl: 64, stream: 1, source: sessionAddress(3), destination: FRONT_END,
-      job: 1, sequence: 1,
-    }, 0);
+    const frame = frameOf(3, 1);
     const inbox = new Inbox();
     const messages = [message(1, parent), message(2, parent), { frame, from: parent }, message(3, parent)];
     for (const each of messages) inbox.push(each);
@@ -45,5 +47,26 @@ suite('inbox', (test) => {
     assert.equal(types, [1, 2, 'frame', 3, 'none']);
     assert.is(inbox.waiting(parent), 0);
     assert.is(inbox.waitingOf(sessionAddress(3), 1, parent), 0);
+  });
+
+  test('the end of a job comes after all output that came before it, from whichever agents', () => {
+    const parent = { peer: CONTROLLER, role: 'parent', job: 0 } as Link;
+    const output = (...frame: [host: number, sequence: number]): ReceivedFrame =>
+      ({ frame: frameOf(...frame), from: parent });
+    const end = message(2, parent);
+    const far = { ...message(3, parent), header: { type: 3, source: sessionAddress(9), job: 1 } } as Received;
+    const inbox = new Inbox();
+    for (const each of [message(1, parent), output(3, 1), output(4, 1), output(3, 2), output(4, 2), end, far]) {
+      inbox.push(each);
+    }
+    const taken = Array.from({ length: 7 }, () => inbox.take() as Received | ReceivedFrame);
+    const types = taken.map((each) => {
+      if (!('frame' in each)) return String(each.header.type);
+      const { source, sequence } = decodeHeader(each.frame);
+      return `${addressIndex(source)}.${sequence}`;
+    });
+    assert.equal(types.filter((type) => type !== '3'), ['1', '3.1', '4.1', '3.2', '4.2', '2']);
+    assert.is(types.indexOf('3') < types.indexOf('4.2'), true, 'a message of another agent waits for no output');
+    assert.is(inbox.take(), undefined);
   });
 });
