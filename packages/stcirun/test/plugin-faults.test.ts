@@ -111,7 +111,7 @@ suite('faults of plugins', (test) => {
     assert.is(inAgent.exitCode, 0, inAgent.err);
     assert.is(inAgent.out, 'result\n'.repeat(3));
     // By the agents above, which are one below the other, once.
-    const who = `plugin ${place}/star: topology:star\\.neighbours: `;
+    const who = `output of plugin ${place}/star: topology:star\\.neighbours: `;
     for (const word of ['said', 'told', 'writ', 'ten', 'out']) {
       assert.match(inAgent.err, new RegExp(`^stci warn: root:2 on host c: ${who}${word}\n`, 'mu'));
     }

@@ -87,12 +87,15 @@ const TOLD = /^stci \w+: (\w+:\d+ on host .*)$/su;
 export function retold({ spec }: Child, line: string): [level: 'warn' | 'info', text: string] {
   const [, told = `${addressName(spec.address)} on host ${spec.host.name}: ${line.replace(/^stci warn: /u, '')}`] =
     TOLD.exec(line) ?? [];
-  return [/(?:^|: )plugin \//u.test(line) ? 'warn' : 'info', told];
+  return [/(?:^|: )(?:output of )?plugin \//u.test(line) ? 'warn' : 'info', told];
 }
 
-/** What an agent says of a plugin that ends it (stcirun/src/plugin), and not what a plugin prints. */
-const PLUGIN_FAULT = new RegExp('^(?:(?:stci: |stci warn: )?(?:agent ended: )?)plugin (/.*?): '
-  + '(?:.* failed: |.* has not returned for |.* has ended this process |an error outside of any call: )', 'u');
+/**
+ * What an agent says of a plugin that ends it (stcirun/src/plugin). What a plugin prints begins with `output of`. The
+ * name of a call has no space; that of a module may, and is bounded so that long lines are not read again and again.
+ */
+const PLUGIN_FAULT = new RegExp('^(?:stci: |stci warn: )?(?:agent ended: )?plugin (/.*?): (?:\\S+ failed: |'
+  + '(?:\\S+|the load of .{1,200}?) has (?:not returned for|ended this process) |an error outside of any call: )', 'u');
 
 /** The plugin that has ended a child. */
 function pluginIn(lines: readonly string[]): { readonly plugin: string } | undefined {
