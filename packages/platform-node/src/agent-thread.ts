@@ -12,6 +12,9 @@ import { isMainThread } from './main-thread.js';
 import { portChannel } from './port-channel.js';
 import { openStdioChannel } from './stdio-channel.js';
 
+/** What is told of a thread before it is ended, in characters; the rest is cut. */
+const REASON_CHARS_MAX = 8192;
+
 /** Start data of a thread; anything else in `workerData` is not an agent's. */
 interface AgentWorkerData {
   readonly stciPort: MessagePort;
@@ -29,10 +32,16 @@ function watch(worker: Worker, events: AgentProcessEvents, killed: () => boolean
     failed = true;
     events.onError({ code: 'STCI_PROGRAM_SPAWN', message: `An agent thread could not be started: ${error.message}` });
   });
-  // From what watches over it, where there is such: on it comes why it is to be ended from outside.
-  worker.on('message', (port: MessagePort) => {
-    port.on('message', (text: string) => {
-      lines.push(Buffer.from(`${text}\n`));
+  // From what watches over it, where there is such: on it comes why it is to be ended from outside. It is there before
+  // any code of a plugin, which may post whatever it likes.
+  let isWatched = false;
+  worker.on('message', (port: unknown) => {
+    if (isWatched || !(port instanceof builtin('node:worker_threads').MessagePort)) return;
+    isWatched = true;
+    port.on('message', (text: unknown) => {
+      if (typeof text !== 'string') return;
+      lines.push(Buffer.from(`${text.slice(0, REASON_CHARS_MAX)}\n`));
+      port.close();
       void worker.terminate();
     });
     port.unref();

@@ -6,6 +6,7 @@ import type { AgentProcess, ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { Recorder } from '@stci/testkit/compliance';
+import { spawnAgentThread } from '../dist/agent-thread.js';
 
 const ECHO = new URL('fixtures/echo-agent.js', import.meta.url);
 const MB = 1_000_000;
@@ -85,6 +86,28 @@ for (const method of ['process', 'thread'] as const) {
     }, { timeoutMs: 25_000 });
   });
 }
+
+suite('agent threads', (test) => {
+  test('what a plugin in one posts ends nothing here; the first port tells why it is to be ended', async () => {
+    const [lines, ends] = [[] as string[], [] as ProcessEnd[]];
+    const code = `const { parentPort, MessageChannel } = require('node:worker_threads');
+      for (const text of ['hi', null, { on: 1 }]) parentPort.postMessage(text);
+      const ports = [0, 1].map(() => {
+        const { port1, port2 } = new MessageChannel();
+        parentPort.postMessage(port1, [port1]);
+        return port2;
+      });
+      ports[1].postMessage('forged');
+      for (const text of [7, null, 'hung'.padEnd(10_000, '.')]) ports[0].postMessage(text);`;
+    const { channel } = spawnAgentThread({ code, args: [] }, {
+      onError: () => assert.unreachable('it starts'), onDiagnostic: (line) => lines.push(line),
+      onExit: (end) => ends.push(end),
+    });
+    await eventually(() => ends.length > 0, { what: 'its end' });
+    assert.equal(lines, ['hung'.padEnd(8192, '.')]);
+    channel.close();
+  });
+});
 
 suite('agent processes', (test) => {
   const said = async (script: string): Promise<string[]> => {
