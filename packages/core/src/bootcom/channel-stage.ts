@@ -13,7 +13,7 @@ export interface StageInit {
   readonly channel: Channel;
   readonly clock: Clock;
   readonly bodyBytesMax: number;
-  /** Longest wait for each frame, ms. */
+  /** Longest wait for each frame, or for room for what is sent, ms. */
   readonly deadlineMs: number;
   /** What is awaited, for messages: `boot record`. */
   readonly what: string;
@@ -89,7 +89,11 @@ class ChannelStage {
 
   #onDrain(): void {
     if (this.#next !== undefined) this.#next.onDrain();
-    else if (this.#state === 'open') this.#events.onDrain?.();
+    else if (this.#state === 'open') {
+      // What is sent in a stage is bounded; the other end, which reads it, is not silent.
+      this.#arm();
+      this.#events.onDrain?.();
+    }
   }
 
   #finish(): void {

@@ -86,6 +86,20 @@ suite('plugins for a child', (test) => {
     }
   });
 
+  test('a child that reads slowly is not given up; one that reads no more is', () => {
+    const { platform, run } = testPlace();
+    const served = serve(1, platform);
+    served.channel.events?.onData(ask(0));
+    for (let round = 0; round < 8; round += 1) {
+      run(900);
+      served.channel.sent.length = 0;
+      served.channel.events?.onDrain();
+    }
+    assert.equal([served.failed, served.channel.destroyed], ['', '']);
+    run(1100);
+    assert.match(served.failed, /No word about plugins within 1 s/u);
+  });
+
   test('over a channel that is often full, all copies arrive whole', () => {
     const { platform, run } = testPlace();
     const served = serve(2, platform);
