@@ -5,7 +5,9 @@ import {
   accept, defineComponent, detectorFramework, errmgrFramework, topologyFramework,
 } from '@stci/core/component';
 import type { AnyComponent } from '@stci/interface';
-import { guardComponent, marker, runningCall, watchCalls } from '../dist/plugin/guard.js';
+import { watchOver } from '../dist/library/plugin-watch.js';
+import { guardComponent, marker, runningCall, watchCalls, type FaultOwner } from '../dist/plugin/guard.js';
+import type { Plugin } from '../dist/plugin/load.js';
 
 interface Tree { children(at: number): readonly number[] }
 interface Made {
@@ -21,12 +23,12 @@ const RING = {
   }),
 };
 
-const madeBy = (made: object): Made => {
+const madeBy = (made: object, owner?: FaultOwner): Made => {
   const record = defineComponent({
     framework: topologyFramework, name: 'own', version: '1.0.0', frameworkVersion: 1, help: 'x', params: {},
     query: () => accept(1), create: () => made as never,
   });
-  return guardComponent(record as AnyComponent, '/own').create({}, {}, {}) as Made;
+  return guardComponent(record as AnyComponent, '/own', owner).create({}, {}, {}) as Made;
 };
 
 suite('guard of plugins', (test) => {
@@ -56,6 +58,75 @@ suite('guard of plugins', (test) => {
     for (let root = 0; root < 100; root += 1) made.spanningTree(root).children(0);
     assert.is(told.length, length);
     assert.is(new Set(told).size, length);
+  });
+});
+
+suite('calls of plugins', (test) => {
+  test('get as many arguments as they are given', () => {
+    const seen: unknown[][] = [];
+    const neighbours = (...args: unknown[]): readonly number[] => {
+      seen.push(args);
+      return [];
+    };
+    const call = madeBy({ ...RING, neighbours }).neighbours as (...args: unknown[]) => unknown;
+    const ALL = [1, undefined, 3, 4, 5];
+    for (let count = 0; count <= ALL.length; count += 1) call(...ALL.slice(0, count));
+    assert.equal(seen, Array.from({ length: ALL.length + 1 }, (_, count) => ALL.slice(0, count)));
+  });
+
+  test('of an object that is answered to several jobs: each is told its own faults', () => {
+    const told: string[] = [];
+    let isBad = false;
+    const shared = { ...RING, neighbours: () => {
+      if (isBad) throw new Error('boom');
+      return [];
+    } };
+    const jobs = ['first', 'second'].map((name) => madeBy(shared, { onFault: () => void told.push(name) }));
+    isBad = true;
+    for (const job of jobs.toReversed()) assert.throws(() => job.neighbours(0), /boom/u);
+    assert.equal(told, ['second', 'first']);
+  });
+});
+
+suite('faults of plugins that nothing takes care of', (test) => {
+  test('are told to the job whose they are, and to none that is over', () => {
+    const told: string[] = [];
+    const before = process.listeners('uncaughtException');
+    const plugins = [0, 1].map((): Partial<Plugin> => ({ path: '/own' }));
+    const [first, second] = plugins.map((plugin, index) => watchOver({
+      plugins: [plugin as Plugin], timeoutMs: 5000, onFault: ({ message }) => void told.push(`${index}: ${message}`),
+    }));
+    const escape = process.listeners('uncaughtException').find((one) => !before.includes(one));
+    const faultOf = (owner: FaultOwner): Error => {
+      // Detectors: their drivers take care of what they throw.
+      const detector = guardComponent({
+        framework: detectorFramework, name: 'own', version: '1.0.0', frameworkVersion: 1, help: 'x', params: {},
+        query: () => accept(1), create: () => ({
+          watches: 'agents', topology: '', promise: () => undefined, open: () => { throw new Error('boom'); },
+        }),
+      }, '/own', owner).create({}, {}, undefined) as { open(): void };
+      try {
+        detector.open();
+      } catch (thrown) {
+        return thrown as Error;
+      }
+      throw new Error('expected a fault');
+    };
+    const FAULT = 'plugin /own: detector:own.open failed: boom.';
+    try {
+      const fault = faultOf(plugins[1] as FaultOwner);
+      assert.equal(told, []);
+      escape?.(fault, 'uncaughtException');
+      assert.equal(told.splice(0), [`1: ${FAULT}`]);
+      second?.release();
+      assert.is(plugins[1]?.onFault, undefined);
+      escape?.(fault, 'uncaughtException');
+      assert.equal(told, []);
+    } finally {
+      first?.release();
+      second?.release();
+    }
+    assert.equal(process.listeners('uncaughtException'), before);
   });
 });
 

@@ -38,6 +38,7 @@ export function watchOver(job: Watched): PluginWatch {
     attributed,
     release: () => {
       if (!jobs.delete(job)) return;
+      for (const plugin of job.plugins) if (plugin.onFault === job.onFault) plugin.onFault = undefined;
       if (jobs.size === 0) end();
       else tellTimeout();
     },
@@ -94,8 +95,8 @@ function onExit(status: number): void {
 
 /** What is not a plugin's is what it would be without us. */
 function onUncaught(thrown: unknown): void {
-  // Its job has been told.
-  if (thrown instanceof PluginFault) return;
+  // Its job has not been told if the caller was to take care of it; one that is over has no `onFault`.
+  if (thrown instanceof PluginFault) return thrown.owner?.onFault?.(thrown.error);
   const error = attributed(thrown);
   if (error !== thrown && error instanceof StciError && faultOf(error.data['plugin'], error)) return;
   if (process.listenerCount('uncaughtException') > 1) return;

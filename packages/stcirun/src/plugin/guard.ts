@@ -13,11 +13,13 @@ import { contractOf, type Contract } from './contract.js';
 export class PluginFault extends Error {
   readonly code = 'STCI_PLUGIN_FAILED';
   readonly error: StciError;
+  readonly owner: FaultOwner | undefined;
 
-  constructor(error: StciError) {
+  constructor(error: StciError, owner?: FaultOwner) {
     super(error.message, { cause: error.cause });
     this.name = 'PluginFault';
     this.error = error;
+    this.owner = owner;
   }
 }
 
@@ -112,8 +114,8 @@ type Call = (...args: never[]) => unknown;
 type OnThrown = (own: Guarded, call: string, thrown: unknown) => Error;
 
 /**
- * `call` of `target`. `problem`: what is wrong with an answer, the arguments behind it. Calls of up to three arguments
- * make no list of them, which would cost more than the rest.
+ * `call` of `target`, with as many arguments as it is given. `problem`: what is wrong with an answer. Calls of up to
+ * three arguments make no list of them, which would cost more than the rest.
  */
 function guardCall(
   own: Guarded,
@@ -125,15 +127,22 @@ function guardCall(
 ): (...args: unknown[]) => unknown {
   const id = numberOf(`plugin ${own.path}: ${nameOf(own, name)}`);
   const plain = call as (...args: readonly unknown[]) => unknown;
-  return (a, b, c, ...rest) => {
+  return function guarded(a?: unknown, b?: unknown, c?: unknown): unknown {
     const before = marker[0] as number;
     marker[0] = id;
     marker[1]! += 1;
     try {
-      const answer = rest.length === 0 ? plain.call(target, a, b, c) : plain.call(target, a, b, c, ...rest);
+      let answer: unknown;
+      switch (arguments.length) {
+        case 0: answer = plain.call(target); break;
+        case 1: answer = plain.call(target, a); break;
+        case 2: answer = plain.call(target, a, b); break;
+        case 3: answer = plain.call(target, a, b, c); break;
+        default: answer = plain.apply(target, [...arguments]);
+      }
       const wrong = problem?.(answer, target, b);
       if (wrong === undefined) return answer;
-      throw wrongAnswer(answer, [a, b, c, ...rest], wrong);
+      throw wrongAnswer(answer, [...arguments], wrong);
     } catch (thrown) {
       throw onThrown(own, name, thrown);
     } finally {
@@ -172,17 +181,25 @@ function fault(own: Guarded, call: string, thrown: unknown): Error {
   if (thrown instanceof StciError && thrown.code === 'STCI_MESSAGE_INVALID') return thrown;
   if (thrown instanceof PluginFault) return thrown;
   const error = pluginError(own.path, `${nameOf(own, call)} failed: ${textOf(thrown)}`, 'STCI_PLUGIN_FAILED');
-  const found = new PluginFault(Object.assign(error, { cause: thrown }));
+  const found = new PluginFault(Object.assign(error, { cause: thrown }), own.owner);
   if (!TOLERATED.has(framework)) (own.owner?.onFault ?? hooks?.onFault)?.(found.error);
   return found;
 }
 
-/** One guarded object for each of the plugin's. */
-const guardedObjects = new WeakMap<object, object>();
+/** One guarded object for each of the plugin's, and for each owner: plugins may answer all of them the same object. */
+const guardedObjects = new WeakMap<FaultOwner, WeakMap<object, object>>();
+const NO_OWNER: FaultOwner = {};
+
+function guardedOf({ owner = NO_OWNER }: Guarded): WeakMap<object, object> {
+  const known = guardedObjects.get(owner) ?? new WeakMap<object, object>();
+  guardedObjects.set(owner, known);
+  return known;
+}
 
 /** The same object with guarded methods; its other members are read when they are asked for. */
 function guardObject(own: Guarded, target: object, prefix: string, contract: Contract | undefined): object {
-  const known = guardedObjects.get(target);
+  const objects = guardedOf(own);
+  const known = objects.get(target);
   if (known !== undefined) return known;
   const guarded: object = {};
   for (const key of membersOf(target)) {
@@ -207,7 +224,7 @@ function guardObject(own: Guarded, target: object, prefix: string, contract: Con
     };
     Object.defineProperty(guarded, key, { value: guardedMethod, enumerable: true });
   }
-  guardedObjects.set(target, guarded);
+  objects.set(target, guarded);
   return guarded;
 }
 
