@@ -31,9 +31,15 @@ export function isOwnTag(tag: string): boolean {
   return tag.startsWith('_');
 }
 
-/** In order of arrival; what was taken from its middle is dropped once it is the larger half. */
-class Line<Item extends { isTaken: boolean }> {
-  #items: Item[] = [];
+/** In a line, or in several. */
+interface Item<Value> {
+  /** undefined: it was taken, and no line keeps it. */
+  value: Value | undefined;
+}
+
+/** In order of arrival; items that were taken from its middle are dropped once they are the larger half. */
+class Line<Value> {
+  #items: Item<Value>[] = [];
   #taken = 0;
   #first = 0;
 
@@ -41,12 +47,12 @@ class Line<Item extends { isTaken: boolean }> {
     return this.#items.length === 0;
   }
 
-  push(item: Item): void {
+  push(item: Item<Value>): void {
     this.#items.push(item);
   }
 
-  first(): Item | undefined {
-    while (this.#items[this.#first]?.isTaken === true) this.#first += 1;
+  first(): Item<Value> | undefined {
+    while (this.#first < this.#items.length && this.#items[this.#first]?.value === undefined) this.#first += 1;
     return this.#items[this.#first];
   }
 
@@ -54,15 +60,9 @@ class Line<Item extends { isTaken: boolean }> {
   onTaken(): void {
     this.#taken += 1;
     if (this.#taken * 2 <= this.#items.length) return;
-    this.#items = this.#items.filter(({ isTaken }) => !isTaken);
+    this.#items = this.#items.filter(({ value }) => value !== undefined);
     [this.#taken, this.#first] = [0, 0];
   }
-}
-
-/** A message that no receive fitted when it came. */
-interface Kept {
-  readonly message: MailMessage;
-  isTaken: boolean;
 }
 
 interface Waiting {
@@ -71,26 +71,26 @@ interface Waiting {
   isTested: boolean;
 }
 
-interface Arrival {
-  readonly what: MailMessage | Waiting;
-  isTaken: boolean;
-}
-
 /**
  * What comes is tested once, in order: a message against the receives that wait, a receive against the messages that
  * wait, which are found by sender and tag.
  */
 export class Mailbox {
-  /** Of the messages that were tested: those of each sender and tag, each tag, each sender, and all. */
-  readonly #kept = new Map<string, Line<Kept>>();
+  /** Messages that no receive fitted when they came: of each sender and tag, each tag, each sender, and all. */
+  readonly #kept = new Map<string, Line<MailMessage>>();
   #waiting: Waiting[] = [];
   /** Not tested. */
-  readonly #arrivals = new Line<Arrival>();
+  readonly #arrivals = new Line<MailMessage | Waiting>();
   #bytes = 0;
 
   /** Charges of the messages that wait. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** No message is left that may be one that a receive waits for. */
+  get isTested(): boolean {
+    return this.#arrivals.first() === undefined;
   }
 
   get receives(): readonly Receive[] {
@@ -102,22 +102,23 @@ export class Mailbox {
   }
 
   push(message: MailMessage): void {
-    this.#arrivals.push({ what: message, isTaken: false });
+    this.#arrivals.push({ value: message });
     this.#bytes += chargeOf(message.bytes.length);
   }
 
   await(receive: Receive): void {
     const waiting: Waiting = { receive, isTested: false };
     this.#waiting.push(waiting);
-    this.#arrivals.push({ what: waiting, isTaken: false });
+    this.#arrivals.push({ value: waiting });
   }
 
   /** Takes a receive, and the message that it gets. */
   match(): readonly [Receive, MailMessage] | undefined {
-    for (let next = this.#arrivals.first(); next !== undefined; next = this.#arrivals.first()) {
-      next.isTaken = true;
+    for (let next = this.#arrivals.first(); next?.value !== undefined; next = this.#arrivals.first()) {
+      const { value } = next;
+      next.value = undefined;
       this.#arrivals.onTaken();
-      const found = 'isTested' in next.what ? this.#testReceive(next.what) : this.#testMessage(next.what);
+      const found = 'isTested' in value ? this.#testReceive(value) : this.#testMessage(value);
       if (found === undefined) continue;
       const [receive, message] = found;
       receive.stop?.();
@@ -160,24 +161,25 @@ export class Mailbox {
     if (at < 0) return undefined; // Cancelled.
     const found = this.#kept.get(keyOf(receive.from, receive.tag))?.first();
     waiting.isTested = true;
-    if (found === undefined) return undefined;
+    const message = found?.value;
+    if (found === undefined || message === undefined) return undefined;
     this.#waiting.splice(at, 1);
-    found.isTaken = true;
-    for (const key of keysOf(found.message)) {
+    found.value = undefined;
+    for (const key of keysOf(message)) {
       const line = this.#kept.get(key);
       line?.onTaken();
       if (line?.isEmpty === true) this.#kept.delete(key);
     }
-    return [receive, found.message];
+    return [receive, message];
   }
 
   #testMessage(message: MailMessage): readonly [Receive, MailMessage] | undefined {
     const at = this.#waiting.findIndex(({ receive, isTested }) => isTested && fits(receive, message));
     const [waiting] = at < 0 ? [] : this.#waiting.splice(at, 1);
     if (waiting !== undefined) return [waiting.receive, message];
-    const kept: Kept = { message, isTaken: false };
+    const kept: Item<MailMessage> = { value: message };
     for (const key of keysOf(message)) {
-      const line = this.#kept.get(key) ?? new Line<Kept>();
+      const line = this.#kept.get(key) ?? new Line<MailMessage>();
       this.#kept.set(key, line);
       line.push(kept);
     }

@@ -1,6 +1,8 @@
 /** A rank's mailbox: which receive gets which message, and what that costs. */
 
-import { assert, seededIntegers, suite } from '@stci/testkit';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { assert, eventually, seededIntegers, suite } from '@stci/testkit';
 import { Mailbox, type MailMessage, type Receive } from '../../dist/agent/program-mailbox.js';
 
 const NONE = new Uint8Array();
@@ -76,5 +78,31 @@ suite('mailbox of a rank', (test) => {
       assert.is(mailbox.match()?.[0].id, i);
     }
     assert.is(mailbox.bytes, 0);
+  });
+
+  test('messages that were taken are not kept with their bytes, whatever lies before them', async () => {
+    const mailbox = new Mailbox();
+    for (let i = 0; i < 200; i++) mailbox.push(messageOf(0, 'unread'));
+    assert.is(mailbox.match(), undefined);
+    const take = (isFirst: boolean): WeakRef<Uint8Array> => {
+      const bytes = new Uint8Array(1024 * 1024);
+      const receive = { id: 1, from: 0, tag: 'long' };
+      if (isFirst) mailbox.await(receive);
+      mailbox.push({ ...messageOf(0, 'long'), bytes });
+      if (!isFirst) {
+        assert.is(mailbox.match(), undefined);
+        mailbox.await(receive);
+      }
+      assert.is(mailbox.match()?.[1].bytes.length, bytes.length);
+      return new WeakRef(bytes);
+    };
+    const taken = [take(true), take(false)];
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const areGone = (): boolean => {
+      collect();
+      return taken.every((bytes) => bytes.deref() === undefined);
+    };
+    void (await eventually(areGone, { what: 'their bytes are gone', everyMs: 1 }));
   });
 });
