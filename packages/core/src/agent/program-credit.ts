@@ -1,7 +1,8 @@
 /**
  * Bounds of messages between ranks. The agent of a receiver keeps at most `QUEUE_BYTES_MAX` for it: half of that is
  * shared out as credit to the agents that may send to it, who send short messages without asking; long ones, and
- * short ones without credit, ask for room in the other half; one that a receive waits for has as much room again.
+ * short ones without credit, ask for room in the other half; one that a receive waits for has as much room again, or,
+ * where receives that ended before their messages came have left these there, as much as `UNREAD_FACTOR` times that.
  * What is on the way to one agent, by credit or to a room of its own, is bounded besides, by bytes and by number. What
  * is told together is one message between agents, so that `message.bytes.max` bounds it too; half of it is left for
  * heads.
@@ -15,6 +16,9 @@ import { chargeOf } from './program-mailbox.js';
 
 /** Of one rank, as charges; more where the least shares of many hosts are more. */
 const QUEUE_BYTES_MAX = 2 * PROGRAM_MESSAGE_BYTES_MAX;
+
+/** Of long messages that wait for one rank, as many longest ones. */
+const UNREAD_FACTOR = 8;
 
 /** Longest message that is sent without asking for room. */
 export const SHORT_BYTES_MAX = 16 * 1024;
@@ -43,6 +47,8 @@ export interface MailLimits {
   readonly flightBytes: number;
   /** Charges of long messages that wait for one rank, or are on the way to one agent; one is always permitted. */
   readonly longBytesMax: number;
+  /** Charges of long messages for one rank that has not received them; a receive that needs more room fails. */
+  readonly unreadBytesMax: number;
   /** Messages that ask for room in one batch; others ask in the next. */
   readonly asksMax: number;
 }
@@ -68,9 +74,11 @@ export function mailLimits(hosts: number, linkQueueBytes: number, agentBytesMax:
     )),
     // Of charges: where the longest message waits, there is room for another of its size that a receive waits for.
     longBytesMax: chargeOf(longestBytes),
+    unreadBytesMax: UNREAD_FACTOR * chargeOf(longestBytes),
     asksMax: Math.floor(agentBytesMax * (1 - TOGETHER_PART) / ASK_BYTES_MAX) - 1,
   };
   const { messageBytesMax, longBytesMax, flightBytes, asksMax } = limits;
+  assert(limits.unreadBytesMax > 2 * longBytesMax, 'a receive fails for what others have left only');
   assert(asksMax > 0, 'any message may ask for room');
   assert(messageBytesMax >= SHORT_BYTES_MAX, 'any short message is possible');
   assert(longBytesMax >= chargeOf(SHORT_BYTES_MAX), 'a short message without credit finds room');

@@ -4,7 +4,8 @@
  *
  * Those that ask for room are long, or their agent has no credit. The former get the room that there is; the latter
  * only what helps a receive that waits: it, or one that comes before it. So what one rank leaves unread does not keep
- * others' messages from it, and its bound holds.
+ * others' messages from it, and its bound holds. One message at a time that a receive waits for has room whatever is
+ * unread: a receive that ended before its message came has left that unread.
  */
 
 import { FORMS, StciError, type Form, type HostIndex, type Rank, type Timer } from '@stci/interface';
@@ -41,8 +42,14 @@ const SHORT_CHARGE_MAX = chargeOf(SHORT_BYTES_MAX);
 type Batch = MessageBody<'program.messages'>;
 type Ask = Batch['asks'][number];
 
-/** For so long the room of a message that was asked for is kept from others; its agent sends it at once. */
+/**
+ * For so long the room of a message that was asked for is kept from others; its agent sends it at once. For so long
+ * again its agent gets no more.
+ */
 export const GRANT_MS = 5000;
+
+/** So many messages of one host may come even later; of more, those that got room first have lost it. */
+const LATE_MAX = 4;
 
 /** A message that was asked for. */
 interface Grant {
@@ -57,8 +64,9 @@ interface Grant {
 
 /** One that there is room for. */
 interface Granted extends Grant {
-  /** It was not sent in time: others have its room, its agent gets no more until it comes. */
-  isOverdue: boolean;
+  readonly room: Room;
+  /** `overdue`: it was not sent in time, others have its room, its agent gets no more; `late`: its agent gets more. */
+  state: 'due' | 'overdue' | 'late';
   timer: Timer | undefined;
   /** It is for this one, which waited. */
   readonly receive: Receive | undefined;
@@ -77,6 +85,8 @@ interface Room {
   readonly shares: Map<HostIndex, Share>;
   /** Of messages that asked for it, those on their way too. */
   longBytes: number;
+  /** Messages on their way that receives waited for when they got room. */
+  awaited: number;
 }
 
 export class ProgramInbox {
@@ -103,12 +113,18 @@ export class ProgramInbox {
 
   receive(program: Program, receive: Receive): void {
     program.mailbox.await(receive);
-    this.deliver(program);
+    this.#deliver(program);
     if (this.#asks.size > 0 && program.mailbox.receivesCount > 0) this.#grant();
   }
 
+  /** The program reads again. */
+  onRoom(program: Program): void {
+    this.#deliver(program);
+    if (this.#asks.size > 0) this.#grant();
+  }
+
   /** Passes on what fits the receives that wait, while the program reads. */
-  deliver(program: Program): void {
+  #deliver(program: Program): void {
     const { connection, mailbox } = program;
     while (connection?.hasRoom === true) {
       const found = mailbox.match();
@@ -143,7 +159,7 @@ export class ProgramInbox {
     else room.longBytes -= grant.charge - charge;
     program.mailbox.push({ from, tag, form: FORMS[form] as Form, bytes, host, isGranted: grant !== undefined });
     this.#init.answer(host, { calls: [call] });
-    this.deliver(program);
+    this.#deliver(program);
   }
 
   #charge(room: Room, host: HostIndex, charge: number): void {
@@ -157,6 +173,7 @@ export class ProgramInbox {
   #onAsk(host: HostIndex, [call, from, to, attempt, tag, length]: Ask): void {
     if (length > this.#init.limits.messageBytesMax) throw tooMuch(from, this.#init.limits.messageBytesMax, length);
     if (this.#receiver(host, from, to, attempt) === undefined) return;
+    if (this.#init.news.problem(from) !== undefined) return; // It came after the news of its sender's end.
     const pair = pairOf(from, to, tag);
     this.#drop(pair); // It asks for another: the one before is not sent any more.
     this.#asks.set(pair, { call, host, from, to, attempt, tag, charge: chargeOf(length) });
@@ -168,29 +185,39 @@ export class ProgramInbox {
     if (isIt(this.#asks.get(pair))) this.#asks.delete(pair); // It got credit meanwhile.
     const grant = this.#granted.get(pair);
     if (grant === undefined || !isIt(grant)) return undefined;
+    if (grant.state !== 'due') grant.room.longBytes += grant.charge;
     this.#forget(pair, grant);
-    if (!grant.isOverdue) this.#grantedBytes -= grant.charge;
-    else this.#addLong(grant, grant.charge);
     return grant;
   }
 
+  /** What it has of the room is that of its message now. */
   #forget(pair: string, grant: Granted): void {
     this.#granted.delete(pair);
     grant.timer?.cancel();
-    if (grant.receive !== undefined) this.#served.delete(grant.receive);
+    if (grant.state === 'due') this.#onNotDue(grant);
+  }
+
+  #onNotDue({ receive, room, charge }: Granted): void {
+    this.#grantedBytes -= charge;
+    if (receive === undefined) return;
+    this.#served.delete(receive);
+    room.awaited -= 1;
   }
 
   #onOverdue(grant: Granted): void {
-    grant.isOverdue = true;
-    if (grant.receive !== undefined) this.#served.delete(grant.receive);
-    this.#grantedBytes -= grant.charge;
-    this.#addLong(grant, -grant.charge);
+    this.#onNotDue(grant);
+    grant.room.longBytes -= grant.charge;
+    grant.state = 'overdue';
+    grant.timer = this.#init.after(GRANT_MS, () => this.#onLate(grant));
     this.#grant();
   }
 
-  #addLong({ to, attempt }: Grant, charge: number): void {
-    const program = this.#init.programs.get(to);
-    if (program?.attempt === attempt) this.#room(program).longBytes += charge;
+  #onLate(grant: Granted): void {
+    grant.state = 'late';
+    const late = [...this.#granted].filter(([, { host, state }]) => host === grant.host && state === 'late');
+    const [first] = late;
+    if (first !== undefined && late.length > LATE_MAX) this.#drop(first[0]);
+    this.#grant();
   }
 
   /** Undefined: no such attempt runs here. Throws STCI_MESSAGE_INVALID if the host does not speak for the sender. */
@@ -209,7 +236,7 @@ export class ProgramInbox {
   #grant(): void {
     const { longBytesMax } = this.#init.limits;
     const overdue = new Set<HostIndex>();
-    for (const { host, isOverdue } of this.#granted.values()) if (isOverdue) overdue.add(host);
+    for (const { host, state } of this.#granted.values()) if (state === 'overdue') overdue.add(host);
     for (const [pair, ask] of this.#asks) {
       if (overdue.has(ask.host)) continue;
       const program = this.#init.programs.get(ask.to);
@@ -220,19 +247,36 @@ export class ProgramInbox {
       const { mailbox } = program;
       const receive = mailbox.awaiting(ask, this.#served);
       if (receive === undefined && ask.charge <= SHORT_CHARGE_MAX && !mailbox.awaitsBehind(ask)) continue;
-      // One that is waited for has room beyond that of those that are not: these may be received after it only. A
-      // receive takes one, so that no more than one comes for its sake at a time.
-      const roomBytes = receive === undefined ? longBytesMax : 2 * longBytesMax;
-      if (room.longBytes > 0 && room.longBytes + ask.charge > roomBytes) continue;
+      if (!this.#hasRoom(program, room, ask.charge, receive)) continue;
       this.#asks.delete(pair);
       room.longBytes += ask.charge;
       this.#grantedBytes += ask.charge;
-      const grant: Granted = { ...ask, isOverdue: false, timer: undefined, receive };
-      if (receive !== undefined) this.#served.add(receive);
+      const grant: Granted = { ...ask, room, state: 'due', timer: undefined, receive };
+      if (receive !== undefined) {
+        this.#served.add(receive);
+        room.awaited += 1;
+      }
       grant.timer = this.#init.after(GRANT_MS, () => this.#onOverdue(grant));
       this.#granted.set(pair, grant);
       this.#init.answer(ask.host, { grants: [ask.call] });
     }
+  }
+
+  /** A receive that waits for more than what may be unread at all fails, rather than wait for ever. */
+  #hasRoom(program: Program, room: Room, charge: number, receive: Receive | undefined): boolean {
+    const { longBytesMax, unreadBytesMax } = this.#init.limits;
+    const { longBytes, awaited } = room;
+    if (longBytes === 0 || longBytes + charge <= longBytesMax) return true;
+    if (receive === undefined) return false;
+    // It has room beyond that of those that nobody waits for, which may be received after it only. A receive takes
+    // one, so that no more than one comes for its sake at a time.
+    if (longBytes + charge <= 2 * longBytesMax) return true;
+    if (awaited > 0 || !program.mailbox.isTested) return false; // One that is waited for is here, or comes before.
+    if (longBytes + charge <= unreadBytesMax) return true;
+    program.mailbox.cancel(receive.id);
+    const reason = `this rank has ${longBytes} bytes of messages that it has not received: receive these first`;
+    program.fail(receive.id, { code: 'STCI_CLIENT_LIMIT', reason });
+    return false;
   }
 
   /** A message was received: its room is given back, credit half a share at a time. */
@@ -263,14 +307,12 @@ export class ProgramInbox {
     this.#asks.delete(pair);
     const grant = this.#granted.get(pair);
     if (grant === undefined) return;
+    if (grant.state === 'due') grant.room.longBytes -= grant.charge;
     this.#forget(pair, grant);
-    if (grant.isOverdue) return;
-    this.#grantedBytes -= grant.charge;
-    this.#addLong(grant, -grant.charge);
   }
 
   #room(program: Program): Room {
-    const room = this.#rooms.get(program) ?? { shares: new Map<HostIndex, Share>(), longBytes: 0 };
+    const room = this.#rooms.get(program) ?? { shares: new Map<HostIndex, Share>(), longBytes: 0, awaited: 0 };
     this.#rooms.set(program, room);
     return room;
   }

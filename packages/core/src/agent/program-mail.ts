@@ -140,7 +140,7 @@ export class ProgramMail {
 
   /** There is room for answers again. */
   onRoom(program: Program): void {
-    this.#inbox.deliver(program);
+    this.#inbox.onRoom(program);
   }
 
   /** Its receives went with the connection; its messages wait for the next. */

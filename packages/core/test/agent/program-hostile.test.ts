@@ -44,16 +44,18 @@ function inboxOf() {
   const program = new Program(0, 1, '');
   const answers: [HostIndex, InboxAnswer][] = [];
   let got = 0;
+  const news = newsOf();
   program.connection = { hasRoom: true, send: () => (got += 1) } as never;
   const inbox = new ProgramInbox({
-    limits: LIMITS, news: newsOf(), programs: new Map([[0, program]]),
+    limits: LIMITS, news,
+    programs: new Map([program, new Program(1, 1, ''), new Program(2, 1, '')].map((of) => [of.rank, of])),
     after: (ms, call) => place.platform.clock.after(ms, call),
     answer: (host, answer) => answers.push([host, answer]),
   });
   const receive = (from: Rank): void => inbox.receive(program, { id: 1, from, tag: undefined });
   const granted = (): unknown[] =>
     answers.splice(0).flatMap(([host, { grants = [] }]) => grants.map((call) => `${host} ${call}`));
-  return { place, inbox, receive, granted, got: () => got };
+  return { place, news, inbox, receive, granted, got: () => got };
 }
 
 /** The mail of host 0, with what it sends. */
@@ -161,6 +163,36 @@ suite('a hostile agent and programs', (test) => {
     receive(1);
     assert.is(got(), 2);
     assert.equal(granted(), ['2 2'], 'all room was given back');
+  });
+
+  test('an ask that comes after the news of its sender\'s end gets no room', () => {
+    const { news, inbox, granted } = inboxOf();
+    news.onEnded([[1, 1]]);
+    inbox.onGone(1);
+    inbox.onBatch(batchOf(1, { asks: [askOf(1, 1)] }));
+    assert.equal(granted(), []);
+  });
+
+  test('an agent that did not send what it asked for gets room again later; what may come of it has a bound', () => {
+    const { place, inbox, granted } = inboxOf();
+    const asks = ['t', '_o'].flatMap((tag, i) =>
+      [0, 1, 2].map((to) => [1 + 3 * i + to, 1, to, 1, tag, 8 * MIB] as const));
+    inbox.onBatch(batchOf(1, { asks }));
+    for (const [call] of asks) {
+      assert.equal(granted(), [`1 ${call}`]);
+      place.run(GRANT_MS);
+      assert.equal(granted(), [], 'it is overdue');
+      place.run(GRANT_MS);
+    }
+    // The first two by credit now; the others have room.
+    for (const [call, from, to, attempt, tag, bytes] of asks) {
+      inbox.onBatch(batchOf(1, { messages: [[call, from, to, attempt, tag, 0, new Uint8Array(bytes)]] }));
+    }
+    for (const to of [0, 1]) {
+      const more = batchOf(1, { messages: [[9, 1, to, 1, 't', 0, new Uint8Array(8 * MIB)]] });
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => inbox.onBatch(more));
+    }
+    inbox.onBatch(batchOf(1, { messages: [[9, 1, 2, 1, 't', 0, new Uint8Array(8 * MIB)]] }));
   });
 
   test('one ask of each pair of ranks: another takes its place, and its room', () => {

@@ -275,6 +275,41 @@ suite('messages between ranks', (test) => {
     assert.equal(got.map(([, of]) => of), ['2 t', '0 t']);
   });
 
+  test('what receives have left that ended keeps no longest message from one that waits, up to a bound', () => {
+    const { agents, got, move } = play(1);
+    const { inbox, programs } = agentOf(agents, 0);
+    const program = programs.get(0) as Program;
+    const { connection } = program;
+    const failed: string[] = [];
+    const send = (event: ProgramEvent, bytes?: Uint8Array): void => {
+      if (event.type === 'failed-call') failed.push(`${event.id} ${event.code}`);
+      else connection?.send(event, bytes);
+    };
+    program.connection = { hasRoom: true, send } as never;
+    const ask = (id: number): { readonly id: number; readonly from: Rank; readonly tag: string } => {
+      const [from, tag] = [1 + id % 2, `${id}`];
+      const bytes = new Uint8Array(LIMITS.messageBytesMax);
+      agentOf(agents, from).outbox.send({ from, to: 0, tag, form: 'bytes', bytes, settle: () => undefined });
+      while (move());
+      return { id, from, tag };
+    };
+    ask(1);
+    const most = LIMITS.unreadBytesMax / LIMITS.longBytesMax;
+    for (let id = 2; id <= most; id++) {
+      inbox.receive(program, ask(id));
+      if (id < most) program.mailbox.cancel(id);
+      while (move());
+    }
+    assert.equal([got.map(([, of]) => of), failed], [[`${1 + most % 2} ${most}`], []]);
+    for (let id = most + 1; id <= most + 2; id++) {
+      inbox.receive(program, ask(id));
+      if (id === most + 1) program.mailbox.cancel(id);
+      while (move());
+    }
+    assert.equal(failed, [`${most + 2} STCI_CLIENT_LIMIT`]);
+    assert.is(program.mailbox.bytes, LIMITS.unreadBytesMax);
+  });
+
   test('an agent that speaks for ranks of others, or sends more than its credit, breaks the protocol', () => {
     const { agents } = play(1);
     const { inbox } = agents[0] as Agent;
