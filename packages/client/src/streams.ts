@@ -2,7 +2,8 @@
  * Streams of a program over a topology: values go down its spanning tree from the root to all, and up it again,
  * combined on the way. Made of messages between neighbours in that tree: each is delivered once and in order.
  *
- * A rank that cannot pass a value on passes on why: who is farther down, or up, does not wait for it.
+ * A rank that cannot pass a value on passes on why: who is farther down, or up, does not wait for it. So does one that
+ * closes the stream with values that it has not received.
  */
 
 import { PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_TAG_CHARS_MAX } from '@stci/interface';
@@ -124,11 +125,15 @@ export class TreeStream<T> implements Stream<T> {
         await this.#sendDown(bytes, name);
         this.#values.push(value);
         this.#wake?.();
-        while (this.#values.length >= WAITING_MAX) await new Promise<void>((resolve) => (this.#resume = resolve));
+        while (this.#values.length >= WAITING_MAX && this.#error === undefined) {
+          await new Promise<void>((resolve) => (this.#resume = resolve));
+        }
+        if (this.#error !== undefined) throw this.#error;
       }
     } catch (fault) {
-      if (this.#ending.signal.aborted) return;
-      const error = errorOf(name, fault);
+      const isClosed = this.#ending.signal.aborted;
+      if (isClosed && this.#values.length === 0) return;
+      const error = isClosed ? this.#closedError() : errorOf(name, fault);
       this.#fail(error);
       await this.#sendDown(sealedError(error), name).catch(() => undefined);
     }
@@ -146,6 +151,12 @@ export class TreeStream<T> implements Stream<T> {
     this.#error ??= error;
     this.#wake?.();
     this.#resume?.();
+  }
+
+  /** For those below. */
+  #closedError(): ClientError {
+    const { group, label } = this.#init;
+    return new ClientError('STCI_CLIENT_CLOSED', `The stream ${label} was closed by rank ${this.#rank(group.rank)}`);
   }
 
   #rank(place: number): number {
