@@ -8,6 +8,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { assert } from '@stci/interface';
 import type { AgentProcess, AgentProcessEvents, ErrorRecord } from '@stci/interface';
+import { endAgentGroup } from './agent-group.js';
 import { builtin } from './builtin.js';
 import { closedChannel } from './closed-channel.js';
 import { setAside } from './environment.js';
@@ -43,8 +44,10 @@ function watch(child: ChildProcess, stderr: Readable, events: AgentProcessEvents
   child.on('error', () => {});
 }
 
-/** Where an agent starts. */
+/** How an agent starts. */
 export interface AgentPlace {
+  /** The command is this machine's agent itself, which starts nothing in its group but its guardian. */
+  readonly isBare: boolean;
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** undefined: that of this process. */
   readonly wdir: string | undefined;
@@ -63,6 +66,12 @@ export function spawnAgentProcess(
   spare?: ChildProcess,
 ): AgentProcess {
   const program = command[0];
+  // A launcher of anybody's calls it.
+  if (!Array.isArray(command) || !command.every((word) => typeof word === 'string')) {
+    const found = typeof command === 'string' ? `'${command as string}'` : 'something else';
+    throw new TypeError('spawnAgent: expected its command to be a list of texts, such as '
+      + `['nice', ...platform.processes.agentCommand], got ${found}`);
+  }
   assert(program !== undefined, 'the command of an agent is not empty');
   let child: ChildProcess;
   try {
@@ -76,6 +85,12 @@ export function spawnAgentProcess(
     return notStarted(program);
   }
   watch(child, child.stderr as Readable, events);
+  const { pid } = child;
+  let isOver = false;
+  child.on('exit', () => {
+    isOver = true;
+    if (!place.isBare) endAgentGroup(pid, true);
+  });
   const stdout = child.stdout as Readable;
   const source = takeHandle(stdout);
   const readable = source ? openChannelReader(source) : stdout;
@@ -83,8 +98,11 @@ export function spawnAgentProcess(
   // At a child's end Node resumes all streams of this list, paused or not; paused ones must stay so.
   (child.stdio as unknown[]).fill(null);
   return {
-    pid: child.pid,
-    channel: streamChannel({ kind: 'stdio', label: `process ${child.pid}`, readable, writable }),
-    kill: () => void child.kill('SIGKILL'),
+    pid,
+    channel: streamChannel({ kind: 'stdio', label: `process ${pid}`, readable, writable }),
+    kill: () => {
+      child.kill('SIGKILL');
+      if (!place.isBare) endAgentGroup(pid, isOver);
+    },
   };
 }

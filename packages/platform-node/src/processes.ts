@@ -19,7 +19,7 @@ export interface ProcessesDeps {
   readonly agentBundle: () => AgentBundle;
   readonly prestartedAgent?: PrestartedAgent | undefined;
   /** Called when an agent is started in a process. */
-  readonly agentPlace: () => AgentPlace;
+  readonly agentPlace: () => Omit<AgentPlace, 'isBare'>;
   readonly keeper: GroupKeeper;
   readonly pipes: PipePool;
 }
@@ -40,9 +40,9 @@ export function createProcesses(deps: ProcessesDeps): Processes {
     },
     spawnAgent: (method, command, events) => {
       if (method === 'process') {
-        const spare = deps.prestartedAgent;
-        const isWanted = spare !== undefined && command === deps.agentCommand();
-        return spawnAgentProcess(command, events, deps.agentPlace(), isWanted ? spare.take() : undefined);
+        const isBare = command === deps.agentCommand();
+        const spare = isBare ? deps.prestartedAgent?.take() : undefined;
+        return spawnAgentProcess(command, events, { ...deps.agentPlace(), isBare }, spare);
       }
       const main = deps.agentMain();
       assert(main !== undefined, 'agents in threads need agentMain');

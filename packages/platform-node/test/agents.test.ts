@@ -138,6 +138,49 @@ suite('agent processes', (test) => {
   });
 });
 
+suite('wrappers of agents', (test) => {
+  const childOf = async (script: string): Promise<{ readonly started: Started; readonly pid: number }> => {
+    const started = start('process', ['sh', '-c', script]);
+    await eventually(() => started.lines.length > 0, { what: 'the id of its child' });
+    return { started, pid: Number(started.lines[0]) };
+  };
+  const isGone = (pid: number): boolean => {
+    try {
+      return /\) [ZX] /u.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    } catch {
+      return true;
+    }
+  };
+
+  test('end with all that they have started, when they are killed', async () => {
+    const { started, pid } = await childOf('sleep 60 & echo $! >&2; wait; true');
+    assert.not(isGone(pid));
+    started.agent.kill();
+    await eventually(() => started.ends.length > 0 && isGone(pid), { what: 'the end of both' });
+    assert.equal(started.ends, [{ signal: 'SIGKILL' }]);
+  });
+
+  test('leave nothing behind when they end by themselves', async () => {
+    const { started, pid } = await childOf('sleep 60 & echo $! >&2; exit 3');
+    await eventually(() => started.ends.length > 0 && isGone(pid), { what: 'the end of both' });
+    assert.equal(started.ends, [{ status: 3 }]);
+  });
+
+  test('leave the guardian, which ignores signals: it ends the tools', async () => {
+    const traps = "trap '' HUP INT QUIT TERM PIPE ALRM USR1 USR2 TSTP TTIN TTOU";
+    const { started, pid } = await childOf(`(${traps}; exec sh -c 'echo $$ >&2; exec sleep 5') & `
+      + 'wait; true');
+    started.agent.kill();
+    await eventually(() => started.ends.length > 0, { what: 'its end' });
+    assert.not(isGone(pid));
+    process.kill(pid, 'SIGKILL');
+  });
+
+  test('are lists of words', () => {
+    assert.throws(() => start('process', 'nice agent' as never), /a list of texts.* got 'nice agent'/u);
+  });
+});
+
 suite('agents that cannot start', (test) => {
   test('are one error and a closed channel', async () => {
     const started = [start('process', ['/no/such/agent']), start('thread', [], new URL('none.js', ECHO))];

@@ -74,6 +74,14 @@ suite('plugins', (test) => {
 
   const REFUSED: Readonly<Record<string, readonly [string, RegExp]>> = {
     'no component': ['export const other = 1;', /exports no component errmgr:own.* no record made by defineComponent/u],
+    'a typo in the record': ['export default manager({ query: undefined, qeury() {} });',
+      /index\.js: the record of errmgr:own: query is missing \(there is qeury\)\./u],
+    'another typo': ['export default manager({ create: undefined, craete: 1 });',
+      /create is missing \(there is craete\)/u],
+    'a framework by name': ['export default manager({ framework: "errmgr" });',
+      /framework: expected errmgrFramework of @stci\/core\/component; found "errmgr"/u],
+    'a typo in the version': ['export default manager({ frameworkVersion: undefined, frameworkVerson: 1 });',
+      /frameworkVersion is missing \(there is frameworkVerson\)/u],
     'another name': ['export default manager({ name: "other" });', /no component errmgr:own.* exports errmgr:other/u],
     'a syntax error': ['export const = 1;', /index\.js cannot be loaded: Unexpected token .*\(index\.js:6\)/u],
     'an import of what it lacks': ['import "@some/pad/left";',

@@ -15,6 +15,7 @@ import { guardComponent, guardLoad, type FaultOwner } from './guard.js';
 import { keepInside } from './inside.js';
 import { readManifest } from './manifest.js';
 import type { CopyName } from './params.js';
+import { isMeantAsRecord, recordProblems } from './record.js';
 import { storedPlugin, storeFiles } from './store.js';
 import { syntaxPlace } from './syntax.js';
 
@@ -94,7 +95,9 @@ function loadComponent({ path, name, copy, declared, framework, owner }: Declare
   loaded.set(hash, path);
   const label = `${declared.framework}:${declared.name}`;
   const exported = guardLoad(path, declared.module, () => loadModule(path, directory, declared.module, name));
-  const all = [exported, ...Object.values(exported as object).flat()].filter(isComponent);
+  const values: readonly unknown[] = [exported, ...Object.values(exported as object).flat()];
+  for (const value of values) checkRecord(value, path, declared);
+  const all = values.filter(isComponent);
   const found = all.find((one) => one.framework.name === declared.framework && one.name === declared.name);
   if (found === undefined) {
     const names = all.map((one) => `${one.framework.name}:${one.name}`).join(', ');
@@ -142,6 +145,16 @@ function loadText(thrown: unknown, directory: string, module: string): string {
   const found = placed(text, thrown);
   const at = found === text && thrown instanceof SyntaxError ? syntaxPlace(directory, module) : undefined;
   return at === undefined ? found : `${text} (${at})`;
+}
+
+/** Throws STCI_PLUGIN_INVALID for a value that is meant as the record of this component, and is none. */
+function checkRecord(value: unknown, path: string, { framework, name, module }: PluginComponent): void {
+  if (!isMeantAsRecord(value)) return;
+  const own = (value['framework'] as { readonly name?: unknown } | null | undefined)?.name ?? framework;
+  if (own !== framework || (value['name'] ?? name) !== name) return;
+  const problems = recordProblems(value, framework);
+  if (problems.length === 0) return;
+  throw pluginError(path, `${module}: the record of ${framework}:${name}: ${problems.join('; ')}`);
 }
 
 function isComponent(value: unknown): value is AnyComponent {

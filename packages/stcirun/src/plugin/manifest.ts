@@ -205,8 +205,10 @@ class ManifestReader {
   }
 }
 
-function found(value: unknown): string {
+/** A value in few words, for a message. */
+export function found(value: unknown): string {
   if (typeof value === 'string') return quote(value);
+  if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
