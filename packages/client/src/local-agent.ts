@@ -5,6 +5,7 @@ import {
   PROGRAM_KEYS_BYTES_MAX, PROGRAM_KEYS_MAX, type Form, type ProgramErrorCode, type ProgramEvent, type ProgramRequest,
 } from '@stci/interface';
 import type { AgentLink, AgentLinkEvents } from './agent-socket.js';
+import { faultAlone } from './topology-alone.js';
 
 /** Bytes of messages that wait; further sends are answered when there is room. */
 const QUEUE_BYTES_MAX = 16 * 1024 * 1024;
@@ -25,6 +26,9 @@ const NO_BYTES: Uint8Array = new Uint8Array();
 const ALL = [[0, 0]] as const;
 
 export class LocalAgent implements AgentLink {
+  /** The one whose connection is open: a rank has one at a time. */
+  static #current: LocalAgent | undefined;
+
   readonly #events: AgentLinkEvents;
   readonly #messages: (Value & { readonly tag: string })[] = [];
   #queuedBytes = 0;
@@ -51,6 +55,7 @@ export class LocalAgent implements AgentLink {
 
   close(): void {
     this.#isOpen = false;
+    if (LocalAgent.#current === this) LocalAgent.#current = undefined;
     for (const { timer } of this.#receives) clearTimeout(timer);
   }
 
@@ -70,7 +75,7 @@ export class LocalAgent implements AgentLink {
   #onRequest(request: ProgramRequest, bytes: Uint8Array): void {
     switch (request.type) {
       case 'hello':
-        return this.#answer({ type: 'welcome', rank: 0, size: 1, job: 0, attempt: 1, host: hostname() });
+        return this.#hello();
       case 'vote':
         return this.#vote(request, bytes);
       case 'send':
@@ -92,6 +97,14 @@ export class LocalAgent implements AgentLink {
       default:
         return undefined; // Signs of life, and marks.
     }
+  }
+
+  #hello(): void {
+    if (LocalAgent.#current !== undefined) {
+      return this.#answer({ type: 'refused', reason: 'rank 0 is connected already, from this process' });
+    }
+    LocalAgent.#current = this;
+    this.#answer({ type: 'welcome', rank: 0, size: 1, job: 0, attempt: 1, host: hostname() });
   }
 
   #vote({ kind, flag = true, form = 'bytes' }: Of<'vote'>, bytes: Uint8Array): void {
@@ -123,11 +136,9 @@ export class LocalAgent implements AgentLink {
   }
 
   #topology({ id, spec, size }: Of<'topology'>): void {
-    if (size === 1) {
-      return this.#answer({ type: 'topology', id, neighbours: [], parent: -1, children: [], diameter: 0, next: -1 });
-    }
-    const reason = `topology '${spec}' of ${size} positions is known to agents only`;
-    this.#fail(id, 'STCI_CLIENT_TOPOLOGY', `${reason}: start the program by stcirun --client`);
+    const fault = faultAlone(spec, size);
+    if (fault !== undefined) return this.#fail(id, 'STCI_CLIENT_TOPOLOGY', fault);
+    this.#answer({ type: 'topology', id, neighbours: [], parent: -1, children: [], diameter: 0, next: -1 });
   }
 
   /** Takes what waits to be sent as far as there is room. */

@@ -171,6 +171,13 @@ suite('stci-client in a job of one', (test) => {
       assert.match(err, /in a job of one nobody .*\. Write: stcirun --client -n N program\n$/);
     }
     assert.equal((await call(env, ['agree', 'false'])).code, 1);
+    const wrong = { 'nonsense': /topology nonsense is none of/, 'mesh:dimensions=5x5': /option dimensions/,
+      'tree --size 4': /known to agents only/, 'tree --position 1': /position 1 is not below its size, 1/ };
+    for (const [words, said] of Object.entries(wrong)) {
+      const ended = await call(env, ['neighbours', ...words.split(' ')]);
+      assert.equal([ended.code, ended.out.toString()], [2, ''], words);
+      assert.match(ended.err, said);
+    }
     const { code, err } = await call({ ...env, STCI_RANK: '0' }, ['barrier']);
     assert.equal([code, err], [5, 'stci-client: the job was started without --client, so its programs cannot connect. '
       + 'Write: stcirun --client program\n']);

@@ -113,4 +113,42 @@ suite('a job of one', (test) => {
     assert.match((error as Error).message, /^agree\(x\): not a boolean$/);
     stci.close();
   });
+
+  test('a second connection is refused while the first is open, as in a job', async () => {
+    const stci = await open();
+    const error = await open().catch((fault: unknown) => fault as ClientError) as ClientError;
+    assert.is(error.code, 'STCI_CLIENT_REFUSED');
+    assert.is(error.message, 'Cannot begin a job of one: rank 0 is connected already, from this process.');
+    assert.is(await codeOf(open()), 'STCI_CLIENT_REFUSED', 'the one that was refused has not freed the place');
+    await stci.barrier();
+    stci.close();
+    (await open()).close();
+  });
+
+  test('topologies: what is written wrongly, and kinds and options that are not there', async () => {
+    const stci = await open();
+    const wrong: (readonly [spec: string, said: RegExp])[] = [
+      ['', /expected the name of a topology first/],
+      ['tree:', /expected an option behind the colon/],
+      ['tree:arity', /expected NAME=VALUE instead of 'arity'/],
+      ['nonsense', /^topology\(\): topology nonsense is none of bmg, mesh, tree; one of a plugin is known to/],
+      ['constructor', /is none of bmg, mesh, tree/],
+      ['mesh:dimensons=2x2', /topology mesh: unknown option dimensons: expected one of dimensions, wrap/],
+      ['mesh:dimensions=5x5', /topology mesh: option dimensions: \[5,5\] is not allowed for one position/],
+      ['mesh:dimensions=1x1x1x1', /option dimensions/],
+      ['mesh:wrap=1', /option wrap/],
+      ['tree:arity=0', /option arity/],
+      ['tree:arity=1025', /option arity/],
+      ['bmg:arity=2', /topology bmg: unknown option arity: expected none/],
+    ];
+    for (const [spec, said] of wrong) {
+      const error = await stci.topology(spec).catch((fault: unknown) => fault as ClientError) as ClientError;
+      assert.is(error.code, 'STCI_CLIENT_TOPOLOGY', spec);
+      assert.match(error.message, said);
+    }
+    assert.is(await codeOf(stci.openStream({ tag: 's', topology: 'nonsense' })), 'STCI_CLIENT_TOPOLOGY');
+    const right = ['bmg', 'tree', 'tree:arity=7', 'mesh', 'mesh:dimensions=1', 'mesh:dimensions=1x1,wrap=true'];
+    for (const spec of right) assert.equal((await stci.topology(spec)).neighbours, []);
+    stci.close();
+  });
 });

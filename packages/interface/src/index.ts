@@ -25,4 +25,5 @@ export * from './program.js';
 export { hmacSha256, sameBytes, sha256 } from './sha256.js';
 export * from './streams.js';
 export * from './topology.js';
+export * from './topology-text.js';
 export * from './room.js';

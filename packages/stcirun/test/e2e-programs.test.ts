@@ -61,6 +61,27 @@ suite('example programs', (test) => {
 
   test('jacobi for Node', () => jacobi([NODE, JACOBI]), LONG);
 
+  test('a topology of one position, and none: without stcirun as in a job of one rank', async () => {
+    const program = join(place, 'topologies.mjs');
+    writeFileSync(program, `
+const { connect } = await import(${JSON.stringify(join(ROOT, 'packages/client/dist/index.js'))});
+const stci = await connect();
+console.log((await connect().catch((error) => error)).code);
+const specs = ['bmg', 'bmg:a=1', 'tree', 'tree:arity=1', 'tree:arity=1024', 'tree:arity=0', 'tree:arity=1025',
+  'tree:arity=x', 'tree:arity=1,arity=1', 'tree:wrap=true', 'mesh', 'mesh:wrap=true,dimensions=1', 'mesh:wrap=1', 'mesh:dimensions=2',
+  'mesh:dimensions=3', 'mesh:dimensions=1x1', 'mesh:dimensions=1x1x1x1', 'mesh:dimensions=5x5', 'mesh:dimensons=1',
+  'nonsense', '', 'tree:', 'Tree', 'tree arity'];
+for (const spec of specs) {
+  const said = await stci.topology(spec).then(({ neighbours, diameter }) => [neighbours, diameter], ({ code }) => code);
+  console.log(spec, JSON.stringify(said));
+}
+stci.close();
+`);
+    const expected = await output(['-n', '1'], [NODE, program]);
+    assert.match(expected, /^STCI_CLIENT_REFUSED\nbmg \[\[\],0\]\nbmg:a=1 "STCI_CLIENT_TOPOLOGY"\n/);
+    assert.is(alone([NODE, program]), expected);
+  }, LONG);
+
   test.skipIf(noCompiler !== undefined, noCompiler ?? '', 'jacobi in C computes the same as for Node', async () => {
     const source = join(EXAMPLES, 'jacobi/jacobi.c');
     const include = alone(['stci-client', 'include-dir']).trim();

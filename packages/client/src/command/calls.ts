@@ -7,6 +7,7 @@ import {
   type RecordHead,
 } from '@stci/interface';
 import { checkKey, checkTag } from '../checks.js';
+import { faultAlone } from '../topology-alone.js';
 import type { Agent, Answer } from './agent.js';
 import { CommandError, EXIT } from './errors.js';
 import type { CallName } from './call-table.js';
@@ -80,6 +81,13 @@ const rangeText = ([first, last]: RankRange): string => (first === last ? `${fir
 
 function alone(what: string): CommandError {
   return new CommandError(EXIT.connection, `${what}. Write: stcirun --client -n N program`);
+}
+
+function neighboursAlone(spec: string, size: number, position: number): Outcome {
+  const fault = faultAlone(spec, size)
+    ?? (position < size ? undefined : `topology ${spec}: position ${position} is not below its size, ${size}`);
+  if (fault !== undefined) throw new CommandError(EXIT.usage, fault);
+  return list([]);
 }
 
 async function collective(place: Place, head: RecordHead, bytes?: Uint8Array): Promise<Answer | undefined> {
@@ -184,8 +192,9 @@ export const RUN: Readonly<Record<Exclude<CallName, 'help' | 'include-dir'>, Cal
   neighbours: async ({ words: [spec], options }, { agent, rank, size }) => {
     const positions = whole(options['--size'] ?? `${size}`, '--size');
     const position = whole(options['--position'] ?? `${rank}`, '--position');
+    if (agent === undefined) return neighboursAlone(spec as string, positions, position);
     const head = { type: 'topology', spec, size: positions, position };
-    return list(((await agent?.call(head, 'topology'))?.head['neighbours'] ?? []) as number[]);
+    return list((await agent.call(head, 'topology')).head['neighbours'] as number[]);
   },
   failed: async (_words, { agent }) => {
     await agent?.call({ type: 'hosts' }, 'hosts'); // What the agent knows has come before its answer.

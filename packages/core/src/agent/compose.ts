@@ -4,6 +4,7 @@
  */
 
 import {
+  parseTopology,
   sameBytes,
   type ErrorManager,
   type HostSpec,
@@ -32,7 +33,6 @@ import type { Registry } from '../mca/registry.js';
 import { createSelector, type Selector } from '../mca/selector.js';
 import { token } from '../mca/token.js';
 import { notifierFramework } from '../notifier/framework.js';
-import { parseTopology } from '../overlay/spec.js';
 import { topologyFramework } from '../topology/framework.js';
 import { decodeParams } from './boot-details.js';
 import type { AgentScope, Composition, ParamSnapshot, PluginHooks } from './composition.js';

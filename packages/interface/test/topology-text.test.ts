@@ -1,7 +1,7 @@
 /** Topologies in text form. */
 
 import { assert, suite } from '@stci/testkit';
-import { parseTopology } from '../../dist/overlay/spec.js';
+import { parseTopology } from '@stci/interface';
 
 suite('topology in text form', (test) => {
   test('a name, and options of each type', () => {

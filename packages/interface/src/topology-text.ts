@@ -3,7 +3,7 @@
  * Values are whole numbers, true, false, lists of numbers with `x` between, else text; the component judges them.
  */
 
-import { StciError } from '@stci/interface';
+import { StciError } from './errors.js';
 
 export interface TopologySpec {
   readonly kind: string;
