@@ -68,8 +68,9 @@ const { connect } = await import(${JSON.stringify(join(ROOT, 'packages/client/di
 const stci = await connect();
 console.log((await connect().catch((error) => error)).code);
 const specs = ['bmg', 'bmg:a=1', 'tree', 'tree:arity=1', 'tree:arity=1024', 'tree:arity=0', 'tree:arity=1025',
-  'tree:arity=x', 'tree:arity=1,arity=1', 'tree:wrap=true', 'mesh', 'mesh:wrap=true,dimensions=1', 
-  'mesh:wrap=1', 'mesh:dimensions=2', 'mesh:dimensions=3', 'mesh:dimensions=1x1', 'mesh:dimensions=1x1x1x1', 'mesh:dimensions=5x5', 'mesh:dimensons=1',
+  'tree:arity=x', 'tree:arity=1,arity=1', 'tree:wrap=true', 'mesh', 'mesh:wrap=true,dimensions=1',
+  'mesh:wrap=1', 'mesh:dimensions=2', 'mesh:dimensions=3', 'mesh:dimensions=1x1', 'mesh:dimensions=1x1x1x1',
+  'mesh:dimensions=5x5', 'mesh:dimensons=1',
   'nonsense', '', 'tree:', 'Tree', 'tree arity'];
 for (const spec of specs) {
   const said = await stci.topology(spec).then(({ neighbours, diameter }) => [neighbours, diameter], ({ code }) => code);
