@@ -109,6 +109,7 @@ export class ControllerJob {
     this.#recovery.close();
     this.#deadlines.cancel();
     this.#end.cancel();
+    this.#programs?.close();
   }
 
   /** Ranks of its map on a host that it has not lost. */
@@ -293,6 +294,7 @@ export class ControllerJob {
     if (this.#hosts.isLost(host) || (session?.launch ?? Infinity) < this.#recovery.launchOf(host)) return [];
     const isOthers = this.#session.stays && this.ranksOn(host) === 0;
     this.#hosts.onLost(host);
+    this.#programs?.onHostLost(host);
     if (isOthers) return [];
     if (kind === 'session-lost') this.#hosts.countLoss(host);
     const ranks = this.#ledger.openRanks(host);

@@ -128,6 +128,17 @@ export class JobPrograms {
     this.#survey?.onWaiting(waiting);
   }
 
+  /** Its session agent answers no more; another that takes its place opens anew. */
+  onHostLost(host: HostIndex): void {
+    this.#open.delete(host);
+    this.#survey?.onLost(host);
+  }
+
+  /** The job has ended. */
+  close(): void {
+    this.#survey?.close();
+  }
+
   onEnded(report: RankReport): void {
     this.#add(report);
     this.#schedule();

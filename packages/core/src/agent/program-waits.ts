@@ -66,18 +66,33 @@ export class WaitSurvey {
     this.#open = new Set(hosts);
     this.#done = done;
     this.#timer = clock.after(ANSWERS_MS, () => this.#end());
+    this.#endIfAnswered();
   }
 
   onWaiting(answer: Waiting): void {
     if (!this.#open.delete(answer.host)) return;
     this.#answers.push({ ...answer, waits: answer.waits.slice(0, WAITS_MAX) });
+    this.#endIfAnswered();
+  }
+
+  /** It does not answer. */
+  onLost(host: HostIndex): void {
+    if (this.#open.delete(host)) this.#endIfAnswered();
+  }
+
+  /** Nobody wants to know any more. */
+  close(): void {
+    this.#done = undefined;
+    this.#timer.cancel();
+  }
+
+  #endIfAnswered(): void {
     if (this.#open.size === 0) this.#end();
   }
 
   #end(): void {
-    this.#timer.cancel();
     const done = this.#done;
-    this.#done = undefined;
+    this.close();
     done?.(waitsText(this.#answers));
   }
 }

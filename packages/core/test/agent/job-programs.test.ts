@@ -83,6 +83,24 @@ suite('programs of a job', (test) => {
     assert.equal(told(), ['program.agreed'], 'it goes on');
   });
 
+  test('a host that is lost is not asked what its programs wait for, until one of them opens again', () => {
+    const { programs, told } = programsOf();
+    const texts: string[] = [];
+    const ask = (): void => programs.askWaits((text) => texts.push(text));
+    programs.onOpen(0);
+    ask();
+    assert.equal(texts, []);
+    programs.onHostLost(0);
+    assert.equal(texts, ['']);
+    ask();
+    assert.equal(texts, ['', '']);
+    assert.equal(told(), ['program.state []', 'program.wait undefined']);
+    programs.onOpen(0);
+    ask();
+    programs.onWaiting({ host: 0, count: 0, waits: [] });
+    assert.equal([texts.length, told()], [3, ['program.state []', 'program.wait undefined']]);
+  });
+
   test('what a vote says of its length counts no less than what it has', () => {
     const { place, programs, decisions } = programsOf();
     const gather = COLLECTIVES.indexOf('allgather');

@@ -54,4 +54,24 @@ suite('what programs wait for', (test) => {
     survey.onWaiting({ host: 2, ...answer });
     assert.equal(texts, ['rank 7 waits in receive() since 1.0 s']);
   });
+
+  test('no host, hosts that are lost, and a job that ends are not waited for', () => {
+    const { platform, run } = testPlace();
+    const texts: string[] = [];
+    const surveyOf = (...hosts: number[]) => new WaitSurvey(platform.clock, hosts, (text) => texts.push(text));
+    surveyOf();
+    assert.equal(texts, ['']);
+    const lost = surveyOf(1, 2);
+    lost.onLost(2);
+    lost.onLost(3);
+    assert.is(texts.length, 1);
+    lost.onWaiting({ host: 1, count: 1, waits: [[7, 0, 0, '', 1000]] });
+    assert.is(texts[1], 'rank 7 waits in receive() since 1.0 s');
+    const last = surveyOf(1);
+    last.onLost(1);
+    assert.is(texts.length, 3);
+    surveyOf(1).close();
+    run(2000);
+    assert.is(texts.length, 3);
+  });
 });
