@@ -83,6 +83,33 @@ function play(seed: number, limits = LIMITS) {
 
 const agentOf = (agents: readonly Agent[], rank: Rank): Agent => agents[hostOf(rank)] as Agent;
 
+/** Rank 0, and what others send it: messages of the longest size, but for those that say theirs. */
+function longOnes() {
+  const { agents, got, move } = play(1);
+  const { inbox, programs } = agentOf(agents, 0);
+  const program = programs.get(0) as Program;
+  const { connection } = program;
+  const failed: string[] = [];
+  const send = (event: ProgramEvent, bytes?: Uint8Array): void => {
+    if (event.type === 'failed-call') failed.push(`${event.id} ${event.code}`);
+    else connection?.send(event, bytes);
+  };
+  const paused = { hasRoom: true, send };
+  program.connection = paused as never;
+  const moveAll = (): void => {
+    while (move());
+  };
+  /** Returns the receive that fits it. */
+  const ask = (id: number, length = LIMITS.messageBytesMax) => {
+    const [from, tag] = [1 + id % 2, `${id}`];
+    const bytes = new Uint8Array(length);
+    agentOf(agents, from).outbox.send({ from, to: 0, tag, form: 'bytes', bytes, settle: () => undefined });
+    moveAll();
+    return { id, from, tag };
+  };
+  return { program, inbox, ask, moveAll, got, failed, pause: (isIt: boolean) => (paused.hasRoom = !isIt) };
+}
+
 suite('messages between ranks', (test) => {
   test('what is sent together is one message between agents, at the least of both parameters too', () => {
     const settings = [[4 * MIB, MIB / 16, MIB / 32], [4 * MIB, 4 * MIB, MIB / 2], [64 * MIB, 16 * MIB, 8 * MIB]];
@@ -276,38 +303,40 @@ suite('messages between ranks', (test) => {
   });
 
   test('what receives have left that ended keeps no longest message from one that waits, up to a bound', () => {
-    const { agents, got, move } = play(1);
-    const { inbox, programs } = agentOf(agents, 0);
-    const program = programs.get(0) as Program;
-    const { connection } = program;
-    const failed: string[] = [];
-    const send = (event: ProgramEvent, bytes?: Uint8Array): void => {
-      if (event.type === 'failed-call') failed.push(`${event.id} ${event.code}`);
-      else connection?.send(event, bytes);
-    };
-    program.connection = { hasRoom: true, send } as never;
-    const ask = (id: number): { readonly id: number; readonly from: Rank; readonly tag: string } => {
-      const [from, tag] = [1 + id % 2, `${id}`];
-      const bytes = new Uint8Array(LIMITS.messageBytesMax);
-      agentOf(agents, from).outbox.send({ from, to: 0, tag, form: 'bytes', bytes, settle: () => undefined });
-      while (move());
-      return { id, from, tag };
-    };
+    const { program, inbox, ask, moveAll, got, failed } = longOnes();
     ask(1);
     const most = LIMITS.unreadBytesMax / LIMITS.longBytesMax;
     for (let id = 2; id <= most; id++) {
       inbox.receive(program, ask(id));
       if (id < most) program.mailbox.cancel(id);
-      while (move());
+      moveAll();
     }
     assert.equal([got.map(([, of]) => of), failed], [[`${1 + most % 2} ${most}`], []]);
     for (let id = most + 1; id <= most + 2; id++) {
       inbox.receive(program, ask(id));
       if (id === most + 1) program.mailbox.cancel(id);
-      while (move());
+      moveAll();
     }
     assert.equal(failed, [`${most + 2} STCI_CLIENT_LIMIT`]);
     assert.is(program.mailbox.bytes, LIMITS.unreadBytesMax);
+  });
+
+  test('a program that does not read gets no more for its receives than there is room, until it reads', () => {
+    const { program, inbox, ask, moveAll, got, pause } = longOnes();
+    ask(1);
+    inbox.receive(program, ask(2));
+    program.mailbox.cancel(2);
+    moveAll();
+    assert.is(program.mailbox.bytes, 2 * LIMITS.longBytesMax);
+    pause(true);
+    ask(0, 1000);
+    for (const id of [3, 4]) inbox.receive(program, ask(id));
+    moveAll();
+    assert.ok(program.mailbox.bytes < 2 * LIMITS.longBytesMax + 2000, `${program.mailbox.bytes} bytes`);
+    pause(false);
+    inbox.onRoom(program);
+    moveAll();
+    assert.equal(got.map(([, of]) => of).sort(), ['1 4', '2 3']);
   });
 
   test('an agent that speaks for ranks of others, or sends more than its credit, breaks the protocol', () => {
