@@ -4,15 +4,12 @@
  * that is nobody's dependency, differs from host to host, and is judged by nobody.
  */
 
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import Module, { builtinModules } from 'node:module';
+import { mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import Module from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
-import { findPackage } from './locate.js';
 
 /** The directory of copies, then that of one. */
 const COPY = /^(.*\/plugins\/[0-9a-f]{16}\/)[0-9a-f]{64}\//u;
-const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/gu;
-const MODULE = /\.[cm]?js$/u;
 
 type Parent = { readonly filename?: string | null } | undefined;
 type Resolve = (request: string, parent: Parent, ...rest: unknown[]) => string;
@@ -36,38 +33,33 @@ function keepRequire(): void {
 }
 
 /**
- * Before code of a copy runs; `name` is its package's. ES modules have no such hook: their imports are found in their
- * text, where something above the cache could be imported. Throws for the first that would be.
+ * Before code of a copy runs. ES modules have no such hook, but Node looks no farther than the first directory of a
+ * package's name: what is installed above the cache has an empty one beside the copies, where an import of it fails.
  */
-export function keepInside(copy: string, name: string): void {
+export function keepInside(copy: string): void {
   keepRequire();
-  const directory = realpathSync(copy);
-  if (!hasPackages(dirname(dirname(directory)))) return;
-  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !MODULE.test(entry.name)) continue;
-    const at = entry.parentPath ?? entry.path;
-    for (const [, , imported = ''] of readFileSync(join(at, entry.name), 'utf8').matchAll(IMPORT)) {
-      const own = packageOf(imported);
-      if (own === undefined || own === name) continue;
-      const found = findPackage(at, own);
-      if (found !== undefined && isAbove(found, directory)) throw new Error(`Cannot find package '${imported}'`);
+  const store = dirname(realpathSync(copy));
+  const own = join(store, 'node_modules');
+  const known = new Set(packagesIn(own));
+  for (let at = store; dirname(at) !== at;) {
+    at = dirname(at);
+    for (const name of packagesIn(join(at, 'node_modules'))) {
+      if (!known.has(name)) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
     }
   }
 }
 
-function hasPackages(from: string): boolean {
-  for (let at = from; ; at = dirname(at)) {
-    if (existsSync(join(at, 'node_modules'))) return true;
-    if (dirname(at) === at) return false;
+/** Names of what an import finds there. */
+function packagesIn(directory: string): readonly string[] {
+  return namesIn(directory).flatMap((name) =>
+    (name.startsWith('@') ? namesIn(join(directory, name)).map((inner) => `${name}/${inner}`) : [name]));
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).filter((name) => !name.startsWith('.'));
+  } catch {
+    // It is not there, is no directory, or does not tell its names.
+    return [];
   }
-}
-
-function isAbove(found: string, directory: string): boolean {
-  return ![directory, join(dirname(directory), 'node_modules')].some((at) => found.startsWith(`${at}/`));
-}
-
-/** undefined: a file, one of Node's, or what the package itself calls so. */
-function packageOf(imported: string): string | undefined {
-  if (/^[./#]|^[a-z]+:/u.test(imported) || builtinModules.includes(imported)) return undefined;
-  return imported.split('/').slice(0, imported.startsWith('@') ? 2 : 1).join('/');
 }

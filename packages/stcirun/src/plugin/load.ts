@@ -58,7 +58,7 @@ function asPlugin(own: FoundPlugin, copy: () => CopyName, frameworks: readonly A
     const { name, help, params = {}, args } = declared;
     let loaded: AnyComponent | undefined;
     const load = (): AnyComponent =>
-      (loaded ??= loadComponent({ path, name: own.name, copy, declared, framework, owner: plugin }));
+      (loaded ??= loadComponent({ path, copy, declared, framework, owner: plugin }));
     return Object.freeze({
       framework, name, version: own.version, frameworkVersion: framework.version, help, params,
       ...(args !== undefined && { args }),
@@ -79,8 +79,6 @@ export function pathOfCopy(hash: string): string | undefined {
 
 interface Declared {
   readonly path: string;
-  /** Of its package. */
-  readonly name: string;
   copy(): CopyName;
   readonly declared: PluginComponent;
   readonly framework: AnyFramework;
@@ -88,13 +86,13 @@ interface Declared {
 }
 
 /** Throws STCI_PLUGIN_INVALID. */
-function loadComponent({ path, name, copy, declared, framework, owner }: Declared): AnyComponent {
+function loadComponent({ path, copy, declared, framework, owner }: Declared): AnyComponent {
   const { hash } = copy();
   const directory = storedPlugin(hash);
   if (directory === undefined) throw pluginError(path, 'its copy was removed', 'STCI_PLUGIN_FAILED');
   loaded.set(hash, path);
   const label = `${declared.framework}:${declared.name}`;
-  const exported = guardLoad(path, declared.module, () => loadModule(path, directory, declared.module, name));
+  const exported = guardLoad(path, declared.module, () => loadModule(path, directory, declared.module));
   const values: readonly unknown[] = [exported, ...Object.values(exported as object).flat()];
   for (const value of values) checkRecord(value, path, declared);
   const all = values.filter(isComponent);
@@ -117,10 +115,10 @@ function loadComponent({ path, name, copy, declared, framework, owner }: Declare
   return guardComponent({ ...found, framework }, path, owner);
 }
 
-function loadModule(path: string, directory: string, module: string, name: string): unknown {
+function loadModule(path: string, directory: string, module: string): unknown {
   const file = join(directory, module);
   try {
-    keepInside(directory, name);
+    keepInside(directory);
     return createRequire(file)(file) as unknown;
   } catch (thrown) {
     const text = `${module} cannot be loaded: ${loadText(thrown, directory, module)}`;
@@ -135,7 +133,8 @@ function loadText(thrown: unknown, directory: string, module: string): string {
       + 'CommonJS';
   }
   if (code === 'ERR_REQUIRE_ASYNC_MODULE') return 'a plugin cannot have await outside of functions';
-  const missing = /^Cannot find (?:module|package) '([^'./][^']*)'/u.exec(message)?.[1];
+  const missing = /^Cannot find (?:module|package) '(?:\/[^']*\/plugins\/[0-9a-f]{16}\/node_modules\/)?([^'./][^']*)'/u
+    .exec(message)?.[1]?.replace(/\/(?:index\.js|package\.json)$/u, '');
   if (missing !== undefined) {
     const name = missing.split('/').slice(0, missing.startsWith('@') ? 2 : 1).join('/');
     return `it imports '${missing}', which is not among what is copied. Run npm install ${name} in the package, so `
