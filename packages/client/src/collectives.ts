@@ -11,7 +11,7 @@ import type { Calls } from './calls.js';
 import type { Combine, Group } from './contracts.js';
 import { ClientError, errorOfCall } from './errors.js';
 import type { Messages } from './messages.js';
-import { decodeError, encodeError, reduceInTree } from './reduce-tree.js';
+import { childrenOf, decodeError, encodeError, reduceInTree, type Reduced } from './reduce-tree.js';
 import { decodeValue, encodeValue, type Encoded } from './values.js';
 
 export interface CollectivesInit {
@@ -43,6 +43,13 @@ interface Vote {
 
 type AgreedEvent = Extract<ProgramEvent, { readonly type: 'agreed' }>;
 
+/**
+ * How long a reduction that waits for values is silent. Then it votes without a result, so that the controller knows
+ * of it and refuses what other ranks call beside it; if all have called it, they vote again with the result. So only
+ * reductions that last longer have a second vote.
+ */
+const SILENT_MS = 200;
+
 const NOTHING: Encoded = { form: 'bytes', bytes: new Uint8Array() };
 
 export class Collectives {
@@ -53,6 +60,10 @@ export class Collectives {
   /** The vote that waits for its decision. */
   #open: { resolve(event: AgreedEvent, bytes: Uint8Array): void; reject(error: ClientError): void } | undefined;
   #count = 0;
+  /** The decisions of the job, as far as this rank knows. */
+  #decided = 0;
+  /** Ends the waits for messages of a reduction that was refused. */
+  #clearing = new AbortController();
   /** Messages of reductions that failed, which may still come: they are taken away at the next `shrink`. */
   #left: (readonly [from: number, tag: string])[] = [];
 
@@ -157,32 +168,62 @@ export class Collectives {
     });
   }
 
-  /** The values are combined by messages, to the first of the group; all learn whether that went well. */
+  /**
+   * The values are combined by messages, to the first of the group; all learn whether that went well. A vote of the
+   * first without a result or an error says that it still waits; the votes of the others say what they called.
+   */
   #reduce<T>(
     of: 'reduce' | 'allReduce', value: T, combine: Combine<T>, root: number,
   ): Promise<readonly Part[]> {
-    return this.#next(of, async (name, number) => {
+    return this.#next(of, async (name) => {
       const { messages } = this.#init;
-      const tag = `_r.${number}`;
-      const { result, error, left } = await reduceInTree({ name, messages, group: this.#group, tag, value, combine });
-      this.#left.push(...left);
-      const kind = of === 'reduce' ? 'reduce' : 'allreduce';
-      const isFirst = this.#group.rank === 0;
-      // Errors come up the tree, so that the first has that of any rank, and tells it.
-      const encoded = isFirst ? (result ?? encodeError(error)) : NOTHING;
-      const { agreed, parts } = await this.#vote(name, { kind, root, flag: error === undefined, encoded });
-      if (agreed.flag) return parts;
-      throw error ?? decodeError(this.#first(parts), name);
+      const ending = new AbortController();
+      // The number is the same at all, whatever was refused before, and whoever was started again.
+      const tag = `_r.${this.#decided + 1}`;
+      const { group, signal } = { group: this.#group, signal: ending.signal };
+      const tree = messages.holding(reduceInTree({ name, messages, group, tag, value, combine, signal }));
+      void tree.then(({ left }) => this.#left.push(...left));
+      const vote = (reduced: Reduced | undefined): Promise<Decided> => {
+        const kind = of === 'reduce' ? 'reduce' : 'allreduce';
+        if (group.rank !== 0) return this.#vote(name, { kind, root, flag: reduced?.error === undefined });
+        // Errors come up the tree, so that the first has that of any rank, and tells it.
+        const encoded = reduced === undefined ? NOTHING : (reduced.result ?? encodeError(reduced.error));
+        return this.#vote(name, { kind, root, flag: reduced?.result !== undefined, encoded });
+      };
+      try {
+        let reduced = await within(SILENT_MS, tree);
+        let { agreed, parts } = await vote(reduced);
+        if (!agreed.flag && this.#first(parts).bytes.length === 0) {
+          reduced = await tree;
+          ({ agreed, parts } = await vote(reduced));
+        }
+        if (agreed.flag) return parts;
+        throw reduced?.error ?? decodeError(this.#first(parts), name);
+      } finally {
+        ending.abort();
+      }
     });
   }
 
   /** Carries out a collective after those before it. `name`: for messages. */
-  #next<T>(of: string, run: (name: string, number: number) => Promise<T>): Promise<T> {
+  #next<T>(of: string, run: (name: string) => Promise<T>): Promise<T> {
     this.#count += 1;
-    const number = this.#count;
-    const turn = this.#last.then(() => run(`${of}(), the ${ordinal(number)} collective`, number));
+    const name = `${of}(), the ${ordinal(this.#count)} collective`;
+    const turn = this.#last.then(() => run(name));
     this.#last = turn.catch(() => undefined);
     return turn;
+  }
+
+  /** Takes away what comes of a reduction that others called at this place: large values would be in the way. */
+  #clear(name: string): void {
+    const { rank, ranks } = this.#group;
+    this.#clearing.abort();
+    this.#clearing = new AbortController();
+    for (const child of childrenOf(rank, ranks.length)) {
+      const from = ranks[child] as number;
+      const taken = this.#init.messages.take(from, `_r.${this.#decided}`, name, this.#clearing.signal);
+      void taken.catch(() => undefined); // None was sent, or its sender has ended.
+    }
   }
 
   async #vote(name: string, { kind, flag = true, root = 0, encoded = NOTHING }: Vote): Promise<Decided> {
@@ -198,7 +239,9 @@ export class Collectives {
         calls.send({ type: 'vote', kind, flag, root, form }, bytes);
         this.#open = { resolve: (...answer) => resolve(answer), reject: (error) => reject(errorOfCall(name, error)) };
       });
+      this.#decided = event.decided;
       onAgreed(event.agreed);
+      if (event.code === 'STCI_CLIENT_MISMATCH') this.#clear(name);
       if (event.code !== '') throw new ClientError(event.code as ProgramErrorCode, `${name}: ${event.reason}`);
       return { agreed: event.agreed, parts: partsOf(event.parts, body) };
     } finally {
@@ -213,6 +256,17 @@ function partsOf(heads: readonly PartHead[], bytes: Uint8Array): Part[] {
     const part = bytes.slice(at, at + length);
     at += length;
     return { rank, encoded: { form, bytes: part } };
+  });
+}
+
+/** What it gives; undefined if it takes longer. It does not reject. */
+function within<T>(ms: number, wait: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, undefined);
+    void wait.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
   });
 }
 

@@ -37,6 +37,7 @@ export class LocalAgent implements AgentLink {
   readonly #receives: Waiting[] = [];
   readonly #put = new Map<string, Value>();
   readonly #keys = new Map<string, Value>();
+  #decided = 0;
   #isOpen = true;
 
   constructor(events: AgentLinkEvents) {
@@ -113,7 +114,8 @@ export class LocalAgent implements AgentLink {
     const agreed = { kind, flag, isMismatch: false, ranks: ALL, joined: [], failed: [], missing: [] };
     const code = reason === '' ? '' : 'STCI_CLIENT_LIMIT';
     const parts = hasParts ? [[0, bytes.length, form] as const] : [];
-    this.#answer({ type: 'agreed', code, reason, agreed, parts }, bytes);
+    this.#decided += 1;
+    this.#answer({ type: 'agreed', code, reason, decided: this.#decided, agreed, parts }, bytes);
   }
 
   /** Returns why it cannot be; else ''. */

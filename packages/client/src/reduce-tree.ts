@@ -21,6 +21,8 @@ export interface ReduceTree<T> {
   readonly tag: string;
   readonly value: T;
   readonly combine: Combine<T>;
+  /** Aborted: the collective has ended; nothing is received, combined or sent any more. */
+  readonly signal: AbortSignal;
 }
 
 export interface Reduced {
@@ -34,12 +36,13 @@ export interface Reduced {
 
 /** Does not reject. */
 export async function reduceInTree<T>(tree: ReduceTree<T>): Promise<Reduced> {
-  const { name, messages, group, tag } = tree;
+  const { name, messages, group, tag, signal } = tree;
   const { rank: place, ranks } = group;
   const children = childrenOf(place, ranks.length).map((child) => ranks[child] as number);
   const open = new Set(children);
   const of = `rank ${ranks[place]}`;
   const combined = await combineAll(tree, children, open).catch((fault: unknown) => errorOf(name, fault, of));
+  if (signal.aborted) return { left: [...open].map((from) => [from, tag] as const) };
   const parent = place > 0 ? ranks[place & (place - 1)] : undefined;
   const outcome = parent === undefined ? combined : await sendUp(messages, parent, { tag, name, combined });
   const left = [...open].map((from) => [from, tag] as const);
@@ -48,13 +51,14 @@ export async function reduceInTree<T>(tree: ReduceTree<T>): Promise<Reduced> {
 }
 
 async function combineAll<T>(
-  { name, messages, group, tag, value, combine }: ReduceTree<T>, children: readonly number[], open: Set<number>,
+  { name, messages, group, tag, value, combine, signal }: ReduceTree<T>, children: readonly number[], open: Set<number>,
 ): Promise<Encoded> {
   let sum = value;
   encodeValue(name, value, PROGRAM_MESSAGE_BYTES_MAX - 1); // The function need not see what cannot be sent.
   for (const child of children) {
-    const { bytes } = await messages.take(child, tag, name);
+    const { bytes } = await messages.take(child, tag, name, signal);
     open.delete(child);
+    signal.throwIfAborted();
     sum = await combine(sum, opened(bytes) as T);
   }
   return encodeValue(name, sum, group.rank === 0 ? PROGRAM_PART_BYTES_MAX : PROGRAM_MESSAGE_BYTES_MAX - 1);

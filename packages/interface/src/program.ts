@@ -132,9 +132,12 @@ export type ProgramEvent =
       readonly attempt: number; readonly host: string }
   | { readonly type: 'failed'; readonly lost: readonly LostRanks[] }
   | { readonly type: 'ended'; readonly ranks: readonly RankRange[] }
-  /** `code` and `reason` are empty where it succeeded. The bytes of the parts follow, one after the other. */
-  | { readonly type: 'agreed'; readonly code: ProgramErrorCode | ''; readonly reason: string; readonly agreed: Agreed;
-      readonly parts: readonly PartHead[] }
+  /**
+   * `code` and `reason` are empty where it succeeded. `decided`: collectives of the job decided so far, this one
+   * included; a refusal is no decision. The bytes of the parts follow, one after the other.
+   */
+  | { readonly type: 'agreed'; readonly code: ProgramErrorCode | ''; readonly reason: string; readonly decided: number;
+      readonly agreed: Agreed; readonly parts: readonly PartHead[] }
   | ({ readonly type: 'done' } & Call)
   | ({ readonly type: 'failed-call'; readonly code: ProgramErrorCode; readonly reason: string } & Call)
   | ({ readonly type: 'message'; readonly from: Rank; readonly tag: string; readonly form: Form } & Call)

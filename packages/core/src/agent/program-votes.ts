@@ -113,8 +113,8 @@ export class ProgramVotes {
       this.#sentBytes -= Math.min(this.#sentBytes, vote.length);
       const none = { flag: false, isMismatch: false, ranks: [], joined: [] };
       const agreed: Agreed = { ...none, kind: vote.kind, failed, missing };
-      const event: ProgramEvent = { type: 'agreed', code: code as ProgramErrorCode, reason, agreed, parts: [] };
-      this.#answer(program, programRecord(event));
+      const verdict = { code: code as ProgramErrorCode, reason, decided: this.decided };
+      this.#answer(program, programRecord({ type: 'agreed', ...verdict, agreed, parts: [] }));
     }
   }
 
@@ -129,7 +129,7 @@ export class ProgramVotes {
     const parts = wire.map(([rank, form, bytes]): PartHead => [rank, bytes.length, FORMS[form] as Form]);
     const bytes = joinBytes(wire.map((part) => part[2]));
     const { code, reason } = decision as { code: ProgramErrorCode | ''; reason: string };
-    const event: ProgramEvent = { type: 'agreed', code, reason, agreed, parts: [] };
+    const event: ProgramEvent = { type: 'agreed', code, reason, decided: decision.sequence, agreed, parts: [] };
     let whole: Uint8Array | undefined;
     const joins = new Map(ranksInRanges(joined).map((rank, i) => [rank, decision.joins[i]?.[0]]));
     for (const program of this.#init.programs.values()) {

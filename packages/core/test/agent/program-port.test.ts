@@ -116,7 +116,7 @@ suite('programs at their session agent', (test) => {
     const agreed = { flag: false, isMismatch: false, ranks: [[0, 2]], joined: [], failed: [[3, 3]] };
     deliver('program.agreed', decision(agreed));
     const told = { ...agreed, kind: 'agree', missing: [] };
-    assert.equal(two.told[1], { type: 'agreed', code: '', reason: '', agreed: told, parts: [] });
+    assert.equal(two.told[1], { type: 'agreed', code: '', reason: '', decided: 5, agreed: told, parts: [] });
     assert.is(three.told.length, 1);
     assert.equal(sent[3], ['program.votes', { host: 1, sequence: 6, votes: [wire(3, 2, false)] }]);
   });
