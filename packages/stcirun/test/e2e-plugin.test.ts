@@ -98,6 +98,8 @@ suite('plugins', (test) => {
     'no verdict': ['export default manager({ query: () => 5 });', /own\.query: it answered 5: expected accept\(/u],
     'an error in create': ['export default manager({ create() { throw Error("boom"); } });',
       /own\.create: boom \(index\.js:6\)\./u],
+    'an async function': ['export default manager({ create: async () => ({}) });',
+      /own\.create: .* found a promise: it must not be async/u],
     'no module': ['export default manager({ create: () => ({}) });', /own\.create: .* its policy to be a string/u],
   };
   for (const [what, [text, message]] of Object.entries(REFUSED)) {

@@ -76,6 +76,13 @@ suite('stci plugin check', (test) => {
     'package.json', /there is no \.\/dist\/index\.js in the package\. Build it/u);
   finds('a name that STCI has', () => check('taken', record('name: "tree"'), { name: 'tree' }), 'names', 'package.json',
     /launcher:tree is there without this plugin\. Choose another name/u);
+  finds('what it prints', () => check('prints', `console.log('hello');\n${record('')}`), 'code', './index.js',
+    /launcher:some: import or query prints "hello": each stcirun .* Leave it out\./u);
+  finds('a loop at its import', () => check('loops', `${record('')}while (true);\n`), 'code', './index.js',
+    /^launcher:some: import and query: the load of \.\/index\.js has not returned for \d+ ms\. Look for a loop/u);
+  const quoted = { params: { p: { type: 'int', default: '0', help: 'x' } } };
+  finds('a number in quotes', () => check('quotes', record(''), quoted), 'manifest', 'package.json',
+    /params\.p: has a default that is not a safe integer: "0"\. Write 0 without quotes\.$/u);
   finds('an import of what is not declared', () => check('undeclared', `import 'left-pad';\n${record('')}`), 'imports',
     'index.js:1', /'left-pad' is no dependency in package\.json/u);
   finds('an import from outside of the package', () => {

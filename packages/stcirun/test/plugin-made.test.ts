@@ -18,7 +18,9 @@ suite('files of a new plugin', (test) => {
     const before = process.umask(0o002);
     try {
       const directory = join(place, 'my-tree');
-      const made = { framework: 'launcher', name: 'my-tree', directory, isTypeScript: true, root: ROOT, taken: [] };
+      const made = {
+      framework: 'launcher', name: 'my-tree', directory, isTypeScript: true, root: ROOT, taken: () => [],
+    };
       const { files } = makePlugin(made);
       for (const file of ['.', 'src', ...files]) assert.is(statSync(join(directory, file)).mode & 0o022, 0, file);
       assert.is(collectFiles(findPlugin(directory, pluginFrameworks())).length, files.length);

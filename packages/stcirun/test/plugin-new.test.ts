@@ -94,7 +94,7 @@ suite('stci plugin new', (test) => {
   test('what cannot be made is refused, and leaves nothing', () => {
     const refusals = [
       ['topology tree', 193, /would have component topology:tree, which STCI has/u],
-      ['topolgy my-x', undefined, /Did you mean topology/u],
+      ['topolgy my-x', 193, /no template of framework 'topolgy'\. Did you mean topology/u],
       ['bootcom my-x', 193, /no template of framework 'bootcom'/u],
       ['topology My-X', 193, /'My-X' is no name of a package/u],
       ['topology ../x', 193, /is no name of a package/u],

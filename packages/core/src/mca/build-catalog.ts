@@ -104,5 +104,8 @@ export function paramProblem(spec: ParamSpec): string | undefined {
   }
   if (spec.min !== undefined && spec.max !== undefined && spec.min > spec.max) return 'has min above max.';
   const wrong = valueProblem(spec, spec.default);
-  return wrong === undefined ? undefined : `has a default that ${wrong}: ${quote(formatValue(spec, spec.default))}.`;
+  if (wrong === undefined) return undefined;
+  const text = formatValue(spec, spec.default);
+  const isQuoted = typeof spec.default === 'string' && /^\d+$|^true$|^false$/u.test(text);
+  return `has a default that ${wrong}: ${quote(text)}.${isQuoted ? ` Write ${text} without quotes.` : ''}`;
 }

@@ -5,6 +5,7 @@
  */
 
 import { writeSync } from 'node:fs';
+import { quote } from '@stci/core';
 import type { AnyComponent } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { pluginFrameworks } from '../assembly.js';
@@ -44,6 +45,24 @@ function add(file: string, check: Finding['check'], thrown: unknown): void {
   tell({ type: 'finding', finding: { level: 'error', check, file, text } });
 }
 
+/** What the streams get while `call` runs; it is passed on. */
+function printedIn<T>(call: () => T): readonly [result: T, printed: string] {
+  let printed = '';
+  const release = [process.stdout, process.stderr].map((stream) => {
+    const { write } = stream;
+    stream.write = ((...args: Parameters<typeof write>) => {
+      printed += String(args[0]);
+      return Reflect.apply(write, stream, args);
+    }) as typeof write;
+    return () => (stream.write = write);
+  });
+  try {
+    return [call(), printed.trim()];
+  } finally {
+    for (const one of release) one();
+  }
+}
+
 function checkComponent(component: AnyComponent, file: string): boolean {
   const { framework, name, params } = component;
   const label = `${framework.name}:${name}`;
@@ -51,7 +70,13 @@ function checkComponent(component: AnyComponent, file: string): boolean {
   const { deps = {}, request } = NEEDS[framework.name]?.(name) ?? {};
   try {
     step(`${label}: import and query`, file, STEP_MS);
-    const verdict = component.query({ params: defaults, request, facts: {}, named: true });
+    const [verdict, printed] = printedIn(() =>
+      component.query({ params: defaults, request, facts: {}, named: true }));
+    if (printed !== '') {
+      const text = `${label}: import or query prints ${quote(printed.split('\n', 1)[0] as string)}: each stcirun that `
+        + 'has the plugin will print it. Leave it out.';
+      tell({ type: 'finding', finding: { level: 'warning', check: 'code', file, text } });
+    }
     if (!verdict.accept) {
       const text = `${label} declines with its default parameters, though it is named: ${verdict.reason}. Choose `
         + 'defaults that work, if there are any.';

@@ -159,7 +159,7 @@ function runCode({ path, compliance, root }: CheckInit): Promise<Ran> {
 function endText({ what, limitMs }: { what: string; limitMs: number }, end: string | undefined, said: string): string {
   const last = said.trim().split('\n').at(-1) ?? '';
   const remedy = 'Look for a loop or a wait that never ends.';
-  const call = new RegExp(`^${CALL_SPEAKER}: plugin .*: (\\S+ has not returned for \\d+ ms)`, 'u').exec(last)?.[1];
+  const call = new RegExp(`^${CALL_SPEAKER}: plugin .*: (.+? has not returned for \\d+ ms)`, 'u').exec(last)?.[1];
   if (call !== undefined) return `${what}: ${call}. ${remedy}`;
   if (end === undefined) return `${what} did not come back within ${limitMs} ms. ${remedy}`;
   const more = last === '' ? '' : ` It said: ${last}`;

@@ -23,6 +23,7 @@ function withMembers(members: Members): Contract['problem'] {
   return (value) => {
     const names = Object.keys(members).join(', ');
     if (typeof value !== 'object' || value === null) return `expected an object with ${names}`;
+    if (value instanceof Promise) return `expected an object with ${names}, found a promise: it must not be async`;
     for (const [name, type] of Object.entries(members)) {
       const found = typeof (value as Readonly<Record<string, unknown>>)[name];
       if (found !== type) return `expected its ${name} to be a ${type}, found ${found}`;

@@ -201,7 +201,7 @@ class ManifestReader {
   }
 
   #add(at: string, problem: string): void {
-    this.problems.push(`${this.#file}: ${at === '' ? '' : `${at}: `}${problem}.`.replace(/\?\.$/u, '?'));
+    this.problems.push(`${this.#file}: ${at === '' ? '' : `${at}: `}${problem}.`.replace(/([.?])\.$/u, '$1'));
   }
 }
 

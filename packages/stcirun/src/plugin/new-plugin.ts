@@ -27,8 +27,8 @@ export interface NewPlugin {
   readonly isTypeScript: boolean;
   /** Of this installation's stcirun. */
   readonly root: string;
-  /** Names of components that the framework has. */
-  readonly taken: readonly string[];
+  /** Names of components that the framework has; it is one that plugins are for. */
+  taken(): readonly string[];
 }
 
 export interface MadePlugin {
@@ -78,7 +78,7 @@ function checkName({ framework, name, directory, taken }: NewPlugin): string {
       + `as my-${framework}; with a scope, @lab/my-${framework}.`);
   }
   const component = componentNameOf(name);
-  if (taken.includes(component)) {
+  if (taken().includes(component)) {
     throw new StciError('STCI_USAGE', `Package '${name}' would have component ${framework}:${component}, which STCI `
       + `has. Choose another name, such as my-${component}.`);
   }

@@ -37,7 +37,7 @@ Examples:
     const { args: { framework, name }, flags } = await this.parse(PluginNewCommand);
     const wdir = callerDirectory();
     const directory = resolveFrom(wdir, flags.dir ?? basename(name), '--dir');
-    const taken = frontEndRegistry([]).components(framework).map((component) => component.name);
+    const taken = (): readonly string[] => frontEndRegistry([]).components(framework).map(({ name: one }) => one);
     // Programs are in dist/bundle of the package.
     const root = dirname(dirname(this.config.root));
     const { makePlugin } = await import('../plugin/new-plugin.js');

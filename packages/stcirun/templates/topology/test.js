@@ -7,7 +7,8 @@ topologyCompliance(component, [{ label: 'ring', degreeMax: () => 2, avoidsDead: 
 
 suite('sample', (test) => {
   test('goes the shorter way around, and the other one where that is blocked', () => {
-    const ring = component.create({}, {}, { kind: 'sample', size: 8 });
+    const params = Object.fromEntries(Object.entries(component.params).map(([name, spec]) => [name, spec.default]));
+    const ring = component.create({}, params, { kind: 'sample', size: 8 });
     assert.is(ring.nextHop(0, 3), 1);
     assert.is(ring.nextHop(0, 3, new Set([2])), 7);
     assert.is(ring.nextHop(0, 3, new Set([2, 6])), undefined);
