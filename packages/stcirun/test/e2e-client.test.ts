@@ -141,14 +141,18 @@ suite('client library', (test) => {
     const text = 'const dog = stci.watchdog(1500); if (stci.rank === 1) for (;;) {}'
       + 'if (stci.rank === 0) { dog.stop(); const endMs = Date.now() + 2000; while (Date.now() < endMs); }'
       + 'const timer = setInterval(() => dog.alive(), 100); if (stci.rank === 0) dog.stop();'
-      + 'stci.onFailure(({ ranks }) => console.log(stci.rank, "lost", ranks.join()));'
-      + 'await stci.barrier().catch(() => undefined);'
+      + 'stci.onFailure(({ ranks, host, reason }) =>'
+      + 'console.log(stci.rank, "lost", ranks.join(), host, reason.includes("no sign of life for")));'
+      + 'await stci.barrier().catch(({ message }) => console.error("told", message));'
       + 'console.log(JSON.stringify(await stci.agree(true))); clearInterval(timer); dog.stop();';
     const { exitCode, out, err } = await run([...JOB, ...CONTINUE, ...module(text)], CLIENT_DIRECTORY);
     assert.is(exitCode, 137, err);
     const lines = out.trim().split('\n').sort();
     const agreed = '{"flag":true,"failed":[1]}';
-    assert.equal(lines, [...[0, 2, 3, 4, 5].map((rank) => `${rank} lost 1`), ...Array(5).fill(agreed)].sort());
+    assert.equal(lines, [...[0, 2, 3, 4, 5].map((rank) => `${rank} lost 1 a true`), ...Array(5).fill(agreed)].sort());
+    const why = 'was ended by SIGKILL: no sign of life for \\d+ ms, promised within \\d+ ms';
+    assert.match(err, new RegExp(`^stcirun: .*Rank 1 on a ${why}`, 'mu'));
+    assert.match(err, /^told .*rank 1 on host a.* no sign of life for \d+ ms/mu);
   }, LONG);
 
   test('sporadic: a host that stands still is nobody\'s concern until ranks wait for it in a barrier', async () => {

@@ -10,6 +10,7 @@ import { run, sh, start, type Result, type RunOptions } from './e2e.js';
 import { soon, withPlace } from './e2e-place.js';
 import { writePackage } from './plugin-package.js';
 
+const CLIENT = new URL('../../client/dist/index.js', import.meta.url).href;
 const HOSTS = ['--launcher', 'local', '--host', 'a,b,c', '-n', '3'];
 const WAY = ['--overlay', 'star', '--mca', 'detector=mesh', '--mca', 'detector.mesh.topology=star'];
 
@@ -78,7 +79,7 @@ suite('faults of plugins', (test) => {
   const CASES: Readonly<Record<string, string>> = {
     throw: FAILED, many: FAILED, hang: HUNG, block: HUNG, timer: OUTSIDE, reject: OUTSIDE,
     exit: 'topology:star\\.neighbours has ended this process \\(exit code 3\\)',
-    number: 'topology:star\\.neighbours failed: it answered 5 to \\(\\d\\): expected a list of positions below 4',
+    number: 'topology:star\\.neighbours failed: it answered 5 to \\(\\d\\): expected a list of positions below \\d',
   };
   for (const [bad, what] of Object.entries(CASES)) {
     test(`in the front-end: ${bad}`, async () => {
@@ -103,6 +104,25 @@ suite('faults of plugins', (test) => {
       assert.is(exitCode, 194, err);
       assert.match(err, new RegExp(`Agent root:\\d on host [abc] [^]*plugin ${place}/star: ${CASES[bad]}`, 'u'));
     }, { timeoutMs: 30_000 });
+  }
+
+  const PROGRAM = ['node', '--input-type=module', '-e', `import { connect } from '${CLIENT}';
+    const stci = await connect(); try { await stci.topology('star'); } finally { stci.close(); }`];
+  const WAYS: Readonly<Record<string, readonly string[]>> = {
+    'one host': ['-n', '1'], 'two ranks': ['-n', '2', '--on-failure', 'continue'],
+    'a thread': ['-n', '1', '--mca', 'launcher.root.method=thread'],
+    'two hosts': ['-n', '2', '--launcher', 'local', '--host', 'a,b'],
+  };
+  for (const [name, way] of Object.entries(WAYS)) {
+    for (const bad of ['throw', 'number', 'hang']) {
+      test(`asked by a program, it is the failure, and not what its agent ended: ${name}, ${bad}`, async () => {
+        const plugin = ['--client', '--plugin', 'star', '--mca', 'plugin.timeout=500ms'];
+        const { exitCode, err } = await run([...plugin, ...way, ...PROGRAM], options(`agent:${bad}`));
+        assert.is(exitCode, 194, err);
+        // In its first line, which is all that summaries have.
+        assert.match(err, new RegExp(`^stcirun: Agent root:\\d on host .*plugin ${place}/star: ${CASES[bad]}`, 'mu'));
+      }, { timeoutMs: 30_000 });
+    }
   }
 
   test('what it prints is told, with its name, and is no output', async () => {

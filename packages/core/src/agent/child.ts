@@ -94,14 +94,15 @@ export function retold({ spec }: Child, line: string): [level: 'warn' | 'info', 
  * What an agent says of a plugin that ends it (stcirun/src/plugin). What a plugin prints begins with `output of`. The
  * name of a call has no space; that of a module may, and is bounded so that long lines are not read again and again.
  */
-const PLUGIN_FAULT = new RegExp('^(?:stci: |stci warn: )?(?:agent ended: )?plugin (/.*?): (?:\\S+ failed: |'
-  + '(?:\\S+|the load of .{1,200}?) has (?:not returned for|ended this process) |an error outside of any call: )', 'u');
+const PLUGIN_FAULT = new RegExp('^(?:stci: |stci warn: )?(?:agent ended: )?(plugin (/.*?): (?:\\S+ failed: |(?:\\S+|'
+  + 'the load of .{1,200}?) has (?:not returned for|ended this process) |an error outside of any call: ).*)', 'u');
 
-/** The plugin that has ended a child. */
-function pluginIn(lines: readonly string[]): { readonly plugin: string } | undefined {
+/** The plugin that has ended a child, and what was said of it. */
+function faultIn(lines: readonly string[]): Readonly<Record<'text' | 'plugin', string>> | undefined {
   for (const line of lines) {
-    const [, plugin] = PLUGIN_FAULT.exec(line) ?? [];
-    if (plugin !== undefined) return { plugin };
+    const [, text, plugin] = PLUGIN_FAULT.exec(line) ?? [];
+    if (text === undefined || plugin === undefined) continue;
+    return { text: text.replace(/ This process ends\.$/u, ''), plugin };
   }
   return undefined;
 }
@@ -113,11 +114,16 @@ export function childError(
   what: string,
   data?: StciError['data'],
 ): StciError {
-  const printed = diagnostics.map((line) => `\n  it printed: ${line}`).join('');
+  const told = faultIn([what.replace(/^exited: /u, '')]);
+  const fault = told ?? faultIn(diagnostics);
+  // Records and summaries have the first line only.
+  const why = fault === undefined || told !== undefined ? what : `${what}: ${fault.text}`;
+  const rest = diagnostics.filter((line) => fault === undefined || !line.includes(fault.text));
+  const printed = rest.map((line) => `\n  it printed: ${line}`).join('');
   const agent = addressName(spec.address);
   const host = spec.host.name;
-  const facts = { ...data, ...pluginIn([what.replace(/^exited: /u, ''), ...diagnostics]) };
-  return new StciError(code, `Agent ${agent} on host ${host} ${what}${printed}`, { host, agent, data: facts });
+  const facts = { ...data, ...(fault !== undefined && { plugin: fault.plugin }) };
+  return new StciError(code, `Agent ${agent} on host ${host} ${why}${printed}`, { host, agent, data: facts });
 }
 
 /** What the end of its link says about a child. One that broke the protocol, or said goodbye, is not linked again. */

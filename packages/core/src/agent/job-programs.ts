@@ -292,7 +292,7 @@ function wirePairs(pairs: Iterable<Pair>): (readonly [string, number, Uint8Array
 /** Why the rank is lost; undefined if it ended well. */
 function reasonOf(report: RankReport): string | undefined {
   if (report.outcome === 'exited' && report.end?.status === 0) return undefined;
-  return (report.error?.message ?? endText(report)).slice(0, REASON_CHARS_MAX);
+  return endText(report).slice(0, REASON_CHARS_MAX);
 }
 
 /**

@@ -115,13 +115,12 @@ export class ProgramNews {
         .map((rank): LostRanks => [rank, rank, ...why])));
   }
 
-  /** Returns those that are news. */
+  /** Returns those that are news. Without a host's name, it is that of the first rank. */
   onLost(lost: readonly LostRanks[]): LostRanks[] {
-    const found = lost.filter(([first, last]) => this.#isNews(first, last));
+    const found = lost.filter(([first, last]) => this.#isNews(first, last)).map(
+      ([first, last, reason, host]): LostRanks => [first, last, reason, host === '' ? this.hostName(first) : host]);
     for (const [first, last, reason, host] of found) {
-      for (let rank = first; rank <= last && rank < this.#size; rank++) {
-        this.#lost.set(rank, { reason, host: host === '' ? this.hostName(rank) : host });
-      }
+      for (let rank = first; rank <= last && rank < this.#size; rank++) this.#lost.set(rank, { reason, host });
     }
     return found;
   }

@@ -78,6 +78,8 @@ export class SessionAgent {
   #mark = '';
   #onStopped: (() => void) | undefined;
   #isStopped = false;
+  /** It ends before its job: its loss explains the ends of its ranks, which are not told. */
+  #isLoss = false;
 
   constructor(deps: SessionDeps) {
     this.#node = deps.node;
@@ -89,7 +91,7 @@ export class SessionAgent {
     this.#watch = new ToolWatch({
       node: deps.node, scope: deps.scope, metrics: this.#metrics,
       attemptOf: (rank) => this.#tools.findLast((tool) => tool.rank === rank)?.attempt ?? 1,
-      onStuck: (rank) => void this.#running(rank)?.signal('SIGKILL'),
+      onStuck: (rank, evidence) => this.#running(rank)?.killFor(evidence),
     });
     this.#faults = openFaultSite(deps.node, deps.scope, () =>
       toolHands(deps, (rank) => this.#running(rank), () => this.#programs));
@@ -123,6 +125,8 @@ export class SessionAgent {
   stop(done: () => void): void {
     this.#onStopped = done;
     this.#isStopped = true;
+    this.#flush(); // What has ended by itself.
+    this.#isLoss = !this.#ending && this.#tools.some((tool) => !tool.ended);
     this.#watch.stop();
     this.#faults.stop('its session agent stops');
     this.#programs?.close();
@@ -140,15 +144,13 @@ export class SessionAgent {
     const [entry] = launch.hosts;
     if (entry === undefined || this.#hasLaunch) return;
     this.#hasLaunch = true;
-    const params = this.#scope.jobParams(launch.params);
-    this.#params = params;
+    this.#params = this.#scope.jobParams(launch.params);
     this.#checkLaunch(launch);
     const runs = entry[2].map(([app, first, count, stride]) => ({ app, first, count, stride }));
     const hostMap = { host: this.#host, name: this.#hostName, runs };
-    const { session, size, nodes } = launch;
     this.#attach(launch);
-    this.#mark = `${session}-${job}-${this.#host}.`;
-    const context = { job, session, size, node: entry[1], nodes, hostMap };
+    this.#mark = `${launch.session}-${job}-${this.#host}.`;
+    const context: HostContext = { ...launch, job, node: entry[1], hostMap };
     const placements = new Map([...placementsOf(hostMap)].map((placement) => [placement.rank, placement]));
     const make = (rank: Rank, attempt: number): Tool =>
       this.#addTool(placements.get(rank) as Placement, attempt, context, launch);
@@ -323,6 +325,7 @@ export class SessionAgent {
   }
 
   #reportEnd(end: ToolEnd): void {
+    if (this.#isLoss) return;
     this.#ended.push(this.#withHost(end));
     this.#scheduleFlush();
   }
@@ -382,10 +385,10 @@ export class SessionAgent {
 
   #reportDrained(swept: number): void {
     this.#flush();
-    const restarts = this.#restartCount;
     const survivors = this.#tools.flatMap((tool) => [...tool.survivors]);
-    const drained = { host: this.#host, swept, survivors, restarts };
-    this.#tell('report of the end', () => this.#node.messages.send(CONTROLLER, 'job.drained', drained));
+    const drained = { host: this.#host, swept, survivors, restarts: this.#restartCount };
+    const tell = (): void => this.#node.messages.send(CONTROLLER, 'job.drained', drained);
+    if (!this.#isLoss) this.#tell('report of the end', tell);
     this.#finishStop();
   }
 

@@ -20,7 +20,7 @@ export interface ToolWatchInit {
   /** Of the rank's last process. */
   attemptOf(rank: Rank): number;
   /** A tool that runs is to be ended: it did not give the sign of life that it had promised. */
-  onStuck(rank: Rank): void;
+  onStuck(rank: Rank, evidence: string): void;
 }
 
 type Report = Extract<DetectorAction, { readonly type: 'report' }>;
@@ -70,7 +70,7 @@ export class ToolWatch {
     const isFailure = isSignal || (outcome === 'exited' && end?.status !== 0);
     if (this.#driver === undefined && !isFailure) return;
     if (isFailure) this.#failedWallMs.set(rank, endWallMs);
-    const evidence = error?.message ?? endText({ outcome, ...(end !== undefined && { end }) });
+    const evidence = endText({ outcome, end, error });
     this.#on({ type: 'tool-ended', rank, isFailure, evidence, isSignal });
   }
 
@@ -137,6 +137,6 @@ export class ToolWatch {
     this.#found.push({
       rank, attempt, cause, evidence, detector, failedWallMs, suspectedWallMs, confirmedWallMs,
     });
-    if (cause === 'watchdog') this.#init.onStuck(rank);
+    if (cause === 'watchdog') this.#init.onStuck(rank, evidence);
   }
 }

@@ -87,6 +87,8 @@ export class Tool {
   #drainTimer: Timer | undefined;
   #giveUpTimer: Timer | undefined;
   #survivors: readonly number[] | undefined;
+  /** Why it was killed by `killFor`. */
+  #reason: string | undefined;
 
   constructor(init: ToolInit, events: ToolEvents) {
     this.rank = init.rank;
@@ -150,6 +152,11 @@ export class Tool {
     return !this.#ended && this.#process?.signal(name, whom) === true;
   }
 
+  /** SIGKILL to a tool that hangs: a failure of its own, which its end names. */
+  killFor(reason: string): void {
+    if (this.signal('SIGKILL')) this.#reason = reason;
+  }
+
   /** SIGTERM, and SIGKILL after the grace period; SIGKILL at once if `kill`. */
   end(kill: boolean): void {
     if (this.#gone || this.#process === undefined) return;
@@ -185,7 +192,10 @@ export class Tool {
     // A crash is reported as such even if the job is being ended.
     const isOurs = this.#ending && (end.signal === undefined || ENDING_SIGNALS.has(end.signal));
     const outcome = isOurs ? 'ended' : end.signal === undefined ? 'exited' : 'signalled';
-    this.#finish({ outcome, end, leftovers });
+    const isHung = outcome === 'signalled' && end.signal === 'SIGKILL' && this.#reason !== undefined;
+    const error = isHung ? { code: 'STCI_TOOL_SIGNAL', message: this.#reason as string, rank: this.rank } as const
+      : undefined;
+    this.#finish({ outcome, end, error, leftovers });
     if (leftovers > 0) this.#endGroup(false);
     this.#checkGone();
   }

@@ -50,7 +50,7 @@ export function failureOf(
   }
   const signal = ending.end?.signal;
   if (ending.outcome === 'signalled' && signal !== undefined) {
-    const message = `Rank ${rank} on ${host.name} was ended by ${signal}`;
+    const message = `Rank ${rank} on ${host.name} was ended by ${signal}${whyText(ending)}`;
     return failure('tool-signal', { code: 'STCI_TOOL_SIGNAL', message, data: { signal } }, signalExitCode(signal));
   }
   const status = ending.end?.status ?? 0;
@@ -59,8 +59,15 @@ export function failureOf(
   return failure('tool-status', { code: 'STCI_TOOL_STATUS', message, data: { status } }, status);
 }
 
-/** How a rank's process ended, for programs: it and its rank are named elsewhere. */
-export function endText({ outcome, end }: Pick<RankEnding, 'outcome' | 'end'>): string {
+/** Why the runtime sent the signal, where a rank failed before that: it gave no sign of life. */
+function whyText({ error }: Pick<RankEnding, 'error'>): string {
+  return error === undefined ? '' : `: ${error.message}`;
+}
+
+/** How a rank ended, for programs: it is named elsewhere. */
+export function endText({ outcome, end, error }: Pick<RankEnding, 'outcome' | 'end' | 'error'>): string {
+  if (outcome === 'signalled' && end?.signal !== undefined) return `it was ended by ${end.signal}${whyText({ error })}`;
+  if (error !== undefined) return error.message;
   if (end?.signal !== undefined) return `it was ended by ${end.signal}`;
   return end?.status === undefined ? `it is ${outcome}` : `it ended with status ${end.status}`;
 }

@@ -16,4 +16,11 @@ suite('places of ranks', (test) => {
     news.onState({ decided: 2, lost: [], ended: [], places: [[1, 'b', [[1, 1]]]], attempts: [], pairs: [] });
     assert.equal(news.places(), [['h0', [[0, 0]]], ['b', [[1, 1]]], ['h2', [[2, 2]]]]);
   });
+
+  test('a loss that comes without a host has the name of the one where the rank was', () => {
+    const news = new ProgramNews(2);
+    const places = [0, 1].map((at) => [at, `h${at}`, [[at, at] as const]] as const);
+    news.onState({ decided: 0, lost: [], ended: [], places, attempts: [], pairs: [] });
+    assert.equal(news.onLost([[1, 1, 'it was ended by SIGKILL', '']]), [[1, 1, 'it was ended by SIGKILL', 'h1']]);
+  });
 });

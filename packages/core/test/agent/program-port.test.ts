@@ -130,7 +130,7 @@ suite('programs at their session agent', (test) => {
     deliver('program.agreed', decision(agreed, [[3, 0, 'a'], [2, 0, 'a']]));
     for (const [rank, attempt] of [[5, 1], [5, 2], [6, 1], [6, 2]] as const) port.onRankFailed(rank, attempt, 'again');
     run();
-    assert.equal(two.told.slice(2), [{ type: 'failed', lost: [[6, 6, 'again', '']] }]);
+    assert.equal(two.told.slice(2), [{ type: 'failed', lost: [[6, 6, 'again', 'a']] }]);
   });
 
   test('signs of life are passed on; a promise ends with its connection', () => {
