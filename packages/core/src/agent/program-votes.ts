@@ -10,6 +10,7 @@ import {
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import { NO_BYTES, joinBytes } from '../iof/bytes.js';
+import { callText } from '../job/agreement-text.js';
 import type { AgentNode } from './node.js';
 import { collectiveLimits } from './program-credit.js';
 import type { Program } from './program.js';
@@ -73,7 +74,12 @@ export class ProgramVotes {
       program.awaitsVote = true;
       return;
     }
-    if (vote !== undefined) return connection?.close('it voted again before the decision');
+    if (vote !== undefined && program.awaitsVote) return connection?.close('it voted again before the decision');
+    if (vote !== undefined) {
+      const reason = `${callText(vote)} of this rank still waits; call it again`;
+      const event = this.#refusal(kind, { code: 'STCI_CLIENT_MISMATCH', reason, failed: [], missing: [] });
+      return connection?.sendRecord(programRecord(event));
+    }
     const [pairs, pairsBytes] = kind === 'exchange' ? program.takePairs() : [[], 0];
     this.#number = (this.#number + 1) >>> 0;
     const length = bytes.length + pairsBytes;
@@ -111,11 +117,15 @@ export class ProgramVotes {
       program.vote = undefined;
       program.restorePairs(vote.pairs);
       this.#sentBytes -= Math.min(this.#sentBytes, vote.length);
-      const none = { flag: false, isMismatch: false, ranks: [], joined: [] };
-      const agreed: Agreed = { ...none, kind: vote.kind, failed, missing };
-      const verdict = { code: code as ProgramErrorCode, reason, decided: this.decided };
-      this.#answer(program, programRecord({ type: 'agreed', ...verdict, agreed, parts: [] }));
+      this.#answer(program, programRecord(this.#refusal(vote.kind, { code, reason, failed, missing })));
     }
+  }
+
+  #refusal(
+    kind: CollectiveKind, { code, reason, failed, missing }: Omit<MessageBody<'program.refused'>, 'calls'>,
+  ): ProgramEvent {
+    const agreed: Agreed = { kind, flag: false, isMismatch: false, ranks: [], joined: [], failed, missing };
+    return { type: 'agreed', code: code as ProgramErrorCode, reason, decided: this.decided, agreed, parts: [] };
   }
 
   #onWhole(decision: MessageBody<'program.agreed'>, wire: WireParts): void {

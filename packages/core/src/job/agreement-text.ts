@@ -34,15 +34,20 @@ interface Call {
 /** `ranks 0-3 called barrier(), rank 4 gather() with root 2`. */
 export function calledText(calls: readonly Call[]): string {
   const byCall = new Map<string, Rank[]>();
-  for (const { rank, kind, root } of calls) {
-    const hasRoot = kind === 'gather' || kind === 'broadcast' || kind === 'reduce';
-    const text = `${calledName(kind)}()${hasRoot ? ` with root ${root}` : ''}`;
+  for (const { rank, ...call } of calls) {
+    const text = callText(call);
     const ranks = byCall.get(text);
     if (ranks === undefined) byCall.set(text, [rank]);
     else ranks.push(rank);
   }
   const parts = [...byCall].map(([text, ranks]) => `${ranksText(ranks)} called ${text}`);
   return `${parts.join(', ')}. All ranks must call the same, in the same order`;
+}
+
+/** `gather() with root 2`. */
+export function callText({ kind, root }: Omit<Call, 'rank'>): string {
+  const hasRoot = kind === 'gather' || kind === 'broadcast' || kind === 'reduce';
+  return `${calledName(kind)}()${hasRoot ? ` with root ${root}` : ''}`;
 }
 
 function ranksText(ranks: readonly Rank[]): string {

@@ -208,6 +208,28 @@ suite('programs at their session agent', (test) => {
     assert.equal(names, ['program.open', 'failure.interest'], 'nothing of it reached the controller');
   });
 
+  test('another collective while that of an earlier connection waits: an error that names it', () => {
+    const { connect, hello, sent, run } = play();
+    const first = connect();
+    first.send(hello(2), { ...VOTE, kind: 'gather', root: 3 });
+    first.channel.close();
+    run();
+    const next = connect();
+    const call = { type: 'vote', kind: 'allgather' };
+    next.send(hello(2), call);
+    next.send(call, { ...VOTE, kind: 'gather', root: 1 });
+    const refused = { type: 'agreed', code: 'STCI_CLIENT_MISMATCH',
+      reason: 'gather() with root 3 of this rank still waits; call it again' };
+    const said = next.told.slice(1) as { readonly code?: string; readonly type: string; readonly reason?: string }[];
+    assert.equal(said.map(({ type, code, reason }) => ({ type, code, reason })), [refused, refused, refused]);
+    next.send({ ...VOTE, kind: 'gather', root: 3 });
+    assert.ok(!next.isClosed);
+    assert.is(next.told.length, 4, 'the same waits');
+    next.send(call);
+    assert.match(refusal(next), /voted again/);
+    assert.ok(sent.every(([name]) => name !== 'program.refused'));
+  });
+
   test('a topology of more positions than are built in time is refused, and no other', () => {
     const { connect, hello } = play();
     const two = connect();
