@@ -67,18 +67,18 @@ static inline void stci__mark(stci *s, const char *ranges, char state, const cha
   }
 }
 
-/* Ranks of a list of ranges or of numbers. */
-static inline int stci__list(stci *s, const char *list, stci_ranks *out) {
+/* A list of ranges of ranks, or of numbers below `size`. */
+static inline int stci__list(stci *s, const char *list, int size, stci_ranks *out) {
   const char *p;
   int first, last;
   memset(out, 0, sizeof *out);
   if (*list != '[') return stci__end(s, "it broke the protocol");
-  out->rank = (int *)malloc(sizeof(int) * (size_t)s->size);
+  out->rank = (int *)malloc(sizeof(int) * (size_t)size);
   if (out->rank == NULL) return stci__fail(s, STCI_MEMORY, "Out of memory");
   for (p = stci__first(list, '['); *p; p = stci__next(p)) {
     int is_good = *p == '[' && stci__range(s, p, &first, &last);
-    if (*p != '[') is_good = (first = last = (int)stci__number(p, s->size - 1)) >= 0;
-    if (!is_good || last - first >= s->size - out->count) return stci__end(s, "it broke the protocol");
+    if (*p != '[') is_good = (first = last = (int)stci__number(p, size - 1)) >= 0;
+    if (!is_good || last - first >= size - out->count) return stci__end(s, "it broke the protocol");
     for (; first <= last; first++) out->rank[out->count++] = first;
   }
   return STCI_OK;
@@ -341,7 +341,7 @@ static inline int stci__parts(stci *s, const stci__record *r, stci_parts *out) {
 static inline int stci__decision(stci *s, const stci__record *r, stci_parts *parts, stci_ranks *ranks) {
   int code = stci__result(s, r->line);
   if (code != STCI_OK) return code;
-  if (ranks != NULL) return stci__list(s, stci__member(stci__member(r->line, "agreed"), "ranks"), ranks);
+  if (ranks != NULL) return stci__list(s, stci__member(stci__member(r->line, "agreed"), "ranks"), s->size, ranks);
   return parts != NULL ? stci__parts(s, r, parts) : STCI_OK;
 }
 

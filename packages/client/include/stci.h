@@ -53,6 +53,7 @@ enum {
 #define STCI_ANY (-1)
 #define STCI_MESSAGE_BYTES_MAX (8L << 20)
 #define STCI_PART_BYTES_MAX (1L << 20)
+#define STCI_POSITIONS_MAX (1 << 20)
 
 /* Bytes of a rank (-1: a key's value). `data` has a 0 after them. `form`: how they are encoded: bytes, json or text. */
 typedef struct { int rank; char tag[65]; char form[8]; size_t bytes; char *data; } stci_message;
@@ -311,16 +312,19 @@ static inline int stci_neighbours(stci *s, const char *spec, int size, int posit
   int code;
   memset(out, 0, sizeof *out);
   if (stci__quote(s, "neighbours: topology", spec, ' ', 512, quoted) != STCI_OK) return STCI_ARGUMENT;
-  if (size < 1 || size > s->size) {
-    return stci__fail(s, STCI_ARGUMENT, "neighbours: the size is 1 to %d, the job's, not %d", s->size, size);
+  if (size < 1 || size > STCI_POSITIONS_MAX) {
+    return stci__fail(s, STCI_ARGUMENT, "neighbours: the size is 1 to %d, not %d", STCI_POSITIONS_MAX, size);
   }
   if (position < 0 || position >= size) {
     return stci__fail(s, STCI_ARGUMENT, "neighbours: there is no position %d of %d", position, size);
   }
-  if (s->is_alone) return STCI_OK;
+  if (s->is_alone && size == 1) return STCI_OK;
+  if (s->is_alone) {
+    return stci__fail(s, STCI_ARGUMENT, "neighbours: without stcirun --client a topology has 1 position, not %d", size);
+  }
   code = stci__call(s, NULL, 0, &r, "\"type\":\"topology\",\"spec\":%s,\"size\":%d,\"position\":%d,\"root\":0", quoted,
     size, position);
-  return code != STCI_OK ? code : stci__list(s, stci__member(r.line, "neighbours"), out);
+  return code != STCI_OK ? code : stci__list(s, stci__member(r.line, "neighbours"), size, out);
 }
 
 /*

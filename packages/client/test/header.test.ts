@@ -133,9 +133,15 @@ suite('stci.h', (test) => {
     const codes = lines.filter((line) => !line.startsWith('  ')).map((line) => line.split(' ')[1]);
     assert.equal(codes, [...Array(12).fill('5'), '6']);
     assert.is(agent.came.length, 1);
-    const [, size, position] = await agent.run(['neighbours,tree,5,0', 'neighbours,tree,4,-1'], answer);
-    assert.is(size, 'neighbours 5 neighbours: the size is 1 to 4, the job\'s, not 5');
+    const [, size, position] = await agent.run(['neighbours,tree,1048577,0', 'neighbours,tree,4,-1'], answer);
+    assert.is(size, 'neighbours 5 neighbours: the size is 1 to 1048576, not 1048577');
     assert.is(position, 'neighbours 5 neighbours: there is no position -1 of 4');
+    const more: Script = (came) => came.head['type'] !== 'topology' ? answer(came)
+      : [record({ type: 'topology', id: came.head['id'], neighbours: [0, 3, 6], parent: 0 })];
+    const said = async (call: string): Promise<string | undefined> =>
+      (await agent.run([call], more)).find((line) => line.startsWith('neighbours'));
+    assert.is(await said('neighbours,tree,7,1'), 'neighbours 0 0 3 6');
+    assert.match(await said('neighbours,tree,6,1') ?? '', /broke the protocol/);
   });
 
   needs('late: a call ends in time, and a collective is waited for again', async () => {
