@@ -42,6 +42,8 @@ export function checkFunction(call: string, value: unknown): void {
 }
 
 function show(value: unknown): string {
-  const text = typeof value === 'string' ? `'${value}'` : String(value);
+  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  const other = isPlain ? `{${Object.keys(value).join(', ')}}` : String(value);
+  const text = typeof value === 'string' ? `'${value}'` : other;
   return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
 }

@@ -247,6 +247,7 @@ export class ProgramClient implements Client {
   }
 
   #root(call: string, root: number): number {
+    if (typeof root !== 'number') checkInteger(call, 'the root, a rank,', root, 0, this.size - 1);
     checkRank(call, root, this.size);
     if (this.group.rank < 0 || this.group.ranks.includes(root)) return root;
     throw argumentError(call, `root ${root} is not in the group: it has ended, and shrink() went on without it`);

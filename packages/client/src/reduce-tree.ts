@@ -60,6 +60,7 @@ async function combineAll<T>(
     open.delete(child);
     signal.throwIfAborted();
     sum = await combine(sum, opened(bytes) as T);
+    if (sum === undefined) throw noAnswer(name);
   }
   return encodeValue(name, sum, group.rank === 0 ? PROGRAM_PART_BYTES_MAX : PROGRAM_MESSAGE_BYTES_MAX - 1);
 }
@@ -136,6 +137,11 @@ const ENDS: readonly ClientErrorCode[] = [
 ];
 
 const errorIn = (name: string) => (fault: unknown): ClientError => errorOf(name, fault);
+
+/** Of a function that combines two values. */
+function noAnswer(name: string): ClientError {
+  return new ClientError('STCI_CLIENT_COMBINE', `${name}: combine answered undefined (is there a return?)`);
+}
 
 /** What a program's function throws is named. */
 export function errorOf(name: string, fault: unknown, of = ''): ClientError {

@@ -106,6 +106,13 @@ suite('a job of one', (test) => {
     assert.is(await codeOf(stci.send(0, 1)), 'STCI_CLIENT_CLOSED');
   });
 
+  test('a root that is no number is shown', async () => {
+    const stci = await open();
+    const error = await stci.gather(1, { root: 0 } as never).catch((fault: unknown) => fault as ClientError);
+    assert.is((error as ClientError).message, 'gather(): expected the root, a rank, in 0..0, got {root}');
+    stci.close();
+  });
+
   test('a function that throws is named with its collective', async () => {
     const stci = await open();
     await stci.barrier();
