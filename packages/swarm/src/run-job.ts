@@ -162,7 +162,9 @@ function simulate(options: SwarmOptions, hooks: RunHooks): Run {
   const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
   peaks?.watch(world, () => true, () => frontEnd.isAlive);
   const faults = scheduleFaults(world, options, frontEnd);
-  const untilMs = Math.max(lastFaultMs(options), PROGRAM_MS_MAX) + LIVENESS_MS + drainMs(options);
+  // At worst, in a chain or with a window of 1, one agent starts after the other.
+  const startsMs = options.hosts * options.spawnMs[1];
+  const untilMs = Math.max(lastFaultMs(options), PROGRAM_MS_MAX) + startsMs + LIVENESS_MS + drainMs(options);
   world.run({ until: () => !frontEnd.isAlive, untilMs, maxEvents: EVENTS_MAX });
   const isOver = !frontEnd.isAlive;
   const restMs = Math.max(world.nowMs, lastFaultMs(options));
