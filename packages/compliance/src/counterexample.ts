@@ -11,6 +11,7 @@ import { progress } from './stall.js';
 /** Of making one example smaller. A check of a large example may take long: then the time ends it. */
 const TRIES_MAX = 2000;
 const SHRINK_MS_MAX = patient(2000);
+const FIRST_SEEDS = 16;
 
 /** A framework's promises: name → text. */
 export interface Contract<Name extends string> {
@@ -129,4 +130,10 @@ export function* less(value: number, least = 0): Generator<number> {
     if (one >= least && !tried.has(one)) yield one;
     tried.add(one);
   }
+}
+
+/** Smaller seeds: the first ones, since a smaller seed is no smaller run, then those of `less`. */
+export function* lessSeed(seed: number, least = 0): Generator<number> {
+  for (let one = least; one < Math.min(seed, least + FIRST_SEEDS); one++) yield one;
+  if (seed > least + FIRST_SEEDS) yield* less(seed, least + FIRST_SEEDS);
 }

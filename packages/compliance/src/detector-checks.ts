@@ -6,7 +6,7 @@
 import { DETECTOR_MESSAGE_BYTES } from '@stci/core/component';
 import type { DetectorModule, Position } from '@stci/interface';
 import * as assert from './assert.js';
-import { less, without, type Contract, type Example } from './counterexample.js';
+import { less, lessSeed, without, type Contract, type Example } from './counterexample.js';
 import type { DetectorModel } from './detector-model.js';
 import { DetectorRun, type DetectorCase } from './detector-run.js';
 import { seededIntegers } from './seeded.js';
@@ -133,7 +133,7 @@ export function* smallerDetectorExample(example: DetectorExample, one: DetectorC
   if (deaths.length > 1) for (const fewer of without(deaths)) yield { ...example, deaths: fewer };
   const last = Math.max(1, pause?.position ?? 1, ...deaths.map(({ position }) => position));
   if (promise !== 'metrics') for (const fewer of less(size, last + 1)) yield { ...example, size: fewer };
-  if (seed !== undefined) for (const fewer of less(seed, 1)) yield { ...example, seed: fewer };
+  if (seed !== undefined) for (const fewer of lessSeed(seed, 1)) yield { ...example, seed: fewer };
   for (const [index, death] of deaths.entries()) {
     for (const other of [...lower(death), ...sooner(death)]) {
       if (other.position !== death.position && deaths.some(({ position }) => position === other.position)) continue;

@@ -9,7 +9,7 @@ import { notifierFramework, topologyFramework } from '@stci/core/component';
 import { NOTIFIER_PAYLOAD_MAX, StciError } from '@stci/interface';
 import type { Component, NoDeps, NotifierModule, NotifierPromise, Position, Topology } from '@stci/interface';
 import * as assert from './assert.js';
-import { less, without, type Contract, type Example } from './counterexample.js';
+import { less, lessSeed, without, type Contract, type Example } from './counterexample.js';
 import { LATENCY_MS, NotifierNetwork, membersOf } from './notifier-network.js';
 import type { TopologyComponent } from './topology-record.js';
 
@@ -127,7 +127,7 @@ export function* smallerNotifierExample(example: NotifierExample): Generator<Not
       if (!positions.includes(position)) yield { ...example, failures: failures.with(index, { ...one, position }) };
     }
   }
-  if (seed !== undefined) for (const other of less(seed)) yield { ...example, seed: other };
+  if (seed !== undefined) for (const other of lessSeed(seed)) yield { ...example, seed: other };
 }
 
 /** Where it is not 2. */

@@ -134,7 +134,10 @@ function runSeed({ hosts, agree, failures, small, isTraced }: ExplorePlan, seed:
 }
 
 function printFailure(plan: ExplorePlan, seed: number, { problems, traceHash }: Explored, io: ExploreIo): void {
-  const options = [...(plan.failures ? ['--failures'] : []), ...(plan.small ? ['--small'] : []), '--seed', seed];
+  const options = [
+    ...(['agree', 'failures', 'small'] as const).flatMap((name) => (plan[name] ? [`--${name}`] : [])),
+    ...(plan.hosts === undefined ? [] : [`--hosts ${plan.hosts}`]), `--seed ${seed}`,
+  ];
   io.print(`FAILED seed ${seed}, trace ${traceHash}:`);
   for (const problem of problems) io.print(`  ${problem.replaceAll('\n', '\n    ')}`);
   io.print(`  replay: npm run swarm -- ${options.join(' ')} --trace`);
