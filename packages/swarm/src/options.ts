@@ -100,7 +100,7 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
   const client = agreeing(random, apps, wishes.agree);
   const timeoutMs = random.chance(0.15) ? 20 + random.integer(4000) : undefined;
   const isGraceful = random.chance(0.7);
-  return {
+  const drawn: SwarmOptions = {
     seed,
     hosts,
     remote,
@@ -127,6 +127,9 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
     pipeBytes: random.pick([65_536, 65_536, 4096]),
     clockSkewMs: random.chance(0.2) ? 500 : 0,
   };
+  // Programs that agree read no input, and wait for those that do: what is for all has to fit into their pipes.
+  const isHeld = client.apps !== apps && drawn.stdin.to === 'all';
+  return isHeld ? { ...drawn, stdinBytes: Math.min(drawn.stdinBytes, drawn.pipeBytes) } : drawn;
 }
 
 function drawHosts(random: SimRandom): number {
