@@ -11,6 +11,9 @@ import type { Tool } from './tool.js';
 const FLUSH_MS = 200;
 const FLUSH_PERIOD_MS = 2;
 
+/** So long the controller goes on after it has told of its own end: links to front-ends are not its router's. */
+const LAST_REPORT_MS = 20;
+
 /** What a program stops by, unless it handles all but the first. */
 const STOPPING: ReadonlySet<string> = new Set(['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU']);
 
@@ -143,7 +146,8 @@ export function controllerHands(node: AgentNode): FaultHands {
     ...links,
     kill: ({ what }, _order, done) => {
       if (what !== 'self') return done(`the controller cannot kill '${what}'`);
-      afterFlush(node, () => node.platform.processes.killSelf());
+      const { clock, processes } = node.platform;
+      clock.after(LAST_REPORT_MS, () => afterFlush(node, () => processes.killSelf()));
     },
     pause: ({ forMs }, order, done) => self.pause(order, forMs, done),
     release: (order) => {
