@@ -39,14 +39,18 @@ export type Verdict =
   /** With `code`, the request itself is wrong: if no other component accepts it, `reason` is the error's message. */
   | { readonly accept: false; readonly reason: string; readonly code?: ErrorCode };
 
+/** Of this host: `hostname`, `user`; `variables`, the environment of the process that asks. */
+export type Facts = Readonly<Record<string, FactValue>>;
+
+export type FactValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
+
 /** The input of `query`, which has no side effects. */
 export interface QueryContext<Request = undefined> {
   readonly params: Readonly<Record<string, ParamValue>>;
   readonly request: Request;
   /** True if the user, or the code that creates an object, named this component. */
   readonly named?: boolean;
-  /** Facts of this host, such as `hostname` or the names of environment variables that are set. */
-  readonly facts: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  readonly facts: Facts;
 }
 
 export interface Component<Module = unknown, Deps = unknown, Request = undefined> {

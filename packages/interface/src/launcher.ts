@@ -3,9 +3,10 @@
  * one agent is started on one host.
  */
 
+import type { ErrorRecord } from './errors.js';
 import type { HostSpec } from './job.js';
 import type { Address, HostIndex } from './ids.js';
-import type { AgentProcess, AgentProcessEvents, Platform } from './platform.js';
+import type { AgentProcess, AgentProcessEnd, AgentProcessEvents, NetworkAddress, Platform } from './platform.js';
 import type { BootTree, Position } from './topology.js';
 
 /** Position 0 of a boot tree is the controller; host i is at position i + 1. */
@@ -83,6 +84,47 @@ export interface AgentStart {
   readonly waitMs?: number;
 }
 
+/**
+ * Where an agent that was started by `startAll` waits for the agent above it in the boot tree: one connection is
+ * accepted there, of who has the key. The channel of that connection is as the one that `start` returns.
+ */
+export interface AgentPlace {
+  /** Best first: `tls://10.77.0.3:40123`. */
+  readonly addresses: readonly NetworkAddress[];
+  /** 32 bytes, for this agent and this start alone. */
+  readonly key: Uint8Array;
+}
+
+/** Agents that are started together. */
+export interface AgentsStart {
+  /** Of different hosts; at least one. */
+  readonly agents: readonly { readonly address: Address; readonly host: HostSpec }[];
+  /** How long an agent waits for the connection of the one above it before it ends. */
+  readonly waitMs: number;
+}
+
+/** Events of agents that are started together; `index` is one of AgentsStart.agents. */
+export interface AgentsEvents {
+  /** The agent waits. Once for each agent, or `onFailed` in its place. */
+  onPlace(index: number, place: AgentPlace): void;
+  /** The agent does not come up, for this reason. */
+  onFailed(index: number, error: ErrorRecord): void;
+  /** A line of an agent's standard error; `undefined`: of what started them. */
+  onDiagnostic(index: number | undefined, line: string): void;
+  /** After `onPlace`: the agent's process has ended. */
+  onExit(index: number, end: AgentProcessEnd): void;
+  /** A batch system ends all of them, in its words; they have its grace period. At most once. */
+  onEnding(error: ErrorRecord): void;
+  /** What started them has ended, after all other events. */
+  onOver(): void;
+}
+
+/** Agents that were started together. */
+export interface AgentGroup {
+  /** Ends all of them at once, and what started them; `onOver` follows. */
+  kill(): void;
+}
+
 /** An agent that runs already, and waits at a private socket. */
 export interface AgentReach {
   readonly host: HostSpec;
@@ -112,6 +154,11 @@ export interface LauncherProcRequest {
  * starts nothing. The process that it returns is the connection: `kill` ends it, and the agent goes on. `onError` has
  * `data.reach`, a ReachFailure; once the two are connected, the end is an `onExit`.
  *
+ * `startAll`, where a method has it, starts the agents of many hosts by one call, such as a step of a batch system:
+ * each waits for the agent above it in the boot tree, which connects to it. The controller calls it once, for the
+ * hosts with which the session begins; a later start of one agent is `start`. An agent that waits ends when its time is
+ * over, and when what started it has ended. Nothing is in arguments or environments that would let others connect.
+ *
  * Promises, by which the compliance suite names what is broken:
  *
  * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
@@ -130,4 +177,5 @@ export interface LauncherProc {
   readonly name: string;
   start(start: AgentStart, events: AgentProcessEvents): AgentProcess;
   reach(reach: AgentReach, events: AgentProcessEvents): AgentProcess;
+  startAll?(start: AgentsStart, events: AgentsEvents): AgentGroup;
 }

@@ -40,7 +40,10 @@ export interface Secrets {
   mac(key: Uint8Array, data: Uint8Array): Uint8Array;
 }
 
-/** Address of a listener, such as `ws://127.0.0.1:40123`; `wss:` if it encrypts. */
+/**
+ * Address of a listener: `ws://127.0.0.1:40123`, a WebSocket, `wss:` if it encrypts; `tls://10.77.0.3:40123`: bytes
+ * over TLS without more framing (ListenOptions.stream).
+ */
 export type NetworkAddress = string;
 
 export interface Listener {
@@ -82,6 +85,8 @@ export interface ListenOptions {
   readonly key?: Uint8Array;
   /** Longest single frame that may arrive, in bytes. */
   readonly frameBytesMax: number;
+  /** Bytes over TLS without WebSocket framing, which costs less to load; needs `key`. */
+  readonly stream?: boolean;
 }
 
 /** A unix socket to which only processes of this user, on this host, can connect. */
@@ -110,9 +115,15 @@ export interface Network {
   ): void;
   /**
    * Connects a channel, which queues what is sent before the connection is established. A failure is reported by
-   * `onClose`. `key` as in ListenOptions: without the same key at both ends, the connection fails.
+   * `onClose`. `key` as in ListenOptions: without the same key at both ends, the connection fails. `done`, called once
+   * before other events, tells whether the connection is established, encryption included.
    */
-  connect(address: NetworkAddress, deadlineMs: number, key?: Uint8Array): Channel;
+  connect(
+    address: NetworkAddress,
+    deadlineMs: number,
+    key?: Uint8Array,
+    done?: (error: ErrorRecord | undefined) => void,
+  ): Channel;
   /** Listens on a unix socket in a directory that only this user may enter. The socket disappears with its listener. */
   listenPrivate(
     options: PrivateListenOptions,

@@ -7,6 +7,7 @@ import {
   parseTopology,
   sameBytes,
   type ErrorManager,
+  type Facts,
   type HostSpec,
   type Launcher,
   type Params,
@@ -27,7 +28,6 @@ import { faultFramework } from '../fault/framework.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { ParentTree } from '../launcher/parent-tree.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
-import type { Facts } from '../mca/candidates.js';
 import { createContainer, type Scope } from '../mca/container.js';
 import type { Registry } from '../mca/registry.js';
 import { createSelector, type Selector } from '../mca/selector.js';
@@ -72,7 +72,9 @@ export function createComposition(own: Registry, plugins: PluginHooks = {}): Com
 /** Facts of this host on which components may base their decisions. */
 export function platformFacts({ env }: Platform): Facts {
   // The user's name is looked up when a component needs it: a directory service may be slow.
-  return Object.freeze({ hostname: env.hostname, get user() { return env.user; } });
+  return Object.freeze({
+    hostname: env.hostname, get user() { return env.user; }, get variables() { return env.variables; },
+  });
 }
 
 /** Those that always run, and those that were named. */

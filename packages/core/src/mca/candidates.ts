@@ -4,11 +4,9 @@
  * changes nothing.
  */
 
-import type { AnyComponent, ErrorCode, ParamSource, Params, ParamValue } from '@stci/interface';
+import type { AnyComponent, ErrorCode, Facts, ParamSource, Params, ParamValue } from '@stci/interface';
 import { selectionList } from '../config/selection-list.js';
 import type { SelectionList } from '../config/selection-list.js';
-
-export type Facts = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 export interface Candidate {
   readonly component: AnyComponent;

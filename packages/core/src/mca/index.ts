@@ -5,7 +5,6 @@
 
 export { builtins } from './builtin.js';
 export { paramProblem } from './build-catalog.js';
-export type { Facts } from './candidates.js';
 export { parametersDocument } from './document.js';
 export { describe, parseInfoTarget } from './info.js';
 export type { ConfigFile, DescribeOptions, Info, InfoFramework } from './info.js';

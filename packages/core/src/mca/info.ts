@@ -5,6 +5,7 @@
 
 import { StciError } from '@stci/interface';
 import type {
+  Facts,
   AnyComponent,
   Params,
   ParamSource,
@@ -19,7 +20,7 @@ import { quote } from '../config/problems.js';
 import { selectionList } from '../config/selection-list.js';
 import { formatBounds, formatValue } from '../config/values.js';
 import { askAll, exclusion, listOrigin } from './candidates.js';
-import type { Candidate, Facts, ListOrigin } from './candidates.js';
+import type { Candidate, ListOrigin } from './candidates.js';
 import type { Registry } from './registry.js';
 
 export interface InfoParam {

@@ -4,11 +4,11 @@
  */
 
 import { StciError, assert } from '@stci/interface';
-import type { AnyFramework, Component, Framework, Params, SelectionMode } from '@stci/interface';
+import type { AnyFramework, Component, Facts, Framework, Params, SelectionMode } from '@stci/interface';
 import { quote } from '../config/problems.js';
 import { selectionList } from '../config/selection-list.js';
 import { askAll, componentParams, exclusion, listOrigin } from './candidates.js';
-import type { Candidate, Candidates, Facts, ListOrigin } from './candidates.js';
+import type { Candidate, Candidates, ListOrigin } from './candidates.js';
 import type { Registry } from './registry.js';
 
 /** A component that was chosen. */

@@ -1,9 +1,9 @@
 /** Frameworks and components that tests make registries of. */
 
 import { createRegistry, createSelector, resolveParams } from '@stci/core';
-import type { Facts, ParamInputs, Registry, Selector } from '@stci/core';
+import type { ParamInputs, Registry, Selector } from '@stci/core';
 import { accept, defineComponent, defineFramework } from '@stci/interface';
-import type { Component, Framework, ParamSpecs, SelectionMode, Verdict } from '@stci/interface';
+import type { Component, Facts, Framework, ParamSpecs, SelectionMode, Verdict } from '@stci/interface';
 
 export interface Request {
   readonly size: number;

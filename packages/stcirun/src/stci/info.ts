@@ -4,9 +4,9 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {
   createSelector, describe, detectorPromises, infoText, parseInfoTarget, platformFacts, promiseText, selectedDetectors,
-  type Facts, type NamedPromise, type Registry,
+  type NamedPromise, type Registry,
 } from '@stci/core';
-import type { Params } from '@stci/interface';
+import type { Facts, Params } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { optionDefaults } from '../cli/defaults.js';
 import { parseDefault } from '../cli/parse.js';
