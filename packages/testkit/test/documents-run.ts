@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
-import { whyNoHosts } from '@stci/testkit/hosts';
+import { whyNoHosts, whyNoSlurm } from '@stci/testkit/hosts';
 import { ROOT, USER, commands, expectedCodes, inlineCommands, scripts, shown } from './documents.js';
 
 const OUTPUT_CHARS_SHOWN = 2_000;
@@ -80,13 +80,15 @@ export function runDocuments(
     test.before(() => { place = makePlace(); });
     test.after(() => rmSync(place, { recursive: true, force: true }));
     const noHosts = whyNoHosts();
+    const noSlurm = whyNoSlurm();
     const noCompiler = spawnSync('cc', ['--version']).error === undefined ? undefined : 'no cc is installed here';
 
     for (const block of scripts.filter(({ path }) => isOne(path))) {
       const name = `${block.path}:${block.line} ${commands(block.text)[0] ?? 'nothing'}`;
       if (block.notRun !== undefined) continue;
       const withHosts = block.text.includes('npm run hosts');
-      const why = withHosts ? noHosts : /^cc /m.test(block.text) ? noCompiler : undefined;
+      const withSlurm = block.text.includes('--slurm');
+      const why = withSlurm ? noSlurm : withHosts ? noHosts : /^cc /m.test(block.text) ? noCompiler : undefined;
       test.skipIf(why !== undefined, why ?? '', name, () => {
         check(runAll(place, commands(block.text), withHosts));
       }, { timeoutMs: 130_000 });

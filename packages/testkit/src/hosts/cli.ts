@@ -11,11 +11,14 @@ import { HOSTS_MAX, HostsError, checkSetName } from './names.js';
 import type { Hosts } from './hosts.js';
 import { checkCanMakeHosts, whyNoHosts } from './machine.js';
 import { removeLeftovers, removeSet } from './remove.js';
+import type { SlurmOptions } from './slurm-options.js';
 import { isLeftover, readState, underLock } from './state.js';
 import { TRAITS } from './traits.js';
 
 export const USAGE = `Usage: npm run hosts -- COMMAND [--set NAME]
   up N [--with hK=TRAIT,...]...  make hosts h1..hN, N up to ${HOSTS_MAX}
+     [--slurm] [--cpus N] [--slurm-conf KEY=VALUE]...
+                                 with Slurm, N CPUs (8) a host; lines of slurm.conf
   down [--force]                 end and remove them (--force: also those of a running test)
   list                           sets, hosts, their state and what runs on them
   run 'COMMAND'                  run a shell command on the login side, from where ssh h1 works
@@ -25,6 +28,8 @@ export const USAGE = `Usage: npm run hosts -- COMMAND [--set NAME]
   freeze HOST thaw HOST          stop all its processes; let them go on
   slow HOST KBITS | off          bound its network, kilobits per second each way
   log HOST                       what its sshd has written
+  slurmctld start|stop|restart   the controller of a set with Slurm
+  munged start|stop              its authentication
 --set NAME is the set meant, "main" without it; several can be up at once.
 Traits:
 ${Object.entries(TRAITS).map(([name, help]) => `  ${name.padEnd(18)}${help}`).join('\n')}
@@ -42,7 +47,22 @@ const OPERATIONS: Readonly<Record<string, readonly [number, Operation]>> = {
   thaw: [1, (hosts, [host = '']) => hosts.thaw(host)],
   slow: [2, (hosts, [host = '', rate]) => hosts.slow(host, rate === 'off' ? undefined : Number(rate))],
   log: [1, (hosts, [host = '']) => void process.stdout.write(hosts.log(host))],
+  slurmctld: [1, (hosts, [verb = '']) => choose(verb, {
+    start: () => hosts.slurm.startSlurmctld(),
+    stop: () => hosts.slurm.stopSlurmctld(),
+    restart: () => hosts.slurm.restartSlurmctld(),
+  })],
+  munged: [1, (hosts, [verb = '']) => choose(verb, {
+    start: () => hosts.slurm.startMunge(),
+    stop: () => hosts.slurm.stopMunge(),
+  })],
 };
+
+function choose(verb: string, verbs: Readonly<Record<string, () => Promise<void>>>): Promise<void> {
+  const action = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+  if (action === undefined) throw new UsageError(`"${verb}" is none of ${Object.keys(verbs).join(', ')}\n${USAGE}`);
+  return action();
+}
 
 /** Resolves to the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -73,6 +93,9 @@ function parse(args: readonly string[]) {
       options: {
         set: { type: 'string', default: 'main' },
         with: { type: 'string', multiple: true, default: [] },
+        'slurm': { type: 'boolean', default: false },
+        'slurm-conf': { type: 'string', multiple: true, default: [] },
+        'cpus': { type: 'string' },
         force: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -111,11 +134,17 @@ async function make(size: string, values: Values): Promise<number> {
     if (list === undefined) throw new UsageError(`--with ${word}: write --with h3=no-node\n${USAGE}`);
     traits[host] = [...(traits[host] ?? []), ...list.split(',')];
   }
-  const hosts = await up(Number(size), { set: values.set, traits, kept: true });
+  const hosts = await up(Number(size), { set: values.set, traits, kept: true, slurm: slurmOf(values) });
   const last = hosts.names.at(-1) ?? '';
   console.log(`h1 to ${last} are up, ${hosts.address('h1')} to ${hosts.address(last)}`);
   console.log("try: npm run hosts -- run 'ssh h1 hostname'");
   return 0;
+}
+
+function slurmOf({ slurm, cpus, 'slurm-conf': conf }: Values): boolean | SlurmOptions {
+  const given = cpus !== undefined || conf.length > 0;
+  if (given && !slurm) throw new UsageError(`--cpus and --slurm-conf are of --slurm\n${USAGE}`);
+  return slurm && given ? { conf, ...(cpus !== undefined && { cpus: Number(cpus) }) } : slurm;
 }
 
 async function takeDown(set: string, force: boolean): Promise<number> {

@@ -12,6 +12,7 @@ import { makeKey } from './keys.js';
 import type { Machine } from './machine.js';
 import { placeBatch, wiredPlaces } from './network.js';
 import { bannerShell, exitingShell, hostScript, loginScript, oldNode, oldNodePreload, slowShell } from './scripts.js';
+import { writeSlurm } from './slurm-files.js';
 import type { SetState } from './state.js';
 import { hasOwnHome, parseTraits } from './traits.js';
 import type { Traits } from './traits.js';
@@ -25,6 +26,7 @@ export function writeFiles(state: SetState, machine: Machine): void {
   const known = knownHosts(state, new Map([...hostKeys].map(([host, key]) => [host, key.open])));
   for (const name of [places.etc, places.shells, dirname(places.privateHome('h1'))]) mkdirSync(name);
   writeEtc(state, places);
+  writeSlurm(state);
   writeFileSync(join(places.root, 'authorized-keys'), `${user.open} user@stci\n`);
   const homes = hostNames(state.size).filter((host) => hasOwnHome(traitsOf(state, host)));
   for (const home of [places.home, places.loginHome, ...homes.map((host) => places.privateHome(host))]) {
@@ -50,7 +52,9 @@ function writeHost(state: SetState, host: string, key: string, machine: Machine)
     write(at, 'old-node.cjs', oldNodePreload());
     write(at, 'old-node', oldNode(at), 0o755);
   }
-  write(at, 'init.sh', hostScript({ places, host, traits, machine, ownPasswd: shell !== SHELL }));
+  write(at, 'init.sh', hostScript({
+    places, host, traits, machine, ownPasswd: shell !== SHELL, slurm: state.slurm !== undefined,
+  }));
 }
 
 /** The user's shell on this host; writes a special one first. */

@@ -14,6 +14,7 @@ import { asHostUser, enter, hostUser, withHostUser } from './privilege.js';
 import { hostTree, killAllIn, netnsInode, processesIn, signal, startTicks } from './procs.js';
 import type { Process } from './procs.js';
 import { removeSet } from './remove.js';
+import { Slurm, daemonOf } from './slurm.js';
 import { startPlaces } from './start.js';
 import { underLock } from './state.js';
 import type { SetState } from './state.js';
@@ -31,6 +32,7 @@ export class Hosts {
   /** HOME on every host: the same path, whether shared or not. */
   readonly home: string;
   readonly #state: SetState;
+  readonly #slurm: Slurm | undefined;
 
   constructor(state: SetState) {
     const places = placesOf(state.set);
@@ -39,6 +41,13 @@ export class Hosts {
     this.loginHome = places.loginHome;
     this.home = places.home;
     this.#state = state;
+    this.#slurm = state.slurm && new Slurm(state.set, (argv, options) => this.run(argv, options));
+  }
+
+  /** Slurm's daemons and nodes. Throws if the set was made without it. */
+  get slurm(): Slurm {
+    if (this.#slurm !== undefined) return this.#slurm;
+    throw new HostsError(`the test hosts "${this.set}" have no Slurm: make them with it (up N --slurm)`);
   }
 
   /** IPv4 address of a host or of `login`. */
@@ -145,15 +154,17 @@ export class Hosts {
     return hostTree(this.#inode(host));
   }
 
-  /** Processes on a host other than its own sshd; on `login` other than the set's own. */
+  /** Processes on a host other than its own sshd and slurmd; on `login` other than the set's own. */
   leftovers(place: string): Process[] {
     if (place !== LOGIN) {
-      return this.processes(place).filter(({ hostPid, command }) => hostPid !== 1 && !SSHD.test(command));
+      return this.processes(place).filter(({ hostPid, command }) =>
+        hostPid !== 1 && !SSHD.test(command) && !this.#isSlurms(command));
     }
     const holder = this.#loginHolder();
     const keeper = ` stci-hosts ${this.set} ${placesOf(this.set).root} `;
     return processesIn(netnsInode(netnsPath(this.set, LOGIN)))
-      .filter(({ pid, command }) => pid !== holder && pid !== process.pid && !command.includes(keeper));
+      .filter(({ pid, command }) => pid !== holder && pid !== process.pid && !command.includes(keeper))
+      .filter(({ command }) => !this.#isSlurms(command));
   }
 
   /** The leftovers of all hosts and the login side, by place; places without any are omitted. */
@@ -178,6 +189,10 @@ export class Hosts {
 
   #enter(namespaces: readonly string[], argv: readonly string[]): Argv {
     return enter(placesOf(this.set).root, namespaces, argv);
+  }
+
+  #isSlurms(command: string): boolean {
+    return this.#slurm !== undefined && daemonOf(command) !== undefined;
   }
 
   #known(host: string): void {

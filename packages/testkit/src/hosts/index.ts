@@ -13,5 +13,7 @@ export type { Process } from './procs.js';
 export type { SetState } from './state.js';
 export { TRAITS } from './traits.js';
 export type { TraitName } from './traits.js';
-export { whyNoHosts } from './machine.js';
+export { whyNoHosts, whyNoSlurm } from './machine.js';
+export type { Slurm } from './slurm.js';
+export type { SlurmOptions } from './slurm-options.js';
 export { main } from './cli.js';

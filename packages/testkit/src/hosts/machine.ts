@@ -25,6 +25,10 @@ const NEEDED = {
   flock: 'util-linux', mount: 'mount', bash: 'bash', hostname: 'hostname',
 } as const;
 
+const NEEDED_BY_SLURM = {
+  slurmctld: 'slurm-wlm', slurmd: 'slurm-wlm', srun: 'slurm-wlm', sinfo: 'slurm-wlm', munged: 'munge',
+} as const;
+
 const NAMESPACES_DEADLINE_MS = 10_000;
 
 const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
@@ -32,10 +36,21 @@ const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin
 /** undefined if test hosts can be made; else what is missing and what to do. */
 export function whyNoHosts(): string | undefined {
   if (process.platform !== 'linux') return `test hosts need Linux, this is ${process.platform}`;
-  const missing = Object.entries(NEEDED).filter(([command]) => find(command) === undefined);
-  if (missing.length === 0) return whyNoNamespaces();
+  return whyMissing('test hosts', NEEDED) ?? whyNoNamespaces();
+}
+
+/** undefined if test hosts can have Slurm; else what is missing and what to do. */
+export function whyNoSlurm(): string | undefined {
+  const why = whyNoHosts() ?? whyMissing('test hosts with Slurm', NEEDED_BY_SLURM);
+  if (why !== undefined || isRoot) return why;
+  return 'test hosts with Slurm need root: slurmd changes to the ids of who submits; use sudo';
+}
+
+function whyMissing(what: string, needed: Readonly<Record<string, string>>): string | undefined {
+  const missing = Object.entries(needed).filter(([command]) => find(command) === undefined);
+  if (missing.length === 0) return undefined;
   const packages = [...new Set(missing.map(([, name]) => name))].join(' ');
-  return `test hosts need ${missing.map(([command]) => command).join(', ')}: apt-get install ${packages}`;
+  return `${what} need ${missing.map(([command]) => command).join(', ')}: apt-get install ${packages}`;
 }
 
 /** Checked once: makes the namespaces of a host as this user. */
@@ -60,6 +75,12 @@ function tryNamespaces(): string {
 /** Throws a HostsError with whyNoHosts(). */
 export function checkCanMakeHosts(): void {
   const why = whyNoHosts();
+  if (why !== undefined) throw new HostsError(why);
+}
+
+/** Throws a HostsError with whyNoSlurm(). */
+export function checkCanRunSlurm(): void {
+  const why = whyNoSlurm();
   if (why !== undefined) throw new HostsError(why);
 }
 

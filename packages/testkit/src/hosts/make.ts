@@ -4,12 +4,14 @@
  */
 
 import { startHolder } from './holder.js';
-import { checkCanMakeHosts, inspectMachine } from './machine.js';
+import { checkCanMakeHosts, checkCanRunSlurm, inspectMachine } from './machine.js';
 import { Hosts } from './hosts.js';
-import { HostsError, checkSetName, checkSize, hostNames } from './names.js';
-import { makeNetwork, wiredPlaces } from './network.js';
+import { HostsError, LOGIN, checkSetName, checkSize, hostNames } from './names.js';
+import { isSilent, makeNetwork, wiredPlaces } from './network.js';
 import { writeFiles } from './files.js';
 import { removeLeftovers } from './remove.js';
+import { checkSlurmOptions } from './slurm-options.js';
+import type { SlurmOptions } from './slurm-options.js';
 import { startPlaces } from './start.js';
 import { bootId, createState, freeSubnet, readStates, readState, thisOwner, underLock, updateState } from './state.js';
 import type { SetState } from './state.js';
@@ -20,6 +22,8 @@ export interface UpOptions {
   readonly set?: string;
   /** Host → traits, as `{ h3: ['no-node'], h4: ['slow-login:2000'] }`. */
   readonly traits?: Readonly<Record<string, readonly string[]>>;
+  /** Slurm on all hosts, with the login side as its controller; rejects if whyNoSlurm() gives a reason. */
+  readonly slurm?: boolean | SlurmOptions;
   /** True: the set outlives this process. Default false: the next up() after the end of this process removes it. */
   readonly kept?: boolean;
   /** Deadline for all hosts to be up. Default 30 000. */
@@ -32,19 +36,39 @@ export async function up(size: number, options: UpOptions = {}): Promise<Hosts> 
   checkSize(size);
   if (options.set !== undefined) checkSetName(options.set);
   checkTraits(size, options.traits ?? {});
-  const state = await underLock(() => claim(size, options));
+  const slurm = slurmOptions(options.slurm);
+  const state = await underLock(() => claim(size, options, slurm));
   const hosts = new Hosts(state);
   try {
     writeFiles(state, await inspectMachine());
     await startHolder(state.set);
     await makeNetwork(state);
-    await startPlaces(state, wiredPlaces(state), options.deadlineMs ?? 30_000);
+    await startAll(hosts, state, options.deadlineMs ?? 30_000);
     updateState({ ...state, phase: 'up' });
     return hosts;
   } catch (error) {
     await hosts.down();
     throw error;
   }
+}
+
+async function startAll(hosts: Hosts, state: SetState, deadlineMs: number): Promise<void> {
+  const places = wiredPlaces(state);
+  if (state.slurm === undefined) return startPlaces(state, places, deadlineMs);
+  await startPlaces(state, [LOGIN], deadlineMs);
+  await hosts.slurm.startMunge();
+  await hosts.slurm.startSlurmctld();
+  await startPlaces(state, places.filter((place) => place !== LOGIN), deadlineMs);
+  const reachable = places.filter((place) => place !== LOGIN && !isSilent(state, place));
+  await hosts.slurm.untilNodes(reachable, 'idle', deadlineMs);
+}
+
+function slurmOptions(given: boolean | SlurmOptions = false): SlurmOptions | undefined {
+  if (given === false) return undefined;
+  checkCanRunSlurm();
+  const options = given === true ? {} : given;
+  checkSlurmOptions(options);
+  return options;
 }
 
 /** Opens a set that is up. Rejects if there is none. */
@@ -61,7 +85,7 @@ export function listSets(): SetState[] {
   return [...readStates().values()].filter((state) => state !== undefined);
 }
 
-async function claim(size: number, options: UpOptions): Promise<SetState> {
+async function claim(size: number, options: UpOptions, slurm: SlurmOptions | undefined): Promise<SetState> {
   await removeLeftovers();
   const states = readStates();
   const subnet = freeSubnet(states.values());
@@ -73,7 +97,7 @@ async function claim(size: number, options: UpOptions): Promise<SetState> {
   }
   const state: SetState = {
     set, subnet, size, traits: options.traits ?? {}, kept: options.kept ?? false, phase: 'making',
-    owner: thisOwner(), bootId: bootId(),
+    owner: thisOwner(), bootId: bootId(), ...(slurm && { slurm }),
   };
   createState(state);
   return state;

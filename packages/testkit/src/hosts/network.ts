@@ -31,13 +31,17 @@ export async function makeNetwork(state: SetState): Promise<void> {
   ]);
 }
 
+/** True if packets to the host vanish. */
+export function isSilent({ traits }: Pick<SetState, 'traits'>, place: string): boolean {
+  return parseTraits(traits[place] ?? []).names.has('silent');
+}
+
 /**
  * Commands for `ip -batch` on a host's own side at start. A silent host has the address but no route back: it only
  * answers ARP requests.
  */
 export function placeBatch({ subnet, traits }: SetState, place: string): string {
-  const silent = parseTraits(traits[place] ?? []).names.has('silent');
-  const width = silent ? 32 : 24;
+  const width = isSilent({ traits }, place) ? 32 : 24;
   return ['link set lo up', `addr replace ${addressOf(subnet, place)}/${width} dev eth0`, 'link set eth0 up', '']
     .join('\n');
 }

@@ -15,7 +15,7 @@ import type { Traits } from './traits.js';
 const FULL_HOME_KBYTES = 256;
 
 /** Daemons close inherited descriptors: they would keep the caller's pipes and locks open. */
-const CLOSE_INHERITED = `
+export const CLOSE_INHERITED = `
 for fd in /proc/self/fd/*; do
   fd=\${fd##*/}
   if [ "$fd" -gt 2 ] && [ "$fd" -ne 255 ]; then eval "exec $fd>&-"; fi
@@ -43,6 +43,7 @@ set=$1 root=$2; shift 2
 ${CLOSE_INHERITED}
 ${isRoot ? MAKE_EXECUTABLE : ''}
 for file in ${BOUND_FILES.join(' ')}; do mount --bind "$root/etc/$file" "/etc/$file" || exit 1; done
+if [ -d "$root/slurm/etc" ]; then mount --bind "$root/slurm/etc" /etc/slurm || exit 1; fi
 for place in "$@"; do
   log=$root/hosts/$place/log
   if [ "$place" = login ]; then
@@ -62,18 +63,22 @@ export interface HostScript {
   readonly traits: Traits;
   readonly machine: Machine;
   readonly ownPasswd: boolean;
+  readonly slurm: boolean;
 }
 
 /** Creates `ready` when the host can be used, or `failed` when an earlier step failed. */
-export function hostScript({ places, host, traits, machine, ownPasswd }: HostScript): string {
+export function hostScript({ places, host, traits, machine, ownPasswd, slurm }: HostScript): string {
   const at = places.of(host);
   const { names } = traits;
   return script(at, host, [
     ...(ownPasswd ? [`mount --bind ${at}/passwd /etc/passwd`] : []),
     ...homeSteps(places, host, traits),
+    // Slurm's steps have the HOME of who started them.
+    ...(slurm && hasOwnHome(traits) ? [`mount --rbind ${places.home} ${places.loginHome}`] : []),
     ...(names.has('private-tmp') ? ['mount -t tmpfs -o mode=1777,size=256m stci /tmp'] : []),
     ...(names.has('no-node') || names.has('old-node') ? nodeSteps(at, machine, names.has('old-node')) : []),
     ...(isRoot ? ['mkdir -p /run/sshd'] : ['echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start']),
+    ...(slurm ? ['/usr/sbin/slurmd'] : []),
     ['exec', ...asHostUser(), ...first(at, machine, names.has('no-sshd'))].join(' '),
   ]);
 }

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { withDeadline } from '@stci/compliance/deadline';
 import { HostsError, RUNTIME_DIRECTORY, SETS_MAX, placesOf } from './names.js';
 import { startTicks } from './procs.js';
+import type { SlurmOptions } from './slurm-options.js';
 
 const LOCK_DEADLINE_MS = 30_000;
 
@@ -20,6 +21,8 @@ export interface SetState {
   /** Host → its traits, as given. */
   readonly traits: Readonly<Record<string, readonly string[]>>;
   readonly kept: boolean;
+  /** Only of a set with Slurm. */
+  readonly slurm?: SlurmOptions;
   /** `making` until every host is up. */
   readonly phase: 'making' | 'up';
   readonly owner: { readonly pid: number; readonly startTicks: string };

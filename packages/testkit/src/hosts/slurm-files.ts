@@ -1,0 +1,78 @@
+/**
+ * Slurm's configuration for a set of test hosts, bound over /etc/slurm in the set's mount namespaces: programs find it
+ * where they always look, and no SLURM_CONF in the environment is needed.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LOGIN, addressOf, hostNames, placesOf } from './names.js';
+import type { Places } from './names.js';
+import { CPUS_DEFAULT } from './slurm-options.js';
+import type { SetState } from './state.js';
+
+/** Files of Slurm in a set. */
+export interface SlurmPlaces {
+  readonly root: string;
+  /** Bound over /etc/slurm. */
+  readonly etc: string;
+  readonly mungeKey: string;
+  readonly mungeSocket: string;
+  log(daemon: 'slurmctld' | 'munged'): string;
+}
+
+export function slurmPlaces({ root: setRoot }: Places): SlurmPlaces {
+  const root = join(setRoot, 'slurm');
+  return {
+    root,
+    etc: join(root, 'etc'),
+    mungeKey: join(root, 'munge/key'),
+    mungeSocket: join(root, 'munge/socket'),
+    log: (daemon) => join(root, `${daemon}.log`),
+  };
+}
+
+export function writeSlurm(state: SetState): void {
+  if (state.slurm === undefined) return;
+  const places = placesOf(state.set);
+  const slurm = slurmPlaces(places);
+  for (const name of ['etc', 'munge', 'state', 'spool']) mkdirSync(join(slurm.root, name), { recursive: true });
+  for (const host of hostNames(state.size)) mkdirSync(join(slurm.root, 'spool', host));
+  writeFileSync(slurm.mungeKey, randomBytes(128), { mode: 0o600 });
+  const lines = withOverrides(configuration(state, places), state.slurm.conf ?? []);
+  writeFileSync(join(slurm.etc, 'slurm.conf'), `${lines.join('\n')}\n`);
+  // slurmd ends at once where it can't write to the machine's cgroups.
+  writeFileSync(join(slurm.etc, 'cgroup.conf'), 'CgroupPlugin=cgroup/v1\n');
+}
+
+/** Deadlines are short, so that tests of failures are. Nothing is accounted but jobs at their end (`sacct -c`). */
+function configuration({ set, subnet, size, slurm }: SetState, places: Places): string[] {
+  const { root, mungeSocket, log } = slurmPlaces(places);
+  const nodes = hostNames(size).map((host) =>
+    `NodeName=${host} NodeAddr=${addressOf(subnet, host)} CPUs=${slurm?.cpus ?? CPUS_DEFAULT} State=UNKNOWN`);
+  return [
+    `ClusterName=${set}`, `SlurmctldHost=${LOGIN}(${addressOf(subnet, LOGIN)})`,
+    'AuthType=auth/munge', `AuthInfo=socket=${mungeSocket}`, 'SlurmUser=root', 'SlurmdUser=root',
+    `StateSaveLocation=${root}/state`, `SlurmdSpoolDir=${root}/spool/%n`,
+    `SlurmctldPidFile=${root}/slurmctld.pid`, `SlurmdPidFile=${places.of('%n')}/slurmd.pid`,
+    `SlurmctldLogFile=${log('slurmctld')}`, `SlurmdLogFile=${places.of('%n')}/slurmd.log`,
+    'ProctrackType=proctrack/linuxproc', 'TaskPlugin=task/none', 'JobAcctGatherType=jobacct_gather/none',
+    'AccountingStorageType=accounting_storage/none', 'JobCompType=jobcomp/filetxt', `JobCompLoc=${root}/jobs`,
+    'SelectType=select/cons_tres', 'SelectTypeParameters=CR_CPU', 'SlurmdParameters=config_overrides',
+    'MpiDefault=none', 'ReturnToService=2', 'PreemptType=preempt/partition_prio', 'PreemptMode=CANCEL',
+    'SlurmdTimeout=10', 'MessageTimeout=10', 'KillWait=5', 'SchedulerParameters=batch_sched_delay=1,bf_interval=2',
+    ...nodes,
+    'PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=5',
+    'PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=10 PreemptMode=OFF',
+  ];
+}
+
+/** The key of a line; nodes and partitions have one line each. */
+function keyOf(line: string): string {
+  return (/^(?:NodeName|PartitionName)=\S+/i.exec(line)?.[0] ?? line.split('=')[0] ?? '').toLowerCase();
+}
+
+function withOverrides(lines: readonly string[], overrides: readonly string[]): string[] {
+  const replaced = new Set(overrides.map(keyOf));
+  return [...lines.filter((line) => !replaced.has(keyOf(line))), ...overrides];
+}
