@@ -4,9 +4,8 @@
  * that all of them read alike: single quotes around characters that have no meaning inside them.
  */
 
+import { PROGRAM_TEXT, SHELL_TEXT, escapedText, printfText, programWord, shellText } from '@stci/host-program';
 import { assert, type HostSpec } from '@stci/interface';
-import { base64 } from './base64.js';
-import { hereArguments, PROGRAM_TEXT, SHELL_TEXT, shellText } from './loader.js';
 
 /** Characters that sh, bash, zsh, ksh, csh, tcsh and fish read alike within single quotes. */
 const SAFE_TEXT = /^[^'!\\\n\0]*$/;
@@ -17,9 +16,6 @@ const BAD_HOST = /^-|['`"$\\;&<>|(){}\s\p{Cc}]|^$/u;
 
 /** Default time that a host waits for its data. */
 const WAIT_MS = 30_000;
-
-/** Encoded at the first use: most agents start none over ssh, and it costs 2 ms and 1 MiB. */
-const programWords = new Map<string, string>();
 
 export interface SshParams {
   /** Program and options of the user, before ours: ssh uses the first value of an option. */
@@ -84,7 +80,7 @@ export function remoteCommand(start: RemoteStart): string {
   const { nonce, hash, bundleBytes, program = PROGRAM_TEXT } = start;
   const words = [programWord(program), 'base64', nonce, hash, String(bundleBytes), ownNode];
   const quoted = [
-    printfWord(shellText(start.holder ?? '')),
+    `'${printfText(shellText(start.holder ?? ''))}'`,
     ...words.map(singleQuoted),
     escapedWord(start.node),
     singleQuoted(String(start.waitMs ?? WAIT_MS)),
@@ -92,51 +88,12 @@ export function remoteCommand(start: RemoteStart): string {
   return `exec /bin/sh -c ${singleQuoted(SHELL_TEXT)} stci-guardian ${quoted.join(' ')}`;
 }
 
-function programWord(program: string): string {
-  const word = programWords.get(program) ?? base64(program);
-  programWords.set(program, word);
-  return word;
-}
-
-/** Node's command line for `program` on this machine, without a login. `argument`: as RemoteStart.hash. */
-export function localCommand(program: string, nonce: string, node: string, argument = '-'): readonly string[] {
-  return [node, ...hereArguments(base64(program), nonce, node, argument)];
-}
-
-/**
- * ASCII text as a word for `printf %b`: only characters that some shell interprets within quotes are written in octal.
- */
-function printfWord(text: string): string {
-  return `'${text.replaceAll(/['!\\\n]/g, octal)}'`;
-}
-
-function octal(char: string): string {
-  return `\\0${char.charCodeAt(0).toString(8).padStart(3, '0')}`;
-}
-
 function singleQuoted(word: string): string {
   assert(SAFE_TEXT.test(word), 'a quoted word holds nothing that a shell reads in quotes');
   return `'${word}'`;
 }
 
-/**
- * Any text as a word that `printf %b` decodes; characters that shells may interpret differently are written in octal.
- */
+/** Any text as a word that `printf %b` decodes in every shell. */
 export function escapedWord(text: string): string {
-  let word = '';
-  for (const byte of utf8(text)) {
-    const char = String.fromCharCode(byte);
-    word += /[A-Za-z0-9_./:=@%+,~-]/.test(char) ? char : octal(char);
-  }
-  return `'${word}'`;
-}
-
-/** The bytes of a text in hexadecimal. */
-export function hexWord(text: string): string {
-  return utf8(text).map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-function utf8(text: string): number[] {
-  return Array.from(encodeURIComponent(text).matchAll(/%([0-9A-F]{2})|[^%]/g), ([char, hex]) =>
-    hex === undefined ? char.charCodeAt(0) : parseInt(hex, 16));
+  return `'${escapedText(text)}'`;
 }

@@ -4,9 +4,8 @@
  * advice is a guess, the text is the fact.
  */
 
+import { NODE_MAJOR_MIN, type FailedPhase } from '@stci/host-program';
 import type { ErrorRecord, ProcessEnd, ReachFailure } from '@stci/interface';
-import type { FailedPhase } from './answers.js';
-import { NODE_MAJOR_MIN } from './loader.js';
 
 /** In order of time; `socket` for an agent that runs already. */
 export type SshPhase =

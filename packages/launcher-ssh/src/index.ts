@@ -11,14 +11,11 @@ import { createSsh } from './ssh.js';
 export { createSsh } from './ssh.js';
 export type { SshParams } from './command.js';
 export { JOIN_PROGRAM } from './join.js';
-export { remoteCommand, escapedWord, hexWord, hostProblem, localCommand, sshCommand } from './command.js';
-export { hostProgram } from './loader.js';
+export { remoteCommand, escapedWord, hostProblem, sshCommand } from './command.js';
 export { describeWait, diagnose } from './diagnose.js';
 export type { SshFacts, SshPhase } from './diagnose.js';
 export { EndWatch } from './end-watch.js';
 export { KexTimer, STEP_LINE, kexAdvice, type KeyExchange } from './kex.js';
-export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
-export type { Answer } from './answers.js';
 
 /** Names that mean a different machine on each host. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i;

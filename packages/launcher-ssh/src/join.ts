@@ -4,7 +4,7 @@
  * directory and socket as platform-node does (private-directory.ts).
  */
 
-import { hostProgram } from './loader.js';
+import { hostProgram } from '@stci/host-program';
 
 const JOIN = `
 var net = require('net'), file = String(Buffer.from(hash, 'hex')), dir = path.dirname(file), isJoined = false;

@@ -5,6 +5,7 @@
  * leaves none behind.
  */
 
+import { AnswerReader, hex, hexWord, type Answer } from '@stci/host-program';
 import {
   StciError,
   type AgentBundle,
@@ -19,8 +20,7 @@ import {
   type ProcessEnd,
 } from '@stci/interface';
 import { DeferredChannel, toErrorRecord } from '@stci/interface';
-import { AnswerReader, type Answer } from './answers.js';
-import { hexWord, hostProblem, sshCommand, type RemoteStart, type SshParams } from './command.js';
+import { hostProblem, sshCommand, type RemoteStart, type SshParams } from './command.js';
 import { describeWait, diagnose, type SshFacts, type SshPhase } from './diagnose.js';
 import { EndWatch } from './end-watch.js';
 import { JOIN_PROGRAM } from './join.js';
@@ -297,8 +297,4 @@ class SshAgent implements AgentProcess {
       node: this.#params.node,
     });
   }
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { JOIN_PROGRAM, hexWord, remoteCommand } from '@stci/launcher-ssh';
+import { hexWord } from '@stci/host-program';
+import { JOIN_PROGRAM, remoteCommand } from '@stci/launcher-ssh';
 
 export const NONCE = '0123456789abcdef';
 

@@ -3,8 +3,9 @@
  * A host is usable when agents can be started there: ssh's own result decides, not what is seen from outside.
  */
 
+import { localCommand } from '@stci/host-program';
 import type { HostSpec } from '@stci/interface';
-import { diagnose, hostProblem, kexAdvice, localCommand, type SshParams } from '@stci/launcher-ssh';
+import { diagnose, hostProblem, kexAdvice, type SshParams } from '@stci/launcher-ssh';
 import { hostFacts, probeProgram, type HostFacts, type ProbeParams } from './probe.js';
 import { reach, type Reach } from './reach.js';
 import { makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from './run-probe.js';

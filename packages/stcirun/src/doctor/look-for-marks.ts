@@ -5,8 +5,9 @@
  */
 
 import { integer, object, str } from '@stci/core';
+import { hexWord, hostProgram, localCommand } from '@stci/host-program';
 import type { HostSpec, Params } from '@stci/interface';
-import { hexWord, hostProblem, hostProgram, localCommand, sshParams } from '@stci/launcher-ssh';
+import { hostProblem, sshParams } from '@stci/launcher-ssh';
 import { probeProblem } from './check-host.js';
 import { factsReader, NAMED_MAX, PROC_FUNCTIONS, someProcesses } from './probe.js';
 import { makeNonce, probeCommand, runProbe } from './run-probe.js';

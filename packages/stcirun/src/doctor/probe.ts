@@ -5,8 +5,8 @@
  */
 
 import { integer, list, object, optional, str, u32, type Shape } from '@stci/core';
+import { hostProgram } from '@stci/host-program';
 import { printable } from '@stci/interface';
-import { hostProgram } from '@stci/launcher-ssh';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
 
 /** Ports of a range that are tried. */

@@ -1,6 +1,6 @@
-/** Reading a host's answers: among banners, in any split, bounded; and valid host names. */
+/** Reading a host's answers: among banners, in any split, bounded. */
 
-import { AnswerReader, BANNER_BYTES_MAX, hostProblem, sshCommand, type Answer } from '@stci/launcher-ssh';
+import { AnswerReader, BANNER_BYTES_MAX, type Answer } from '@stci/host-program';
 import { assert, suite } from '@stci/testkit';
 
 const NONCE = 'feedfacefeedface';
@@ -22,7 +22,7 @@ class Reading {
   }
 }
 
-suite('ssh: answers', (test) => {
+suite('host-program: answers', (test) => {
   test('are found among banners, cut anywhere', () => {
     const said = `Welcome to h1\nno newline: STCI ${NONCE} shell\n\x1b[0m\nSTCI ${NONCE} need\r\n`
       + `STCI ${NONCE} run\nSTCI not ours`;
@@ -54,36 +54,5 @@ suite('ssh: answers', (test) => {
     assert.is(reading.floods, 1);
     assert.match(reading.reader.banner, /^y\ny\n/);
     assert.is(new Reading().push('x'.repeat(BANNER_BYTES_MAX + 1)).floods, 1);
-  });
-});
-
-suite('ssh: command line', (test) => {
-  const params = { client: 'ssh', options: ['-p', '2222'], node: '', connectMs: 2500 };
-  const start = { nonce: NONCE, hash: 'a'.repeat(64), bundleBytes: 9, ownNode: '/usr/bin/node', node: '' };
-  const host = { name: 'fe80::1%eth0', user: 'me', slots: 1, slotsBound: false, origin: 'test' };
-
-  test('user options first, ours after, the host behind --', () => {
-    const command = sshCommand(host, params, start);
-    assert.equal(command.slice(0, 3), ['ssh', '-p', '2222']);
-    assert.ok(command.includes('BatchMode=yes') && command.includes('ConnectTimeout=3'));
-    assert.equal(command.slice(-5, -1), ['-l', 'me', '--', 'fe80::1%eth0']);
-  });
-
-  test('the line for the shell has no character that a shell reads inside quotes', () => {
-    const nodes = ['', `it's a $HOME/!bang\\ "quoted"\n`];
-    for (const node of nodes) {
-      const line = sshCommand(host, params, { ...start, node, ownNode: `/it's` }).at(-1) as string;
-      assert.not.match(line, /[!\n]|\\\\|\\'/);
-      assert.is(line.split(`'`).length % 2, 1, 'all quotes are closed');
-    }
-  });
-
-  test('names that ssh or a shell would take for something else are refused', () => {
-    for (const name of ['-oProxyCommand=x', '', 'a b', 'a\tb', 'a;b', '$(x)', 'a\nb', '`x`', 'a|b', `a'b`]) {
-      assert.ok(hostProblem(name) !== undefined, name);
-    }
-    for (const name of ['h1', 'a.b-c_d', '::1', 'fe80::1%eth0', '10.0.0.1', 'alias+1']) {
-      assert.is(hostProblem(name), undefined);
-    }
   });
 });
