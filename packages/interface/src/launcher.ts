@@ -95,6 +95,19 @@ export interface AgentPlace {
   readonly key: Uint8Array;
 }
 
+/** What such an agent is told by what started it, besides its program; nobody else may read it. */
+export interface AgentWait {
+  /** As AgentPlace.key. */
+  readonly key: Uint8Array;
+  /** As in ListenOptions: where it listens; again, if it loses its parent. */
+  readonly interfaces: readonly string[];
+  readonly ports?: readonly [number, number];
+  /** As AgentsStart.waitMs. */
+  readonly waitMs: number;
+  /** Tells what started it where it waits: AgentPlace.addresses. Called once, or never, if it cannot listen. */
+  say(addresses: readonly NetworkAddress[]): void;
+}
+
 /** Agents that are started together. */
 export interface AgentsStart {
   /** Of different hosts; at least one. */
@@ -121,6 +134,8 @@ export interface AgentsEvents {
 
 /** Agents that were started together. */
 export interface AgentGroup {
+  /** As AgentProcess.phase, of all: `the step waits for processors`. A start whose phase changes makes progress. */
+  readonly phase?: string | undefined;
   /** Ends all of them at once, and what started them; `onOver` follows. */
   kill(): void;
 }

@@ -6,7 +6,7 @@
  */
 
 import { StciError } from '@stci/interface';
-import type { AgentBundle } from '@stci/interface';
+import type { AgentBundle, AgentWait } from '@stci/interface';
 import { builtin } from './builtin.js';
 import { START_SCRIPT } from './start-script.js';
 
@@ -21,6 +21,12 @@ export interface ShippedBundle {
   readonly held?: string;
   /** How long the agent is to wait for its boot record. */
   readonly waitMs?: number;
+  /**
+   * The agent was started together with others: it waits for the agent above it at a listener. The end of standard
+   * input before that one has connected ends it; whatever is read there is ignored. Nothing is written to standard
+   * output but by `say`.
+   */
+  readonly waits?: AgentWait;
 }
 
 /** Properties of every bundle from this host. */

@@ -3,16 +3,14 @@
  * the hosts at and below it, parameters.
  */
 
-import { StciError, bootPosition, type ArityPlan, type HostIndex, type HostSpec } from '@stci/interface';
+import { StciError, bootPosition, type ArityPlan, type HostIndex } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { any, bool, bytes, fields, integer, list, optional, plain, str, tuple, u32 } from '../codec/shape.js';
+import { any, bool, bytes, fields, integer, list, optional, plain, str, u32 } from '../codec/shape.js';
 import { shortestCycle } from '../launcher/boot-plan.js';
+import { hostLogin, type HostLogin } from '../launcher/host-login.js';
 import { ParentTree, type BootTreePart, type ParentsPart } from '../launcher/parent-tree.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import type { ParamSnapshot } from './composition.js';
-
-/** A host and its name, user (empty: none), incarnation of its agent. */
-export type HostLogin = readonly [HostIndex, string, string, number];
 
 export interface BootDetails {
   readonly host: HostIndex;
@@ -41,7 +39,7 @@ const shape = fields({
   tree: fields({
     arity: optional(integer(1, HOSTS_MAX)), planned: optional(integer(1, HOSTS_MAX)), parents: optional(list(u32)),
   }),
-  subtree: list(tuple(u32, str, str, u32)),
+  subtree: list(hostLogin),
   outlivesParent: bool,
   connect: list(str),
   connectKey: optional(bytes),
@@ -97,9 +95,4 @@ export function encodeParams(snapshot: ParamSnapshot): Uint8Array {
 /** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID; the parameters' values are checked later, by their catalogue. */
 export function decodeParams(encoded: Uint8Array): ParamSnapshot {
   return plain<ParamSnapshot>()(any(decode(encoded), 'parameters'), 'parameters');
-}
-
-export function hostSpec([host, name, user]: HostLogin): HostSpec {
-  const origin = `host ${host} of the job`;
-  return { name, slots: 1, slotsBound: false, origin, ...(user !== '' && { user }) };
 }

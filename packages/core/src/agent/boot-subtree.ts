@@ -23,7 +23,8 @@ import {
   type StciError,
 } from '@stci/interface';
 import { partFor, type BootPlaces } from '../launcher/parent-tree.js';
-import { HOSTS_MAX, encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
+import { hostSpec, type HostLogin } from '../launcher/host-login.js';
+import { HOSTS_MAX, encodeBootDetails, type BootDetails } from './boot-details.js';
 import { childError, newChild, type ChildSpec } from './child.js';
 import type { ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
 import { afterRunning } from '../event/running-timer.js';

@@ -24,7 +24,8 @@ import {
 import type { MessageBody } from '../am/messages.js';
 import type { LossEvidence, LossReport } from '../membership/mender.js';
 import { MembershipTable, type ParentHost } from '../membership/table.js';
-import { encodeParams, type HostLogin } from './boot-details.js';
+import { newLogin, type HostLogin } from '../launcher/host-login.js';
+import { encodeParams } from './boot-details.js';
 import { BootSubtree } from './boot-subtree.js';
 import type { ChildFailure } from './child.js';
 import { FailureCounts } from './failure-counts.js';
@@ -112,7 +113,7 @@ export class Bootstrap {
         agentLauncher,
         treeOf: (count) => tree.treeOf(count),
         position: 0,
-        logins: init.hosts.map((host, i) => login(i, host, 1)),
+        logins: init.hosts.map((host, i) => newLogin(i, host, 1)),
         common: {
           hosts, tree: tree.part, outlivesParent: stays || hosts > 1, params: encodeParams(snapshot),
         },
@@ -200,7 +201,7 @@ export class Bootstrap {
   }
 
   loginOf(host: HostIndex): HostLogin {
-    return login(host, this.#hosts[host] as HostSpec, this.table.get(host).incarnation);
+    return newLogin(host, this.#hosts[host] as HostSpec, this.table.get(host).incarnation);
   }
 
   /** The root agent of `host` runs. */
@@ -388,8 +389,4 @@ export class Bootstrap {
     while (at !== undefined && this.table.get(at).state !== 'failed') at = this.table.plannedParent(at);
     return at !== undefined;
   }
-}
-
-function login(host: HostIndex, { name, user = '' }: HostSpec, incarnation: number): HostLogin {
-  return [host, name, user, incarnation];
 }

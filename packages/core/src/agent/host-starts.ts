@@ -11,7 +11,7 @@ import {
 import { formatDuration } from '../config/duration.js';
 import { startMsMax } from '../launcher/start-pace.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
-import type { HostLogin } from './boot-details.js';
+import type { HostLogin } from '../launcher/host-login.js';
 import type { BootSubtree } from './boot-subtree.js';
 import { startCause, type StartFailure } from './loss-notices.js';
 import type { AgentNode } from './node.js';

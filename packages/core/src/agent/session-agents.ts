@@ -12,7 +12,8 @@ import {
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageBody } from '../am/messages.js';
 import type { AgentLauncher } from './agent-launcher.js';
-import { encodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
+import { hostSpec, type HostLogin } from '../launcher/host-login.js';
+import { encodeBootDetails, type BootDetails } from './boot-details.js';
 import type { ChildFailure } from './child.js';
 import type { ChildSupervisor } from './child-supervisor.js';
 import type { AgentScope } from './composition.js';

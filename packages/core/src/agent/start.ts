@@ -19,7 +19,8 @@ import {
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
 import type { BootPlaces } from '../launcher/parent-tree.js';
 import { AdoptionListener } from './adoption.js';
-import { HOSTS_MAX, decodeBootDetails, hostSpec, type BootDetails, type HostLogin } from './boot-details.js';
+import { hostSpec, type HostLogin } from '../launcher/host-login.js';
+import { HOSTS_MAX, decodeBootDetails, type BootDetails } from './boot-details.js';
 import { probeMs } from './failure-watch.js';
 import { Lifecycle, isOver } from './lifecycle.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';

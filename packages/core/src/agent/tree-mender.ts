@@ -11,7 +11,7 @@ import { Mender, type AdoptionAnswer, type LossReport, type MendAction } from '.
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { isOnHost } from './agents-of-host.js';
 import type { BootSubtree } from './boot-subtree.js';
-import type { HostLogin } from './boot-details.js';
+import type { HostLogin } from '../launcher/host-login.js';
 import type { AgentNode } from './node.js';
 
 /** An answer is awaited for this part of the lease: an attempt takes less. */

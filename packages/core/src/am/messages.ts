@@ -17,6 +17,7 @@ import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { FAULT_MESSAGES } from './fault-messages.js';
 import { PROGRAM_MESSAGES } from './program-messages.js';
+import { hostLogin } from '../launcher/host-login.js';
 import { metricRows } from '../metrics/store.js';
 import type { Neighbour } from '../overlay/neighbour.js';
 import type { LinkReport } from '../session/topology-report.js';
@@ -24,9 +25,6 @@ import { jobLabel, wireRecord } from '../session/records.js';
 
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
 const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
-
-/** A host: its index, name, user, incarnation of its agent; as in boot details. */
-const hostLogin = tuple(u32, str, str, u32);
 
 /** The end of a rank's attempt, the first if `attempt` is absent. */
 const rankEnd = {
