@@ -107,7 +107,8 @@ suite('test hosts with Slurm', (test) => {
     const plain = await up(1);
     assert.throws(() => plain.slurm, 'have no Slurm');
     await plain.down();
-    for (const [slurm, text] of [[{ cpus: 0 }, 'not 0'], [{ conf: ['KillWait'] }, 'no line of slurm.conf']] as const) {
+    for (const [slurm, text] of [[{ cpus: 0 }, 'not 0'], [{ conf: ['KillWait'] }, 'no line of slurm.conf'],
+      [{ root: '/nowhere' }, '/nowhere lacks usr/sbin/munged']] as const) {
       const error = await up(1, { slurm }).catch((thrown: unknown) => thrown);
       assert.match((error as Error).message, text);
     }

@@ -5,6 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { attach, listSets, up } from './make.js';
 import { HOSTS_MAX, HostsError, checkSetName } from './names.js';
@@ -19,6 +20,7 @@ export const USAGE = `Usage: npm run hosts -- COMMAND [--set NAME]
   up N [--with hK=TRAIT,...]...  make hosts h1..hN, N up to ${HOSTS_MAX}
      [--slurm] [--cpus N] [--slurm-conf KEY=VALUE]...
                                  with Slurm, N CPUs (8) a host; lines of slurm.conf
+     [--slurm-root DIR]          the Slurm of another Debian's root
   down [--force]                 end and remove them (--force: also those of a running test)
   list                           sets, hosts, their state and what runs on them
   run 'COMMAND'                  run a shell command on the login side, from where ssh h1 works
@@ -95,6 +97,7 @@ function parse(args: readonly string[]) {
         with: { type: 'string', multiple: true, default: [] },
         'slurm': { type: 'boolean', default: false },
         'slurm-conf': { type: 'string', multiple: true, default: [] },
+        'slurm-root': { type: 'string' },
         'cpus': { type: 'string' },
         force: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -141,10 +144,13 @@ async function make(size: string, values: Values): Promise<number> {
   return 0;
 }
 
-function slurmOf({ slurm, cpus, 'slurm-conf': conf }: Values): boolean | SlurmOptions {
-  const given = cpus !== undefined || conf.length > 0;
-  if (given && !slurm) throw new UsageError(`--cpus and --slurm-conf are of --slurm\n${USAGE}`);
-  return slurm && given ? { conf, ...(cpus !== undefined && { cpus: Number(cpus) }) } : slurm;
+function slurmOf({ slurm, cpus, 'slurm-conf': conf, 'slurm-root': root }: Values): boolean | SlurmOptions {
+  if (slurm) {
+    const [count, directory] = [cpus === undefined ? undefined : Number(cpus), root && resolve(root)];
+    return { conf, ...(count !== undefined && { cpus: count }), ...(directory && { root: directory }) };
+  }
+  if (cpus === undefined && root === undefined && conf.length === 0) return false;
+  throw new UsageError(`--cpus, --slurm-conf and --slurm-root are of --slurm\n${USAGE}`);
 }
 
 async function takeDown(set: string, force: boolean): Promise<number> {

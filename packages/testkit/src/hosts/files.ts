@@ -26,7 +26,7 @@ export function writeFiles(state: SetState, machine: Machine): void {
   const known = knownHosts(state, new Map([...hostKeys].map(([host, key]) => [host, key.open])));
   for (const name of [places.etc, places.shells, dirname(places.privateHome('h1'))]) mkdirSync(name);
   writeEtc(state, places);
-  writeSlurm(state);
+  writeSlurm(state, machine);
   writeFileSync(join(places.root, 'authorized-keys'), `${user.open} user@stci\n`);
   const homes = hostNames(state.size).filter((host) => hasOwnHome(traitsOf(state, host)));
   for (const home of [places.home, places.loginHome, ...homes.map((host) => places.privateHome(host))]) {

@@ -7,8 +7,10 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runProgram } from './exec.js';
+import type { Argv } from './exec.js';
 import { HostsError } from './names.js';
 import { asHostUser, isRoot } from './privilege.js';
+import type { SlurmOptions } from './slurm-options.js';
 
 /** Facts for the hosts' files. */
 export interface Machine {
@@ -17,6 +19,8 @@ export interface Machine {
   readonly penalizesClients: boolean;
   /** Directories that contain a `node`, with links resolved. */
   readonly nodeDirectories: readonly string[];
+  /** As 22.05; 0 if the hosts are without Slurm. */
+  readonly slurmVersion: number;
 }
 
 /** Command → Debian's package. */
@@ -84,8 +88,11 @@ export function checkCanRunSlurm(): void {
   if (why !== undefined) throw new HostsError(why);
 }
 
-export async function inspectMachine(): Promise<Machine> {
-  const { stderr } = await runProgram(['ssh', '-V']);
+/** With `root`, the programs are those of another Debian's root. */
+export async function inspectMachine(slurm: SlurmOptions | undefined): Promise<Machine> {
+  const inRoot = (...argv: Argv): Argv => (slurm?.root === undefined ? argv : ['chroot', slurm.root, ...argv]);
+  const { stderr } = await runProgram(inRoot('ssh', '-V'));
+  const said = slurm && (await runProgram(inRoot('/usr/sbin/slurmd', '-V'))).stdout;
   const [, major = 0, minor = 0] = (/OpenSSH_(\d+)\.(\d+)/.exec(stderr) ?? []).map(Number);
   const nodes = [dirname(process.execPath), ...directories()].filter((each) => existsSync(join(each, 'node')));
   const followed = nodes.flatMap((each) => [realpathSync(each), dirname(realpathSync(join(each, 'node')))]);
@@ -93,6 +100,7 @@ export async function inspectMachine(): Promise<Machine> {
     sshd: find('sshd') ?? '/usr/sbin/sshd',
     penalizesClients: major > 9 || (major === 9 && minor >= 8),
     nodeDirectories: [...new Set(followed)],
+    slurmVersion: Number(/(\d+\.\d+)/.exec(said ?? '')?.[1] ?? 0),
   };
 }
 

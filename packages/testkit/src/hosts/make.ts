@@ -40,7 +40,7 @@ export async function up(size: number, options: UpOptions = {}): Promise<Hosts> 
   const state = await underLock(() => claim(size, options, slurm));
   const hosts = new Hosts(state);
   try {
-    writeFiles(state, await inspectMachine());
+    writeFiles(state, await inspectMachine(state.slurm));
     await startHolder(state.set);
     await makeNetwork(state);
     await startAll(hosts, state, options.deadlineMs ?? 30_000);
@@ -66,7 +66,8 @@ async function startAll(hosts: Hosts, state: SetState, deadlineMs: number): Prom
 function slurmOptions(given: boolean | SlurmOptions = false): SlurmOptions | undefined {
   if (given === false) return undefined;
   checkCanRunSlurm();
-  const options = given === true ? {} : given;
+  const root = process.env['STCI_TEST_SLURM_ROOT'];
+  const options = { ...(root && { root }), ...(given === true ? {} : given) };
   checkSlurmOptions(options);
   return options;
 }

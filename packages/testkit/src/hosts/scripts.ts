@@ -43,7 +43,7 @@ set=$1 root=$2; shift 2
 ${CLOSE_INHERITED}
 ${isRoot ? MAKE_EXECUTABLE : ''}
 for file in ${BOUND_FILES.join(' ')}; do mount --bind "$root/etc/$file" "/etc/$file" || exit 1; done
-if [ -d "$root/slurm/etc" ]; then mount --bind "$root/slurm/etc" /etc/slurm || exit 1; fi
+if [ -f "$root/slurm/mounts.sh" ]; then . "$root/slurm/mounts.sh"; fi
 for place in "$@"; do
   log=$root/hosts/$place/log
   if [ "$place" = login ]; then

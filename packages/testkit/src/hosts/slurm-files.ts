@@ -5,17 +5,22 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Machine } from './machine.js';
 import { LOGIN, addressOf, hostNames, placesOf } from './names.js';
 import type { Places } from './names.js';
 import { CPUS_DEFAULT } from './slurm-options.js';
 import type { SetState } from './state.js';
+
+const CGROUPS_DISABLED_SINCE = 23.11;
 
 /** Files of Slurm in a set. */
 export interface SlurmPlaces {
   readonly root: string;
   /** Bound over /etc/slurm. */
   readonly etc: string;
+  /** Sourced by the keeper. */
+  readonly mounts: string;
   readonly mungeKey: string;
   readonly mungeSocket: string;
   log(daemon: 'slurmctld' | 'munged'): string;
@@ -26,13 +31,14 @@ export function slurmPlaces({ root: setRoot }: Places): SlurmPlaces {
   return {
     root,
     etc: join(root, 'etc'),
+    mounts: join(root, 'mounts.sh'),
     mungeKey: join(root, 'munge/key'),
     mungeSocket: join(root, 'munge/socket'),
     log: (daemon) => join(root, `${daemon}.log`),
   };
 }
 
-export function writeSlurm(state: SetState): void {
+export function writeSlurm(state: SetState, { slurmVersion }: Machine): void {
   if (state.slurm === undefined) return;
   const places = placesOf(state.set);
   const slurm = slurmPlaces(places);
@@ -41,8 +47,25 @@ export function writeSlurm(state: SetState): void {
   writeFileSync(slurm.mungeKey, randomBytes(128), { mode: 0o600 });
   const lines = withOverrides(configuration(state, places), state.slurm.conf ?? []);
   writeFileSync(join(slurm.etc, 'slurm.conf'), `${lines.join('\n')}\n`);
-  // slurmd ends at once where it can't write to the machine's cgroups.
-  writeFileSync(join(slurm.etc, 'cgroup.conf'), 'CgroupPlugin=cgroup/v1\n');
+  // slurmd ends at once where it can't write to the machine's cgroups. Older ones do not know `disabled`.
+  const plugin = slurmVersion >= CGROUPS_DISABLED_SINCE ? 'disabled' : 'cgroup/v1';
+  writeFileSync(join(slurm.etc, 'cgroup.conf'), `CgroupPlugin=${plugin}\n`);
+  writeFileSync(slurm.mounts, mounts(slurm, state.slurm.root).map((line) => `${line} || exit 1\n`).join(''));
+}
+
+/** In the mount namespace of all hosts. This node stays at its path, also if that is below /usr. */
+function mounts({ etc }: SlurmPlaces, root: string | undefined): string[] {
+  const configured = `mount --bind ${etc} /etc/slurm`;
+  if (root === undefined) return [configured];
+  const node = process.execPath;
+  const keepNode = [`mkdir -p ${root}${dirname(node)}`, `touch ${root}${node}`, `mount --bind ${node} ${root}${node}`];
+  return [
+    configured, `mount --rbind /usr/local ${root}/usr/local`,
+    ...(/^\/usr\/(?!local\/)/.test(node) ? keepNode : []),
+    `mount --rbind ${root}/usr /usr`,
+    // What follows from the packages of that root.
+    ...['alternatives', 'ld.so.cache'].map((name) => `mount --bind ${root}/etc/${name} /etc/${name}`),
+  ];
 }
 
 /** Deadlines are short, so that tests of failures are. Nothing is accounted but jobs at their end (`sacct -c`). */
