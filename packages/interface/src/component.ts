@@ -20,8 +20,11 @@ export interface Framework<Module, Deps, Request = undefined> {
   readonly help: string;
   /** Of mode many: components that the selection list neither leaves out nor needs to name. */
   readonly always?: readonly string[];
-  /** Scope of its selection list: `job` where each job has a module of its own; default: `session`. */
-  readonly scope?: 'session' | 'job';
+  /**
+   * Scope of its selection list: `job` where each job has a module of its own, `front-end` where agents have none;
+   * default: `session`.
+   */
+  readonly scope?: 'session' | 'job' | 'front-end';
   /** Parameters of the framework itself. */
   readonly params: ParamSpecs;
   /** Never read: ties the types of module, deps and request to the record. */

@@ -122,6 +122,11 @@ export const ERROR_KINDS = {
   /** A host file that cannot be read, or has a line that is none. To do: mend the file and line of the message. */
   STCI_HOSTFILE_INVALID: kind(EXIT.allocation),
   /**
+   * What a batch system says of its job's hosts cannot be used. To do: read the message, which names the variable and
+   * what was expected; `--mca allocation=given` with --host, or `allocation=machine`, does without the batch system.
+   */
+  STCI_ALLOCATION_INVALID: kind(EXIT.allocation),
+  /**
    * A host that the job or the session does not have. To do: name one of its hosts; `stci ps` shows those of a
    * session.
    */

@@ -1,5 +1,6 @@
 /** Contracts of STCI, for authors of components. Imports nothing. */
 
+export * from './allocation.js';
 export * from './channel.js';
 export * from './component.js';
 export * from './deferred-channel.js';

@@ -1,15 +1,15 @@
 /**
  * What this program is made of: every component that it can choose from. Front-end and agents assemble the same; the
- * front-end adds `groups` of parameters that are used there only.
+ * front-end adds what is used there only.
  */
 
 import {
   bootcomComponents,
   builtins,
   createRegistry,
-  type ParamGroup,
   type ParamRule,
   type Registry,
+  type RegistryInit,
 } from '@stci/core';
 import type { AnyComponent, AnyFramework } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
@@ -43,11 +43,13 @@ const OWN: readonly AnyComponent[] = [
 ];
 
 /** Throws STCI_PLUGIN_INVALID for a plugin's component whose name another one has. */
-export function assembleRegistry(groups: readonly ParamGroup[] = [], plugins: readonly Plugin[] = []): Registry {
+export function assembleRegistry(more: Partial<RegistryInit> = {}, plugins: readonly Plugin[] = []): Registry {
   checkNames(plugins);
-  const init = builtins([...OWN, ...plugins.flatMap(({ components }) => components)]);
+  const init = builtins([...OWN, ...(more.components ?? []), ...plugins.flatMap(({ components }) => components)]);
   const rules = [...(init.rules ?? []), ...['client', 'options'].map(fixedPathRule)];
-  return createRegistry({ ...init, rules, groups: [...(init.groups ?? []), pluginGroup, ...groups] });
+  const frameworks = [...init.frameworks, ...(more.frameworks ?? [])];
+  const groups = [...(init.groups ?? []), pluginGroup, ...(more.groups ?? [])];
+  return createRegistry({ ...init, frameworks, rules, groups });
 }
 
 /** What plugins may have components of. */

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { assert, suite } from '@stci/testkit';
 import {
   exportedVariables,
+  frontEndRegistry,
   FLAG_NAMES,
   FLAGS,
   FORWARDED,
@@ -17,9 +18,11 @@ import {
   toolEnvironment,
   VERSION,
 } from '@stci/stcirun/internal';
+import { createSelector, resolveParams } from '@stci/core';
 import { StciError, type AllocatedJob } from '@stci/interface';
 import { SYNONYMS } from '../dist/cli/peers.js';
 
+const registry = frontEndRegistry();
 const root = new URL('../../../', import.meta.url);
 
 function code(run: () => unknown): string {
@@ -36,10 +39,16 @@ async function spec(...argv: string[]): Promise<AllocatedJob> {
   return (await made(...argv)).spec;
 }
 
+function placeOf(wdir: string, variables: Record<string, string> = {}): Parameters<typeof makeJobSpec>[1] {
+  const { catalog, rules } = registry;
+  const selector = createSelector(registry, resolveParams(catalog, {}, rules).params, { variables });
+  return { wdir, env: { hostname: 'me', cpuCount: 4, variables }, selector };
+}
+
 async function made(...argv: string[]): Promise<ReturnType<typeof makeJobSpec>> {
   const line = await parseCommandLine(argv);
   if (line.kind !== 'run') throw new Error('expected a run');
-  return makeJobSpec(line.request, { wdir: '/here', hostname: 'me', cpuCount: 4, variables: { A: '1', PATH: '/bin' } });
+  return makeJobSpec(line.request, placeOf('/here', { A: '1', PATH: '/bin' }));
 }
 
 suite('environment of programs', (test) => {
@@ -126,7 +135,7 @@ suite('job spec', (test) => {
     if (line.kind !== 'run') throw new Error('expected a run');
     const { request } = line;
     const wanted = 'STCI_HOST_UNKNOWN';
-    assert.is(code(() => makeJobSpec(request, { wdir: '/', hostname: 'me', cpuCount: 1, variables: {} })), wanted);
+    assert.is(code(() => makeJobSpec(request, placeOf('/'))), wanted);
   });
 
   test('the last hosts are spares; not all may be, and programs may not run there', async () => {
@@ -147,7 +156,7 @@ suite('job spec', (test) => {
     if (line.kind !== 'run') throw new Error('expected a run');
     const { request } = line;
     const wanted = 'STCI_HOSTFILE_INVALID';
-    assert.is(code(() => makeJobSpec(request, { wdir: '/', hostname: 'me', cpuCount: 1, variables: {} })), wanted);
+    assert.is(code(() => makeJobSpec(request, placeOf('/'))), wanted);
   });
 });
 

@@ -1,7 +1,5 @@
 /** Jobs, pure: hosts, map, ledger, exit rule. */
 
-export { allocate } from './allocation.js';
-export type { AllocationRequest } from './allocation.js';
 export { RANK_VARIABLES, RESERVED_VARIABLES, rankEnvironment } from './environment.js';
 export { decideExit } from './exit-rule.js';
 export { groupRuns, parseHostGroups } from './host-groups.js';

@@ -1,6 +1,7 @@
-/** The registry of the front-end: the agents', the defaults of options, and sessions. */
+/** The registry of the front-end: the agents', the defaults of options, sessions, and where hosts come from. */
 
 import type { Registry } from '@stci/core';
+import { allocationComponents, allocationFramework } from '@stci/core/allocation';
 import { assembleRegistry } from '../assembly.js';
 import type { Plugin } from '../plugin/load.js';
 import { sessionGroup } from '../session/params.js';
@@ -8,5 +9,7 @@ import { optionGroup } from './defaults.js';
 
 /** Throws STCI_PLUGIN_INVALID for components whose names others have. */
 export function frontEndRegistry(plugins: readonly Plugin[] = []): Registry {
-  return assembleRegistry([optionGroup, sessionGroup], plugins);
+  return assembleRegistry({
+    groups: [optionGroup, sessionGroup], frameworks: [allocationFramework], components: allocationComponents,
+  }, plugins);
 }

@@ -50,7 +50,7 @@ export function takePlugins(
     const copies = copiesOf(snapshot);
     if (copies.length === 0) return undefined;
     const frameworks = pluginFrameworks();
-    return assembleRegistry([], copies.map((copy) => openCopy(copy, frameworks)));
+    return assembleRegistry({}, copies.map((copy) => openCopy(copy, frameworks)));
   };
   let copies: readonly CopyName[] = [];
   let missing: number[] = [];

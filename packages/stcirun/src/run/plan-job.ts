@@ -5,6 +5,7 @@ import type { HostStatus } from '@stci/core/session';
 import type { AllocatedJob, HostSpec, JobMap } from '@stci/interface';
 import { checkSpec } from '../cli/bytes.js';
 import { withheld } from '../cli/environment.js';
+import { hostPlace } from './allocate-hosts.js';
 import type { Prepared } from './prepare.js';
 import { makeJobSpec, makeSessionSpec, onHostsNow } from './spec.js';
 
@@ -16,16 +17,15 @@ export interface PlannedJob {
 
 /** The job and its map, on hosts of its own or on those of a session. Throws StciError. */
 export function planJob(
-  { request, params, platform, wdir, say }: Pick<Prepared, 'request' | 'params' | 'platform' | 'wdir' | 'say'>,
+  prepared: Pick<Prepared, 'request' | 'registry' | 'params' | 'platform' | 'wdir' | 'say'>,
   ofSession: readonly HostStatus[] | undefined,
 ): PlannedJob {
-  const { hostname, cpuCount, variables } = platform.env;
-  const place = { wdir, hostname, cpuCount, variables };
+  const { request, params, platform, wdir, say } = prepared;
   const { spec, spares } = ofSession === undefined
-    ? makeJobSpec(request, place)
-    : { spec: makeSessionSpec(request, place, ofSession), spares: [] };
+    ? makeJobSpec(request, hostPlace(prepared, platform, wdir))
+    : { spec: makeSessionSpec(request, { wdir, env: platform.env }, ofSession), spares: [] };
   checkSpec(spec);
-  const names = request.verbose ? withheld(variables, spec.env) : [];
+  const names = request.verbose ? withheld(platform.env.variables, spec.env) : [];
   if (names.length > 0) say(`variables not passed on (--export, -x): ${names.join(' ')}`);
   const ranksMax = params.int('job.size.max');
   const ranksPerHostMax = params.int('job.ranks.per.host.max');

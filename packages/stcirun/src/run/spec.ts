@@ -1,21 +1,16 @@
 /** RunRequest → JobSpec: host files are read, hosts allocated, the environment and directories settled. */
 
-import { allocate, counted, expandHostlist, HOSTFILE_BYTES_MAX, parseHostfile, validateJob } from '@stci/core';
+import { counted, expandHostlist, parseHostfile, validateJob } from '@stci/core';
 import type { HostStatus } from '@stci/core/session';
 import { StciError, type AllocatedJob, type AppSpec, type HostSpec } from '@stci/interface';
-import { exportedVariables, toolEnvironment, type Variables } from '../cli/environment.js';
+import { exportedVariables, toolEnvironment } from '../cli/environment.js';
 import type { ProgramRequest, RunRequest } from '../cli/parse.js';
 import { hostState } from '../session/ask.js';
+import { allocateHosts, readHostfile, type HostPlace } from './allocate-hosts.js';
 import { removed, resolveFrom } from './caller-directory.js';
-import { readBounded, readReason, readRemedy, STANDARD_INPUT } from './read-file.js';
 
-export interface Place {
-  /** undefined where it was removed. */
-  readonly wdir: string | undefined;
-  readonly hostname: string;
-  readonly cpuCount: number;
-  readonly variables: Variables;
-}
+/** Where a job is asked for; a session has its hosts. */
+export type Place = Pick<HostPlace, 'wdir' | 'env'>;
 
 /** Hosts that a message names. */
 const HOSTS_TOLD = 4;
@@ -26,14 +21,10 @@ const LAUNCH_TIMEOUT_PER_HOST_MS = 500;
 /** Throws for anything that makes the job impossible, before something is started. */
 export function makeJobSpec(
   request: RunRequest,
-  place: Place,
+  place: HostPlace,
 ): { readonly spec: AllocatedJob; readonly spares: readonly HostSpec[] } {
-  const all = allocate({
-    hosts: request.programs.flatMap((program) => program.hosts),
-    hostfiles: request.hostfiles.map((name) => readHostfile(place.wdir, name)),
-    exclude: request.exclude,
-    thisMachine: { hostname: place.hostname, cpuCount: place.cpuCount },
-  });
+  const { hostfiles: hostfile, exclude } = request;
+  const all = allocateHosts({ host: request.programs.flatMap(({ hosts }) => hosts), hostfile, exclude }, place);
   const { hosts, spares } = splitSpares(all, request);
   const single = request.programs.length === 1;
   const hostsOf = (program: ProgramRequest): readonly number[] | undefined =>
@@ -86,7 +77,7 @@ function makeSpec(
     hosts,
     mapBy: request.mapBy,
     oversubscribe: Boolean(request.oversubscribe),
-    env: toolEnvironment(place.variables, request),
+    env: toolEnvironment(place.env.variables, request),
     wdir: place.wdir ?? anyDirectory(request.programs),
     stdin: request.stdin,
     ...(request.timeoutMs !== undefined && { timeoutMs: request.timeoutMs }),
@@ -140,7 +131,7 @@ function makeApp(request: ProgramRequest, own: readonly number[] | undefined, pl
     args: request.args,
     ...(request.count !== undefined && { count: request.count }),
     ...(own !== undefined && { hosts: own }),
-    env: exportedVariables(request.exports, place.variables),
+    env: exportedVariables(request.exports, place.env.variables),
     ...(request.wdir !== undefined && { wdir: resolveFrom(place.wdir, request.wdir, '--wdir') }),
   };
 }
@@ -159,15 +150,4 @@ function ownHosts(request: ProgramRequest, hosts: readonly HostSpec[]): number[]
 function anyDirectory(programs: readonly ProgramRequest[]): string {
   if (programs.every(({ wdir }) => wdir !== undefined)) return '/';
   throw removed('Change to another one, or say with --wdir DIR where the program shall run.');
-}
-
-/** Throws STCI_HOSTFILE_INVALID. `name` is what the user wrote; `-` is standard input. */
-export function readHostfile(directory: string | undefined, name: string): { name: string; text: string } {
-  const path = name === STANDARD_INPUT ? name : resolveFrom(directory, name, '--hostfile');
-  try {
-    return { name: name === STANDARD_INPUT ? 'standard input' : name, text: readBounded(path, HOSTFILE_BYTES_MAX) };
-  } catch (thrown) {
-    const text = `--hostfile ${name} cannot be read: ${readReason(thrown)}. ${readRemedy(thrown)}`;
-    throw new StciError('STCI_HOSTFILE_INVALID', text);
-  }
 }

@@ -3,7 +3,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
-import { allocate } from '@stci/core';
 import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
 import { sshParams } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
@@ -12,8 +11,8 @@ import { parseDuration } from '../cli/values.js';
 import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
 import { doctorJson, doctorText } from '../doctor/render.js';
 import { printOut } from '../print.js';
+import { allocateHosts, hostPlace } from '../run/allocate-hosts.js';
 import { callerDirectory } from '../run/caller-directory.js';
-import { readHostfile } from '../run/spec.js';
 import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
 
 const duration = Flags.custom<number>({ parse: async (text) => parseDuration('--timeout', text) });
@@ -56,20 +55,15 @@ Examples:
 
   async run(): Promise<number> {
     const { flags } = await this.parse(DoctorCommand);
-    const { env } = createNodePlatform();
     const wdir = callerDirectory();
-    const { params } = await loadFlagParams(flags, wdir);
+    const settings = await loadFlagParams(flags, wdir);
+    const { params } = settings;
     const named = [...(flags.host ?? []), ...(flags.hostfile ?? [])];
     const isLocal = flags.launcher === 'local' || (flags.launcher === undefined && named.length === 0);
     if (isLocal && named.length > 0) {
       throw new StciError('STCI_USAGE', '--launcher local checks this machine alone: leave --host and --hostfile out.');
     }
-    const hosts = allocate({
-      hosts: flags.host ?? [],
-      hostfiles: (flags.hostfile ?? []).map((name) => readHostfile(wdir, name)),
-      exclude: flags.exclude ?? [],
-      thisMachine: env,
-    });
+    const hosts = allocateHosts(flags, hostPlace(settings, createNodePlatform(), wdir));
     const reports = await checkAll(hosts, {
       ssh: isLocal ? undefined : sshParams(params.under('launcherproc.ssh')),
       ports: portsOf(params),

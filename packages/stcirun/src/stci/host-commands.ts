@@ -2,12 +2,12 @@
 
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { allocate, counted, expandHostlist, parseHostfile, type HostOutcome } from '@stci/core';
+import { counted, expandHostlist, parseHostfile, type HostOutcome } from '@stci/core';
 import { StciError, fromErrorRecord } from '@stci/interface';
 import { parseDuration } from '../cli/values.js';
 import { printError } from '../print.js';
+import { allocateHosts, hostPlace, readHostfile } from '../run/allocate-hosts.js';
 import { callerDirectory } from '../run/caller-directory.js';
-import { readHostfile } from '../run/spec.js';
 import { askChange } from '../session/ask.js';
 import { commonFlags, repeated } from './base.js';
 import { connectTo, openSessions, sessionFlags, StciCommand } from './session-command.js';
@@ -65,12 +65,8 @@ Examples:
     const { argv, flags } = await this.parse(AddHostsCommand);
     const sessions = await openSessions(flags);
     const wdir = callerDirectory();
-    const hosts = allocate({
-      hosts: listsOf(argv, flags.hostfile, 'add-hosts c:2,d'),
-      hostfiles: (flags.hostfile ?? []).map((name) => readHostfile(wdir, name)),
-      exclude: [],
-      thisMachine: sessions.platform.env,
-    });
+    const host = listsOf(argv, flags.hostfile, 'add-hosts c:2,d');
+    const hosts = allocateHosts({ host, hostfile: flags.hostfile }, hostPlace(sessions, sessions.platform, wdir));
     const { facts, client } = await connectTo(sessions, flags.session);
     const outcomes = await askChange(client, 'client.add', { hosts });
     client.close();

@@ -54,7 +54,9 @@ Examples:
     for (const option of optionDefaults(params)) await parseDefault(option);
     const facts = platformFacts(createNodePlatform());
     const target = args.target === undefined ? undefined : parseInfoTarget(args.target);
-    const info = describe(registry, params, { target, why: flags.why, facts, files });
+    const info = describe(registry, params, {
+      target, why: flags.why, facts, files, requests: { allocation: { hosts: [], hostfiles: [] } },
+    });
     const isWanted = info.frameworks.some(({ name }) => name === 'detector');
     const promises = isWanted ? promisesOf(registry, params, facts, target?.component) : [];
     const members = `for ${AGENTS} agents and messages within ${params.int('detector.latency')} ms`;

@@ -35,10 +35,10 @@ export interface Sessions {
   readonly place: SessionPlace;
 }
 
-export async function openSessions(given: Given): Promise<Sessions & Pick<Settings, 'composition'>> {
+export async function openSessions(given: Given): Promise<Sessions & Pick<Settings, 'composition' | 'registry'>> {
   const platform = createNodePlatform();
-  const { params, composition } = await loadFlagParams(given, callerDirectory());
-  return { platform, params, composition, place: new SessionPlace(params.string('session.directory')) };
+  const { registry, params, composition } = await loadFlagParams(given, callerDirectory());
+  return { platform, registry, params, composition, place: new SessionPlace(params.string('session.directory')) };
 }
 
 export interface Connected {

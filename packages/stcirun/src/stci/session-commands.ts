@@ -2,13 +2,14 @@
 
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { allocate, counted, didYouMean, signalNamed } from '@stci/core';
+import { counted, didYouMean, signalNamed } from '@stci/core';
 import { StciError, type SignalName } from '@stci/interface';
 import { parseCount } from '../cli/values.js';
 import { pluginPairs } from '../plugin/params.js';
 import { printError, printStarted } from '../print.js';
+import { allocateHosts, hostPlace } from '../run/allocate-hosts.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
-import { readHostfile, splitSpares } from '../run/spec.js';
+import { splitSpares } from '../run/spec.js';
 import { ask, askEnd } from '../session/ask.js';
 import { isRunning } from '../session/process-identity.js';
 import { checkSessionName } from '../session/session-name.js';
@@ -71,14 +72,10 @@ Examples:
       ...(flags.overlay === undefined ? [] : [{ key: 'overlay.topology', value: flags.overlay }]),
       ...(flags.spares === undefined ? [] : FOR_SPARES).filter(({ key }) => !flags.mca?.some((own) => own.key === key)),
     ];
-    const { platform, place } = await openSessions({ mca, am: flags.am });
+    const sessions = await openSessions({ mca, am: flags.am });
+    const { platform, place } = sessions;
     const wdir = callerDirectory();
-    const all = allocate({
-      hosts: flags.host ?? [],
-      hostfiles: (flags.hostfile ?? []).map((name) => readHostfile(wdir, name)),
-      exclude: flags.exclude ?? [],
-      thisMachine: platform.env,
-    });
+    const all = allocateHosts(flags, hostPlace(sessions, platform, wdir));
     const name = flags.name === undefined ? place.freeName() : checkSessionName(flags.name, '--name');
     const allocation = splitSpares(all, { spares: flags.spares ?? 0 });
     const { startSession } = await import('../session/start-session.js');

@@ -1,16 +1,28 @@
-/** Host files and the allocation made of all sources. */
+/** Host files, and the hosts of a job from all sources. */
 
-import { allocate, parseHostfile } from '@stci/core';
-import type { AllocationRequest } from '@stci/core';
+import { parseHostfile } from '@stci/core';
+import { allocate, allocationComponents, allocationFramework, type NamedHosts } from '@stci/core/allocation';
 import { assert, suite } from '@stci/testkit';
+import { createRegistry, selector } from './mca/fixtures.js';
 
 const show = (hosts: ReturnType<typeof allocate>): string =>
   hosts
     .map((h) => `${h.user ? `${h.user}@` : ''}${h.name}${h.slotsBound ? '=' : '~'}${h.slots}(${h.origin})`)
     .join(' ');
 
-const from = (request: Partial<AllocationRequest>): string =>
-  show(allocate({ hosts: [], hostfiles: [], exclude: [], thisMachine: { hostname: 'me', cpuCount: 4 }, ...request }));
+const registry = createRegistry({ frameworks: [allocationFramework], components: allocationComponents });
+
+/** The hosts of a request; `set`: parameters. */
+const from = (request: Partial<NamedHosts>, set: Record<string, string> = {}): string => {
+  const deps = {
+    variables: {},
+    thisMachine: { hostname: 'me', cpuCount: 4 },
+    readFile: (variable: string) => {
+      throw new Error(`no file of ${variable} is read`);
+    },
+  };
+  return show(allocate(selector(registry, set), deps, { hosts: [], hostfiles: [], exclude: [], ...request }));
+};
 
 suite('host files', (test) => {
   const mistakes = (text: string): string =>
@@ -64,11 +76,17 @@ suite('allocation', (test) => {
   });
 
   test('refuses hosts that are not there, and nothing left', () => {
-    const refused = (request: Partial<AllocationRequest>, words: string): void =>
+    const refused = (request: Partial<NamedHosts>, words: string): void =>
       assert.match(assert.throwsCode('STCI_HOST_UNKNOWN', () => from(request)).message, words);
     refused({ hostfiles: [{ name: 'f', text: 'node1' }], hosts: ['nod1'] }, 'Did you mean node1?');
     refused({ hosts: ['a'], exclude: ['b'] }, 'host b is not among the hosts of the job');
     refused({ hosts: ['a,b'], exclude: ['a,b'] }, 'every host of the job is excluded');
+    const other = (): string => from({ hosts: ['a'] }, { allocation: 'machine' });
+    assert.is(assert.throwsCode('STCI_HOST_UNKNOWN', other).message,
+      '--host: host a is not this machine, me. --mca allocation=given takes names as they are.');
+    assert.is(from({ hosts: ['me:2'] }, { allocation: 'machine' }), 'me=2(--host)');
+    const none = (): string => from({}, { allocation: 'given' });
+    assert.match(assert.throwsCode('STCI_MCA_COMPONENT_DECLINED', none).message, 'no host is named');
   });
 
   test('a host named again gets more slots, by line, list or file', () => {

@@ -1,0 +1,20 @@
+/** Component `machine` of framework `allocation`: this machine, with a slot a processor as a hint. */
+
+import { accept, defineComponent } from '@stci/interface';
+import { THIS_MACHINE } from '../job/slots.js';
+import { allocationFramework } from './framework.js';
+
+export const allocationMachine = defineComponent({
+  framework: allocationFramework,
+  name: 'machine',
+  version: '1.0.0',
+  frameworkVersion: 1,
+  help: 'This machine alone.',
+  params: {},
+  query: () => accept(10),
+  create: ({ thisMachine: { hostname, cpuCount } }) => ({
+    place: `this machine, ${hostname}`,
+    takesNames: false,
+    hosts: () => [{ name: hostname, slots: Math.max(1, cpuCount), slotsBound: false, origin: THIS_MACHINE }],
+  }),
+});
