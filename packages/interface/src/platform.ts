@@ -101,8 +101,8 @@ export interface PrivateListenOptions extends Pick<ListenOptions, 'pendingMax' |
 }
 
 /**
- * Why a private socket cannot be reached, in `data.reach` of the error: `dead`: nobody listens, so its process has
- * ended; `refused`: others could have access to it; `unreachable`: not known, a later attempt may succeed.
+ * Why a connection fails, in `data.reach` of the error: `dead`: nobody listens, so its process has ended; `refused`:
+ * others could have access to it (private sockets only); `unreachable`: not known, a later attempt may succeed.
  */
 export type ReachFailure = 'dead' | 'refused' | 'unreachable';
 
@@ -116,7 +116,8 @@ export interface Network {
   /**
    * Connects a channel, which queues what is sent before the connection is established. A failure is reported by
    * `onClose`. `key` as in ListenOptions: without the same key at both ends, the connection fails. `done`, called once
-   * before other events, tells whether the connection is established, encryption included.
+   * before other events, and not after `destroy`, tells whether the connection is established, encryption included;
+   * an error has `data.reach`, a ReachFailure.
    */
   connect(
     address: NetworkAddress,
@@ -130,7 +131,7 @@ export interface Network {
     accept: (channel: Channel) => void,
     done: (error: ErrorRecord | undefined, listener: PrivateListener | undefined) => void,
   ): void;
-  /** Connects to a private listener of this host. `done` tells whether that succeeded; else `onClose` follows. */
+  /** Connects to a private listener of this host; `done` as in `connect`. */
   connectPrivate(path: string, deadlineMs: number, done?: (error: ErrorRecord | undefined) => void): Channel;
 }
 

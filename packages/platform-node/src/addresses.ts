@@ -10,7 +10,7 @@ const LOOPBACK = '127.0.0.1';
 const ANY_IPV4 = '0.0.0.0';
 const ANY_IPV6 = '::';
 
-interface InterfaceAddress {
+export interface InterfaceAddress {
   readonly name: string;
   readonly address: string;
   readonly family: string;
@@ -28,8 +28,10 @@ function machineAddresses(): InterfaceAddress[] {
   return all.sort((a, b) => order(a) - order(b));
 }
 
+const isAny = (wish: string): boolean => wish === ANY_IPV4 || wish === ANY_IPV6;
+
 function addressesOf(wish: string, all: readonly InterfaceAddress[]): string[] {
-  if (wish === ANY_IPV4 || wish === ANY_IPV6) {
+  if (isAny(wish)) {
     const family = wish === ANY_IPV4 ? 'IPv4' : 'IPv6';
     return all.filter((entry) => entry.family === family).map((entry) => entry.address);
   }
@@ -37,26 +39,25 @@ function addressesOf(wish: string, all: readonly InterfaceAddress[]): string[] {
   return all.filter((entry) => entry.name === wish).map((entry) => entry.address);
 }
 
-/** Throws STCI_LISTEN_FAILED if a name is no interface of this machine. */
-export function listenAddresses(interfaces: readonly string[]): string[] {
+/** `given`: those of the machine, for tests. Throws STCI_LISTEN_FAILED if a name is no interface of this machine. */
+export function listenAddresses(interfaces: readonly string[], given?: readonly InterfaceAddress[]): string[] {
   if (interfaces.length === 0) return [LOOPBACK];
-  const all = machineAddresses();
-  const result = new Set<string>();
-  for (const wish of interfaces) {
-    const found = addressesOf(wish, all);
-    if (found.length === 0) {
-      const names = [...new Set(all.map((entry) => entry.name))].join(', ');
-      throw new StciError(
-        'STCI_LISTEN_FAILED',
-        `Cannot listen on '${wish}': expected an address or the name of one of this host's interfaces (${names}).`,
-      );
-    }
-    for (const address of found) result.add(address);
-  }
-  return [...result];
+  const all = given ?? machineAddresses();
+  const found = interfaces.map((wish) => addressesOf(wish, all));
+  const result = new Set(found.flat());
+  // A host need not have addresses of both families.
+  const missing = interfaces.find((wish, i) => found[i]?.length === 0 && !(isAny(wish) && result.size > 0));
+  if (missing === undefined) return [...result];
+  const names = [...new Set(all.map((entry) => entry.name))].join(', ');
+  throw new StciError(
+    'STCI_LISTEN_FAILED',
+    `Cannot listen on '${missing}': expected an address or the name of one of this host's interfaces (${names}).`,
+  );
 }
 
+export type Scheme = 'ws' | 'wss' | 'tls';
+
 /** `ws://127.0.0.1:4000`, `wss://[::1]:4000`. */
-export function socketAddress(address: string, port: number, scheme: 'ws' | 'wss' = 'ws'): string {
+export function socketAddress(address: string, port: number, scheme: Scheme): string {
   return address.includes(':') ? `${scheme}://[${address}]:${port}` : `${scheme}://${address}:${port}`;
 }

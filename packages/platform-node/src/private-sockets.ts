@@ -5,8 +5,9 @@
 
 import type { Server, Socket } from 'node:net';
 import { StciError } from '@stci/interface';
-import type { Channel, PrivateListener, PrivateListenOptions, ReachFailure } from '@stci/interface';
+import type { Channel, PrivateListener, PrivateListenOptions } from '@stci/interface';
 import { builtin } from './builtin.js';
+import { connecting, failure, notReached, type Done } from './connecting.js';
 import { PendingSockets } from './pending-sockets.js';
 import { privatePath, socketProblem } from './private-directory.js';
 import { errnoOf } from './program.js';
@@ -72,44 +73,21 @@ function unixChannel(socket: Socket, label: string): Channel {
   return streamChannel({ kind: 'unix', label, readable: socket, writable: socket });
 }
 
-/** Rejects with STCI_LINK_UNREACHABLE. */
-export function connectPrivate(path: string, deadlineMs: number): Promise<Channel> {
-  return new Promise((resolve, reject) => {
-    const problem = problemOf(path);
-    if (problem !== undefined) return reject(problem);
-    const socket = builtin('node:net').connect({ path });
-    const fail = (thrown: Error): void => reject(failure(path, thrown));
-    const timer = setTimeout(() => {
-      socket.destroy(new Error(`timed out after ${deadlineMs} ms`));
-    }, Math.max(deadlineMs, 0));
-    socket.once('error', fail);
-    socket.once('close', () => clearTimeout(timer));
-    socket.once('connect', () => {
-      clearTimeout(timer);
-      const channel = unixChannel(socket, path);
-      socket.removeListener('error', fail);
-      resolve(channel);
-    });
-  });
+/** Throws STCI_LINK_UNREACHABLE if there is no socket, or others could have access to it. */
+export function connectPrivate(path: string, deadlineMs: number, done: Done): Channel {
+  const problem = problemOf(path);
+  if (problem !== undefined) throw notReached(path, 'refused', problem);
+  const socket = builtin('node:net').connect({ path });
+  const channel = unixChannel(socket, path);
+  return connecting({ channel, socket, established: 'connect', label: path, deadlineMs, done });
 }
 
-function problemOf(path: string): StciError | undefined {
+function problemOf(path: string): string | undefined {
   try {
-    const problem = socketProblem(path);
-    return problem === undefined ? undefined : notReached(path, 'refused', problem);
+    return socketProblem(path);
   } catch (thrown) {
-    return failure(path, thrown as Error);
+    throw failure(path, thrown as Error);
   }
-}
-
-function failure(path: string, thrown: Error): StciError {
-  const isDead = ['ENOENT', 'ECONNREFUSED'].includes(errnoOf(thrown));
-  return notReached(path, isDead ? 'dead' : 'unreachable', isDead ? 'connection refused' : closeReason(thrown));
-}
-
-function notReached(path: string, reach: ReachFailure, reason: string): StciError {
-  const what = reach === 'dead' ? 'Nobody listens any more' : 'Cannot connect';
-  return new StciError('STCI_LINK_UNREACHABLE', `${what} at ${path}: ${reason}.`, { data: { reach, reason } });
 }
 
 /** Removes sockets of processes that have ended from the directory of `own`: nobody listens on them. */

@@ -1,6 +1,6 @@
 /**
- * Encryption of WebSocket links: TLS 1.2 with a pre-shared key (RFC 4279, RFC 5489). It needs no certificate, both ends
- * prove possession of the key before any of our code handles a byte, and the key exchange is ephemeral: recorded
+ * Encryption of links over sockets: TLS 1.2 with a pre-shared key (RFC 4279, RFC 5489). It needs no certificate, both
+ * ends prove possession of the key before any of our code handles a byte, and the key exchange is ephemeral: recorded
  * traffic cannot be decrypted with a key that is disclosed later. A single cipher, so that no downgrade is possible.
  * (Node has no call for external keys of TLS 1.3.)
  */

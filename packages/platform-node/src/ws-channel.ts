@@ -6,6 +6,7 @@
 
 import { createWebSocketStream, WebSocket } from 'ws';
 import type { Channel } from '@stci/interface';
+import { connecting, notReached, type Done } from './connecting.js';
 import { streamChannel } from './stream-channel.js';
 import { clientTls } from './tls.js';
 
@@ -35,21 +36,27 @@ export function wsChannel(ws: WebSocket, label: string): Channel {
   return streamChannel({ kind: 'ws', label, readable: duplex, writable: duplex, chunkBytesMax: MESSAGE_BYTES_MAX });
 }
 
-/** Connects; throws if the address is invalid, or only one of address and caller has a key. */
-export function connectWs(address: string, deadlineMs: number, key?: Uint8Array): Channel {
-  if (address.startsWith('wss:') !== (key !== undefined)) {
-    throw new Error(key === undefined ? 'a wss: address needs a key' : 'an address with a key is a wss: address');
-  }
-  const ws = new WebSocket(address, {
-    ...WS_OPTIONS,
-    ...(key !== undefined && clientTls(key)),
-    // Masks protect proxies from the data; there are none between agents. Zeros cost nothing.
-    generateMask: (mask) => void mask.fill(0),
-  });
+/** Throws STCI_LINK_UNREACHABLE if the address is invalid, or only one of address and caller has a key. */
+export function connectWs(address: string, deadlineMs: number, key: Uint8Array | undefined, done: Done): Channel {
   // Without the path, which is nobody else's business.
-  const channel = wsChannel(ws, address.replace(/(?<=:\d+)\/.*$/, ''));
-  const timer = setTimeout(() => channel.destroy(`timed out after ${deadlineMs} ms`), Math.max(deadlineMs, 0));
-  ws.once('open', () => clearTimeout(timer));
-  ws.once('close', () => clearTimeout(timer));
-  return channel;
+  const label = address.replace(/(?<=:\d+)\/.*$/, '');
+  const ws = openWs(address, label, key);
+  return connecting({ channel: wsChannel(ws, label), socket: ws, established: 'open', label, deadlineMs, done });
+}
+
+function openWs(address: string, label: string, key: Uint8Array | undefined): WebSocket {
+  if (address.startsWith('wss:') !== (key !== undefined)) {
+    const why = key === undefined ? 'a wss: address needs a key' : 'an address with a key is a wss: address';
+    throw notReached(label, 'unreachable', why);
+  }
+  try {
+    return new WebSocket(address, {
+      ...WS_OPTIONS,
+      ...(key !== undefined && clientTls(key)),
+      // Masks protect proxies from the data; there are none between agents. Zeros cost nothing.
+      generateMask: (mask) => void mask.fill(0),
+    });
+  } catch (thrown) {
+    throw notReached(label, 'unreachable', (thrown as Error).message);
+  }
 }

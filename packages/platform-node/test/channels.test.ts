@@ -18,7 +18,7 @@ const platform = createNodePlatform();
 
 const until: Until = async (condition, what) => void (await eventually(condition, { what, deadlineMs: 20_000 }));
 
-networkCompliance('platform-node ws', async () => {
+networkCompliance('platform-node', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   const gone = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => gone.once('listening', resolve));

@@ -7,6 +7,7 @@ import type { Channel, ErrorRecord, Listener, ListenOptions } from '@stci/interf
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { LISTEN_OPTIONS, Recorder } from '@stci/testkit/compliance';
+import { listenAddresses } from '../dist/addresses.js';
 import { createRandom } from '../dist/random.js';
 import { PendingSockets } from '../dist/pending-sockets.js';
 
@@ -161,11 +162,23 @@ suite('ws listener', (test) => {
     assert.is((await refused('192.0.2.1'))?.code, 'STCI_LISTEN_FAILED');
   });
 
+  test('all addresses of a machine: those that others reach first; a family may be missing, but not all', () => {
+    const v4 = { name: 'eth0', address: '10.0.0.3', family: 'IPv4', internal: false };
+    const v6 = { name: 'eth0', address: '2001:db8::3', family: 'IPv6', internal: false };
+    const any = ['0.0.0.0', '::'];
+    assert.equal(listenAddresses(any, [v4, v6]), ['10.0.0.3', '2001:db8::3']);
+    assert.equal(listenAddresses(any, [v6]), ['2001:db8::3']);
+    assert.equal(listenAddresses(any, [v4]), ['10.0.0.3']);
+    for (const [wish, all] of [[any, []], [['::'], [v4]], [[...any, 'ib0'], [v4]]] as const) {
+      assert.throwsCode('STCI_LISTEN_FAILED', () => listenAddresses(wish, all));
+    }
+  });
+
   test('a bad address and an unknown host are reasons, not exceptions', async () => {
     const bad = new Recorder(network.connect('no address', 1000));
     const unknown = new Recorder(network.connect('ws://no-such-host.invalid:1', 3000));
     await eventually(() => bad.closed && unknown.closed, { what: 'both reasons' });
-    assert.match(bad.reasons[0] ?? '', /^cannot connect: Invalid URL/);
+    assert.match(bad.reasons[0] ?? '', /^Invalid URL/);
     assert.match(unknown.reasons[0] ?? '', /^(host not found|timed out after 3000 ms|getaddrinfo)/);
   });
 

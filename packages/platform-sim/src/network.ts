@@ -1,5 +1,6 @@
 /**
- * Network of one task: listeners and connections by address (`ws://h3:40001`; of private ones `unix://h3/run/…`).
+ * Network of one task: listeners and connections by address (`ws://h3:40001`, with a key `wss:`, of streams `tls:`; of
+ * private ones `unix://h3/run/…`).
  * Establishing a connection takes one round trip; an address without listener refuses it, a silent host or a cut link
  * causes a timeout. Nothing is encrypted, since no one eavesdrops; but a connection fails unless both ends have the
  * same key or none.
@@ -26,7 +27,8 @@ import type { Task } from './task.js';
 const FIRST_PORT = 40_000;
 const LAST_PORT = 65_535;
 const REFUSED = 'connection refused';
-const ADDRESS = /^wss?:\/\/([^:/]+):(\d+)$/;
+const ADDRESS = /^(wss?|tls):\/\/([^:/]+):(\d+)$/;
+const SCHEMES = ['ws', 'wss', 'tls'] as const;
 
 type ListenDone = (error: ErrorRecord | undefined, listener: Listener | undefined) => void;
 
@@ -50,6 +52,11 @@ export class SimNetwork implements Network {
   }
 
   listen(options: ListenOptions, accept: (channel: Channel) => void, done: ListenDone): void {
+    if (options.stream === true && options.key === undefined) {
+      const message = 'Cannot listen for streams without a key.';
+      this.#callSoon(() => done({ code: 'STCI_LISTEN_FAILED', message }, undefined));
+      return;
+    }
     const address = this.#freeAddress(options);
     if (address === undefined) {
       const [first, last] = options.ports ?? [FIRST_PORT, LAST_PORT];
@@ -87,26 +94,38 @@ export class SimNetwork implements Network {
     return `unix://${this.#host.name}${path}`;
   }
 
-  #freeAddress({ ports, key }: ListenOptions): NetworkAddress | undefined {
+  #freeAddress({ ports, key, stream }: ListenOptions): NetworkAddress | undefined {
     const { listeners } = this.#host.world.fabric;
     const [first, last] = ports ?? [this.#host.nextPort, LAST_PORT];
     for (let port = first; port <= last; port++) {
       const at = `://${this.#host.name}:${port}`;
-      if (listeners.has(`ws${at}`) || listeners.has(`wss${at}`)) continue;
+      if (SCHEMES.some((scheme) => listeners.has(`${scheme}${at}`))) continue;
       if (ports === undefined) this.#host.nextPort = port + 1;
-      return key === undefined ? `ws${at}` : `wss${at}`;
+      const secure = stream === true ? 'tls' : 'wss';
+      return `${key === undefined ? 'ws' : secure}${at}`;
     }
     return undefined;
   }
 
-  connect(address: NetworkAddress, deadlineMs: number, key?: Uint8Array): Channel {
+  connect(
+    address: NetworkAddress,
+    deadlineMs: number,
+    key?: Uint8Array,
+    done?: (error: ErrorRecord | undefined) => void,
+  ): Channel {
     const { world } = this.#host;
-    const target = ADDRESS.exec(address)?.[1];
+    const [, scheme, target] = ADDRESS.exec(address) ?? [];
     const host = target === undefined ? undefined : world.findHost(target);
     const link = world.fabric.link(this.#host.name, target ?? this.#host.name);
-    if (host !== undefined) return this.#attempt('ws', address, { address, link, host, deadlineMs, key });
-    const { left } = this.#pair('ws', address, link);
-    world.scheduler.after(this.#event(() => left.fail(`host not found: ${address}`)), link.params.latencyMs);
+    const kind = scheme === 'tls' ? 'tls' : 'ws';
+    const tell = (reason: string | undefined): void => done?.(problem(address, reason));
+    if (host !== undefined) return this.#attempt(kind, address, { address, link, host, deadlineMs, key, done: tell });
+    const { left } = this.#pair(kind, address, link);
+    world.scheduler.after(this.#event(() => {
+      if (left.isClosed) return;
+      tell(`host not found: ${address}`);
+      left.fail(`host not found: ${address}`);
+    }), link.params.latencyMs);
     return left;
   }
 
@@ -117,7 +136,7 @@ export class SimNetwork implements Network {
       link,
       host: this.#host,
       deadlineMs,
-      done: (reason) => done?.(reason === undefined ? undefined : notReached(path, reason)),
+      done: (reason) => done?.(problem(path, reason)),
     });
   }
 
@@ -125,7 +144,7 @@ export class SimNetwork implements Network {
     const { scheduler } = this.#host.world;
     const pair = this.#pair(kind, label, attempt.link);
     const fail = (reason: string): void => {
-      attempt.done?.(reason);
+      if (!pair.left.isClosed) attempt.done?.(reason);
       pair.left.fail(reason);
     };
     const deadline = this.#event(() => fail(`timed out after ${attempt.deadlineMs} ms`));
@@ -139,7 +158,7 @@ export class SimNetwork implements Network {
     const { world } = this.#host;
     const unowned = this.#host.table.newTask(0);
     const near = { kind, label, task: this.#task };
-    const far = { kind, label: kind === 'ws' ? this.#host.name : label, task: unowned };
+    const far = { kind, label: kind === 'unix' ? label : this.#host.name, task: unowned };
     const pair = joinChannels(world.flowInit(link, world.sizes.connectionBytes), world.sizes.markBytes, near, far);
     pair.left.outgoing.isOpen = false;
     pair.left.outgoing.reader = undefined;
@@ -169,13 +188,14 @@ export class SimNetwork implements Network {
     const { scheduler } = this.#host.world;
     pair.right.adopt(listener.task);
     pair.left.outgoing.isSilent = () => listener.task.isSilent;
-    listener.accept(pair.right);
+    // Before anything that is sent by the acceptor at once.
     scheduler.after(this.#event(() => {
       scheduler.queue.cancel(deadline);
-      attempt.done?.(undefined);
+      if (!pair.left.isClosed) attempt.done?.(undefined);
       pair.left.outgoing.isOpen = true;
       pair.left.opened();
     }), pair.left.outgoing.link.params.latencyMs);
+    listener.accept(pair.right);
   }
 
   #event(call: () => void): CallEvent {
@@ -187,9 +207,10 @@ export class SimNetwork implements Network {
   }
 }
 
-function notReached(path: string, reason: string): ErrorRecord {
+function problem(where: string, reason: string | undefined): ErrorRecord | undefined {
+  if (reason === undefined) return undefined;
   const reach: ReachFailure = reason === REFUSED ? 'dead' : 'unreachable';
-  return { code: 'STCI_LINK_UNREACHABLE', message: `Cannot connect to ${path}: ${reason}.`, data: { reach, reason } };
+  return { code: 'STCI_LINK_UNREACHABLE', message: `Cannot connect to ${where}: ${reason}.`, data: { reach, reason } };
 }
 
 function sameKey(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {

@@ -55,7 +55,7 @@ function agentPair(method: 'process' | 'thread'): LinkPair {
   return { near: agent.channel, far: far as unknown as Channel, platform, ...running(world) };
 }
 
-networkCompliance('platform-sim ws', networkSetup, { bulkBytes: BULK_BYTES });
+networkCompliance('platform-sim', networkSetup, { bulkBytes: BULK_BYTES });
 privateNetworkCompliance('platform-sim unix', networkSetup, { bulkBytes: BULK_BYTES });
 channelCompliance('platform-sim stdio', () => agentPair('process'), { bulkBytes: BULK_BYTES });
 channelCompliance('platform-sim thread', () => agentPair('thread'), { bulkBytes: BULK_BYTES });

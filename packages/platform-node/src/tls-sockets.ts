@@ -1,0 +1,44 @@
+/**
+ * Bytes over TLS with a pre-shared key (tls.ts): what crosses is what the channel carries, without further framing. It
+ * needs neither HTTP nor the package ws, which makes it the cheapest socket for an agent that has just started.
+ */
+
+import type { Socket } from 'node:net';
+import { StciError } from '@stci/interface';
+import type { Channel, Listener, ListenOptions } from '@stci/interface';
+import { socketAddress } from './addresses.js';
+import { builtin } from './builtin.js';
+import { connecting, notReached, type Done } from './connecting.js';
+import { listenAt, tlsServer } from './listening.js';
+import { PendingSockets } from './pending-sockets.js';
+import { streamChannel } from './stream-channel.js';
+import { clientTls } from './tls.js';
+
+const ADDRESS = /^tls:\/\/(?:\[([\da-f:.]+)\]|([^:/[\]]+)):(\d{1,5})$/i;
+
+function tlsChannel(socket: Socket, label: string): Channel {
+  return streamChannel({ kind: 'tls', label, readable: socket, writable: socket });
+}
+
+/** Rejects with STCI_LISTEN_FAILED. */
+export async function listenTls(options: ListenOptions, accept: (channel: Channel) => void): Promise<Listener> {
+  const { key, pendingMax, selectEviction } = options;
+  if (key === undefined) throw new StciError('STCI_LISTEN_FAILED', 'Cannot listen for streams without a key.');
+  const pending = new PendingSockets(pendingMax, selectEviction);
+  const create = () => tlsServer(key, pending, (socket) => {
+    pending.release(socket);
+    accept(tlsChannel(socket, socketAddress(socket.remoteAddress ?? 'unknown', socket.remotePort ?? 0, 'tls')));
+  });
+  return listenAt(options, { pending, scheme: 'tls', create });
+}
+
+/** Throws STCI_LINK_UNREACHABLE if the address is not one of `listenTls`, or the key is missing. */
+export function connectTls(address: string, deadlineMs: number, key: Uint8Array | undefined, done: Done): Channel {
+  const [, ipv6, host = ipv6, port = ''] = ADDRESS.exec(address) ?? [];
+  if (host === undefined) throw notReached(address, 'unreachable', 'expected an address such as tls://10.77.0.3:40123');
+  if (key === undefined) throw notReached(address, 'unreachable', 'a tls: address needs a key');
+  const socket = builtin('node:tls').connect({ ...clientTls(key), host, port: Number(port) });
+  socket.setNoDelay(true);
+  const channel = tlsChannel(socket, address);
+  return connecting({ channel, socket, established: 'secureConnect', label: address, deadlineMs, done });
+}
