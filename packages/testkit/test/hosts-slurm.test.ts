@@ -28,8 +28,8 @@ suite('test hosts with Slurm', (test) => {
   let hosts: Hosts;
   test.before(async () => {
     if (why !== undefined) return;
-    const conf = ['SlurmdTimeout=5', 'KillWait=2'];
-    hosts = await up(3, { slurm: { cpus: 4, conf }, traits: { h3: ['private-home'] } });
+    const conf = ['SlurmdTimeout=4', 'MessageTimeout=4', 'KillWait=2'];
+    hosts = await up(4, { slurm: { cpus: 4, conf }, traits: { h3: ['private-home'], h4: ['absent'] } });
   }, LONG);
   test.after(() => hosts?.down(), LONG);
 
@@ -37,7 +37,8 @@ suite('test hosts with Slurm', (test) => {
     const said = await shell(hosts, "salloc --quiet -N2 sh -c 'echo $SLURM_JOB_NODELIST; srun hostname | sort'");
     assert.is(said, 'h[1-2]\nh1\nh2\n');
     assert.is((await shell(hosts, 'srun --quiet -N3 -n12 hostname')).split('\n').length, 13);
-    assert.match(await shell(hosts, 'scontrol show config'), /KillWait\s+= 2 sec[^]*SlurmdTimeout\s+= 5 sec/);
+    assert.is((await hosts.slurm.nodes()).get('h4'), 'down');
+    assert.match(await shell(hosts, 'scontrol show config'), /KillWait\s+= 2 sec[^]*SlurmdTimeout\s+= 4 sec/);
   });
 
   check('a host has its own HOME in a step too', async () => {
@@ -63,9 +64,11 @@ suite('test hosts with Slurm', (test) => {
   check('slurmctld is restarted while a step runs', async () => {
     const step = ['srun', '--quiet', 'sh', '-c', 'sleep 3; echo on'];
     const held = hosts.run(['salloc', '--quiet', '-N1', '--job-name=held', ...step]);
-    await eventually(async () => (await jobs(hosts)).includes('held RUNNING'), { deadlineMs: 15_000, what: 'held' });
+    const runs = async (): Promise<boolean> => (await shell(hosts, 'squeue --steps --noheader')).includes('.0 ');
+    await eventually(runs, { deadlineMs: 15_000, what: 'the step' });
     await hosts.slurm.restartSlurmctld();
-    assert.is((await held).stdout, 'on\n');
+    const { stdout, stderr } = await held;
+    assert.equal([stdout, stderr], ['on\n', '']);
     await hosts.slurm.stopSlurmctld();
     assert.match((await hosts.run(['squeue'])).stderr, 'Unable to contact slurm controller');
     await hosts.slurm.startSlurmctld();

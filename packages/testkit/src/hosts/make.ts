@@ -7,7 +7,7 @@ import { startHolder } from './holder.js';
 import { checkCanMakeHosts, checkCanRunSlurm, inspectMachine } from './machine.js';
 import { Hosts } from './hosts.js';
 import { HostsError, LOGIN, checkSetName, checkSize, hostNames } from './names.js';
-import { isSilent, makeNetwork, wiredPlaces } from './network.js';
+import { makeNetwork, reachedHosts, wiredPlaces } from './network.js';
 import { writeFiles } from './files.js';
 import { removeLeftovers } from './remove.js';
 import { checkSlurmOptions } from './slurm-options.js';
@@ -59,8 +59,7 @@ async function startAll(hosts: Hosts, state: SetState, deadlineMs: number): Prom
   await hosts.slurm.startMunge();
   await hosts.slurm.startSlurmctld();
   await startPlaces(state, places.filter((place) => place !== LOGIN), deadlineMs);
-  const reachable = places.filter((place) => place !== LOGIN && !isSilent(state, place));
-  await hosts.slurm.untilNodes(reachable, 'idle', deadlineMs);
+  await hosts.slurm.untilNodes(reachedHosts(state), 'idle', deadlineMs);
 }
 
 function slurmOptions(given: boolean | SlurmOptions = false): SlurmOptions | undefined {

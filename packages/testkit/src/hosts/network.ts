@@ -31,8 +31,12 @@ export async function makeNetwork(state: SetState): Promise<void> {
   ]);
 }
 
-/** True if packets to the host vanish. */
-export function isSilent({ traits }: Pick<SetState, 'traits'>, place: string): boolean {
+/** The hosts that packets reach. */
+export function reachedHosts(state: SetState): string[] {
+  return wiredPlaces(state).filter((place) => place !== LOGIN && !isSilent(state, place));
+}
+
+function isSilent({ traits }: SetState, place: string): boolean {
   return parseTraits(traits[place] ?? []).names.has('silent');
 }
 
@@ -40,9 +44,9 @@ export function isSilent({ traits }: Pick<SetState, 'traits'>, place: string): b
  * Commands for `ip -batch` on a host's own side at start. A silent host has the address but no route back: it only
  * answers ARP requests.
  */
-export function placeBatch({ subnet, traits }: SetState, place: string): string {
-  const width = isSilent({ traits }, place) ? 32 : 24;
-  return ['link set lo up', `addr replace ${addressOf(subnet, place)}/${width} dev eth0`, 'link set eth0 up', '']
+export function placeBatch(state: SetState, place: string): string {
+  const width = isSilent(state, place) ? 32 : 24;
+  return ['link set lo up', `addr replace ${addressOf(state.subnet, place)}/${width} dev eth0`, 'link set eth0 up', '']
     .join('\n');
 }
 

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import type { Machine } from './machine.js';
 import { LOGIN, addressOf, hostNames, placesOf } from './names.js';
 import type { Places } from './names.js';
+import { reachedHosts } from './network.js';
 import { CPUS_DEFAULT } from './slurm-options.js';
 import type { SetState } from './state.js';
 
@@ -69,10 +70,14 @@ function mounts({ etc }: SlurmPlaces, root: string | undefined): string[] {
 }
 
 /** Deadlines are short, so that tests of failures are. Nothing is accounted but jobs at their end (`sacct -c`). */
-function configuration({ set, subnet, size, slurm }: SetState, places: Places): string[] {
+function configuration(state: SetState, places: Places): string[] {
+  const { set, subnet, size, slurm } = state;
   const { root, mungeSocket, log } = slurmPlaces(places);
-  const nodes = hostNames(size).map((host) =>
-    `NodeName=${host} NodeAddr=${addressOf(subnet, host)} CPUs=${slurm?.cpus ?? CPUS_DEFAULT} State=UNKNOWN`);
+  const reached = reachedHosts(state);
+  const nodes = hostNames(size).map((host) => [
+    `NodeName=${host} NodeAddr=${addressOf(subnet, host)} CPUs=${slurm?.cpus ?? CPUS_DEFAULT}`,
+    reached.includes(host) ? 'State=UNKNOWN' : 'State=DOWN Reason=unreached',
+  ].join(' '));
   return [
     `ClusterName=${set}`, `SlurmctldHost=${LOGIN}(${addressOf(subnet, LOGIN)})`,
     'AuthType=auth/munge', `AuthInfo=socket=${mungeSocket}`, 'SlurmUser=root', 'SlurmdUser=root',
@@ -83,7 +88,8 @@ function configuration({ set, subnet, size, slurm }: SetState, places: Places): 
     'AccountingStorageType=accounting_storage/none', 'JobCompType=jobcomp/filetxt', `JobCompLoc=${root}/jobs`,
     'SelectType=select/cons_tres', 'SelectTypeParameters=CR_CPU', 'SlurmdParameters=config_overrides',
     'MpiDefault=none', 'ReturnToService=2', 'PreemptType=preempt/partition_prio', 'PreemptMode=CANCEL',
-    'SlurmdTimeout=10', 'MessageTimeout=10', 'KillWait=5', 'SchedulerParameters=batch_sched_delay=1,bf_interval=2',
+    'SlurmdTimeout=10', 'MessageTimeout=10', 'KillWait=5',
+    'SchedulerParameters=batch_sched_delay=0,bf_interval=1,sched_interval=1',
     ...nodes,
     'PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=5',
     'PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=10 PreemptMode=OFF',
