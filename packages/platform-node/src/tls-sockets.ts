@@ -16,6 +16,9 @@ import { clientTls } from './tls.js';
 
 const ADDRESS = /^tls:\/\/(?:\[([\da-f:.]+)\]|([^:/[\]]+)):(\d{1,5})$/i;
 
+const EXAMPLE = 'an address such as tls://10.77.0.3:40123';
+const PORT_MAX = 65_535;
+
 function tlsChannel(socket: Socket, label: string): Channel {
   return streamChannel({ kind: 'tls', label, readable: socket, writable: socket });
 }
@@ -34,10 +37,11 @@ export async function listenTls(options: ListenOptions, accept: (channel: Channe
 
 /** Throws STCI_LINK_UNREACHABLE if the address is not one of `listenTls`, or the key is missing. */
 export function connectTls(address: string, deadlineMs: number, key: Uint8Array | undefined, done: Done): Channel {
-  const [, ipv6, host = ipv6, port = ''] = ADDRESS.exec(address) ?? [];
-  if (host === undefined) throw notReached(address, 'unreachable', 'expected an address such as tls://10.77.0.3:40123');
+  const [, ipv6, host = ipv6, digits] = ADDRESS.exec(address) ?? [];
+  const port = Number(digits);
+  if (host === undefined || port > PORT_MAX) throw notReached(address, 'unreachable', `expected ${EXAMPLE}`);
   if (key === undefined) throw notReached(address, 'unreachable', 'a tls: address needs a key');
-  const socket = builtin('node:tls').connect({ ...clientTls(key), host, port: Number(port) });
+  const socket = builtin('node:tls').connect({ ...clientTls(key), host, port });
   socket.setNoDelay(true);
   const channel = tlsChannel(socket, address);
   return connecting({ channel, socket, established: 'secureConnect', label: address, deadlineMs, done });

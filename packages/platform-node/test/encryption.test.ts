@@ -52,17 +52,22 @@ interface Tapped {
   readonly parent: Recorder;
 }
 
+/** Kinds of listeners, by the scheme of their addresses. */
+const KINDS = { ws: {}, wss: { key: KEY }, tls: { key: KEY, stream: true } } as const;
+type Scheme = keyof typeof KINDS;
+
 /** A link through a tap, over which both messages have gone. */
-async function tapped(key: Uint8Array | undefined): Promise<Tapped> {
+async function tapped(scheme: Scheme): Promise<Tapped> {
   const accepted: Channel[] = [];
   let listener: Listener | undefined;
-  const options = { ...LISTEN_OPTIONS, pendingMax: 8, frameBytesMax: 65_536, ...(key && { key }) };
+  const options = { ...LISTEN_OPTIONS, pendingMax: 8, frameBytesMax: 65_536, ...KINDS[scheme] };
   network.listen(options, (channel) => accepted.push(channel), (_error, made) => (listener = made));
   await eventually(() => listener !== undefined, { what: 'a listener' });
   const stands = listener as unknown as Listener;
   const url = new URL(stands.addresses[0] as string);
   const between = await tap(Number(url.port));
-  const near = network.connect(`${url.protocol}//127.0.0.1:${between.port}${url.pathname}`, 5000, key);
+  const near = network.connect(`${url.protocol}//127.0.0.1:${between.port}${url.pathname}`, 5000,
+    scheme === 'ws' ? undefined : KEY);
   const child = new Recorder(near);
   near.send([UP]);
   await eventually(() => accepted.length === 1, { what: 'the accepted end' });
@@ -80,33 +85,35 @@ function end({ tap: { server }, listener, near }: Tapped): void {
   server.close();
 }
 
-suite('encryption of ws links', (test) => {
+suite('encryption of links over sockets', (test) => {
   test('of an encrypted link no byte of a message is seen; of a plain one all are', async () => {
-    for (const key of [undefined, KEY]) {
-      const place = await tapped(key);
+    for (const scheme of ['ws', 'wss', 'tls'] as const) {
+      const place = await tapped(scheme);
       const seen = place.tap.seen();
       assert.ok(seen.length > UP.length + DOWN.length, 'the tap is between the two');
       const found = [UP, DOWN, Buffer.from('swordfish'), Buffer.from('HTTP/1.1'), Buffer.from(KEY)]
         .map((needle) => seen.includes(needle));
-      assert.equal(found, key === undefined ? [true, true, true, true, false] : [false, false, false, false, false]);
+      assert.equal(found, scheme === 'ws' ? [true, true, true, true, false] : [false, false, false, false, false]);
       end(place);
     }
   });
 
-  test('the same message twice looks different', async () => {
-    const [one, two] = [await tapped(KEY), await tapped(KEY)];
-    const tail = (place: Tapped): string => place.tap.seen().subarray(-DOWN.length).toString('hex');
-    assert.not.equal(tail(one), tail(two));
-    end(one);
-    end(two);
-  });
+  for (const scheme of ['wss', 'tls'] as const) {
+    test(`${scheme}: the same message twice looks different`, async () => {
+      const [one, two] = [await tapped(scheme), await tapped(scheme)];
+      const tail = (place: Tapped): string => place.tap.seen().subarray(-DOWN.length).toString('hex');
+      assert.not.equal(tail(one), tail(two));
+      end(one);
+      end(two);
+    });
 
-  test('one bit that is changed on the way ends the link, and nothing of it is believed', async () => {
-    const place = await tapped(KEY);
-    place.tap.meddle();
-    place.near.send([Buffer.from('a message that is changed')]);
-    await eventually(() => place.parent.closed && place.child.closed, { what: 'the end of both' });
-    assert.is(place.parent.bytes, UP.length);
-    end(place);
-  });
+    test(`${scheme}: one bit that is changed on the way ends the link, and nothing of it is believed`, async () => {
+      const place = await tapped(scheme);
+      place.tap.meddle();
+      place.near.send([Buffer.from('a message that is changed')]);
+      await eventually(() => place.parent.closed && place.child.closed, { what: 'the end of both' });
+      assert.is(place.parent.bytes, UP.length);
+      end(place);
+    });
+  }
 });

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
+import { connect as secureConnect } from 'node:tls';
 import type { Channel, ErrorRecord, Listener, ListenOptions } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -46,9 +47,9 @@ function rightUpgrade({ listener }: Place, path = new URL(listener.addresses[0] 
 }
 
 /** An honest connection works: bytes go there and back. */
-async function works(place: Place): Promise<void> {
+async function works(place: Place, key?: Uint8Array): Promise<void> {
   const count = place.accepted.length;
-  const channel = network.connect(place.listener.addresses[0] as string, 3000);
+  const channel = network.connect(place.listener.addresses[0] as string, 3000, key);
   const recorder = new Recorder(channel);
   await eventually(() => place.accepted.length > count, { what: 'an honest connection is taken' });
   place.accepted[count]?.send([Uint8Array.of(1)]);
@@ -56,6 +57,49 @@ async function works(place: Place): Promise<void> {
   channel.destroy('done');
   place.accepted[count]?.destroy('done');
 }
+
+const KEY = new Uint8Array(32).fill(7);
+
+suite('stream listener', (test) => {
+  test('what is not TLS with the key becomes no channel and is dropped; the right one is served', async () => {
+    const place = await listen({ key: KEY, stream: true });
+    const random = createRandom(8);
+    const garbage = (length: number) => Uint8Array.from({ length }, () => random.integer(256));
+    const sockets = [
+      ...Array.from({ length: 10 }, (_, i) => dial(place.port, garbage(8 + i * 500))),
+      dial(place.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
+      secureConnect({ port: place.port, rejectUnauthorized: false }).on('error', () => {}),
+      secureConnect({ port: place.port, ciphers: 'PSK', maxVersion: 'TLSv1.2',
+        pskCallback: () => ({ psk: KEY, identity: 'another' }) }).on('error', () => {}),
+    ];
+    await eventually(() => sockets.every((socket) => socket.closed), { what: 'all of them were dropped' });
+    assert.is(place.accepted.length, 0);
+    await works(place, KEY);
+    place.listener.close();
+  });
+
+  test('bytes that come with the end of the handshake, in one write with it, are the channel\'s', async () => {
+    const place = await listen({ key: KEY, stream: true });
+    const near = network.connect(place.listener.addresses[0] as string, 3000, KEY);
+    near.send([Uint8Array.of(1, 2, 3)]);
+    near.close();
+    await eventually(() => place.accepted.length === 1, { what: 'the channel' });
+    const recorder = new Recorder(place.accepted[0] as Channel);
+    await eventually(() => recorder.closed, { what: 'its end' });
+    assert.equal([recorder.bytes, recorder.reasons], [3, ['end of file']]);
+    place.listener.close();
+  });
+
+  test('an address that is none is a reason, not an exception', async () => {
+    const reasons: unknown[] = [];
+    for (const address of ['tls://', 'tls://h', 'tls://h:1/path', 'tls://[::1:1', 'tls://h:70000', 'tls://h:x']) {
+      network.connect(address, 3000, KEY, (error) => reasons.push(error?.data?.['reach'])).bind(
+        { onData: () => undefined, onDrain: () => undefined, onClose: (reason) => reasons.push(reason.slice(0, 8)) });
+    }
+    await eventually(() => reasons.length === 12, { what: 'the reasons' });
+    assert.equal(reasons, Array.from({ length: 6 }, () => ['unreachable', 'expected']).flat());
+  });
+});
 
 suite('ws listener', (test) => {
   test('drops garbage and goes on', async () => {

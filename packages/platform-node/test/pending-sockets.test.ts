@@ -1,6 +1,6 @@
 /**
  * A listener under a flood: two hundred unauthenticated peers of every kind at once, and an honest one among them. With
- * and without a key.
+ * and without a key, and of streams.
  */
 
 import { connect } from 'node:net';
@@ -26,14 +26,19 @@ interface Place {
   readonly key: Uint8Array | undefined;
 }
 
-async function listen(key: Uint8Array | undefined): Promise<Place> {
+const PLAIN = {};
+const LISTENERS = {
+  'without a key': PLAIN, 'with a key': { key: KEY }, 'of streams': { key: KEY, stream: true },
+} as const;
+
+async function listen(kind: { readonly key?: Uint8Array; readonly stream?: boolean }): Promise<Place> {
   const accepted: Channel[] = [];
   let listener: Listener | undefined;
-  const options = { ...LISTEN_OPTIONS, pendingMax: PENDING_MAX, frameBytesMax: 65_536, ...(key && { key }) };
+  const options = { ...LISTEN_OPTIONS, pendingMax: PENDING_MAX, frameBytesMax: 65_536, ...kind };
   network.listen(options, (channel) => accepted.push(channel), (_error, made) => (listener = made));
   await eventually(() => listener !== undefined, { what: 'a listener' });
   const stands = listener as unknown as Listener;
-  return { listener: stands, accepted, key, port: Number(new URL(stands.addresses[0] as string).port) };
+  return { listener: stands, accepted, key: kind.key, port: Number(new URL(stands.addresses[0] as string).port) };
 }
 
 const KINDS: readonly ((socket: Socket) => void)[] = [
@@ -80,10 +85,10 @@ async function getsIn(place: Place): Promise<boolean> {
   return recorder.bytes === 1;
 }
 
-for (const key of [undefined, KEY]) {
-  suite(`a listener ${key === undefined ? 'without' : 'with'} a key in a crowd`, (test) => {
+for (const [what, kind] of Object.entries(LISTENERS)) {
+  suite(`a listener ${what} in a crowd`, (test) => {
     test('an honest peer in the middle of a burst gets in, and of the crowd few are left', async () => {
-      const place = await listen(key);
+      const place = await listen(kind);
       const crowd: Socket[] = [];
       // Spread over turns of the loop, so that the honest peer's steps fall between those of the flood.
       const burst = async (): Promise<void> => {
@@ -104,7 +109,7 @@ for (const key of [undefined, KEY]) {
     });
 
     test('a crowd that comes again and again keeps nobody out', async () => {
-      const place = await listen(key);
+      const place = await listen(kind);
       let goesOn = true;
       const again = (kind: number): void => {
         const socket = stranger(place.port, kind);
@@ -122,7 +127,7 @@ for (const key of [undefined, KEY]) {
 
 suite('a listener without a key: peers that upgrade', (test) => {
   test('cost a channel each and hold back nobody; who is to go of them, the accepting agent decides', async () => {
-    const place = await listen(undefined);
+    const place = await listen(PLAIN);
     const sockets = Array.from({ length: 40 }, () => connect(place.port, '127.0.0.1'));
     const right = `${UPGRADE.replace('/', new URL(place.listener.addresses[0] as string).pathname)}${RIGHT}`;
     for (const socket of sockets) socket.on('error', () => {}).resume().write(right);
