@@ -3,6 +3,7 @@
  * loopback only.
  */
 
+import type { Socket } from 'node:net';
 import { StciError } from '@stci/interface';
 import { builtin } from './builtin.js';
 
@@ -39,6 +40,21 @@ function addressesOf(wish: string, all: readonly InterfaceAddress[]): string[] {
   return all.filter((entry) => entry.name === wish).map((entry) => entry.address);
 }
 
+/** A server to be made. */
+export interface Binding {
+  /** Undefined: all addresses of the machine, of both families if it has both. */
+  readonly host: string | undefined;
+  /** At which it can be reached. */
+  readonly addresses: readonly string[];
+}
+
+/** Both families are wished: one server for all, without a look-up of each address. */
+export function bindings(interfaces: readonly string[]): Binding[] {
+  const addresses = listenAddresses(interfaces);
+  if (interfaces.includes(ANY_IPV4) && interfaces.includes(ANY_IPV6)) return [{ host: undefined, addresses }];
+  return addresses.map((address) => ({ host: address, addresses: [address] }));
+}
+
 /** `given`: those of the machine, for tests. Throws STCI_LISTEN_FAILED if a name is no interface of this machine. */
 export function listenAddresses(interfaces: readonly string[], given?: readonly InterfaceAddress[]): string[] {
   if (interfaces.length === 0) return [LOOPBACK];
@@ -56,6 +72,11 @@ export function listenAddresses(interfaces: readonly string[], given?: readonly 
 }
 
 export type Scheme = 'ws' | 'wss' | 'tls';
+
+/** Address of a peer; one of IPv4 as such, to whatever it has connected. */
+export function peerAddress({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string {
+  return remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/, '') ?? 'unknown';
+}
 
 /** `ws://127.0.0.1:4000`, `wss://[::1]:4000`. */
 export function socketAddress(address: string, port: number, scheme: Scheme): string {

@@ -44,13 +44,18 @@ class DeadlineTimer implements Timer {
   }
 }
 
-/** One for all platforms of this process. */
-const wall = new WallClock(Date.now, nowMs, performance.timeOrigin + performance.now() - nowMs());
+/** One for all platforms of this process. Made at the first use, which loads node:perf_hooks. */
+let wall: WallClock | undefined;
+
+function wallMs(): number {
+  wall ??= new WallClock(Date.now, nowMs, performance.timeOrigin + performance.now() - nowMs());
+  return wall.read();
+}
 
 export function createClock(): Clock {
   return {
     nowMs,
-    wallMs: () => wall.read(),
+    wallMs,
     after: (delayMs, fire) => new DeadlineTimer(nowMs() + delayMs, fire),
     soon: (fire) => void setImmediate(fire),
   };

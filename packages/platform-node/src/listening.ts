@@ -7,7 +7,7 @@ import type { AddressInfo, Server } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { StciError } from '@stci/interface';
 import type { Listener, ListenOptions } from '@stci/interface';
-import { listenAddresses, socketAddress, type Scheme } from './addresses.js';
+import { bindings, peerAddress, socketAddress, type Scheme } from './addresses.js';
 import { builtin } from './builtin.js';
 import type { PendingSockets } from './pending-sockets.js';
 import { errnoOf } from './program.js';
@@ -32,11 +32,11 @@ export async function listenAt(options: ListenOptions, place: Place): Promise<Li
   };
   try {
     const addresses: string[] = [];
-    for (const host of listenAddresses(options.interfaces)) {
+    for (const { host, addresses: those } of bindings(options.interfaces)) {
       const server = place.create();
       const port = await bindInRange(server, host, options.ports ?? [0, 0], scheme);
       servers.push(server);
-      addresses.push(`${socketAddress(host, port, scheme)}${path}`);
+      addresses.push(...those.map((address) => `${socketAddress(address, port, scheme)}${path}`));
     }
     return { addresses, close };
   } catch (error) {
@@ -47,7 +47,7 @@ export async function listenAt(options: ListenOptions, place: Place): Promise<Li
 
 async function bindInRange(
   server: Server,
-  host: string,
+  host: string | undefined,
   ports: readonly [number, number],
   scheme: Scheme,
 ): Promise<number> {
@@ -58,17 +58,18 @@ async function bindInRange(
       const errno = errnoOf(error);
       if (errno === 'EADDRINUSE' && port < ports[1]) continue;
       const isOne = ports[0] === ports[1];
-      const where = isOne ? socketAddress(host, port, scheme) : `${host}, ports ${ports[0]}-${ports[1]}`;
+      const what = host ?? '*';
+      const where = isOne ? socketAddress(what, port, scheme) : `${what}, ports ${ports[0]}-${ports[1]}`;
       const why = errno === 'EADDRINUSE' ? 'no port is free' : (error as Error).message;
       throw new StciError('STCI_LISTEN_FAILED', `Cannot listen on ${where}: ${why}.`, { cause: error });
     }
   }
 }
 
-function bind(server: Server, host: string, port: number): Promise<number> {
+function bind(server: Server, host: string | undefined, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host, port, exclusive: true }, () => {
+    server.listen({ ...(host !== undefined && { host }), port, exclusive: true }, () => {
       server.removeListener('error', reject);
       // Later errors (no descriptor left for the next connection) do not affect the listener.
       server.on('error', () => {});
@@ -82,7 +83,7 @@ export function tlsServer(key: Uint8Array, pending: PendingSockets, secured: (so
   const secure = serverTls(key);
   return builtin('node:net').createServer({ noDelay: true }, (raw) => {
     const socket = secure(raw);
-    pending.add(socket, raw.remoteAddress);
+    pending.add(socket, peerAddress(raw));
     socket.once('secure', () => {
       pending.advance(socket);
       secured(socket);

@@ -9,6 +9,7 @@
 
 import type { Socket } from 'node:net';
 import type { EvictionCandidate, SelectEviction } from '@stci/interface';
+import { peerAddress } from './addresses.js';
 import { nowMs } from './clock.js';
 
 /** Deadline of a peer's request for an upgrade, in ms. */
@@ -43,7 +44,7 @@ export class PendingSockets {
     return this.#waiting.size;
   }
 
-  add(socket: Socket, source = socket.remoteAddress ?? ''): void {
+  add(socket: Socket, source = peerAddress(socket)): void {
     const timer = setTimeout(() => this.drop(socket), this.#requestMs);
     timer.unref();
     this.#waiting.set(socket, { socket, source, sinceMs: nowMs(), timer, progress: 0 });

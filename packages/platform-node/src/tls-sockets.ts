@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import { StciError } from '@stci/interface';
 import type { Channel, Listener, ListenOptions } from '@stci/interface';
-import { socketAddress } from './addresses.js';
+import { peerAddress, socketAddress } from './addresses.js';
 import { builtin } from './builtin.js';
 import { connecting, notReached, type Done } from './connecting.js';
 import { listenAt, tlsServer } from './listening.js';
@@ -30,7 +30,7 @@ export async function listenTls(options: ListenOptions, accept: (channel: Channe
   const pending = new PendingSockets(pendingMax, selectEviction);
   const create = () => tlsServer(key, pending, (socket) => {
     pending.release(socket);
-    accept(tlsChannel(socket, socketAddress(socket.remoteAddress ?? 'unknown', socket.remotePort ?? 0, 'tls')));
+    accept(tlsChannel(socket, socketAddress(peerAddress(socket), socket.remotePort ?? 0, 'tls')));
   });
   return listenAt(options, { pending, scheme: 'tls', create });
 }

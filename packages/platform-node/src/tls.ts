@@ -6,29 +6,33 @@
  */
 
 import type { Socket } from 'node:net';
-import type { ConnectionOptions, SecureContextOptions, TLSSocket } from 'node:tls';
+import type { ConnectionOptions, SecureContext, SecureContextOptions, TLSSocket } from 'node:tls';
 import { builtin } from './builtin.js';
 
 /** A constant without information; the key is the proof. */
 const IDENTITY = 'stci';
 
-function contextOptions(): SecureContextOptions {
+let made: SecureContext | undefined;
+
+/** One for all connections of this process, of both ends: it has no key. */
+function context(): SecureContext {
   const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = builtin('node:crypto').constants;
-  return {
+  made ??= builtin('node:tls').createSecureContext({
     ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
     minVersion: 'TLSv1.2',
     maxVersion: 'TLSv1.2',
     // Renegotiation lets a peer cause work; tickets are keys that outlive the connection.
     secureOptions: SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET,
-  };
+  });
+  return made;
 }
 
 /**
  * Wraps an accepted socket of a listener; the TLS socket emits `secure` once the peer has proved possession of the key.
  */
 export function serverTls(key: Uint8Array): (socket: Socket) => TLSSocket {
-  const { TLSSocket, createSecureContext } = builtin('node:tls');
-  const secureContext = createSecureContext(contextOptions());
+  const { TLSSocket } = builtin('node:tls');
+  const secureContext = context();
   const pskCallback = (_socket: TLSSocket, identity: string): Uint8Array | null => (identity === IDENTITY ? key : null);
   return (socket) => {
     // Its errors are reported by the TLS socket.
@@ -41,7 +45,7 @@ export function serverTls(key: Uint8Array): (socket: Socket) => TLSSocket {
 /** TLS options of the connecting end. */
 export function clientTls(key: Uint8Array): SecureContextOptions {
   const options: ConnectionOptions = {
-    ...contextOptions(),
+    secureContext: context(),
     pskCallback: () => ({ psk: key, identity: IDENTITY }),
     // There is no certificate to check: the key authenticates.
     checkServerIdentity: () => undefined,

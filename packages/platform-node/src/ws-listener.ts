@@ -10,7 +10,7 @@ import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
 import type { Channel, Listener, ListenOptions } from '@stci/interface';
-import { socketAddress } from './addresses.js';
+import { peerAddress, socketAddress } from './addresses.js';
 import { builtin } from './builtin.js';
 import { listenAt, tlsServer } from './listening.js';
 import { PendingSockets } from './pending-sockets.js';
@@ -47,7 +47,7 @@ function createHttp({ pending, accept, key, path }: Place): HttpServer {
     // ws itself answers an upgrade without the right headers with 400 and closes it.
     upgrader.handleUpgrade(request, socket, head, (ws) => {
       pending.release(socket);
-      accept(wsChannel(ws, socketAddress(socket.remoteAddress ?? 'unknown', socket.remotePort ?? 0, scheme)));
+      accept(wsChannel(ws, socketAddress(peerAddress(socket), socket.remotePort ?? 0, scheme)));
     });
   });
   return server;

@@ -59,6 +59,7 @@ async function works(place: Place, key?: Uint8Array): Promise<void> {
 }
 
 const KEY = new Uint8Array(32).fill(7);
+const ALL = ['0.0.0.0', '::'];
 
 suite('stream listener', (test) => {
   test('what is not TLS with the key becomes no channel and is dropped; the right one is served', async () => {
@@ -209,13 +210,30 @@ suite('ws listener', (test) => {
   test('all addresses of a machine: those that others reach first; a family may be missing, but not all', () => {
     const v4 = { name: 'eth0', address: '10.0.0.3', family: 'IPv4', internal: false };
     const v6 = { name: 'eth0', address: '2001:db8::3', family: 'IPv6', internal: false };
-    const any = ['0.0.0.0', '::'];
-    assert.equal(listenAddresses(any, [v4, v6]), ['10.0.0.3', '2001:db8::3']);
-    assert.equal(listenAddresses(any, [v6]), ['2001:db8::3']);
-    assert.equal(listenAddresses(any, [v4]), ['10.0.0.3']);
-    for (const [wish, all] of [[any, []], [['::'], [v4]], [[...any, 'ib0'], [v4]]] as const) {
+    assert.equal(listenAddresses(ALL, [v4, v6]), ['10.0.0.3', '2001:db8::3']);
+    assert.equal(listenAddresses(ALL, [v6]), ['2001:db8::3']);
+    assert.equal(listenAddresses(ALL, [v4]), ['10.0.0.3']);
+    for (const [wish, all] of [[ALL, []], [['::'], [v4]], [[...ALL, 'ib0'], [v4]]] as const) {
       assert.throwsCode('STCI_LISTEN_FAILED', () => listenAddresses(wish, all));
     }
+  });
+
+  test('both families: one port at all addresses, and a peer of IPv4 is one', async () => {
+    const place = await listen({ interfaces: ALL, key: KEY, stream: true });
+    const { addresses } = place.listener;
+    const hosts = addresses.map((address) => new URL(address).hostname.replace(/[[\]]/g, ''));
+    assert.equal([new Set(addresses.map((address) => new URL(address).port)).size, hosts], [1, listenAddresses(ALL)]);
+    for (const [i, address] of addresses.entries()) {
+      const near = network.connect(address, 3000, KEY);
+      await eventually(() => place.accepted.length === i + 1, { what: `a connection to ${address}` });
+      const label = (place.accepted[i] as Channel).label;
+      assert.is(label.includes('['), address.includes('['), label);
+      near.destroy('done');
+    }
+    const ports = [place.port, place.port] as const;
+    const taken = await listen({ interfaces: ALL, ports }).catch((error: ErrorRecord) => error);
+    assert.match((taken as ErrorRecord).message, /^Cannot listen on ws:\/\/\*:\d+: no port is free/);
+    place.listener.close();
   });
 
   test('a bad address and an unknown host are reasons, not exceptions', async () => {
