@@ -209,3 +209,55 @@ suite('exit rule', (test) => {
     assert.equal(['0', '64', 'SIG64', 'SIG', '', 'x', '9x'].map(signalNamed), Array(7).fill(undefined));
   });
 });
+
+suite('job ledger: the end of an allocation', (test) => {
+  const end: Failure = {
+    kind: 'interrupt', wallMs: 1000, exitCode: 143,
+    error: { code: 'STCI_ALLOCATION_ENDED', message: 'Slurm ended job 7' },
+  };
+  const lost: Failure = { kind: 'agent-lost', error: LOST, host: 1, wallMs: 960, exitCode: 200 };
+  const codes = (ledger: Ledger): (string | number)[] => {
+    const { exitCode, failures } = ledger.report(2000);
+    return [exitCode, ...failures.map(({ code }) => code)];
+  };
+
+  test('it comes before what came of it: ranks that got its SIGTERM, agents that were lost', () => {
+    const ledger = ledgerOf(3);
+    ledger.exited(killed(0, 'signalled', 'SIGTERM', 950), 950);
+    ledger.failed(lost);
+    assert.ok(ledger.explain(end));
+    assert.equal(codes(ledger), [143, 'STCI_ALLOCATION_ENDED', 'STCI_TOOL_SIGNAL', 'STCI_AGENT_LOST']);
+    assert.is(ledger.report(2000).cause?.message, 'Slurm ended job 7');
+  });
+
+  test('what failed by itself, or long before, decides', () => {
+    for (const found of [ended(0, 3, 950), killed(0, 'signalled', 'SIGSEGV', 950)]) {
+      const ledger = ledgerOf(3);
+      ledger.exited(found, 950);
+      ledger.exited(killed(1, 'signalled', 'SIGTERM', 960), 960);
+      ledger.explain(end);
+      assert.equal(codes(ledger)[0], found.end?.status ?? 139);
+    }
+    const ledger = ledgerOf(3);
+    ledger.failed({ ...lost, wallMs: 100 });
+    ledger.explain({ ...end, wallMs: 100 + 10_001 });
+    assert.equal(codes(ledger), [200, 'STCI_AGENT_LOST', 'STCI_ALLOCATION_ENDED']);
+  });
+
+  test('later words take the place of the first, once', () => {
+    const ledger = ledgerOf(3);
+    assert.ok(ledger.explain(end));
+    assert.not.ok(ledger.explain(end));
+    assert.ok(ledger.explain({ ...end, error: { ...end.error, message: 'CANCELLED' }, wallMs: 1200 }));
+    assert.equal([codes(ledger), ledger.failureCount], [[143, 'STCI_ALLOCATION_ENDED'], 1]);
+    assert.is(ledger.report(2000).cause?.message, 'CANCELLED');
+  });
+
+  test('it is kept where as many failures as are kept came before', () => {
+    const ledger = ledgerOf(FAILURES_MAX + 2);
+    for (let rank = 0; rank < FAILURES_MAX + 2; rank++) ledger.exited(killed(rank, 'signalled', 'SIGTERM', 950), 950);
+    ledger.explain(end);
+    assert.equal(codes(ledger).slice(0, 3), [143, 'STCI_ALLOCATION_ENDED', 'STCI_TOOL_SIGNAL']);
+    assert.is(ledger.report(2000).failures.length, FAILURES_MAX);
+  });
+});

@@ -23,7 +23,7 @@ export type FailureKind =
   | 'session-lost'
   /** A deadline of the job passed. */
   | 'timeout'
-  /** The user ended the job. */
+  /** The user, or a batch system that takes its hosts away, ended the job. */
   | 'interrupt'
   /** The front-end can write no more output. */
   | 'output';

@@ -202,6 +202,11 @@ export const ERROR_KINDS = {
    */
   STCI_JOB_INTERRUPTED: kind(130),
   /**
+   * The batch system takes the hosts away: cancelled, time limit, preempted. The exit code is 128 + SIGTERM, which it
+   * sends. To do: read its words in the message; ask for more time, or submit the job again.
+   */
+  STCI_ALLOCATION_ENDED: kind(143),
+  /**
    * An agent did not come up on a host. To do: read the reason in the message, then `stci doctor`;
    * --on-launch-failure goes on without the host.
    */

@@ -8,6 +8,7 @@ import { runAgent } from '@stci/core/main';
 import { createNodePlatform, openAgentChannel, releaseStdio, type ShippedBundle } from '@stci/platform-node';
 import { EXIT, StciError, printable } from '@stci/interface';
 import { AGENT_BUNDLE, localAgentCommand } from './agent-files.js';
+import { watchBatchSignals } from './batch-signals.js';
 import { refuseDebugger } from './no-debugger.js';
 import { AGENT_THREADS, checkProcessLimit } from './room.js';
 
@@ -35,6 +36,7 @@ function main(): void {
       void import('./agent-role.js').then(() => platform.processes.prepare());
     });
   }
+  watchBatchSignals(process.env, () => agent.terminated('it was told to end (SIGTERM)'));
   const agent = runAgent({
     platform,
     channel: openAgentChannel(),

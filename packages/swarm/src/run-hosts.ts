@@ -89,7 +89,8 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
       stop,
     });
     const init = { platform, composition, params, snapshot, allocation };
-    const session = new ResidentSession(init, { onEvent: (event) => events.push(event), onReady, onAborted: stop });
+    const onEvent = (event: JobEvent): unknown => events.push(event);
+    const session = new ResidentSession(init, { onEvent, onReady, onAborted: stop, onEnding: stop });
   }, { PATH: '/bin' });
   const outcome = world.run({ until: () => !frontEnd.isAlive, untilMs: UNTIL_MS, maxEvents: EVENTS_MAX });
   world.run({ untilMs: world.nowMs + REST_MS, maxEvents: EVENTS_MAX });

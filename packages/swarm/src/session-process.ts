@@ -54,6 +54,10 @@ export function sessionMain(session: SessionProcess, onNode: Composition['onNode
         session.failure = error;
         session.jobs?.stop();
       },
+      onEnding: (error) => {
+        session.failure = error;
+        session.jobs?.stopAfterJobs();
+      },
     });
     const jobs: SessionJobs = new SessionJobs({
       name,

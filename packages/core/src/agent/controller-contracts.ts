@@ -1,6 +1,6 @@
 /** What the controller is made from, and who watches it. */
 
-import type { JobEvent } from '@stci/interface';
+import type { JobEvent, StciError } from '@stci/interface';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { BootstrapFailure } from './bootstrap.js';
 import type { AgentScope, ParamSnapshot } from './composition.js';
@@ -21,4 +21,6 @@ export interface SessionObserver {
   /** All wanted hosts are up. */
   onReady(): void;
   onAborted(failures: readonly BootstrapFailure[]): void;
+  /** A batch system takes the hosts. */
+  onEnding(error: StciError): void;
 }

@@ -8,19 +8,20 @@
  */
 
 import {
-  StciError, fromErrorRecord, sessionAddress, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
+  StciError, sessionAddress, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
   type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import { createLedger, type Ledger, type RankEnd } from '../job/ledger.js';
+import type { Ledger, RankEnd } from '../job/ledger.js';
 import { localSize, ranksOf } from '../job/placement.js';
-import { validateJob } from '../job/validate.js';
 import type { BootstrapFailure } from './bootstrap.js';
 import { JobDeadlines } from './job-deadlines.js';
-import { JobEnd } from './job-end.js';
-import { failureOf, jobTimeoutError, launchTimeoutError, survivorsError, unansweredHostError } from './job-failures.js';
+import { ALLOCATION_GRACE_MS, JobEnd } from './job-end.js';
+import {
+  failureOf, jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError,
+} from './job-failures.js';
 import { JobHosts } from './job-hosts.js';
-import { creditBytes, jobLaunch, mapWithin, onHosts, type Launch } from './job-launch.js';
+import { creditBytes, jobLaunch, ledgerOn, type Launch } from './job-launch.js';
 import { JobOwner } from './job-owner.js';
 import { openPrograms, type JobPrograms } from './job-programs.js';
 import { JobRecovery } from './job-recovery.js';
@@ -63,14 +64,14 @@ export class ControllerJob {
     this.#front = new JobOwner(session.node, owner, job);
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
-    this.#hosts = new JobHosts(this.#node.platform.clock, this.#node.messages, job, () => this.#checkOver());
+    this.#hosts = new JobHosts(this.#node.platform.clock, this.#node.messages, job, () => this.checkOver());
     const graceMs = this.#params.int('tool.grace');
     this.#deadlines = new JobDeadlines(this.#node.platform.clock, {
       onLaunchTimeout: (timeoutMs) => this.#onLaunchTimeout(timeoutMs),
       onJobTimeout: (timeoutMs) => this.#onJobTimeout(timeoutMs),
       onOverdue: () => {
         this.#forced = true;
-        this.#checkOver();
+        this.checkOver();
       },
     });
     const isComplete = (): boolean => this.#ledger.complete;
@@ -89,7 +90,7 @@ export class ControllerJob {
       exited: (rank) => this.#exited(rank),
       record: (found) => this.#record(found),
       endJob: (reason) => this.#endJob(false, reason),
-      checkOver: () => this.#checkOver(),
+      checkOver: () => this.checkOver(),
     });
     this.#planned = { hosts, leftOut };
     creditBytes(this.#params, hosts.length); // Throws if they are too many.
@@ -155,7 +156,7 @@ export class ControllerJob {
   /** With the ranks as they are placed now. */
   #launchNow(): Launch {
     const window = creditBytes(this.#params, this.#ledger.spec.hosts.length);
-    return jobLaunch(this.#node.sessionName, this.#ledger, { leftOut: this.#leftOut, window, owner: this.owner });
+    return jobLaunch(this.#session, this.#ledger, { leftOut: this.#leftOut, window, owner: this.owner });
   }
 
   /** Hosts came, or are not awaited any more. */
@@ -180,11 +181,7 @@ export class ControllerJob {
   /** The session's launch was aborted. */
   onAborted(failures: readonly BootstrapFailure[]): void {
     if (this.#phase !== 'launching') return;
-    for (const { host, error } of failures) {
-      const { exitCode } = fromErrorRecord(error);
-      const place = host === undefined ? {} : { host };
-      this.#ledger.failed({ kind: 'agent-launch', error, ...place, wallMs: this.#now(), exitCode });
-    }
+    for (const { host, error } of failures) this.#ledger.failed(launchFailure(host, error, this.#now()));
     this.#endJob(false, failures[0]?.error.message ?? 'the launch failed');
   }
 
@@ -209,7 +206,7 @@ export class ControllerJob {
       if (entry.failure !== undefined) this.#onFailure(entry.failure);
     }
     this.#checkRunning();
-    this.#checkOver();
+    this.checkOver();
   }
 
   /** The session agent starts them again. */
@@ -233,10 +230,9 @@ export class ControllerJob {
     if (this.#phase === 'over') return;
     if (this.#recovery.hasAll(host, restarts)) this.#hosts.onDrained(host);
     this.#ledger.drained(host, swept);
-    const error = survivorsError(this.#ledger.spec.hosts, host, survivors);
-    const found = error && { ...failureOf('tool-survived', error, this.#now()), host };
+    const found = survivorsFailure(this.#ledger.spec.hosts, host, survivors, this.#now());
     if (found !== undefined && this.#ledger.failed(found)) this.#onFailure(found);
-    this.#checkOver();
+    this.checkOver();
   }
 
   /** Before the launch, hosts are the session's concern: the job gets those that come up. */
@@ -248,7 +244,7 @@ export class ControllerJob {
     for (const { error } of found) this.emit({ type: 'failure', error, ...(isRecorded && { isRecorded }) });
     for (const one of found) this.#recovery.apply(one);
     this.#checkRunning();
-    this.#checkOver();
+    this.checkOver();
   }
 
   onControl(control: JobControl): void {
@@ -256,10 +252,17 @@ export class ControllerJob {
     if (control.verb === 'signal') {
       return this.#node.messages.sendSubtree('job.signal', { signal: control.signal }, this.job);
     }
-    if (control.cause !== undefined) {
-      this.#record({ ...control.cause, wallMs: this.#now() });
-    }
+    if (control.cause !== undefined) this.#record({ ...control.cause, wallMs: this.#now() });
     this.#endJob(control.kill, control.reason);
+  }
+
+  /** Its hosts are taken: it ends in the time that a batch system gives, for this reason. */
+  onAllocationEnding(error: StciError): void {
+    if (this.#phase === 'over') return;
+    const found = failureOf('interrupt', error, this.#now());
+    if (this.#ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
+    this.#endJob(false, error.message);
+    this.#end.hurry(ALLOCATION_GRACE_MS);
   }
 
   emit(event: JobEvent): void {
@@ -267,10 +270,8 @@ export class ControllerJob {
   }
 
   #map(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>, submitWallMs: number): Ledger {
-    const spec = onHosts({ ...this.#spec, hosts }, leftOut);
-    validateJob(spec); // With fewer ranks, the rank that reads standard input may not exist.
-    const map = mapWithin(spec, this.#params, this.#session.slotsTaken(this.job));
-    return createLedger({ job: this.job, spec, map, submitWallMs });
+    const taken = this.#session.slotsTaken(this.job);
+    return ledgerOn({ ...this.#spec, hosts }, this.#params, { job: this.job, leftOut, taken, submitWallMs });
   }
 
   #mapped(): void {
@@ -363,7 +364,7 @@ export class ControllerJob {
     }
     this.#forced ||= kill;
     this.#end.await();
-    this.#checkOver();
+    this.checkOver();
   }
 
   /** Gives up hosts that do not answer and whose leases have not run out. */
@@ -379,8 +380,8 @@ export class ControllerJob {
     this.#over();
   }
 
-  #checkOver(): void {
-    if (this.#phase === 'over' || !this.#ledger.complete) return;
+  checkOver(): void {
+    if (this.#phase === 'over' || !this.#ledger.complete || this.#session.allocationEnd.isPending) return;
     if (this.#hosts.isSettled) return this.#over();
     // A forced end waits for the last processes to be killed, not for the reader of output.
     if (this.#forced) this.#deadlines.awaitDrained(() => this.#over());

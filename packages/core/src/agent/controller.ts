@@ -5,16 +5,16 @@
 
 import {
   CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
-  type Address, type Allocation, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
+  type Address, type Allocation, type ErrorRecord, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
   type JobId, type JobSpec, type Rank,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
-import type { RankEnd } from '../job/ledger.js';
 import type { LossReport } from '../membership/mender.js';
 import type { MembershipTable } from '../membership/table.js';
-import { isOnHost } from './agents-of-host.js';
+import { isGoneFrom, isOnHost } from './agents-of-host.js';
+import { AllocationEnd } from './allocation-end.js';
 import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
 import { ControllerFailures } from './controller-failures.js';
 import type { ControllerDeps } from './controller-contracts.js';
@@ -26,6 +26,7 @@ import { hostStatus } from './host-status.js';
 import { admitJob } from './job-admission.js';
 import { cutOffRecord, lossOf } from './job-failures.js';
 import { creditBytes, type Launch } from './job-launch.js';
+import { listenForJobs } from './job-messages.js';
 import type { JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { OverlayControl } from './overlay-control.js';
@@ -41,6 +42,7 @@ export class Controller implements JobSession {
   readonly #expulsion: Expulsion;
   readonly overlayControl: OverlayControl;
   readonly failures: ControllerFailures;
+  readonly allocationEnd: AllocationEnd;
   #allocation: Allocation | undefined;
   #tree: SessionTree | undefined;
   #bootstrap: Bootstrap | undefined;
@@ -82,13 +84,14 @@ export class Controller implements JobSession {
       onRecord: (record) => this.#onRecord(record),
       emit: (event) => this.#emit(event),
     });
+    this.allocationEnd = new AllocationEnd({
+      clock: deps.node.platform.clock, bootstrap: () => this.#bootstrap, jobs: () => [...this.#jobs.values()],
+      expel: (host, parent, reason) => this.#mender?.expel(host, parent, reason),
+      onEnding: (error) => deps.observer?.onEnding(error),
+    });
     this.#listen();
     // What is sent to a host that is being linked again waits for a route.
-    this.node.messages.isGone = (agent) => {
-      const table = this.#mender === undefined ? undefined : this.#bootstrap?.table;
-      const host = addressIndex(agent);
-      return table === undefined || !isOnHost(agent, { has: () => host < table.size }) || table.isGone(host);
-    };
+    this.node.messages.isGone = (agent) => this.#mender === undefined || isGoneFrom(this.table, agent);
   }
 
   get table(): MembershipTable | undefined {
@@ -147,6 +150,7 @@ export class Controller implements JobSession {
   stop(done: () => void): void {
     for (const job of this.#jobs.values()) job.close();
     this.failures.stop();
+    this.allocationEnd.close();
     if (this.#bootstrap === undefined) return done();
     this.#changes?.close();
     this.#changes = undefined;
@@ -160,6 +164,11 @@ export class Controller implements JobSession {
       for (const link of this.node.router.links()) if (link.role === 'overlay') link.destroy('all agents have ended');
       done();
     });
+  }
+
+  /** A batch system takes the hosts, in its words: no job is started any more, and those that run end. */
+  allocationEnding(error: ErrorRecord): void {
+    this.allocationEnd.begin(error);
   }
 
   /** For `stci ps`. */
@@ -225,16 +234,8 @@ export class Controller implements JobSession {
     messages.on('agent.failed', (found, from) => {
       this.#onAgentFailed(found, from, this.#expulsion.acceptReport(from, found));
     });
-    messages.on('job.started', ({ host, ranks }, { job }) => this.#jobs.get(job)?.onStarted(host, ranks));
-    messages.on('job.restarting', (ends, { job }) => this.#jobs.get(job)?.onRestarting(ends));
-    messages.on('job.exited', ({ host, ranks }, { job }) => {
-      this.#jobs.get(job)?.onExited(host, ranks as readonly RankEnd[]);
-    });
-    messages.on('program.open', ({ host }, { job }) => this.#jobs.get(job)?.programs.onOpen(host));
-    messages.on('program.votes', (votes, { job }) => this.#jobs.get(job)?.programs.onVotes(votes));
-    messages.on('program.waiting', (waiting, { job }) => this.#jobs.get(job)?.programs.onWaiting(waiting));
-    messages.on('program.marked', (marked, { job }) => this.#jobs.get(job)?.programs.onMarked(marked));
-    messages.on('job.drained', (drained, { job }) => this.#jobs.get(job)?.onDrained(drained));
+    messages.on('agent.ending', ({ host }) => this.allocationEnd.onHost(host));
+    listenForJobs(messages, (job) => this.#jobs.get(job));
   }
 
   /** Throws StciError if the job cannot be run; nothing has been started then. */
@@ -243,6 +244,7 @@ export class Controller implements JobSession {
     if (this.#lastJob === JOB_MAX) {
       throw new StciError('STCI_JOB_INVALID', `A session runs at most ${JOB_MAX} jobs: stop it and start another`);
     }
+    this.allocationEnd.check();
     const bootstrap = this.#bootstrap as Bootstrap;
     const hosts = [...bootstrap.hosts];
     const leftOut = this.#leftOut();
@@ -369,11 +371,6 @@ export class Controller implements JobSession {
     bootstrap.decide(host, phase, 'agent-lost', fromErrorRecord(loss.error));
   }
 
-  #onJoined(host: HostIndex): void {
-    this.overlayControl.onUp(host);
-    this.failures.onUp(host);
-  }
-
   /** Of a tool, its job is told; of a host, in a session that stays, the jobs that had ranks there. */
   #onRecord(record: FailureRecord): void {
     const event = { type: 'failure-record', record } as const;
@@ -387,7 +384,10 @@ export class Controller implements JobSession {
 
   /** Jobs that run are told what is done about lost hosts; that one is left out, they know from their own failures. */
   #emit(event: JobEvent): void {
-    if (event.type === 'host-up' && this.#mender !== undefined) this.#onJoined(event.host);
+    if (event.type === 'host-up' && this.#mender !== undefined) {
+      this.overlayControl.onUp(event.host);
+      this.failures.onUp(event.host);
+    }
     if (event.type === 'recovery') this.failures.onRecovery(event);
     this.#deps.observer?.onEvent(event);
     const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';

@@ -10,6 +10,9 @@ import type { AgentNode } from './node.js';
 /** How long after the grace period the ends of ranks are awaited: before SIGKILL, and again before the job is over. */
 export const END_REPORT_MS = 5000;
 
+/** From SIGTERM to SIGKILL where a batch system takes the hosts, at most; tool.grace may be less. */
+export const ALLOCATION_GRACE_MS = 15_000;
+
 export interface JobEndInit {
   readonly node: AgentNode;
   readonly job: JobId;
@@ -22,6 +25,7 @@ export class JobEnd {
   readonly #init: JobEndInit;
   #sent: MessageBody<'job.end'> | undefined;
   #timer: Timer | undefined;
+  #hurryTimer: Timer | undefined;
 
   constructor(init: JobEndInit) {
     this.#init = init;
@@ -44,7 +48,14 @@ export class JobEnd {
     });
   }
 
+  /** Who takes the hosts gives less time: SIGKILL follows after `graceMs` at the latest. */
+  hurry(graceMs: number): void {
+    const { node: { platform: { clock } }, graceMs: ownMs } = this.#init;
+    this.#hurryTimer ??= clock.after(Math.min(graceMs, ownMs), () => this.send(true, 'the hosts are taken'));
+  }
+
   cancel(): void {
+    this.#hurryTimer?.cancel();
     this.#timer?.cancel();
   }
 }

@@ -2,6 +2,7 @@
 
 import {
   StciError,
+  fromErrorRecord,
   toErrorRecord,
   type ErrorRecord,
   type Failure,
@@ -26,6 +27,12 @@ const PIDS_SHOWN = 8;
 /** A failure of the job as a whole, of no rank and no host. */
 export function failureOf(kind: FailureKind, error: StciError, wallMs: number): Failure {
   return { kind, error: toErrorRecord(error), wallMs, exitCode: error.exitCode };
+}
+
+/** Of the launch of the session's agents. */
+export function launchFailure(host: HostIndex | undefined, error: ErrorRecord, wallMs: number): Failure {
+  const { exitCode } = fromErrorRecord(error);
+  return { kind: 'agent-launch', error, ...(host !== undefined && { host }), wallMs, exitCode };
 }
 
 /** For a host below a lost one; its own agent may be well. */
@@ -67,18 +74,20 @@ export function jobTimeoutError(timeoutMs: number, ranksOpen: number, waits: str
 }
 
 /** For processes that survived SIGKILL; undefined if there are none. */
-export function survivorsError(
+export function survivorsFailure(
   hosts: readonly HostSpec[],
   index: HostIndex,
   pids: readonly number[],
-): StciError | undefined {
+  wallMs: number,
+): Failure | undefined {
   if (pids.length === 0) return undefined;
   const host = hosts[index]?.name ?? String(index);
   const [what, them] = pids.length === 1 ? ['Process', 'it'] : ['Processes', 'them'];
   const text = `${what} ${firstOf(pids)} on host ${host} could not be ended by SIGKILL\n`
     + `  what to do: \`ps -o pid,user,stat,args -p ${pids.join(',')}\` there shows ${them}. Another user's is ended by `
     + 'that user or root, one in state D when its device or file system answers.';
-  return new StciError('STCI_TOOL_SURVIVED', text, { host, data: { pids: pids.join(',') } });
+  const error = new StciError('STCI_TOOL_SURVIVED', text, { host, data: { pids: pids.join(',') } });
+  return { ...failureOf('tool-survived', error, wallMs), host: index };
 }
 
 function firstOf(pids: readonly number[]): string {

@@ -1,14 +1,19 @@
 /** The launch message of a job, and the job on the hosts that came up. */
 
 import {
-  StciError, type Address, type AllocatedJob, type HostIndex, type JobMap, type Params,
+  StciError, type Address, type AllocatedJob, type AppSpec, type HostIndex, type JobId, type JobMap, type Params,
+  type Placement, type SpawnSpec,
 } from '@stci/interface';
 import { CREDIT_BYTES_MAX, CREDIT_BYTES_MIN } from '../am/credit.js';
 import type { MessageBody } from '../am/messages.js';
 import { nodeNumbers } from '../job/environment.js';
-import type { Ledger } from '../job/ledger.js';
+import { createLedger, type Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
+import { environmentOfJob } from '../job/slurm-variables.js';
 import { counted } from '../job/text.js';
+import { validateJob } from '../job/validate.js';
+import type { AgentNode } from './node.js';
+import { takesStdin } from './stdin-feed.js';
 
 export type Launch = MessageBody<'job.launch'>;
 
@@ -54,11 +59,14 @@ export function mapWithin(spec: AllocatedJob, params: Params, taken: readonly nu
 
 /** The launch of a whole job; each agent forwards to a child only the hosts at and below it. */
 export function jobLaunch(
-  session: string,
+  { node: { sessionName: session, platform }, stays }: {
+    node: AgentNode; stays: boolean;
+  },
   { spec, map }: Pick<Ledger, 'spec' | 'map'>,
   { leftOut, window, owner }: { leftOut: ReadonlySet<HostIndex>; window: number; owner: Address },
 ): Launch {
-  const { apps, env, wdir, stdin, params } = spec;
+  const { apps, wdir, stdin, params } = spec;
+  const env = environmentOfJob(spec.env, stays ? platform.env.variables : undefined);
   const numbers = nodeNumbers(map.hosts.map(({ host }) => host), leftOut);
   const hosts = map.hosts
     .filter(({ runs }) => runs.length > 0)
@@ -71,8 +79,33 @@ export function jobLaunch(
   return launch as Launch;
 }
 
-/** The job on the hosts that came up: spares in place of the hosts they replaced, no ranks on hosts left out. */
-export function onHosts(spec: AllocatedJob, leftOut: ReadonlySet<HostIndex>): AllocatedJob {
+/** How one of its tools is started. */
+export function toolSpawn({ apps, wdir, stdin }: Launch, { app, rank }: Placement, env: SpawnSpec['env']): SpawnSpec {
+  const { program, args, wdir: own } = apps[app] as AppSpec;
+  return {
+    program, args, env, wdir: own ?? wdir,
+    stdin: takesStdin(stdin, rank) ? 'pipe' : 'null', stdout: 'pipe', stderr: 'pipe', lifetime: 'guarded',
+  };
+}
+
+/**
+ * The ledger of a job on the hosts that came up: spares in place of the hosts they replaced, no ranks on hosts left
+ * out. Throws StciError if it cannot be run on them.
+ */
+export function ledgerOn(
+  spec: AllocatedJob,
+  params: Params,
+  of: {
+    readonly job: JobId; readonly leftOut: ReadonlySet<HostIndex>; readonly taken: readonly number[];
+    readonly submitWallMs: number;
+  },
+): Ledger {
+  const placed = onHosts(spec, of.leftOut);
+  validateJob(placed); // With fewer ranks, the rank that reads standard input may not exist.
+  return createLedger({ ...of, spec: placed, map: mapWithin(placed, params, of.taken) });
+}
+
+function onHosts(spec: AllocatedJob, leftOut: ReadonlySet<HostIndex>): AllocatedJob {
   if (leftOut.size === 0) return spec;
   const all = [...spec.hosts.keys()];
   const apps = spec.apps.map((app) => ({ ...app, hosts: (app.hosts ?? all).filter((host) => !leftOut.has(host)) }));

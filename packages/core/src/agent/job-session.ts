@@ -38,6 +38,8 @@ export interface JobSession {
   readonly scope: AgentScope;
   /** It has jobs of others, on hosts that may be no concern of this one. */
   readonly stays: boolean;
+  /** Agents were told to end, and it is not known yet why: no job is over meanwhile. */
+  readonly allocationEnd: { readonly isPending: boolean };
   /** A job has waited too long for its hosts. Names of those that are not up; in a session of one job they failed. */
   takeOverdue(): readonly string[];
   /** Its hosts as they are now; once it is open. */

@@ -44,6 +44,8 @@ export interface AgentHandle {
   abort(reason: string): void;
   /** Ends it in order, as having failed. */
   fail(reason: string): void;
+  /** Told to end from outside, with all that runs on this host: with a parent, that is the controller's to decide. */
+  terminated(reason: string): void;
   /** The channel of the start has closed, and is not the boot link: the parent is gone. */
   parentGone(reason: string): void;
 }
@@ -67,7 +69,7 @@ export interface AgentMainInit {
   exit(end: AgentEnd): void;
 }
 
-export function runAgent(init: AgentMainInit): Pick<AgentHandle, 'abort' | 'fail'> {
+export function runAgent(init: AgentMainInit): Pick<AgentHandle, 'abort' | 'fail' | 'terminated'> {
   return new AgentMain(init);
 }
 
@@ -91,6 +93,11 @@ class AgentMain {
   fail(reason: string): void {
     if (this.#role === undefined) this.abort(reason);
     else this.#role.fail(reason);
+  }
+
+  terminated(reason: string): void {
+    if (this.#role === undefined) this.abort(reason);
+    else this.#role.terminated(reason);
   }
 
   abort(reason: string): void {

@@ -224,6 +224,12 @@ export class RootAgent {
     this.#sessions.endJobs('the agent of this host was given up');
   }
 
+  /** What started this process has told it to end, with all that runs here: the controller decides. */
+  onTerminated(): void {
+    this.#sessions.onTerminated();
+    this.#tell('agent.ending', () => this.#deps.node.messages.send(CONTROLLER, 'agent.ending', { host: this.#host }));
+  }
+
   leave(done: () => void): void {
     this.#isLeaving = true;
     this.stop(done);
@@ -262,11 +268,16 @@ export class RootAgent {
 
   #report({ job, error, ...failure }: ChildFailure, session?: SessionFailure): void {
     const { node } = this.#deps;
+    const wallMs = node.platform.clock.wallMs();
+    const found = { ...failure, session, error: toErrorRecord(error), wallMs };
+    this.#tell('report of a failure', () => node.messages.send(CONTROLLER, 'agent.failed', found, job));
+  }
+
+  #tell(what: string, send: () => void): void {
     try {
-      const wallMs = node.platform.clock.wallMs();
-      node.messages.send(CONTROLLER, 'agent.failed', { ...failure, session, error: toErrorRecord(error), wallMs }, job);
+      send();
     } catch (fault) {
-      node.fault(fault, 'report of a failure'); // The parent is gone: this agent is about to end.
+      this.#deps.node.fault(fault, what); // The parent is gone: this agent is about to end.
     }
   }
 }

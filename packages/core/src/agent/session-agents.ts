@@ -81,6 +81,11 @@ export class SessionAgents {
     this.#send(job, 'job.end', end);
   }
 
+  /** What runs on this host gets SIGTERM from outside. */
+  onTerminated(): void {
+    for (const job of this.#jobs.keys()) this.#send(job, 'host.ending', {});
+  }
+
   /** Ends the tools as SIGKILL does. */
   endJobs(reason: string): void {
     for (const job of this.#jobs.keys()) this.#send(job, 'job.end', { kill: true, reason });
@@ -182,7 +187,7 @@ export class SessionAgents {
     return action?.type === 'restart' ? action.afterMs : undefined;
   }
 
-  #send<Name extends 'job.end' | 'job.launch'>(job: JobId, name: Name, body: MessageBody<Name>): void {
+  #send<Name extends 'job.end' | 'job.launch' | 'host.ending'>(job: JobId, name: Name, body: MessageBody<Name>): void {
     const { messages, router } = this.#init.node;
     const link = router.link(this.#address, job);
     if (link !== undefined) messages.sendNeighbour(link, name, body, job);

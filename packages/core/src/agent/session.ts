@@ -4,7 +4,7 @@
  */
 
 import {
-  CONTROLLER, DEFAULT_STREAM, addressIndex, type Address, type AppSpec, type ErrorRecord, type HostIndex, type JobId,
+  CONTROLLER, DEFAULT_STREAM, addressIndex, type Address, type ErrorRecord, type HostIndex, type JobId,
   type Params, type Placement, type Rank, type StreamEvents,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
@@ -12,8 +12,9 @@ import { bytes } from '../codec/shape.js';
 import { MARK_VARIABLE, rankEnvironment, type HostContext } from '../job/environment.js';
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
+import { variablesOfHost } from '../job/slurm-variables.js';
 import type { MetricStore } from '../metrics/store.js';
-import type { Launch } from './job-launch.js';
+import { toolSpawn, type Launch } from './job-launch.js';
 import type { AgentScope } from './composition.js';
 import { toolHands } from './fault-hands.js';
 import { openFaultSite } from './fault-site.js';
@@ -111,14 +112,20 @@ export class SessionAgent {
     });
     messages.on('job.signal', ({ signal }) => this.#tools.forEach((tool) => void tool.signal(signal)));
     messages.on('job.end', ({ kill }) => this.end(kill));
+    messages.on('host.ending', () => this.onTerminated());
   }
 
   /** Ends all tools: SIGTERM, grace period, SIGKILL; or SIGKILL at once. Tools that are not started yet are skipped. */
-  end(kill: boolean): void {
+  end(kill: boolean, isSent = false): void {
     this.#ending = true;
     this.#restarts?.giveUp();
     this.#skipUnstarted();
-    for (const tool of this.#tools) tool.end(kill);
+    for (const tool of this.#tools) if (isSent) tool.expectEnd(); else tool.end(kill);
+  }
+
+  /** Tools get SIGTERM from outside, or will: nothing is started any more, and their ends are not their own. */
+  onTerminated(): void {
+    this.end(false, true);
   }
 
   /** Ends all tools; calls `done` when their processes and output have ended. */
@@ -150,7 +157,8 @@ export class SessionAgent {
     const hostMap = { host: this.#host, name: this.#hostName, runs };
     this.#attach(launch);
     this.#mark = `${launch.session}-${job}-${this.#host}.`;
-    const context: HostContext = { ...launch, job, node: entry[1], hostMap };
+    const variables = variablesOfHost(launch.env, this.#node.platform.env.variables);
+    const context: HostContext = { ...launch, job, node: entry[1], hostMap, variables };
     const placements = new Map([...placementsOf(hostMap)].map((placement) => [placement.rank, placement]));
     const make = (rank: Rank, attempt: number): Tool =>
       this.#addTool(placements.get(rank) as Placement, attempt, context, launch);
@@ -219,22 +227,12 @@ export class SessionAgent {
     const { platform } = this.#node;
     const params = this.#params;
     const { rank } = placement;
-    const app = launch.apps[placement.app] as AppSpec;
     const env = { ...rankEnvironment(launch, context, placement, attempt), ...this.#programs?.add(rank, attempt) };
     const tool = new Tool(
       {
         platform, rank, attempt,
         graceMs: params.int('tool.grace'), drainMs: params.int('iof.drain'),
-        spawn: {
-          program: app.program,
-          args: app.args,
-          env: { ...env, [MARK_VARIABLE]: this.#mark },
-          wdir: app.wdir ?? launch.wdir,
-          stdin: takesStdin(launch.stdin, rank) ? 'pipe' : 'null',
-          stdout: 'pipe',
-          stderr: 'pipe',
-          lifetime: 'guarded',
-        },
+        spawn: toolSpawn(launch, placement, { ...env, [MARK_VARIABLE]: this.#mark }),
       },
       {
         onStarted: (started) => this.#onStarted(started),

@@ -60,6 +60,7 @@ interface Role {
   onMended?(): void;
   isParentDoubted?(): boolean;
   onParentHeard?(): void;
+  onTerminated(): void;
 }
 
 export function roleFactory(composition: Composition): RoleFactory {
@@ -116,6 +117,13 @@ class RunningAgent implements AgentHandle {
     if (this.#role === undefined || this.#parent === undefined) return this.#fail(reason);
     this.#end = { failed: true, reason };
     this.#stop();
+  }
+
+  terminated(reason: string): void {
+    const { state } = this.#lifecycle;
+    if (isOver(state)) return;
+    if (this.#role === undefined || this.#parent === undefined) this.abort(reason);
+    else this.#role.onTerminated();
   }
 
   parentGone(reason: string): void {

@@ -157,6 +157,11 @@ export class Tool {
     if (this.signal('SIGKILL')) this.#reason = reason;
   }
 
+  /** Somebody else sends SIGTERM to all that runs here: its end will not be one of its own. */
+  expectEnd(): void {
+    this.#ending ||= !this.#ended;
+  }
+
   /** SIGTERM, and SIGKILL after the grace period; SIGKILL at once if `kill`. */
   end(kill: boolean): void {
     if (this.#gone || this.#process === undefined) return;

@@ -70,6 +70,8 @@ const MESSAGE_TYPES = {
     id: 1, from: ['root'], ofOwnHost: true,
     body: fields({ host: u32, pid: u32, hostname: str, incarnation: u32, socket: optional(str) }),
   },
+  /** Root agent → controller: what started it, a batch system, has told it to end, and gives it a time for that. */
+  'agent.ending': { id: 131, from: ['root'], ofOwnHost: true, body: fields({ host: u32 }) },
   /**
    * Controller → the agent that starts `host`, while the session comes up: start its agent again. `subtree`: the hosts
    * now at and below it.
@@ -218,6 +220,8 @@ const MESSAGE_TYPES = {
   'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Controller → every session agent; root agent → its own, request: answered when the tools have got it. */
   'job.signal': { id: 14, from: 'above', body: fields({ signal: signalName }) },
+  /** Root agent → its session agents: SIGTERM comes, or has come, from outside to what runs on this host. */
+  'host.ending': { id: 132, from: 'parent', body: fields({}) },
   'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: str }) },
   /** Parent → child: nothing of the job is needed any more. */
   'job.close': { id: 17, from: 'parent', body: fields({}) },

@@ -21,6 +21,8 @@ export interface HostContext {
   /** Number of hosts of the job as it runs: those without ranks count, those that are left out do not. */
   readonly nodes: number;
   readonly hostMap: HostMap;
+  /** What a batch system says of the host. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** The names, in the order of the table in docs/environment.md. */
@@ -72,5 +74,7 @@ export function rankEnvironment(
   placement: Placement,
   attempt = 1,
 ): Record<string, string> {
-  return { ...spec.env, ...spec.apps[placement.app]?.env, ...rankVariables(context, placement, attempt) };
+  const { apps, env } = spec;
+  const program = apps[placement.app]?.env;
+  return { ...env, ...context.variables, ...program, ...rankVariables(context, placement, attempt) };
 }

@@ -6,6 +6,7 @@ export { groupRuns, parseHostGroups } from './host-groups.js';
 export { HOSTFILE_BYTES_MAX, parseHostfile } from './hostfile.js';
 export { expandHostlist } from './hostlist.js';
 export { foldHostlist, foldSorted, intersectHosts, minusHosts, unionHosts, xorHosts } from './hostset.js';
+export { environmentOfJob, variablesOfHost } from './slurm-variables.js';
 export { FAILURES_MAX, createLedger } from './ledger.js';
 export type { Ledger, RankEnd } from './ledger.js';
 export { mapJob } from './map.js';

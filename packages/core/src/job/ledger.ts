@@ -99,6 +99,11 @@ export interface Ledger {
   drained(host: HostIndex, daemons: number): void;
   /** Any other failure; false where its rank, or its host with the same kind, has one already. */
   failed(failure: Failure): boolean;
+  /**
+   * A batch system ends the job: what came of that just before (ranks that ended by its SIGTERM or SIGKILL, agents that
+   * were lost) is no cause. False if it is known already, in the same words.
+   */
+  explain(failure: Failure): boolean;
   /** Ranks that were never started become `not-started`: they will not be started any more. Returns them. */
   closeUnstarted(): readonly Rank[];
   /** The report of one rank so far; undefined while it has no outcome. */
@@ -245,6 +250,23 @@ class JobLedger implements Ledger {
     return true;
   }
 
+  explain(failure: Failure): boolean {
+    const key = failureKey(failure);
+    const before = this.failures.findIndex((each) => failureKey(each) === key);
+    if (before >= 0 && this.failures[before]!.error.message === failure.error.message) return false;
+    if (before >= 0) this.failures.splice(before, 1);
+    const effects = this.failures.filter((each) => isEffect(each, failure));
+    const wallMs = Math.min(failure.wallMs, ...effects.map((each) => each.wallMs - 1));
+    if (this.failures.length === FAILURES_MAX) this.failures.pop();
+    this.failures.push({ ...failure, wallMs });
+    this.#known.add(key);
+    if (before < 0) this.failureCount++;
+    const known = this.#first === undefined || failureKey(this.#first) === key ? this.failures
+      : [...this.failures, this.#first];
+    this.#first = failuresInOrder(known)[0];
+    return true;
+  }
+
   closeUnstarted(): readonly Rank[] {
     const closed: Rank[] = [];
     this.#rows.forEach((row, rank) => {
@@ -334,6 +356,18 @@ class JobLedger implements Ledger {
     assert(row !== undefined, `rank is in 0..${this.#rows.length - 1}, got ${rank}`);
     return row;
   }
+}
+
+/** From what a batch system does to its words about it. */
+const WORDS_MS = 10_000;
+
+/** Whether this may come of the end of the allocation, which is told later. */
+function isEffect({ kind, error, wallMs }: Failure, end: Failure): boolean {
+  if (end.wallMs - wallMs > WORDS_MS) return false;
+  if (kind === 'agent-lost' || kind === 'session-lost' || kind === 'agent-launch') return true;
+  const signal = error.data?.['signal'];
+  return (kind === 'tool-signal' && (signal === 'SIGTERM' || signal === 'SIGKILL'))
+    || (kind === 'interrupt' && (signal === 'SIGTERM' || signal === 'SIGHUP'));
 }
 
 /** One failure a rank; one of each kind a host, of each that had its place; one of each code for the job as a whole. */

@@ -15,10 +15,12 @@ export interface BackendParams {
   /** A host is up again, or is not awaited any more. */
   readonly onHostsChanged: () => void;
   readonly onAborted: (error: StciError) => void;
+  /** A batch system takes the hosts. */
+  readonly onEnding: (error: StciError) => void;
 }
 
 export function openBackend(params: BackendParams): SessionBackend {
-  const { init, onStep, onEvent, onReady, onHostsChanged, onAborted } = params;
+  const { init, onStep, onEvent, onReady, onHostsChanged, onAborted, onEnding } = params;
   let isReady = false;
   const session: ResidentSession = new ResidentSession(init, {
     onEvent: (event) => {
@@ -34,6 +36,7 @@ export function openBackend(params: BackendParams): SessionBackend {
       onReady(session.hosts.filter(({ state }) => state === 'up').length);
     },
     onAborted: (failures) => onAborted(abortError(failures.map(({ error }) => error))),
+    onEnding,
   });
   const onStopped: (() => void)[] = [];
   let state: 'running' | 'stopping' | 'stopped' = 'running';

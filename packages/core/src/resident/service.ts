@@ -153,8 +153,14 @@ export class SessionJobs implements SessionService {
   stop(reason = 'stci stop'): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
-    for (const { events } of this.#waiting.splice(0)) events.onRefused(this.#stoppingError());
     for (const job of this.#running) job.end(reason);
+    this.stopAfterJobs();
+  }
+
+  /** No job is taken any more; those that run end without its doing. */
+  stopAfterJobs(): void {
+    this.#isStopping = true;
+    for (const { events } of this.#waiting.splice(0)) events.onRefused(this.#stoppingError());
     this.#checkStopped();
   }
 

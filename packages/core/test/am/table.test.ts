@@ -80,6 +80,7 @@ const FAULT_REPORT = {
 const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'agent.up': { host: 0, pid: 1, hostname: 'h', incarnation: 1, socket: '/run/user/0/stci/a.sock' },
   'agent.stop': { reason: 'r' },
+  'agent.ending': { host: 0 },
   'agent.clock': {},
   'client.experiment': {
     terms: {
@@ -154,6 +155,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'job.host.joined': { host: 3 },
   'job.signal': { signal: 'SIGUSR1' },
   'job.end': { kill: false, reason: 'r' },
+  'host.ending': {},
   'job.close': {},
   'session.open': { hosts: [HOST], spares: [{ ...HOST }] },
   'agent.malformed': { agent: 0x3000_0001, error: ERROR },

@@ -10,7 +10,7 @@ import { openBackend, SessionJobs, SessionServer } from '@stci/core/resident';
 import { eventJson, type EventFile } from '@stci/core/run';
 import { encodeSessionKey, makeSessionKey } from '@stci/core/session';
 import {
-  EXIT, StciError, toErrorRecord, type HostIndex, type JobEvent, type JobId, type Platform,
+  EXIT, StciError, printable, toErrorRecord, type HostIndex, type JobEvent, type JobId, type Platform,
 } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
@@ -79,6 +79,8 @@ class SessionProcess {
   #failure: StciError | undefined;
   /** A plugin's. */
   #fault: StciError | undefined;
+  /** A batch system's. */
+  #ending: StciError | undefined;
   #onStopped: () => void = () => undefined;
 
   constructor(
@@ -110,6 +112,7 @@ class SessionProcess {
       onReady: (up) => report({ type: 'ready', up }),
       onHostsChanged: () => this.#jobs.onHostsChanged(),
       onAborted: (error) => this.#onAborted(error),
+      onEnding: (error) => this.#onEnding(error),
     });
     this.#jobs = new SessionJobs({
       name,
@@ -149,11 +152,12 @@ class SessionProcess {
     });
     await new Promise<void>((resolve) => this.#server.disconnect(resolve));
     await new Promise<void>((resolve) => (this.#events === undefined ? resolve() : this.#events.finish(resolve)));
-    // After a fault, the next command that looks tells of it.
-    if (this.#fault === undefined) this.#place.remove(this.#facts);
+    // The next command that looks tells of a fault, or of an end by a batch system.
+    const unasked = this.#fault ?? this.#ending;
+    if (unasked === undefined) this.#place.remove(this.#facts);
     clearInterval(trim);
     clearInterval(watch);
-    return (this.#fault ?? this.#failure)?.exitCode ?? 0;
+    return (unasked ?? this.#failure)?.exitCode ?? 0;
   }
 
   /** One that was started for another process ends with that, however it ends. */
@@ -189,6 +193,14 @@ class SessionProcess {
     this.#failure = error;
     report({ type: 'failed', code: error.code, message: error.message });
     this.#jobs.stop();
+  }
+
+  /** A batch system takes the hosts: jobs end, and then the session. */
+  #onEnding(error: StciError): void {
+    if (this.#ending === undefined) printError(`stci: ${printable(error.message)}\n`);
+    this.#ending = error;
+    report({ type: 'failed', code: error.code, message: error.message });
+    this.#jobs.stopAfterJobs();
   }
 
   /** Of a plugin, outside of any call, or in one that the session cannot do without. */
