@@ -75,6 +75,16 @@ suite('test hosts with Slurm', (test) => {
     await hosts.slurm.untilNodes(['h1', 'h2', 'h3'], 'idle');
   });
 
+  check('a frozen slurmctld accepts and says nothing', async () => {
+    hosts.slurm.freezeSlurmctld();
+    try {
+      assert.match((await hosts.run(['squeue'], { deadlineMs: 60_000 })).stderr, 'Socket timed out');
+    } finally {
+      hosts.slurm.thawSlurmctld();
+    }
+    assert.is(await jobs(hosts), '');
+  });
+
   check('without munge nothing is answered', async () => {
     await hosts.slurm.stopMunge();
     assert.match((await hosts.run(['squeue'])).stderr, 'authentication error');

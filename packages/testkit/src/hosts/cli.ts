@@ -30,7 +30,8 @@ export const USAGE = `Usage: npm run hosts -- COMMAND [--set NAME]
   freeze HOST thaw HOST          stop all its processes; let them go on
   slow HOST KBITS | off          bound its network, kilobits per second each way
   log HOST                       what its sshd has written
-  slurmctld start|stop|restart   the controller of a set with Slurm
+  slurmctld start|stop|restart|freeze|thaw
+                                 the controller of a set with Slurm
   munged start|stop              its authentication
 --set NAME is the set meant, "main" without it; several can be up at once.
 Traits:
@@ -53,6 +54,8 @@ const OPERATIONS: Readonly<Record<string, readonly [number, Operation]>> = {
     start: () => hosts.slurm.startSlurmctld(),
     stop: () => hosts.slurm.stopSlurmctld(),
     restart: () => hosts.slurm.restartSlurmctld(),
+    freeze: () => hosts.slurm.freezeSlurmctld(),
+    thaw: () => hosts.slurm.thawSlurmctld(),
   })],
   munged: [1, (hosts, [verb = '']) => choose(verb, {
     start: () => hosts.slurm.startMunge(),
@@ -60,7 +63,7 @@ const OPERATIONS: Readonly<Record<string, readonly [number, Operation]>> = {
   })],
 };
 
-function choose(verb: string, verbs: Readonly<Record<string, () => Promise<void>>>): Promise<void> {
+function choose(verb: string, verbs: Readonly<Record<string, () => Promise<void> | void>>): Promise<void> | void {
   const action = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (action === undefined) throw new UsageError(`"${verb}" is none of ${Object.keys(verbs).join(', ')}\n${USAGE}`);
   return action();
