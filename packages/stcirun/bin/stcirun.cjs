@@ -6,14 +6,17 @@
  *
  * Where the command line is surely a run on this machine, the first agent's process is started before
  * anything else, so that the two starts overlap; src/run/prestarted-agent.ts takes it over. Where that cannot be seen at a
- * glance (parameters, other launchers, variables that Node itself reads) the agent is started later as any other.
+ * glance (parameters, other launchers, batch jobs, variables that Node itself reads) the agent is started later as any other.
  */
 'use strict';
 
 const NO_RUN = /^-(h|H|V|-?(help|version|dry-run|launcher|session|detach|mca|am|host|machinefile|nodelist))/u;
 
+/** Of batch systems, whose jobs have hosts of their own, and STCI's. */
+const NO_PLAIN = /^(NODE_.*|STCI_MCA_.*|STCI_SESSION|SLURM_JOB_ID|PBS_NODEFILE|LSB_DJOB_HOSTFILE)$/u;
+
 const words = process.argv.slice(2);
-const plain = !Object.keys(process.env).some((name) => name.startsWith('NODE_') || name.startsWith('STCI_MCA_') || name === 'STCI_SESSION');
+const plain = !Object.keys(process.env).some((name) => NO_PLAIN.test(name));
 if (words.length > 0 && plain && !words.some((word) => NO_RUN.test(word))) {
   const bundle = `${__dirname}/../dist/bundle`;
   const agent = [process.execPath, `${bundle}/agent.cjs`, 'ahead'];

@@ -13,7 +13,8 @@ import { eventsOf, linesOf, LibraryPlace, rejected, untyped } from './library-he
 /** One program with all options of which two can be together, and what stcirun would be given for it. */
 const ALL: LaunchOptions = {
   program: 'p', args: ['-n', ':', '--'], np: 3, hosts: ['a:2', 'b[1-2]'], variables: { A: '', 'B C': 'x=y\nz' },
-  hostfile: ['h1', 'h2'], exclude: 'b2', minHosts: 1, ppn: 2, oversubscribe: true, export: ['all', 'X=1'], unset: 'Y*',
+  hostfile: ['h1', 'h2'], exclude: 'b2', nodes: 2, minHosts: 1,
+  ppn: 2, oversubscribe: true, export: ['all', 'X=1'], unset: 'Y*',
   launcher: 'local', overlay: 'bmg', params: { 'a.b': 3, c: true, d: 'x,y' }, paramFiles: 'f', plugins: ['p1', '/p2'],
   onFailure: 'restart:2', onLaunchFailure: 'shrink', client: true, timeoutMs: 1500, launchTimeoutMs: 2, session: 'none',
   wait: true, stdin: 'all', forwardSignals: ['USR1', 'USR2'], wdir: '/w',

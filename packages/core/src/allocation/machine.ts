@@ -1,8 +1,13 @@
 /** Component `machine` of framework `allocation`: this machine, with a slot a processor as a hint. */
 
 import { accept, defineComponent } from '@stci/interface';
+import type { AllocationDeps, HostSpec } from '@stci/interface';
 import { THIS_MACHINE } from '../job/slots.js';
 import { allocationFramework } from './framework.js';
+
+export function machineHost({ hostname, cpuCount }: AllocationDeps['thisMachine']): HostSpec {
+  return { name: hostname, slots: Math.max(1, cpuCount), slotsBound: false, origin: THIS_MACHINE };
+}
 
 export const allocationMachine = defineComponent({
   framework: allocationFramework,
@@ -12,9 +17,9 @@ export const allocationMachine = defineComponent({
   help: 'This machine alone.',
   params: {},
   query: () => accept(10),
-  create: ({ thisMachine: { hostname, cpuCount } }) => ({
-    place: `this machine, ${hostname}`,
+  create: ({ thisMachine }) => ({
+    place: `this machine, ${thisMachine.hostname}`,
     takesNames: false,
-    hosts: () => [{ name: hostname, slots: Math.max(1, cpuCount), slotsBound: false, origin: THIS_MACHINE }],
+    hosts: () => [machineHost(thisMachine)],
   }),
 });

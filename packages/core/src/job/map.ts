@@ -85,15 +85,18 @@ class Filling {
   /** Hosts that may take one more rank; throws STCI_SLOTS_EXCEEDED where none may. */
   open(): HostIndex[] {
     const open = this.hosts.filter((host) => !this.bound(host) || this.used(host) < this.slots(host));
-    if (open.length === 0) throw slotsExceeded(this.spec, this.hosts, this.#tooMany());
+    if (open.length === 0) throw this.#tooMany();
     return open;
   }
 
-  #tooMany(): string {
+  #tooMany(): StciError {
     const slots = this.hosts.reduce((sum, host) => sum + this.slots(host), 0);
     const size = this.spec.apps.reduce((sum, app) => sum + appCount(this.spec, app), 0);
     const programs = this.spec.apps.length > 1 ? ` of ${this.spec.apps.length} programs` : '';
-    return `${size} ranks${programs} need more slots than there are: ${slots} on ${counted(this.hosts.length, 'host')}`;
+    const on = `${slots} on ${counted(this.hosts.length, 'host')}`;
+    const most = this.spec.apps.length === 1 && slots > 0 ? `at most -n ${slots}` : undefined;
+    const reason = `${size} ranks${programs} need more slots than there are: ${on}`;
+    return slotsExceeded(this.spec, this.hosts, reason, most);
   }
 }
 
@@ -148,8 +151,11 @@ function placePerHost(filling: Filling, count: number, perHost: number): void {
   taking.forEach((host, i) => {
     const take = Math.min(perHost, count - i * perHost);
     if (filling.bound(host) && filling.used(host) + take > filling.slots(host)) {
+      const left = taking.map((each) => (filling.bound(each) ? filling.slots(each) - filling.used(each) : perHost));
+      const most = left.reduce((least, one) => Math.min(least, one), perHost);
       throw slotsExceeded(filling.spec, hosts, `ppr:${perHost} puts ${filling.used(host) + take} ranks on ` +
-        `${filling.spec.hosts[host]!.name}, which has ${filling.slots(host)} slot(s)`);
+        `${filling.spec.hosts[host]!.name}, which has ${filling.slots(host)} slot(s)`,
+      most > 0 ? `at most --ppn ${most} on these hosts` : undefined);
     }
   });
   placer.place(filling.app, taking, taking.map(() => perHost), 1, count);

@@ -13,8 +13,13 @@ export const THIS_MACHINE = 'this machine';
 /** Hosts that a message lists before it says how many more there are. */
 const HOSTS_SHOWN = 8;
 
-/** STCI_SLOTS_EXCEEDED over the hosts that could have taken the ranks; `reason` is the first sentence. */
-export function slotsExceeded(spec: AllocatedJob, hosts: readonly HostIndex[], reason: string): StciError {
+/**
+ * STCI_SLOTS_EXCEEDED over the hosts that could have taken the ranks; `reason` is the first sentence, `most` what can
+ * be asked for instead.
+ */
+export function slotsExceeded(
+  spec: AllocatedJob, hosts: readonly HostIndex[], reason: string, most = 'fewer ranks (-n)',
+): StciError {
   const slots = hosts.reduce((sum, host) => sum + spec.hosts[host]!.slots, 0);
   const rows = hosts.map((index) => {
     const host = spec.hosts[index]!;
@@ -26,7 +31,7 @@ export function slotsExceeded(spec: AllocatedJob, hosts: readonly HostIndex[], r
       `${reason}.`,
       `Slots of each host (${slots} in all) and where they were named:`,
       ...listed(rows, HOSTS_SHOWN).map((row) => `  ${row}`),
-      `Ask for fewer ranks (-n), give more hosts or slots (--host ${spec.hosts[hosts[0] ?? 0]?.name ?? 'a'}:N), ` +
+      `Ask for ${most}, give more hosts or slots (--host ${spec.hosts[hosts[0] ?? 0]?.name ?? 'a'}:N), ` +
         'or allow more ranks than slots with --oversubscribe.',
     ].join('\n'),
     { data: { slots } },

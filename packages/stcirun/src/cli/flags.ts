@@ -18,6 +18,7 @@ import {
   parseLaunchFailure,
   parseOnFailure,
   parseMapBy,
+  parseNodes,
   parsePair,
   parseStdin,
   parseTag,
@@ -25,6 +26,7 @@ import {
   type Display,
   type ExitReportRequest,
   type LaunchFailure,
+  type NodesRequest,
   type OnFailure,
   type Pair,
 } from './values.js';
@@ -36,6 +38,7 @@ const list = (name: string) => Flags.custom<string>({ parse: async (value) => pa
 const duration = (name: string) => Flags.custom<number>({ parse: async (value) => parseDuration(name, value) });
 const mapBy = Flags.custom<MapBy>({ parse: async (value) => parseMapBy('--map-by', value) });
 const pair = Flags.custom<Pair>({ parse: async (value) => parsePair('--mca', value) });
+const nodes = Flags.custom<NodesRequest>({ parse: async (value) => parseNodes(value) });
 const stdin = Flags.custom<StdinTo>({ parse: async (value) => parseStdin('--stdin', value) });
 const color = Flags.custom<ColorMode>({ parse: async (value) => parseColor('--color', value) });
 const tag = Flags.custom<TagMode>({ parse: async (value) => parseTag('--tag', value) });
@@ -64,6 +67,11 @@ export const FLAGS = {
   spares: count('--spares')({
     helpValue: 'N',
     description: 'keep the last N hosts as spares, for others that do not come up',
+  }),
+  nodes: nodes({
+    char: 'N',
+    helpValue: 'N',
+    description: 'use the first N of the hosts, spares besides; as -N in a Slurm job only',
   }),
   'map-by': mapBy({
     helpValue: 'RULE',
@@ -213,6 +221,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   hostfile: facts(GROUPS[0]),
   exclude: facts(GROUPS[0]),
   spares: facts(GROUPS[0]),
+  nodes: facts(GROUPS[0]),
   'map-by': facts(GROUPS[0]),
   oversubscribe: facts(GROUPS[0]),
   wdir: facts(GROUPS[1], 'program'),

@@ -11,7 +11,7 @@ import type { ColorMode } from '../output/colors.js';
 import { pluginPairs } from '../plugin/params.js';
 import { FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
 import { scan, type ScannedContext } from './scan.js';
-import { OptionValueError, type Display, type ExitReportRequest, type Pair } from './values.js';
+import { OptionValueError, type Display, type ExitReportRequest, type NodesRequest, type Pair } from './values.js';
 
 export interface ProgramRequest {
   readonly program: string;
@@ -31,6 +31,7 @@ export interface RunRequest {
   readonly exclude: readonly string[];
   /** Number of last hosts of the allocation that are used only where others do not come up. */
   readonly spares: number;
+  readonly nodes?: NodesRequest;
   /** Of `--min-hosts`: at most the number of hosts. */
   readonly minHosts?: number;
   readonly mapBy: MapBy;
@@ -202,6 +203,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     exclude: flags.exclude ?? [],
     spares: flags.spares ?? 0,
     ...(flags['min-hosts'] !== undefined && { minHosts: flags['min-hosts'] }),
+    ...(flags.nodes !== undefined && { nodes: flags.nodes }),
     mapBy: flags['map-by'] ?? (flags.ppn === undefined ? { by: 'slot' } : { by: 'ppr', perHost: flags.ppn }),
     oversubscribe: flags.oversubscribe,
     mca: mcaOf(flags),

@@ -39,7 +39,6 @@ export const LETTERS: ReadonlyMap<string, FlagName> = new Map([
 
 /** Another meaning, or none here: what to write instead. */
 export const HINTS: ReadonlyMap<string, string> = new Map([
-  ...names('Ranks on each host are --ppn N; a number of hosts is chosen by naming them, with --host.', 'N nodes'),
   ...names('For one program write -x NAME or -x NAME=VALUE; --export is for the whole job.', 'envlist envall envnone'),
   ...names("Write --output TEMPLATE, such as --output 'out/%r.%s'.",
     'outfile-pattern errfile-pattern output-filename error o e'),

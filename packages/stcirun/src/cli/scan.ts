@@ -9,7 +9,7 @@ import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { FLAG_NAMES, FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
 import { HINTS, LETTERS, SYNONYMS } from './peers.js';
-import { nextWordIs } from './values.js';
+import { NODES_LETTER, nextWordIs } from './values.js';
 
 /** One program with the options before it, both as words. */
 export interface ScannedContext {
@@ -182,7 +182,8 @@ class ContextScanner {
       throw new StciError('STCI_USAGE', `${which}. Give it once.`);
     }
     this.#heads.set(name, head);
-    this.#options.push(`--${name}=${value}`);
+    // Whether the letter was meant for hosts depends on where the command runs.
+    this.#options.push(`--${name}=${head === NODES_LETTER ? 'N' : ''}${value}`);
     return next;
   }
 }

@@ -40,6 +40,22 @@ export function parseCount(name: string, text: string): number {
   return count;
 }
 
+/** A number of hosts for srun, and of ranks on each for Open MPI's mpirun. */
+export const NODES_LETTER = '-N';
+
+export interface NodesRequest {
+  readonly count: number;
+  /** As it was written. */
+  readonly option: '--nodes' | typeof NODES_LETTER;
+}
+
+/** `4`, or `N4` where the letter was written. */
+export function parseNodes(text: string): NodesRequest {
+  const [, letter, count = ''] = /^(N?)(.*)$/su.exec(text) ?? [];
+  const option = letter === 'N' ? NODES_LETTER : '--nodes';
+  return { count: parseCount(option, count), option };
+}
+
 /** Seconds where no unit is written, as with other launchers. */
 export function parseDuration(name: string, text: string): number {
   const spec = { type: 'duration', default: 0, min: 1, max: DURATION_HOURS_MAX * 3_600_000, help: '' } as const;

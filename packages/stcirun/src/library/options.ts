@@ -29,6 +29,8 @@ export interface JobOptions {
   readonly exclude?: string | readonly string[] | undefined;
   /** So many of the last hosts are kept for others that do not come up. */
   readonly spares?: number | undefined;
+  /** The first of the hosts, so many, and spares besides. */
+  readonly nodes?: number | undefined;
   /** Run without hosts that do not come up, if so many do. */
   readonly minHosts?: number | undefined;
   /** Ranks on each host. */

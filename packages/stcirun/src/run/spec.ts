@@ -5,6 +5,7 @@ import type { HostStatus } from '@stci/core/session';
 import { StciError, type AllocatedJob, type AppSpec, type HostSpec } from '@stci/interface';
 import { exportedVariables, toolEnvironment } from '../cli/environment.js';
 import type { ProgramRequest, RunRequest } from '../cli/parse.js';
+import { NODES_LETTER } from '../cli/values.js';
 import { hostState } from '../session/ask.js';
 import { allocateHosts, readHostfile, type HostPlace } from './allocate-hosts.js';
 import { removed, resolveFrom } from './caller-directory.js';
@@ -24,8 +25,9 @@ export function makeJobSpec(
   place: HostPlace,
 ): { readonly spec: AllocatedJob; readonly spares: readonly HostSpec[] } {
   const { hostfiles: hostfile, exclude } = request;
+  checkNodes(request.nodes, place.env.variables);
   const all = allocateHosts({ host: request.programs.flatMap(({ hosts }) => hosts), hostfile, exclude }, place);
-  const { hosts, spares } = splitSpares(all, request);
+  const { hosts, spares } = chooseNodes(all, request);
   const single = request.programs.length === 1;
   const hostsOf = (program: ProgramRequest): readonly number[] | undefined =>
     (single ? undefined : ownHosts(program, hosts));
@@ -52,10 +54,22 @@ export function makeSessionSpec(request: RunRequest, place: Place, status: reado
   const isChosen = ({ name }: HostSpec): boolean => (filed.size === 0 || filed.has(name)) && !excluded.has(name);
   const chosen = hosts.flatMap((host, index) => (isChosen(host) ? [index] : []));
   if (chosen.length === 0) throw new StciError('STCI_HOST_UNKNOWN', 'No host of the session is left for the job.');
-  return makeSpec(request, place, hosts, (program) => {
+  const { nodes } = request;
+  if (nodes === undefined) return makeSpec(request, place, hosts, hostsAmong(chosen, hosts));
+  checkNodes(nodes, place.env.variables);
+  const usable = chosen.filter((host) => isHostUsable(status[host] as HostStatus));
+  if (nodes.count > usable.length) throw tooManyNodes(nodes, usable.length, 0);
+  return makeSpec(request, place, hosts, hostsAmong(usable.slice(0, nodes.count), hosts));
+}
+
+/** Of a program: its own hosts among the chosen ones, or all of them; undefined where these are all of the session. */
+function hostsAmong(
+  chosen: readonly number[], hosts: readonly HostSpec[],
+): (program: ProgramRequest) => readonly number[] | undefined {
+  return (program) => {
     const own = ownHosts(program, hosts)?.filter((host) => chosen.includes(host));
     return own ?? (chosen.length === hosts.length ? undefined : chosen);
-  });
+  };
 }
 
 function notOfSession(option: string, name: string): StciError {
@@ -107,11 +121,23 @@ function isHostUsable({ state, isDraining, isRestarting }: HostStatus): boolean 
   return isRestarting || (!isDraining && state !== 'left' && state !== 'failed' && state !== 'fenced');
 }
 
-/** Splits off the last hosts as spares; checks that enough are left. */
-export function splitSpares(
-  all: readonly HostSpec[],
-  { spares, minHosts }: Pick<RunRequest, 'spares' | 'minHosts'>,
+/** Inside of a Slurm job `-N` is srun's; elsewhere it may be Open MPI's. Throws STCI_USAGE. */
+export function checkNodes(nodes: RunRequest['nodes'], variables: Readonly<Record<string, string>>): void {
+  if (nodes?.option !== NODES_LETTER || variables['SLURM_JOB_ID'] !== undefined) return;
+  const { count } = nodes;
+  const text = `-N ${count} can be read in two ways outside of a Slurm job. For a number of hosts, as srun has it, `
+    + `write --nodes ${count}; for ranks on each host, as Open MPI has it, --ppn ${count}.`;
+  throw new StciError('STCI_USAGE', text);
+}
+
+/** The first hosts, where a number of them is asked for; behind them the spares. Checks that there are enough. */
+export function chooseNodes(
+  available: readonly HostSpec[],
+  { nodes, spares, minHosts }: Pick<RunRequest, 'nodes' | 'spares' | 'minHosts'>,
 ): Record<'hosts' | 'spares', readonly HostSpec[]> {
+  const wanted = nodes === undefined ? available.length : nodes.count + spares;
+  if (wanted > available.length) throw tooManyNodes(nodes, available.length, spares);
+  const all = available.slice(0, wanted);
   const left = all.length - spares;
   const number = counted(all.length, 'host');
   if (left < 1) {
@@ -123,6 +149,15 @@ export function splitSpares(
     throw new StciError('STCI_HOST_UNKNOWN', text);
   }
   return { hosts: all.slice(0, left), spares: all.slice(left) };
+}
+
+function tooManyNodes(nodes: RunRequest['nodes'], available: number, spares: number): StciError {
+  const { option, count } = nodes ?? { option: '--nodes', count: 0 };
+  const most = available - spares;
+  const besides = spares > 0 ? ` and --spares ${spares}` : '';
+  const remedy = most >= 1 ? `Ask for at most ${option} ${most}${besides}.` : 'Ask for fewer spares.';
+  const there = `there ${available === 1 ? 'is' : 'are'} ${counted(available, 'host')}`;
+  return new StciError('STCI_HOST_UNKNOWN', `${option} ${count}${besides}: ${there}. ${remedy}`);
 }
 
 function makeApp(request: ProgramRequest, own: readonly number[] | undefined, place: Place): AppSpec {
@@ -142,7 +177,8 @@ function ownHosts(request: ProgramRequest, hosts: readonly HostSpec[]): number[]
   const names = new Set(request.hosts.flatMap(hostItems).map(({ name }) => name));
   const indexes = hosts.flatMap((host, index) => (names.has(host.name) ? [index] : []));
   if (indexes.length > 0) return indexes;
-  const text = `No host is left for ${request.program}: all of its --host are excluded, or kept as spares.`;
+  const text = `No host is left for ${request.program}: all of its --host are excluded, kept as spares, or not among `
+    + 'the first of --nodes.';
   throw new StciError('STCI_HOST_UNKNOWN', text);
 }
 

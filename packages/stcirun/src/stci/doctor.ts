@@ -3,6 +3,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
+import { THIS_MACHINE } from '@stci/core';
+import { machineHost } from '@stci/core/allocation';
 import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
 import { sshParams } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
@@ -59,11 +61,15 @@ Examples:
     const settings = await loadFlagParams(flags, wdir);
     const { params } = settings;
     const named = [...(flags.host ?? []), ...(flags.hostfile ?? [])];
-    const isLocal = flags.launcher === 'local' || (flags.launcher === undefined && named.length === 0);
-    if (isLocal && named.length > 0) {
+    if (flags.launcher === 'local' && named.length > 0) {
       throw new StciError('STCI_USAGE', '--launcher local checks this machine alone: leave --host and --hostfile out.');
     }
-    const hosts = allocateHosts(flags, hostPlace(settings, createNodePlatform(), wdir));
+    const platform = createNodePlatform();
+    const hosts = flags.launcher === 'local'
+      ? [machineHost(platform.env)]
+      : allocateHosts(flags, hostPlace(settings, platform, wdir));
+    const isHere = hosts.every(({ origin }) => origin === THIS_MACHINE);
+    const isLocal = flags.launcher === 'local' || (flags.launcher === undefined && isHere);
     const reports = await checkAll(hosts, {
       ssh: isLocal ? undefined : sshParams(params.under('launcherproc.ssh')),
       ports: portsOf(params),

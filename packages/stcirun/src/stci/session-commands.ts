@@ -4,12 +4,12 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { counted, didYouMean, signalNamed } from '@stci/core';
 import { StciError, type SignalName } from '@stci/interface';
-import { parseCount } from '../cli/values.js';
+import { parseCount, parseNodes, type NodesRequest } from '../cli/values.js';
 import { pluginPairs } from '../plugin/params.js';
 import { printError, printStarted } from '../print.js';
 import { allocateHosts, hostPlace } from '../run/allocate-hosts.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
-import { splitSpares } from '../run/spec.js';
+import { chooseNodes } from '../run/spec.js';
 import { ask, askEnd } from '../session/ask.js';
 import { isRunning } from '../session/process-identity.js';
 import { checkSessionName } from '../session/session-name.js';
@@ -22,6 +22,13 @@ const count = Flags.custom<number>({
   parse: async (text) => parseCount('--spares', text),
   helpValue: 'N',
   description: 'keep the last N hosts as spares, for others that do not come up or are lost',
+});
+
+const nodes = Flags.custom<NodesRequest>({
+  parse: async (text) => parseNodes(text),
+  char: 'N',
+  helpValue: 'N',
+  description: 'use the first N of the hosts, spares besides',
 });
 
 /** What spare hosts are for, where nothing else is said. */
@@ -46,6 +53,7 @@ Examples:
     hostfile: commonFlags.hostfile,
     exclude: commonFlags.exclude,
     spares: count(),
+    nodes: nodes(),
     name: Flags.string({ helpValue: 'NAME', description: 'of the session; default s1, s2, ...' }),
     launcher: Flags.string({
       helpValue: 'NAME', description: 'how agents are started; short for --mca launcherproc=NAME',
@@ -77,7 +85,8 @@ Examples:
     const wdir = callerDirectory();
     const all = allocateHosts(flags, hostPlace(sessions, platform, wdir));
     const name = flags.name === undefined ? place.freeName() : checkSessionName(flags.name, '--name');
-    const allocation = splitSpares(all, { spares: flags.spares ?? 0 });
+    const { nodes } = flags;
+    const allocation = chooseNodes(all, { spares: flags.spares ?? 0, ...(nodes !== undefined && { nodes }) });
     const { startSession } = await import('../session/start-session.js');
     const up = await startSession({
       place,
