@@ -8,10 +8,9 @@ import { spawn } from 'node:child_process';
 import { createCpuMeter, whyNoMeter } from './lib/cpu-meter.mjs';
 import { LAUNCHERS, makeShape, whyNot } from './lib/launchers.mjs';
 import { measureLaunch } from './lib/measure-launch.mjs';
-import { built, cleanEnvironment, root, script, stcirun, withDirectory } from './lib/place.mjs';
+import { built, cleanEnvironment, script, stci, stcirun, withDirectory } from './lib/place.mjs';
 import { print, printGoal } from './lib/print.mjs';
 import { median, ratio, spread } from './lib/stats.mjs';
-import { join } from 'node:path';
 
 const HOSTS = 16;
 const EACH = 4;
@@ -26,7 +25,6 @@ const DEADLINE_MS = 60_000;
 /** Between the lines of each rank. */
 const PERIOD_S = 0.2;
 
-const stci = join(root, 'packages/stcirun/bin/stci.cjs');
 
 export async function bench({ rounds = ROUNDS, jobs = JOBS, mends = MENDS, mendHosts = MEND_HOSTS } = {}) {
   const { up, whyNoHosts } = await built('testkit', 'hosts/index.js');

@@ -1,7 +1,7 @@
 /**
- * Processor time of a launch on test hosts. This side and the hosts are a control group each, which includes all
- * processes of the launch (daemons, orphans) and no others; in microseconds. `machine` is all time that was not idle,
- * from /proc/stat: a check that agrees on an otherwise idle machine.
+ * Processor time of a launch on test hosts. This side, the hosts and the daemons of a batch system on this side are a
+ * control group each, which includes all processes of the launch (daemons, orphans) and no others; in microseconds.
+ * `machine` is all time that was not idle, from /proc/stat: a check that agrees on an otherwise idle machine.
  */
 
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -24,23 +24,30 @@ export function whyNoMeter() {
   return findKind() === undefined ? 'no writable control groups: processor time is not measured' : undefined;
 }
 
-export function createCpuMeter(hosts) {
+/** `daemons`: process ids on the login side that work for launches. What runs on the hosts now is part of them, too. */
+export function createCpuMeter(hosts, daemons = []) {
   const { at, file, toMs } = findKind();
   const groupOf = (side) => join(at, `stci-bench-${process.pid}-${side}`);
-  const groups = { front: groupOf('front'), hosts: groupOf('hosts') };
+  const groups = { front: groupOf('front'), hosts: groupOf('hosts'), daemons: groupOf('daemons') };
   for (const path of Object.values(groups)) mkdirSync(path);
-  const inits = hosts.names.map((host) => hosts.processes(host).find(({ hostPid }) => hostPid === 1).pid);
-  for (const pid of inits) writeFileSync(join(groups.hosts, 'cgroup.procs'), String(pid));
+  const onHosts = hosts.names.flatMap((host) => hosts.processes(host)).map(({ pid }) => pid);
+  for (const [group, pids] of [[groups.hosts, onHosts], [groups.daemons, daemons]]) {
+    for (const pid of pids) writeFileSync(join(group, 'cgroup.procs'), String(pid));
+  }
   const read = (group) => toMs(readFileSync(join(group, file), 'latin1'));
   const members = (group) => readFileSync(join(group, 'cgroup.procs'), 'latin1').split('\n').length - 1;
   return {
     /** Command that runs a program in the measured group, in the same process. */
     counted: (argv) => ['sh', '-c', 'echo $$ > "$0" && exec "$@"', join(groups.front, 'cgroup.procs'), ...argv],
-    read: () => ({ frontMs: read(groups.front), hostMs: read(groups.hosts), machineMs: machineMs() }),
-    /** Resolves when all processes of the launch, here and on the hosts, are gone. */
-    settled: async () => {
+    read: () => ({
+      frontMs: read(groups.front), hostMs: read(groups.hosts), daemonMs: read(groups.daemons), machineMs: machineMs(),
+    }),
+    /** Number of processes, here and on the hosts. */
+    running: () => members(groups.front) + members(groups.hosts),
+    /** Resolves when no more than `count` processes are left, here and on the hosts. */
+    settled: async (count = onHosts.length) => {
       const untilMs = performance.now() + SETTLED_DEADLINE_MS;
-      while (members(groups.front) > 0 || members(groups.hosts) > inits.length) {
+      while (members(groups.front) + members(groups.hosts) > count) {
         if (performance.now() > untilMs) throw new Error('processes of the launch are left');
         await new Promise((resolve) => setTimeout(resolve, 5));
       }

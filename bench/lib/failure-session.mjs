@@ -9,9 +9,8 @@ import { join } from 'node:path';
 import { member, monotonicMs, pause } from './members.mjs';
 import { counters } from './metrics.mjs';
 import { print } from './print.mjs';
-import { cleanEnvironment, root, script, stcirun, withDirectory } from './place.mjs';
+import { cleanEnvironment, script, stci, stcirun, withDirectory } from './place.mjs';
 
-const stci = join(root, 'packages/stcirun/bin/stci.cjs');
 const NAME = 'bench';
 /** Each prints its host and the process of its agent. */
 const WHO = 'echo "$STCI_HOST $PPID"';

@@ -39,10 +39,25 @@ export const CHAIN = {
   argv: (shape) => ourArgv(shape, ['--mca', 'launcher.tree.arity=1']),
 };
 
+/** In an allocation of Slurm, whose hosts and tasks are the shape's; the first is that to which goals refer. */
+export const SLURM_LAUNCHERS = [
+  { name: 'srun', needs: 'srun', argv: () => ['srun', 'true'] },
+  { name: 'srun, one a host', needs: 'srun', argv: ({ hosts }) => oneEach(hosts, ['true']) },
+  {
+    name: 'srun, bare Node a host',
+    needs: 'srun',
+    argv: ({ hosts }) => oneEach(hosts, [process.execPath, script('tools/empty.cjs')]),
+  },
+  { name: 'mpiexec.hydra', needs: 'mpiexec.hydra', package: 'hydra, or mpich', argv: hydraInSlurmArgv },
+  { name: 'stcirun', isOurs: true, by: 'slurm', argv: ({ ranks }) => inAllocationArgv(ranks, 'slurm') },
+  { name: 'stcirun by ssh', isOurs: true, by: 'slurm', argv: ({ ranks }) => inAllocationArgv(ranks, 'ssh') },
+];
+
 /** Why it is left out of the bench; undefined: it is available. */
 export function whyNot(launcher) {
   if (launcher.isOurs) {
-    return existsSync(join(root, 'packages/launcher-ssh/dist/index.js')) ? undefined : 'launcherproc ssh is not built';
+    const { by = 'ssh' } = launcher;
+    return existsSync(join(root, `packages/launcher-${by}/dist/index.js`)) ? undefined : `launcher-${by} is not built`;
   }
   if (spawnSync('sh', ['-c', 'command -v "$0"', launcher.needs]).status === 0) return undefined;
   return `not installed${launcher.package ? ` (Debian: ${launcher.package})` : ''}`;
@@ -84,6 +99,19 @@ function hydraArgv({ ranks, ranksEach, colons }) {
 
 function openMpiArgv({ ranks, slots }) {
   return ['mpirun.openmpi', '--allow-run-as-root', '--hostfile', slots, '-np', String(ranks), 'true'];
+}
+
+function oneEach(hosts, argv) {
+  return ['srun', `--nodes=${hosts}`, `--ntasks=${hosts}`, '--ntasks-per-node=1', ...argv];
+}
+
+function hydraInSlurmArgv({ ranks, ranksEach }) {
+  const ours = ['-bootstrap', 'slurm', '-rmk', 'slurm', '-ppn', String(ranksEach), '-n', String(ranks)];
+  return ['mpiexec.hydra', ...ours, 'true'];
+}
+
+function inAllocationArgv(ranks, launcher) {
+  return [process.execPath, stcirun, '--launcher', launcher, '-n', String(ranks), 'true'];
 }
 
 function pdshArgv({ hosts, names }) {

@@ -6,22 +6,23 @@ import { cleanEnvironment } from './place.mjs';
 
 const DEADLINE_MS = 60_000;
 
-/** One launch. Resolves when all of its processes are gone. */
-export async function measureLaunch({ hosts, cpu, shape }, launcher) {
+/** One launch, with the variables `env`. Resolves when there are no more processes than before. */
+export async function measureLaunch({ hosts, cpu, shape, env = {} }, launcher) {
   if (launcher.isCold) await hosts.runOn('h1', ['rm', '-rf', `${hosts.home}/.cache/stci`]);
+  const running = cpu.running();
   const before = cpu.read();
   const sinceMs = performance.now();
-  await run(cpu.counted(hosts.loginArgv(launcher.argv(shape))));
+  await run(cpu.counted(hosts.loginArgv(launcher.argv(shape), { env })));
   const wallS = (performance.now() - sinceMs) / 1000;
-  await cpu.settled();
+  await cpu.settled(running);
   const after = cpu.read();
   const seconds = (name) => (after[name] - before[name]) / 1000;
-  const [frontS, hostS, machineS] = [seconds('frontMs'), seconds('hostMs'), seconds('machineMs')];
-  return { wallS, frontS, hostS, cpuS: frontS + hostS, machineS };
+  const [frontS, hostS, daemonS, machineS] = ['frontMs', 'hostMs', 'daemonMs', 'machineMs'].map(seconds);
+  return { wallS, frontS, hostS, daemonS, cpuS: frontS + hostS + daemonS, machineS };
 }
 
 /** Rejects unless it ends with 0 before the deadline. */
-function run([program, ...args]) {
+export function run([program, ...args]) {
   return new Promise((resolve, reject) => {
     const env = { ...cleanEnvironment(), XDG_CACHE_HOME: undefined };
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env, timeout: DEADLINE_MS });

@@ -11,6 +11,7 @@ const bench = dirname(dirname(fileURLToPath(import.meta.url)));
 export const root = dirname(bench);
 /** Target of node_modules/.bin/stcirun: the command as users run it. */
 export const stcirun = join(root, 'packages/stcirun/bin/stcirun.cjs');
+export const stci = join(root, 'packages/stcirun/bin/stci.cjs');
 export const agentMain = join(root, 'packages/stcirun/dist/bundle/agent.cjs');
 
 /** A script of the bench folder. */

@@ -4,6 +4,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
+import { whyNoHosts, whyNoSlurm } from '@stci/testkit/hosts';
 
 const MAIN = fileURLToPath(new URL('../../../bench/main.mjs', import.meta.url));
 const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate'];
@@ -28,6 +29,15 @@ suite('benches', (test) => {
     const { status, text } = await bench(['failure', '--part', 'silent,noise', '--part', 'false,lag']);
     assert.is(status, 0, text);
     for (const part of ['silent', 'noise', 'false', 'lag']) assert.match(text, new RegExp(`^failure, ${part}$`, 'm'));
+    assert.ok(!/Infinity|NaN|undefined/.test(text), text);
+  }, { timeoutMs: 120_000 });
+
+  const why = whyNoHosts() ?? whyNoSlurm();
+  test.skipIf(why !== undefined, why ?? '', 'that of Slurm runs all launchers', async () => {
+    const { status, text } = await bench(['slurm']);
+    assert.is(status, 0, text);
+    if (text.includes('left out: no writable control groups')) return;
+    for (const name of ['srun', 'srun, bare Node a host']) assert.is(text.split(`| ${name} |`).length, 3, text);
     assert.ok(!/Infinity|NaN|undefined/.test(text), text);
   }, { timeoutMs: 120_000 });
 
