@@ -12,12 +12,15 @@ import { connecting, notReached, type Done } from './connecting.js';
 import { listenAt, tlsServer } from './listening.js';
 import { PendingSockets } from './pending-sockets.js';
 import { streamChannel } from './stream-channel.js';
-import { clientTls } from './tls.js';
+import { clientTls, prepareTls } from './tls.js';
 
 const ADDRESS = /^tls:\/\/(?:\[([\da-f:.]+)\]|([^:/[\]]+)):(\d{1,5})$/i;
 
 const EXAMPLE = 'an address such as tls://10.77.0.3:40123';
 const PORT_MAX = 65_535;
+
+/** After the listener is there, ms: some turns of the loop. */
+const PREPARE_MS = 2;
 
 function tlsChannel(socket: Socket, label: string): Channel {
   return streamChannel({ kind: 'tls', label, readable: socket, writable: socket });
@@ -32,7 +35,10 @@ export async function listenTls(options: ListenOptions, accept: (channel: Channe
     pending.release(socket);
     accept(tlsChannel(socket, socketAddress(peerAddress(socket), socket.remotePort ?? 0, 'tls')));
   });
-  return listenAt(options, { pending, scheme: 'tls', create });
+  const listener = await listenAt(options, { pending, scheme: 'tls', create });
+  // Whoever is to connect is told the address first.
+  setTimeout(prepareTls, PREPARE_MS).unref();
+  return listener;
 }
 
 /** Throws STCI_LINK_UNREACHABLE if the address is not one of `listenTls`, or the key is missing. */

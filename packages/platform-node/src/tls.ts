@@ -14,6 +14,11 @@ const IDENTITY = 'stci';
 
 let made: SecureContext | undefined;
 
+/** Loads in advance what the first connection needs. */
+export function prepareTls(): void {
+  context();
+}
+
 /** One for all connections of this process, of both ends: it has no key. */
 function context(): SecureContext {
   const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = builtin('node:crypto').constants;
@@ -31,14 +36,12 @@ function context(): SecureContext {
  * Wraps an accepted socket of a listener; the TLS socket emits `secure` once the peer has proved possession of the key.
  */
 export function serverTls(key: Uint8Array): (socket: Socket) => TLSSocket {
-  const { TLSSocket } = builtin('node:tls');
-  const secureContext = context();
   const pskCallback = (_socket: TLSSocket, identity: string): Uint8Array | null => (identity === IDENTITY ? key : null);
   return (socket) => {
     // Its errors are reported by the TLS socket.
     socket.on('error', () => {});
-    const options = { isServer: true, secureContext, pskCallback };
-    return new TLSSocket(socket, options);
+    const options = { isServer: true, secureContext: context(), pskCallback };
+    return new (builtin('node:tls').TLSSocket)(socket, options);
   };
 }
 
