@@ -36,7 +36,7 @@ function main(): void {
       void import('./agent-role.js').then(() => platform.processes.prepare());
     });
   }
-  watchBatchSignals(process.env, () => agent.terminated('it was told to end (SIGTERM)'));
+  watchBatchSignals(process.env, () => agent);
   const agent = runAgent({
     platform,
     channel: openAgentChannel(),

@@ -48,13 +48,13 @@ export class AllocationEnd {
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** In the batch system's words: no host is started again, and no job; those that run end. */
-  begin({ message, data }: ErrorRecord): void {
+  /** In the batch system's words, or without: no host is started again, and no job; those that run end. */
+  begin({ message, data }: ErrorRecord, hasWords = true): void {
     this.close();
     const error = new StciError('STCI_ALLOCATION_ENDED', message, data === undefined ? {} : { data });
     this.#error = error;
     this.#init.bootstrap()?.recovery.close();
-    for (const job of this.#init.jobs()) job.onAllocationEnding(error);
+    for (const job of this.#init.jobs()) job.onAllocationEnding(error, hasWords);
     this.#init.onEnding(error);
   }
 
@@ -86,7 +86,7 @@ export class AllocationEnd {
     else if (table.hosts('up').every((host) => hosts.includes(host))) {
       const names = foldSorted(hosts.map((host) => bootstrap.hostName(host)));
       const message = `The agents were told to end (SIGTERM), as a batch system does when it takes its hosts: ${names}`;
-      this.begin({ code: 'STCI_ALLOCATION_ENDED', message });
+      this.begin({ code: 'STCI_ALLOCATION_ENDED', message }, false);
     } else {
       const reason = 'its agent was told to end (SIGTERM), as a batch system does when it takes a host';
       for (const host of hosts) this.#init.expel(host, table.get(host).parent, reason);

@@ -256,11 +256,12 @@ export class ControllerJob {
     this.#endJob(control.kill, control.reason);
   }
 
-  /** Its hosts are taken: it ends in the time that a batch system gives, for this reason. */
-  onAllocationEnding(error: StciError): void {
+  /** Its hosts are taken: it ends in the time that a batch system gives, whose words are the reason. */
+  onAllocationEnding(error: StciError, hasWords: boolean): void {
     if (this.#phase === 'over') return;
     const found = failureOf('interrupt', error, this.#now());
-    if (this.#ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
+    const isReason = hasWords || this.#phase !== 'ending';
+    if (isReason && this.#ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
     this.#endJob(false, error.message);
     this.#end.hurry(ALLOCATION_GRACE_MS);
   }

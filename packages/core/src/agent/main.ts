@@ -4,7 +4,7 @@
  * window measures the host and not the loading of our modules.
  */
 
-import { StciError, type Channel, type LinkCloseReason, type Platform } from '@stci/interface';
+import { StciError, type Channel, type LinkCloseReason, type Platform, type SignalName } from '@stci/interface';
 import { readBootRecord, type BootRecord } from '../bootcom/boot-record.js';
 import { Link, type LinkEvents } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
@@ -46,6 +46,8 @@ export interface AgentHandle {
   fail(reason: string): void;
   /** Told to end from outside, with all that runs on this host: with a parent, that is the controller's to decide. */
   terminated(reason: string): void;
+  /** A signal to this agent that is meant for the programs here. */
+  forward(signal: SignalName): void;
   /** The channel of the start has closed, and is not the boot link: the parent is gone. */
   parentGone(reason: string): void;
 }
@@ -69,7 +71,7 @@ export interface AgentMainInit {
   exit(end: AgentEnd): void;
 }
 
-export function runAgent(init: AgentMainInit): Pick<AgentHandle, 'abort' | 'fail' | 'terminated'> {
+export function runAgent(init: AgentMainInit): Pick<AgentHandle, 'abort' | 'fail' | 'terminated' | 'forward'> {
   return new AgentMain(init);
 }
 
@@ -98,6 +100,10 @@ class AgentMain {
   terminated(reason: string): void {
     if (this.#role === undefined) this.abort(reason);
     else this.#role.terminated(reason);
+  }
+
+  forward(signal: SignalName): void {
+    this.#role?.forward(signal);
   }
 
   abort(reason: string): void {

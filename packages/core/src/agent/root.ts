@@ -14,6 +14,7 @@ import {
   type BootTree,
   type HostIndex,
   type JobId,
+  type SignalName,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageBody } from '../am/messages.js';
@@ -59,6 +60,9 @@ export interface RootDeps {
   readonly onReleased: (waitMs: number) => void;
   readonly scope: AgentScope;
 }
+
+/** For the answers of the session agents here. */
+const FORWARD_MS = 5000;
 
 /** To all agents of a job: the frame itself is forwarded to the session agent. */
 const FORWARDED = ['job.signal', 'program.failed', 'program.ended', 'program.agreed'] as const;
@@ -228,6 +232,12 @@ export class RootAgent {
   onTerminated(): void {
     this.#sessions.onTerminated();
     this.#tell('agent.ending', () => this.#deps.node.messages.send(CONTROLLER, 'agent.ending', { host: this.#host }));
+  }
+
+  forward(signal: SignalName): void {
+    this.#sessions.signal(signal, FORWARD_MS, (problem) => {
+      if (problem !== undefined) this.#deps.node.fault(problem, `forwarding ${signal}`);
+    });
   }
 
   leave(done: () => void): void {

@@ -7,7 +7,7 @@
 
 import {
   sessionAddress, toErrorRecord, type Address, type AgentMethod, type AgentProcess, type HostIndex, type JobId,
-  type Timer,
+  type SignalName, type Timer,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageBody } from '../am/messages.js';
@@ -99,7 +99,7 @@ export class SessionAgents {
   }
 
   /** To the tools of all jobs. `done`, once: all have got it; or why that is not certain. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT', timeoutMs: number, done: (problem?: string) => void): void {
+  signal(signal: SignalName, timeoutMs: number, done: (problem?: string) => void): void {
     const { node } = this.#init;
     const agents = [...this.#jobs.keys()].map((job) => [this.#address, job] as const)
       .filter(([agent, job]) => node.router.link(agent, job) !== undefined);

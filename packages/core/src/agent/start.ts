@@ -14,6 +14,7 @@ import {
   type HostSpec,
   type LinkCloseReason,
   type Platform,
+  type SignalName,
   type Timer,
 } from '@stci/interface';
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
@@ -61,6 +62,7 @@ interface Role {
   isParentDoubted?(): boolean;
   onParentHeard?(): void;
   onTerminated(): void;
+  forward?(signal: SignalName): void;
 }
 
 export function roleFactory(composition: Composition): RoleFactory {
@@ -124,6 +126,11 @@ class RunningAgent implements AgentHandle {
     if (isOver(state)) return;
     if (this.#role === undefined || this.#parent === undefined) this.abort(reason);
     else this.#role.onTerminated();
+  }
+
+  forward(signal: SignalName): void {
+    const { state } = this.#lifecycle;
+    if (state === 'running' || state === 'orphaned') this.#role?.forward?.(signal);
   }
 
   parentGone(reason: string): void {

@@ -26,6 +26,7 @@ function agentMain({ platform, channel, exit, onSignal }: AgentContext): void {
   const load = (done: (start: ReturnType<typeof roleFactory>) => void): void => done(roleFactory(composition));
   const agent = runAgent({ platform, channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });
   onSignal('SIGTERM', () => agent.terminated('told to end'));
+  onSignal('SIGUSR1', () => agent.forward('SIGUSR1'));
 }
 
 const specOf = ([program, ...args]: readonly [string, ...string[]]): JobSpec => ({
@@ -34,16 +35,18 @@ const specOf = ([program, ...args]: readonly [string, ...string[]]): JobSpec => 
 });
 
 /** Signals go to processes of these programs, so long after the one before each. */
-type Signals = readonly { readonly to: string; readonly ofHost?: number; readonly afterMs?: number }[];
+type Signals = readonly {
+  readonly to: string; readonly ofHost?: number; readonly afterMs?: number; readonly signal?: 'SIGUSR1';
+}[];
 
 function send(world: World, signals: Signals): void {
   let atMs = AT_MS;
-  for (const { to, ofHost, afterMs = 0 } of signals) {
+  for (const { to, ofHost, afterMs = 0, signal = 'SIGTERM' } of signals) {
     atMs += afterMs;
     world.at(atMs, () => {
       const found = world.livingProcesses().filter(({ command: [program] }) => program === to);
       for (const { pid } of found.slice(ofHost, ofHost === undefined ? undefined : ofHost + 1)) {
-        world.killProcess('login', pid, 'SIGTERM');
+        world.killProcess('login', pid, signal);
       }
     });
   }
@@ -139,6 +142,11 @@ suite('end of an allocation', (test) => {
     assert.is(later?.exitCode, 0, 'the others go on');
     const aborted = play(signals, SLEEP);
     assert.equal([aborted.report.exitCode, aborted.report.cause?.code], [200, 'STCI_AGENT_LOST']);
+  });
+
+  test('a signal that is meant for programs reaches them through the agents, once', () => {
+    const { report, endings } = play([{ ...AGENTS, signal: 'SIGUSR1' }], ['on-signal', 'SIGUSR1', '0', '300']);
+    assert.equal([report.exitCode, outcomes(report), endings], [0, Array(HOSTS).fill('exited'), []]);
   });
 
   test('a rank that failed before decides', () => {
