@@ -92,7 +92,7 @@ suite('hosts of a Slurm job', (test) => {
       [{ JOB_NODELIST: 'h[1-3],h2' }, 'expected each host once, but h2 is named again'],
       [{ JOB_NODELIST: '(null)' }, 'SLURM_JOB_NODELIST: column 1'],
       [{ ...LIST, JOB_NUM_NODES: '3' }, 'SLURM_JOB_NUM_NODES is "3", but SLURM_JOB_NODELIST names 4 hosts'],
-      [{ ...LIST, JOB_NUM_NODES: '3' }, 'slurm_job_ID_resize.sh'],
+      [{ ...LIST, JOB_NUM_NODES: '3' }, 'slurm_job_17_resize.sh'],
       [{ ...LIST, TASKS_PER_NODE: '2(x3)' }, 'SLURM_TASKS_PER_NODE is "2(x3)", but SLURM_JOB_NODELIST names 4 hosts'],
       [{ ...LIST, TASKS_PER_NODE: '2(x5)' }, 'SLURM_TASKS_PER_NODE is "2(x5)"'],
       [{ ...LIST, TASKS_PER_NODE: '2(x999999999),1' }, 'names 4 hosts'],

@@ -106,7 +106,7 @@ function namesOf(variables: Variables): readonly string[] {
   const count = variables['SLURM_JOB_NUM_NODES'];
   if (count !== undefined && count !== String(names.length)) {
     throw invalid(`SLURM_JOB_NUM_NODES is ${quote(count)}, but ${NODES} names ${counted(names.length, 'host')}. `
-      + 'If the job was resized, source the script that scontrol wrote, slurm_job_ID_resize.sh');
+      + `If the job was resized, source the script that scontrol wrote, slurm_job_${variables[JOB] ?? ''}_resize.sh`);
   }
   return names;
 }
