@@ -72,6 +72,7 @@ suite('allocation', (test) => {
     assert.is(from({ hosts: ['a', 'u@a'] }), 'u@a~2(--host)');
     assert.is(from({ hostfiles: [file, { name: 'g', text: 'c' }] }), 'a=2(f:1) b~1(f:2) c~1(g:1)');
     assert.is(from({ hostfiles: [file], hosts: ['b:5,a'] }), 'b=5(--host) a=2(f:1)');
+    assert.is(from({ hostfiles: [file], hosts: ['u@a'] }), 'u@a=2(f:1)');
     assert.is(from({ hosts: ['n[1-4]'], exclude: ['n[2-3]'] }), 'n1~1(--host) n4~1(--host)');
   });
 

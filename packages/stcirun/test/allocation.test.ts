@@ -93,6 +93,7 @@ suite('sessions and batch jobs', (test) => {
     const why = stci(JOB, 'info', 'allocation', '--why').out.replaceAll(/\s+/gu, ' ');
     assert.match(why, 'slurm accepted, priority 80, Slurm job 17: 4 hosts of SLURM_JOB_NODELIST, their slots of '
       + 'SLURM_TASKS_PER_NODE <- chosen');
+    assert.match(stci(JOB, 'complete', '--', 'stcirun', '--host', 'h').out, /^h4\b/mu);
     const here = stci(JOB, 'doctor', '--launcher', 'local', '--json');
     assert.is((JSON.parse(here.out) as { total: number }).total, 1, here.err);
   }, LONG);

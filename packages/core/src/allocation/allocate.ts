@@ -63,7 +63,8 @@ function choose(
   return named.map((host) => {
     const found = byName.get(host.name);
     if (found === undefined) throw refusal(host.name, host);
-    return host.slotsBound ? { ...found, ...host } : found;
+    const { user } = host;
+    return host.slotsBound ? { ...found, ...host } : { ...found, ...(user !== undefined && { user }) };
   });
 }
 

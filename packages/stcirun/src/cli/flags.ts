@@ -56,7 +56,8 @@ export const FLAGS = {
   host: text('--host')({
     multiple: true,
     helpValue: 'LIST',
-    description: "hosts and their slots: a:2,b or n[01-16]; without it, the host file's or this machine",
+    description: "hosts and their slots: a:2,b or n[01-16]; without it, those of host files, of the batch job, or "
+      + 'this machine',
   }),
   hostfile: text('--hostfile')({
     multiple: true,

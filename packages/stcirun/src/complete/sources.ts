@@ -6,12 +6,13 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseHostfile, type Registry } from '@stci/core';
+import { parseHostfile, THIS_MACHINE, type Registry } from '@stci/core';
 import type { SessionStatus } from '@stci/core/session';
 import type { JobId, Params, Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import { pluginPairs } from '../plugin/params.js';
+import { allocateHosts, hostPlace } from '../run/allocate-hosts.js';
 import { OPEN_FLAGS, readDescriptor } from '../run/read-file.js';
 import { loadSettings } from '../run/settings.js';
 import { askRanks, askStatus } from '../session/ask.js';
@@ -77,10 +78,19 @@ export class MachineSources implements Sources {
     const listed = files.flatMap((path) =>
       quietly([] as string[], () => parseHostfile(path, readRegular(path)).map(({ name }) => name)));
     return [...new Set([
+      ...this.#ofBatchJob(),
       ...listed,
       ...configuredHosts(readRegular(join(home, '.ssh/config'))),
       ...knownHosts(readRegular(join(home, '.ssh/known_hosts'))),
     ])];
+  }
+
+  #ofBatchJob(): readonly string[] {
+    const { registry } = this;
+    const params = this.#params;
+    if (params === undefined) return [];
+    const found = quietly([], () => allocateHosts({}, hostPlace({ registry, params }, this.#platform, undefined)));
+    return found.filter(({ origin }) => origin !== THIS_MACHINE).map(({ name }) => name);
   }
 
   sessions(): readonly string[] {

@@ -10,7 +10,7 @@ export interface ProgramOptions {
   readonly args?: readonly string[] | undefined;
   /** Number of its ranks; default: one for each slot of its hosts. */
   readonly np?: number | undefined;
-  /** Hosts and their slots, as `a:2,b` or `n[01-16]`; default: those of the host files, or this machine. */
+  /** Hosts and their slots, as `a:2,b` or `n[01-16]`; default: of host files, of the batch job, or this machine. */
   readonly hosts?: string | readonly string[] | undefined;
   /** Working directory; a relative one is relative to the job's. */
   readonly wdir?: string | undefined;

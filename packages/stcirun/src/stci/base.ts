@@ -64,7 +64,9 @@ export const paramFlags = {
 /** Options that several commands have. */
 export const commonFlags = {
   host: Flags.string({
-    ...repeated, helpValue: 'LIST', description: 'hosts and their slots: a:2,b or n[01-16]; without any: this machine',
+    ...repeated,
+    helpValue: 'LIST',
+    description: 'hosts and their slots: a:2,b or n[01-16]; without any: those of the batch job, or this machine',
   }),
   hostfile: Flags.string({ ...repeated, helpValue: 'FILE', description: 'hosts of a file' }),
   exclude: Flags.string({ ...repeated, helpValue: 'LIST', description: 'hosts to leave out' }),
