@@ -13,6 +13,7 @@ export { neededLibraries } from './run/mpi-program.js';
 export { openDriver, type DriverParams } from './run/driver.js';
 export { Progress, progressText, type LaunchState } from './run/progress.js';
 export { FORWARDED, parseForwardList } from './run/signals.js';
+export { slurmRemark } from './run/slurm-remark.js';
 export { makeJobSpec, type Place } from './run/spec.js';
 export { JobFacts } from './output/facts.js';
 export { parseConfiguration } from './doctor/reach.js';

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { assert, eventually, suite } from '@stci/testkit';
+import { slurmRemark } from '@stci/stcirun/internal';
 import { watchBatchSignals } from '../dist/batch-signals.js';
 import { sh, start, type Run } from './e2e.js';
 
@@ -40,6 +41,18 @@ suite('signals of a batch system', (test) => {
     assert.is(result.out.split('got-TERM\n').length, 3, result.out);
     assert.not.match(result.out, 'got-USR2');
     await eventually(() => job.leftovers().length === 0, { deadlineMs: 5000, what: 'all gone' });
+  }, { timeoutMs: 20_000 });
+
+  test('--verbose tells the job, that it was requeued, and the time that is left, where Slurm says it', async () => {
+    const job = { SLURM_JOB_ID: '7', SLURM_JOB_NAME: 'night' };
+    assert.is(slurmRemark({}, 0), undefined);
+    assert.is(slurmRemark({ ...job, SLURM_RESTART_COUNT: '0' }, 0), 'Slurm job 7 (night)');
+    const requeued = { ...job, SLURM_RESTART_COUNT: '2', SLURM_JOB_END_TIME: '5400' };
+    assert.is(slurmRemark(requeued, 1_800_000), 'Slurm job 7 (night), requeued 2 times, time left: 1 h');
+    assert.is(slurmRemark({ SLURM_JOB_ID: '7', SLURM_JOB_END_TIME: '5' }, 9000), 'Slurm job 7');
+    const args = ['--launcher', 'local', '--mca', 'allocation=given', '--host', 'a', '--verbose', 'true'];
+    const { err } = await start(args, { env: requeued }).result;
+    assert.match(err, 'Slurm job 7 (night), requeued 2 times\n');
   }, { timeoutMs: 20_000 });
 
   test('elsewhere TERM ends an agent, as it ends any program', async () => {

@@ -40,6 +40,7 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
     else printError(text);
   }
   if (request.verbose && !request.dryRun && run.session === undefined) {
+    await sayBatchJob(run);
     namedPromises(run).forEach((promise) => run.say(promiseText(promise)));
   }
   const show: ShowParams = { ...run, ignoresHangup, remarks: () => mpiRemarks(run.spec, run.map) };
@@ -48,6 +49,12 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   const events = await openEvents(show);
   if (request.detach) return startDetached(request, run, agents);
   return showJob({ ...show, events, ...(await openJob(run)) });
+}
+
+async function sayBatchJob({ platform: { env, clock }, say }: PlannedRun): Promise<void> {
+  if (env.variables['SLURM_JOB_ID'] === undefined) return;
+  const { slurmRemark } = await import('./slurm-remark.js');
+  say(slurmRemark(env.variables, clock.wallMs()) ?? '');
 }
 
 async function startDetached(request: RunRequest, run: PlannedRun, agents: string): Promise<number> {
