@@ -35,9 +35,15 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
 };
 
-/** Message for a stream's error. */
+/** Of OpenSSL's message, which names its files, what it says: `sslv3 alert bad record mac`. */
+const TLS_ERROR = /SSL routines:[^:]*:([^:]+)/;
+
+/** Message for a stream's error: one line. */
 export function closeReason(error: Error): string {
   const code = (error as NodeJS.ErrnoException).code;
+  const tls = TLS_ERROR.exec(error.message)?.[1];
+  if (tls?.includes('bad record mac') === true) return 'another key, or changed data (TLS: bad record mac)';
+  if (tls !== undefined) return `TLS: ${tls}`;
   return (code !== undefined && REASONS[code]) || error.message;
 }
 

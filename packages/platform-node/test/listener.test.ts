@@ -79,6 +79,19 @@ suite('stream listener', (test) => {
     place.listener.close();
   });
 
+  test('of another key the connecting end is told in a line', async () => {
+    for (const stream of [true, false]) {
+      const place = await listen({ key: KEY, stream });
+      const [at, told] = [place.listener.addresses[0] as string, [] as string[]];
+      const tell = (error?: ErrorRecord): void => void told.push(`${error?.message}`);
+      const other = new Recorder(network.connect(at, 3000, new Uint8Array(32), tell));
+      await eventually(() => other.closed, { what: 'the refusal' });
+      const why = 'another key, or changed data (TLS: bad record mac)';
+      assert.equal([other.reasons, told], [[why], [`Cannot connect to ${at}: ${why}.`]]);
+      place.listener.close();
+    }
+  });
+
   test('bytes that come with the end of the handshake, in one write with it, are the channel\'s', async () => {
     const place = await listen({ key: KEY, stream: true });
     const near = network.connect(place.listener.addresses[0] as string, 3000, KEY);
