@@ -1,8 +1,10 @@
 /** Checks of numbers in boot details and launch messages, which come from another agent. */
 
 import { mapJob } from '@stci/core';
+import type { AgentPlace } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { decodeBootDetails, encodeBootDetails, type BootDetails } from '../dist/agent/boot-details.js';
+import type { HostStart } from '../dist/launcher/host-login.js';
 import { checkLaunch, type LaunchNumbers } from '../dist/job/launch-check.js';
 import { LIMITS, app, hosts, job } from './job-help.js';
 
@@ -33,6 +35,29 @@ suite('numbers that an agent starts by', (test) => {
     ];
     for (const [part, words] of bad) {
       const bytes = encodeBootDetails({ ...DETAILS, ...part });
+      assert.match(assert.throwsCode('STCI_MESSAGE_INVALID', () => decodeBootDetails(bytes)).message, words);
+    }
+  });
+
+  test('where an agent waits, or why it does not, is part of the login of its host', () => {
+    const key = new Uint8Array(32).fill(7);
+    const place = { addresses: ['tls://10.0.0.2:40000'], key };
+    const of = (start: object): BootDetails =>
+      ({ ...DETAILS, subtree: [DETAILS.subtree[0]!, [2, 'c', 'u', 1, start as HostStart]] });
+    const passed = (start: object): object => decodeBootDetails(encodeBootDetails(of(start))).subtree[1]?.[4] ?? {};
+    const got = passed(place) as AgentPlace;
+    assert.equal({ ...got, key: Uint8Array.from(got.key) }, place);
+    assert.equal(passed({ reason: 'it is drained' }), { reason: 'it is drained' });
+    const bad: readonly (readonly [object, string])[] = [
+      [{ ...place, key: key.slice(1) }, '1 to 64 addresses and a key of 32 bytes at boot details.subtree[1][4]'],
+      [{ ...place, addresses: [] }, '1 to 64 addresses and a key of 32 bytes'],
+      [{ ...place, addresses: Array.from({ length: 65 }, () => 'tls://a:1') }, '1 to 64 addresses'],
+      [{ ...place, addresses: [3] }, 'a string at boot details.subtree[1][4].addresses[0], got 3'],
+      [{ reason: 3 }, 'a string at boot details.subtree[1][4].reason, got 3'],
+      [{}, 'an array at boot details.subtree[1][4].addresses, got undefined'],
+    ];
+    for (const [start, words] of bad) {
+      const bytes = encodeBootDetails(of(start));
       assert.match(assert.throwsCode('STCI_MESSAGE_INVALID', () => decodeBootDetails(bytes)).message, words);
     }
   });

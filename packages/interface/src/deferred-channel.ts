@@ -88,15 +88,18 @@ export class DeferredChannel implements Channel {
 
   // For the owner of the inner channel.
 
-  /** Uses `inner`, which is ready and has no receiver. Called once. */
-  become(inner: Channel): void {
+  /** Uses `inner`, which is ready and has no receiver. Called once. `onClosed`: before the receiver is told. */
+  become(inner: Channel, onClosed: () => void = () => undefined): void {
     assert(this.#inner === undefined, `${this.label} has its inner channel already`);
     if (this.#closed !== undefined) return inner.destroy(this.#closed);
     this.#inner = inner;
     inner.bind({
       onData: (chunk) => this.onData(chunk),
       onDrain: () => this.onDrain(),
-      onClose: (reason) => this.end(reason),
+      onClose: (reason) => {
+        onClosed();
+        this.end(reason);
+      },
     });
     this.open(NOTHING);
   }

@@ -4,7 +4,7 @@ export { createNodePlatform } from './platform.js';
 export type { NodePlatform, NodePlatformOptions } from './platform.js';
 export type { PrestartedAgent } from './agent-process.js';
 export { openAgentChannel } from './agent-thread.js';
-export { openStdioChannel, releaseStdio } from './stdio-channel.js';
+export { drainStdin, openStdioChannel, releaseStdio } from './stdio-channel.js';
 export { streamChannel } from './stream-channel.js';
 export type { StreamChannelOptions } from './stream-channel.js';
 export type { ShippedBundle } from './shipped-bundle.js';

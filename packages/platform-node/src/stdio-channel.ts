@@ -43,6 +43,19 @@ export function openStdioChannel(): Channel {
 }
 
 /**
+ * For an agent whose channel is a connection: reads standard input to its end, whatever comes, and calls `onEnd` then.
+ * Nothing else may read it.
+ */
+export function drainStdin(onEnd: () => void): void {
+  replaceStandardError();
+  const input = open(0, () => openChannelReader({ fd: 0 }));
+  input.on('data', () => {});
+  input.on('error', () => {});
+  input.once('close', onEnd);
+  input.resume();
+}
+
+/**
  * Gives up the standard streams, for an agent that goes on without its parent: all three become /dev/null, so that
  * whoever still holds their other ends (an ssh server) sees them end, and nothing is written to a reader that is gone.
  * Closing the channel is not enough: libuv never closes these three.

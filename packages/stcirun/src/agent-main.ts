@@ -4,8 +4,10 @@
  */
 
 import { join } from 'node:path';
-import { runAgent } from '@stci/core/main';
-import { createNodePlatform, openAgentChannel, releaseStdio, type ShippedBundle } from '@stci/platform-node';
+import { runAgent, type AgentMainInit } from '@stci/core/main';
+import {
+  createNodePlatform, drainStdin, openAgentChannel, releaseStdio, type NodePlatform, type ShippedBundle,
+} from '@stci/platform-node';
 import { EXIT, StciError, printable } from '@stci/interface';
 import { AGENT_BUNDLE, localAgentCommand } from './agent-files.js';
 import { watchBatchSignals } from './batch-signals.js';
@@ -36,12 +38,26 @@ function main(): void {
       void import('./agent-role.js').then(() => platform.processes.prepare());
     });
   }
+  const waits = shipped?.waits;
+  if (waits === undefined) return run(platform, { channel: openAgentChannel(), waitMs: shipped?.waitMs });
+  let onStdinEnd = (): void => undefined;
+  drainStdin(() => onStdinEnd());
+  void import('@stci/core/await-parent').then(({ awaitParent }) => {
+    const { channel, giveUp } = awaitParent(platform, waits);
+    onStdinEnd = () => giveUp('what started this agent has ended');
+    // Its standard streams are those of all agents that were started together: it has nothing to release.
+    run(platform, { channel, waitMs: waits.waitMs, listens: waits, release: () => undefined });
+  });
+}
+
+type Start = Pick<AgentMainInit, 'channel' | 'waitMs' | 'listens' | 'release'>;
+
+function run(platform: NodePlatform, start: Start): void {
   watchBatchSignals(process.env, () => agent);
   const agent = runAgent({
     platform,
-    channel: openAgentChannel(),
-    waitMs: shipped?.waitMs,
     release: releaseStdio,
+    ...start,
     plugins: (boot, channel, done) => {
       const fail = (reason: string): void => agent.fail(reason);
       void import('./plugin/agent.js').then(({ takePlugins }) => takePlugins(platform, boot, channel, fail, done));

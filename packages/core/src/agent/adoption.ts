@@ -1,20 +1,24 @@
 /**
  * Adoption: an agent that runs, and lost its parent, gets another. The new parent connects to the agent's private
- * socket by the means by which it starts agents. The agent decides whether it needs a parent: it refuses if it has one.
+ * socket by the means by which it starts agents; or, if the agent was started together with others, to its listener,
+ * whose key the agents above can derive. The agent decides whether it needs a parent: it refuses if it has one.
  */
 
 import {
   CONTROLLER, addressIndex, addressName, bootPosition, rootAddress, type Address, type AgentProcess,
-  type AgentProcessEvents, type Channel, type LinkCloseReason, type PrivateListener,
+  type AgentProcessEvents, type Channel, type ErrorRecord, type LinkCloseReason, type PrivateListener,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import type { BootRecord } from '../bootcom/boot-record.js';
+import { linkKey } from '../bootcom/encryption.js';
 import { selectEviction } from '../bootcom/eviction.js';
 import { Link } from '../bootcom/link.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
+import { joinAddresses } from '../launcher/host-login.js';
 import type { BootPlaces } from '../launcher/parent-tree.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
 import { keepLine, type Child } from './child.js';
+import type { ListenPlace } from './main.js';
 import type { AgentNode, LinkHooks } from './node.js';
 
 /** Part of the lease that one attempt takes at most, so that there is time for others. */
@@ -91,6 +95,8 @@ export function encodeAnswer(answer: AdoptionAnswer): Omit<MessageBody<'tree.ado
 export interface AdoptionListenerInit {
   readonly node: AgentNode;
   readonly boot: BootRecord;
+  /** Undefined: at a private socket. */
+  readonly listens: ListenPlace | undefined;
   /** Of all hosts that there may be. */
   readonly tree: BootPlaces;
   /** Its parent is reported as dead: another may take its place before the link is lost. */
@@ -101,11 +107,14 @@ export interface AdoptionListenerInit {
   readonly onRefused: () => void;
 }
 
-/** The private socket at which a root agent waits for a new parent. */
+/** `path`: or addresses of a listener. */
+type Waiting = Pick<PrivateListener, 'path' | 'close'>;
+
+/** The private socket, or the listener, at which a root agent waits for a new parent. */
 export class AdoptionListener {
   readonly #init: AdoptionListenerInit;
   readonly #pending: PendingLinks;
-  #listener: PrivateListener | undefined;
+  #listener: Waiting | undefined;
   #closed = false;
 
   constructor(init: AdoptionListenerInit) {
@@ -121,14 +130,24 @@ export class AdoptionListener {
 
   /** Calls `done` when it listens, or cannot. */
   open(done: () => void): void {
-    const { params, platform } = this.#init.node;
-    const options = { prefix: 'agent', pendingMax: params.int('bootcom.pending.max'), selectEviction };
-    platform.network.listenPrivate(options, (channel) => this.#accept(channel), (error, listener) => {
+    const { listens, node: { params, platform: { network, secrets }, identity } } = this.#init;
+    const common = { pendingMax: params.int('bootcom.pending.max'), selectEviction };
+    const accept = (channel: Channel): void => this.#accept(channel);
+    const opened = (error: ErrorRecord | undefined, listener: Waiting | undefined, what: string): void => {
       this.#listener = listener;
       if (this.#closed) listener?.close();
-      if (error !== undefined) this.#init.node.fault(error.message, 'private socket');
+      if (error !== undefined) this.#init.node.fault(error.message, what);
       done();
-    });
+    };
+    if (listens === undefined) {
+      const options = { ...common, prefix: 'agent' };
+      return network.listenPrivate(options, accept, (error, listener) => opened(error, listener, 'private socket'));
+    }
+    const key = linkKey(secrets, identity.secret);
+    const options = { ...common, ...listens, key, stream: true, frameBytesMax: params.int('bootcom.frame.max') };
+    network.listen(options, accept, (error, listener) => opened(error, listener && {
+      path: joinAddresses(listener.addresses), close: () => listener.close(),
+    }, 'listener'));
   }
 
   close(): void {

@@ -26,9 +26,14 @@ import { selectEviction } from '../bootcom/eviction.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
 import { portRange } from '../bootcom/port-range.js';
 import { RefusedConnections } from '../bootcom/refused-connections.js';
+import { listenerAddresses, type HostStart } from '../launcher/host-login.js';
+import { failedAgent, reachPlace } from '../launcher/reach-here.js';
 import { hostWaitMs } from '../launcher/start-pace.js';
 import type { AgentNode } from './node.js';
 import type { AgentScope } from './composition.js';
+
+/** Default time for a connection to the listener of an agent. */
+const REACH_MS = 10_000;
 
 export interface AgentLauncherInit {
   readonly node: AgentNode;
@@ -126,14 +131,15 @@ export class AgentLauncher {
     return { connect, ...(connect.length > 0 && this.#connectKey !== undefined && { connectKey: this.#connectKey }) };
   }
 
-  rootSpec(start: AgentStart, incarnation: number, details: Uint8Array): ChildSpec {
+  /** `started`: what came of its start with all others. */
+  rootSpec(start: AgentStart, incarnation: number, details: Uint8Array, started?: HostStart): ChildSpec {
     return {
       address: start.address,
       job: 0,
       incarnation,
       host: start.host,
       details,
-      start: (events) => this.#startRoot(start, events),
+      start: (events) => this.#startRoot(start, started, events),
     };
   }
 
@@ -183,9 +189,21 @@ export class AgentLauncher {
     this.#pendingLinks.add(pending, channel.label);
   }
 
-  /** Connects to the private socket of an agent that runs. */
-  reach(reach: AgentReach, events: AgentProcessEvents): AgentProcess {
-    return this.#launcherProcFor(reach.host).reach(reach, events);
+  /** Connects to a root agent that runs, at its private socket or its listener. */
+  reach(address: Address, reach: AgentReach, events: AgentProcessEvents): AgentProcess {
+    const addresses = listenerAddresses(reach.path);
+    if (addresses.length === 0) return this.#launcherProcFor(reach.host).reach(reach, events);
+    const { node } = this.#init;
+    const key = linkKey(node.platform.secrets, node.secretOf(address, 0));
+    return reachPlace(node.platform, { addresses, key }, reach.waitMs ?? REACH_MS, events);
+  }
+
+  /** For the planned hosts, agents of processes: the launcherproc that starts all of them by one call, if it can. */
+  get launcherOfAll(): Required<Pick<LauncherProc, 'name' | 'startAll'>> | undefined {
+    const proc = this.#launcherProc;
+    const isProcess = this.#init.node.params.string('launcher.root.method') === 'process';
+    if (!isProcess || proc?.startAll === undefined) return undefined;
+    return { name: proc.name, startAll: (start, events) => (proc as Required<LauncherProc>).startAll(start, events) };
   }
 
   /** Why no agent can be started on a host, or reached there. */
@@ -209,8 +227,14 @@ export class AgentLauncher {
     return other;
   }
 
-  #startRoot(start: AgentStart, events: AgentProcessEvents): AgentProcess {
-    const waitMs = hostWaitMs(this.#init.node.params.int('launcher.handshake'));
+  #startRoot(start: AgentStart, started: HostStart | undefined, events: AgentProcessEvents): AgentProcess {
+    const { platform, params } = this.#init.node;
+    const handshakeMs = params.int('launcher.handshake');
+    if (started !== undefined) {
+      if ('reason' in started) return failedAgent(platform, started.reason, events);
+      return reachPlace(platform, started, handshakeMs, events);
+    }
+    const waitMs = hostWaitMs(handshakeMs);
     return this.#launcherProcFor(start.host).start({ ...start, waitMs }, events);
   }
 

@@ -84,8 +84,9 @@ export class BootSubtree {
     init.node.isPlannedBelow = (agent, above) => this.#isPlannedBelow(agent, above);
   }
 
-  /** Starts all children. */
-  start(): void {
+  /** Starts all children. `logins`: of hosts whose agents were started together with others. */
+  start(logins: readonly HostLogin[] = []): void {
+    for (const login of logins) this.#logins.set(bootPosition(login[0]), login);
     this.#children.launch(this.#childPositions().map((position) => this.#spec(position)));
   }
 
@@ -149,7 +150,7 @@ export class BootSubtree {
     // Its link has a deadline; what ends without an answer keeps nobody from another attempt.
     const timer = afterRunning(node.platform.clock, 2 * waitMs, forget);
     const connect = (events: AgentProcessEvents): AgentProcess =>
-      agentLauncher.reach({ host: spec.host, path: socket, waitMs }, events);
+      agentLauncher.reach(spec.address, { host: spec.host, path: socket, waitMs }, events);
     this.#children.adopt(spec, waitMs, connect, (answer) => {
       timer.cancel();
       forget();
@@ -300,12 +301,12 @@ export class BootSubtree {
 
   #specOf(login: HostLogin, subtree: readonly HostLogin[]): ChildSpec {
     const { node, agentLauncher, common } = this.#init;
-    const [host, , , incarnation] = login;
+    const [host, , , incarnation, started] = login;
     const hosts = Math.max(common.hosts, host + 1);
     const tree = partFor(common.tree, host, this.#tree);
     const details: BootDetails = { ...common, tree, hosts, host, subtree, ...agentLauncher.connection() };
     const method = node.params.string('launcher.root.method') as AgentMethod;
     const start = { address: rootAddress(host), host: hostSpec(login), method };
-    return agentLauncher.rootSpec(start, incarnation, encodeBootDetails(details));
+    return agentLauncher.rootSpec(start, incarnation, encodeBootDetails(details), started);
   }
 }

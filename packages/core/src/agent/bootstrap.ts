@@ -12,76 +12,25 @@ import {
   rootAddress,
   sessionAddress,
   toErrorRecord,
-  type ErrorManager,
-  type ErrorRecord,
   type FailureKind,
   type HostIndex,
   type HostSpec,
-  type JobEvent,
   type SessionContext,
   type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import type { LossEvidence, LossReport } from '../membership/mender.js';
 import { MembershipTable, type ParentHost } from '../membership/table.js';
 import { newLogin, type HostLogin } from '../launcher/host-login.js';
 import { encodeParams } from './boot-details.js';
 import { BootSubtree } from './boot-subtree.js';
+import type { BootstrapEvents, BootstrapFailure, BootstrapInit, RootFailure } from './bootstrap-contracts.js';
 import type { ChildFailure } from './child.js';
 import { FailureCounts } from './failure-counts.js';
 import { HostRecovery } from './host-recovery.js';
 import { HostStarts, type HostStarted } from './host-starts.js';
 import { failureOf } from './job-failures.js';
-import { startCause, type StartFailure } from './loss-notices.js';
-import type { AgentNode } from './node.js';
-import type { AgentLauncher } from './agent-launcher.js';
-import type { ParamSnapshot } from './composition.js';
-import type { SessionTree } from './session-tree.js';
-
-export interface BootstrapInit {
-  readonly node: AgentNode;
-  readonly agentLauncher: AgentLauncher;
-  readonly tree: SessionTree;
-  readonly errorManager: ErrorManager;
-  readonly hosts: readonly HostSpec[];
-  readonly spares: readonly HostSpec[];
-  /** The session stays, and may get more hosts. */
-  readonly stays: boolean;
-  readonly snapshot: ParamSnapshot;
-}
-
-export interface BootstrapEvents {
-  emit(event: JobEvent): void;
-  /** All hosts are up or left out. */
-  onReady(): void;
-  /** The error manager ended the launch; all failures in order. */
-  onAborted(failures: readonly BootstrapFailure[]): void;
-  /** After onReady: the link of an agent that was up is lost. */
-  onLost(report: LossReport, error: StciError): void;
-  /** Its agent did not come up, or was lost before onReady. */
-  onStartFailed(failure: StartFailure): void;
-  /** Its start failed, and the launch ends: for this reason, where there is one besides. */
-  onLaunchEnding(host: HostIndex, reason: string | undefined): void;
-  /** After onReady: a host is about to be started by its parent in the table. */
-  onStarting(host: HostIndex): void;
-  /** The agent of `parent` is to end its link to that of `host`, or the start of it, which was given up. */
-  onGivenUp(host: HostIndex, parent: ParentHost): void;
-}
-
-export interface BootstrapFailure {
-  /** undefined: the controller's own failure, of no host. */
-  readonly host: HostIndex | undefined;
-  readonly error: ErrorRecord;
-}
-
-/** A failure of a root agent, accepted from its reporter. */
-export interface RootFailure {
-  readonly host: HostIndex;
-  readonly reporter: ParentHost;
-  readonly incarnation: number;
-  readonly evidence: LossEvidence;
-  readonly error: StciError;
-}
+import { StartedTogether } from './started-together.js';
+import { startCause } from './loss-notices.js';
 
 export class Bootstrap {
   readonly #init: BootstrapInit;
@@ -95,6 +44,7 @@ export class Bootstrap {
   /** Where the agents wait that lost their parent. */
   readonly #sockets: (string | undefined)[] = [];
   readonly recovery: HostRecovery;
+  readonly together: StartedTogether;
   readonly #failureCounts = new FailureCounts();
   readonly #failures: BootstrapFailure[] = [];
   #abortReason: string | undefined;
@@ -123,6 +73,11 @@ export class Bootstrap {
         onFailed: (failure) => this.#report(failure),
       },
     );
+    const levels = tree.treeOf(hosts).height;
+    this.together = new StartedTogether({ node, agentLauncher, hosts: init.hosts, levels }, {
+      onExited: (host) => events.onExited(host),
+      onEnding: (error) => events.onEnding(error),
+    });
     const { below } = this;
     this.table = new MembershipTable(below.places, hosts);
     below.hostCount = () => this.table.size;
@@ -176,12 +131,16 @@ export class Bootstrap {
     this.#init.agentLauncher.ready((fault) => {
       if (this.#phase !== 'starting') return;
       for (const host of this.#hosts.keys()) this.table.apply(host, 'start');
-      if (fault === undefined) return this.#below.start();
+      if (fault === undefined) return this.together.start(() => this.#startBelow());
       const error = toErrorRecord(fault);
       this.#events.emit({ type: 'failure', error });
       this.#failures.push({ host: undefined, error });
       this.#aborted();
     });
+  }
+
+  #startBelow(): void {
+    if (this.#phase === 'starting') this.#below.start(this.together.hosts.map((host) => this.loginOf(host)));
   }
 
   /** Another host of the session; `startHost` starts its agent. */
@@ -201,7 +160,8 @@ export class Bootstrap {
   }
 
   loginOf(host: HostIndex): HostLogin {
-    return newLogin(host, this.#hosts[host] as HostSpec, this.table.get(host).incarnation);
+    const { incarnation } = this.table.get(host);
+    return newLogin(host, this.#hosts[host] as HostSpec, incarnation, this.together.startOf(host));
   }
 
   /** The root agent of `host` runs. */
@@ -212,6 +172,7 @@ export class Bootstrap {
     if (state !== 'starting') return;
     this.#sockets[host] = socket;
     this.recovery.onUp(host);
+    this.together.onUp(host);
     if (this.#phase === 'ready') this.lateStarts.onUp(host);
     else this.table.apply(host, 'up');
     const name = this.hostName(host);
@@ -225,22 +186,32 @@ export class Bootstrap {
     return this.#sockets[host];
   }
 
+  hasEnded(host: HostIndex, incarnation: number): boolean {
+    return this.together.hasEnded(host, incarnation);
+  }
+
   /** A root agent did not come up, or was up and is lost; reported by the agent that has, or had, its link. */
   onFailed({ error, ...failure }: RootFailure): void {
     const { host, incarnation, reporter, evidence } = failure;
     const { state, incarnation: current } = this.table.get(host);
     if (this.#phase === 'over' || state === 'left' || incarnation !== current) return;
-    const numbered = (): StciError => this.#failureCounts.numbered(this.hostName(host), error);
+    const explained = this.together.explained(host, incarnation, error);
+    const numbered = (): StciError => this.#failureCounts.numbered(this.hostName(host), explained);
     if (this.#phase === 'ready') {
       if (this.lateStarts.has(host)) return this.lateStarts.fail(host, numbered(), reporter);
       return this.#events.onLost({ ...failure, text: error.message }, numbered());
     }
     if (state !== 'starting' && state !== 'up') return;
     this.#dropSubtree(host);
+    this.together.spend(host);
+    const hadLink = state === 'up' || error.code !== 'STCI_LAUNCH_FAILED';
     // The agents that it started have lost their parent and end: all of them must be started again.
     for (const below of this.#below.hostsBelow(host)) {
-      const { state, parent } = this.table.get(below);
-      if (below !== host && state !== 'failed') this.#renew(below, parent);
+      if (below === host) continue;
+      const { state: stateBelow, parent } = this.table.get(below);
+      // Where nobody was linked to that host, those below it still wait.
+      if (hadLink) this.together.spend(below);
+      if (stateBelow !== 'failed') this.#renew(below, parent);
     }
     const found = numbered();
     const record = toErrorRecord(found);
@@ -288,8 +259,10 @@ export class Bootstrap {
     this.lateStarts.close(new StciError('STCI_SESSION_REFUSED', 'The session is stopping.'));
     this.#below.stop('the session ends', () => settle(() => this.#below.stopRest(() => {
       this.#phase = 'over';
-      this.#init.agentLauncher.close();
-      done();
+      this.together.end(() => {
+        this.#init.agentLauncher.close();
+        done();
+      });
     })));
   }
 
@@ -365,6 +338,12 @@ export class Bootstrap {
   #aborted(): void {
     this.#timer?.cancel();
     this.#phase = 'ready';
+    // Below one that failed, nobody has tried the others.
+    for (const { host, error } of this.together.failures()) {
+      const record = toErrorRecord(error);
+      this.#failures.push({ host, error: record });
+      this.#events.emit({ type: 'failure', error: record });
+    }
     if (this.#abortReason !== undefined) {
       const error = toErrorRecord(new StciError('STCI_LAUNCH_FAILED', `The launch was ended: ${this.#abortReason}`));
       this.#events.emit({ type: 'failure', error });

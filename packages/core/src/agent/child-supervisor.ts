@@ -15,7 +15,7 @@ import type { AdoptionAnswer, LossEvidence } from '../membership/mender.js';
 import { adopt } from './adoption.js';
 import { LINK_PATIENCE, openChildChannel, type ChildChannelInit } from './child-channel.js';
 import {
-  childError, describeEnd, evidenceOf, keepLine, keyOf, newChild, retold, type Child, type ChildFailure,
+  childError, describeExit, evidenceOf, keepLine, keyOf, newChild, retold, type Child, type ChildFailure,
   type ChildSpec, type ChildState,
 } from './child.js';
 import type { AgentNode } from './node.js';
@@ -281,14 +281,14 @@ export class ChildSupervisor {
   #onExit(child: Child, end: AgentProcessEnd): void {
     child.exited = true;
     child.hasEnded = end.evidence !== 'connection';
-    if (child.state === 'starting') this.#fail(child, `${describeEnd(end)} before its handshake`);
+    if (child.state === 'starting') this.#fail(child, `${describeExit(child, end)} before its handshake`);
     // For a child that was up the link decides: it may still hold messages sent before the process ended.
     this.#settle(child);
   }
 
   #onDiagnostic(child: Child, line: string): void {
     keepLine(child, line);
-    this.#init.node.platform.log.write(...retold(child, line));
+    this.#init.node.platform.log.write(...retold(child.spec, line));
   }
 
   #fail(child: Child, what: string, data?: StciError['data']): void {

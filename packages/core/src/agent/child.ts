@@ -75,7 +75,7 @@ export function keyOf({ address, job }: ChildSpec): number {
 }
 
 /** Keeps a line of its standard error for its failure report. */
-export function keepLine({ diagnostics }: Child, line: string): void {
+export function keepLine({ diagnostics }: Pick<Child, 'diagnostics'>, line: string): void {
   diagnostics.push(line);
   if (diagnostics.length > DIAGNOSTIC_LINES_MAX) diagnostics.shift();
 }
@@ -83,9 +83,12 @@ export function keepLine({ diagnostics }: Child, line: string): void {
 /** What an agent farther down has said, as its parent told it. */
 const TOLD = /^stci \w+: (\w+:\d+ on host .*)$/su;
 
-/** A line of a child for the log. What a plugin prints or does wrong is for its user: all agents above tell it, too. */
-export function retold({ spec }: Child, line: string): [level: 'warn' | 'info', text: string] {
-  const [, told = `${addressName(spec.address)} on host ${spec.host.name}: ${line.replace(/^stci warn: /u, '')}`] =
+/** A line of an agent for the log. What a plugin prints or does wrong is for its user: all agents above tell it. */
+export function retold(
+  { address, host }: Pick<ChildSpec, 'address' | 'host'>,
+  line: string,
+): [level: 'warn' | 'info', text: string] {
+  const [, told = `${addressName(address)} on host ${host.name}: ${line.replace(/^stci warn: /u, '')}`] =
     TOLD.exec(line) ?? [];
   return [/(?:^|: )(?:output of )?plugin \//u.test(line) ? 'warn' : 'info', told];
 }
@@ -114,22 +117,39 @@ export function childError(
   what: string,
   data?: StciError['data'],
 ): StciError {
-  const told = faultIn([what.replace(/^exited: /u, '')]);
-  const fault = told ?? faultIn(diagnostics);
-  // Records and summaries have the first line only.
-  const why = fault === undefined || told !== undefined ? what : `${what}: ${fault.text}`;
-  const rest = diagnostics.filter((line) => fault === undefined || !line.includes(fault.text));
-  const printed = rest.map((line) => `\n  it printed: ${line}`).join('');
+  const { text, plugin } = withPrinted(what, diagnostics);
   const agent = addressName(spec.address);
   const host = spec.host.name;
-  const facts = { ...data, ...(fault !== undefined && { plugin: fault.plugin }) };
-  return new StciError(code, `Agent ${agent} on host ${host} ${why}${printed}`, { host, agent, data: facts });
+  return new StciError(code, `Agent ${agent} on host ${host} ${text}`, { host, agent, data: { ...data, ...plugin } });
+}
+
+/** What happened to an agent, with the lines that it printed; the plugin that has ended it, for the error's data. */
+export function withPrinted(
+  what: string,
+  lines: readonly string[],
+): { readonly text: string; readonly plugin: { readonly plugin?: string } } {
+  const told = faultIn([what.replace(/^exited: /u, '')]);
+  const fault = told ?? faultIn(lines);
+  // Records and summaries have the first line only.
+  const why = fault === undefined || told !== undefined ? what : `${what}: ${fault.text}`;
+  const rest = lines.filter((line) => fault === undefined || !line.includes(fault.text));
+  return { text: `${why}${printedText(rest)}`, plugin: fault === undefined ? {} : { plugin: fault.plugin } };
+}
+
+/** For failure reports. */
+export function printedText(lines: readonly string[]): string {
+  return lines.map((line) => `\n  it printed: ${line}`).join('');
 }
 
 /** What the end of its link says about a child. One that broke the protocol, or said goodbye, is not linked again. */
 export function evidenceOf({ hasEnded }: Child, reason: LinkCloseReason): LossEvidence {
   if (hasEnded || reason === 'protocol' || reason === 'goodbye') return 'exited';
   return reason === 'silent' ? 'silent' : 'closed';
+}
+
+/** How a child that is being started ended. */
+export function describeExit({ process }: Child, end: ProcessEnd): string {
+  return process?.isConnection === true && end.status === 0 ? 'closed its connection' : describeEnd(end);
 }
 
 /** How its process ended. */

@@ -2,7 +2,7 @@
 
 import type { JobEvent, StciError } from '@stci/interface';
 import type { AgentLauncher } from './agent-launcher.js';
-import type { BootstrapFailure } from './bootstrap.js';
+import type { BootstrapFailure } from './bootstrap-contracts.js';
 import type { AgentScope, ParamSnapshot } from './composition.js';
 import type { AgentNode } from './node.js';
 

@@ -14,7 +14,7 @@ import {
 import type { MessageBody } from '../am/messages.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
 import { localSize, ranksOf } from '../job/placement.js';
-import type { BootstrapFailure } from './bootstrap.js';
+import type { BootstrapFailure } from './bootstrap-contracts.js';
 import { JobDeadlines } from './job-deadlines.js';
 import { ALLOCATION_GRACE_MS, JobEnd } from './job-end.js';
 import {

@@ -15,7 +15,8 @@ import type { LossReport } from '../membership/mender.js';
 import type { MembershipTable } from '../membership/table.js';
 import { isGoneFrom, isOnHost } from './agents-of-host.js';
 import { AllocationEnd } from './allocation-end.js';
-import { Bootstrap, type BootstrapFailure } from './bootstrap.js';
+import { Bootstrap } from './bootstrap.js';
+import type { BootstrapFailure } from './bootstrap-contracts.js';
 import { ControllerFailures } from './controller-failures.js';
 import type { ControllerDeps } from './controller-contracts.js';
 import type { ControllerJob } from './controller-job.js';
@@ -141,6 +142,8 @@ export class Controller implements JobSession {
           this.#mender?.onStarting(host);
         },
         onGivenUp: (host, parent) => this.#mender?.expel(host, parent, 'its start was given up'),
+        onExited: (host) => this.#mender?.exited(host),
+        onEnding: (error) => this.allocationEnding(error),
       },
     );
     this.#bootstrap.start();
@@ -273,19 +276,13 @@ export class Controller implements JobSession {
   #onReady(): void {
     const bootstrap = this.#bootstrap as Bootstrap;
     const { table, below } = bootstrap;
-    this.#mender = new TreeMender(
-      {
-        node: this.node, table, below,
-        socketOf: (host) => bootstrap.socketOf(host), loginOf: (host) => bootstrap.loginOf(host),
+    this.#mender = new TreeMender({ node: this.node, table, below, hosts: bootstrap }, {
+      onLost: (host, cause) => this.#onHostLost(host, cause),
+      onMended: (hosts, isNew) => {
+        if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
+        this.#onMended(hosts, isNew);
       },
-      {
-        onLost: (host, cause) => this.#onHostLost(host, cause),
-        onMended: (hosts, isNew) => {
-          if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
-          this.#onMended(hosts, isNew);
-        },
-      },
-    );
+    });
     this.#changes = new HostChanges({
       node: this.node,
       bootstrap,

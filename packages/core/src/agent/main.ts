@@ -4,7 +4,9 @@
  * window measures the host and not the loading of our modules.
  */
 
-import { StciError, type Channel, type LinkCloseReason, type Platform, type SignalName } from '@stci/interface';
+import {
+  StciError, type AgentWait, type Channel, type LinkCloseReason, type Platform, type SignalName,
+} from '@stci/interface';
 import { readBootRecord, type BootRecord } from '../bootcom/boot-record.js';
 import { Link, type LinkEvents } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
@@ -28,6 +30,9 @@ export interface BootLink {
   takeOver(events: LinkEvents): void;
 }
 
+/** See AgentWait. */
+export type ListenPlace = Pick<AgentWait, 'interfaces' | 'ports'>;
+
 export interface RoleInit {
   readonly platform: Platform;
   readonly boot: BootRecord;
@@ -36,6 +41,8 @@ export interface RoleInit {
   readonly ownsProcess: boolean;
   /** Gives up the channel of the start; for a role that goes on without its parent. */
   readonly release: () => void;
+  /** Where it waits for another parent, if not at a private socket. */
+  readonly listens?: ListenPlace | undefined;
   readonly exit: (end: AgentEnd) => void;
 }
 
@@ -67,6 +74,7 @@ export interface AgentMainInit {
   plugins?(boot: BootRecord, channel: Channel, done: (error: string, rest?: Channel) => void): void;
   /** See RoleInit. */
   release?(): void;
+  readonly listens?: ListenPlace | undefined;
   /** Called exactly once. */
   exit(end: AgentEnd): void;
 }
@@ -161,9 +169,9 @@ class AgentMain {
     this.#init.load((start) => {
       if (this.#over) return;
       const release = (): void => this.#init.release?.();
-      const { platform, channel: { kind } } = this.#init;
+      const { platform, listens, channel: { kind } } = this.#init;
       const ownsProcess = kind !== 'memory' && kind !== 'thread';
-      this.#role = start({ platform, boot, bootLink, ownsProcess, release, exit: (end) => this.#exit(end) });
+      this.#role = start({ platform, boot, bootLink, ownsProcess, release, listens, exit: (end) => this.#exit(end) });
     });
   }
 

@@ -199,13 +199,14 @@ class RunningAgent implements AgentHandle {
     else this.#connect(init, node, details, scope.bootcom(params.string('bootcom.boot')), events);
   }
 
-  #adoption({ boot }: RoleInit, node: AgentNode, tree: BootPlaces): AdoptionListener {
+  #adoption({ boot, listens }: RoleInit, node: AgentNode, tree: BootPlaces): AdoptionListener {
     const hooks = {
       onUp: (link: Link) => this.#onAdopted(link),
       onClosed: (link: Link, reason: LinkCloseReason, text: string) => this.#onParentClosed(link, reason, text),
     };
     const isParentDoubted = (): boolean => this.#role?.isParentDoubted?.() === true;
-    return new AdoptionListener({ node, boot, tree, hooks, isParentDoubted, onRefused: () => this.#askParent(node) });
+    const onRefused = (): void => this.#askParent(node);
+    return new AdoptionListener({ node, boot, listens, tree, hooks, isParentDoubted, onRefused });
   }
 
   /** Its link to the controller is of no use; another parent, if it answers, is cut off itself, or one above it. */

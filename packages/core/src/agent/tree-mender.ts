@@ -26,9 +26,16 @@ export interface TreeMenderInit {
   readonly node: AgentNode;
   readonly table: MembershipTable;
   readonly below: BootSubtree;
-  /** Path of the socket at which a host's agent waits; undefined: it does not. */
+  readonly hosts: HostFacts;
+}
+
+/** What is known of the hosts besides. */
+export interface HostFacts {
+  /** Where a host's agent waits for another parent; undefined: it does not. */
   socketOf(host: HostIndex): string | undefined;
   loginOf(host: HostIndex): HostLogin;
+  /** The process of this incarnation is known to have ended. */
+  hasEnded(host: HostIndex, incarnation: number): boolean;
 }
 
 export interface TreeMenderEvents {
@@ -64,7 +71,15 @@ export class TreeMender {
   }
 
   lost(report: LossReport): void {
-    this.#carryOut(this.#mender.lost(report, this.#now));
+    const hasEnded = this.#init.hosts.hasEnded(report.host, report.incarnation);
+    this.#carryOut(this.#mender.lost(hasEnded ? { ...report, evidence: 'exited' } : report, this.#now));
+  }
+
+  /** The process of an agent has ended. While its link is up, that may still hold messages: its loss is reported. */
+  exited(host: HostIndex): void {
+    const { state, incarnation, parent } = this.#init.table.get(host);
+    if (state !== 'suspect' && state !== 'orphaned') return;
+    this.lost({ host, incarnation, reporter: parent, evidence: 'closed', text: 'its process has ended' });
   }
 
   /** A detector found the agent dead. */
@@ -131,9 +146,9 @@ export class TreeMender {
   }
 
   #attempt({ id, by, host, subtree }: MendAction & { readonly type: 'attempt' }): void {
-    const { node, below, socketOf, loginOf } = this.#init;
-    const socket = socketOf(host);
-    const request = { login: loginOf(host), socket: socket ?? '', hosts: [...subtree] };
+    const { node, below, hosts } = this.#init;
+    const socket = hosts.socketOf(host);
+    const request = { login: hosts.loginOf(host), socket: socket ?? '', hosts: [...subtree] };
     // At once: the answer is to be known before anything that comes over the new link.
     const answer = (given: AdoptionAnswer): void => this.#carryOut(this.#mender.answered(id, given, this.#now));
     if (socket === undefined) answer({ result: 'dead' });

@@ -44,3 +44,13 @@ export function hostSpec([host, name, user]: HostLogin): HostSpec {
   const origin = `host ${host} of the job`;
   return { name, slots: 1, slotsBound: false, origin, ...(user !== '' && { user }) };
 }
+
+/** Where an agent waits for another parent, as `agent.up` has it: a path, or the addresses of a listener. */
+export function joinAddresses(addresses: readonly string[]): string {
+  return addresses.slice(0, ADDRESSES_MAX).join(' ');
+}
+
+/** Empty for a path. */
+export function listenerAddresses(socket: string): readonly string[] {
+  return socket.startsWith('tls:') ? socket.split(' ', ADDRESSES_MAX) : [];
+}

@@ -1,0 +1,226 @@
+/**
+ * Agents that are started together, at the controller: one call of the launcherproc starts those of all hosts with
+ * which the session begins, and each says where it waits for the agent above it. When all have, or have failed, the
+ * starts along the boot tree begin: they are connections then. A start of this kind is spent when the agent is up, or
+ * when it has failed: what follows is a start of its own.
+ */
+
+import {
+  StciError, addressName, rootAddress, type AgentGroup, type AgentProcessEnd, type AgentsEvents, type ErrorRecord,
+  type HostIndex, type HostSpec, type Timer,
+} from '@stci/interface';
+import { formatDuration } from '../config/duration.js';
+import type { HostStart } from '../launcher/host-login.js';
+import { StartPace, startMsMax } from '../launcher/start-pace.js';
+import type { AgentLauncher } from './agent-launcher.js';
+import { describeEnd, keepLine, printedText, retold, withPrinted } from './child.js';
+import type { AgentNode } from './node.js';
+import { StartWatch } from './start-watch.js';
+
+/** The incarnation of agents that are started together. */
+const INCARNATION = 1;
+
+export interface StartedTogetherInit {
+  readonly node: AgentNode;
+  readonly agentLauncher: Pick<AgentLauncher, 'launcherOfAll'>;
+  readonly hosts: readonly HostSpec[];
+  /** Levels of the boot tree below the controller. */
+  readonly levels: number;
+}
+
+export interface StartedTogetherEvents {
+  /** The process of an agent has ended. */
+  onExited(host: HostIndex): void;
+  /** A batch system ends all of them. */
+  onEnding(error: ErrorRecord): void;
+}
+
+interface Member {
+  /** Undefined: nothing is known yet, or the start is spent. */
+  start: HostStart | undefined;
+  isSpent: boolean;
+  /** It is up, or was. */
+  isLinked: boolean;
+  end: AgentProcessEnd | undefined;
+  readonly diagnostics: string[];
+}
+
+export class StartedTogether {
+  readonly #init: StartedTogetherInit;
+  readonly #events: StartedTogetherEvents;
+  readonly #members: readonly Member[];
+  /** What the step said that started them. */
+  readonly #diagnostics: string[] = [];
+  #group: AgentGroup | undefined;
+  #watch: StartWatch | undefined;
+  #missing = 0;
+  #onReady: (() => void) | undefined;
+  #onEnded: (() => void) | undefined;
+  #timer: Timer | undefined;
+  #isOver = false;
+
+  constructor(init: StartedTogetherInit, events: StartedTogetherEvents) {
+    this.#init = init;
+    this.#events = events;
+    this.#members = init.hosts.map(() => {
+      return { start: undefined, isSpent: false, isLinked: false, end: undefined, diagnostics: [] };
+    });
+  }
+
+  /** Calls `done` when each agent waits, or has failed; at once, if they are started one by one. */
+  start(done: () => void): void {
+    const { node, agentLauncher, hosts, levels } = this.#init;
+    const launcher = agentLauncher.launcherOfAll;
+    if (launcher === undefined) return done();
+    const handshakeMs = node.params.int('launcher.handshake');
+    const agents = hosts.map((host, index) => ({ address: rootAddress(index), host }));
+    // Until all others wait, and each agent above has started. It ends before with what started it.
+    const waitMs = (1 + levels) * startMsMax(handshakeMs);
+    this.#missing = hosts.length;
+    this.#onReady = done;
+    const group = launcher.startAll({ agents, waitMs }, this.#agentsEvents());
+    this.#group = group;
+    this.#watch = new StartWatch({
+      clock: node.platform.clock, handshakeMs, pace: new StartPace({ windowMax: 1, handshakeMs }),
+      mark: () => `${this.#missing} ${group.phase}`,
+      onOverdue: (startMs) => {
+        const phase = group.phase === undefined ? '' : `; it got as far as phase ${group.phase}`;
+        const text = `no word from its agent within ${formatDuration(startMs)} (launcher.handshake)${phase}`;
+        this.#failRest(`${text}${printedText(this.#diagnostics)}`);
+      },
+    });
+  }
+
+  /** Hosts whose agents were started together. */
+  get hosts(): readonly HostIndex[] {
+    return this.#group === undefined ? [] : [...this.#members.keys()];
+  }
+
+  /** What came of the start of a host's agent, until that is spent. */
+  startOf(host: HostIndex): HostStart | undefined {
+    return this.#members[host]?.start;
+  }
+
+  /** Its process is known to have ended. */
+  hasEnded(host: HostIndex, incarnation: number): boolean {
+    return incarnation === INCARNATION && this.#members[host]?.end !== undefined;
+  }
+
+  /** Those whose agents did not come up, and that nobody has reported yet. */
+  failures(): { readonly host: HostIndex; readonly error: StciError }[] {
+    return this.#members.flatMap(({ start }, host) => {
+      if (start === undefined || !('reason' in start)) return [];
+      const { name } = this.#init.hosts[host] as HostSpec;
+      const agent = addressName(rootAddress(host));
+      const text = `Agent ${agent} on host ${name} did not come up: ${start.reason}`;
+      const error = new StciError('STCI_LAUNCH_FAILED', text, { host: name, agent });
+      return [{ host, error: this.explained(host, INCARNATION, error) }];
+    });
+  }
+
+  onUp(host: HostIndex): void {
+    const member = this.#members[host];
+    if (member === undefined) return;
+    member.isLinked ||= member.start !== undefined;
+    this.spend(host);
+  }
+
+  /** The next start of this host's agent is one of its own. */
+  spend(host: HostIndex): void {
+    const member = this.#members[host];
+    if (member === undefined) return;
+    member.isSpent = true;
+    member.start = undefined;
+  }
+
+  /** The error with what is known here of that agent. */
+  explained(host: HostIndex, incarnation: number, error: StciError): StciError {
+    const { end, diagnostics = [] } = (incarnation === INCARNATION ? this.#members[host] : undefined) ?? {};
+    if (end === undefined && diagnostics.length === 0) return error;
+    const [first = '', ...rest] = error.message.split('\n');
+    const word = end === undefined ? '' : `its process ${describeEnd(end)}`;
+    const ended = first.includes(word) ? '' : ` (${word})`;
+    const { text, plugin } = withPrinted(`${first}${ended}`, diagnostics);
+    const { code, host: name, agent, data } = error;
+    const init = { ...(name !== undefined && { host: name }), ...(agent !== undefined && { agent }) };
+    return new StciError(code, [text, ...rest].join('\n'), { ...init, data: { ...data, ...plugin } });
+  }
+
+  /** No agent is needed any more; those that have a link have ended. Calls `done` when nothing is left of the step. */
+  end(done: () => void): void {
+    this.#watch?.cancel();
+    this.#onReady = undefined;
+    const group = this.#group;
+    if (group === undefined || this.#isOver) return done();
+    this.#onEnded = done;
+    const { clock } = this.#init.node.platform;
+    const stopMs = this.#init.node.params.int('launcher.stop');
+    const kill = (): void => {
+      group.kill();
+      this.#timer = clock.after(stopMs, () => this.#over());
+    };
+    // One that nobody has connected to would wait.
+    const isWaiting = this.#members.some(({ isLinked, start, end }) =>
+      !isLinked && end === undefined && (start === undefined || 'key' in start));
+    if (isWaiting) kill();
+    else this.#timer = clock.after(stopMs, kill);
+  }
+
+  #agentsEvents(): AgentsEvents {
+    const { hosts, node } = this.#init;
+    const memberOf = (index: number): Member => this.#members[index] as Member;
+    return {
+      onPlace: (index, place) => this.#settle(index, place),
+      onFailed: (index, error) => this.#settle(index, { reason: error.message }),
+      onDiagnostic: (index, line) => {
+        if (index === undefined) {
+          keepLine({ diagnostics: this.#diagnostics }, line);
+          return node.platform.log.write('info', `start of all agents: ${line}`);
+        }
+        keepLine(memberOf(index), line);
+        node.platform.log.write(...retold({ address: rootAddress(index), host: hosts[index] as HostSpec }, line));
+      },
+      onExit: (index, end) => this.#onExit(index, end),
+      onEnding: (error) => this.#events.onEnding(error),
+      onOver: () => {
+        this.#failRest(`what started it has ended${printedText(this.#diagnostics)}`);
+        this.#over();
+      },
+    };
+  }
+
+  #settle(index: HostIndex, start: HostStart): void {
+    const member = this.#members[index] as Member;
+    if (member.start !== undefined || member.isSpent) return;
+    member.start = start;
+    this.#missing -= 1;
+    if (this.#missing === 0) this.#ready();
+  }
+
+  #failRest(reason: string): void {
+    for (const index of this.#members.keys()) this.#settle(index, { reason });
+  }
+
+  #ready(): void {
+    this.#watch?.cancel();
+    const done = this.#onReady;
+    this.#onReady = undefined;
+    done?.();
+  }
+
+  #onExit(index: HostIndex, end: AgentProcessEnd): void {
+    const member = this.#members[index] as Member;
+    if (end.evidence === 'connection') return;
+    member.end = end;
+    if (member.start !== undefined) member.start = { reason: `its process ${describeEnd(end)} while it waited` };
+    this.#events.onExited(index);
+  }
+
+  #over(): void {
+    this.#isOver = true;
+    this.#timer?.cancel();
+    const done = this.#onEnded;
+    this.#onEnded = undefined;
+    done?.();
+  }
+}
